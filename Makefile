@@ -1,0 +1,50 @@
+# Two commands for a newcomer: `make run` and `make test`. Both build .venv on a machine that has
+# nothing but python3.11+ (with pip) and make.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+STAMP  := $(VENV)/.installed
+DOCS   := $(VENV)/.docs-installed
+
+.DEFAULT_GOAL := help
+.PHONY: help run test lint format bench docs clean
+
+help:            ## what there is
+	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+
+$(BIN)/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "anysize needs Python 3.11 or newer; call make with PYTHON=/path/to/python3.11"; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(STAMP): pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	@touch $@
+
+run: $(STAMP)    ## count the patterns of the built-in graphs
+	$(BIN)/anysize demo
+
+test: $(STAMP)   ## every test
+	$(BIN)/python -m pytest
+
+lint: $(STAMP)   ## ruff and mypy
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+format: $(STAMP) ## let ruff rewrite
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: $(STAMP)  ## counting speed beside igraph and networkx
+	$(BIN)/python -m benchmarks.counting
+
+$(DOCS): pyproject.toml constraints.txt | $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
+	@touch $@
+
+docs: $(DOCS)    ## the manual, into site/
+	$(BIN)/mkdocs build --strict
+
+clean:           ## remove what was built
+	rm -rf $(VENV) site build src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis

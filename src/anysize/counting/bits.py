@@ -1,0 +1,113 @@
+"""One-instruction bit operations for numba kernels."""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+
+@intrinsic
+def popcount(typingctx, word):
+    """Number of ones in a 64-bit word, as uint64."""
+
+    def codegen(context, builder, signature, args):
+        return builder.ctpop(args[0])
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def lowest_bit(typingctx, word):
+    """Position of the lowest one in a 64-bit word that is not zero, as uint64."""
+
+    def codegen(context, builder, signature, args):
+        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+
+    return types.uint64(types.uint64), codegen
+
+
+@intrinsic
+def fetch_add(typingctx, array, amount):
+    """Add to the first element of an int64 array, atomically; the value before."""
+
+    def codegen(context, builder, signature, args):
+        view = context.make_array(signature.args[0])(context, builder, args[0])
+        return builder.atomic_rmw("add", view.data, args[1], "seq_cst")
+
+    return types.int64(array, types.int64), codegen
+
+
+@intrinsic
+def prefetch_row(typingctx, array, row):
+    """Ask for a row of a two-dimensional C array to be brought near, without waiting for it."""
+
+    def codegen(context, builder, signature, args):
+        view = context.make_array(signature.args[0])(context, builder, args[0])
+        strides = cgutils.unpack_tuple(builder, view.strides, 2)
+        offset = builder.mul(args[1], strides[0])
+        address = builder.bitcast(view.data, cgutils.voidptr_t)
+        pointer = builder.gep(address, [offset])
+        i32 = ir.IntType(32)
+        kind = ir.FunctionType(ir.VoidType(), [cgutils.voidptr_t, i32, i32, i32])
+        function = cgutils.get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [pointer, i32(1), i32(3), i32(1)])
+        return context.get_dummy_value()
+
+    return types.void(array, types.int64), codegen
+
+
+def _vector_at(context, builder, array_type, value, index, lanes):
+    """A pointer to the lanes of an int32 array that begin at an index."""
+    view = context.make_array(array_type)(context, builder, value)
+    return builder.bitcast(builder.gep(view.data, [index]), ir.VectorType(ir.IntType(32), lanes).as_pointer())
+
+
+def _shuffled(builder, vector, lanes):
+    return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), _lanes(lanes))
+
+
+def _lanes(places):
+    i32 = ir.IntType(32)
+    return ir.Constant(ir.VectorType(i32, len(places)), [i32(place) for place in places])
+
+
+@intrinsic(prefer_literal=True)
+def add_outer(typingctx, target, at, sizes, first, second, width):
+    """target[at + i * width + j] += sizes[first + i] * sizes[second + j], int32, in vector registers.
+
+    Written by hand because a compiler that cannot rule out that the arrays overlap does it one by one.
+    """
+    n = width.literal_value
+
+    def codegen(context, builder, signature, args):
+        own, other = signature.args[0], signature.args[2]
+        left = builder.load(_vector_at(context, builder, other, args[2], args[3], n), align=4)
+        right = builder.load(_vector_at(context, builder, other, args[2], args[4], n), align=4)
+        left = _shuffled(builder, left, [i for i in range(n) for _ in range(n)])
+        right = _shuffled(builder, right, [j for _ in range(n) for j in range(n)])
+        pointer = _vector_at(context, builder, own, args[0], args[1], n * n)
+        total = builder.add(builder.load(pointer, align=4), builder.mul(left, right))
+        builder.store(total, pointer, align=4)
+        return context.get_dummy_value()
+
+    return types.void(target, types.int64, sizes, types.int64, types.int64, width), codegen
+
+
+@intrinsic(prefer_literal=True)
+def add_scaled(typingctx, target, at, scale, sizes, width):
+    """target[at + j] += scale * sizes[j] for j below width, int32, in vector registers."""
+    n = width.literal_value
+
+    def codegen(context, builder, signature, args):
+        row = builder.load(_vector_at(context, builder, signature.args[3], args[3], ir.IntType(64)(0), n), align=4)
+        start = ir.Constant(ir.VectorType(ir.IntType(32), n), ir.Undefined)
+        many = _shuffled(builder, builder.insert_element(start, args[2], ir.IntType(32)(0)), [0] * n)
+        pointer = _vector_at(context, builder, signature.args[0], args[0], args[1], n)
+        total = builder.add(builder.load(pointer, align=4), builder.mul(many, row))
+        builder.store(total, pointer, align=4)
+        return context.get_dummy_value()
+
+    return types.void(target, types.int64, types.int32, sizes, width), codegen

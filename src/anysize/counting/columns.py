@@ -1,0 +1,152 @@
+"""What the columns of a table of counts are: patterns in canonical order, kept as flat arrays.
+
+A coloured table may have hundreds of thousands of columns, so patterns are arrays here and become `Pattern`
+objects only when somebody looks at them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anysize.colours import ColourName, colour_order
+from anysize.orbits import MAX_SIZE
+from anysize.patterns import Pattern, catalogue
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Patterns by size, place in the catalogue, and colour codes in canonical vertex order.
+
+    ``colours`` has the shape (patterns, 7), filled up with zeros, or is None in a plain table; the codes are
+    positions in ``palette``.
+    """
+
+    size: NDArray[np.uint8]
+    place: NDArray[np.int16]
+    colours: NDArray[np.uint16] | None = None
+    palette: tuple[ColourName, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    @staticmethod
+    def plain(k: int) -> Columns:
+        """The full catalogue of one size."""
+        amount = len(catalogue(k))
+        return Columns(np.full(amount, k, np.uint8), np.arange(amount, dtype=np.int16))
+
+    @staticmethod
+    def of(patterns: Sequence[Pattern]) -> Columns:
+        """The columns of these patterns, in the order given."""
+        if len({pattern.colours is None for pattern in patterns}) > 1:
+            raise ValueError("expected either plain or coloured patterns; got both")
+        size = np.array([pattern.size for pattern in patterns], np.uint8)
+        place = np.array([_places(p.size)[p.edges] for p in patterns], np.int16)
+        if not patterns or patterns[0].colours is None:
+            return Columns(size, place)
+        palette = tuple(sorted({name for p in patterns for name in p.colours or ()}, key=colour_order))
+        code = {name: position for position, name in enumerate(palette)}
+        colours = np.zeros((len(patterns), MAX_SIZE), np.uint16)
+        for row, pattern in enumerate(patterns):
+            colours[row, : pattern.size] = [code[name] for name in pattern.colours or ()]
+        return Columns(size, place, colours, palette)
+
+    def __getitem__(self, key: IntArray | NDArray[np.bool_]) -> Columns:
+        colours = None if self.colours is None else self.colours[key]
+        return Columns(self.size[key], self.place[key], colours, self.palette)
+
+    @cached_property
+    def patterns(self) -> tuple[Pattern, ...]:
+        """The patterns as objects."""
+        plain = {k: catalogue(int(k)) for k in np.unique(self.size)}
+        if self.colours is None:
+            return tuple(plain[k][p] for k, p in zip(self.size, self.place, strict=True))
+        symmetries = self.symmetries
+        return tuple(
+            Pattern(
+                size=int(k),
+                edges=plain[k][place].edges,
+                colours=tuple(self.palette[code] for code in codes[:k]),
+                automorphisms=int(symmetries[column]),
+                plain_name=plain[k][place].plain_name,
+            )
+            for column, (k, place, codes) in enumerate(
+                zip(self.size, self.place, self.colours.tolist(), strict=True)
+            )
+        )
+
+    @cached_property
+    def symmetries(self) -> IntArray:
+        """Automorphisms of every pattern that respect its colours."""
+        from anysize.orbits import automorphisms
+
+        result = np.ones(len(self), np.int64)
+        for k in np.unique(self.size):
+            for place in np.unique(self.place[self.size == k]):
+                here = np.flatnonzero((self.size == k) & (self.place == place))
+                group = automorphisms(catalogue(int(k))[place].code, int(k))
+                if self.colours is None:
+                    result[here] = len(group)
+                else:
+                    own = self.colours[here][:, : int(k)]
+                    result[here] = sum((own[:, row] == own).all(axis=1).astype(np.int64) for row in group)
+        return result
+
+    def recoded(self, palette: tuple[ColourName, ...]) -> Columns:
+        """The same patterns with colours coded by a palette that holds all of this one's colours in use."""
+        if self.colours is None or palette == self.palette:
+            return Columns(self.size, self.place, self.colours, palette if self.colours is not None else ())
+        position = {name: code for code, name in enumerate(palette)}
+        translate = np.array([position.get(name, 0) for name in self.palette], np.uint16)
+        colours = translate[self.colours]
+        colours[np.arange(MAX_SIZE) >= self.size[:, None]] = 0
+        return Columns(self.size, self.place, colours, palette)
+
+    def keys(self) -> NDArray[np.uint64]:
+        """Two words per column, (size, place, first colours) and (other colours): their order is canonical."""
+        words = np.zeros((len(self), 2), np.uint64)
+        words[:, 0] = (self.size.astype(np.uint64) << np.uint64(58)) | (self.place.astype(np.uint64) << np.uint64(48))
+        if self.colours is not None:
+            wide = self.colours.astype(np.uint64)
+            for vertex in range(MAX_SIZE):
+                word, shift = (0, 32 - 16 * vertex) if vertex < 3 else (1, 48 - 16 * (vertex - 3))
+                words[:, word] |= wide[:, vertex] << np.uint64(shift)
+        return words
+
+
+def _places(k: int) -> dict[tuple[tuple[int, int], ...], int]:
+    return {pattern.edges: place for place, pattern in enumerate(catalogue(k))}
+
+
+def unite(parts: Sequence[Columns]) -> tuple[Columns, list[IntArray]]:
+    """All patterns of the parts, once each and in canonical order, and where each part's columns went.
+
+    Colours are matched by name. The parts are all plain or all coloured.
+    """
+    if len({part.colours is None for part in parts}) > 1:
+        raise ValueError("expected tables that are all plain or all coloured; got both")
+    palette = tuple(sorted({name for part in parts for name in part.palette}, key=colour_order))
+    recoded = [part.recoded(palette) for part in parts]
+    keys = np.concatenate([part.keys() for part in recoded])
+    order = np.lexsort((keys[:, 1], keys[:, 0]))
+    ordered = keys[order]
+    new = np.ones(len(order), bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    where = np.empty(len(order), np.int64)
+    where[order] = np.cumsum(new) - 1
+    chosen = order[new]
+    first = recoded[0]
+    everything = Columns(
+        np.concatenate([part.size for part in recoded]),
+        np.concatenate([part.place for part in recoded]),
+        None if first.colours is None else np.concatenate([part.colours for part in recoded if part.colours is not None]),
+        palette,
+    )
+    return everything[chosen], np.split(where, np.cumsum([len(part) for part in recoded])[:-1])

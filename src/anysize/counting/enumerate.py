@@ -1,0 +1,344 @@
+"""Counts by enumeration: k = 3..7, plain or with any number of colours. The engine that always works.
+
+Every connected k-set is met once (ESU, Wernicke 2006): from its smallest vertex, extended by neighbours that no
+earlier member had; the last vertices are added in bulk. A raw pattern (adjacency bits and colours in the order in
+which vertices were met) indexes a table of counters where that is small enough. Otherwise a small cache says
+which canonical pattern it is, and only what is not in the cache is worked out.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numba import int64, njit, uint64
+
+from anysize.counting.bits import fetch_add, prefetch_row
+from anysize.counting.canonical import canonical, hash_words, pack, pattern_tables, unpack
+from anysize.counting.columns import Columns
+from anysize.counting.parallel import Tick, pull_in_threads
+from anysize.counting.table import Table, merged
+from anysize.graphs import GraphSet
+
+DIRECT_BITS = 22  # raw patterns of at most so many bits index a table of counters, others go through a cache
+CACHE_BITS = 14  # entries of the cache: 256 KiB, which stays near the core
+ROOTS_PER_TASK = 256  # a large graph is many tasks, each with the sets of so many smallest vertices
+
+DIRECT, CACHED, WIDE = "direct", "cached", "wide"
+PENDING = 32  # patterns on their way from memory at one time
+
+# scalars of a walk that is interrupted for more room, in one array
+PATTERNS, TOUCHED, ROOT, DEPTH = range(4)
+# fields of a record in the table of canonical patterns: their packed words, copies in the graph, 1 + column
+HIGH, LOW, COPIES, COLUMN = range(4)
+
+
+def count_coloured(graphs: GraphSet, k: int, threads: int, tick: Tick) -> Table:
+    """Induced copies of the patterns that occur."""
+    colours = graphs.colours if graphs.colours is not None else np.zeros(int(graphs.first[-1]), np.uint16)
+    colour_bits = max(len(graphs.palette) - 1, 0).bit_length()
+    tasks = _tasks(graphs)
+    counter = np.zeros(1, np.int64)
+    kernel = _kernel(_mode(k, colour_bits))
+
+    def run():
+        arrays = (graphs.first, graphs.indptr, graphs.indices, colours, *tasks, counter)
+        return kernel(*arrays, k, colour_bits, *pattern_tables(k))
+
+    parts = pull_in_threads(run, counter, len(tasks[0]), threads, tick)
+    return _merge(parts, tasks[0], k, graphs)
+
+
+def _mode(k: int, colour_bits: int) -> str:
+    raw_bits = k * (k - 1) // 2 + k * colour_bits
+    return DIRECT if raw_bits <= DIRECT_BITS else CACHED if raw_bits <= 63 else WIDE
+
+
+def _tasks(graphs: GraphSet):
+    """(graph, from, to) of ranges of smallest vertices."""
+    sizes = graphs.sizes
+    pieces = np.maximum(1, -(-sizes // ROOTS_PER_TASK))
+    graph = np.repeat(np.arange(len(graphs)), pieces)
+    piece = np.arange(len(graph)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    low = piece * ROOTS_PER_TASK
+    return graph, low, np.minimum(low + ROOTS_PER_TASK, sizes[graph])
+
+
+def _merge(parts, task_graph, k: int, graphs: GraphSet) -> Table:
+    tables = []
+    for high, low, length, column, amount in parts:
+        row = np.repeat(task_graph, length)
+        place, colours = unpack(high, low, k)
+        size = np.full(len(place), k, np.uint8)
+        columns = Columns(size, place, None if graphs.colours is None else colours, graphs.palette)
+        tables.append((columns, row, column, amount))
+    return merged(tables, len(graphs))
+
+
+@lru_cache(maxsize=None)
+def _kernel(mode: str):
+    """The kernel for one way of remembering raw patterns. Arrays grow outside the hot loops only: a loop that
+    may reassign an array pays for its reference count at every turn."""
+    direct, cached = mode == DIRECT, mode == CACHED
+
+    @njit(nogil=True, cache=True, error_model="numpy")
+    def kernel(
+        first, indptr, indices, colours, task_graph, task_low, task_high, counter, k, colour_bits,
+        class_of, renaming, group_ptr, group,
+    ):  # fmt: skip
+        state = np.zeros(4, np.int64)
+        # Raw patterns: a counter each (direct), or a cache of where their records are.
+        size = 1 << (k * (k - 1) // 2 + k * colour_bits) if direct else 1
+        amount = np.zeros(size, np.int64)
+        cache = np.zeros((1 << CACHE_BITS if cached else 1, 2), np.uint64)  # 1 + raw pattern, record
+        table = np.zeros((1 << 12, 4), np.uint64)  # canonical patterns, by hash
+        touched = np.empty(1 << 12, np.int64)  # raw patterns (direct) or records of the present graph
+        waiting = np.empty((PENDING, 3), np.uint64)
+        n_out = 0
+        out_column, out_amount = np.empty(1 << 12, np.int32), np.empty(1 << 12, np.int64)
+        out_length = np.zeros(len(task_graph), np.int64)
+        biggest = 1
+        for g in range(len(first) - 1):
+            biggest = max(biggest, first[g + 1] - first[g])
+        mark = np.zeros(biggest, np.uint8)  # bit s: adjacent to member s
+        queue = np.empty(biggest + 1, np.uint32)
+        frames = np.zeros((5, 9), np.int64)
+        own, best, trial = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
+        while True:
+            task = fetch_add(counter, 1)
+            if task >= len(task_graph):
+                break
+            g = task_graph[task]
+            state[ROOT], state[DEPTH] = task_low[task] - 1, 0
+            while True:
+                wanted = walk(
+                    first[g], indptr, indices, colours, task_high[task], k, colour_bits, state, frames, mark, queue,
+                    amount, touched, cache, table, waiting, own, best, trial, class_of, renaming, group_ptr, group,
+                )  # fmt: skip
+                while len(touched) < state[TOUCHED] + wanted + PENDING:
+                    touched = longer(touched)
+                if not direct:
+                    while len(table) < 2 * (state[PATTERNS] + wanted + PENDING):
+                        table = grown(table, touched, state)
+                        cache[:] = 0
+                if wanted < 0:
+                    break
+            if direct:
+                while len(table) < 2 * (state[PATTERNS] + state[TOUCHED]):
+                    table = grown(table, touched[:0], state)
+                add_up(
+                    k, colour_bits, state, amount, touched, table, own, best, trial, class_of, renaming, group_ptr, group
+                )
+            while len(out_column) < n_out + state[TOUCHED]:
+                out_column, out_amount = longer(out_column), longer(out_amount)
+            n_out += write_out(state, table, touched, out_column[n_out:], out_amount[n_out:])
+            out_length[task] = state[TOUCHED]
+            state[TOUCHED] = 0
+        high, low = np.empty(state[PATTERNS], np.uint64), np.empty(state[PATTERNS], np.uint64)
+        for at in range(len(table)):
+            if table[at, COLUMN]:
+                column = int64(table[at, COLUMN]) - 1
+                high[column], low[column] = table[at, HIGH], table[at, LOW]
+        return high, low, out_length, out_column[:n_out], out_amount[:n_out]
+
+    @njit(nogil=True, error_model="numpy")
+    def walk(
+        start, indptr, indices, colours, last_root, k, colour_bits, state, frames, mark, queue,
+        amount, touched, cache, table, waiting, own, best, trial, class_of, renaming, group_ptr, group,
+    ):  # fmt: skip
+        """Go on until the task is done (-1), or until more room is wanted (for how many patterns)."""
+        place, length, member, code_at, raw_at = frames[0], frames[1], frames[2], frames[3], frames[4]
+        root, s, n_touched, n_waiting = state[ROOT], state[DEPTH], state[TOUCHED], 0
+        mask = uint64(len(table) - 1)
+        last_bits = k - 1 + colour_bits
+        last_shift = (k - 1) * (k - 2) // 2
+        while True:
+            if s == 0:  # the next root, with its neighbours above it in the queue
+                if root >= 0:
+                    for e in range(indptr[start + root], indptr[start + root + 1]):
+                        mark[indices[e]] = 0
+                root += 1
+                if root >= last_root:
+                    if not direct:
+                        n_touched = serve(waiting, n_waiting, table, cache, touched, n_touched, state)
+                    state[TOUCHED] = n_touched
+                    return -1
+                size = 0
+                for e in range(indptr[start + root], indptr[start + root + 1]):
+                    u = indices[e]
+                    if u > root:
+                        queue[size] = u
+                        size += 1
+                        mark[u] = 1
+                if size == 0:
+                    continue
+                s = 1
+                member[0] = root
+                own[0] = colours[start + root]
+                code_at[1] = 0
+                raw_at[1] = own[0]
+                length[1] = size
+                place[1] = -1
+            if place[s] + 1 >= length[s]:  # one vertex back
+                s -= 1
+                if s > 0:
+                    clear = np.uint8(~(1 << s))
+                    w = member[s]
+                    for e in range(indptr[start + w], indptr[start + w + 1]):
+                        mark[indices[e]] &= clear
+                continue
+            w = int64(queue[place[s] + 1])
+            if s == k - 2:
+                wanted = length[s] - place[s] + indptr[start + w + 1] - indptr[start + w]
+                full = n_touched + wanted + PENDING > len(touched)
+                if not direct:
+                    full = full or 2 * (state[PATTERNS] + wanted + PENDING) > len(table)
+                if full:
+                    if not direct:
+                        n_touched = serve(waiting, n_waiting, table, cache, touched, n_touched, state)
+                    state[TOUCHED], state[ROOT], state[DEPTH] = n_touched, root, s
+                    return wanted
+            place[s] += 1
+            member[s] = w
+            own[s] = colours[start + w]
+            code = code_at[s] | (int64(mark[w]) << (s * (s - 1) // 2))
+            raw = (raw_at[s] << (s + colour_bits)) | (int64(mark[w]) << colour_bits) | own[s]
+            size = length[s]
+            bit = np.uint8(1 << s)
+            for e in range(indptr[start + w], indptr[start + w + 1]):
+                u = indices[e]
+                if u > root:
+                    if mark[u] == 0:
+                        queue[size] = u
+                        size += 1
+                    mark[u] |= bit
+            if s < k - 2:  # one vertex more
+                s += 1
+                code_at[s] = code
+                raw_at[s] = raw
+                length[s] = size
+                place[s] = place[s - 1]
+                continue
+            raw <<= last_bits
+            for q in range(place[s] + 1, size):  # or all last vertices at once
+                u = queue[q]
+                slot = raw | (int64(mark[u]) << colour_bits) | int64(colours[start + u])
+                if direct:
+                    if amount[slot] == 0:
+                        touched[n_touched] = slot
+                        n_touched += 1
+                    amount[slot] += 1
+                    continue
+                key = uint64(slot) + uint64(1)
+                at = (key * uint64(0x9E3779B97F4A7C15)) >> uint64(64 - CACHE_BITS) if cached else uint64(0)
+                if cached and cache[at, 0] == key:
+                    record = cache[at, 1]
+                    if table[record, COPIES] == 0:
+                        touched[n_touched] = record
+                        n_touched += 1
+                    table[record, COPIES] += uint64(1)
+                    continue
+                own[k - 1] = colours[start + u]
+                full_code = code | (int64(mark[u]) << last_shift)
+                kind = canonical(full_code, own, k, class_of, renaming, group_ptr, group, best, trial)
+                waiting[n_waiting, 0], waiting[n_waiting, 1] = pack(kind, best, k)
+                waiting[n_waiting, 2] = key if cached else uint64(0)
+                prefetch_row(table, int64(hash_words(waiting[n_waiting, 0], waiting[n_waiting, 1]) & mask))
+                n_waiting += 1
+                if n_waiting == PENDING:
+                    n_touched = serve(waiting, n_waiting, table, cache, touched, n_touched, state)
+                    n_waiting = 0
+            for e in range(indptr[start + w], indptr[start + w + 1]):
+                mark[indices[e]] &= ~bit
+
+    return kernel
+
+
+@njit(nogil=True, error_model="numpy")
+def record_of(high, low, table, state):
+    """Where the record of a canonical pattern is; a new one if it is the first of its kind."""
+    mask = uint64(len(table) - 1)
+    at = hash_words(high, low) & mask
+    while table[at, COLUMN] != 0:
+        if table[at, HIGH] == high and table[at, LOW] == low:
+            return int64(at)
+        at = (at + uint64(1)) & mask
+    state[PATTERNS] += 1
+    table[at, HIGH], table[at, LOW], table[at, COLUMN] = high, low, uint64(state[PATTERNS])
+    return int64(at)
+
+
+@njit(nogil=True, error_model="numpy")
+def serve(waiting, n_waiting, table, cache, touched, n_touched, state):
+    """Count the waiting patterns, whose records should have arrived by now."""
+    for i in range(n_waiting):
+        record = record_of(waiting[i, 0], waiting[i, 1], table, state)
+        if table[record, COPIES] == 0:
+            touched[n_touched] = record
+            n_touched += 1
+        table[record, COPIES] += uint64(1)
+        key = waiting[i, 2]
+        if key:
+            at = (key * uint64(0x9E3779B97F4A7C15)) >> uint64(64 - CACHE_BITS)
+            cache[at, 0], cache[at, 1] = key, uint64(record)
+    return n_touched
+
+
+@njit(nogil=True, error_model="numpy")
+def add_up(k, colour_bits, state, amount, touched, table, own, best, trial, class_of, renaming, group_ptr, group):
+    """Counters of raw patterns into records; touched lists the records afterwards."""
+    n_met = 0
+    for t in range(state[TOUCHED]):
+        slot = touched[t]
+        code, rest = 0, slot
+        for s in range(k - 1, -1, -1):
+            own[s] = rest & ((1 << colour_bits) - 1)
+            code |= ((rest >> colour_bits) & ((1 << s) - 1)) << (s * (s - 1) // 2)
+            rest >>= s + colour_bits
+        kind = canonical(code, own, k, class_of, renaming, group_ptr, group, best, trial)
+        high, low = pack(kind, best, k)
+        record = record_of(high, low, table, state)
+        if table[record, COPIES] == 0:
+            touched[n_met] = record
+            n_met += 1
+        table[record, COPIES] += uint64(amount[slot])
+        amount[slot] = 0
+    state[TOUCHED] = n_met
+
+
+@njit(nogil=True, error_model="numpy")
+def write_out(state, table, touched, out_column, out_amount):
+    """The copies of the touched records, which go back to zero; their number."""
+    for t in range(state[TOUCHED]):
+        record = touched[t]
+        out_column[t] = int64(table[record, COLUMN]) - 1
+        out_amount[t] = int64(table[record, COPIES])
+        table[record, COPIES] = 0
+    return state[TOUCHED]
+
+
+@njit(nogil=True, error_model="numpy")
+def longer(array):
+    """The same array with as much room again."""
+    twice = np.empty(2 * len(array), array.dtype)
+    twice[: len(array)] = array
+    return twice
+
+
+@njit(nogil=True, error_model="numpy")
+def grown(table, touched, state):
+    """The table with as much room again; touched follows the records to their new places."""
+    new = np.zeros((2 * len(table), 4), np.uint64)
+    mask = uint64(len(new) - 1)
+    for old in range(len(table)):
+        if table[old, COLUMN]:
+            at = hash_words(table[old, HIGH], table[old, LOW]) & mask
+            while new[at, COLUMN]:
+                at = (at + uint64(1)) & mask
+            for field in range(4):
+                new[at, field] = table[old, field]
+            table[old, HIGH] = at
+    for t in range(min(len(touched), state[TOUCHED])):
+        touched[t] = int64(table[touched[t], HIGH])
+    return new

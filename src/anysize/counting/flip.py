@@ -1,0 +1,261 @@
+"""Coloured counts, k = 4, 5, 6 (and plain k = 6), of small or dense graphs by the flip scheme.
+
+All (k - 2)-sets Q are visited; vertices are sorted by colour, each colour in words of its own, so that a group
+(adjacency to Q, colour) is a popcount over the words of that colour. See `flip_plan` for what the products mean.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+from functools import lru_cache
+
+import numpy as np
+from numba import int64, njit, uint64
+
+from anysize.counting.bits import add_outer, add_scaled, lowest_bit, popcount
+from anysize.counting.canonical import unpack
+from anysize.counting.columns import Columns
+from anysize.counting.flip_plan import flip_plan
+from anysize.counting.parallel import Pool, Tick, chunks_by_weight, in_threads
+from anysize.counting.table import Table, merged
+from anysize.graphs import GraphSet
+
+MAX_VERTICES = 2048  # C(n, 3) n^2 stays far below 2^62
+# Kernels are compiled for these numbers of colours; a graph takes the next one up.
+COLOURS = {4: (1, 2, 4, 8, 12, 16), 5: (1, 2, 4, 6, 8, 12), 6: (1, 2, 4)}
+
+
+def padded_colours(k: int, colours: int) -> int | None:
+    """The smallest compiled number of colours that will do, or None."""
+    return next((size for size in COLOURS[k] if size >= colours), None)
+
+
+def count_coloured(graphs: GraphSet, k: int, threads: int, tick: Tick) -> Table:
+    """Induced copies of the patterns that occur."""
+
+    def work(start, stop):
+        parts = []
+        for g in range(start, stop):
+            parts.append(_count_one(graphs[g], g, k, 1))
+            tick(1 / len(graphs))
+        return parts
+
+    if len(graphs) >= 2 * threads:
+        chunks = in_threads(work, chunks_by_weight(graphs.sizes ** (k - 1), threads), threads)
+        parts = [part for chunk in chunks for part in chunk]
+    else:
+        parts = []
+        for g, graph in enumerate(graphs):
+            parts.append(_count_one(graph, g, k, threads))
+            tick(1 / len(graphs))
+    return merged(parts, len(graphs))
+
+
+def _count_one(graph: GraphSet, row: int, k: int, threads: int):
+    """(columns, row, column, copies) of one graph."""
+    n = len(graph.indptr) - 1
+    colours = graph.colours if graph.colours is not None else np.zeros(n, np.uint16)
+    present, local = np.unique(colours, return_inverse=True)
+    plan = flip_plan(k, padded_colours(k, max(len(present), 1)))
+    place, word_colour, bits, upper = _layout(graph, local)
+
+    pool = Pool(lambda: np.zeros(plan.length, np.int64))
+    sums_pool = Pool(lambda: np.zeros(plan.n_groups, np.int64))
+    clique_pool = Pool(lambda: np.zeros(plan.colours**k, np.int64))
+    kernel = _kernel(k, plan.colours, plan.square)
+
+    def work(start, stop):
+        with pool.borrow() as products, sums_pool.borrow() as group_sums, clique_pool.borrow() as cliques:
+            where = plan.tuple_of, plan.block, plan.pair_ptr, plan.pairs
+            kernel(start, stop, place, word_colour, bits, *where, products, group_sums)
+            _cliques(start, stop, k, plan.colours, place, word_colour, upper, cliques)
+
+    if n >= k:
+        remaining = np.arange(n, 0, -1.0) ** (k - 2)
+        in_threads(work, [(0, n)] if threads == 1 else chunks_by_weight(remaining, threads), threads)
+    copies = plan.solve(pool.total(), sums_pool.total(), clique_pool.total())
+    return _named(plan, copies, present, row, k, graph)
+
+
+def _named(plan, copies, present, row: int, k: int, graph: GraphSet):
+    """The patterns that occur, with the graph's own colours put back."""
+    some = np.flatnonzero(copies)
+    place, colours = unpack(plan.high[some], plan.low[some], k)
+    size = np.full(len(some), k, np.uint8)
+    own = None
+    if graph.colours is not None:
+        own = np.zeros_like(colours)
+        own[:, :k] = present[colours[:, :k]]  # ascending, so the canonical way round stays canonical
+    columns = Columns(size, place, own, graph.palette)
+    return columns, np.full(len(some), row), np.arange(len(some)), copies[some]
+
+
+def _layout(graph: GraphSet, colour):
+    """Vertices by colour, each colour starting a new word: bit places, colour of each word, rows of bits."""
+    n = len(colour)
+    order = np.argsort(colour, kind="stable")
+    amount = np.bincount(colour, minlength=1)
+    words = -(-amount // 64)
+    start = 64 * (np.cumsum(words) - words)
+    place = start[colour[order]] + np.arange(n) - (np.cumsum(amount) - amount)[colour[order]]
+    rank = np.empty(n, np.int64)
+    rank[order] = np.arange(n)
+    bits = np.zeros((n, int(words.sum())), np.uint64)
+    upper = np.zeros_like(bits)
+    source = rank[np.repeat(np.arange(n), graph.degrees)]
+    target = place[rank[graph.indices]]
+    value = np.uint64(1) << (target & 63).astype(np.uint64)
+    np.bitwise_or.at(bits, (source, target >> 6), value)
+    above = target > place[source]
+    np.bitwise_or.at(upper, (source[above], target[above] >> 6), value[above])
+    return place, np.repeat(np.arange(len(words)), words), bits, upper
+
+
+@lru_cache(maxsize=None)
+def _kernel(k: int, colours: int, square: bool):
+    """Products for all Q with their first vertex in a range; k and the number of colours are constants.
+
+    Products are added in int32, which vector registers multiply fast, and moved on before they could wrap.
+    """
+    depth = k - 3  # vertices of Q before the last
+    masks = 1 << depth
+    patterns = 1 << (k - 2)
+    side = patterns * colours
+    cell = colours * colours
+    n_codes = 1 << ((k - 2) * (k - 3) // 2)
+
+    @njit(nogil=True, cache=True, error_model="numpy")
+    def kernel(start, stop, place, word_colour, bits, tuple_of, block, pair_ptr, pairs, products, group_sums):
+        n, w = bits.shape
+        chosen = np.zeros(depth + 1, np.int64)
+        inside = np.zeros((depth + 2, 2 * masks, w), np.uint64)  # vertices by adjacency to the first of Q
+        ones = np.zeros((w, masks), np.int32)
+        by_mask = np.zeros((w, masks), np.uint64)
+        sizes = np.zeros(side, np.int32)  # of the groups (adjacency to Q, colour)
+        for i in range(n):
+            inside[0, 0, place[i] >> 6] |= uint64(1) << uint64(place[i] & 63)
+        code_at = np.zeros(depth + 2, np.int64)
+        tuple_at = np.zeros(depth + 2, np.int64)
+        small = np.zeros(len(products), np.int32)
+        small_sums = np.zeros(len(group_sums), np.int32)
+        limit = (1 << 31) // (n * n) - n
+        waiting = 0
+        level = 0
+        chosen[0] = start - 1
+        while level >= 0:
+            chosen[level] += 1
+            v = chosen[level]
+            if v >= (stop if level == 0 else n):
+                level -= 1
+                continue
+            at, shift = place[v] >> 6, uint64(place[v] & 63)
+            code = code_at[level]
+            for i in range(level):
+                adjacent = int64((bits[chosen[i], at] >> shift) & uint64(1))
+                code |= adjacent << (level * (level - 1) // 2 + i)
+            code_at[level + 1] = code
+            tuple_at[level + 1] = tuple_at[level] * colours + word_colour[at]
+            half = 1 << level
+            for z in range(half):
+                for q in range(w):
+                    here = inside[level, z, q]
+                    if q == at:
+                        here &= ~(uint64(1) << shift)
+                    inside[level + 1, z, q] = here & ~bits[v, q]
+                    inside[level + 1, z + half, q] = here & bits[v, q]
+            if level + 1 < depth:
+                level += 1
+                chosen[level] = v
+                continue
+            # The last vertex of Q: groups by adjacency to all of Q.
+            for q in range(w):
+                for z in range(masks):
+                    by_mask[q, z] = inside[depth, z, q]
+                    ones[q, z] = int64(popcount(inside[depth, z, q]))
+            waiting += n
+            if waiting > limit:
+                empty(small, products)
+                empty(small_sums, group_sums)
+                waiting = n
+            for last in range(v + 1, n):
+                at, shift = place[last] >> 6, uint64(place[last] & 63)
+                adjacency = 0
+                for i in range(depth):
+                    adjacency |= int64((bits[chosen[i], at] >> shift) & uint64(1)) << i
+                full = code | (adjacency << (depth * (depth - 1) // 2))
+                if pair_ptr[full] == pair_ptr[full + 1]:
+                    continue
+                for x in range(side):
+                    sizes[x] = 0
+                for q in range(w):
+                    row = bits[last, q]
+                    c = word_colour[q]
+                    for z in range(masks):
+                        with_last = np.int32(popcount(by_mask[q, z] & row))
+                        sizes[(masks + z) * colours + c] += with_last
+                        sizes[z * colours + c] += ones[q, z] - with_last
+                sizes[adjacency * colours + word_colour[at]] -= 1  # last itself
+                tuple_number = tuple_of[tuple_at[depth] * colours + word_colour[at]]
+                here = block[tuple_number, full]
+                add_scaled(small_sums, (tuple_number * n_codes + full) * side, np.int32(1), sizes, side)
+                if square:
+                    for x in range(colours, side):
+                        add_scaled(small, here + x * side, sizes[x], sizes, side)
+                else:
+                    for j in range(pair_ptr[full], pair_ptr[full + 1]):
+                        add_outer(small, here, sizes, pairs[j, 0] * colours, pairs[j, 1] * colours, colours)
+                        here += cell
+        empty(small, products)
+        empty(small_sums, group_sums)
+
+    @njit(nogil=True, error_model="numpy")
+    def empty(small, products):
+        for i in range(len(small)):
+            products[i] += int64(small[i])
+            small[i] = 0
+
+    return kernel
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _cliques(start, stop, k, colours, place, word_colour, upper, cliques):
+    """k-cliques by their ascending colours, with their first vertex in start .. stop."""
+    n, w = upper.shape
+    vertex = np.zeros(64 * w, np.int64)
+    for i in range(n):
+        vertex[place[i]] = i
+    inside = np.zeros((k, w), np.uint64)
+    rest = np.zeros((k, w), np.uint64)
+    word = np.zeros(k, np.int64)
+    index = np.zeros(k, np.int64)
+    for first in range(start, stop):
+        level = 1
+        for q in range(w):
+            inside[1, q] = upper[first, q]
+            rest[1, q] = upper[first, q]
+        word[1] = 0
+        index[1] = word_colour[place[first] >> 6]
+        while level > 0:
+            while word[level] < w and rest[level, word[level]] == uint64(0):
+                word[level] += 1
+            q = word[level]
+            if q == w:
+                level -= 1
+                continue
+            x = vertex[64 * q + int64(lowest_bit(rest[level, q]))]
+            rest[level, q] &= rest[level, q] - uint64(1)
+            here = index[level] * colours + word_colour[q]
+            if level == k - 2:
+                for p in range(q, w):
+                    cliques[here * colours + word_colour[p]] += int64(popcount(inside[level, p] & upper[x, p]))
+                continue
+            level += 1
+            some = uint64(0)
+            for p in range(w):
+                inside[level, p] = inside[level - 1, p] & upper[x, p]
+                rest[level, p] = inside[level, p]
+                some |= inside[level, p]
+            word[level] = q
+            index[level] = here
+            if some == uint64(0):
+                level -= 1

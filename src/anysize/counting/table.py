@@ -1,0 +1,31 @@
+"""What an engine hands back: columns and a sparse matrix, for one pattern size."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+
+from anysize.counting.columns import Columns, unite
+
+IntArray = NDArray[np.int64]
+
+
+class Table(NamedTuple):
+    """Copies, graphs by columns."""
+
+    columns: Columns
+    matrix: csr_array[np.int64]
+
+
+def merged(parts: list[tuple[Columns, IntArray, IntArray, IntArray]], n_graphs: int) -> Table:
+    """One table from (columns, row, column, copies) parts; equal cells are added, columns in canonical order."""
+    columns, places = unite([part[0] for part in parts])
+    row = np.concatenate([part[1] for part in parts])
+    column = np.concatenate([place[part[2]] for place, part in zip(places, parts, strict=True)])
+    copies = np.concatenate([part[3] for part in parts])
+    matrix = coo_array((copies, (row, column)), shape=(n_graphs, len(columns))).tocsr()
+    matrix.sort_indices()
+    return Table(columns, matrix)

@@ -1,0 +1,380 @@
+"""GraphSet: many undirected graphs in flat arrays, with vertex colours, their names, and labels.
+
+Every stage of the package takes and gives this one container. A single graph is a set of length one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from anysize.colours import ColourName, check_palette, colour_order
+from anysize.errors import GraphError, GraphWarning, warn_user
+
+if TYPE_CHECKING:
+    import os
+
+IntArray: TypeAlias = NDArray[np.int64]
+
+MAX_VERTICES_PER_GRAPH = 1 << 31  # vertex numbers are uint32, with a bit to spare in the kernels
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GraphSet:
+    """Many undirected simple graphs in flat arrays.
+
+    Graph ``g`` has the vertices ``first[g] .. first[g + 1]`` of the set; the neighbours of the set's
+    vertex ``v`` are ``indices[indptr[v]:indptr[v + 1]]``, numbered inside their own graph and ascending.
+    ``colours[v]`` is a position in ``palette``, whose names ascend (see `colour_order`), so that comparing
+    codes compares names. Both are empty for uncoloured graphs: ``colours is None``, ``palette == ()``.
+
+    Make one with `from_networkx`, `from_edges`, ... or `anysize.read`.
+
+    >>> path = GraphSet.from_edges([(0, 1), (1, 2)], colours=["C", "C", "O"])
+    >>> path
+    GraphSet(1 graph, 3 vertices, 2 edges, 2 colours)
+    >>> path.palette, path.colours.tolist()
+    (('C', 'O'), [0, 0, 1])
+    """
+
+    first: IntArray
+    indptr: IntArray
+    indices: NDArray[np.uint32]
+    colours: NDArray[np.uint16] | None = None
+    palette: tuple[ColourName, ...] = ()
+    y: NDArray[Any] | None = None
+    names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        wrong = [
+            f"{name} has dtype {array.dtype}, expected {np.dtype(kind)}"
+            for name, array, kind in (
+                ("first", self.first, np.int64),
+                ("indptr", self.indptr, np.int64),
+                ("indices", self.indices, np.uint32),
+                ("colours", self.colours, np.uint16),
+            )
+            if array is not None and array.dtype != kind
+        ]
+        if self.y is not None and self.y.ndim != 1:
+            raise GraphError(f"y has shape {self.y.shape}; expected one label per graph.")
+        for name, length, expected in (
+            ("indptr", len(self.indptr), int(self.first[-1]) + 1),
+            ("indices", len(self.indices), int(self.indptr[-1])),
+            ("colours", None if self.colours is None else len(self.colours), int(self.first[-1])),
+            ("y", None if self.y is None else len(self.y), len(self.first) - 1),
+            ("names", None if self.names is None else len(self.names), len(self.first) - 1),
+        ):
+            if length is not None and length != expected:
+                wrong.append(f"{name} has length {length}, expected {expected}")
+        if wrong:
+            raise GraphError(f"These arrays do not make a GraphSet: {'; '.join(wrong)}.")
+
+    # ---- what is in it -------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+    @property
+    def shape(self) -> tuple[int]:
+        """(number of graphs,): with it scikit-learn slices a set as it slices an array."""
+        return (len(self),)
+
+    @property
+    def sizes(self) -> IntArray:
+        """Vertices per graph."""
+        return np.diff(self.first)
+
+    @property
+    def edge_counts(self) -> IntArray:
+        """Undirected edges per graph."""
+        return np.diff(self.indptr[self.first]) // 2
+
+    @property
+    def degrees(self) -> IntArray:
+        """Degree of every vertex of the set."""
+        return np.diff(self.indptr)
+
+    def edges(self, graph: int = 0) -> IntArray:
+        """Edges of one graph as an (m, 2) array with u < v, in ascending order."""
+        one = self[graph]
+        source = np.repeat(np.arange(int(one.first[-1])), one.degrees)
+        target = one.indices.astype(np.int64)
+        keep = source < target
+        return np.stack([source[keep], target[keep]], axis=1)
+
+    def colour_names(self, graph: int = 0) -> tuple[ColourName, ...]:
+        """The colour name of every vertex of one graph; empty if the set has no colours."""
+        one = self[graph]
+        return () if one.colours is None else tuple(self.palette[code] for code in one.colours)
+
+    def __repr__(self) -> str:
+        def amount(number: int, noun: str) -> str:
+            return f"{number} {noun}{'' if number == 1 else 's'}"
+
+        parts = [
+            amount(len(self), "graph"),
+            f"{int(self.first[-1])} " + ("vertex" if self.first[-1] == 1 else "vertices"),
+            amount(len(self.indices) // 2, "edge"),
+        ]
+        if self.colours is not None:
+            parts.append(amount(len(self.palette), "colour"))
+        if self.y is not None:
+            parts.append(amount(len(np.unique(self.y)), "class").replace("classs", "classes"))
+        return f"GraphSet({', '.join(parts)})"
+
+    def equals(self, other: GraphSet) -> bool:
+        """The same graphs in the same order, with the same colour names, labels and graph names."""
+        if not isinstance(other, GraphSet) or self.names != other.names or self.palette != other.palette:
+            return False
+        pairs = zip(self._arrays(), other._arrays(), strict=True)
+        return all(a is b if a is None or b is None else np.array_equal(a, b) for a, b in pairs)
+
+    def _arrays(self) -> tuple[NDArray[Any] | None, ...]:
+        return self.first, self.indptr, self.indices, self.colours, self.y
+
+    # ---- parts and sums ------------------------------------------------------------------------
+
+    def __getitem__(self, key: int | slice | ArrayLike) -> GraphSet:
+        """One graph (an integer), or several (a slice, integers, booleans), as a new set."""
+        if isinstance(key, (int, np.integer)):
+            position = range(len(self))[int(key)]  # IndexError as for a list
+            key = slice(position, position + 1)
+        if isinstance(key, slice):
+            start, stop, step = key.indices(len(self))
+            if step == 1:
+                return self._contiguous(start, max(start, stop))
+            rows = np.arange(start, stop, step)
+        else:
+            rows = np.asarray(key)
+            if rows.dtype == bool:
+                if rows.shape != (len(self),):
+                    raise IndexError(f"expected {len(self)} booleans, one per graph; got shape {rows.shape}")
+                rows = np.flatnonzero(rows)
+            elif rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
+                raise IndexError(
+                    f"expected an integer, a slice, integers or booleans; got {rows.dtype} {rows.shape}"
+                )
+            rows = rows.astype(np.int64)
+            if rows.size and (rows.min() < -len(self) or rows.max() >= len(self)):
+                raise IndexError(
+                    f"graph numbers must lie in 0..{len(self) - 1}; got {rows.min()}..{rows.max()}"
+                )
+            rows = np.where(rows < 0, rows + len(self), rows)
+        return self._gather(rows)
+
+    def _contiguous(self, start: int, stop: int) -> GraphSet:
+        v0, v1 = int(self.first[start]), int(self.first[stop])
+        e0, e1 = int(self.indptr[v0]), int(self.indptr[v1])
+        return GraphSet(
+            self.first[start : stop + 1] - v0,
+            self.indptr[v0 : v1 + 1] - e0,
+            self.indices[e0:e1],
+            None if self.colours is None else self.colours[v0:v1],
+            self.palette,
+            None if self.y is None else self.y[start:stop],
+            None if self.names is None else self.names[start:stop],
+        )
+
+    def _gather(self, rows: IntArray) -> GraphSet:
+        vertices = _ranges(self.first[rows], self.sizes[rows])
+        slots = _ranges(self.indptr[vertices], self.degrees[vertices])
+        return GraphSet(
+            _offsets(self.sizes[rows]),
+            _offsets(self.degrees[vertices]),
+            self.indices[slots],
+            None if self.colours is None else self.colours[vertices],
+            self.palette,
+            None if self.y is None else self.y[rows],
+            None if self.names is None else tuple(self.names[row] for row in rows),
+        )
+
+    def __iter__(self) -> Iterator[GraphSet]:
+        return (self._contiguous(g, g + 1) for g in range(len(self)))
+
+    def __add__(self, other: GraphSet) -> GraphSet:
+        return GraphSet.concatenate([self, other])
+
+    @staticmethod
+    def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
+        """One set after the other; palettes are united by name.
+
+        Either all sets are coloured or none. Labels and graph names are kept where every set has them.
+        """
+        sets = list(sets)
+        if not sets:
+            return empty_set()
+        filled = [s for s in sets if len(s)] or sets[:1]
+        coloured = {s.colours is not None for s in filled}
+        if len(coloured) > 1:
+            raise GraphError(
+                "Some of these graph sets have colours and some have none: colour all of them, "
+                "or call without_colours() on those that have."
+            )
+        palette = tuple(sorted({name for s in filled for name in s.palette}, key=colour_order))
+        united = [s.with_palette(palette) for s in filled]
+        return GraphSet(
+            _offsets(np.concatenate([s.sizes for s in united])),
+            _offsets(np.concatenate([s.degrees for s in united])),
+            np.concatenate([s.indices for s in united]),
+            np.concatenate([s.colours for s in united if s.colours is not None])
+            if coloured == {True}
+            else None,
+            palette,
+            np.concatenate([s.y for s in united if s.y is not None])
+            if all(s.y is not None for s in united)
+            else None,
+            tuple(name for s in united for name in s.names or ())
+            if all(s.names is not None for s in united)
+            else None,
+        )
+
+    # ---- the same graphs, dressed otherwise ----------------------------------------------------
+
+    def with_palette(self, palette: Sequence[ColourName]) -> GraphSet:
+        """The same colours coded by another palette, which must hold every colour in use."""
+        target = check_palette(palette)
+        if self.colours is None or target == self.palette:
+            return replace(self, palette=target if self.colours is not None else ())
+        position = {name: code for code, name in enumerate(target)}
+        used = np.unique(self.colours)
+        missing = [self.palette[code] for code in used if self.palette[code] not in position]
+        if missing:
+            raise GraphError(f"The new palette lacks colours in use: {missing[:5]}; add them to it.")
+        recode = np.zeros(len(self.palette), np.uint16)
+        recode[used] = [position[self.palette[code]] for code in used]
+        return replace(self, colours=recode[self.colours], palette=target)
+
+    def without_colours(self) -> GraphSet:
+        """The bare graphs."""
+        return replace(self, colours=None, palette=())
+
+    def with_y(self, y: ArrayLike | None) -> GraphSet:
+        """The same graphs with these labels, one per graph."""
+        return replace(self, y=None if y is None else np.atleast_1d(np.asarray(y)))
+
+    # ---- from and to other types (the work is in anysize.readers) --------------------------------
+
+    @staticmethod
+    def from_networkx(graphs: Any, colour: str | None = None, y: ArrayLike | None = None) -> GraphSet:
+        """A networkx graph or several; ``colour`` names the vertex attribute that holds the colour."""
+        from anysize.readers import from_networkx
+
+        return from_networkx(graphs, colour=colour, y=y)
+
+    @staticmethod
+    def from_pyg(data: Any, colour: str | None = None, y: ArrayLike | None = None) -> GraphSet:
+        """A PyG `Data` or several; ``colour`` names the field of colours or one-hot rows, such as ``x``."""
+        from anysize.readers import from_pyg
+
+        return from_pyg(data, colour=colour, y=y)
+
+    @staticmethod
+    def from_igraph(graphs: Any, colour: str | None = None, y: ArrayLike | None = None) -> GraphSet:
+        """An igraph graph or several; ``colour`` names the vertex attribute that holds the colour."""
+        from anysize.readers import from_igraph
+
+        return from_igraph(graphs, colour=colour, y=y)
+
+    @staticmethod
+    def from_scipy(matrices: Any, colours: Any = None, y: ArrayLike | None = None) -> GraphSet:
+        """A square scipy sparse (or dense numpy) adjacency matrix or several."""
+        from anysize.readers import from_scipy
+
+        return from_scipy(matrices, colours=colours, y=y)
+
+    @staticmethod
+    def from_edges(
+        edges: Any,
+        n_vertices: int | Sequence[int] | None = None,
+        colours: Any = None,
+        y: ArrayLike | None = None,
+    ) -> GraphSet:
+        """One graph from (m, 2) vertex pairs, or several; the largest number gives ``n_vertices``."""
+        from anysize.readers import from_edges
+
+        return from_edges(edges, n_vertices=n_vertices, colours=colours, y=y)
+
+    def to_networkx(self, colour: str = "colour") -> list[Any]:
+        """One `networkx.Graph` per graph, colour names in the vertex attribute ``colour``."""
+        from anysize.readers import to_networkx
+
+        return to_networkx(self, colour=colour)
+
+    def to_pyg(self) -> list[Any]:
+        """One PyG `Data` per graph: edge_index both ways, one-hot ``x`` over the palette, ``y``."""
+        from anysize.readers import to_pyg
+
+        return to_pyg(self)
+
+    def to_tu(self, folder: str | os.PathLike[str], name: str) -> None:
+        """Write the set as a TU folder ``folder/name/name_A.txt``, ..."""
+        from anysize.readers import to_tu
+
+        to_tu(self, folder, name)
+
+
+def empty_set() -> GraphSet:
+    """A set without graphs."""
+    return GraphSet(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(0, np.uint32))
+
+
+def assemble(
+    sizes: ArrayLike,
+    source: NDArray[Any],
+    target: NDArray[Any],
+    colours: NDArray[np.uint16] | None = None,
+    palette: tuple[ColourName, ...] = (),
+    y: ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+) -> GraphSet:
+    """A GraphSet from the edges of all graphs, numbered through the set (graph g starts at sum(sizes[:g])).
+
+    Edges may come in one or in both directions and in any order. Self loops and repeated lines (the same
+    ordered pair again) are dropped, with one warning that counts them.
+    """
+    from scipy.sparse import coo_array
+
+    first = _offsets(np.asarray(sizes, np.int64))
+    total = int(first[-1])
+    largest = int(np.diff(first).max(initial=0))
+    if largest >= MAX_VERTICES_PER_GRAPH:
+        raise GraphError(f"A graph has {largest} vertices; the most is {MAX_VERTICES_PER_GRAPH - 1}.")
+    source, target = source.astype(np.int64, copy=False), target.astype(np.int64, copy=False)
+    loops = source == target
+    if loops.any():
+        source, target = source[~loops], target[~loops]
+    directed = coo_array((np.ones(len(source), np.int8), (source, target)), shape=(total, total)).tocsr()
+    repeated = len(source) - directed.nnz
+    if loops.any() or repeated:
+        warn_user(
+            f"Dropped {int(loops.sum())} self loops and {repeated} repeated edges "
+            f"while reading {len(first) - 1} graph{'' if len(first) == 2 else 's'}.",
+            GraphWarning,
+        )
+    directed.data[:] = 1
+    both = (directed + directed.T).tocsr()
+    both.sort_indices()
+    indptr = both.indptr.astype(np.int64)
+    start = np.repeat(first[:-1], np.diff(first))  # where the graph of each vertex begins
+    local = both.indices - np.repeat(start, np.diff(indptr))
+    labels = None if y is None else np.atleast_1d(np.asarray(y))
+    named = None if names is None else tuple(names)
+    return GraphSet(first, indptr, local.astype(np.uint32), colours, palette, labels, named)
+
+
+def _offsets(lengths: IntArray) -> IntArray:
+    """0 and the running sums of lengths."""
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=offsets[1:])
+    return offsets
+
+
+def _ranges(starts: IntArray, lengths: IntArray) -> IntArray:
+    """The concatenation of start .. start + length over all pairs."""
+    offsets = _offsets(lengths)
+    return np.repeat(starts - offsets[:-1], lengths) + np.arange(int(offsets[-1]))

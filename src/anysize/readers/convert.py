@@ -1,0 +1,90 @@
+"""`as_graphset`: whatever a user passes as graphs, as a GraphSet."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from anysize.errors import GraphError
+from anysize.graphs import GraphSet, empty_set
+from anysize.readers.files import read
+from anysize.readers.kinds import TITLES, Kind, kind_of, type_name
+from anysize.readers.memory import from_igraph, from_networkx, from_pyg, from_scipy
+
+_ACCEPTED = "a GraphSet, a path, or networkx, igraph, PyG or scipy sparse graphs (one or a list)"
+
+
+def as_graphset(graphs: Any, colour: str | None = None) -> GraphSet:
+    """A GraphSet from a GraphSet, a path, or one or several graphs of another library.
+
+    Args:
+        graphs: a GraphSet; a path for `read`; a networkx, igraph or PyG graph or a scipy sparse matrix; or a
+            list of such, all of one kind (GraphSets are concatenated). An empty list is an empty set.
+        colour: the vertex attribute (networkx, igraph) or field (PyG) with the colours; without it graphs of
+            these libraries are uncoloured.
+
+    >>> import networkx as nx
+    >>> as_graphset([nx.path_graph(3), nx.path_graph(4)])
+    GraphSet(2 graphs, 7 vertices, 5 edges)
+    """
+    if isinstance(graphs, (str, os.PathLike)):
+        _no_colour(colour, "a file")
+        return read(graphs)
+    if isinstance(graphs, np.ndarray) and graphs.dtype != object:
+        raise _array_error(graphs)
+    kind = kind_of(graphs)
+    if kind == "graphset":
+        _no_colour(colour, TITLES["graphset"])
+        return graphs  # type: ignore[no-any-return]
+    if kind is not None:
+        return _convert(graphs, kind, colour)
+    if isinstance(graphs, (bytes, dict)) or not isinstance(graphs, Iterable):
+        raise GraphError(f"Expected {_ACCEPTED}; got {type_name(graphs)}.")
+    items = list(graphs)
+    return _convert(items, _common_kind(items), colour) if items else empty_set()
+
+
+def _convert(graphs: Any, kind: Kind, colour: str | None) -> GraphSet:
+    if kind == "networkx":
+        return from_networkx(graphs, colour)
+    if kind == "igraph":
+        return from_igraph(graphs, colour)
+    if kind == "pyg":
+        return from_pyg(graphs, colour)
+    _no_colour(colour, TITLES[kind])
+    return from_scipy(graphs) if kind == "scipy" else GraphSet.concatenate(graphs)
+
+
+def _common_kind(items: list[Any]) -> Kind:
+    kinds = []
+    for graph, item in enumerate(items):
+        kind = kind_of(item)
+        if isinstance(item, np.ndarray):
+            raise _array_error(item)
+        if kind is None:
+            raise GraphError(f"Graph {graph} of the list is of type {type_name(item)}; expected {_ACCEPTED}.")
+        kinds.append(kind)
+    for graph, kind in enumerate(kinds):
+        if kind != kinds[0]:
+            raise GraphError(
+                f"Graph 0 of the list is a {TITLES[kinds[0]]} and graph {graph} a {TITLES[kind]}; "
+                "convert each kind by itself and add the GraphSets."
+            )
+    return kinds[0]
+
+
+def _array_error(array: np.ndarray[Any, Any]) -> GraphError:
+    return GraphError(
+        f"A numpy array of shape {array.shape} may be an edge list or an adjacency matrix; "
+        "call GraphSet.from_edges or GraphSet.from_scipy."
+    )
+
+
+def _no_colour(colour: str | None, what: str) -> None:
+    if colour is not None:
+        raise GraphError(
+            f"colour={colour!r} names a vertex attribute of networkx, igraph or PyG graphs; this is {what}."
+        )

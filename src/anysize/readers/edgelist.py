@@ -1,0 +1,47 @@
+"""Edge lists: one graph per text file, one edge per line, as SNAP and many others publish them."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import numpy as np
+
+from anysize.errors import GraphError
+from anysize.graphs import GraphSet, assemble
+from anysize.readers.archive import read_bytes, read_gzip
+from anysize.readers.text import integer_pairs, line_of_row
+
+
+def read_edge_list(path: str | os.PathLike[str]) -> GraphSet:
+    """The graph in a text file, plain or gzipped, with two vertex numbers per line.
+
+    Columns are separated by blanks, tabs or commas; columns after the second are ignored, as are empty lines
+    and lines that begin with ``#`` or ``%``. Vertices are renumbered 0, 1, ... by ascending number, so that
+    numbers that do not occur leave no isolated vertices behind; numbers without gaps from 0 stay as they are.
+    """
+    file = Path(path)
+    data = read_gzip(file) if is_gzip(file) else read_bytes(file)
+    if b"\0" in data:
+        raise GraphError(f"{file} is not a text file: looked for lines with two vertex numbers.")
+    ends, text = integer_pairs(data, str(file))
+    if not len(ends):
+        raise GraphError(f"{file} holds no edges: looked for lines with two vertex numbers.")
+    negative = np.flatnonzero((ends < 0).any(axis=1))
+    if negative.size:
+        line, (u, v) = line_of_row(text, int(negative[0])), ends[negative[0]]
+        raise GraphError(f"{file}, line {line}: vertex numbers start at 0; got {u} and {v}.")
+    vertices = int(ends.max()) + 1
+    present = np.unique(ends)
+    if len(present) != vertices:
+        ends, vertices = np.searchsorted(present, ends), len(present)
+    return assemble([vertices], ends[:, 0], ends[:, 1])
+
+
+def is_gzip(path: Path) -> bool:
+    """Whether the file begins as gzip files do, or claims to be one by its name."""
+    try:
+        with path.open("rb") as file:
+            return file.read(2) == b"\x1f\x8b" or path.suffix == ".gz"
+    except OSError as error:
+        raise GraphError(f"Cannot read {path}: {error.strerror}.") from None

@@ -1,0 +1,288 @@
+"""Graphs of other libraries in memory: networkx, PyG, igraph, scipy and numpy matrices, edge arrays.
+
+None of those libraries is imported here: a graph that can be passed in has brought its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from anysize.errors import GraphError
+from anysize.graphs import MAX_VERTICES_PER_GRAPH, GraphSet, IntArray
+from anysize.readers.kinds import TITLES, Kind, kind_of, type_name
+from anysize.readers.pieces import Piece, join, length_of
+
+
+def from_networkx(graphs: Any, colour: str | None = None, y: ArrayLike | None = None) -> GraphSet:
+    """A set from one networkx graph or several; vertices are numbered in the order of iteration.
+
+    Args:
+        graphs: a graph, or an iterable of graphs. Directions and parallel edges are dropped.
+        colour: the vertex attribute that holds the colour; without it the graphs are uncoloured.
+        y: one label per graph.
+
+    >>> import networkx as nx
+    >>> from_networkx([nx.path_graph(3), nx.complete_graph(4)], y=[0, 1])
+    GraphSet(2 graphs, 7 vertices, 8 edges, 2 classes)
+    """
+    return _from_kind(graphs, "networkx", colour, y, _networkx_piece)
+
+
+def from_igraph(graphs: Any, colour: str | None = None, y: ArrayLike | None = None) -> GraphSet:
+    """A set from one igraph graph or several; arguments as for `from_networkx`.
+
+    >>> import igraph
+    >>> from_igraph(igraph.Graph.Ring(5)).edge_counts.tolist()
+    [5]
+    """
+    return _from_kind(graphs, "igraph", colour, y, _igraph_piece)
+
+
+def from_pyg(data: Any, colour: str | None = None, y: ArrayLike | None = None) -> GraphSet:
+    """A set from one PyG `Data`, several, a `Batch` or a dataset.
+
+    Args:
+        data: the graphs; ``edge_index`` may hold each edge once or in both directions.
+        colour: the field with one integer per vertex (one column allowed) or one-hot rows, such as ``"x"``;
+            without it the graphs are uncoloured.
+        y: one label per graph; without it the ``y`` of the graphs, if each holds exactly one number.
+    """
+    if hasattr(data, "to_data_list"):
+        data = data.to_data_list()
+    items = _several(data, "pyg")
+    pieces = [_pyg_piece(item, graph, colour) for graph, item in enumerate(items)]
+    if y is None:
+        own = [_to_numpy(item.y).ravel() for item in items if getattr(item, "y", None) is not None]
+        if items and len(own) == len(items) and all(label.size == 1 for label in own):
+            y = np.concatenate(own)
+    return join(pieces, y, f"field {colour!r}")
+
+
+def from_scipy(matrices: Any, colours: Any = None, y: ArrayLike | None = None) -> GraphSet:
+    """A set from one square adjacency matrix or several, scipy sparse or numpy; any non-zero is an edge.
+
+    Args:
+        matrices: a matrix, or an iterable of matrices. They need not be symmetric: one direction suffices.
+        colours: one colour per vertex (or one-hot rows); for several matrices a list of such, one per matrix.
+        y: one label per graph.
+
+    >>> import numpy as np
+    >>> from_scipy(np.array([[0, 2, 0], [0, 0, -1], [0, 0, 0]])).edges().tolist()
+    [[0, 1], [1, 2]]
+    """
+    single = kind_of(matrices) == "scipy" or (isinstance(matrices, np.ndarray) and matrices.ndim == 2)
+    items = [matrices] if single else _listed(matrices, "a scipy sparse matrix, a 2-D numpy array")
+    parts = _parts(colours, single, len(items), "colours")
+    pairs = zip(items, parts, strict=True)
+    return join([_matrix_piece(item, graph, part) for graph, (item, part) in enumerate(pairs)], y)
+
+
+def from_edges(
+    edges: ArrayLike | Sequence[ArrayLike],
+    n_vertices: int | Sequence[int] | None = None,
+    colours: Any = None,
+    y: ArrayLike | None = None,
+) -> GraphSet:
+    """A set from the edges of one graph, or of several.
+
+    Args:
+        edges: (m, 2) vertex numbers from 0, each edge once or in both directions; or a list of such arrays.
+        n_vertices: how many vertices. Without it the number of colours decides; without colours, the largest
+            vertex number. For several graphs: a list.
+        colours: one colour per vertex (or one-hot rows). For several graphs: a list of such, one per graph.
+        y: one label per graph.
+
+    >>> from_edges([(0, 1), (1, 2)], n_vertices=4)
+    GraphSet(1 graph, 4 vertices, 2 edges)
+    >>> from_edges([[(0, 1)], [(0, 1), (1, 2)]], y=["a", "b"])
+    GraphSet(2 graphs, 5 vertices, 3 edges, 2 classes)
+    """
+    given: Any = (
+        edges if isinstance(edges, (list, tuple)) or hasattr(edges, "__array__") else _listed(edges, "edges")
+    )
+    single = not _holds_several(given)
+    items = [given] if single else list(given)
+    sizes = _parts(n_vertices, single, len(items), "n_vertices")
+    parts = _parts(colours, single, len(items), "colours")
+    triples = zip(items, sizes, parts, strict=True)
+    return join([_edge_piece(item, graph, *rest) for graph, (item, *rest) in enumerate(triples)], y)
+
+
+# ---- one graph or several ------------------------------------------------------------------------
+
+
+def _listed(graphs: Any, expected: str) -> list[Any]:
+    if isinstance(graphs, (str, bytes, dict)) or not isinstance(graphs, Iterable):
+        raise GraphError(f"Expected {expected} or a list of them; got {type_name(graphs)}.")
+    return list(graphs)
+
+
+def _several(graphs: Any, kind: Kind) -> list[Any]:
+    """A list of graphs, all of the kind."""
+    items = [graphs] if kind_of(graphs) == kind else _listed(graphs, f"a {TITLES[kind]}")
+    for graph, item in enumerate(items):
+        if kind_of(item) != kind:
+            raise GraphError(f"Graph {graph} of the list is a {type_name(item)}; expected a {TITLES[kind]}.")
+    return items
+
+
+def _from_kind(
+    graphs: Any,
+    kind: Kind,
+    colour: str | None,
+    y: ArrayLike | None,
+    piece: Callable[[Any, int, str | None], Piece],
+) -> GraphSet:
+    items = _several(graphs, kind)
+    return join([piece(item, graph, colour) for graph, item in enumerate(items)], y, f"attribute {colour!r}")
+
+
+def _parts(values: Any, single: bool, graphs: int, what: str) -> list[Any]:
+    """What belongs to each graph: the values themselves for a single one, None where none are given."""
+    if values is None:
+        return [None] * graphs
+    if single:
+        return [values]
+    if not hasattr(values, "__len__") or isinstance(values, str) or len(values) != graphs:
+        raise GraphError(
+            f"{what}: for a list of {graphs} graphs give a list of {graphs}, one entry per graph."
+        )
+    return list(values)
+
+
+def _holds_several(edges: Any) -> bool:
+    """Whether a list holds edge arrays rather than edges; its first entry that is not empty tells."""
+    if not isinstance(edges, (list, tuple)):
+        return bool(np.ndim(edges) == 3)
+    for item in edges:
+        if np.ndim(item) != 1 or len(item):
+            return bool(np.ndim(item) == 2)
+    return len(edges) > 0  # nothing but empty lists: so many graphs without edges
+
+
+# ---- one graph of each kind ----------------------------------------------------------------------
+
+
+def _ends(pairs: Any, graph: int) -> IntArray:
+    """(m, 2) integers, from whatever holds pairs."""
+    try:
+        array = np.asarray(pairs)
+    except ValueError:
+        raise GraphError(
+            f"Graph {graph}: expected edges as pairs of vertex numbers; got rows that differ."
+        ) from None
+    if array.size == 0 and array.ndim <= 2:
+        return np.zeros((0, 2), np.int64)
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        raise GraphError(
+            f"Graph {graph}: expected edges as an (m, 2) array of integers; "
+            f"got {array.dtype} of shape {array.shape}."
+        )
+    # The cast below would make the largest unsigned numbers negative.
+    if array.dtype == np.uint64 and array.max() >= MAX_VERTICES_PER_GRAPH:
+        raise GraphError(
+            f"Graph {graph}: vertex {array.max()} is above the limit {MAX_VERTICES_PER_GRAPH - 1}."
+        )
+    return array.astype(np.int64)
+
+
+def _networkx_piece(item: Any, graph: int, colour: str | None) -> Piece:
+    position = {vertex: number for number, vertex in enumerate(item)}
+    ends = _ends([(position[u], position[v]) for u, v in item.edges()], graph)
+    colours = None
+    if colour is not None:
+        for vertex, attributes in item.nodes(data=True):
+            if attributes.get(colour) is None:
+                raise _without_colour(graph, vertex, colour)
+        colours = [attributes[colour] for _, attributes in item.nodes(data=True)]
+    return Piece(len(position), ends[:, 0], ends[:, 1], colours)
+
+
+def _igraph_piece(item: Any, graph: int, colour: str | None) -> Piece:
+    ends = _ends(item.get_edgelist(), graph)
+    colours = None
+    if colour is not None:
+        known = colour in item.vs.attributes()
+        colours = list(item.vs[colour]) if known else [None] * item.vcount()
+        for vertex, value in enumerate(colours):
+            if value is None:
+                raise _without_colour(graph, vertex, colour)
+    return Piece(item.vcount(), ends[:, 0], ends[:, 1], colours)
+
+
+def _without_colour(graph: int, vertex: Any, colour: str) -> GraphError:
+    return GraphError(
+        f"Graph {graph}: vertex {vertex!r} has no attribute {colour!r}; "
+        "give every vertex one, or leave out colour."
+    )
+
+
+def _pyg_piece(item: Any, graph: int, colour: str | None) -> Piece:
+    size = item.num_nodes
+    if size is None:
+        raise GraphError(f"Graph {graph}: the PyG Data does not tell its number of vertices; set num_nodes.")
+    index = getattr(item, "edge_index", None)
+    if index is None and getattr(item, "adj_t", None) is not None:
+        raise GraphError(
+            f"Graph {graph}: the PyG Data has adj_t but no edge_index; undo the ToSparseTensor transform."
+        )
+    ends = _ends([] if index is None else _to_numpy(index).T, graph)
+    colours = None
+    if colour is not None:
+        field = getattr(item, colour, None)
+        if field is None:
+            raise GraphError(
+                f"Graph {graph}: the PyG Data has no field {colour!r}; name one, or leave out colour."
+            )
+        colours = _to_numpy(field)
+        if colours.ndim == 2 and colours.shape[1] == 1 and colours.dtype.kind in "iu":
+            colours = colours[:, 0]  # a column of categories, not a one-hot row of width one
+    return Piece(int(size), ends[:, 0], ends[:, 1], colours)
+
+
+def _to_numpy(value: Any) -> NDArray[Any]:
+    return np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
+
+
+def _matrix_piece(item: Any, graph: int, colours: Any) -> Piece:
+    sparse = kind_of(item) == "scipy"
+    if not sparse and not isinstance(item, np.ndarray):
+        raise GraphError(
+            f"Graph {graph} is a {type_name(item)}; expected a scipy sparse matrix or a 2-D numpy array."
+        )
+    if item.ndim != 2 or item.shape[0] != item.shape[1]:
+        raise GraphError(f"Graph {graph}: an adjacency matrix is square; this one has shape {item.shape}.")
+    if item.dtype.kind not in "biuf":
+        raise GraphError(f"Graph {graph}: expected a matrix of numbers; got dtype {item.dtype}.")
+    if sparse:
+        entries = item.tocoo(copy=True)
+        entries.sum_duplicates()
+        rows, columns, weights = entries.row, entries.col, entries.data
+    else:
+        array = np.asarray(item)
+        rows, columns = np.nonzero(array)
+        weights = array[rows, columns]
+    broken = np.flatnonzero(~np.isfinite(weights))
+    if broken.size:
+        at = broken[0]
+        raise GraphError(
+            f"Graph {graph}: the entry in row {rows[at]}, column {columns[at]} is {weights[at]}; "
+            "expected a finite number."
+        )
+    keep = weights != 0  # a sparse matrix may store zeros
+    return Piece(item.shape[0], rows[keep].astype(np.int64), columns[keep].astype(np.int64), colours)
+
+
+def _edge_piece(item: Any, graph: int, size: int | None, colours: Any) -> Piece:
+    ends = _ends(item, graph)
+    if size is None and colours is not None:
+        size = length_of(colours)
+    if size is None:
+        size = int(ends.max(initial=-1)) + 1
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
+        raise GraphError(f"n_vertices: expected an integer; got {size!r}.")
+    return Piece(int(size), ends[:, 0], ends[:, 1], colours)

@@ -1,0 +1,119 @@
+"""The one way from separately read graphs to a GraphSet: a Piece per graph, then `join`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from anysize.colours import ColourName, encode_colours
+from anysize.errors import GraphError
+from anysize.graphs import MAX_VERTICES_PER_GRAPH, GraphSet, IntArray, assemble, empty_set
+
+
+@dataclass(frozen=True)
+class Piece:
+    """One graph on its way into a set: vertices 0 .. size - 1, its edges, and one colour per vertex."""
+
+    size: int
+    source: IntArray
+    target: IntArray
+    colours: Any = None
+
+
+def join(
+    pieces: Sequence[Piece],
+    y: ArrayLike | None = None,
+    what: str = "colours",
+    names: Sequence[str] | None = None,
+) -> GraphSet:
+    """A GraphSet of these graphs, in order; ``what`` names the colours in error messages."""
+    labels = _labels(y, len(pieces))
+    if not pieces:
+        return empty_set().with_y(labels)
+    for graph, piece in enumerate(pieces):
+        _check(piece, graph)
+    sizes = np.array([piece.size for piece in pieces], np.int64)
+    starts = np.cumsum(sizes) - sizes
+    source = np.concatenate([piece.source + start for piece, start in zip(pieces, starts, strict=True)])
+    target = np.concatenate([piece.target + start for piece, start in zip(pieces, starts, strict=True)])
+    bare = [graph for graph, piece in enumerate(pieces) if piece.colours is None]
+    if 0 < len(bare) < len(pieces):
+        raise GraphError(f"Graph {bare[0]} has no colours and others have; colour all graphs or none.")
+    if bare:
+        return assemble(sizes, source, target, y=labels, names=names)
+    codes, palette = _encode([piece.colours for piece in pieces], what)
+    return assemble(sizes, source, target, codes, palette, labels, names)
+
+
+def _labels(y: ArrayLike | None, graphs: int) -> NDArray[Any] | None:
+    if y is None:
+        return None
+    labels = np.atleast_1d(np.asarray(y))
+    if labels.shape != (graphs,):
+        raise GraphError(f"y has shape {labels.shape}; expected one label for each of the {graphs} graphs.")
+    return labels
+
+
+def _check(piece: Piece, graph: int) -> None:
+    if not 0 <= piece.size < MAX_VERTICES_PER_GRAPH:
+        raise GraphError(
+            f"Graph {graph} has {piece.size} vertices; expected 0 to {MAX_VERTICES_PER_GRAPH - 1}."
+        )
+    outside = (
+        (piece.source < 0) | (piece.source >= piece.size) | (piece.target < 0) | (piece.target >= piece.size)
+    )
+    if outside.any():
+        at = int(np.flatnonzero(outside)[0])
+        raise GraphError(
+            f"Graph {graph}: edge {at} joins the vertices {piece.source[at]} and {piece.target[at]}; "
+            f"with {piece.size} vertices they must lie in 0..{piece.size - 1}."
+        )
+    amount = piece.size if piece.colours is None else length_of(piece.colours)
+    if amount != piece.size:
+        raise GraphError(
+            f"Graph {graph} has {piece.size} vertices but {amount} colours; give every vertex one."
+        )
+
+
+def length_of(colours: Any) -> int:
+    """How many colours were given; an error for what is not a list or an array."""
+    try:
+        if not isinstance(colours, str):
+            return len(colours)
+    except TypeError:  # a number, a generator, an array without dimensions
+        pass
+    raise GraphError(f"Expected a list or an array of colours, one per vertex; got {colours!r:.60}.")
+
+
+def _encode(parts: list[Any], what: str) -> tuple[NDArray[np.uint16], tuple[ColourName, ...]]:
+    try:
+        return encode_colours(_stack(parts, what), what)
+    except GraphError:
+        # Encode again graph by graph, so that the message names the graph and the vertex inside it.
+        for graph, part in enumerate(parts):
+            encode_colours(part, f"graph {graph}, {what}")
+        raise
+
+
+def _stack(parts: list[Any], what: str) -> Any:
+    """The colours of all graphs as one array or one flat list; numbers and strings never mix in an array."""
+    try:
+        arrays = [np.asarray(part) for part in parts if len(part)] or [np.zeros(0)]
+    except ValueError as error:
+        raise GraphError(
+            f"{what}: expected one colour per vertex or one-hot rows; numpy says {error}."
+        ) from None
+    shapes = {array.shape[1:] for array in arrays}
+    if len(shapes) > 1:
+        raise GraphError(
+            f"{what}: expected one colour per vertex, or one-hot rows of one width in all graphs."
+        )
+    kinds = {array.dtype.kind for array in arrays}
+    if shapes != {()} or (len(kinds) == 1 and kinds <= set("biuf")):
+        return np.concatenate(arrays)
+    return list(chain.from_iterable(parts))

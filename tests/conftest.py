@@ -1,0 +1,23 @@
+"""Fixtures that several test files share."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import settings
+
+# No deadline: a busy machine must not fail a test that is right.
+settings.register_profile("anysize", deadline=None, print_blob=True)
+settings.load_profile("anysize")
+
+
+@pytest.fixture(scope="session")
+def data_dir() -> Path:
+    """The folder with the real data files: ANYSIZE_DATA, or shared/data beside the repository."""
+    beside = Path(__file__).resolve().parents[2] / "shared" / "data"
+    folder = Path(os.environ.get("ANYSIZE_DATA", beside))
+    if not (folder / "manifest.json").is_file():
+        pytest.skip(f"no data files: {folder} has no manifest.json; set ANYSIZE_DATA to the folder that has")
+    return folder

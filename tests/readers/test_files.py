@@ -1,0 +1,176 @@
+"""Edge lists, folders of adjacency matrices, and how `read` tells them apart."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import pytest
+
+from anysize import GraphError, GraphWarning, read
+from anysize.readers import archive, from_adjacency_csv
+
+
+def write(where: Path, text: str | bytes, name: str = "graph.txt") -> Path:
+    path = where / name
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+# ---- edge lists ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0 1\n1 2\n",
+        "0\t1\n1\t2",
+        "0,1\n1, 2\n",
+        "# a comment, 5 6\n% another\n\n0 1\n  # 7 8\n   \n1 2\n\n",
+        "0 1 0.5\n1 2 -3e4 2020-01-01\n",
+        "0,1,0.5\n1,2,x\n",
+        "0 1 {'weight': 1, 'b': 2}\n1 2 {}\n",
+        "0 1 caf\u00e9\n1 2\n",
+        "0 1\r\n1 2\r\n",
+        "0 1\n1 0\n1 2\n",
+        "  +0  1 \n1 2,7\n",
+    ],
+)
+def test_edge_lists_of_many_makes(tmp_path: Path, text: str) -> None:
+    assert read(write(tmp_path, text)).edges().tolist() == [[0, 1], [1, 2]]
+    assert read(write(tmp_path, gzip.compress(text.encode()), "graph.txt.gz")).sizes.tolist() == [3]
+    assert read(write(tmp_path, gzip.compress(text.encode()), "packed.edges")).sizes.tolist() == [3]
+
+
+def test_scattered_numbers_are_renumbered_by_size(tmp_path: Path) -> None:
+    graphs = read(write(tmp_path, f"70 3\n3 {10**17}\n"))
+    assert graphs.sizes.tolist() == [3]
+    assert graphs.edges().tolist() == [[0, 1], [0, 2]]  # 3, 70, 10**17
+    assert read(write(tmp_path, "1 2\n")).sizes.tolist() == [2]
+
+
+def test_edge_list_repetitions_give_one_warning(tmp_path: Path) -> None:
+    path = write(tmp_path, "0 1\n0 1\n1 0\n1 1\n")
+    with pytest.warns(
+        GraphWarning, match="Dropped 1 self loops and 1 repeated edges while reading 1 graph"
+    ) as caught:
+        read(path)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "graph.txt holds no edges"),
+        ("# nothing\n\n", "graph.txt holds no edges"),
+        ("# one\n0 1\n\n2\n", "graph.txt, line 4: expected 2 integers; got '2'"),
+        ("0 1\n1 x\n", "graph.txt, line 2: expected 2 integers; got '1 x'"),
+        ("0 1.0\n", "graph.txt, line 1: expected 2 integers; got '0 1.0'"),
+        ("0,,1\n", "graph.txt, line 1: expected 2 integers"),
+        ("source,target\n0,1\n", "graph.txt, line 1: expected 2 integers; got 'source,target'"),
+        ("# one\n\n0 1\n2 -1\n", "graph.txt, line 4: vertex numbers start at 0; got 2 and -1"),
+        ("0 99999999999999999999\n", "graph.txt, line 1: the number '99999999999999999999' is too large"),
+        ("0 1_0\n", "graph.txt, line 1: expected 2 integers; got '0 1_0'"),
+        ("0 " + "x" * 100, "got '0 " + "x" * 38 + "...'"),
+        (b"\x89PNG\0\0", "graph.txt is not a text file"),
+        (b"0\xa01\n", "graph.txt, line 1: expected 2 integers"),
+    ],
+)
+def test_broken_edge_lists_are_named_with_their_line(tmp_path: Path, text: str | bytes, message: str) -> None:
+    with pytest.raises(GraphError, match=re.escape(message)):
+        read(write(tmp_path, text))
+
+
+def test_broken_gzip_files(tmp_path: Path) -> None:
+    packed = gzip.compress(b"".join(b"%d %d\n" % (n, n + 1) for n in range(1000)))
+    for broken in (
+        packed[:-20],
+        packed[: len(packed) // 2],
+        packed[:15] + b"\0\0\0\0" + packed[19:],
+        b"0 1\n",
+    ):
+        with pytest.raises(GraphError, match=r"Cannot unpack .*graph\.txt\.gz"):
+            read(write(tmp_path, broken, "graph.txt.gz"))
+
+
+def test_gzip_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "_FREE_BYTES", 1 << 16)
+    path = write(tmp_path, gzip.compress(b"0 1\n" * 100_000), "graph.txt.gz")
+    with pytest.raises(GraphError, match="above the limit"):
+        read(path)
+
+
+# ---- adjacency matrices --------------------------------------------------------------------------
+
+
+def test_adjacency_matrices_one_graph_per_file(tmp_path: Path) -> None:
+    write(tmp_path, ",a,b,c\na,0,0.5,0\nb,0.5,0,-1e-3\nc,0,-1e-3,0\n", "s02_Schizophrenia.csv")
+    write(tmp_path, '"",0,1\r\n0,0,1\r\n1,1,0\r\n\r\n', "s01.csv")
+    write(tmp_path, "not a matrix", "notes.txt")
+    graphs = from_adjacency_csv(tmp_path)
+    assert graphs.names == ("s01", "s02_Schizophrenia")
+    assert graphs.y is None
+    assert graphs.edges(0).tolist() == [[0, 1]]
+    assert graphs.edges(1).tolist() == [[0, 1], [1, 2]]
+    assert read(tmp_path).equals(graphs)
+    assert from_adjacency_csv(tmp_path, pattern="*Schizo*.csv").equals(graphs[1])
+
+
+def test_adjacency_loops_give_one_warning_for_all_files(tmp_path: Path) -> None:
+    for name in ("a.csv", "b.csv"):
+        write(tmp_path, ",0,1\n0,1,1\n1,1,1\n", name)
+    with pytest.warns(
+        GraphWarning, match="Dropped 4 self loops and 0 repeated edges while reading 2"
+    ) as caught:
+        assert read(tmp_path).edge_counts.tolist() == [1, 1]
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "m.csv holds no matrix"),
+        (",0,1\n\n", "m.csv holds no matrix"),
+        (",0,1\n0,0,1\n1,1,x\n", "m.csv, line 3: expected a number; got 'x'"),
+        (",0,1\n0,0,nan\n1,1,0\n", "m.csv, line 2: expected a number; got 'nan'"),
+        (",0,1\n0,0,inf\n1,1,0\n", "m.csv, line 2: expected a number; got 'inf'"),
+        (",0,1\n0,0,1_0\n1,1,0\n", "m.csv, line 2: expected a number; got '1_0'"),
+        (",0,1\n0,0,\n1,1,0\n", "m.csv, line 2: expected a number; got ''"),
+        (
+            ",0,1\n0,0,1\n1,1\n",
+            "m.csv, line 3: expected 2 numbers after the index, since the matrix has 2 rows; got 1",
+        ),
+        (",0,1,2\n0,0,1,2\n1,1,0,2\n", "m.csv, line 2: expected 2 numbers after the index"),
+        (",0,1\n0,0,1,1\n1,1\n", "m.csv, line 2: expected 2 numbers after the index"),
+        (",0,1\n0,0,1\n\n1,1,0\n", "m.csv, line 2: expected 3 numbers after the index"),
+    ],
+)
+def test_broken_matrices_are_named_with_their_line(tmp_path: Path, text: str, message: str) -> None:
+    write(tmp_path, text, "m.csv")
+    with pytest.raises(GraphError, match=re.escape(message)):
+        read(tmp_path)
+
+
+# ---- telling them apart --------------------------------------------------------------------------
+
+
+def test_paths_that_hold_nothing_say_what_was_looked_for(tmp_path: Path) -> None:
+    with pytest.raises(GraphError, match="There is no file or folder"):
+        read(tmp_path / "missing")
+    with pytest.raises(GraphError, match=r"looked for a TU set .* and for adjacency matrices"):
+        read(tmp_path)
+    with pytest.raises(GraphError, match=r"looked for files \*\.csv"):
+        from_adjacency_csv(tmp_path)
+    with pytest.raises(GraphError, match="There is no folder"):
+        from_adjacency_csv(tmp_path / "missing")
+
+
+def test_one_file_of_a_tu_set_is_not_an_edge_list(tmp_path: Path) -> None:
+    path = write(tmp_path, "1, 2\n", "SET_A.txt")
+    write(tmp_path, "1\n1\n", "SET_graph_indicator.txt")
+    with pytest.raises(GraphError, match="is one file of a TU set; read the folder"):
+        read(path)
+    with pytest.raises(GraphError, match="name= chooses a set in a TU folder"):
+        read(path, name="SET")

@@ -1,0 +1,352 @@
+"""Graphs of other libraries: what is taken over, and what is refused with which words."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import igraph
+import networkx as nx
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from anysize import GraphError, GraphSet, GraphWarning
+
+
+class Data(SimpleNamespace):
+    """What the reader sees of a PyG Data: fields, and a class of that name in that package."""
+
+
+Data.__module__ = "torch_geometric.data.data"
+
+
+def molecule() -> Any:
+    graph = nx.Graph()
+    graph.add_node("o", atom="O")
+    graph.add_node("c1", atom="C")
+    graph.add_node("c2", atom="C")
+    graph.add_edges_from([("c2", "c1"), ("c1", "o")])
+    return graph
+
+
+# ---- networkx ------------------------------------------------------------------------------------
+
+
+def test_networkx_vertices_keep_the_order_of_iteration() -> None:
+    graphs = GraphSet.from_networkx(molecule(), colour="atom", y="alcohol")
+    assert graphs.colour_names() == ("O", "C", "C")
+    assert graphs.edges().tolist() == [[0, 1], [1, 2]]
+    assert graphs.y is not None
+    assert graphs.y.tolist() == ["alcohol"]
+
+
+def test_networkx_takes_lists_generators_and_no_graphs() -> None:
+    several = GraphSet.from_networkx((nx.path_graph(n) for n in range(4)), y=[0, 0, 1, 1])
+    assert several.sizes.tolist() == [0, 1, 2, 3]
+    assert several.edge_counts.tolist() == [0, 0, 1, 2]
+    assert len(GraphSet.from_networkx([])) == 0
+
+
+def test_networkx_directions_are_not_repetitions() -> None:
+    directed = nx.DiGraph([(0, 1), (1, 0), (1, 2)])
+    assert GraphSet.from_networkx(directed).edges().tolist() == [[0, 1], [1, 2]]
+
+
+def test_networkx_parallel_edges_and_loops_are_dropped_with_one_warning() -> None:
+    multi = nx.MultiGraph([(0, 1), (1, 0), (0, 1), (2, 2)])
+    with pytest.warns(GraphWarning, match="Dropped 1 self loops and 2 repeated edges") as caught:
+        graphs = GraphSet.from_networkx([multi, nx.path_graph(2)])
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+    assert graphs.edge_counts.tolist() == [1, 1]
+
+
+def test_networkx_subclasses_and_views_count_as_networkx() -> None:
+    class Mine(nx.Graph):  # type: ignore[misc]
+        pass
+
+    assert GraphSet.from_networkx(Mine([(5, 7)])).edges().tolist() == [[0, 1]]
+    assert GraphSet.from_networkx(nx.path_graph(5).subgraph([1, 2])).sizes.tolist() == [2]
+
+
+@pytest.mark.parametrize(
+    ("broken", "message"),
+    [
+        ({"o": None}, "Graph 1: vertex 'o' has no attribute 'atom'"),
+        ({"c1": float("nan")}, "graph 1, attribute 'atom': vertex 1 has the colour nan"),
+        ({"c2": 1.5}, "graph 1, attribute 'atom': vertex 2 has the colour 1.5"),
+        ({"c2": ("a", "b")}, "graph 1, attribute 'atom': expected one colour per vertex"),
+    ],
+)
+def test_networkx_bad_colours_are_named(broken: dict[str, object], message: str) -> None:
+    second = molecule()
+    nx.set_node_attributes(second, broken, "atom")
+    with pytest.raises(GraphError, match=re.escape(message)):
+        GraphSet.from_networkx([molecule(), second], colour="atom")
+
+
+def test_integer_and_string_colours_of_several_graphs_stay_apart() -> None:
+    one, two = nx.empty_graph(2), nx.empty_graph(2)
+    nx.set_node_attributes(one, {0: 2, 1: 10}, "c")
+    nx.set_node_attributes(two, {0: "2", 1: 2}, "c")
+    graphs = GraphSet.from_networkx([one, two, nx.empty_graph(0)], colour="c")
+    assert graphs.palette == (2, 10, "2")
+    assert [graphs.colour_names(g) for g in range(3)] == [(2, 10), ("2", 2), ()]
+
+
+def test_large_integer_colours_stay_exact_beside_other_numbers() -> None:
+    graphs = GraphSet.from_edges([[], []], colours=[[2**60 + 1], [1.0]])
+    assert graphs.palette == (1, 2**60 + 1)
+
+
+def test_one_hot_attributes_need_one_width() -> None:
+    one, two = nx.empty_graph(1), nx.empty_graph(1)
+    nx.set_node_attributes(one, {0: [0, 1]}, "h")
+    nx.set_node_attributes(two, {0: [0, 1, 0]}, "h")
+    assert GraphSet.from_networkx([one, one], colour="h").colour_names(1) == (1,)
+    with pytest.raises(GraphError, match="one width in all graphs"):
+        GraphSet.from_networkx([one, two], colour="h")
+
+
+@pytest.mark.parametrize("wrong", [5, "graph", {0: [1]}, None])
+def test_networkx_refuses_what_is_no_graph(wrong: object) -> None:
+    with pytest.raises(GraphError, match="Expected a networkx graph or a list of them"):
+        GraphSet.from_networkx(wrong)
+
+
+def test_networkx_names_the_stranger_in_a_list() -> None:
+    with pytest.raises(
+        GraphError, match=re.escape("Graph 1 of the list is a int; expected a networkx graph")
+    ):
+        GraphSet.from_networkx([nx.path_graph(2), 7])
+
+
+@pytest.mark.parametrize("y", [[1], [1, 2, 3], [[1], [2]]])
+def test_labels_are_one_per_graph(y: list[Any]) -> None:
+    with pytest.raises(GraphError, match="one label for each of the 2 graphs"):
+        GraphSet.from_networkx([nx.path_graph(2), nx.path_graph(2)], y=y)
+
+
+# ---- igraph --------------------------------------------------------------------------------------
+
+
+def test_igraph_edges_colours_and_labels() -> None:
+    ring = igraph.Graph.Ring(4)
+    ring.vs["kind"] = ["a", "b", "a", "b"]
+    graphs = GraphSet.from_igraph([ring, ring], colour="kind", y=[0, 1])
+    assert graphs.edges(1).tolist() == [[0, 1], [0, 3], [1, 2], [2, 3]]
+    assert graphs.colour_names(0) == ("a", "b", "a", "b")
+
+
+def test_igraph_parallel_edges_count_whichever_way_they_point() -> None:
+    with pytest.warns(GraphWarning, match="0 self loops and 1 repeated"):
+        GraphSet.from_igraph(igraph.Graph(2, [(0, 1), (1, 0)]))
+    both_ways = igraph.Graph(2, [(0, 1), (1, 0)], directed=True)
+    assert GraphSet.from_igraph(both_ways).edge_counts.tolist() == [1]
+
+
+def test_igraph_missing_colours_are_named() -> None:
+    ring = igraph.Graph.Ring(3)
+    with pytest.raises(GraphError, match="Graph 0: vertex 0 has no attribute 'kind'"):
+        GraphSet.from_igraph(ring, colour="kind")
+    ring.vs[0]["kind"] = 1
+    with pytest.raises(GraphError, match="Graph 0: vertex 1 has no attribute 'kind'"):
+        GraphSet.from_igraph(ring, colour="kind")
+
+
+# ---- PyG -----------------------------------------------------------------------------------------
+
+
+def test_pyg_edges_one_hot_colours_and_own_labels() -> None:
+    one = Data(num_nodes=3, edge_index=np.array([[0, 1, 1, 2], [1, 0, 2, 1]]), x=np.eye(3)[[2, 0, 2]], y=[1])
+    two = Data(num_nodes=1, edge_index=None, x=np.eye(3)[[1]], y=np.array([[0]]))
+    graphs = GraphSet.from_pyg([one, two], colour="x")
+    assert graphs.edges(0).tolist() == [[0, 1], [1, 2]]
+    assert graphs.palette == (0, 1, 2)
+    assert graphs.colour_names(0) == (2, 0, 2)
+    assert graphs.y is not None
+    assert graphs.y.tolist() == [1, 0]
+    assert GraphSet.from_pyg([one, two]).colours is None
+    assert GraphSet.from_pyg([one, two], y=[5, 6]).y.tolist() == [5, 6]  # type: ignore[union-attr]
+
+
+def test_pyg_labels_that_are_missing_or_not_single_are_left_out() -> None:
+    edges = np.array([[0], [1]])
+    labelled, bare = Data(num_nodes=2, edge_index=edges, y=[1]), Data(num_nodes=2, edge_index=edges, y=None)
+    assert GraphSet.from_pyg([labelled, bare]).y is None
+    assert GraphSet.from_pyg(Data(num_nodes=2, edge_index=edges, y=[1, 2])).y is None
+
+
+def test_pyg_column_of_integers_holds_colours() -> None:
+    data = Data(num_nodes=2, edge_index=np.array([[0], [1]]), z=np.array([[6], [8]]))
+    assert GraphSet.from_pyg(data, colour="z").colour_names() == (6, 8)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"num_nodes": None}, "Graph 0: the PyG Data does not tell its number of vertices"),
+        (
+            {"num_nodes": 2, "edge_index": np.array([[0], [2]]), "x": [0, 1]},
+            "Graph 0: edge 0 joins the vertices 0 and 2",
+        ),
+        (
+            {"num_nodes": 2, "edge_index": np.array([[0.0], [1.0]])},
+            "Graph 0: expected edges as an (m, 2) array",
+        ),
+        ({"num_nodes": 2, "edge_index": None}, "Graph 0: the PyG Data has no field 'x'"),
+        ({"num_nodes": 2, "edge_index": None, "adj_t": 1}, "undo the ToSparseTensor transform"),
+        ({"num_nodes": 2, "edge_index": None, "x": np.eye(3)}, "Graph 0 has 2 vertices but 3 colours"),
+        (
+            {"num_nodes": 2, "edge_index": None, "x": np.ones((2, 2))},
+            "graph 0, field 'x': row 0 is not one-hot",
+        ),
+    ],
+)
+def test_pyg_refusals(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(GraphError, match=re.escape(message)):
+        GraphSet.from_pyg(Data(**fields), colour="x")
+
+
+def test_pyg_real_data_batches_and_back() -> None:
+    pytest.importorskip("torch_geometric")
+    from torch_geometric.data import Batch
+
+    graphs = GraphSet.from_edges([[(0, 1), (1, 2)], [(0, 1)]], n_vertices=[4, 2], y=[1, 0])
+    coloured = GraphSet.concatenate(
+        [
+            GraphSet.from_edges(graphs.edges(0), n_vertices=4, colours=[0, 1, 2, 0], y=[1]),
+            GraphSet.from_edges(graphs.edges(1), n_vertices=2, colours=[2, 2], y=[0]),
+        ]
+    )
+    for original, colour in ((graphs, None), (coloured, "x")):
+        data = original.to_pyg()
+        assert GraphSet.from_pyg(data, colour=colour).equals(original)
+        assert GraphSet.from_pyg(Batch.from_data_list(data), colour=colour).equals(original)
+        assert GraphSet.from_pyg(data[0], colour=colour).equals(original[0])
+    with pytest.raises(GraphError, match="PyG labels are numbers"):
+        graphs.with_y(["a", "b"]).to_pyg()
+
+
+# ---- scipy and numpy matrices --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "form", [sp.csr_array, sp.csc_matrix, sp.coo_array, sp.lil_array, sp.dok_array, np.array]
+)
+def test_matrices_of_every_form(form: Any) -> None:
+    graphs = GraphSet.from_scipy(
+        form(np.array([[0, -0.5, 0], [0, 0, 3], [0, 1, 0]])), colours=["a", "b", "a"]
+    )
+    assert graphs.edges().tolist() == [[0, 1], [1, 2]]
+    assert graphs.colour_names() == ("a", "b", "a")
+
+
+def test_stored_zeros_and_cancelling_entries_are_no_edges() -> None:
+    zero = sp.csr_array((np.array([0.0, 1.0]), (np.array([0, 1]), np.array([1, 2]))), shape=(3, 3))
+    assert GraphSet.from_scipy(zero).edges().tolist() == [[1, 2]]
+    ends = np.array([0, 0]), np.array([1, 1])
+    cancelling = sp.coo_array((np.array([1, -1]), ends), shape=(2, 2))
+    assert GraphSet.from_scipy(cancelling).edge_counts.tolist() == [0]
+    assert cancelling.nnz == 2  # the input is left as it was
+
+
+def test_several_matrices() -> None:
+    triangle = 1 - np.eye(3, dtype=int)
+    graphs = GraphSet.from_scipy(
+        [triangle, sp.csr_array((2, 2))], colours=[["a", "b", "c"], ["c", "c"]], y=[0, 1]
+    )
+    assert graphs.edge_counts.tolist() == [3, 0]
+    assert graphs.colour_names(1) == ("c", "c")
+    assert GraphSet.from_scipy(np.stack([triangle, triangle])).edge_counts.tolist() == [3, 3]
+
+
+def test_matrix_diagonals_are_self_loops() -> None:
+    with pytest.warns(GraphWarning, match="Dropped 3 self loops and 0 repeated"):
+        assert GraphSet.from_scipy(np.ones((3, 3))).edge_counts.tolist() == [3]
+
+
+@pytest.mark.parametrize(
+    ("matrices", "colours", "message"),
+    [
+        (np.zeros((2, 3)), None, "Graph 0: an adjacency matrix is square; this one has shape (2, 3)"),
+        ([np.eye(2) * 0, sp.coo_array(np.ones(4))], None, "Graph 1: an adjacency matrix is square"),
+        (np.array([[0, np.nan], [1, 0]]), None, "Graph 0: the entry in row 0, column 1 is nan"),
+        (sp.csr_array(np.array([[0, 1], [np.inf, 0]])), None, "Graph 0: the entry in row 1, column 0 is inf"),
+        (np.array([["", "x"], ["x", ""]]), None, "Graph 0: expected a matrix of numbers"),
+        ([[[0, 1], [1, 0]]], None, "Graph 0 is a list; expected a scipy sparse matrix"),
+        (7, None, "Expected a scipy sparse matrix, a 2-D numpy array or a list of them; got int"),
+        (np.zeros((2, 2)), ["a"], "Graph 0 has 2 vertices but 1 colours"),
+        ([np.zeros((2, 2))], ["a", "b"], "colours: for a list of 1 graphs give a list of 1"),
+        ([np.zeros((1, 1))] * 2, [["a"], None], "Graph 1 has no colours and others have"),
+    ],
+)
+def test_matrix_refusals(matrices: Any, colours: Any, message: str) -> None:
+    with pytest.raises(GraphError, match=re.escape(message)):
+        GraphSet.from_scipy(matrices, colours=colours)
+
+
+# ---- edges ---------------------------------------------------------------------------------------
+
+
+def test_edges_in_any_container() -> None:
+    expected = [[0, 1], [1, 2]]
+    for edges in (
+        [(0, 1), (2, 1)],
+        np.array([[0, 1], [1, 2]], np.uint8),
+        {(0, 1), (1, 2)},
+        nx.path_graph(3).edges,
+    ):
+        assert GraphSet.from_edges(edges).edges().tolist() == expected
+    assert GraphSet.from_edges(zip([0, 1, 1], [1, 0, 2], strict=True)).edges().tolist() == expected
+
+
+def test_edges_number_of_vertices() -> None:
+    assert GraphSet.from_edges([(0, 3)]).sizes.tolist() == [4]
+    assert GraphSet.from_edges([(0, 1)], n_vertices=5).sizes.tolist() == [5]
+    assert GraphSet.from_edges([(0, 1)], colours=["a", "b", "c"]).sizes.tolist() == [3]
+    assert GraphSet.from_edges([]).sizes.tolist() == [0]
+    assert GraphSet.from_edges(np.zeros((0, 2), int), n_vertices=2).sizes.tolist() == [2]
+
+
+def test_edges_of_several_graphs() -> None:
+    graphs = GraphSet.from_edges([[], [(0, 1)], np.array([[1, 2]])], n_vertices=[1, 2, 3], y=[0, 1, 2])
+    assert graphs.sizes.tolist() == [1, 2, 3]
+    assert graphs.edges(2).tolist() == [[1, 2]]
+    coloured = GraphSet.from_edges([[(0, 1)], [(0, 1)]], colours=[["a", "b"], ["b", "b"]])
+    assert coloured.colour_names(1) == ("b", "b")
+    assert len(GraphSet.from_edges([[], []])) == 2
+    assert len(GraphSet.from_edges(np.array([[[0, 1]], [[1, 0]], [[2, 0]]]))) == 3
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"edges": [(0, -1)]}, "Graph 0: edge 0 joins the vertices 0 and -1"),
+        ({"edges": [(0, 1), (1, 5)], "n_vertices": 3}, "edge 1 joins the vertices 1 and 5; with 3 vertices"),
+        ({"edges": [(0.0, 1.0)]}, "expected edges as an (m, 2) array of integers; got float64"),
+        ({"edges": [(0, 1, 2)]}, "got int64 of shape (1, 3)"),
+        ({"edges": [(0, 1), (2,)]}, "rows that differ"),
+        ({"edges": [0, 1]}, "shape (2,)"),
+        ({"edges": ["ab"]}, "shape (1,)"),
+        ({"edges": 5}, "Expected edges or a list of them; got int"),
+        ({"edges": [(0, 2**31)]}, "Graph 0 has 2147483649 vertices"),
+        ({"edges": np.array([[0, 2**63]], np.uint64)}, "vertex 9223372036854775808 is above the limit"),
+        ({"edges": [(0, 10**30)]}, "expected edges as an (m, 2) array of integers; got object"),
+        ({"edges": [], "n_vertices": -1}, "Graph 0 has -1 vertices"),
+        ({"edges": [], "n_vertices": 2.5}, "n_vertices: expected an integer; got 2.5"),
+        ({"edges": [(0, 1)], "colours": "CO"}, "Expected a list or an array of colours"),
+        ({"edges": [(0, 1)], "colours": 3}, "Expected a list or an array of colours"),
+        (
+            {"edges": [(0, 1)], "n_vertices": 2, "colours": np.array(3)},
+            "Expected a list or an array of colours",
+        ),
+        ({"edges": [[(0, 1)], [(0, 1)]], "n_vertices": 2}, "n_vertices: for a list of 2 graphs"),
+        ({"edges": [[(0, 1)], [(0, 1)]], "n_vertices": [2, 1]}, "Graph 1: edge 0 joins"),
+    ],
+)
+def test_edge_refusals(arguments: dict[str, Any], message: str) -> None:
+    with pytest.raises(GraphError, match=re.escape(message)):
+        GraphSet.from_edges(**arguments)
