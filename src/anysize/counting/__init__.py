@@ -1,0 +1,185 @@
+"""Exact counts of connected induced patterns: `count`, and the engines behind it (`plan.ENGINES`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anysize.counting.columns import Columns, unite
+from anysize.counting.counts import Counts
+from anysize.counting.parallel import Tick, available_threads
+from anysize.counting.plan import Choice, choose
+from anysize.counting.table import Table, graph_title, merged
+from anysize.errors import CountWarning, warn_user
+from anysize.graphs import GraphSet
+from anysize.patterns import catalogue, check_size
+from anysize.readers import as_graphset
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Part = tuple[Columns, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+
+LONG = 60.0  # seconds of expected work that deserve a warning
+
+
+def count(
+    graphs: Any,
+    k: int | Iterable[int],
+    colours: bool = True,
+    method: str = "auto",
+    *,
+    colour: str | None = None,
+    threads: int | None = None,
+    progress: Callable[[float], None] | None = None,
+) -> Counts:
+    """Count the connected induced k-vertex patterns of graphs, exactly.
+
+    Args:
+        graphs: a `GraphSet`, or one graph or a list of networkx, PyG, igraph or scipy graphs, or a path.
+        k: pattern size 1..7, or several of them.
+        colours: tell vertices apart by colour; with False, or for graphs without colours, plain patterns.
+        method: "auto" takes the cheapest engine for each graph; or the name of one (`plan.ENGINES`).
+        colour: for networkx, PyG and igraph graphs, the vertex attribute that holds the colour.
+        threads: how many to use; all cores if None. The result does not depend on it.
+        progress: called with the share of the work done so far, from 0 to 1.
+
+    Returns:
+        A table of graphs by patterns; plain tables have the whole catalogue as columns, coloured ones the
+        patterns that occur. A graph with fewer than k vertices has a zero row.
+
+    >>> house = GraphSet.from_edges([(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)])
+    >>> count(house, 4).to_pandas().iloc[0].to_dict()
+    {'claw': 0, '4-path': 2, 'paw': 2, '4-cycle': 1, 'diamond': 0, '4-clique': 0}
+    """
+    sets = as_graphset(graphs, colour=colour)
+    if not colours:
+        sets = sets.without_colours()
+    sizes = _sizes(k)
+    workers = available_threads() if threads is None else _positive(threads)
+    plans = [(size, choice) for size in sizes for choice in choose(sets, size, method)]
+    _warn_if_long(sum(choice.seconds for _, choice in plans) / workers)
+    meter = _Meter(progress, sum(choice.seconds + 1e-6 for _, choice in plans))
+    tables, log = [], []
+    for size in sizes:
+        parts: list[Part] = [] if sets.colours is not None else [(Columns.plain(size), *_no_cells())]
+        for planned, choice in plans:
+            if planned == size:
+                parts.append(_run(choice, sets, size, workers, meter.part(choice.seconds + 1e-6)))
+                log.append(_line(size, choice, len(sets)))
+        tables.append(merged(parts or [(_no_columns(sets), *_no_cells())], len(sets)))
+    table = tables[0] if len(tables) == 1 else _side_by_side(tables)
+    meter.finish()
+    return Counts(table.matrix, table.columns, sets.sizes, sets.y, sets.names, tuple(log))
+
+
+def _sizes(k: int | Iterable[int]) -> list[int]:
+    if isinstance(k, (int, np.integer)):
+        return [check_size(int(k))]
+    if isinstance(k, str) or not isinstance(k, Iterable):
+        raise ValueError(f"k must be a whole number from 1 to 7, or several of them; got {k!r}")
+    sizes = sorted({check_size(size) for size in k})
+    if not sizes:
+        raise ValueError("k must be a whole number from 1 to 7, or several of them; got none")
+    return sizes
+
+
+def _positive(threads: int) -> int:
+    if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or threads < 1:
+        raise ValueError(f"threads must be a whole number of at least 1, or None for all cores; got {threads!r}")
+    return int(threads)
+
+
+def _warn_if_long(seconds: float) -> None:
+    if seconds > LONG:
+        warn_user(
+            f"Counting will take about {seconds / 60:.3g} minutes. A smaller k, colours=False or fewer graphs "
+            "would be faster.",
+            CountWarning,
+        )
+
+
+def _run(choice: Choice, graphs: GraphSet, k: int, threads: int, tick: Tick) -> Part:
+    """The cells of one choice, rows numbered as in the whole set."""
+    whole = len(choice.rows) == len(graphs)
+    part = graphs if whole else graphs[choice.rows]
+    engine = import_module(f"anysize.counting.{choice.engine.module}")
+    with _announced(choice.engine.name):
+        try:
+            if choice.engine.colours:
+                table = engine.count_coloured(part, k, threads, tick)
+            else:
+                table = _plain_table(engine.count_plain(part, k, threads, tick), part, k)
+        except OverflowError as error:
+            raise OverflowError(f"{error}. Use a smaller k.") from None
+    coo = table.matrix.tocoo()
+    return table.columns, choice.rows[coo.row], coo.col.astype(np.int64), coo.data
+
+
+def _plain_table(copies: NDArray[Any], graphs: GraphSet, k: int) -> Table:
+    from scipy.sparse import csr_array
+
+    if copies.dtype == object:
+        largest = np.iinfo(np.int64).max
+        for row, pattern in zip(*np.nonzero(copies > largest), strict=True):
+            raise OverflowError(
+                f"{graph_title(graphs, row)} has {copies[row, pattern]} induced copies of the pattern "
+                f"{catalogue(k)[pattern].name!r}, more than a 64-bit integer holds"
+            )
+        copies = copies.astype(np.int64)
+    return Table(Columns.plain(k), csr_array(copies))
+
+
+def _side_by_side(tables: list[Table]) -> Table:
+    """The columns of several sizes in one table."""
+    from scipy.sparse import csr_array, hstack
+
+    columns, _ = unite([table.columns for table in tables])
+    matrix: csr_array[np.int64] = csr_array(hstack([table.matrix for table in tables], format="csr"))
+    return Table(columns, matrix)  # sizes ascend, so the columns are in canonical order already
+
+
+def _no_cells() -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
+    empty = np.zeros(0, np.int64)
+    return empty, empty, empty
+
+
+def _no_columns(graphs: GraphSet) -> Columns:
+    return Columns(np.zeros(0, np.uint8), np.zeros(0, np.int16), np.zeros((0, 7), np.uint16), graphs.palette)
+
+
+def _line(k: int, choice: Choice, total: int) -> str:
+    amount = f"{len(choice.rows)} of {total} graphs"
+    return f"k = {k}: {choice.engine.name} for {amount} ({choice.engine.idea}; {choice.reason})"
+
+
+class _Meter:
+    """Progress over several choices, weighted by their expected time."""
+
+    def __init__(self, report: Callable[[float], None] | None, total: float) -> None:
+        self._report, self._total, self._done = report, total, 0.0
+
+    def part(self, weight: float) -> Tick:
+        def tick(share: float) -> None:
+            self._done += share * weight / self._total
+            if self._report is not None:
+                self._report(min(self._done, 1.0))
+
+        return tick
+
+    def finish(self) -> None:
+        if self._report is not None:
+            self._report(1.0)
+
+
+def _announced(engine: str) -> Any:
+    from anysize.counting.compiling import announced
+
+    return announced(engine)
+
+
+__all__ = ["Counts", "count"]

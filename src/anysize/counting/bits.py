@@ -111,3 +111,27 @@ def add_scaled(typingctx, target, at, scale, sizes, width):
         return context.get_dummy_value()
 
     return types.void(target, types.int64, types.int32, sizes, width), codegen
+
+
+@intrinsic(prefer_literal=True)
+def add_outer_wide(typingctx, target, at, left, first, right, second, width):
+    """target[at + i * width + j] += left[first + i] * right[second + j]: uint32 factors, int64 sums."""
+    n = width.literal_value
+
+    def codegen(context, builder, signature, args):
+        i64 = ir.IntType(64)
+        wide = ir.VectorType(i64, n * n)
+
+        def factor(number, places):
+            pointer = _vector_at(context, builder, signature.args[number], args[number], args[number + 1], n)
+            return builder.zext(_shuffled(builder, builder.load(pointer, align=4), places), wide)
+
+        product = builder.mul(
+            factor(2, [i for i in range(n) for _ in range(n)]), factor(4, [j for _ in range(n) for j in range(n)])
+        )
+        view = context.make_array(signature.args[0])(context, builder, args[0])
+        pointer = builder.bitcast(builder.gep(view.data, [args[1]]), wide.as_pointer())
+        builder.store(builder.add(builder.load(pointer, align=8), product), pointer, align=8)
+        return context.get_dummy_value()
+
+    return types.void(target, types.int64, left, types.int64, right, types.int64, width), codegen

@@ -19,9 +19,8 @@ from anysize.counting.moebius import LENGTH, SUMS, from_complement_sums, from_su
 from anysize.counting.parallel import Tick, chunks_by_weight, in_threads
 from anysize.graphs import GraphSet
 
-MAX_VERTICES = 4096  # a codegree matrix of 64 MiB, and sums that fit int64
 ANY = 0
-UNROLLED = (0, 1, 2, 3, 4, 6, 8, ANY)  # widths with a kernel of their own, each compiled when it is first met
+UNROLLED = (0, 1, 2, 4, 8, ANY)  # widths with a kernel of their own, each compiled when it is first met
 
 
 def count_plain(graphs: GraphSet, k: int, threads: int, tick: Tick) -> np.ndarray:
@@ -349,6 +348,23 @@ def _kernel(words: int):
                         while third:
                             found += popcount(both & local[lowest_bit(third), 0])
                             third &= third - uint64(1)
+            elif w == 2:
+                for a in range(size):
+                    for q in range(2):
+                        rest = local[a, q]
+                        while rest:
+                            b = (q << 6) + int64(lowest_bit(rest))
+                            rest &= rest - uint64(1)
+                            both, more = local[a, 0] & local[b, 0], local[a, 1] & local[b, 1]
+                            third = both
+                            while third:
+                                c = int64(lowest_bit(third))
+                                third &= third - uint64(1)
+                                found += popcount(both & local[c, 0]) + popcount(more & local[c, 1])
+                            third = more
+                            while third:
+                                found += popcount(more & local[64 + int64(lowest_bit(third)), 1])
+                                third &= third - uint64(1)
             else:
                 for a in range(size):
                     for q in range(a >> 6, w):

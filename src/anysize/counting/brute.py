@@ -6,11 +6,31 @@ from itertools import combinations, permutations
 
 import numpy as np
 
+from anysize.counting.columns import Columns
+from anysize.counting.parallel import Tick
+from anysize.counting.table import Table, merged
 from anysize.graphs import GraphSet
-from anysize.orbits import edges_of, pair_bit
+from anysize.orbits import MAX_SIZE, edges_of, pair_bit
 from anysize.patterns import catalogue, class_table
 
 Key = tuple[int, tuple[int, ...]]  # place in the catalogue, colour codes in canonical order
+
+
+def count_coloured(graphs: GraphSet, k: int, threads: int, tick: Tick) -> Table:
+    """The oracle as an engine: induced copies of the patterns that occur."""
+    found = count_brute(graphs, k)
+    tick(1.0)
+    keys = sorted({key for one in found for key in one})
+    column = {key: number for number, key in enumerate(keys)}
+    colours = np.zeros((len(keys), MAX_SIZE), np.uint16)
+    for number, (_, codes) in enumerate(keys):
+        colours[number, : len(codes)] = codes
+    place = np.array([place for place, _ in keys], np.int16)
+    own = None if graphs.colours is None else colours
+    columns = Columns(np.full(len(keys), k, np.uint8), place, own, graphs.palette)
+    cells = [(row, column[key], copies) for row, one in enumerate(found) for key, copies in one.items()]
+    row, col, copies = np.array(cells, np.int64).reshape(-1, 3).T
+    return merged([(columns, row, col, copies)], len(graphs))
 
 
 def count_brute(graphs: GraphSet, k: int) -> list[dict[Key, int]]:

@@ -16,18 +16,10 @@ from anysize.counting.bits import add_outer, add_scaled, lowest_bit, popcount
 from anysize.counting.canonical import unpack
 from anysize.counting.columns import Columns
 from anysize.counting.flip_plan import flip_plan
+from anysize.counting.plan import FLIP_COLOURS
 from anysize.counting.parallel import Pool, Tick, chunks_by_weight, in_threads
 from anysize.counting.table import Table, merged
 from anysize.graphs import GraphSet
-
-MAX_VERTICES = 2048  # C(n, 3) n^2 stays far below 2^62
-# Kernels are compiled for these numbers of colours; a graph takes the next one up.
-COLOURS = {4: (1, 2, 4, 8, 12, 16), 5: (1, 2, 4, 6, 8, 12), 6: (1, 2, 4)}
-
-
-def padded_colours(k: int, colours: int) -> int | None:
-    """The smallest compiled number of colours that will do, or None."""
-    return next((size for size in COLOURS[k] if size >= colours), None)
 
 
 def count_coloured(graphs: GraphSet, k: int, threads: int, tick: Tick) -> Table:
@@ -56,7 +48,7 @@ def _count_one(graph: GraphSet, row: int, k: int, threads: int):
     n = len(graph.indptr) - 1
     colours = graph.colours if graph.colours is not None else np.zeros(n, np.uint16)
     present, local = np.unique(colours, return_inverse=True)
-    plan = flip_plan(k, padded_colours(k, max(len(present), 1)))
+    plan = flip_plan(k, next(size for size in FLIP_COLOURS[k] if size >= len(present)))
     place, word_colour, bits, upper = _layout(graph, local)
 
     pool = Pool(lambda: np.zeros(plan.length, np.int64))
@@ -74,10 +66,10 @@ def _count_one(graph: GraphSet, row: int, k: int, threads: int):
         remaining = np.arange(n, 0, -1.0) ** (k - 2)
         in_threads(work, [(0, n)] if threads == 1 else chunks_by_weight(remaining, threads), threads)
     copies = plan.solve(pool.total(), sums_pool.total(), clique_pool.total())
-    return _named(plan, copies, present, row, k, graph)
+    return named(plan, copies, present, row, k, graph)
 
 
-def _named(plan, copies, present, row: int, k: int, graph: GraphSet):
+def named(plan, copies, present, row: int, k: int, graph: GraphSet):
     """The patterns that occur, with the graph's own colours put back."""
     some = np.flatnonzero(copies)
     place, colours = unpack(plan.high[some], plan.low[some], k)

@@ -16,16 +16,17 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
-from itertools import combinations
+from itertools import combinations, permutations
 
 import numpy as np
 from numba import int64, njit, uint64
 
 from anysize.counting.canonical import canonical, hash_words, marked_tables, pack, pattern_tables
-from anysize.orbits import code_of, edges_of, is_connected
-from anysize.patterns import catalogue, class_table
+from anysize.orbits import code_of, is_connected
+from anysize.patterns import catalogue
 
 
+SPARSE_CODES = {4: (1,), 5: (5, 7)}  # Q on large graphs: an edge; a path 0 - 1 - 2 or a triangle
 SQUARE_UP_TO = 2  # colours; then a full square of products in vector registers beats a list of pairs
 
 
@@ -72,7 +73,7 @@ def _best_marking(pattern) -> int:
     return min(options)[2]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class FlipPlan:
     """How products become counts for k vertices and L colours.
 
@@ -101,20 +102,38 @@ class FlipPlan:
     high: np.ndarray
     low: np.ndarray
     clique: np.ndarray
-    levels: tuple[np.ndarray, ...]
+    levels: tuple[tuple[int, np.ndarray], ...]
 
-    def solve(self, products, group_sums, cliques):
-        """Induced copies of all patterns, in the order of high and low."""
+    def solve(self, products, group_sums, cliques, cycles=None):
+        """Induced copies of all patterns, in the order of high and low.
+
+        cycles: subgraphs, not induced, that are k-cycles, by the colours along them, where they were counted.
+        """
         open_counts = np.zeros(self.n_open, np.int64)
         _gather(open_counts, products, group_sums, self.source, self.target, self.group)
         copies = np.zeros(len(self.high), np.int64)
         copies[: len(self.clique)] = cliques.ravel()[self.clique]
-        for pattern, open_pattern, denser, m0, m1 in self.levels:
+        for edges, (pattern, open_pattern, denser, m0, m1) in self.levels:
+            if edges == self.k - 1 and cycles is not None:
+                self._settle_cycles(copies, cycles)
             whole = open_counts[open_pattern] - m1 * copies[denser]
             copies[pattern] = whole // m0
             if (copies[pattern] * m0 != whole).any() or (copies[pattern] < 0).any():
                 raise ArithmeticError("the flip equations do not come out even: a bug in anysize, please report it")
         return copies
+
+    def _settle_cycles(self, copies, cycles) -> None:
+        """Induced cycles: all of them, less those inside denser patterns, whose counts are known by now."""
+        spanned, inside, within = spanned_cycles(self)
+        number, places = spanned
+        _scatter(copies, number, cycles, places)
+        np.subtract.at(copies, inside, copies[within])
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _scatter(copies, number, cycles, places):
+    for i in range(len(places)):
+        copies[number[i]] += cycles[places[i]]
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -127,15 +146,20 @@ def _gather(open_counts, products, group_sums, source, target, group):
 
 
 @lru_cache(maxsize=None)
-def flip_plan(k: int, colours: int) -> FlipPlan:
-    """Built once per process for each k and number of colours, in milliseconds to a second."""
+def flip_plan(k: int, colours: int, sparse: bool = False) -> FlipPlan:
+    """Built once per process for each k and number of colours, in milliseconds to a few seconds.
+
+    The sparse plan visits connected Q only, as an edge, a path 0 - 1 - 2 or a triangle, and cycles apart.
+    """
     needed = open_pairs(k)
+    if sparse:
+        needed = {code: needed[code] for code in SPARSE_CODES[k]}
     n_codes = 1 << ((k - 2) * (k - 3) // 2)
     pair_ptr = np.zeros(n_codes + 1, np.int64)
     pair_ptr[1:] = np.cumsum([len(needed.get(code, ())) for code in range(n_codes)])
     pairs = np.array([pair for code in sorted(needed) for pair in needed[code]], np.int64)
-    tuples, tuple_of = _colour_tuples(k - 2, colours)
-    square = colours <= SQUARE_UP_TO
+    tuples, tuple_of = _colour_tuples(k - 2, colours, ends_only=sparse)
+    square = colours <= SQUARE_UP_TO and not sparse
     side = colours << (k - 2)
     in_block = side**2 * (np.diff(pair_ptr) > 0) if square else np.diff(pair_ptr) * colours**2
     start = np.cumsum(in_block) - in_block
@@ -151,18 +175,25 @@ def flip_plan(k: int, colours: int) -> FlipPlan:
     source, target, group, open_high, open_low = _name_products(
         k, colours, tuples, codes, pairs, corner, step, per_tuple, *marked_tables(k)
     )
-    high, low, clique, equations, edges = _equations(k, colours, open_high, open_low)
-    levels = tuple(equations[:, edges == count] for count in sorted(set(edges.tolist()), reverse=True))
+    clique_colours, clique = _by_ascending_colours(k, colours)
+    codes = np.unique(marked_tables(k).class_of, return_index=True)[1]  # smallest code of each marked class
+    n_edges = np.array([len(pattern.edges) for pattern in catalogue(k)])
+    high, low, rows = _solve_for(
+        k, open_high, open_low, codes, clique_colours, len(catalogue(k)) - 1, n_edges,
+        pattern_tables(k), marked_tables(k),
+    )  # fmt: skip
+    edges = rows[5]
+    levels = tuple((count, rows[:5, edges == count]) for count in sorted(set(edges.tolist()), reverse=True))
     return FlipPlan(
         k, colours, square, tuple_of, block, per_tuple * len(tuples), pair_ptr, pairs, source, target, group,
         len(tuples) * n_codes * side, len(open_high), high, low, clique, levels,
     )  # fmt: skip
 
 
-def _colour_tuples(length: int, colours: int):
-    """Ascending colour tuples, and a table from any position (c0, c1, ...) with ascending colours to its number."""
+def _colour_tuples(length: int, colours: int, ends_only: bool = False):
+    """Ascending colour tuples (or those whose ends ascend), and a table from any such tuple to its number."""
     grid = np.indices((colours,) * length).reshape(length, -1).T
-    ascending = (np.diff(grid, axis=1) >= 0).all(axis=1)
+    ascending = grid[:, 0] <= grid[:, -1] if ends_only else (np.diff(grid, axis=1) >= 0).all(axis=1)
     number = np.where(ascending, np.cumsum(ascending) - 1, -1)
     return grid[ascending].astype(np.int64), number.astype(np.int64)
 
@@ -208,17 +239,10 @@ def _name_products(k, colours, tuples, codes, pairs, corner, step, per_tuple, cl
     return source[:n], target[:n], group_of[:n], high[:n_open], low[:n_open]
 
 
-def _equations(k: int, colours: int, open_high, open_low):
-    """Names of all patterns, cliques first, and one equation for each of the others."""
-    clique_colours = _colour_tuples(k, colours)[0]
-    clique = clique_colours @ (colours ** np.arange(k - 1, -1, -1))
-    codes = np.unique(marked_tables(k).class_of, return_index=True)[1]  # smallest code of each marked class
-    n_edges = np.array([len(edges_of(pattern.code, k)) for pattern in catalogue(k)])
-    high, low, rows = _solve_for(
-        k, open_high, open_low, codes, clique_colours, len(catalogue(k)) - 1, n_edges,
-        pattern_tables(k), marked_tables(k),
-    )  # fmt: skip
-    return high, low, clique, rows[:5], rows[5]
+def _by_ascending_colours(k: int, colours: int):
+    """Ascending colour tuples of length k, and their places in a table over all tuples."""
+    tuples = _colour_tuples(k, colours)[0]
+    return tuples, tuples @ (colours ** np.arange(k - 1, -1, -1))
 
 
 @njit(nogil=True, cache=True, error_model="numpy")
@@ -310,3 +334,57 @@ def _markings(code, own, k, adjacent, high, low, marked):
             word, other = pack(kind, best, k)
             found += word == high and other == low
     return found
+
+
+@lru_cache(maxsize=None)
+def spanned_cycles(plan: FlipPlan):
+    """Where coloured cycles go: ((pattern, place in the table) of all colourings, cycle, pattern that spans it)."""
+    k, colours = plan.k, plan.colours
+    order = np.array([(0, *rest) for rest in permutations(range(1, k)) if rest[0] < rest[-1]], np.int64)
+    ring = code_of([(i, (i + 1) % k) for i in range(k)])
+    codes = np.array([pattern.code for pattern in catalogue(k)], np.int64)
+    colourings = np.indices((colours,) * k).reshape(k, -1).T.astype(np.int64)
+    number, inside, within = _find_cycles(k, ring, order, codes, colourings, plan.high, plan.low, pattern_tables(k))
+    return (number, np.arange(len(colourings))), inside, within
+
+
+@njit(nogil=True, cache=True, error_model="numpy")
+def _find_cycles(k, ring, order, codes, colourings, high, low, plain):
+    size = 1 << 10
+    while size < 2 * len(high):
+        size *= 2
+    slots = np.zeros(size, np.int32)
+    for n in range(len(high)):
+        at = hash_words(high[n], low[n]) & uint64(size - 1)
+        while slots[at]:
+            at = (at + uint64(1)) & uint64(size - 1)
+        slots[at] = n + 1
+    own, best, trial = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
+    number = np.empty(len(colourings), np.int64)
+    for i in range(len(colourings)):
+        kind = canonical(ring, colourings[i], k, plain[0], plain[1], plain[2], plain[3], best, trial)
+        word, other = pack(kind, best, k)
+        number[i] = _pattern_number(word, other, slots, high, low, len(high))[0]
+    ring_class = plain[0][ring]
+    inside = np.empty(len(high) * len(order), np.int64)
+    within = np.empty(len(high) * len(order), np.int64)
+    n = 0
+    for pattern in range(len(high)):
+        kind = int64(high[pattern] >> uint64(48))
+        if kind == ring_class:
+            continue
+        for o in range(len(order)):
+            closed = True
+            for i in range(k):
+                a, b = order[o, i], order[o, (i + 1) % k]
+                closed = closed and (codes[kind] >> (max(a, b) * (max(a, b) - 1) // 2 + min(a, b))) & 1
+            if not closed:
+                continue
+            for i in range(k):
+                own[i] = _colour(high[pattern], low[pattern], order[o, i])
+            cycle = canonical(ring, own, k, plain[0], plain[1], plain[2], plain[3], best, trial)
+            word, other = pack(cycle, best, k)
+            inside[n] = _pattern_number(word, other, slots, high, low, len(high))[0]
+            within[n] = pattern
+            n += 1
+    return number, inside[:n], within[:n]

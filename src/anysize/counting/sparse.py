@@ -17,6 +17,7 @@ from anysize.counting.bits import lowest_bit, popcount
 from anysize.counting.moebius import LENGTH, PLACE, from_sums
 from anysize.counting.oriented import Oriented, Triangles, orient, triangle_lists, triangles_of_edges
 from anysize.counting.parallel import Pool, Tick, chunks_by_weight, in_threads
+from anysize.counting.table import graph_title
 from anysize.graphs import GraphSet
 
 SAFE = float(2**62)  # a float sum below it has an int64 twin that did not wrap
@@ -25,8 +26,11 @@ SAFE = float(2**62)  # a float sum below it has an int64 twin that did not wrap
 def count_plain(graphs: GraphSet, k: int, threads: int, tick: Tick) -> np.ndarray:
     """Induced copies as Python integers, shape (graphs, catalogue of k); the caller checks that they fit."""
     rows = []
-    for graph in graphs:
-        sums = measure(graph, k, threads)
+    for row, graph in enumerate(graphs):
+        try:
+            sums = measure(graph, k, threads)
+        except OverflowError as error:
+            raise OverflowError(f"{graph_title(graph, row)}: {error}") from None
         rows.append(from_sums(k).astype(object) @ np.array(sums, object))
         tick(1 / len(graphs))
     return np.array(rows, object).reshape(len(graphs), from_sums(k).shape[0])

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from scipy.sparse import coo_array, csr_array
 
 from anysize.counting.columns import Columns, unite
+from anysize.graphs import GraphSet
 
 IntArray = NDArray[np.int64]
 
@@ -29,3 +30,9 @@ def merged(parts: list[tuple[Columns, IntArray, IntArray, IntArray]], n_graphs: 
     matrix = coo_array((copies, (row, column)), shape=(n_graphs, len(columns))).tocsr()
     matrix.sort_indices()
     return Table(columns, matrix)
+
+
+def graph_title(graphs: GraphSet, row: int) -> str:
+    """A graph by its name where it has one: for error messages. In a set of one, row is its number elsewhere."""
+    names = graphs.names
+    return f"graph {row}" if names is None else f"graph {names[row if len(names) > 1 else 0]!r}"

@@ -1,0 +1,234 @@
+"""Which engine counts which graph: the one with the lowest estimated cost, and why.
+
+Estimates come from sizes, degrees and colours alone. The constants are nanoseconds on one core of an x86 server
+(`make bench` prints how well they hold); only their ratios matter for the choice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anysize.graphs import GraphSet
+
+Floats = NDArray[np.float64]
+
+ALL_SIZES = tuple(range(1, 8))
+NEVER = np.inf
+WORTH_A_SECOND_ENGINE = 5e7  # nanoseconds; below it one engine takes all graphs of a set
+
+# Largest graphs and numbers of colours the engines take; the engines use these too.
+BITSET_VERTICES = 4096  # a codegree matrix of 64 MiB, and sums that fit int64
+FLIP_VERTICES = 1024  # products of one set Q fit int32
+FLIP_COLOURS = {4: (1, 2, 4, 8, 12, 16), 5: (1, 2, 4, 6, 8, 12), 6: (1, 2, 4)}  # compiled numbers of colours
+FLIP_SPARSE_COLOURS = {4: (2, 4, 8, 12, 16), 5: (2, 4, 6, 8, 12)}
+
+
+@dataclass(frozen=True)
+class Features:
+    """What the estimates see of every graph of a set."""
+
+    n: Floats
+    edges: Floats
+    wedges: Floats
+    trees: dict[int, Floats]  # subtrees on k vertices: a bound on the connected k-sets
+    colours: Floats  # different ones in the graph; 1 where there are none
+    coloured: bool
+
+    def sets(self, k: int) -> Floats:
+        """About how many connected k-sets there are, at most."""
+        everything = np.array([float(comb(int(n), k)) for n in self.n])
+        return np.minimum(self.trees[k], everything)
+
+
+def features(graphs: GraphSet) -> Features:
+    """Sizes, degree sums and colours of every graph."""
+    d = graphs.degrees.astype(np.float64)
+    start = graphs.first[:-1]
+    vertex_graph_start = np.repeat(start, graphs.sizes)
+    neighbour = graphs.indices + np.repeat(vertex_graph_start, graphs.degrees)
+    source = np.repeat(np.arange(len(d)), graphs.degrees)
+    reach = np.bincount(source, d[neighbour] - 1, len(d))
+    graph = np.repeat(np.arange(len(graphs)), graphs.sizes)
+
+    def total(values: Floats) -> Floats:
+        return np.bincount(graph, values, len(graphs))
+
+    wedges = total(d * (d - 1) / 2)
+    paths4 = total(d * reach) / 2 - total(d * (d - 1)) / 2
+    four = np.maximum(paths4, 0) + total(d * (d - 1) * (d - 2) / 6)
+    five = total(reach**2 / 2 + reach * (d - 1) * (d - 2) / 2 + d * (d - 1) * (d - 2) * (d - 3) / 24)
+    growth = np.maximum(five, 1) / np.maximum(four, 1)
+    trees = {3: wedges, 4: four, 5: five, 6: five * growth, 7: five * growth**2}
+    return Features(
+        graphs.sizes.astype(np.float64), total(d) / 2, wedges, trees, _colours_in_use(graphs), graphs.colours is not None
+    )  # fmt: skip
+
+
+def _colours_in_use(graphs: GraphSet) -> Floats:
+    if graphs.colours is None:
+        return np.ones(len(graphs))
+    graph = np.repeat(np.arange(len(graphs)), graphs.sizes)
+    cells = np.unique(graph * (1 << 16) + graphs.colours.astype(np.int64))
+    return np.maximum(np.bincount(cells >> 16, minlength=len(graphs)), 1).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A way to count: where its code is, what it can do, and about how many nanoseconds it needs."""
+
+    name: str
+    module: str
+    sizes: tuple[int, ...]
+    colours: bool
+    idea: str
+    cost: Callable[[Features, int], Floats]
+
+
+def _padded(colours: Floats, sizes: tuple[int, ...]) -> Floats:
+    """The compiled number of colours each graph would take, or infinity."""
+    table = np.array([*sizes, NEVER])
+    return table[np.searchsorted(table[:-1], colours)]
+
+
+def _direct_cost(f: Features, k: int) -> Floats:
+    return 10 * (f.n + f.edges)
+
+
+def _bitset_cost(f: Features, k: int) -> Floats:
+    words = np.ceil(f.n / 64)
+    density = np.minimum(f.edges, np.maximum(f.n * (f.n - 1) / 2 - f.edges, 0)) / np.maximum(f.n**2 / 2, 1)
+    pairs = f.n**2 / 2 * (2 + words / 4)
+    common = f.n**2 / 2 * np.minimum(f.n * density**2 * (2 + words), f.n / 8 * words) if k > 3 else 0
+    cliques = f.n**4 / 24 * density**6 * words * 3 if k == 5 else 0
+    reach = f.n**2 * f.n * density / 8 if k == 5 else 0
+    return np.where(f.n <= BITSET_VERTICES, 500 + pairs + common + cliques + reach, NEVER)
+
+
+def _sparse_cost(f: Features, k: int) -> Floats:
+    closed = f.wedges * f.wedges / np.maximum(f.n, 1) / np.maximum(f.n, 1)  # dense parts have many triangles
+    per_wedge = {3: 0.3, 4: 1.0, 5: 8.0}[k]
+    return 1e6 + 60 * f.edges + per_wedge * f.wedges + (closed if k == 5 else 0)
+
+
+def _flip_cost(f: Features, k: int) -> Floats:
+    colours = _padded(f.colours, FLIP_COLOURS[k])
+    finite = np.where(np.isfinite(colours), colours, 1)
+    density = np.minimum(2 * f.edges / np.maximum(f.n * (f.n - 1), 1), 1)
+    words = np.maximum(np.ceil(f.n / 64), finite)
+    pairs = {4: 6, 5: 22, 6: 50}[k]
+    sets = f.n ** (k - 2) / {4: 2, 5: 6, 6: 24}[k]
+    used = np.minimum(1, {4: 1.0, 5: 3.0, 6: 6.0}[k] * density ** (k - 3))
+    group = words * 2 ** (k - 3) / 2
+    products = np.where(finite <= 2, (finite * 2 ** (k - 2)) ** 2 / 8, pairs * np.maximum(finite**2 / 8, 1))
+    table = finite**k * {4: 2, 5: 6, 6: 100}[k] * 4  # every pattern, once per graph
+    cost = 4e5 + table + sets * (3 + used * (4 + group + products * 0.7))
+    return np.where(np.isfinite(colours) & (f.n <= FLIP_VERTICES), cost, NEVER)
+
+
+def _flip_sparse_cost(f: Features, k: int) -> Floats:
+    colours = _padded(f.colours, FLIP_SPARSE_COLOURS[k])
+    finite = np.where(np.isfinite(colours), colours, 1)
+    visits = f.edges if k == 4 else f.wedges
+    table = finite**k * {4: 8, 5: 30}[k] * 4
+    cost = 3e6 + table + 100 * f.edges + visits * (40 + 6 * finite**2) + 1.5 * f.wedges
+    return np.where(np.isfinite(colours), cost, NEVER)
+
+
+def _enumerate_cost(f: Features, k: int) -> Floats:
+    raw_bits = k * (k - 1) / 2 + k * np.ceil(np.log2(f.colours))
+    return 300 + f.sets(k) * np.where(raw_bits <= 22, 9, 60)
+
+
+def _brute_cost(f: Features, k: int) -> Floats:
+    return np.full(len(f.n), NEVER)  # the oracle, only on demand
+
+
+ENGINES: dict[str, Engine] = {
+    engine.name: engine
+    for engine in (
+        Engine("direct", "direct", (1, 2), True, "vertices and edges by colour", _direct_cost),
+        Engine("bitset", "bitset", (3, 4, 5), False, "sums over pairs and triangles in words of 64 bits", _bitset_cost),
+        Engine("sparse", "sparse", (3, 4, 5), False, "sums over cycles and cliques in degree order", _sparse_cost),
+        Engine("flip", "flip", (4, 5, 6), True, "products of neighbourhood sizes over all (k-2)-sets", _flip_cost),
+        Engine("flip_sparse", "flip_sparse", (4, 5), True,
+               "products of neighbourhood sizes over edges or wedges", _flip_sparse_cost),
+        Engine("enumerate", "enumerate", (3, 4, 5, 6, 7), True, "every connected set once", _enumerate_cost),
+        Engine("brute", "brute", ALL_SIZES, True, "every subset, looked at: the oracle", _brute_cost),
+    )
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One engine for some graphs of a set."""
+
+    engine: Engine
+    rows: NDArray[np.int64]
+    seconds: float
+    reason: str
+
+
+def choose(graphs: GraphSet, k: int, method: str = "auto") -> list[Choice]:
+    """The engines for all graphs of a set."""
+    if method != "auto":
+        engine = _engine(method, graphs, k)
+        rows = np.arange(len(graphs))
+        return [Choice(engine, rows, 0.0, "asked for")]
+    seen = features(graphs)
+    able = [e for e in ENGINES.values() if k in e.sizes and (e.colours or not seen.coloured)]
+    costs = np.stack([engine.cost(seen, k) for engine in able])
+    best = costs.argmin(axis=0)
+    alone = costs.sum(axis=1)
+    if len(graphs) and alone.min() < 2 * costs.min(axis=0).sum() + WORTH_A_SECOND_ENGINE:
+        best[:] = alone.argmin()
+    choices = []
+    for number, engine in enumerate(able):
+        rows = np.flatnonzero(best == number)
+        if len(rows):
+            seconds = float(costs[number, rows].sum()) / 1e9
+            choices.append(Choice(engine, rows, seconds, _reason(costs, able, number, rows, seconds)))
+    return choices
+
+
+def _engine(method: str, graphs: GraphSet, k: int) -> Engine:
+    if method not in ENGINES:
+        raise ValueError(f"method must be 'auto' or one of {', '.join(ENGINES)}; got {method!r}")
+    engine = ENGINES[method]
+    if k not in engine.sizes:
+        sizes = ", ".join(str(size) for size in engine.sizes)
+        raise ValueError(f"the engine {method!r} counts k = {sizes}; got k = {k}; use method='auto'")
+    if graphs.colours is not None and not engine.colours:
+        raise ValueError(f"the engine {method!r} does not see colours; pass colours=False or use method='auto'")
+    if method != "brute" and len(graphs):
+        unable = np.flatnonzero(~np.isfinite(engine.cost(features(graphs), k)))
+        if len(unable):
+            one = graphs[int(unable[0])]
+            raise ValueError(
+                f"the engine {method!r} cannot take graph {unable[0]} ({int(one.first[-1])} vertices, "
+                f"{int(_colours_in_use(one)[0])} colours); use method='auto'"
+            )
+    return engine
+
+
+def _reason(costs: Floats, able: list[Engine], number: int, rows: NDArray[np.int64], seconds: float) -> str:
+    others = {
+        engine.name: float(costs[other, rows].sum()) / 1e9
+        for other, engine in enumerate(able)
+        if other != number and np.isfinite(costs[other, rows]).all()
+    }
+    text = f"estimated {_time(seconds)} on one core"
+    if others:
+        text += "; " + ", ".join(f"{name} {_time(value)}" for name, value in sorted(others.items(), key=lambda x: x[1]))
+    return text
+
+
+def _time(seconds: float) -> str:
+    for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds * 1e9:.3g} ns"
