@@ -12,11 +12,12 @@ from functools import lru_cache
 from itertools import pairwise
 
 import numpy as np
-from numba import int64, njit, uint64
+from numba import int64, uint64
 
 from anysize.counting.bits import lowest_bit, popcount
 from anysize.counting.moebius import LENGTH, SUMS, from_complement_sums, from_sums
 from anysize.counting.parallel import Tick, chunks_by_weight, in_threads
+from anysize.counting.specialise import specialise
 from anysize.graphs import GraphSet
 
 ANY = 0
@@ -29,14 +30,14 @@ def count_plain(graphs: GraphSet, k: int, threads: int, tick: Tick) -> np.ndarra
     sums = np.zeros((len(graphs), len(SUMS)), np.int64)
     flipped = (4 * graphs.edge_counts > sizes * (sizes - 1)) & (sizes >= k)
     needed = np.maximum(sizes + 63, 64) // 64  # words a row
-    for fewer, words in pairwise(UNROLLED):
-        rows = np.flatnonzero((needed > fewer) & ((needed <= words) | (words == ANY)))
+    for fewer, width in pairwise(UNROLLED):
+        rows = np.flatnonzero((needed > fewer) & ((needed <= width) | (width == ANY)))
         if len(rows):
-            kernel = _kernel(words)
+            compiled = _kernel(width)
 
-            def work(start, stop, rows=rows, kernel=kernel):
+            def work(start, stop, rows=rows, compiled=compiled):
                 mine = rows[start:stop]
-                kernel(graphs.first, graphs.indptr, graphs.indices, mine, flipped, k, sums)
+                compiled(graphs.first, graphs.indptr, graphs.indices, mine, flipped, k, sums)
                 tick(len(mine) / len(graphs))
 
             in_threads(work, chunks_by_weight(sizes[rows] ** 3, threads), threads)
@@ -52,335 +53,340 @@ def _finish(sums, sizes, flipped, k):
 
 
 @lru_cache(maxsize=None)
-def _kernel(words: int):
-    """The kernel for graphs of that many words a row (a constant the compiler unrolls); 0 for any number."""
+def _kernel(width: int):
+    """The kernel for rows of that many words (a constant the compiler unrolls), or of any number."""
+    helpers = (fill, codegrees, pair_sums, list_bits, sweep, vertex_sums, count_cliques5)
+    return specialise(kernel, helpers, words=width)
 
-    @njit(nogil=True, cache=True, error_model="numpy")
-    def kernel(first, indptr, indices, rows, flipped, k, sums):
-        biggest = 1
-        for g in rows:
-            biggest = max(biggest, first[g + 1] - first[g])
-        most = words if words > 0 else (biggest + 63) >> 6
-        bits = np.empty((biggest, most), np.uint64)  # row i: the neighbours of i
-        upper = np.empty((biggest, most), np.uint64)  # row i: those above i
-        columns = np.empty((most, 64 * most), np.uint64)  # word q of every row, side by side
-        common = np.empty((biggest, 64 * most), np.int32)  # codegrees
-        closed = np.empty((biggest, 64 * most), np.int32)  # t(e) - 1 of the edges, 0 elsewhere
-        local = np.empty((biggest, most), np.uint64)
-        scratch = np.empty(64 * most, np.int64)
-        reach = np.empty(64 * most, np.int32)
-        members = np.empty(64 * most, np.int64)
-        pair = np.empty(most, np.uint64)
-        at_vertex = np.empty((4, 64 * most), np.int64)
-        for g in rows:
-            n = first[g + 1] - first[g]
-            w = words if words > 0 else (n + 63) >> 6
-            fill(first[g], n, w, indptr, indices, flipped[g], bits, upper, columns)
-            codegrees(n, w, bits, columns, common, at_vertex)
-            pair_sums(n, w, bits, columns, common, closed, scratch, pair, at_vertex, k, sums[g])
-            if k == 5:
-                vertex_sums(n, w, bits, upper, common, reach, at_vertex, sums[g])
-                sums[g, 29] = count_cliques5(n, w, bits, upper, local, members, pair)
 
-    @njit(error_model="numpy")
-    def fill(start, n, width, indptr, indices, flip, bits, upper, columns):
-        w = words if words > 0 else width
-        for i in range(n):
-            for q in range(w):
-                bits[i, q] = uint64(0)
-            for e in range(indptr[start + i], indptr[start + i + 1]):
-                j = indices[e]
-                bits[i, j >> 6] |= uint64(1) << uint64(j & 63)
-            if flip:
-                for q in range(w):
-                    rest = n - (q << 6)
-                    ones = ~uint64(0) if rest >= 64 else (uint64(1) << uint64(max(rest, 0))) - uint64(1)
-                    bits[i, q] = ~bits[i, q] & ones
-                bits[i, i >> 6] &= ~(uint64(1) << uint64(i & 63))
-            for q in range(w):
-                upper[i, q] = uint64(0) if q < (i >> 6) else bits[i, q]
-                columns[q, i] = bits[i, q]
-            upper[i, i >> 6] &= ~((uint64(2) << uint64(i & 63)) - uint64(1))
+# ---- kernels: `words` is a constant when they are compiled -------------------------------------------
+
+words = ANY
+
+
+def kernel(first, indptr, indices, rows, flipped, k, sums):
+    biggest = 1
+    for g in rows:
+        biggest = max(biggest, first[g + 1] - first[g])
+    most = words if words > 0 else (biggest + 63) >> 6
+    bits = np.empty((biggest, most), np.uint64)  # row i: the neighbours of i
+    upper = np.empty((biggest, most), np.uint64)  # row i: those above i
+    columns = np.empty((most, 64 * most), np.uint64)  # word q of every row, side by side
+    common = np.empty((biggest, 64 * most), np.int32)  # codegrees
+    closed = np.empty((biggest, 64 * most), np.int32)  # t(e) - 1 of the edges, 0 elsewhere
+    local = np.empty((biggest, most), np.uint64)
+    scratch = np.empty(64 * most, np.int64)
+    reach = np.empty(64 * most, np.int32)
+    members = np.empty(64 * most, np.int64)
+    pair = np.empty(most, np.uint64)
+    at_vertex = np.empty((4, 64 * most), np.int64)
+    for g in rows:
+        n = first[g + 1] - first[g]
+        w = words if words > 0 else (n + 63) >> 6
+        fill(first[g], n, w, indptr, indices, flipped[g], bits, upper, columns)
+        codegrees(n, w, bits, columns, common, at_vertex)
+        pair_sums(n, w, bits, columns, common, closed, scratch, pair, at_vertex, k, sums[g])
+        if k == 5:
+            vertex_sums(n, w, bits, upper, common, reach, at_vertex, sums[g])
+            sums[g, 29] = count_cliques5(n, w, bits, upper, local, members, pair)
+
+
+def fill(start, n, width, indptr, indices, flip, bits, upper, columns):
+    w = words if words > 0 else width
+    for i in range(n):
         for q in range(w):
-            for i in range(n, 64 * w):
-                columns[q, i] = uint64(0)
+            bits[i, q] = uint64(0)
+        for e in range(indptr[start + i], indptr[start + i + 1]):
+            j = indices[e]
+            bits[i, j >> 6] |= uint64(1) << uint64(j & 63)
+        if flip:
+            for q in range(w):
+                rest = n - (q << 6)
+                ones = ~uint64(0) if rest >= 64 else (uint64(1) << uint64(max(rest, 0))) - uint64(1)
+                bits[i, q] = ~bits[i, q] & ones
+            bits[i, i >> 6] &= ~(uint64(1) << uint64(i & 63))
+        for q in range(w):
+            upper[i, q] = uint64(0) if q < (i >> 6) else bits[i, q]
+            columns[q, i] = bits[i, q]
+        upper[i, i >> 6] &= ~((uint64(2) << uint64(i & 63)) - uint64(1))
+    for q in range(w):
+        for i in range(n, 64 * w):
+            columns[q, i] = uint64(0)
 
-    @njit(error_model="numpy")
-    def codegrees(n, width, bits, columns, common, at_vertex):
-        w = words if words > 0 else width
-        for i in range(n):
-            row = common[i]
-            for j in range(64 * ((n + 63) >> 6)):
+
+def codegrees(n, width, bits, columns, common, at_vertex):
+    w = words if words > 0 else width
+    for i in range(n):
+        row = common[i]
+        for j in range(64 * ((n + 63) >> 6)):
+            ones = uint64(0)
+            for q in range(w):
+                ones += popcount(bits[i, q] & columns[q, j])
+            row[j] = int64(ones)
+        at_vertex[0, i] = row[i]
+        at_vertex[1, i] = 0
+        at_vertex[2, i] = 0
+        at_vertex[3, i] = 0
+
+
+def pair_sums(n, width, bits, columns, common, closed, scratch, pair, at_vertex, k, out):
+    w = words if words > 0 else width
+    blocks = (n + 63) >> 6
+    degree, triangles_at, cycles_at, cliques_at = at_vertex[0], at_vertex[1], at_vertex[2], at_vertex[3]
+    for i in range(n):
+        for b in range(blocks):
+            word = bits[i, b]
+            for x in range(64):
+                bit = (word >> uint64(x)) & uint64(1)
+                closed[i, 64 * b + x] = (common[i, 64 * b + x] - 1) * int64(bit)
+    for i in range(n, 64 * w):
+        degree[i] = 0
+    paths4, cycles4, diamonds, books, bulls, darts, bipartite23 = 0, 0, 0, 0, 0, 0, 0
+    kites, gems, edge_cliques4, path_off, wheels, inner_edges, triangle_pairs = 0, 0, 0, 0, 0, 0, 0
+    for i in range(n):
+        di = degree[i]
+        for j in range(i + 1, n):
+            c = int64(common[i, j])
+            adjacent = (bits[i, j >> 6] >> uint64(j & 63)) & uint64(1)
+            dj = degree[j]
+            if adjacent:
+                paths4 += (di - 1) * (dj - 1)
+            if c == 0 or (c == 1 and not adjacent):
+                continue
+            h = c * (c - 1) // 2
+            cycles4 += h
+            cycles_at[i] += h
+            cycles_at[j] += h
+            bipartite23 += h * (c - 2) // 3
+            if adjacent:
+                triangles_at[i] += c
+                triangles_at[j] += c
+                diamonds += h
+                books += h * (c - 2) // 3
+                bulls += c * (di - 2) * (dj - 2)
+                darts += h * (di + dj - 6)
+            if k < 4 or (k < 5 and not adjacent):
+                continue
+            for q in range(w):
+                pair[q] = bits[i, q] & bits[j, q]
+            if 8 * c < n:  # few common neighbours: one by one
+                around, hubs, inner, squares = 0, 0, uint64(0), uint64(0)
+                for b in range(blocks):
+                    rest = pair[b]
+                    while rest:
+                        x = (b << 6) + int64(lowest_bit(rest))
+                        rest &= rest - uint64(1)
+                        ones = uint64(0)
+                        for q in range(w):
+                            ones += popcount(pair[q] & bits[x, q])
+                        inner += ones
+                        squares += ones * ones
+                        if adjacent:
+                            around += degree[x]
+                            hubs += int64(closed[i, x]) * int64(closed[j, x])
+            else:  # many: a sweep over all vertices in vector registers
+                inner, squares = sweep(w, blocks, pair, columns, scratch)
+                around, hubs = 0, 0
+                if adjacent:
+                    for b in range(blocks):
+                        word = pair[b]
+                        for x in range(64 * b, 64 * b + 64):
+                            around += int64((word >> uint64(x & 63)) & uint64(1)) * degree[x]
+                            hubs += int64(closed[i, x]) * int64(closed[j, x])
+            pairs_inside = int64(squares - inner) // 2
+            wheels += pairs_inside
+            cliques = int64(inner) // 2
+            inner_edges += cliques * (c - 2)
+            if adjacent:
+                kites += (c - 1) * (around - 2 * c)
+                gems += hubs
+                edge_cliques4 += cliques
+                cliques_at[i] += cliques
+                cliques_at[j] += cliques
+                path_off += cliques * (c - 2)
+                triangle_pairs += pairs_inside
+    wedges, triangles, claws, paws, edges = 0, 0, 0, 0, 0
+    for i in range(n):
+        d = degree[i]
+        t = triangles_at[i] // 2
+        triangles_at[i] = t
+        edges += d
+        triangles += t
+        wedges += d * (d - 1) // 2
+        claws += d * (d - 1) * (d - 2) // 6
+        paws += t * (d - 2)
+    out[0] = edges // 2
+    out[1] = wedges
+    out[2] = triangles // 3
+    out[3] = claws
+    out[4] = paths4
+    out[5] = paws
+    out[6] = cycles4 // 2
+    out[7] = diamonds
+    out[8] = edge_cliques4 // 6
+    out[13] = bulls
+    out[17] = darts
+    out[18] = kites
+    out[19] = bipartite23
+    out[23] = books
+    out[24] = gems
+    out[25] = inner_edges
+    out[26] = path_off
+    out[27] = wheels // 2
+    out[28] = triangle_pairs // 3
+
+
+def list_bits(set_words, width, members):
+    w = words if words > 0 else width
+    size = 0
+    for q in range(w):
+        rest = set_words[q]
+        while rest:
+            members[size] = (q << 6) + int64(lowest_bit(rest))
+            size += 1
+            rest &= rest - uint64(1)
+    return size
+
+
+def sweep(width, blocks, pair, columns, scratch):
+    """Sums over x in the pair's common neighbourhood of its degree there, and of the square."""
+    w = words if words > 0 else width
+    inner, squares = uint64(0), uint64(0)
+    if words > 0:
+        for b in range(blocks):
+            word = pair[b]
+            for x in range(64):
                 ones = uint64(0)
                 for q in range(w):
-                    ones += popcount(bits[i, q] & columns[q, j])
-                row[j] = int64(ones)
-            at_vertex[0, i] = row[i]
-            at_vertex[1, i] = 0
-            at_vertex[2, i] = 0
-            at_vertex[3, i] = 0
-
-    @njit(error_model="numpy")
-    def pair_sums(n, width, bits, columns, common, closed, scratch, pair, at_vertex, k, out):
-        w = words if words > 0 else width
-        blocks = (n + 63) >> 6
-        degree, triangles_at, cycles_at, cliques_at = at_vertex[0], at_vertex[1], at_vertex[2], at_vertex[3]
-        for i in range(n):
-            for b in range(blocks):
-                word = bits[i, b]
-                for x in range(64):
-                    bit = (word >> uint64(x)) & uint64(1)
-                    closed[i, 64 * b + x] = (common[i, 64 * b + x] - 1) * int64(bit)
-        for i in range(n, 64 * w):
-            degree[i] = 0
-        paths4, cycles4, diamonds, books, bulls, darts, bipartite23 = 0, 0, 0, 0, 0, 0, 0
-        kites, gems, edge_cliques4, path_off, wheels, inner_edges, triangle_pairs = 0, 0, 0, 0, 0, 0, 0
-        for i in range(n):
-            di = degree[i]
-            for j in range(i + 1, n):
-                c = int64(common[i, j])
-                adjacent = (bits[i, j >> 6] >> uint64(j & 63)) & uint64(1)
-                dj = degree[j]
-                if adjacent:
-                    paths4 += (di - 1) * (dj - 1)
-                if c == 0 or (c == 1 and not adjacent):
-                    continue
-                h = c * (c - 1) // 2
-                cycles4 += h
-                cycles_at[i] += h
-                cycles_at[j] += h
-                bipartite23 += h * (c - 2) // 3
-                if adjacent:
-                    triangles_at[i] += c
-                    triangles_at[j] += c
-                    diamonds += h
-                    books += h * (c - 2) // 3
-                    bulls += c * (di - 2) * (dj - 2)
-                    darts += h * (di + dj - 6)
-                if k < 4 or (k < 5 and not adjacent):
-                    continue
-                for q in range(w):
-                    pair[q] = bits[i, q] & bits[j, q]
-                if 8 * c < n:  # few common neighbours: one by one
-                    around, hubs, inner, squares = 0, 0, uint64(0), uint64(0)
-                    for b in range(blocks):
-                        rest = pair[b]
-                        while rest:
-                            x = (b << 6) + int64(lowest_bit(rest))
-                            rest &= rest - uint64(1)
-                            ones = uint64(0)
-                            for q in range(w):
-                                ones += popcount(pair[q] & bits[x, q])
-                            inner += ones
-                            squares += ones * ones
-                            if adjacent:
-                                around += degree[x]
-                                hubs += int64(closed[i, x]) * int64(closed[j, x])
-                else:  # many: a sweep over all vertices in vector registers
-                    inner, squares = sweep(w, blocks, pair, columns, scratch)
-                    around, hubs = 0, 0
-                    if adjacent:
-                        for b in range(blocks):
-                            word = pair[b]
-                            for x in range(64 * b, 64 * b + 64):
-                                around += int64((word >> uint64(x & 63)) & uint64(1)) * degree[x]
-                                hubs += int64(closed[i, x]) * int64(closed[j, x])
-                pairs_inside = int64(squares - inner) // 2
-                wheels += pairs_inside
-                cliques = int64(inner) // 2
-                inner_edges += cliques * (c - 2)
-                if adjacent:
-                    kites += (c - 1) * (around - 2 * c)
-                    gems += hubs
-                    edge_cliques4 += cliques
-                    cliques_at[i] += cliques
-                    cliques_at[j] += cliques
-                    path_off += cliques * (c - 2)
-                    triangle_pairs += pairs_inside
-        wedges, triangles, claws, paws, edges = 0, 0, 0, 0, 0
-        for i in range(n):
-            d = degree[i]
-            t = triangles_at[i] // 2
-            triangles_at[i] = t
-            edges += d
-            triangles += t
-            wedges += d * (d - 1) // 2
-            claws += d * (d - 1) * (d - 2) // 6
-            paws += t * (d - 2)
-        out[0] = edges // 2
-        out[1] = wedges
-        out[2] = triangles // 3
-        out[3] = claws
-        out[4] = paths4
-        out[5] = paws
-        out[6] = cycles4 // 2
-        out[7] = diamonds
-        out[8] = edge_cliques4 // 6
-        out[13] = bulls
-        out[17] = darts
-        out[18] = kites
-        out[19] = bipartite23
-        out[23] = books
-        out[24] = gems
-        out[25] = inner_edges
-        out[26] = path_off
-        out[27] = wheels // 2
-        out[28] = triangle_pairs // 3
-
-    @njit(error_model="numpy")
-    def list_bits(set_words, width, members):
-        w = words if words > 0 else width
-        size = 0
+                    ones += popcount(pair[q] & columns[q, 64 * b + x])
+                ones *= (word >> uint64(x)) & uint64(1)
+                inner += ones
+                squares += ones * ones
+    else:
+        for x in range(64 * w):
+            scratch[x] = 0
         for q in range(w):
-            rest = set_words[q]
-            while rest:
-                members[size] = (q << 6) + int64(lowest_bit(rest))
-                size += 1
-                rest &= rest - uint64(1)
-        return size
-
-    @njit(error_model="numpy")
-    def sweep(width, blocks, pair, columns, scratch):
-        """Sums over x in the pair's common neighbourhood of its degree there, and of the square."""
-        w = words if words > 0 else width
-        inner, squares = uint64(0), uint64(0)
-        if words > 0:
-            for b in range(blocks):
-                word = pair[b]
-                for x in range(64):
-                    ones = uint64(0)
-                    for q in range(w):
-                        ones += popcount(pair[q] & columns[q, 64 * b + x])
-                    ones *= (word >> uint64(x)) & uint64(1)
-                    inner += ones
-                    squares += ones * ones
-        else:
+            word = pair[q]
             for x in range(64 * w):
-                scratch[x] = 0
-            for q in range(w):
-                word = pair[q]
-                for x in range(64 * w):
-                    scratch[x] += int64(popcount(word & columns[q, x]))
-            for b in range(w):
-                word = pair[b]
-                for x in range(64):
-                    ones = uint64(scratch[64 * b + x]) * ((word >> uint64(x)) & uint64(1))
-                    inner += ones
-                    squares += ones * ones
-        return inner, squares
+                scratch[x] += int64(popcount(word & columns[q, x]))
+        for b in range(w):
+            word = pair[b]
+            for x in range(64):
+                ones = uint64(scratch[64 * b + x]) * ((word >> uint64(x)) & uint64(1))
+                inner += ones
+                squares += ones * ones
+    return inner, squares
 
-    @njit(error_model="numpy")
-    def vertex_sums(n, width, bits, upper, common, reach, at_vertex, out):
-        w = words if words > 0 else width
-        degree, triangles_at, cycles_at, cliques_at = at_vertex[0], at_vertex[1], at_vertex[2], at_vertex[3]
-        span = 64 if words == 1 else 64 * ((n + 63) >> 6)
-        stars5, forks, paths5, crickets, banners, tadpoles = 0, 0, 0, 0, 0, 0
-        butterflies, lollipops, houses, walks5, tails = 0, 0, 0, 0, 0
-        for i in range(n):
-            d, t = degree[i], triangles_at[i]
-            stars5 += d * (d - 1) * (d - 2) * (d - 3) // 24
-            crickets += t * ((d - 2) * (d - 3) // 2)
-            butterflies += t * (t - 1) // 2
-            banners += cycles_at[i] * (d - 2)
-            lollipops += (cliques_at[i] // 3) * (d - 3)
-            tails += (d - 2) * t
-            a, b = 0, 0
-            for j in range(span):
-                reach[j] = 0
-            for q in range(w):
-                rest = bits[i, q]
-                while rest:
-                    x = (q << 6) + int64(lowest_bit(rest))
-                    rest &= rest - uint64(1)
-                    e = degree[x] - 1
-                    a += e
-                    b += e * e
-                    row = common[x]
-                    for j in range(span):
-                        reach[j] += row[j]
-            forks += a * ((d - 1) * (d - 2) // 2)
-            paths5 += (a * a - b) // 2
-            tadpoles += t * (a - 2 * (d - 1))
-            walks = 0
-            for j in range(span):
-                walks += int64(reach[j]) * int64(common[i, j])
-            walks5 += walks
-            for q in range(i >> 6, w):
-                rest = upper[i, q]
-                while rest:
-                    x = (q << 6) + int64(lowest_bit(rest))
-                    rest &= rest - uint64(1)
-                    houses += int64(common[i, x]) * (int64(reach[x]) - d - degree[x] + 1)
-        out[9] = stars5
-        out[10] = forks
-        out[11] = paths5
-        out[12] = crickets
-        out[14] = banners
-        out[15] = tadpoles
-        out[16] = (walks5 - 30 * out[2] - 10 * tails) // 10  # closed 5-walks: cycles, triangles with a tail
-        out[20] = butterflies
-        out[21] = houses
-        out[22] = lollipops
 
-    @njit(error_model="numpy")
-    def count_cliques5(n, width, bits, upper, local, members, pair):
-        """4-cliques among the upper neighbours of each vertex, in the graph they induce, renumbered."""
-        found = uint64(0)
-        for i in range(n):
-            size = list_bits(upper[i], width, members)
-            if size < 4:
-                continue
-            w = (size + 63) >> 6
+def vertex_sums(n, width, bits, upper, common, reach, at_vertex, out):
+    w = words if words > 0 else width
+    degree, triangles_at, cycles_at, cliques_at = at_vertex[0], at_vertex[1], at_vertex[2], at_vertex[3]
+    span = 64 if words == 1 else 64 * ((n + 63) >> 6)
+    stars5, forks, paths5, crickets, banners, tadpoles = 0, 0, 0, 0, 0, 0
+    butterflies, lollipops, houses, walks5, tails = 0, 0, 0, 0, 0
+    for i in range(n):
+        d, t = degree[i], triangles_at[i]
+        stars5 += d * (d - 1) * (d - 2) * (d - 3) // 24
+        crickets += t * ((d - 2) * (d - 3) // 2)
+        butterflies += t * (t - 1) // 2
+        banners += cycles_at[i] * (d - 2)
+        lollipops += (cliques_at[i] // 3) * (d - 3)
+        tails += (d - 2) * t
+        a, b = 0, 0
+        for j in range(span):
+            reach[j] = 0
+        for q in range(w):
+            rest = bits[i, q]
+            while rest:
+                x = (q << 6) + int64(lowest_bit(rest))
+                rest &= rest - uint64(1)
+                e = degree[x] - 1
+                a += e
+                b += e * e
+                row = common[x]
+                for j in range(span):
+                    reach[j] += row[j]
+        forks += a * ((d - 1) * (d - 2) // 2)
+        paths5 += (a * a - b) // 2
+        tadpoles += t * (a - 2 * (d - 1))
+        walks = 0
+        for j in range(span):
+            walks += int64(reach[j]) * int64(common[i, j])
+        walks5 += walks
+        for q in range(i >> 6, w):
+            rest = upper[i, q]
+            while rest:
+                x = (q << 6) + int64(lowest_bit(rest))
+                rest &= rest - uint64(1)
+                houses += int64(common[i, x]) * (int64(reach[x]) - d - degree[x] + 1)
+    out[9] = stars5
+    out[10] = forks
+    out[11] = paths5
+    out[12] = crickets
+    out[14] = banners
+    out[15] = tadpoles
+    out[16] = (walks5 - 30 * out[2] - 10 * tails) // 10  # closed 5-walks: cycles, triangles with a tail
+    out[20] = butterflies
+    out[21] = houses
+    out[22] = lollipops
+
+
+def count_cliques5(n, width, bits, upper, local, members, pair):
+    """4-cliques among the upper neighbours of each vertex, in the graph they induce, renumbered."""
+    found = uint64(0)
+    for i in range(n):
+        size = list_bits(upper[i], width, members)
+        if size < 4:
+            continue
+        w = (size + 63) >> 6
+        for a in range(size):
+            for q in range(w):
+                local[a, q] = uint64(0)
+            row = members[a]
+            for b in range(a + 1, size):
+                x = members[b]
+                local[a, b >> 6] |= ((bits[row, x >> 6] >> uint64(x & 63)) & uint64(1)) << uint64(b & 63)
+        if w == 1:
             for a in range(size):
-                for q in range(w):
-                    local[a, q] = uint64(0)
-                row = members[a]
-                for b in range(a + 1, size):
-                    x = members[b]
-                    local[a, b >> 6] |= ((bits[row, x >> 6] >> uint64(x & 63)) & uint64(1)) << uint64(b & 63)
-            if w == 1:
-                for a in range(size):
-                    rest = local[a, 0]
+                rest = local[a, 0]
+                while rest:
+                    both = local[a, 0] & local[lowest_bit(rest), 0]
+                    rest &= rest - uint64(1)
+                    third = both
+                    while third:
+                        found += popcount(both & local[lowest_bit(third), 0])
+                        third &= third - uint64(1)
+        elif w == 2:
+            for a in range(size):
+                for q in range(2):
+                    rest = local[a, q]
                     while rest:
-                        both = local[a, 0] & local[lowest_bit(rest), 0]
+                        b = (q << 6) + int64(lowest_bit(rest))
                         rest &= rest - uint64(1)
+                        both, more = local[a, 0] & local[b, 0], local[a, 1] & local[b, 1]
                         third = both
                         while third:
-                            found += popcount(both & local[lowest_bit(third), 0])
+                            c = int64(lowest_bit(third))
                             third &= third - uint64(1)
-            elif w == 2:
-                for a in range(size):
-                    for q in range(2):
-                        rest = local[a, q]
-                        while rest:
-                            b = (q << 6) + int64(lowest_bit(rest))
-                            rest &= rest - uint64(1)
-                            both, more = local[a, 0] & local[b, 0], local[a, 1] & local[b, 1]
-                            third = both
+                            found += popcount(both & local[c, 0]) + popcount(more & local[c, 1])
+                        third = more
+                        while third:
+                            found += popcount(more & local[64 + int64(lowest_bit(third)), 1])
+                            third &= third - uint64(1)
+        else:
+            for a in range(size):
+                for q in range(a >> 6, w):
+                    rest = local[a, q]
+                    while rest:
+                        b = (q << 6) + int64(lowest_bit(rest))
+                        rest &= rest - uint64(1)
+                        for p in range(q, w):
+                            pair[p] = local[a, p] & local[b, p]
+                        for p in range(q, w):
+                            third = pair[p]
                             while third:
-                                c = int64(lowest_bit(third))
+                                c = (p << 6) + int64(lowest_bit(third))
                                 third &= third - uint64(1)
-                                found += popcount(both & local[c, 0]) + popcount(more & local[c, 1])
-                            third = more
-                            while third:
-                                found += popcount(more & local[64 + int64(lowest_bit(third)), 1])
-                                third &= third - uint64(1)
-            else:
-                for a in range(size):
-                    for q in range(a >> 6, w):
-                        rest = local[a, q]
-                        while rest:
-                            b = (q << 6) + int64(lowest_bit(rest))
-                            rest &= rest - uint64(1)
-                            for p in range(q, w):
-                                pair[p] = local[a, p] & local[b, p]
-                            for p in range(q, w):
-                                third = pair[p]
-                                while third:
-                                    c = (p << 6) + int64(lowest_bit(third))
-                                    third &= third - uint64(1)
-                                    for r in range(p, w):
-                                        found += popcount(pair[r] & local[c, r])
-        return int64(found)
-
-    return kernel
+                                for r in range(p, w):
+                                    found += popcount(pair[r] & local[c, r])
+    return int64(found)

@@ -82,6 +82,10 @@ class Columns:
             )
         )
 
+    def pattern(self, column: int) -> Pattern:
+        """One of them; for a look at a few columns of a wide table."""
+        return self[np.array([column])].patterns[0]
+
     @cached_property
     def symmetries(self) -> IntArray:
         """Automorphisms of every pattern that respect its colours."""

@@ -18,6 +18,7 @@ from anysize.counting.bits import fetch_add, prefetch_row
 from anysize.counting.canonical import canonical, hash_words, pack, pattern_tables, unpack
 from anysize.counting.columns import Columns
 from anysize.counting.parallel import Tick, pull_in_threads
+from anysize.counting.specialise import specialise
 from anysize.counting.table import Table, merged
 from anysize.graphs import GraphSet
 
@@ -40,11 +41,11 @@ def count_coloured(graphs: GraphSet, k: int, threads: int, tick: Tick) -> Table:
     colour_bits = max(len(graphs.palette) - 1, 0).bit_length()
     tasks = _tasks(graphs)
     counter = np.zeros(1, np.int64)
-    kernel = _kernel(_mode(k, colour_bits))
+    compiled = _kernel(_mode(k, colour_bits))
 
     def run():
         arrays = (graphs.first, graphs.indptr, graphs.indices, colours, *tasks, counter)
-        return kernel(*arrays, k, colour_bits, *pattern_tables(k))
+        return compiled(*arrays, k, colour_bits, *pattern_tables(k))
 
     parts = pull_in_threads(run, counter, len(tasks[0]), threads, tick)
     return _merge(parts, tasks[0], k, graphs)
@@ -78,181 +79,184 @@ def _merge(parts, task_graph, k: int, graphs: GraphSet) -> Table:
 
 @lru_cache(maxsize=None)
 def _kernel(mode: str):
-    """The kernel for one way of remembering raw patterns. Arrays grow outside the hot loops only: a loop that
-    may reassign an array pays for its reference count at every turn."""
-    direct, cached = mode == DIRECT, mode == CACHED
+    """The kernel for one way of remembering raw patterns."""
+    return specialise(kernel, (walk,), direct=int(mode == DIRECT), cached=int(mode == CACHED))
 
-    @njit(nogil=True, cache=True, error_model="numpy")
-    def kernel(
-        first, indptr, indices, colours, task_graph, task_low, task_high, counter, k, colour_bits,
-        class_of, renaming, group_ptr, group,
-    ):  # fmt: skip
-        state = np.zeros(4, np.int64)
-        # Raw patterns: a counter each (direct), or a cache of where their records are.
-        size = 1 << (k * (k - 1) // 2 + k * colour_bits) if direct else 1
-        amount = np.zeros(size, np.int64)
-        cache = np.zeros((1 << CACHE_BITS if cached else 1, 2), np.uint64)  # 1 + raw pattern, record
-        table = np.zeros((1 << 12, 4), np.uint64)  # canonical patterns, by hash
-        touched = np.empty(1 << 12, np.int64)  # raw patterns (direct) or records of the present graph
-        waiting = np.empty((PENDING, 3), np.uint64)
-        n_out = 0
-        out_column, out_amount = np.empty(1 << 12, np.int32), np.empty(1 << 12, np.int64)
-        out_length = np.zeros(len(task_graph), np.int64)
-        biggest = 1
-        for g in range(len(first) - 1):
-            biggest = max(biggest, first[g + 1] - first[g])
-        mark = np.zeros(biggest, np.uint8)  # bit s: adjacent to member s
-        queue = np.empty(biggest + 1, np.uint32)
-        frames = np.zeros((5, 9), np.int64)
-        own, best, trial = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
+
+# ---- kernels: `direct` and `cached` are constants when they are compiled. Arrays grow outside the hot loops
+# only: a loop that may reassign an array pays for its reference count at every turn.
+
+direct = cached = 0
+
+
+def kernel(
+    first, indptr, indices, colours, task_graph, task_low, task_high, counter, k, colour_bits,
+    class_of, renaming, group_ptr, group,
+):  # fmt: skip
+    state = np.zeros(4, np.int64)
+    # Raw patterns: a counter each (direct), or a cache of where their records are.
+    size = 1 << (k * (k - 1) // 2 + k * colour_bits) if direct else 1
+    amount = np.zeros(size, np.int64)
+    cache = np.zeros((1 << CACHE_BITS if cached else 1, 2), np.uint64)  # 1 + raw pattern, record
+    table = np.zeros((1 << 12, 4), np.uint64)  # canonical patterns, by hash
+    touched = np.empty(1 << 12, np.int64)  # raw patterns (direct) or records of the present graph
+    waiting = np.empty((PENDING, 3), np.uint64)
+    n_out = 0
+    out_column, out_amount = np.empty(1 << 12, np.int32), np.empty(1 << 12, np.int64)
+    out_length = np.zeros(len(task_graph), np.int64)
+    biggest = 1
+    for g in range(len(first) - 1):
+        biggest = max(biggest, first[g + 1] - first[g])
+    mark = np.zeros(biggest, np.uint8)  # bit s: adjacent to member s
+    queue = np.empty(biggest + 1, np.uint32)
+    frames = np.zeros((5, 9), np.int64)
+    own, best, trial = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
+    while True:
+        task = fetch_add(counter, 1)
+        if task >= len(task_graph):
+            break
+        g = task_graph[task]
+        state[ROOT], state[DEPTH] = task_low[task] - 1, 0
         while True:
-            task = fetch_add(counter, 1)
-            if task >= len(task_graph):
+            wanted = walk(
+                first[g], indptr, indices, colours, task_high[task], k, colour_bits, state, frames, mark, queue,
+                amount, touched, cache, table, waiting, own, best, trial, class_of, renaming, group_ptr, group,
+            )  # fmt: skip
+            while len(touched) < state[TOUCHED] + wanted + PENDING:
+                touched = longer(touched)
+            if not direct:
+                while len(table) < 2 * (state[PATTERNS] + wanted + PENDING):
+                    table = grown(table, touched, state)
+                    cache[:] = 0
+            if wanted < 0:
                 break
-            g = task_graph[task]
-            state[ROOT], state[DEPTH] = task_low[task] - 1, 0
-            while True:
-                wanted = walk(
-                    first[g], indptr, indices, colours, task_high[task], k, colour_bits, state, frames, mark, queue,
-                    amount, touched, cache, table, waiting, own, best, trial, class_of, renaming, group_ptr, group,
-                )  # fmt: skip
-                while len(touched) < state[TOUCHED] + wanted + PENDING:
-                    touched = longer(touched)
-                if not direct:
-                    while len(table) < 2 * (state[PATTERNS] + wanted + PENDING):
-                        table = grown(table, touched, state)
-                        cache[:] = 0
-                if wanted < 0:
-                    break
-            if direct:
-                while len(table) < 2 * (state[PATTERNS] + state[TOUCHED]):
-                    table = grown(table, touched[:0], state)
-                add_up(
-                    k, colour_bits, state, amount, touched, table, own, best, trial, class_of, renaming, group_ptr, group
-                )
-            while len(out_column) < n_out + state[TOUCHED]:
-                out_column, out_amount = longer(out_column), longer(out_amount)
-            n_out += write_out(state, table, touched, out_column[n_out:], out_amount[n_out:])
-            out_length[task] = state[TOUCHED]
-            state[TOUCHED] = 0
-        high, low = np.empty(state[PATTERNS], np.uint64), np.empty(state[PATTERNS], np.uint64)
-        for at in range(len(table)):
-            if table[at, COLUMN]:
-                column = int64(table[at, COLUMN]) - 1
-                high[column], low[column] = table[at, HIGH], table[at, LOW]
-        return high, low, out_length, out_column[:n_out], out_amount[:n_out]
+        if direct:
+            while len(table) < 2 * (state[PATTERNS] + state[TOUCHED]):
+                table = grown(table, touched[:0], state)
+            add_up(
+                k, colour_bits, state, amount, touched, table, own, best, trial, class_of, renaming, group_ptr, group
+            )
+        while len(out_column) < n_out + state[TOUCHED]:
+            out_column, out_amount = longer(out_column), longer(out_amount)
+        n_out += write_out(state, table, touched, out_column[n_out:], out_amount[n_out:])
+        out_length[task] = state[TOUCHED]
+        state[TOUCHED] = 0
+    high, low = np.empty(state[PATTERNS], np.uint64), np.empty(state[PATTERNS], np.uint64)
+    for at in range(len(table)):
+        if table[at, COLUMN]:
+            column = int64(table[at, COLUMN]) - 1
+            high[column], low[column] = table[at, HIGH], table[at, LOW]
+    return high, low, out_length, out_column[:n_out], out_amount[:n_out]
 
-    @njit(nogil=True, error_model="numpy")
-    def walk(
-        start, indptr, indices, colours, last_root, k, colour_bits, state, frames, mark, queue,
-        amount, touched, cache, table, waiting, own, best, trial, class_of, renaming, group_ptr, group,
-    ):  # fmt: skip
-        """Go on until the task is done (-1), or until more room is wanted (for how many patterns)."""
-        place, length, member, code_at, raw_at = frames[0], frames[1], frames[2], frames[3], frames[4]
-        root, s, n_touched, n_waiting = state[ROOT], state[DEPTH], state[TOUCHED], 0
-        mask = uint64(len(table) - 1)
-        last_bits = k - 1 + colour_bits
-        last_shift = (k - 1) * (k - 2) // 2
-        while True:
-            if s == 0:  # the next root, with its neighbours above it in the queue
-                if root >= 0:
-                    for e in range(indptr[start + root], indptr[start + root + 1]):
-                        mark[indices[e]] = 0
-                root += 1
-                if root >= last_root:
-                    if not direct:
-                        n_touched = serve(waiting, n_waiting, table, cache, touched, n_touched, state)
-                    state[TOUCHED] = n_touched
-                    return -1
-                size = 0
+
+def walk(
+    start, indptr, indices, colours, last_root, k, colour_bits, state, frames, mark, queue,
+    amount, touched, cache, table, waiting, own, best, trial, class_of, renaming, group_ptr, group,
+):  # fmt: skip
+    """Go on until the task is done (-1), or until more room is wanted (for how many patterns)."""
+    place, length, member, code_at, raw_at = frames[0], frames[1], frames[2], frames[3], frames[4]
+    root, s, n_touched, n_waiting = state[ROOT], state[DEPTH], state[TOUCHED], 0
+    mask = uint64(len(table) - 1)
+    last_bits = k - 1 + colour_bits
+    last_shift = (k - 1) * (k - 2) // 2
+    while True:
+        if s == 0:  # the next root, with its neighbours above it in the queue
+            if root >= 0:
                 for e in range(indptr[start + root], indptr[start + root + 1]):
-                    u = indices[e]
-                    if u > root:
-                        queue[size] = u
-                        size += 1
-                        mark[u] = 1
-                if size == 0:
-                    continue
-                s = 1
-                member[0] = root
-                own[0] = colours[start + root]
-                code_at[1] = 0
-                raw_at[1] = own[0]
-                length[1] = size
-                place[1] = -1
-            if place[s] + 1 >= length[s]:  # one vertex back
-                s -= 1
-                if s > 0:
-                    clear = np.uint8(~(1 << s))
-                    w = member[s]
-                    for e in range(indptr[start + w], indptr[start + w + 1]):
-                        mark[indices[e]] &= clear
-                continue
-            w = int64(queue[place[s] + 1])
-            if s == k - 2:
-                wanted = length[s] - place[s] + indptr[start + w + 1] - indptr[start + w]
-                full = n_touched + wanted + PENDING > len(touched)
+                    mark[indices[e]] = 0
+            root += 1
+            if root >= last_root:
                 if not direct:
-                    full = full or 2 * (state[PATTERNS] + wanted + PENDING) > len(table)
-                if full:
-                    if not direct:
-                        n_touched = serve(waiting, n_waiting, table, cache, touched, n_touched, state)
-                    state[TOUCHED], state[ROOT], state[DEPTH] = n_touched, root, s
-                    return wanted
-            place[s] += 1
-            member[s] = w
-            own[s] = colours[start + w]
-            code = code_at[s] | (int64(mark[w]) << (s * (s - 1) // 2))
-            raw = (raw_at[s] << (s + colour_bits)) | (int64(mark[w]) << colour_bits) | own[s]
-            size = length[s]
-            bit = np.uint8(1 << s)
-            for e in range(indptr[start + w], indptr[start + w + 1]):
+                    n_touched = serve(waiting, n_waiting, table, cache, touched, n_touched, state)
+                state[TOUCHED] = n_touched
+                return -1
+            size = 0
+            for e in range(indptr[start + root], indptr[start + root + 1]):
                 u = indices[e]
                 if u > root:
-                    if mark[u] == 0:
-                        queue[size] = u
-                        size += 1
-                    mark[u] |= bit
-            if s < k - 2:  # one vertex more
-                s += 1
-                code_at[s] = code
-                raw_at[s] = raw
-                length[s] = size
-                place[s] = place[s - 1]
+                    queue[size] = u
+                    size += 1
+                    mark[u] = 1
+            if size == 0:
                 continue
-            raw <<= last_bits
-            for q in range(place[s] + 1, size):  # or all last vertices at once
-                u = queue[q]
-                slot = raw | (int64(mark[u]) << colour_bits) | int64(colours[start + u])
-                if direct:
-                    if amount[slot] == 0:
-                        touched[n_touched] = slot
-                        n_touched += 1
-                    amount[slot] += 1
-                    continue
-                key = uint64(slot) + uint64(1)
-                at = (key * uint64(0x9E3779B97F4A7C15)) >> uint64(64 - CACHE_BITS) if cached else uint64(0)
-                if cached and cache[at, 0] == key:
-                    record = cache[at, 1]
-                    if table[record, COPIES] == 0:
-                        touched[n_touched] = record
-                        n_touched += 1
-                    table[record, COPIES] += uint64(1)
-                    continue
-                own[k - 1] = colours[start + u]
-                full_code = code | (int64(mark[u]) << last_shift)
-                kind = canonical(full_code, own, k, class_of, renaming, group_ptr, group, best, trial)
-                waiting[n_waiting, 0], waiting[n_waiting, 1] = pack(kind, best, k)
-                waiting[n_waiting, 2] = key if cached else uint64(0)
-                prefetch_row(table, int64(hash_words(waiting[n_waiting, 0], waiting[n_waiting, 1]) & mask))
-                n_waiting += 1
-                if n_waiting == PENDING:
+            s = 1
+            member[0] = root
+            own[0] = colours[start + root]
+            code_at[1] = 0
+            raw_at[1] = own[0]
+            length[1] = size
+            place[1] = -1
+        if place[s] + 1 >= length[s]:  # one vertex back
+            s -= 1
+            if s > 0:
+                clear = np.uint8(~(1 << s))
+                w = member[s]
+                for e in range(indptr[start + w], indptr[start + w + 1]):
+                    mark[indices[e]] &= clear
+            continue
+        w = int64(queue[place[s] + 1])
+        if s == k - 2:
+            wanted = length[s] - place[s] + indptr[start + w + 1] - indptr[start + w]
+            full = n_touched + wanted + PENDING > len(touched)
+            if not direct:
+                full = full or 2 * (state[PATTERNS] + wanted + PENDING) > len(table)
+            if full:
+                if not direct:
                     n_touched = serve(waiting, n_waiting, table, cache, touched, n_touched, state)
-                    n_waiting = 0
-            for e in range(indptr[start + w], indptr[start + w + 1]):
-                mark[indices[e]] &= ~bit
-
-    return kernel
+                state[TOUCHED], state[ROOT], state[DEPTH] = n_touched, root, s
+                return wanted
+        place[s] += 1
+        member[s] = w
+        own[s] = colours[start + w]
+        code = code_at[s] | (int64(mark[w]) << (s * (s - 1) // 2))
+        raw = (raw_at[s] << (s + colour_bits)) | (int64(mark[w]) << colour_bits) | own[s]
+        size = length[s]
+        bit = np.uint8(1 << s)
+        for e in range(indptr[start + w], indptr[start + w + 1]):
+            u = indices[e]
+            if u > root:
+                if mark[u] == 0:
+                    queue[size] = u
+                    size += 1
+                mark[u] |= bit
+        if s < k - 2:  # one vertex more
+            s += 1
+            code_at[s] = code
+            raw_at[s] = raw
+            length[s] = size
+            place[s] = place[s - 1]
+            continue
+        raw <<= last_bits
+        for q in range(place[s] + 1, size):  # or all last vertices at once
+            u = queue[q]
+            slot = raw | (int64(mark[u]) << colour_bits) | int64(colours[start + u])
+            if direct:
+                if amount[slot] == 0:
+                    touched[n_touched] = slot
+                    n_touched += 1
+                amount[slot] += 1
+                continue
+            key = uint64(slot) + uint64(1)
+            at = (key * uint64(0x9E3779B97F4A7C15)) >> uint64(64 - CACHE_BITS) if cached else uint64(0)
+            if cached and cache[at, 0] == key:
+                record = cache[at, 1]
+                if table[record, COPIES] == 0:
+                    touched[n_touched] = record
+                    n_touched += 1
+                table[record, COPIES] += uint64(1)
+                continue
+            own[k - 1] = colours[start + u]
+            full_code = code | (int64(mark[u]) << last_shift)
+            kind = canonical(full_code, own, k, class_of, renaming, group_ptr, group, best, trial)
+            waiting[n_waiting, 0], waiting[n_waiting, 1] = pack(kind, best, k)
+            waiting[n_waiting, 2] = key if cached else uint64(0)
+            prefetch_row(table, int64(hash_words(waiting[n_waiting, 0], waiting[n_waiting, 1]) & mask))
+            n_waiting += 1
+            if n_waiting == PENDING:
+                n_touched = serve(waiting, n_waiting, table, cache, touched, n_touched, state)
+                n_waiting = 0
+        for e in range(indptr[start + w], indptr[start + w + 1]):
+            mark[indices[e]] &= ~bit
 
 
 @njit(nogil=True, error_model="numpy")

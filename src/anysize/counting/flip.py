@@ -200,13 +200,14 @@ def _kernel(k: int, colours: int, square: bool):
         empty(small, products)
         empty(small_sums, group_sums)
 
-    @njit(nogil=True, error_model="numpy")
-    def empty(small, products):
-        for i in range(len(small)):
-            products[i] += int64(small[i])
-            small[i] = 0
-
     return kernel
+
+
+@njit(nogil=True, error_model="numpy")
+def empty(small, products):
+    for i in range(len(small)):
+        products[i] += int64(small[i])
+        small[i] = 0
 
 
 @njit(nogil=True, cache=True, error_model="numpy")

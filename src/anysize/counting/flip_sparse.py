@@ -284,7 +284,7 @@ def _clique_kernel(k: int, colours: int):
                             if label[x] == 0:
                                 continue
                             if k == 4:
-                                count_clique(cliques, seen, colour, u, v, w, x, x)
+                                count_clique(cliques, k, colours, seen, colour, u, v, w, x, x)
                             else:
                                 label[x] = 2
                                 list4[n4] = x
@@ -293,27 +293,28 @@ def _clique_kernel(k: int, colours: int):
                             x = list4[j]
                             for f in range(high_ptr[x], high_ptr[x + 1]):
                                 if label[high[f]] == 2:
-                                    count_clique(cliques, seen, colour, u, v, w, x, high[f])
+                                    count_clique(cliques, k, colours, seen, colour, u, v, w, x, high[f])
                         for j in range(n4):
                             label[list4[j]] = 1
                 for i in range(n3):
                     label[list3[i]] = 0
 
-    @njit(nogil=True, error_model="numpy")
-    def count_clique(cliques, seen, colour, u, v, w, x, y):
-        seen[0], seen[1], seen[2], seen[3], seen[4] = colour[u], colour[v], colour[w], colour[x], colour[y]
-        at = 0
-        for i in range(k):  # insertion sort: the table is by ascending colours
-            c, j = seen[i], i
-            while j > 0 and seen[j - 1] > c:
-                seen[j] = seen[j - 1]
-                j -= 1
-            seen[j] = c
-        for i in range(k):
-            at = at * colours + seen[i]
-        cliques[at] += 1
-
     return kernel
+
+
+@njit(nogil=True, error_model="numpy")
+def count_clique(cliques, k, colours, seen, colour, u, v, w, x, y):
+    seen[0], seen[1], seen[2], seen[3], seen[4] = colour[u], colour[v], colour[w], colour[x], colour[y]
+    at = 0
+    for i in range(k):  # insertion sort: the table is by ascending colours
+        c, j = seen[i], i
+        while j > 0 and seen[j - 1] > c:
+            seen[j] = seen[j - 1]
+            j -= 1
+        seen[j] = c
+    for i in range(k):
+        at = at * colours + seen[i]
+    cliques[at] += 1
 
 
 def _squares(colours: int):

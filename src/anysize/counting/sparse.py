@@ -37,7 +37,9 @@ def count_plain(graphs: GraphSet, k: int, threads: int, tick: Tick) -> np.ndarra
 
 
 def measure(graph: GraphSet, k: int, threads: int) -> list[int]:
-    """The sums of `moebius.SUMS` that k needs, as Python integers."""
+    """The sums of `moebius.SUMS` that k needs, as Python integers; all zero where there is no k-set."""
+    if len(graph.indptr) - 1 < k:
+        return [0] * LENGTH[k]
     oriented = orient(graph.indptr, graph.indices)
     degree = np.diff(oriented.low_ptr) + np.diff(oriented.high_ptr)
     found = _small_sums(oriented, degree, k, threads) if k < 5 else _all_sums(oriented, degree, threads)

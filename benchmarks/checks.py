@@ -1,0 +1,117 @@
+"""Is the answer right? Every check counts again in another way and compares, before anything is timed."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anysize import Counts, GraphSet, count
+from anysize.patterns import catalogue
+from benchmarks.inputs import coloured
+
+Check = Callable[[GraphSet, int, Counts], None]
+
+
+class WrongAnswer(AssertionError):
+    """Two ways of counting disagree."""
+
+
+def ours(graphs: GraphSet, k: int, method: str = "auto", threads: int | None = None) -> Counts:
+    """`anysize.count`, without the warning that a long job takes long."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return count(graphs, k, method=method, threads=threads)
+
+
+def class_sums(counts: Counts, k: int) -> NDArray[np.int64]:
+    """Copies of every plain pattern over all graphs, colours forgotten."""
+    sums = np.zeros(len(catalogue(k)), np.int64)
+    np.add.at(sums, counts.columns.place, np.asarray(counts.matrix.sum(axis=0)).ravel())
+    return sums
+
+
+def same_classes(expected: NDArray[np.int64], got: NDArray[np.int64], who: str) -> None:
+    """Stop unless both have the same copies of every plain pattern."""
+    if not np.array_equal(expected, got):
+        place = int(np.flatnonzero(expected != got)[0])
+        raise WrongAnswer(f"{who} has {got[place]} copies of plain pattern {place}, anysize {expected[place]}")
+
+
+def _same_tables(a: Counts, b: Counts, who: str) -> None:
+    unequal = a.matrix != b.align(a).matrix if len(b.columns) else a.matrix
+    if a.matrix.sum() != b.matrix.sum() or unequal.nnz:
+        raise WrongAnswer(f"the engine {who!r} gives another table")
+
+
+def engine(name: str) -> Check:
+    """Every cell again with another engine."""
+
+    def check(graphs: GraphSet, k: int, counts: Counts) -> None:
+        _same_tables(counts, ours(graphs, k, name), name)
+
+    return check
+
+
+def colour_sums(graphs: GraphSet, k: int, counts: Counts) -> None:
+    """Summed over the colourings, every class has as many copies as in the bare graphs."""
+    plain = ours(graphs.without_colours(), k)
+    same_classes(class_sums(counts, k), class_sums(plain, k), "the count without colours")
+
+
+def recoloured(colours: int, method: str = "auto") -> Check:
+    """For plain rows: colour the vertices at random, count again and forget the colours."""
+
+    def check(graphs: GraphSet, k: int, counts: Counts) -> None:
+        again = ours(coloured(graphs, colours), k, method)
+        same_classes(class_sums(counts, k), class_sums(again, k), f"the count with {colours} colours")
+
+    return check
+
+
+def part(vertices: int, name: str = "enumerate") -> Check:
+    """Both engines on the first vertices alone, for graphs that the other engine cannot finish whole."""
+
+    def check(graphs: GraphSet, k: int, counts: Counts) -> None:
+        edges = graphs.edges()
+        small = edges[(edges < vertices).all(axis=1)]
+        names = None if graphs.colours is None else list(graphs.colour_names()[:vertices])
+        piece = GraphSet.from_edges(small, n_vertices=vertices, colours=names)
+        used = counts.log[0].split(": ")[1].split()[0]  # the engine that will be timed
+        _same_tables(ours(piece, k, used), ours(piece, k, name), name)
+
+    return check
+
+
+def totals(copies: int, patterns: int | None = None) -> Check:
+    """Against published numbers: copies over all graphs, and how many patterns occur."""
+
+    def check(graphs: GraphSet, k: int, counts: Counts) -> None:
+        found = int(counts.matrix.sum()), len(counts.columns)
+        if found[0] != copies or patterns not in (None, found[1]):
+            raise WrongAnswer(f"expected {copies} copies of {patterns} patterns, found {found}")
+
+    return check
+
+
+def triangles(amount: int) -> Check:
+    """Against the published number of triangles."""
+
+    def check(graphs: GraphSet, k: int, counts: Counts) -> None:
+        found = int(ours(graphs.without_colours(), 3).matrix.toarray()[:, -1].sum())
+        if found != amount:
+            raise WrongAnswer(f"expected {amount} triangles, found {found}")
+
+    return check
+
+
+def both(*checks: Check) -> Check:
+    """Several checks, one after the other."""
+
+    def check(graphs: GraphSet, k: int, counts: Counts) -> None:
+        for one in checks:
+            one(graphs, k, counts)
+
+    return check

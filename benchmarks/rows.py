@@ -1,0 +1,119 @@
+"""The jobs of the main table: what is counted, how the answer is checked, what else is timed beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from anysize import GraphSet
+from benchmarks.checks import Check, both, colour_sums, engine, part, recoloured, totals, triangles
+from benchmarks.inputs import (
+    barabasi_albert,
+    coloured,
+    erdos_renyi,
+    erdos_renyi_batch,
+    geometric,
+    molecules,
+    powerlaw_cluster,
+    real,
+)
+
+
+@dataclass(frozen=True)
+class Row:
+    """One job; `prototype` names a function of `benchmarks.prototypes`, `unit` what a rate is given in."""
+
+    name: str
+    graphs: Callable[[], GraphSet]
+    k: int
+    check: Check
+    prototype: str | None = None
+    unit: str | None = None  # "graphs" or "subgraphs"
+    method: str = "auto"
+    quick: bool = False
+    network: bool = False  # networkx has a chance
+
+
+def _plain(file: str) -> GraphSet:
+    return real(file).without_colours()
+
+
+def _one(make: Callable[..., GraphSet], *arguments: object) -> Callable[[], GraphSet]:
+    return partial(make, *arguments)
+
+
+def _dyed(make: Callable[..., GraphSet], *arguments: object) -> Callable[[], GraphSet]:
+    return lambda: coloured(make(*arguments), 4)
+
+
+ASTRO, FACEBOOK = "ca-AstroPh-lcc.txt.gz", "facebook_combined.txt.gz"
+astro, facebook = triangles(1350014), triangles(1612010)
+
+TINY = (
+    Row("k=3 ER 140 p=.5", _one(erdos_renyi, 140, 0.5), 3, engine("sparse"), quick=True, network=True),
+    Row("k=4 ER 40 p=.2", _one(erdos_renyi, 40, 0.2), 4, engine("enumerate"), "bitset", None, quick=True, network=True),
+    Row("k=5 ER 40 p=.2", _one(erdos_renyi, 40, 0.2), 5, engine("enumerate"), "bitset", None, quick=True, network=True),
+    Row("k=3 ca-AstroPh", _one(_plain, ASTRO), 3, both(astro, engine("enumerate")), network=True),
+)  # fmt: skip
+
+DENSE = (
+    Row("k=5 ER 80 p=.5", _one(erdos_renyi, 80, 0.5), 5, engine("flip"), "bitset", quick=True),
+    Row("k=5 ER 140 p=.2", _one(erdos_renyi, 140, 0.2), 5, engine("flip"), "bitset", quick=True),
+    Row("k=5 ER 140 p=.5", _one(erdos_renyi, 140, 0.5), 5, engine("flip"), "bitset", quick=True),
+    Row("k=5 ER 140 p=.8", _one(erdos_renyi, 140, 0.8), 5, engine("flip"), "bitset", quick=True),
+    Row("k=5 ER 264 p=.5", _one(erdos_renyi, 264, 0.5), 5, engine("flip"), "bitset", quick=True),
+    Row("k=6 ER 140 p=.5", _one(erdos_renyi, 140, 0.5), 6, both(part(45), recoloured(2)), "flip6"),
+)
+
+BATCHES = (
+    Row("k=5 1000 ER 20-60 p=.2", _one(erdos_renyi_batch, 1000, (20, 60), (0.2,)), 5, engine("enumerate"),
+        "bitset", "graphs", quick=True),
+    Row("k=5 1000 ER 20-60 p=.5", _one(erdos_renyi_batch, 1000, (20, 60), (0.5,)), 5, engine("flip"),
+        "bitset", "graphs", quick=True),
+    Row("k=4 1000 ER 20-140", _one(erdos_renyi_batch, 1000, (20, 140), (0.2, 0.5, 0.8)), 4, engine("flip"),
+        "bitset", "graphs"),
+    Row("k=5 1000 ER 20-140", _one(erdos_renyi_batch, 1000, (20, 140), (0.2, 0.5, 0.8)), 5, engine("flip"),
+        "bitset", "graphs"),
+)  # fmt: skip
+
+SPARSE = (
+    Row("k=4 BA 10k m=5", _one(barabasi_albert, 10_000, 5), 4, engine("enumerate"), "sparse", quick=True),
+    Row("k=5 BA 10k m=5", _one(barabasi_albert, 10_000, 5), 5, engine("flip_sparse"), "sparse", quick=True),
+    Row("k=5 BA 10k m=20", _one(barabasi_albert, 10_000, 20), 5, engine("flip_sparse"), "sparse"),
+    Row("k=4 powerlaw-cluster 100k", _one(powerlaw_cluster, 100_000, 5), 4, engine("flip_sparse"), "sparse"),
+    Row("k=5 powerlaw-cluster 100k", _one(powerlaw_cluster, 100_000, 5), 5, engine("flip_sparse"), "sparse"),
+    Row("k=4 ca-AstroPh", _one(_plain, ASTRO), 4, both(astro, engine("flip_sparse")), "sparse"),
+    Row("k=5 ca-AstroPh", _one(_plain, ASTRO), 5, both(astro, engine("flip_sparse")), "sparse"),
+    Row("k=5 facebook_combined", _one(_plain, FACEBOOK), 5, both(facebook, engine("bitset")), "sparse"),
+)
+
+COLOURED = (
+    Row("4 colours k=5 ER 140 p=.5", _one(erdos_renyi, 140, 0.5, 4), 5, both(colour_sums, engine("enumerate")),
+        "flip", quick=True),
+    Row("4 colours k=5 ER 264 p=.5", _one(erdos_renyi, 264, 0.5, 4), 5, both(colour_sums, part(80)), "flip"),
+    Row("4 colours k=5 BA 10k m=5", _dyed(barabasi_albert, 10_000, 5), 5, both(colour_sums, part(600)),
+        "flip_sparse", quick=True),
+    Row("4 colours k=5 BA 10k m=20", _dyed(barabasi_albert, 10_000, 20), 5, both(colour_sums, part(250)),
+        "flip_sparse"),
+    Row("4 colours k=5 powerlaw-cl. 100k", _dyed(powerlaw_cluster, 100_000, 5), 5, both(colour_sums, part(600)),
+        "flip_sparse"),
+)  # fmt: skip
+
+MANY_COLOURS = (
+    Row("molecules, 37 colours, k=4", _one(molecules, 4000), 4, colour_sums, "batch", "graphs", quick=True),
+    Row("molecules, 37 colours, k=5", _one(molecules, 4000), 5, colour_sums, "batch", "graphs", quick=True),
+    Row("NCI1 plain k=4", _one(_plain, "NCI1.zip"), 4, totals(309386), "bitset", "graphs"),
+    Row("NCI1 plain k=5", _one(_plain, "NCI1.zip"), 5, engine("enumerate"), "bitset", "graphs"),
+    Row("NCI1 coloured k=4", _one(real, "NCI1.zip"), 4, both(totals(309386, 390), colour_sums), "batch", "graphs"),
+    Row("NCI1 coloured k=5", _one(real, "NCI1.zip"), 5, colour_sums, "batch", "graphs"),
+    Row("DD coloured k=4", _one(real, "DD.zip"), 4, both(totals(9973546, 284652), colour_sums), "batch", "graphs"),
+    Row("enumerate, 4 colours k=5 ER 80 p=.2", _one(erdos_renyi, 80, 0.2, 4), 5, both(colour_sums, engine("flip")),
+        "esu_direct", "subgraphs", "enumerate", quick=True),
+    Row("enumerate, 4 colours k=5 ER 80 p=.5", _one(erdos_renyi, 80, 0.5, 4), 5, both(colour_sums, engine("flip")),
+        "esu_direct", "subgraphs", "enumerate"),
+    Row("enumerate, 89 colours k=5 geometric", _one(geometric, 5000, 5, 89), 5, colour_sums,
+        "esu_hash", "subgraphs", "enumerate"),
+)  # fmt: skip
+
+ROWS: tuple[Row, ...] = (*TINY, *DENSE, *BATCHES, *SPARSE, *COLOURED, *MANY_COLOURS)

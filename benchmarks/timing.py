@@ -1,0 +1,51 @@
+"""Best of several repetitions, taken in turns so that a busy moment does not hit one contestant alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from time import perf_counter
+from typing import Any
+
+BUDGET = 1.5  # seconds of repetitions per contestant
+AT_LEAST, AT_MOST = 3, 200  # repetitions
+
+
+def race(calls: Mapping[str, Callable[[], Any]], budget: float = BUDGET) -> dict[str, float]:
+    """Seconds of the fastest repetition of each call; the caller has warmed them up."""
+    best = dict.fromkeys(calls, float("inf"))
+    spent = dict.fromkeys(calls, 0.0)
+    for turn in range(AT_MOST):
+        waiting = [name for name in calls if turn < AT_LEAST or spent[name] < budget]
+        if not waiting:
+            break
+        for name in waiting:
+            started = perf_counter()
+            calls[name]()
+            seconds = perf_counter() - started
+            best[name] = min(best[name], seconds)
+            spent[name] += seconds
+    return best
+
+
+def best_of(call: Callable[[], Any], budget: float = BUDGET) -> float:
+    """Seconds of the fastest repetition of one call, after a warm-up."""
+    call()
+    return race({"call": call}, budget)["call"]
+
+
+def written(seconds: float | None) -> str:
+    """A time for people, three digits."""
+    if seconds is None:
+        return "-"
+    for unit, scale in (("s", 1.0), ("ms", 1e-3)):
+        if seconds >= scale:
+            return f"{seconds / scale:.3g} {unit}"
+    return f"{seconds * 1e6:.3g} us"
+
+
+def rate_written(per_second: float) -> str:
+    """A rate for people."""
+    for unit, scale in ((" G/s", 1e9), (" M/s", 1e6), (" k/s", 1e3)):
+        if per_second >= scale:
+            return f"{per_second / scale:.3g}{unit}"
+    return f"{per_second:.3g}/s"
