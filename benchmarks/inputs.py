@@ -1,4 +1,4 @@
-"""The graphs that the benchmark counts: random ones from fixed seeds, and real ones where the files are there."""
+"""The graphs that the benchmark counts: random ones from fixed seeds, real ones where their files are."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ def erdos_renyi_batch(amount: int, sizes: tuple[int, int], densities: tuple[floa
     rng = np.random.default_rng(7)
     n = rng.integers(sizes[0], sizes[1] + 1, amount)
     p = rng.choice(densities, amount)
-    return GraphSet.from_edges([_er_edges(a, b, rng) for a, b in zip(n, p, strict=True)], n_vertices=n.tolist())
+    return GraphSet.from_edges(
+        [_er_edges(a, b, rng) for a, b in zip(n, p, strict=True)], n_vertices=n.tolist()
+    )
 
 
 @lru_cache(maxsize=1)  # seconds to make, and consecutive rows share them
@@ -66,7 +68,7 @@ def geometric(n: int, degree: float, colours: int) -> GraphSet:
 
 
 def molecules(amount: int) -> GraphSet:
-    """Graphs like organic molecules: rings of five and six, chains and stubs, 37 colours with one in the lead."""
+    """Graphs like organic molecules: rings of five and six, stubs, 37 colours, one in the lead."""
     rng = np.random.default_rng(11)
     share = 0.45 ** np.arange(MOLECULE_COLOURS)
     edges = [_molecule_edges(int(rng.integers(22, 39)), rng) for _ in range(amount)]

@@ -107,7 +107,9 @@ def _work(name: str, graphs: GraphSet, k: int) -> tuple[Answer, float]:
     return answer(result), best
 
 
-def timed(name: str, graphs: GraphSet, k: int, sets: int, limit: float = LIMIT) -> tuple[Answer, float] | None:
+def timed(
+    name: str, graphs: GraphSet, k: int, sets: int, limit: float = LIMIT
+) -> tuple[Answer, float] | None:
     """A peer's answer and its seconds, or None where it does not finish within the limit."""
     if sets > FASTEST[name] * limit or (name == "igraph" and k not in IGRAPH_SIZES):
         return None

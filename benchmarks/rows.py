@@ -39,10 +39,6 @@ def _plain(file: str) -> GraphSet:
     return real(file).without_colours()
 
 
-def _one(make: Callable[..., GraphSet], *arguments: object) -> Callable[[], GraphSet]:
-    return partial(make, *arguments)
-
-
 def _dyed(make: Callable[..., GraphSet], *arguments: object) -> Callable[[], GraphSet]:
     return lambda: coloured(make(*arguments), 4)
 
@@ -51,69 +47,181 @@ ASTRO, FACEBOOK = "ca-AstroPh-lcc.txt.gz", "facebook_combined.txt.gz"
 astro, facebook = triangles(1350014), triangles(1612010)
 
 TINY = (
-    Row("k=3 ER 140 p=.5", _one(erdos_renyi, 140, 0.5), 3, engine("sparse"), quick=True, network=True),
-    Row("k=4 ER 40 p=.2", _one(erdos_renyi, 40, 0.2), 4, engine("enumerate"), "bitset", None, quick=True, network=True),
-    Row("k=5 ER 40 p=.2", _one(erdos_renyi, 40, 0.2), 5, engine("enumerate"), "bitset", None, quick=True, network=True),
-    Row("k=3 ca-AstroPh", _one(_plain, ASTRO), 3, both(astro, engine("enumerate")), network=True),
-)  # fmt: skip
+    Row("k=3 ER 140 p=.5", partial(erdos_renyi, 140, 0.5), 3, engine("sparse"), quick=True, network=True),
+    Row(
+        "k=4 ER 40 p=.2",
+        partial(erdos_renyi, 40, 0.2),
+        4,
+        engine("enumerate"),
+        "bitset",
+        quick=True,
+        network=True,
+    ),
+    Row(
+        "k=5 ER 40 p=.2",
+        partial(erdos_renyi, 40, 0.2),
+        5,
+        engine("enumerate"),
+        "bitset",
+        quick=True,
+        network=True,
+    ),
+    Row("k=3 ca-AstroPh", partial(_plain, ASTRO), 3, both(astro, engine("enumerate")), network=True),
+)
 
 DENSE = (
-    Row("k=5 ER 80 p=.5", _one(erdos_renyi, 80, 0.5), 5, engine("flip"), "bitset", quick=True),
-    Row("k=5 ER 140 p=.2", _one(erdos_renyi, 140, 0.2), 5, engine("flip"), "bitset", quick=True),
-    Row("k=5 ER 140 p=.5", _one(erdos_renyi, 140, 0.5), 5, engine("flip"), "bitset", quick=True),
-    Row("k=5 ER 140 p=.8", _one(erdos_renyi, 140, 0.8), 5, engine("flip"), "bitset", quick=True),
-    Row("k=5 ER 264 p=.5", _one(erdos_renyi, 264, 0.5), 5, engine("flip"), "bitset", quick=True),
-    Row("k=6 ER 140 p=.5", _one(erdos_renyi, 140, 0.5), 6, both(part(45), recoloured(2)), "flip6"),
+    Row("k=5 ER 80 p=.5", partial(erdos_renyi, 80, 0.5), 5, engine("flip"), "bitset", quick=True),
+    Row("k=5 ER 140 p=.2", partial(erdos_renyi, 140, 0.2), 5, engine("flip"), "bitset", quick=True),
+    Row("k=5 ER 140 p=.5", partial(erdos_renyi, 140, 0.5), 5, engine("flip"), "bitset", quick=True),
+    Row("k=5 ER 140 p=.8", partial(erdos_renyi, 140, 0.8), 5, engine("flip"), "bitset", quick=True),
+    Row("k=5 ER 264 p=.5", partial(erdos_renyi, 264, 0.5), 5, engine("flip"), "bitset", quick=True),
+    Row("k=6 ER 140 p=.5", partial(erdos_renyi, 140, 0.5), 6, both(part(45), recoloured(2)), "flip6"),
 )
 
 BATCHES = (
-    Row("k=5 1000 ER 20-60 p=.2", _one(erdos_renyi_batch, 1000, (20, 60), (0.2,)), 5, engine("enumerate"),
-        "bitset", "graphs", quick=True),
-    Row("k=5 1000 ER 20-60 p=.5", _one(erdos_renyi_batch, 1000, (20, 60), (0.5,)), 5, engine("flip"),
-        "bitset", "graphs", quick=True),
-    Row("k=4 1000 ER 20-140", _one(erdos_renyi_batch, 1000, (20, 140), (0.2, 0.5, 0.8)), 4, engine("flip"),
-        "bitset", "graphs"),
-    Row("k=5 1000 ER 20-140", _one(erdos_renyi_batch, 1000, (20, 140), (0.2, 0.5, 0.8)), 5, engine("flip"),
-        "bitset", "graphs"),
-)  # fmt: skip
+    Row(
+        "k=5 1000 ER 20-60 p=.2",
+        partial(erdos_renyi_batch, 1000, (20, 60), (0.2,)),
+        5,
+        engine("enumerate"),
+        "bitset",
+        "graphs",
+        quick=True,
+    ),
+    Row(
+        "k=5 1000 ER 20-60 p=.5",
+        partial(erdos_renyi_batch, 1000, (20, 60), (0.5,)),
+        5,
+        engine("flip"),
+        "bitset",
+        "graphs",
+        quick=True,
+    ),
+    Row(
+        "k=4 1000 ER 20-140",
+        partial(erdos_renyi_batch, 1000, (20, 140), (0.2, 0.5, 0.8)),
+        4,
+        engine("flip"),
+        "bitset",
+        "graphs",
+    ),
+    Row(
+        "k=5 1000 ER 20-140",
+        partial(erdos_renyi_batch, 1000, (20, 140), (0.2, 0.5, 0.8)),
+        5,
+        engine("flip"),
+        "bitset",
+        "graphs",
+    ),
+)
 
 SPARSE = (
-    Row("k=4 BA 10k m=5", _one(barabasi_albert, 10_000, 5), 4, engine("enumerate"), "sparse", quick=True),
-    Row("k=5 BA 10k m=5", _one(barabasi_albert, 10_000, 5), 5, engine("flip_sparse"), "sparse", quick=True),
-    Row("k=5 BA 10k m=20", _one(barabasi_albert, 10_000, 20), 5, engine("flip_sparse"), "sparse"),
-    Row("k=4 powerlaw-cluster 100k", _one(powerlaw_cluster, 100_000, 5), 4, engine("flip_sparse"), "sparse"),
-    Row("k=5 powerlaw-cluster 100k", _one(powerlaw_cluster, 100_000, 5), 5, engine("flip_sparse"), "sparse"),
-    Row("k=4 ca-AstroPh", _one(_plain, ASTRO), 4, both(astro, engine("flip_sparse")), "sparse"),
-    Row("k=5 ca-AstroPh", _one(_plain, ASTRO), 5, both(astro, engine("flip_sparse")), "sparse"),
-    Row("k=5 facebook_combined", _one(_plain, FACEBOOK), 5, both(facebook, engine("bitset")), "sparse"),
+    Row("k=4 BA 10k m=5", partial(barabasi_albert, 10_000, 5), 4, engine("enumerate"), "sparse", quick=True),
+    Row(
+        "k=5 BA 10k m=5", partial(barabasi_albert, 10_000, 5), 5, engine("flip_sparse"), "sparse", quick=True
+    ),
+    Row("k=5 BA 10k m=20", partial(barabasi_albert, 10_000, 20), 5, engine("flip_sparse"), "sparse"),
+    Row(
+        "k=4 powerlaw-cluster 100k", partial(powerlaw_cluster, 100_000, 5), 4, engine("flip_sparse"), "sparse"
+    ),
+    Row(
+        "k=5 powerlaw-cluster 100k", partial(powerlaw_cluster, 100_000, 5), 5, engine("flip_sparse"), "sparse"
+    ),
+    Row("k=4 ca-AstroPh", partial(_plain, ASTRO), 4, both(astro, engine("flip_sparse")), "sparse"),
+    Row("k=5 ca-AstroPh", partial(_plain, ASTRO), 5, both(astro, engine("flip_sparse")), "sparse"),
+    Row("k=5 facebook_combined", partial(_plain, FACEBOOK), 5, both(facebook, engine("bitset")), "sparse"),
 )
 
 COLOURED = (
-    Row("4 colours k=5 ER 140 p=.5", _one(erdos_renyi, 140, 0.5, 4), 5, both(colour_sums, engine("enumerate")),
-        "flip", quick=True),
-    Row("4 colours k=5 ER 264 p=.5", _one(erdos_renyi, 264, 0.5, 4), 5, both(colour_sums, part(80)), "flip"),
-    Row("4 colours k=5 BA 10k m=5", _dyed(barabasi_albert, 10_000, 5), 5, both(colour_sums, part(600)),
-        "flip_sparse", quick=True),
-    Row("4 colours k=5 BA 10k m=20", _dyed(barabasi_albert, 10_000, 20), 5, both(colour_sums, part(250)),
-        "flip_sparse"),
-    Row("4 colours k=5 powerlaw-cl. 100k", _dyed(powerlaw_cluster, 100_000, 5), 5, both(colour_sums, part(600)),
-        "flip_sparse"),
-)  # fmt: skip
+    Row(
+        "k=5 ER 140 p=.5, 4 colours",
+        partial(erdos_renyi, 140, 0.5, 4),
+        5,
+        both(colour_sums, engine("enumerate")),
+        "flip",
+        quick=True,
+    ),
+    Row(
+        "k=5 ER 264 p=.5, 4 colours",
+        partial(erdos_renyi, 264, 0.5, 4),
+        5,
+        both(colour_sums, part(80)),
+        "flip",
+    ),
+    Row(
+        "k=5 BA 10k m=5, 4 colours",
+        _dyed(barabasi_albert, 10_000, 5),
+        5,
+        both(colour_sums, part(600)),
+        "flip_sparse",
+        quick=True,
+    ),
+    Row(
+        "k=5 BA 10k m=20, 4 colours",
+        _dyed(barabasi_albert, 10_000, 20),
+        5,
+        both(colour_sums, part(250)),
+        "flip_sparse",
+    ),
+    Row(
+        "k=5 powerlaw-cl. 100k, 4 colours",
+        _dyed(powerlaw_cluster, 100_000, 5),
+        5,
+        both(colour_sums, part(600)),
+        "flip_sparse",
+    ),
+)
 
 MANY_COLOURS = (
-    Row("molecules, 37 colours, k=4", _one(molecules, 4000), 4, colour_sums, "batch", "graphs", quick=True),
-    Row("molecules, 37 colours, k=5", _one(molecules, 4000), 5, colour_sums, "batch", "graphs", quick=True),
-    Row("NCI1 plain k=4", _one(_plain, "NCI1.zip"), 4, totals(309386), "bitset", "graphs"),
-    Row("NCI1 plain k=5", _one(_plain, "NCI1.zip"), 5, engine("enumerate"), "bitset", "graphs"),
-    Row("NCI1 coloured k=4", _one(real, "NCI1.zip"), 4, both(totals(309386, 390), colour_sums), "batch", "graphs"),
-    Row("NCI1 coloured k=5", _one(real, "NCI1.zip"), 5, colour_sums, "batch", "graphs"),
-    Row("DD coloured k=4", _one(real, "DD.zip"), 4, both(totals(9973546, 284652), colour_sums), "batch", "graphs"),
-    Row("enumerate, 4 colours k=5 ER 80 p=.2", _one(erdos_renyi, 80, 0.2, 4), 5, both(colour_sums, engine("flip")),
-        "esu_direct", "subgraphs", "enumerate", quick=True),
-    Row("enumerate, 4 colours k=5 ER 80 p=.5", _one(erdos_renyi, 80, 0.5, 4), 5, both(colour_sums, engine("flip")),
-        "esu_direct", "subgraphs", "enumerate"),
-    Row("enumerate, 89 colours k=5 geometric", _one(geometric, 5000, 5, 89), 5, colour_sums,
-        "esu_hash", "subgraphs", "enumerate"),
-)  # fmt: skip
+    Row("k=4 molecules, 37 colours", partial(molecules, 4000), 4, colour_sums, "batch", "graphs", quick=True),
+    Row("k=5 molecules, 37 colours", partial(molecules, 4000), 5, colour_sums, "batch", "graphs", quick=True),
+    Row("k=4 NCI1 plain", partial(_plain, "NCI1.zip"), 4, totals(309386), "bitset", "graphs"),
+    Row("k=5 NCI1 plain", partial(_plain, "NCI1.zip"), 5, engine("enumerate"), "bitset", "graphs"),
+    Row(
+        "k=4 NCI1 coloured",
+        partial(real, "NCI1.zip"),
+        4,
+        both(totals(309386, 390), colour_sums),
+        "batch",
+        "graphs",
+    ),
+    Row("k=5 NCI1 coloured", partial(real, "NCI1.zip"), 5, colour_sums, "batch", "graphs"),
+    Row(
+        "k=4 DD coloured",
+        partial(real, "DD.zip"),
+        4,
+        both(totals(9973546, 284652), colour_sums),
+        "batch",
+        "graphs",
+    ),
+    Row(
+        "k=5 ER 80 p=.2, 4 col., enumerated",
+        partial(erdos_renyi, 80, 0.2, 4),
+        5,
+        both(colour_sums, engine("flip")),
+        "esu_direct",
+        "subgraphs",
+        "enumerate",
+        quick=True,
+    ),
+    Row(
+        "k=5 ER 80 p=.5, 4 col., enumerated",
+        partial(erdos_renyi, 80, 0.5, 4),
+        5,
+        both(colour_sums, engine("flip")),
+        "esu_direct",
+        "subgraphs",
+        "enumerate",
+    ),
+    Row(
+        "k=5 geometric 5k, 89 colours",
+        partial(geometric, 5000, 5, 89),
+        5,
+        colour_sums,
+        "esu_hash",
+        "subgraphs",
+        "enumerate",
+    ),
+)
 
 ROWS: tuple[Row, ...] = (*TINY, *DENSE, *BATCHES, *SPARSE, *COLOURED, *MANY_COLOURS)

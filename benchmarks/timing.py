@@ -39,13 +39,13 @@ def written(seconds: float | None) -> str:
         return "-"
     for unit, scale in (("s", 1.0), ("ms", 1e-3)):
         if seconds >= scale:
-            return f"{seconds / scale:.3g} {unit}"
-    return f"{seconds * 1e6:.3g} us"
+            return f"{seconds / scale:.3g}{unit}"
+    return f"{seconds * 1e6:.3g}us"
 
 
 def rate_written(per_second: float) -> str:
     """A rate for people."""
-    for unit, scale in ((" G/s", 1e9), (" M/s", 1e6), (" k/s", 1e3)):
+    for unit, scale in (("G/s", 1e9), ("M/s", 1e6), ("k/s", 1e3)):
         if per_second >= scale:
             return f"{per_second / scale:.3g}{unit}"
     return f"{per_second:.3g}/s"

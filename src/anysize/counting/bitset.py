@@ -15,9 +15,9 @@ import numpy as np
 from numba import int64, uint64
 
 from anysize.counting.bits import lowest_bit, popcount
+from anysize.counting.jit import specialise
 from anysize.counting.moebius import LENGTH, SUMS, from_complement_sums, from_sums
 from anysize.counting.parallel import Tick, chunks_by_weight, in_threads
-from anysize.counting.specialise import specialise
 from anysize.graphs import GraphSet
 
 ANY = 0

@@ -7,8 +7,9 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit, uint64
+from numba import uint64
 
+from anysize.counting.jit import helper
 from anysize.orbits import automorphisms, orbits
 from anysize.patterns import class_table, representatives
 
@@ -44,7 +45,7 @@ def _flat(groups, k):
     return ptr.astype(np.int64), np.concatenate(groups).reshape(-1, k).astype(np.uint8)
 
 
-@njit(nogil=True, error_model="numpy")
+@helper
 def canonical(code, colours, k, class_of, renaming, group_ptr, group, best, trial):
     """The class of a code; fills best with its colours, the smallest way round. trial is scratch."""
     place = class_of[code]
@@ -70,7 +71,7 @@ def canonical(code, colours, k, class_of, renaming, group_ptr, group, best, tria
     return place
 
 
-@njit(nogil=True, error_model="numpy")
+@helper
 def pack(place, colours, k):
     """Two words that sort as (place, colours): the layout of `Columns.keys` without the size."""
     high = uint64(place) << uint64(48)
@@ -83,7 +84,7 @@ def pack(place, colours, k):
     return high, low
 
 
-@njit(nogil=True, error_model="numpy")
+@helper
 def hash_words(high, low):
     """Both words, mixed; the low bits of the result are a place in a table."""
     mixed = (high ^ (low * uint64(0x9E3779B97F4A7C15))) * uint64(0xD6E8FEB86659FD93)

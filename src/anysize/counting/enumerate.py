@@ -12,13 +12,13 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numba import int64, njit, uint64
+from numba import int64, uint64
 
 from anysize.counting.bits import fetch_add, prefetch_row
 from anysize.counting.canonical import canonical, hash_words, pack, pattern_tables, unpack
 from anysize.counting.columns import Columns
+from anysize.counting.jit import helper, specialise
 from anysize.counting.parallel import Tick, pull_in_threads
-from anysize.counting.specialise import specialise
 from anysize.counting.table import Table, merged
 from anysize.graphs import GraphSet
 
@@ -259,7 +259,7 @@ def walk(
             mark[indices[e]] &= ~bit
 
 
-@njit(nogil=True, error_model="numpy")
+@helper
 def record_of(high, low, table, state):
     """Where the record of a canonical pattern is; a new one if it is the first of its kind."""
     mask = uint64(len(table) - 1)
@@ -273,7 +273,7 @@ def record_of(high, low, table, state):
     return int64(at)
 
 
-@njit(nogil=True, error_model="numpy")
+@helper
 def serve(waiting, n_waiting, table, cache, touched, n_touched, state):
     """Count the waiting patterns, whose records should have arrived by now."""
     for i in range(n_waiting):
@@ -289,7 +289,7 @@ def serve(waiting, n_waiting, table, cache, touched, n_touched, state):
     return n_touched
 
 
-@njit(nogil=True, error_model="numpy")
+@helper
 def add_up(k, colour_bits, state, amount, touched, table, own, best, trial, class_of, renaming, group_ptr, group):
     """Counters of raw patterns into records; touched lists the records afterwards."""
     n_met = 0
@@ -311,7 +311,7 @@ def add_up(k, colour_bits, state, amount, touched, table, own, best, trial, clas
     state[TOUCHED] = n_met
 
 
-@njit(nogil=True, error_model="numpy")
+@helper
 def write_out(state, table, touched, out_column, out_amount):
     """The copies of the touched records, which go back to zero; their number."""
     for t in range(state[TOUCHED]):
@@ -322,7 +322,7 @@ def write_out(state, table, touched, out_column, out_amount):
     return state[TOUCHED]
 
 
-@njit(nogil=True, error_model="numpy")
+@helper
 def longer(array):
     """The same array with as much room again."""
     twice = np.empty(2 * len(array), array.dtype)
@@ -330,7 +330,7 @@ def longer(array):
     return twice
 
 
-@njit(nogil=True, error_model="numpy")
+@helper
 def grown(table, touched, state):
     """The table with as much room again; touched follows the records to their new places."""
     new = np.zeros((2 * len(table), 4), np.uint64)

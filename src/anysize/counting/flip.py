@@ -10,14 +10,15 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numba import int64, njit, uint64
+from numba import int64, uint64
 
 from anysize.counting.bits import add_outer, add_scaled, lowest_bit, popcount
 from anysize.counting.canonical import unpack
 from anysize.counting.columns import Columns
 from anysize.counting.flip_plan import flip_plan
-from anysize.counting.plan import FLIP_COLOURS
+from anysize.counting.jit import entry, helper
 from anysize.counting.parallel import Pool, Tick, chunks_by_weight, in_threads
+from anysize.counting.plan import FLIP_COLOURS
 from anysize.counting.table import Table, merged
 from anysize.graphs import GraphSet
 
@@ -116,7 +117,7 @@ def _kernel(k: int, colours: int, square: bool):
     cell = colours * colours
     n_codes = 1 << ((k - 2) * (k - 3) // 2)
 
-    @njit(nogil=True, cache=True, error_model="numpy")
+    @entry
     def kernel(start, stop, place, word_colour, bits, tuple_of, block, pair_ptr, pairs, products, group_sums):
         n, w = bits.shape
         chosen = np.zeros(depth + 1, np.int64)
@@ -203,14 +204,14 @@ def _kernel(k: int, colours: int, square: bool):
     return kernel
 
 
-@njit(nogil=True, error_model="numpy")
+@helper
 def empty(small, products):
     for i in range(len(small)):
         products[i] += int64(small[i])
         small[i] = 0
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@entry
 def _cliques(start, stop, k, colours, place, word_colour, upper, cliques):
     """k-cliques by their ascending colours, with their first vertex in start .. stop."""
     n, w = upper.shape

@@ -19,12 +19,12 @@ from functools import lru_cache
 from itertools import combinations, permutations
 
 import numpy as np
-from numba import int64, njit, uint64
+from numba import int64, uint64
 
 from anysize.counting.canonical import canonical, hash_words, marked_tables, pack, pattern_tables
+from anysize.counting.jit import entry, helper
 from anysize.orbits import code_of, is_connected
 from anysize.patterns import catalogue
-
 
 SPARSE_CODES = {4: (1,), 5: (5, 7)}  # Q on large graphs: an edge; a path 0 - 1 - 2 or a triangle
 SQUARE_UP_TO = 2  # colours; then a full square of products in vector registers beats a list of pairs
@@ -130,13 +130,13 @@ class FlipPlan:
         np.subtract.at(copies, inside, copies[within])
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@entry
 def _scatter(copies, number, cycles, places):
     for i in range(len(places)):
         copies[number[i]] += cycles[places[i]]
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@entry
 def _gather(open_counts, products, group_sums, source, target, group):
     for i in range(len(source)):
         if group[i] < 0:
@@ -198,7 +198,7 @@ def _colour_tuples(length: int, colours: int, ends_only: bool = False):
     return grid[ascending].astype(np.int64), number.astype(np.int64)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@entry
 def _name_products(k, colours, tuples, codes, pairs, corner, step, per_tuple, class_of, renaming, group_ptr, group):
     """For every product its open pattern: canonical among those that keep the open pair apart."""
     amount = len(tuples) * len(pairs) * colours * colours
@@ -245,7 +245,7 @@ def _by_ascending_colours(k: int, colours: int):
     return tuples, tuples @ (colours ** np.arange(k - 1, -1, -1))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@entry
 def _solve_for(k, open_high, open_low, codes, clique_colours, clique_class, n_edges, plain, marked):
     amount = 2 * len(open_high) + len(clique_colours)
     size = 1 << 10
@@ -286,14 +286,14 @@ def _solve_for(k, open_high, open_low, codes, clique_colours, clique_class, n_ed
     return high[:n], low[:n], rows[:, :n_rows]
 
 
-@njit(nogil=True, error_model="numpy")
+@helper
 def _colour(high, low, i):
     if i < 3:
         return int64((high >> uint64(32 - 16 * i)) & uint64(0xFFFF))
     return int64((low >> uint64(48 - 16 * (i - 3))) & uint64(0xFFFF))
 
 
-@njit(nogil=True, error_model="numpy")
+@helper
 def _pattern_number(word, other, slots, high, low, n):
     """The number of a pattern, and how many there are then."""
     mask = uint64(len(slots) - 1)
@@ -307,7 +307,7 @@ def _pattern_number(word, other, slots, high, low, n):
     return n, n + 1
 
 
-@njit(nogil=True, error_model="numpy")
+@helper
 def _markings(code, own, k, adjacent, high, low, marked):
     """How many pairs of a coloured pattern, adjacent or not, give this open pattern when they are opened."""
     place = np.zeros(8, np.int64)
@@ -348,7 +348,7 @@ def spanned_cycles(plan: FlipPlan):
     return (number, np.arange(len(colourings))), inside, within
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@entry
 def _find_cycles(k, ring, order, codes, colourings, high, low, plain):
     size = 1 << 10
     while size < 2 * len(high):

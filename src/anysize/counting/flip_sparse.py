@@ -11,14 +11,15 @@ from __future__ import annotations
 from functools import lru_cache
 
 import numpy as np
-from numba import int64, njit
+from numba import int64
 
 from anysize.counting.bits import add_outer_wide
 from anysize.counting.flip import named
 from anysize.counting.flip_plan import flip_plan
+from anysize.counting.jit import entry, helper
 from anysize.counting.oriented import orient, triangle_lists, triangles_of_edges
-from anysize.counting.plan import FLIP_SPARSE_COLOURS
 from anysize.counting.parallel import Pool, Tick, chunks_by_weight, in_threads
+from anysize.counting.plan import FLIP_SPARSE_COLOURS
 from anysize.counting.table import Table, graph_title, merged
 from anysize.graphs import GraphSet
 
@@ -86,7 +87,7 @@ def check_room(oriented, degree, k: int, title: str) -> None:
         raise OverflowError(f"sums towards the coloured counts of {title} may exceed a 64-bit integer")
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@entry
 def _typed_degrees(low_ptr, low, low_edge, high_ptr, high, ptr, third, colour, colours):
     """Neighbours of every vertex, and common neighbours of every edge, by colour."""
     n = len(low_ptr) - 1
@@ -110,7 +111,7 @@ def _kernels(k: int, colours: int):
 def _edges(colours: int):
     """k = 4: Q is an edge."""
 
-    @njit(nogil=True, cache=True, error_model="numpy")
+    @entry
     def kernel(
         low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, colour, of_vertex, of_edge,
         start, stop, tuple_of, block, pair_ptr, pairs, products, group_sums,
@@ -143,7 +144,7 @@ def _wedges(colours: int):
     """k = 5: Q is a path u - m - v (code 5) or a triangle (code 7); u has bit 1, m bit 2, v bit 4."""
     side = 8 * colours
 
-    @njit(nogil=True, cache=True, error_model="numpy")
+    @entry
     def kernel(
         low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, colour, of_vertex, of_edge,
         start, stop, tuple_of, block, pair_ptr, pairs, products, group_sums,
@@ -256,7 +257,7 @@ def _wedges(colours: int):
 def _clique_kernel(k: int, colours: int):
     """k-cliques by colours, from their lowest edge."""
 
-    @njit(nogil=True, cache=True, error_model="numpy")
+    @entry
     def kernel(
         low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, colour, start, stop, cliques
     ):  # fmt: skip
@@ -302,7 +303,7 @@ def _clique_kernel(k: int, colours: int):
     return kernel
 
 
-@njit(nogil=True, error_model="numpy")
+@helper
 def count_clique(cliques, k, colours, seen, colour, u, v, w, x, y):
     seen[0], seen[1], seen[2], seen[3], seen[4] = colour[u], colour[v], colour[w], colour[x], colour[y]
     at = 0
@@ -320,7 +321,7 @@ def count_clique(cliques, k, colours, seen, colour, u, v, w, x, y):
 def _squares(colours: int):
     """4-cycles by the colours along them, from their highest vertex."""
 
-    @njit(nogil=True, cache=True, error_model="numpy")
+    @entry
     def kernel(
         low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, colour, start, stop, cycles
     ):  # fmt: skip
@@ -348,7 +349,7 @@ def _pentagons(colours: int):
     """5-cycles by the colours along them: top - a - j - l - b, an edge (j, l) with paths from top to its ends."""
     cell = colours * colours
 
-    @njit(nogil=True, cache=True, error_model="numpy")
+    @entry
     def kernel(
         low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, colour, start, stop, cycles
     ):  # fmt: skip
@@ -408,7 +409,7 @@ def _pentagons(colours: int):
     return kernel
 
 
-@njit(nogil=True, error_model="numpy")
+@helper
 def walk_down(low_ptr, low, high_ptr, high, colour, top, ways, met, touched):
     """Paths top - a - j below top, by the colour of a, for every j; how many j were met."""
     size = 0

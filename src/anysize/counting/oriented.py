@@ -10,7 +10,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
+
+from anysize.counting.jit import entry
 
 
 class Oriented(NamedTuple):
@@ -38,7 +39,7 @@ def orient(indptr, indices) -> Oriented:
     return Oriented(*_orient(indptr, indices))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@entry
 def _orient(indptr, indices):
     n = len(indptr) - 1
     smaller = np.zeros(n + 1, np.int64)  # counting sort by degree
@@ -83,7 +84,7 @@ def _orient(indptr, indices):
     return low_ptr, low, low_edge, high_ptr, high, rank
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@entry
 def triangles_of_edges(high_ptr, high, start, stop, per_edge):
     """Add to per_edge the triangles whose lowest vertex lies in start .. stop."""
     mark = np.zeros(len(high_ptr) - 1, np.uint32)
@@ -114,7 +115,7 @@ def triangle_lists(graph: Oriented, per_edge) -> Triangles:
     return Triangles(ptr, *_triangle_lists(graph.high_ptr, graph.high, ptr))
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@entry
 def _triangle_lists(high_ptr, high, ptr):
     # Lowest vertices ascend, and so does the third vertex of every edge: below, between, above.
     third = np.empty(ptr[-1], np.uint32)

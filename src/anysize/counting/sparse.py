@@ -11,9 +11,10 @@ from __future__ import annotations
 from math import comb
 
 import numpy as np
-from numba import int64, njit, uint64
+from numba import int64, uint64
 
 from anysize.counting.bits import lowest_bit, popcount
+from anysize.counting.jit import entry
 from anysize.counting.moebius import LENGTH, PLACE, from_sums
 from anysize.counting.oriented import Oriented, Triangles, orient, triangle_lists, triangles_of_edges
 from anysize.counting.parallel import Pool, Tick, chunks_by_weight, in_threads
@@ -240,7 +241,7 @@ def _add(parts, what: str) -> list[int]:
 # ---- kernels ---------------------------------------------------------------------------------------
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@entry
 def _cliques4(high_ptr, high, start, stop, per_edge):
     """4-cliques with their lowest vertex in start .. stop; adds the triangles of each edge to per_edge."""
     n = len(high_ptr) - 1
@@ -288,7 +289,7 @@ def _cliques4(high_ptr, high, start, stop, per_edge):
     return int64(found)
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@entry
 def _cycles4(low_ptr, low, high_ptr, high, start, stop):
     """4-cycles with their highest vertex in start .. stop."""
     n = len(low_ptr) - 1
@@ -319,7 +320,7 @@ def _cycles4(low_ptr, low, high_ptr, high, start, stop):
     return found
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@entry
 def _cliques(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, degree, start, stop, at_edge):
     """Triangles with their lowest vertex u in start .. stop: sums for gems, kites, 4- and 5-cliques.
 
@@ -396,7 +397,7 @@ def _cliques(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upp
     return sums, shadow
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@entry
 def _wheels(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, start, stop):
     """Wheels with their hub in start .. stop: 4-cycles among its neighbours, each from its highest vertex."""
     sums, shadow = np.zeros(1, np.int64), np.zeros(1, np.float64)
@@ -431,7 +432,7 @@ def _wheels(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, uppe
     return sums, shadow
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@entry
 def _cycles(low_ptr, low, low_edge, high_ptr, high, start, stop, at_edge):
     """Cycles with their highest vertex in start .. stop: adds 4-cycles to at_edge, sums closed 5-walks.
 
@@ -493,7 +494,7 @@ def _cycles(low_ptr, low, low_edge, high_ptr, high, start, stop, at_edge):
     return sums, shadow
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@entry
 def _triangles_below(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge):
     """Triangles with a tail to a vertex above all three: the closed 5-walks that use their middle twice."""
     found = 0
@@ -510,7 +511,7 @@ def _triangles_below(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_e
     return found
 
 
-@njit(nogil=True, cache=True, error_model="numpy")
+@entry
 def _codegrees(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, start, stop):
     """Pairs a < b with a in start .. stop: sums of C(codegree, 3), and of diamonds * (codegree - 2)."""
     ways = np.zeros(len(low_ptr) - 1, np.uint32)

@@ -1,0 +1,113 @@
+"""How our own time grows with vertices, density and colours, and how well the plan foresees it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from anysize import Counts, GraphSet
+from anysize.counting.plan import ENGINES, choose, features
+from benchmarks.checks import class_sums, colour_sums, ours, same_classes
+from benchmarks.inputs import MissingData, erdos_renyi
+from benchmarks.rows import ROWS, Row
+from benchmarks.timing import best_of
+
+Record = dict[str, Any]
+
+SIZES = (50, 100, 200, 400, 800)
+DENSITIES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
+COLOURS = (1, 2, 4, 8, 12, 20, 40)
+MOST_COLOURS_AT_FIVE = 12  # beyond, the patterns themselves fill the memory: most sets have one of their own
+BUDGET = 0.5  # seconds per cell
+OFF = 3.0  # an estimate this far from the measurement deserves another constant
+LONGEST = 2.0  # seconds of estimated work that the comparison of engines spends
+
+
+def engines_of(counts: Counts) -> str:
+    """The engines that a count used, by name."""
+    return "+".join(dict.fromkeys(line.split(": ")[1].split()[0] for line in counts.log))
+
+
+def _cell(graphs: GraphSet, k: int, threads: int) -> Record:
+    """One timed count; coloured answers are checked against plain ones first."""
+    counts = ours(graphs, k, threads=threads)
+    if graphs.colours is not None:
+        colour_sums(graphs, k, counts)
+    seconds = best_of(lambda: ours(graphs, k, threads=threads), BUDGET)
+    return {"seconds": seconds, "engine": engines_of(counts)}
+
+
+def _line(value: object, n: int, p: float, threads: int) -> Record:
+    plain, dyed = erdos_renyi(n, p), erdos_renyi(n, p, 4)
+    jobs = {
+        "plain k=4": (plain, 4),
+        "plain k=5": (plain, 5),
+        "4 colours k=4": (dyed, 4),
+        "4 colours k=5": (dyed, 5),
+    }
+    return {"value": value, **{name: _cell(graphs, k, threads) for name, (graphs, k) in jobs.items()}}
+
+
+def by_size(quick: bool, threads: int) -> list[Record]:
+    """Sparse random graphs of growing size."""
+    return [_line(n, n, 0.1, threads) for n in (SIZES[:3] if quick else SIZES)]
+
+
+def by_density(quick: bool, threads: int) -> list[Record]:
+    """Graphs of 140 vertices, from almost empty to almost full."""
+    return [_line(p, 140, p, threads) for p in (DENSITIES[1::4] if quick else DENSITIES)]
+
+
+def by_colours(quick: bool, threads: int) -> list[Record]:
+    """One graph of 140 vertices in more and more colours."""
+    records = []
+    for colours in COLOURS[:3] if quick else COLOURS:
+        graph = erdos_renyi(140, 0.3, colours)
+        record: Record = {"value": colours, "k=4": _cell(graph, 4, threads)}
+        if colours <= MOST_COLOURS_AT_FIVE:
+            record["k=5"] = _cell(graph, 5, threads)
+        records.append(record)
+    return records
+
+
+def estimates(rows: Iterable[Row], quick: bool) -> Iterator[Record]:
+    """For every job and every engine that can do it: estimated and measured seconds on one core."""
+    for row in rows:
+        try:
+            graphs = row.graphs()
+        except MissingData:
+            continue
+        seen = features(graphs)
+        picked = {choice.engine.name for choice in choose(graphs, row.k)}
+        group = []
+        for engine in ENGINES.values():
+            if row.k not in engine.sizes or (seen.coloured and not engine.colours):
+                continue
+            expected = float(np.sum(engine.cost(seen, row.k))) / 1e9
+            if expected > (LONGEST / 10 if quick else LONGEST):
+                continue
+            group.append(_estimate(row, graphs, engine.name, expected, engine.name in picked))
+        fastest = min((record["measured"] for record in group), default=0.0)
+        for record in group:
+            yield {**record, "lost": record["measured"] / fastest if record["picked"] else None}
+
+
+def _estimate(row: Row, graphs: GraphSet, engine: str, expected: float, picked: bool) -> Record:
+    counts = ours(graphs, row.k, engine, threads=1)
+    same_classes(class_sums(ours(graphs, row.k), row.k), class_sums(counts, row.k), engine)
+    measured = best_of(lambda: ours(graphs, row.k, engine, threads=1), BUDGET)
+    return {
+        "row": row.name,
+        "engine": engine,
+        "estimated": expected,
+        "measured": measured,
+        "ratio": measured / expected,
+        "picked": picked,
+    }
+
+
+def estimate_rows(quick: bool) -> list[Row]:
+    """The rows whose engine is the plan's choice."""
+    return [row for row in ROWS if row.method == "auto" and (row.quick or not quick)]

@@ -1,0 +1,36 @@
+"""What a fresh process pays: for the import, and for the first count once numba's cache is warm."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import Any
+
+from benchmarks.timing import race
+
+HOUSE = "[(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)]"
+FIRST = f"import anysize as az; az.count(az.GraphSet.from_edges({HOUSE}{{colours}}), 5)"
+IMPORTS = "import numpy, scipy.sparse, numba"
+
+# what, its script, the script it is held against, the ratio to stay below
+PAIRS = (
+    ("import anysize", "import anysize", "import numpy", 1.3),
+    ("first count, plain", FIRST.format(colours=""), IMPORTS, 1.5),
+    ("first count, coloured", FIRST.format(colours=", colours=[0, 0, 1, 1, 2]"), IMPORTS, 1.5),
+)
+
+
+def _process(script: str) -> None:
+    subprocess.run([sys.executable, "-c", script], check=True)
+
+
+def startup(quick: bool) -> list[dict[str, Any]]:
+    """Wall time of whole processes, the best of several, each beside bare imports."""
+    records = []
+    for name, script, bare, target in PAIRS:
+        _process(script)  # fills the caches
+        calls = {"ours": lambda s=script: _process(s), "bare": lambda b=bare: _process(b)}
+        best = race(calls, 2.0 if quick else 5.0)
+        ratio = best["ours"] / best["bare"]
+        records.append({"what": name, "beside": bare, "target": target, "ratio": ratio, **best})
+    return records

@@ -1,0 +1,59 @@
+"""How kernels are compiled: `entry` for those called from Python, `helper` for those called by kernels.
+
+`specialise` compiles an entry for constants: the same functions, with some of their global names bound to
+numbers. A compiler unrolls loops over a constant and drops branches it decides. Closures would do the same, but
+numba cannot find a closure that holds other kernels in its cache on disk; functions with names of their own it can.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import FunctionType
+
+from numba import njit
+
+helper = njit(nogil=True, error_model="numpy")
+
+
+def entry(function: Callable) -> Callable:
+    """A kernel that Python calls, without the interpreter lock, kept in numba's cache on disk."""
+    dispatcher = njit(nogil=True, error_model="numpy", cache=True)(function)
+    cache = dispatcher._cache
+    if all(hasattr(cache, name) for name in ("_load_overload", "_guard_against_spurious_io_errors")):
+        dispatcher._cache = _LightCache(cache)
+    return dispatcher
+
+
+class _LightCache:
+    """numba's cache, without a full set-up of the compiler before a kernel that is already compiled is loaded.
+
+    That set-up (0.2 s: a hundred modules, scipy.linalg among them) serves type inference and code generation; loading
+    machine code needs the runtime alone. Where there is nothing to load, numba compiles and sets up as always.
+    """
+
+    def __init__(self, cache) -> None:
+        self._cache = cache
+
+    def load_overload(self, sig, target_context):
+        from numba.core.runtime import rtsys
+
+        rtsys.initialize(target_context)
+        with self._cache._guard_against_spurious_io_errors():
+            return self._cache._load_overload(sig, target_context)
+        return None
+
+    def __getattr__(self, name):
+        return getattr(self._cache, name)
+
+
+def specialise(function: Callable, helpers: tuple[Callable, ...], **constants: int) -> Callable:
+    """An entry compiled with these constants; it calls its helpers compiled with the same."""
+    scope = dict(function.__globals__) | constants
+    suffix = "_".join(f"{name}{value}" for name, value in sorted(constants.items()))
+    for each in (*helpers, function):
+        bound = FunctionType(each.__code__, scope, each.__name__, each.__defaults__)
+        bound.__qualname__ = f"{each.__qualname__}_{suffix}"
+        bound.__module__ = each.__module__
+        scope[each.__name__] = entry(bound) if each is function else helper(bound)
+    return scope[function.__name__]
