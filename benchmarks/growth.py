@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,7 +22,8 @@ DENSITIES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 COLOURS = (1, 2, 4, 8, 12, 20, 40)
 MOST_COLOURS_AT_FIVE = 12  # beyond, the patterns themselves fill the memory: most sets have one of their own
 BUDGET = 0.5  # seconds per cell
-OFF = 3.0  # an estimate this far from the measurement deserves another constant
+OFF = 3.0  # an estimate this many times from the measurement deserves another constant,
+SMALL = 1e-3  # unless fewer seconds than this are between them
 LONGEST = 2.0  # seconds of estimated work that the comparison of engines spends
 
 
@@ -81,31 +83,27 @@ def estimates(rows: Iterable[Row], quick: bool) -> Iterator[Record]:
             continue
         seen = features(graphs)
         picked = {choice.engine.name for choice in choose(graphs, row.k)}
+        expected = class_sums(ours(graphs, row.k), row.k)
         group = []
         for engine in ENGINES.values():
             if row.k not in engine.sizes or (seen.coloured and not engine.colours):
                 continue
-            expected = float(np.sum(engine.cost(seen, row.k))) / 1e9
-            if expected > (LONGEST / 10 if quick else LONGEST):
+            seconds = float(np.sum(engine.cost(seen, row.k))) / 1e9
+            if seconds > (LONGEST / 10 if quick else LONGEST):
                 continue
-            group.append(_estimate(row, graphs, engine.name, expected, engine.name in picked))
+            same_classes(expected, class_sums(ours(graphs, row.k, engine.name, 1), row.k), engine.name)
+            measured = best_of(partial(ours, graphs, row.k, engine.name, 1), BUDGET)
+            group.append(_estimate(row, engine.name, seconds, measured, engine.name in picked))
         fastest = min((record["measured"] for record in group), default=0.0)
         for record in group:
             yield {**record, "lost": record["measured"] / fastest if record["picked"] else None}
 
 
-def _estimate(row: Row, graphs: GraphSet, engine: str, expected: float, picked: bool) -> Record:
-    counts = ours(graphs, row.k, engine, threads=1)
-    same_classes(class_sums(ours(graphs, row.k), row.k), class_sums(counts, row.k), engine)
-    measured = best_of(lambda: ours(graphs, row.k, engine, threads=1), BUDGET)
-    return {
-        "row": row.name,
-        "engine": engine,
-        "estimated": expected,
-        "measured": measured,
-        "ratio": measured / expected,
-        "picked": picked,
-    }
+def _estimate(row: Row, engine: str, estimated: float, measured: float, picked: bool) -> Record:
+    ratio = measured / estimated
+    off = not 1 / OFF <= ratio <= OFF and abs(measured - estimated) > SMALL
+    times = {"estimated": estimated, "measured": measured, "ratio": ratio, "off": off}
+    return {"row": row.name, "engine": engine, "picked": picked, **times}
 
 
 def estimate_rows(quick: bool) -> list[Row]:

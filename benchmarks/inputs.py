@@ -45,7 +45,7 @@ def erdos_renyi_batch(amount: int, sizes: tuple[int, int], densities: tuple[floa
     )
 
 
-@lru_cache(maxsize=1)  # seconds to make, and consecutive rows share them
+@lru_cache(maxsize=2)  # seconds to make, and several rows share them
 def barabasi_albert(n: int, m: int) -> GraphSet:
     """A graph that grows by preferential attachment: hubs, few triangles."""
     return GraphSet.from_networkx(nx.barabasi_albert_graph(n, m, seed=1))

@@ -12,8 +12,8 @@ from rich.console import Console
 from rich.table import Table
 
 from anysize.counting.parallel import available_threads
-from benchmarks.growth import OFF, Record
-from benchmarks.timing import rate_written, written
+from benchmarks.growth import OFF, SMALL, Record
+from benchmarks.timing import rate_written, ratio_written, written
 
 WIDTH = 110
 
@@ -59,7 +59,7 @@ def _against(record: Record, name: str) -> str:
     other = record.get(name)
     if other is None:
         return "-"
-    return f"{written(other)} {other / record['seconds']:.3g}x"
+    return f"{written(other)} {ratio_written(other / record['seconds'])}"
 
 
 def main_table(records: list[Record], threads: int) -> Table:
@@ -96,15 +96,20 @@ def estimates_table(records: list[Record]) -> Table:
         "The plan's estimates, one core",
         ("job", "engine", "taken"),
         ("estimated", "measured", "ratio", "slower than best", ""),
-        f"off: more than {OFF:g} times from the estimate, either way.",
+        f"off: more than {OFF:g} times and {written(SMALL)} from the estimate, either way.",
     )
     for record in records:
-        far = not 1 / OFF <= record["ratio"] <= OFF
-        lost = f"{record['lost']:.2f}x" if record["lost"] and record["lost"] > 1 else ""
+        lost = ratio_written(record["lost"]) if record["lost"] and record["lost"] > 1 else ""
         times = written(record["estimated"]), written(record["measured"])
         taken = "auto" if record["picked"] else ""
         table.add_row(
-            record["row"], record["engine"], taken, *times, f"{record['ratio']:.2f}", lost, "off" * far
+            record["row"],
+            record["engine"],
+            taken,
+            *times,
+            f"{record['ratio']:.2f}",
+            lost,
+            "off" * record["off"],
         )
     return table
 

@@ -195,7 +195,7 @@ MANY_COLOURS = (
         "graphs",
     ),
     Row(
-        "k=5 ER 80 p=.2, 4 col., enumerated",
+        "k=5 ER 80 p=.2, 4 colours, listed",
         partial(erdos_renyi, 80, 0.2, 4),
         5,
         both(colour_sums, engine("flip")),
@@ -205,7 +205,7 @@ MANY_COLOURS = (
         quick=True,
     ),
     Row(
-        "k=5 ER 80 p=.5, 4 col., enumerated",
+        "k=5 ER 80 p=.5, 4 colours, listed",
         partial(erdos_renyi, 80, 0.5, 4),
         5,
         both(colour_sums, engine("flip")),

@@ -8,6 +8,7 @@ from typing import Any
 
 BUDGET = 1.5  # seconds of repetitions per contestant
 AT_LEAST, AT_MOST = 3, 200  # repetitions
+PATIENCE = 10  # budgets after which even the least number of repetitions is cut short
 
 
 def race(calls: Mapping[str, Callable[[], Any]], budget: float = BUDGET) -> dict[str, float]:
@@ -15,7 +16,8 @@ def race(calls: Mapping[str, Callable[[], Any]], budget: float = BUDGET) -> dict
     best = dict.fromkeys(calls, float("inf"))
     spent = dict.fromkeys(calls, 0.0)
     for turn in range(AT_MOST):
-        waiting = [name for name in calls if turn < AT_LEAST or spent[name] < budget]
+        allowed = PATIENCE * budget if turn < AT_LEAST else budget
+        waiting = [name for name in calls if spent[name] < allowed]
         if not waiting:
             break
         for name in waiting:
@@ -41,6 +43,11 @@ def written(seconds: float | None) -> str:
         if seconds >= scale:
             return f"{seconds / scale:.3g}{unit}"
     return f"{seconds * 1e6:.3g}us"
+
+
+def ratio_written(ratio: float) -> str:
+    """How many times, without digits that mean nothing."""
+    return f"{ratio:,.0f}x" if ratio >= 100 else f"{ratio:.1f}x" if ratio >= 10 else f"{ratio:.2f}x"
 
 
 def rate_written(per_second: float) -> str:

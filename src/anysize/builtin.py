@@ -9,7 +9,7 @@ import numpy as np
 from anysize.graphs import GraphSet, assemble
 
 # Caffeine without its hydrogens: atoms 0-5 are the six-ring, 2-8 the five-ring closes at 3 and 4.
-_CAFFEINE_ATOMS = "N C N C C C N C N C C C O O".split()
+_CAFFEINE_ATOMS = ["N", "C", "N", "C", "C", "C", "N", "C", "N", "C", "C", "C", "O", "O"]
 _CAFFEINE_BONDS = (
     (0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (4, 6), (6, 7), (7, 8), (8, 3),
     (0, 9), (2, 10), (6, 11), (1, 12), (5, 13),

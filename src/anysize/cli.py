@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, cast
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -38,7 +38,9 @@ class Denominator(StrEnum):
 
 
 @app.callback(invoke_without_command=True)
-def _main(version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False) -> None:
+def _main(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
     if version:
         from anysize import __version__
 
@@ -72,7 +74,7 @@ def count(
             counts = count(graphs, _sizes(k), colours, method, threads=threads, progress=report)
         if explain:
             errors.print(counts.explain(), highlight=False, markup=False, soft_wrap=True)
-        _write(counts, cast("Over", over.value), form, out, top, str(graphs))
+        _write(counts, over.value, form, out, top, str(graphs))
 
 
 @app.command(epilog="Example:  anysize patterns 4")
@@ -94,7 +96,10 @@ def patterns(
             return
         for pattern in listed:
             edges = " ".join(f"{i}-{j}" for i, j in pattern.edges)
-            console.print(f"[bold]{pattern.name}[/bold]  {pattern.automorphisms} automorphisms  {edges}", highlight=False)
+            console.print(
+                f"[bold]{pattern.name}[/bold]  {pattern.automorphisms} automorphisms  {edges}",
+                highlight=False,
+            )
             if draw:
                 console.print(pattern.draw() + "\n", highlight=False, markup=False)
 
@@ -165,7 +170,7 @@ def _text_file(out: Path | None) -> Iterator[IO[str]]:
 def _plain_errors() -> Iterator[None]:
     """Bad input ends in one sentence on standard error and exit code 1; warnings are one line each."""
 
-    def show(message: Warning | str, *_: object) -> None:
+    def show(message: Any, *_: Any, **__: Any) -> None:
         errors.print(f"Note: {message}", style="yellow", highlight=False, markup=False, soft_wrap=True)
 
     with warnings.catch_warnings():

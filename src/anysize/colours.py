@@ -92,16 +92,11 @@ def _colour_name(value: Any, vertex: int, what: str) -> ColourName:
 
 def _decode_one_hot(array: NDArray[Any], what: str) -> tuple[NDArray[np.uint16], tuple[ColourName, ...]]:
     good = array.dtype.kind in "biuf" and array.shape[1] > 0
-    rows = (
-        ((array == 1).sum(axis=1) == 1) & ((array != 0).sum(axis=1) == 1)
-        if good
-        else np.zeros(len(array), bool)
-    )
+    rows = ((array == 1).sum(axis=1) == 1) & ((array != 0).sum(axis=1) == 1) if good else np.zeros(len(array), bool)
     if not rows.all():
         at = np.flatnonzero(~rows)[0]
         raise GraphError(
-            f"{what}: row {at} is not one-hot ({array[at].tolist()[:8]}); "
-            "expected a single 1 and zeros elsewhere."
+            f"{what}: row {at} is not one-hot ({array[at].tolist()[:8]}); expected a single 1 and zeros elsewhere."
         )
     palette = check_palette(range(array.shape[1]))
     return array.argmax(axis=1).astype(np.uint16), palette

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache
 from itertools import combinations, permutations
 from math import cos, hypot, pi, sin
 
@@ -28,9 +28,9 @@ def draw(size: int, edges: Edges, labels: Sequence[object] | None = None) -> str
         steps = int(max(abs(dots[i][0] - dots[j][0]), abs(dots[i][1] - dots[j][1]))) + 1
         for step in range(steps + 1):
             share = step / steps
-            x = int(dots[i][0] + share * (dots[j][0] - dots[i][0]))
-            y = int(dots[i][1] + share * (dots[j][1] - dots[i][1]))
-            cells[y // 4][x // 2] |= _DOTS[y % 4][x % 2]
+            across = int(dots[i][0] + share * (dots[j][0] - dots[i][0]))
+            down = int(dots[i][1] + share * (dots[j][1] - dots[i][1]))
+            cells[down // 4][across // 2] |= _DOTS[down % 4][across % 2]
     text = [[chr(0x2800 + cell) if cell else " " for cell in row] for row in cells]
     for vertex, (x, y) in enumerate(dots):
         column, row = int(x) // 2, int(y) // 4
@@ -40,7 +40,7 @@ def draw(size: int, edges: Edges, labels: Sequence[object] | None = None) -> str
     return "\n".join(line for row in text if (line := "".join(row).rstrip()))
 
 
-@lru_cache(maxsize=None)
+@cache
 def layout(size: int, edges: Edges) -> tuple[Point, ...]:
     """Places in the unit square: on a circle, with or without a centre, with the fewest crossings."""
     if size == 1:

@@ -156,14 +156,10 @@ class GraphSet:
                     raise IndexError(f"expected {len(self)} booleans, one per graph; got shape {rows.shape}")
                 rows = np.flatnonzero(rows)
             elif rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
-                raise IndexError(
-                    f"expected an integer, a slice, integers or booleans; got {rows.dtype} {rows.shape}"
-                )
+                raise IndexError(f"expected an integer, a slice, integers or booleans; got {rows.dtype} {rows.shape}")
             rows = rows.astype(np.int64)
             if rows.size and (rows.min() < -len(self) or rows.max() >= len(self)):
-                raise IndexError(
-                    f"graph numbers must lie in 0..{len(self) - 1}; got {rows.min()}..{rows.max()}"
-                )
+                raise IndexError(f"graph numbers must lie in 0..{len(self) - 1}; got {rows.min()}..{rows.max()}")
             rows = np.where(rows < 0, rows + len(self), rows)
         return self._gather(rows)
 
@@ -221,16 +217,10 @@ class GraphSet:
             _offsets(np.concatenate([s.sizes for s in united])),
             _offsets(np.concatenate([s.degrees for s in united])),
             np.concatenate([s.indices for s in united]),
-            np.concatenate([s.colours for s in united if s.colours is not None])
-            if coloured == {True}
-            else None,
+            np.concatenate([s.colours for s in united if s.colours is not None]) if coloured == {True} else None,
             palette,
-            np.concatenate([s.y for s in united if s.y is not None])
-            if all(s.y is not None for s in united)
-            else None,
-            tuple(name for s in united for name in s.names or ())
-            if all(s.names is not None for s in united)
-            else None,
+            np.concatenate([s.y for s in united if s.y is not None]) if all(s.y is not None for s in united) else None,
+            tuple(name for s in united for name in s.names or ()) if all(s.names is not None for s in united) else None,
         )
 
     # ---- the same graphs, dressed otherwise ----------------------------------------------------

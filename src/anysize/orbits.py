@@ -10,7 +10,7 @@ vertices in place (the flip engines).
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from itertools import permutations
 
 import numpy as np
@@ -81,7 +81,7 @@ class Orbits:
     size: NDArray[np.int64]
 
 
-@lru_cache(maxsize=None)
+@cache
 def orbits(k: int, marked: bool = False) -> Orbits:
     """Orbits of all codes on k vertices under every permutation, or (marked) those that keep {k-2, k-1}."""
     keep_apart = k - 2 if marked else k
@@ -106,9 +106,7 @@ def _adjacent_swap(k: int, i: int) -> tuple[int, ...]:
     return tuple(image)
 
 
-def _renamings(
-    k: int, smallest: NDArray[np.int32], swapped: dict[int, NDArray[np.int32]]
-) -> NDArray[np.int8]:
+def _renamings(k: int, smallest: NDArray[np.int32], swapped: dict[int, NDArray[np.int32]]) -> NDArray[np.int8]:
     """Breadth first from the representatives: one permutation to the representative for every code."""
     renaming = np.zeros((len(smallest), k), np.int8)
     seen = smallest == np.arange(len(smallest))
@@ -141,7 +139,7 @@ def automorphisms(code: int, k: int, marked: bool = False) -> NDArray[np.int8]:
     return group[same]
 
 
-@lru_cache(maxsize=None)
+@cache
 def _group(k: int, marked: bool) -> NDArray[np.int8]:
     if marked:
         members = [p + s for p in permutations(range(k - 2)) for s in ((k - 2, k - 1), (k - 1, k - 2))]

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 import numpy as np
+from numpy.typing import NDArray
 from rich import box
 from rich.table import Table
 
@@ -26,7 +27,7 @@ def graph_names(counts: Counts) -> list[str]:
 def summary(counts: Counts, over: Over, top: int) -> Table:
     """The most common patterns: copies and density of one graph, or totals and means over several."""
     single = len(counts) == 1
-    totals = np.asarray(counts.matrix.astype(np.float64).sum(axis=0)).ravel()
+    totals: NDArray[np.float64] = np.asarray(counts.matrix.astype(np.float64).sum(axis=0)).ravel()
     density = np.asarray(counts.densities(over).sum(axis=0)).ravel() / max(len(counts), 1)
     held = np.bincount(counts.matrix.indices, minlength=len(counts.columns))
     shown = np.argsort(-totals, kind="stable")[:top]
@@ -80,7 +81,13 @@ def write_json(counts: Counts, over: Over, file: IO[str]) -> None:
             graph["copies"][name] = int(matrix.data[at])
             graph["density"][name] = float(densities.data[at])
     described = [
-        {"name": p.name, "size": p.size, "edges": p.edges, "colours": p.colours, "automorphisms": p.automorphisms}
+        {
+            "name": p.name,
+            "size": p.size,
+            "edges": p.edges,
+            "colours": p.colours,
+            "automorphisms": p.automorphisms,
+        }
         for p in counts.patterns
     ]
     json.dump({"over": over, "patterns": described, "graphs": graphs, "engines": list(counts.log)}, file)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cache, cached_property
 from math import factorial
 from typing import Any
 
@@ -141,7 +141,7 @@ def check_size(k: int) -> int:
     return int(k)
 
 
-@lru_cache(maxsize=None)
+@cache
 def representatives(k: int) -> tuple[int, ...]:
     """The smallest codes of the connected classes, by number of edges, then by code."""
     smallest = np.unique(orbits(k).smallest)
@@ -149,7 +149,7 @@ def representatives(k: int) -> tuple[int, ...]:
     return tuple(sorted(connected, key=lambda code: (code.bit_count(), code)))
 
 
-@lru_cache(maxsize=None)
+@cache
 def class_table(k: int) -> NDArray[np.int16]:
     """For every code on k vertices its place in the catalogue, or -1 where it is not connected."""
     place = np.full(1 << (k * (k - 1) // 2), -1, np.int16)
@@ -157,7 +157,7 @@ def class_table(k: int) -> NDArray[np.int16]:
     return place[orbits(k).smallest]
 
 
-@lru_cache(maxsize=None)
+@cache
 def catalogue(k: int) -> tuple[Pattern, ...]:
     """Every connected pattern on k vertices (k = 1..7), by number of edges.
 

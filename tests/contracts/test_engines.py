@@ -55,7 +55,8 @@ def in_both_kinds(graphs: GraphSet) -> dict[str, GraphSet]:
 @pytest.fixture(scope="session")
 def atlas() -> dict[str, GraphSet]:
     """All 1253 graphs of up to seven vertices."""
-    return in_both_kinds(GraphSet.from_networkx(nx.graph_atlas_g()))
+    kinds = in_both_kinds(GraphSet.from_networkx(nx.graph_atlas_g()))
+    return kinds | {"some coloured": kinds["coloured"][::5]}
 
 
 @pytest.fixture(scope="session")
@@ -75,9 +76,9 @@ def odd_graphs() -> GraphSet:
             nx.empty_graph(1),
             nx.empty_graph(9),
             nx.path_graph(2),
-            nx.star_graph(8),
-            nx.complete_graph(9),
-            nx.complete_bipartite_graph(4, 5),
+            nx.star_graph(7),
+            nx.complete_graph(8),
+            nx.complete_bipartite_graph(4, 4),
             nx.disjoint_union(nx.complete_graph(4), nx.complete_graph(4)),
             nx.disjoint_union(nx.cycle_graph(3), nx.path_graph(6)),
             nx.disjoint_union(nx.empty_graph(3), nx.cycle_graph(6)),
@@ -116,6 +117,8 @@ def test_the_atlas_holds_every_pattern(oracle: Oracle) -> None:
 def test_engine_equals_the_oracle_on_all_small_graphs(
     name: str, k: int, kind: str, atlas: dict[str, GraphSet], oracle: Oracle
 ) -> None:
+    if k > 5 and kind == "coloured":
+        kind = "some coloured"  # the oracle looks at k! numberings of every set
     same(count(atlas[kind], k, method=name, threads=1), oracle(kind, k))
 
 
@@ -151,14 +154,18 @@ def test_graphs_without_a_k_set_have_zero_rows(name: str, k: int, kind: str) -> 
 
 
 @pytest.mark.parametrize(("name", "k", "kind"), jobs(with_oracle=True))
-def test_an_empty_set_has_a_table_without_rows(name: str, k: int, kind: str, odd: dict[str, GraphSet]) -> None:
+def test_an_empty_set_has_a_table_without_rows(
+    name: str, k: int, kind: str, odd: dict[str, GraphSet]
+) -> None:
     counts = count(odd[kind][:0], k, method=name)
     assert counts.shape == counts.matrix.shape == (0, len(catalogue(k)) if kind == "plain" else 0)
     assert counts.palette == odd[kind].palette
 
 
-@pytest.mark.parametrize(("name", "k", "kind"), jobs(with_oracle=True, kinds=("coloured",)))
-def test_colours_that_nobody_has_change_no_copies(name: str, k: int, kind: str, odd: dict[str, GraphSet]) -> None:
+@pytest.mark.parametrize(("name", "k", "kind"), jobs(kinds=("coloured",)))
+def test_colours_that_nobody_has_change_no_copies(
+    name: str, k: int, kind: str, odd: dict[str, GraphSet]
+) -> None:
     graphs = odd[kind][3:8]
     wide = graphs.with_palette((-5, *(f"{letter}x" for letter in "ABCDEFGHIJKLMNOPQ"), *graphs.palette))
     narrow, broad = count(graphs, k, method=name), count(wide, k, method=name)
@@ -176,7 +183,7 @@ def large(name: str, k: int) -> GraphSet:
     """One graph that an engine splits among its threads."""
     if name == "flip":
         return gnp(300 if k < 6 else 40, 0.05 if k < 6 else 0.2)
-    return gnp(1500, 4 / 1500)
+    return gnp(1500, (4 if k < 6 else 2) / 1500)
 
 
 @pytest.mark.parametrize("one", [False, True], ids=["many", "one"])

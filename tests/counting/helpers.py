@@ -22,7 +22,9 @@ def same(left: Counts, right: Counts) -> None:
     assert left.matrix.shape == right.matrix.shape
     assert left.matrix.dtype == right.matrix.dtype == np.int64
     different = (left.matrix != right.matrix).tocoo()
-    assert not different.nnz, f"rows {np.unique(different.row)[:5]}, columns {np.unique(different.col)[:5]} differ"
+    assert not different.nnz, (
+        f"rows {np.unique(different.row)[:5]}, columns {np.unique(different.col)[:5]} differ"
+    )
 
 
 def identical(left: Counts, right: Counts) -> None:

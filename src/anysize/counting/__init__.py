@@ -80,9 +80,10 @@ def count(
 def _sizes(k: int | Iterable[int]) -> list[int]:
     if isinstance(k, (int, np.integer)):
         return [check_size(int(k))]
-    if isinstance(k, str) or not isinstance(k, Iterable):
-        raise ValueError(f"k must be a whole number from 1 to 7, or several of them; got {k!r}")
-    sizes = sorted({check_size(size) for size in k})
+    wanted: Any = k
+    if isinstance(wanted, str) or not isinstance(wanted, Iterable):
+        raise ValueError(f"k must be a whole number from 1 to 7, or several of them; got {wanted!r}")
+    sizes = sorted({check_size(size) for size in wanted})
     if not sizes:
         raise ValueError("k must be a whole number from 1 to 7, or several of them; got none")
     return sizes

@@ -127,7 +127,8 @@ def add_outer_wide(typingctx, target, at, left, first, right, second, width):
             return builder.zext(_shuffled(builder, builder.load(pointer, align=4), places), wide)
 
         product = builder.mul(
-            factor(2, [i for i in range(n) for _ in range(n)]), factor(4, [j for _ in range(n) for j in range(n)])
+            factor(2, [i for i in range(n) for _ in range(n)]),
+            factor(4, [j for _ in range(n) for j in range(n)]),
         )
         view = context.make_array(signature.args[0])(context, builder, args[0])
         pointer = builder.bitcast(builder.gep(view.data, [args[1]]), wide.as_pointer())

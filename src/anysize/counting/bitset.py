@@ -8,7 +8,7 @@ half of all edges is counted through its complement.
 # mypy: ignore-errors
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from itertools import pairwise
 
 import numpy as np
@@ -52,7 +52,7 @@ def _finish(sums, sizes, flipped, k):
     return counts
 
 
-@lru_cache(maxsize=None)
+@cache
 def _kernel(width: int):
     """The kernel for rows of that many words (a constant the compiler unrolls), or of any number."""
     helpers = (fill, codegrees, pair_sums, list_bits, sweep, vertex_sums, count_cliques5)

@@ -3,7 +3,7 @@
 # mypy: ignore-errors
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -23,14 +23,14 @@ class Tables(NamedTuple):
     group: np.ndarray
 
 
-@lru_cache(maxsize=None)
+@cache
 def pattern_tables(k: int) -> Tables:
     """For the catalogue: all permutations."""
     groups = [automorphisms(code, k) for code in representatives(k)]
     return Tables(class_table(k), orbits(k).renaming.astype(np.uint8), *_flat(groups, k))
 
 
-@lru_cache(maxsize=None)
+@cache
 def marked_tables(k: int) -> Tables:
     """For codes whose last two vertices are marked; classes are numbered by smallest code."""
     own = orbits(k, marked=True)

@@ -77,9 +77,7 @@ class Columns:
                 automorphisms=int(symmetries[column]),
                 plain_name=plain[k][place].plain_name,
             )
-            for column, (k, place, codes) in enumerate(
-                zip(self.size, self.place, self.colours.tolist(), strict=True)
-            )
+            for column, (k, place, codes) in enumerate(zip(self.size, self.place, self.colours.tolist(), strict=True))
         )
 
     def pattern(self, column: int) -> Pattern:
@@ -150,7 +148,9 @@ def unite(parts: Sequence[Columns]) -> tuple[Columns, list[IntArray]]:
     everything = Columns(
         np.concatenate([part.size for part in recoded]),
         np.concatenate([part.place for part in recoded]),
-        None if first.colours is None else np.concatenate([part.colours for part in recoded if part.colours is not None]),
+        None
+        if first.colours is None
+        else np.concatenate([part.colours for part in recoded if part.colours is not None]),
         palette,
     )
     return everything[chosen], np.split(where, np.cumsum([len(part) for part in recoded])[:-1])

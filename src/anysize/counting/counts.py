@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import comb, perm
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -106,7 +106,7 @@ class Counts:
 
     def top(self, n: int) -> Counts:
         """The n most common patterns over all graphs, in canonical order; ties go to the earlier one."""
-        totals = np.asarray(self.matrix.astype(np.float64).sum(axis=0))
+        totals: NDArray[np.float64] = np.asarray(self.matrix.astype(np.float64).sum(axis=0))
         return self.select(np.sort(np.argsort(-totals, kind="stable")[:n]))
 
     @staticmethod
@@ -174,7 +174,7 @@ class Counts:
             else:
                 whole = np.zeros(len(self), object)
                 np.add.at(whole, row, data.astype(object))
-            return np.maximum(whole, 1)
+            return np.asarray(np.maximum(whole, 1), object)
         ways = comb if over == "subsets" else perm
         distinct, inverse = np.unique(self.sizes, return_inverse=True)
         return np.array([max(ways(int(n), k), 1) for n in distinct], object)[inverse]
@@ -192,7 +192,8 @@ class Counts:
         index = pd.RangeIndex(len(self), name="graph") if self.names is None else pd.Index(self.names, name="graph")
         if len(self.columns) <= 2000:
             return pd.DataFrame(table.toarray(), index=index, columns=header)
-        return pd.DataFrame.sparse.from_spmatrix(table, index=index, columns=header)
+        sparse: Any = pd.DataFrame.sparse
+        return sparse.from_spmatrix(table, index=index, columns=header)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the table as a numpy ``.npz`` archive without pickled objects.
@@ -230,7 +231,7 @@ class Counts:
         aside = f"{os.fspath(path)}.{os.getpid()}.part"
         try:
             with open(aside, "wb") as file:
-                np.savez_compressed(file, **arrays)
+                np.savez_compressed(file, **cast(dict[str, Any], arrays))
             os.replace(aside, path)
         finally:
             if os.path.exists(aside):
@@ -269,9 +270,7 @@ def _from_arrays(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Coun
     return Counts(matrix, columns, arrays["sizes"], arrays.get("y"), names, tuple(about["log"]))
 
 
-def _quotients(
-    above: IntArray, factor: IntArray | None, below: NDArray[np.object_]
-) -> NDArray[np.float64]:
+def _quotients(above: IntArray, factor: IntArray | None, below: NDArray[np.object_]) -> NDArray[np.float64]:
     """above * factor / below, every quotient correctly rounded."""
     if not len(above):
         return np.zeros(0)

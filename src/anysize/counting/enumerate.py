@@ -9,7 +9,7 @@ which canonical pattern it is, and only what is not in the cache is worked out.
 # mypy: ignore-errors
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 from numba import int64, uint64
@@ -77,7 +77,7 @@ def _merge(parts, task_graph, k: int, graphs: GraphSet) -> Table:
     return merged(tables, len(graphs))
 
 
-@lru_cache(maxsize=None)
+@cache
 def _kernel(mode: str):
     """The kernel for one way of remembering raw patterns."""
     return specialise(kernel, (walk,), direct=int(mode == DIRECT), cached=int(mode == CACHED))
@@ -134,7 +134,19 @@ def kernel(
             while len(table) < 2 * (state[PATTERNS] + state[TOUCHED]):
                 table = grown(table, touched[:0], state)
             add_up(
-                k, colour_bits, state, amount, touched, table, own, best, trial, class_of, renaming, group_ptr, group
+                k,
+                colour_bits,
+                state,
+                amount,
+                touched,
+                table,
+                own,
+                best,
+                trial,
+                class_of,
+                renaming,
+                group_ptr,
+                group,
             )
         while len(out_column) < n_out + state[TOUCHED]:
             out_column, out_amount = longer(out_column), longer(out_amount)

@@ -7,7 +7,7 @@ All (k - 2)-sets Q are visited; vertices are sorted by colour, each colour in wo
 # mypy: ignore-errors
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 from numba import int64, uint64
@@ -104,7 +104,7 @@ def _layout(graph: GraphSet, colour):
     return place, np.repeat(np.arange(len(words)), words), bits, upper
 
 
-@lru_cache(maxsize=None)
+@cache
 def _kernel(k: int, colours: int, square: bool):
     """Products for all Q with their first vertex in a range; k and the number of colours are constants.
 

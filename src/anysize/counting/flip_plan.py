@@ -15,7 +15,7 @@ colours. The kernels that fill the products are in `flip` and `flip_sparse`.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache
 from itertools import combinations, permutations
 
 import numpy as np
@@ -36,7 +36,7 @@ def is_cycle(pattern) -> bool:
     return pattern.size > 3 and all(ends.count(vertex) == 2 for vertex in range(pattern.size))
 
 
-@lru_cache(maxsize=None)
+@cache
 def open_pairs(k: int) -> dict[int, tuple[tuple[int, int], ...]]:
     """For every code of Q the pairs of adjacency patterns (p <= r) whose products are needed.
 
@@ -81,9 +81,10 @@ class FlipPlan:
     begin. Inside a block they go by (pair of patterns, colour, colour), or, for few colours, make the full
     square (pattern, colour) x (pattern, colour). ``source -> target`` adds them up by open pattern. The square of
     one group counts every pair twice and every vertex with itself: where ``group`` is not -1 it is the place
-    of that group in a table of sums of sizes, (tuple, code, pattern, colour). ``high, low`` name the patterns; the first are the cliques, at the
-    places ``clique`` of a table over their colours. A level of equations (pattern, open pattern, denser
-    pattern, m0, m1) is solved at once.
+    of that group in a table of sums of sizes, (tuple, code, pattern, colour).
+
+    ``high, low`` name the patterns; the first are the cliques, at the places ``clique`` of a table over their
+    colours. A level of equations (pattern, open pattern, denser pattern, m0, m1) is solved at once.
     """
 
     k: int
@@ -145,7 +146,7 @@ def _gather(open_counts, products, group_sums, source, target, group):
             open_counts[target[i]] += (products[source[i]] - group_sums[group[i]]) // 2
 
 
-@lru_cache(maxsize=None)
+@cache
 def flip_plan(k: int, colours: int, sparse: bool = False) -> FlipPlan:
     """Built once per process for each k and number of colours, in milliseconds to a few seconds.
 
@@ -336,7 +337,7 @@ def _markings(code, own, k, adjacent, high, low, marked):
     return found
 
 
-@lru_cache(maxsize=None)
+@cache
 def spanned_cycles(plan: FlipPlan):
     """Where coloured cycles go: ((pattern, place in the table) of all colourings, cycle, pattern that spans it)."""
     k, colours = plan.k, plan.colours

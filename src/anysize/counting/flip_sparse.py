@@ -8,7 +8,7 @@ counted apart, in degree order. See `flip_plan` for what the products mean.
 # mypy: ignore-errors
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 from numba import int64
@@ -76,7 +76,9 @@ def check_room(oriented, degree, k: int, title: str) -> None:
     """An OverflowError where a sum of products might not fit int64."""
     centre = degree.astype(np.float64)
     around = np.bincount(oriented.high, np.repeat(centre, np.diff(oriented.high_ptr)), len(degree))
-    around += np.bincount(np.repeat(np.arange(len(degree)), np.diff(oriented.high_ptr)), centre[oriented.high], len(degree))
+    around += np.bincount(
+        np.repeat(np.arange(len(degree)), np.diff(oriented.high_ptr)), centre[oriented.high], len(degree)
+    )
     if k == 4:
         bound = 4 * float((centre * (centre * centre + around * around / np.maximum(centre, 1))).sum())
     else:
@@ -103,9 +105,13 @@ def _typed_degrees(low_ptr, low, low_edge, high_ptr, high, ptr, third, colour, c
     return of_vertex, of_edge
 
 
-@lru_cache(maxsize=None)
+@cache
 def _kernels(k: int, colours: int):
-    return (_edges if k == 4 else _wedges)(colours), _clique_kernel(k, colours), (_squares if k == 4 else _pentagons)(colours)
+    return (
+        (_edges if k == 4 else _wedges)(colours),
+        _clique_kernel(k, colours),
+        (_squares if k == 4 else _pentagons)(colours),
+    )
 
 
 def _edges(colours: int):
@@ -387,7 +393,9 @@ def _pentagons(colours: int):
                 for g in range(low_ptr[a + 1] - low_ptr[a] + high_ptr[a + 1] - high_ptr[a]):
                     # a and b must differ: take off the triangles a j l below top, with j above l
                     inward = g < low_ptr[a + 1] - low_ptr[a]
-                    edge = int64(low_edge[low_ptr[a] + g]) if inward else high_ptr[a] + g - (low_ptr[a + 1] - low_ptr[a])
+                    edge = (
+                        int64(low_edge[low_ptr[a] + g]) if inward else high_ptr[a] + g - (low_ptr[a + 1] - low_ptr[a])
+                    )
                     j = low[low_ptr[a] + g] if inward else high[edge]
                     if j >= top:
                         break

@@ -9,7 +9,7 @@ copy of the complement of f here. That needs the disconnected types too, which a
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from math import comb
 
 import numpy as np
@@ -96,14 +96,14 @@ _SUBGRAPHS: dict[int, dict[str, dict[str, int]]] = {
 }
 
 
-@lru_cache(maxsize=None)
+@cache
 def types(k: int) -> tuple[int, ...]:
     """Codes of all graphs on k vertices up to renaming: the catalogue first, then the disconnected ones."""
     others = [int(code) for code in np.unique(orbits(k).smallest) if not is_connected(int(code), k)]
     return representatives(k) + tuple(sorted(others, key=lambda code: (code.bit_count(), code)))
 
 
-@lru_cache(maxsize=None)
+@cache
 def containment(k: int) -> IntArray:
     """N[f, h]: subgraphs of type f on all the vertices of a graph of type h."""
     place = {code: position for position, code in enumerate(types(k))}
@@ -119,7 +119,7 @@ def containment(k: int) -> IntArray:
     return matrix
 
 
-@lru_cache(maxsize=None)
+@cache
 def moebius(k: int) -> IntArray:
     """The inverse of `containment`, by elimination from the densest type down."""
     matrix = containment(k)
@@ -132,7 +132,7 @@ def moebius(k: int) -> IntArray:
     return inverse
 
 
-@lru_cache(maxsize=None)
+@cache
 def from_sums(k: int) -> IntArray:
     """Matrix (catalogue, sums): induced counts of the connected patterns of a graph from its sums."""
     patterns = len(catalogue(k))
@@ -152,7 +152,7 @@ def from_complement_sums(k: int, n: IntArray, sums: IntArray) -> IntArray:
     return np.asarray(_subgraphs_of_all_types(k, n, sums) @ _complement_matrix(k).T)
 
 
-@lru_cache(maxsize=None)
+@cache
 def _complement_matrix(k: int) -> IntArray:
     full = (1 << (k * (k - 1) // 2)) - 1
     place = {code: position for position, code in enumerate(types(k))}

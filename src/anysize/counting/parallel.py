@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
+from itertools import pairwise
 from threading import Lock
 from typing import Any, TypeAlias
 
@@ -31,7 +32,7 @@ def chunks_by_weight(weights: NDArray[Any], threads: int) -> list[Chunk]:
     pieces = 1 if threads == 1 and len(weights) < 1000 else min(len(weights), threads * CHUNKS_PER_THREAD)
     borders = np.searchsorted(total, np.linspace(0, total[-1], pieces + 1))
     borders[0], borders[-1] = 0, len(weights)
-    return [(int(a), int(b)) for a, b in zip(borders[:-1], borders[1:], strict=True) if a < b]
+    return [(int(a), int(b)) for a, b in pairwise(borders) if a < b]
 
 
 def in_threads(work: Callable[[int, int], Any], chunks: list[Chunk], threads: int) -> list[Any]:

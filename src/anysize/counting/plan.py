@@ -42,7 +42,7 @@ class Features:
     def sets(self, k: int) -> Floats:
         """About how many connected k-sets there are, at most."""
         everything = np.array([float(comb(int(n), k)) for n in self.n])
-        return np.minimum(self.trees[k], everything)
+        return np.asarray(np.minimum(self.trees[k], everything), np.float64)
 
 
 def features(graphs: GraphSet) -> Features:
@@ -56,7 +56,7 @@ def features(graphs: GraphSet) -> Features:
     graph = np.repeat(np.arange(len(graphs)), graphs.sizes)
 
     def total(values: Floats) -> Floats:
-        return np.bincount(graph, values, len(graphs))
+        return np.bincount(graph, values, len(graphs)).astype(np.float64)
 
     wedges = total(d * (d - 1) / 2)
     paths4 = total(d * reach) / 2 - total(d * (d - 1)) / 2
@@ -65,7 +65,8 @@ def features(graphs: GraphSet) -> Features:
     growth = np.maximum(five, 1) / np.maximum(four, 1)
     trees = {3: wedges, 4: four, 5: five, 6: five * growth, 7: five * growth**2}
     return Features(
-        graphs.sizes.astype(np.float64), total(d) / 2, wedges, trees, _colours_in_use(graphs), graphs.colours is not None
+        graphs.sizes.astype(np.float64), total(d) / 2, wedges, trees, _colours_in_use(graphs),
+        graphs.colours is not None,
     )  # fmt: skip
 
 
@@ -178,7 +179,7 @@ def choose(graphs: GraphSet, k: int, method: str = "auto") -> list[Choice]:
     if method != "auto":
         engine = _engine(method, graphs, k)
         rows = np.arange(len(graphs))
-        return [Choice(engine, rows, 0.0, "asked for")]
+        return [Choice(engine, rows, 0.0, "asked for")] if len(rows) else []
     seen = features(graphs)
     able = [e for e in ENGINES.values() if k in e.sizes and (e.colours or not seen.coloured)]
     costs = np.stack([engine.cost(seen, k) for engine in able])

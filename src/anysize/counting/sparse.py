@@ -83,8 +83,8 @@ def over_ends(graph: Oriented, at_edge) -> np.ndarray:
     return (np.bincount(lower, at_edge, n) + np.bincount(graph.high, at_edge, n)).astype(np.int64)
 
 
-def _sums_of_degrees(graph: Oriented, degree, per_edge, k: int) -> tuple[dict[str, int], np.ndarray]:
-    """Sums that need degrees and triangles only, and the triangles at every vertex."""
+def _sums_of_degrees(graph: Oriented, degree, per_edge, k: int) -> dict[str, int]:
+    """Sums that need degrees and triangles only."""
     lower = np.repeat(np.arange(len(degree)), np.diff(graph.high_ptr))
     upper = graph.high
     t = over_ends(graph, per_edge) // 2
@@ -98,7 +98,7 @@ def _sums_of_degrees(graph: Oriented, degree, per_edge, k: int) -> tuple[dict[st
         "diamonds": binomial_sum(per_edge, 2),
     }
     if k < 5:
-        return found, t
+        return found
     # a(v), the sum over neighbours x of d(x) - 1
     reach = np.bincount(lower, degree[upper] - 1, len(degree)) + np.bincount(upper, degree[lower] - 1, len(degree))
     reach = reach.astype(np.int64)
@@ -116,7 +116,7 @@ def _sums_of_degrees(graph: Oriented, degree, per_edge, k: int) -> tuple[dict[st
         "butterflies": exact_sum(t, t - 1, divide_by=2),
         "books": binomial_sum(te, 3),
     }
-    return found, t
+    return found
 
 
 # ---- the two plans -------------------------------------------------------------------------------
@@ -136,7 +136,7 @@ def _triangles(graph: Oriented, threads: int) -> np.ndarray:
 def _small_sums(graph: Oriented, degree, k: int, threads: int) -> dict[str, int]:
     """k = 3 and 4: no list of triangles, no codegree of a pair twice."""
     if k == 3:
-        return _sums_of_degrees(graph, degree, _triangles(graph, threads), 3)[0]
+        return _sums_of_degrees(graph, degree, _triangles(graph, threads), 3)
     pool = Pool(lambda: np.zeros(len(graph.high), np.int64))
 
     def cliques(start, stop):
@@ -145,7 +145,7 @@ def _small_sums(graph: Oriented, degree, k: int, threads: int) -> dict[str, int]
 
     out = np.diff(graph.high_ptr)
     cliques4 = sum(in_threads(cliques, chunks_by_weight(out**2, threads), threads))
-    found, _ = _sums_of_degrees(graph, degree, pool.total(), 4)
+    found = _sums_of_degrees(graph, degree, pool.total(), 4)
 
     def cycles(start, stop):
         return _cycles4(graph.low_ptr, graph.low, graph.high_ptr, graph.high, start, stop)
@@ -162,7 +162,7 @@ def _wedge_work(graph: Oriented, degree) -> np.ndarray:
 def _all_sums(graph: Oriented, degree, threads: int) -> dict[str, int]:
     """k = 5."""
     per_edge = _triangles(graph, threads)
-    found, t = _sums_of_degrees(graph, degree, per_edge, 5)
+    found = _sums_of_degrees(graph, degree, per_edge, 5)
     lists = triangle_lists(graph, per_edge)
     found |= _around_triangles(graph, lists, degree, per_edge, threads)
     found |= _along_cycles(graph, lists, degree, per_edge, threads)

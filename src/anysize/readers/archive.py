@@ -55,9 +55,7 @@ class Folder:
     @property
     def names(self) -> tuple[str, ...]:
         try:
-            found = [
-                file for pattern in ("*.txt", "*/*.txt") for file in self.path.glob(pattern) if file.is_file()
-            ]
+            found = [file for pattern in ("*.txt", "*/*.txt") for file in self.path.glob(pattern) if file.is_file()]
         except OSError as error:
             raise GraphError(f"Cannot list {self.path}: {error.strerror}.") from None
         return tuple(sorted(file.relative_to(self.path).as_posix() for file in found))

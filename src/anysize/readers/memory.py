@@ -101,9 +101,7 @@ def from_edges(
     >>> from_edges([[(0, 1)], [(0, 1), (1, 2)]], y=["a", "b"])
     GraphSet(2 graphs, 5 vertices, 3 edges, 2 classes)
     """
-    given: Any = (
-        edges if isinstance(edges, (list, tuple)) or hasattr(edges, "__array__") else _listed(edges, "edges")
-    )
+    given: Any = edges if isinstance(edges, (list, tuple)) or hasattr(edges, "__array__") else _listed(edges, "edges")
     single = not _holds_several(given)
     items = [given] if single else list(given)
     sizes = _parts(n_vertices, single, len(items), "n_vertices")
@@ -148,9 +146,7 @@ def _parts(values: Any, single: bool, graphs: int, what: str) -> list[Any]:
     if single:
         return [values]
     if not hasattr(values, "__len__") or isinstance(values, str) or len(values) != graphs:
-        raise GraphError(
-            f"{what}: for a list of {graphs} graphs give a list of {graphs}, one entry per graph."
-        )
+        raise GraphError(f"{what}: for a list of {graphs} graphs give a list of {graphs}, one entry per graph.")
     return list(values)
 
 
@@ -172,21 +168,16 @@ def _ends(pairs: Any, graph: int) -> IntArray:
     try:
         array = np.asarray(pairs)
     except ValueError:
-        raise GraphError(
-            f"Graph {graph}: expected edges as pairs of vertex numbers; got rows that differ."
-        ) from None
+        raise GraphError(f"Graph {graph}: expected edges as pairs of vertex numbers; got rows that differ.") from None
     if array.size == 0 and array.ndim <= 2:
         return np.zeros((0, 2), np.int64)
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
         raise GraphError(
-            f"Graph {graph}: expected edges as an (m, 2) array of integers; "
-            f"got {array.dtype} of shape {array.shape}."
+            f"Graph {graph}: expected edges as an (m, 2) array of integers; got {array.dtype} of shape {array.shape}."
         )
     # The cast below would make the largest unsigned numbers negative.
     if array.dtype == np.uint64 and array.max() >= MAX_VERTICES_PER_GRAPH:
-        raise GraphError(
-            f"Graph {graph}: vertex {array.max()} is above the limit {MAX_VERTICES_PER_GRAPH - 1}."
-        )
+        raise GraphError(f"Graph {graph}: vertex {array.max()} is above the limit {MAX_VERTICES_PER_GRAPH - 1}.")
     return array.astype(np.int64)
 
 
@@ -216,8 +207,7 @@ def _igraph_piece(item: Any, graph: int, colour: str | None) -> Piece:
 
 def _without_colour(graph: int, vertex: Any, colour: str) -> GraphError:
     return GraphError(
-        f"Graph {graph}: vertex {vertex!r} has no attribute {colour!r}; "
-        "give every vertex one, or leave out colour."
+        f"Graph {graph}: vertex {vertex!r} has no attribute {colour!r}; give every vertex one, or leave out colour."
     )
 
 
@@ -227,17 +217,13 @@ def _pyg_piece(item: Any, graph: int, colour: str | None) -> Piece:
         raise GraphError(f"Graph {graph}: the PyG Data does not tell its number of vertices; set num_nodes.")
     index = getattr(item, "edge_index", None)
     if index is None and getattr(item, "adj_t", None) is not None:
-        raise GraphError(
-            f"Graph {graph}: the PyG Data has adj_t but no edge_index; undo the ToSparseTensor transform."
-        )
+        raise GraphError(f"Graph {graph}: the PyG Data has adj_t but no edge_index; undo the ToSparseTensor transform.")
     ends = _ends([] if index is None else _to_numpy(index).T, graph)
     colours = None
     if colour is not None:
         field = getattr(item, colour, None)
         if field is None:
-            raise GraphError(
-                f"Graph {graph}: the PyG Data has no field {colour!r}; name one, or leave out colour."
-            )
+            raise GraphError(f"Graph {graph}: the PyG Data has no field {colour!r}; name one, or leave out colour.")
         colours = _to_numpy(field)
         if colours.ndim == 2 and colours.shape[1] == 1 and colours.dtype.kind in "iu":
             colours = colours[:, 0]  # a column of categories, not a one-hot row of width one
@@ -251,9 +237,7 @@ def _to_numpy(value: Any) -> NDArray[Any]:
 def _matrix_piece(item: Any, graph: int, colours: Any) -> Piece:
     sparse = kind_of(item) == "scipy"
     if not sparse and not isinstance(item, np.ndarray):
-        raise GraphError(
-            f"Graph {graph} is a {type_name(item)}; expected a scipy sparse matrix or a 2-D numpy array."
-        )
+        raise GraphError(f"Graph {graph} is a {type_name(item)}; expected a scipy sparse matrix or a 2-D numpy array.")
     if item.ndim != 2 or item.shape[0] != item.shape[1]:
         raise GraphError(f"Graph {graph}: an adjacency matrix is square; this one has shape {item.shape}.")
     if item.dtype.kind not in "biuf":

@@ -61,12 +61,8 @@ def _labels(y: ArrayLike | None, graphs: int) -> NDArray[Any] | None:
 
 def _check(piece: Piece, graph: int) -> None:
     if not 0 <= piece.size < MAX_VERTICES_PER_GRAPH:
-        raise GraphError(
-            f"Graph {graph} has {piece.size} vertices; expected 0 to {MAX_VERTICES_PER_GRAPH - 1}."
-        )
-    outside = (
-        (piece.source < 0) | (piece.source >= piece.size) | (piece.target < 0) | (piece.target >= piece.size)
-    )
+        raise GraphError(f"Graph {graph} has {piece.size} vertices; expected 0 to {MAX_VERTICES_PER_GRAPH - 1}.")
+    outside = (piece.source < 0) | (piece.source >= piece.size) | (piece.target < 0) | (piece.target >= piece.size)
     if outside.any():
         at = int(np.flatnonzero(outside)[0])
         raise GraphError(
@@ -75,9 +71,7 @@ def _check(piece: Piece, graph: int) -> None:
         )
     amount = piece.size if piece.colours is None else length_of(piece.colours)
     if amount != piece.size:
-        raise GraphError(
-            f"Graph {graph} has {piece.size} vertices but {amount} colours; give every vertex one."
-        )
+        raise GraphError(f"Graph {graph} has {piece.size} vertices but {amount} colours; give every vertex one.")
 
 
 def length_of(colours: Any) -> int:
@@ -105,14 +99,10 @@ def _stack(parts: list[Any], what: str) -> Any:
     try:
         arrays = [np.asarray(part) for part in parts if len(part)] or [np.zeros(0)]
     except ValueError as error:
-        raise GraphError(
-            f"{what}: expected one colour per vertex or one-hot rows; numpy says {error}."
-        ) from None
+        raise GraphError(f"{what}: expected one colour per vertex or one-hot rows; numpy says {error}.") from None
     shapes = {array.shape[1:] for array in arrays}
     if len(shapes) > 1:
-        raise GraphError(
-            f"{what}: expected one colour per vertex, or one-hot rows of one width in all graphs."
-        )
+        raise GraphError(f"{what}: expected one colour per vertex, or one-hot rows of one width in all graphs.")
     kinds = {array.dtype.kind for array in arrays}
     if shapes != {()} or (len(kinds) == 1 and kinds <= set("biuf")):
         return np.concatenate(arrays)

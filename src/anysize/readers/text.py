@@ -51,11 +51,7 @@ def integer_table(data: bytes, where: str, columns: int) -> IntArray:
     if table is not None and table.shape == (lines, columns):
         return table
     pattern = re.compile(_row_pattern(columns) + rb"[ \t]*")
-    rows = [
-        _row(pattern, line, number, where, columns)
-        for number, line in enumerate(data.split(b"\n"), 1)
-        if data
-    ]
+    rows = [_row(pattern, line, number, where, columns) for number, line in enumerate(data.split(b"\n"), 1) if data]
     return np.array(rows, np.int64).reshape(len(rows), columns)
 
 

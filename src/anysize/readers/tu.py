@@ -68,9 +68,7 @@ def _read(source: Source, where: str, name: str | None) -> GraphSet:
     if name is None and len(sets) == 1:
         name = next(iter(sets))
     if name is None and sets:
-        raise GraphError(
-            f"{where} holds several TU sets: {', '.join(sorted(sets)[:20])}; choose one with name=."
-        )
+        raise GraphError(f"{where} holds several TU sets: {', '.join(sorted(sets)[:20])}; choose one with name=.")
     if name is None or name not in sets:
         raise GraphError(f"{where} holds no TU set: looked for {name or 'NAME'}_A.txt.")
 
@@ -123,9 +121,7 @@ def _graph_of_vertex(indicator: _Part, graphs: int | None) -> IntArray:
     if wrong.any():
         at = int(np.flatnonzero(wrong)[0])
         allowed = "from 1" if graphs is None else f"from 1 to {graphs}, the number of graph labels"
-        raise GraphError(
-            f"{indicator.where}, line {at + 1}: expected a graph number {allowed}; got {graph[at] + 1}."
-        )
+        raise GraphError(f"{indicator.where}, line {at + 1}: expected a graph number {allowed}; got {graph[at] + 1}.")
     if graphs is None:
         # Without labels nothing else tells how many graphs there are, so every number must occur.
         present = np.unique(graph)
@@ -144,9 +140,7 @@ def _edge_ends(edges: _Part, graph: IntArray) -> tuple[IntArray, IntArray]:
     if outside.any():
         at = int(np.flatnonzero(outside)[0])
         pair = f"{ends[at, 0] + 1} and {ends[at, 1] + 1}"
-        raise GraphError(
-            f"{edges.where}, line {at + 1}: expected vertices from 1 to {len(graph)}; got {pair}."
-        )
+        raise GraphError(f"{edges.where}, line {at + 1}: expected vertices from 1 to {len(graph)}; got {pair}.")
     source, target = ends[:, 0], ends[:, 1]
     across = graph[source] != graph[target]
     if across.any():
@@ -169,9 +163,7 @@ def _graph_labels(labels: _Part, names: _Part | None) -> NDArray[Any]:
     return np.array(texts, np.str_)[values]
 
 
-def _colours(
-    labels: _Part, names: _Part | None, vertices: int
-) -> tuple[NDArray[np.uint16], tuple[ColourName, ...]]:
+def _colours(labels: _Part, names: _Part | None, vertices: int) -> tuple[NDArray[np.uint16], tuple[ColourName, ...]]:
     columns = column_count(labels.data) if names is None else 1
     table = labels.integers(columns)
     if len(table) != vertices:
@@ -198,9 +190,7 @@ def _names(part: _Part) -> list[ColourName]:
         except (ValueError, RecursionError):
             value = None
         if isinstance(value, bool) or not isinstance(value, (str, int)):
-            raise GraphError(
-                f"{part.where}, line {number}: expected a JSON string or integer; got {shown(line)}."
-            )
+            raise GraphError(f"{part.where}, line {number}: expected a JSON string or integer; got {shown(line)}.")
         names.append(value)
     return names
 

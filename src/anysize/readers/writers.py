@@ -50,9 +50,7 @@ def to_pyg(graphs: GraphSet) -> list[Any]:
     except ImportError:
         raise ImportError("to_pyg needs torch and torch_geometric: pip install 'anysize[learn]'.") from None
     if graphs.y is not None and graphs.y.dtype.kind not in "biuf":
-        raise GraphError(
-            f"PyG labels are numbers; these have dtype {graphs.y.dtype}. Encode them first, with with_y."
-        )
+        raise GraphError(f"PyG labels are numbers; these have dtype {graphs.y.dtype}. Encode them first, with with_y.")
     result = []
     for one in graphs:
         source = np.repeat(np.arange(len(one.degrees)), one.degrees)

@@ -1,0 +1,217 @@
+"""Engines against each other where the oracle is too slow, against closed forms, and against networkx."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import comb
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from anysize.counting import count
+from anysize.counting import enumerate as enumerate_engine
+from anysize.counting.plan import ENGINES, FLIP_VERTICES
+from anysize.graphs import GraphSet
+from anysize.patterns import catalogue
+from counting.helpers import colour_sums, coloured, gnp, same
+
+AFFORDABLE = 3e6  # connected sets that enumeration may visit in a test
+
+
+def connected_sets(graphs: GraphSet, k: int) -> int:
+    return int(count(graphs, k, colours=False).matrix.sum())
+
+
+@pytest.mark.parametrize("k", [3, 4, 5])
+@pytest.mark.parametrize("p", [0.05, 0.4, 0.9])
+@pytest.mark.parametrize("n", [30, 64, 65, 128, 150])
+def test_plain_engines_agree_on_random_graphs(n: int, p: float, k: int) -> None:
+    graphs = gnp(n, p, seed=n)
+    expected = count(graphs, k, method="bitset")
+    assert expected.matrix.sum() > 0
+    same(count(graphs, k, method="sparse"), expected)
+    if k > 3:
+        same(count(graphs, k, method="flip"), expected)
+    if connected_sets(graphs, k) < AFFORDABLE:
+        same(count(graphs, k, method="enumerate"), expected)
+
+
+@pytest.mark.parametrize("p", [0.03, 0.9])
+def test_bitset_agrees_with_flip_beyond_512_vertices(p: float) -> None:
+    graphs = gnp(520, p, seed=5)
+    for k in (4, 5):
+        same(count(graphs, k, method="bitset"), count(graphs, k, method="flip"))
+
+
+def large_graphs() -> dict[str, nx.Graph]:
+    return {
+        "preferential": nx.barabasi_albert_graph(300, 5, seed=1),
+        "sparser": nx.barabasi_albert_graph(2000, 3, seed=2),
+        "clustered": nx.powerlaw_cluster_graph(800, 4, 0.7, seed=3),
+    }
+
+
+@pytest.mark.parametrize("k", [3, 4, 5])
+@pytest.mark.parametrize("name", list(large_graphs()))
+def test_plain_engines_agree_on_skewed_degrees(name: str, k: int) -> None:
+    graphs = GraphSet.from_networkx(large_graphs()[name])
+    expected = count(graphs, k, method="sparse")
+    same(count(graphs, k, method="bitset"), expected)
+    if k > 3:
+        same(count(graphs, k, method="flip_sparse"), expected)
+        if int(graphs.sizes[0]) <= 300:
+            same(count(graphs, k, method="flip"), expected)
+    if k < 5:
+        same(count(graphs, k, method="enumerate"), expected)
+
+
+@pytest.mark.parametrize("amount", [2, 3, 4, 5])
+@pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
+def test_coloured_engines_agree_on_random_graphs(p: float, amount: int) -> None:
+    graphs = coloured(gnp(26 + amount, p, seed=amount), amount, seed=amount)
+    for k in (4, 5):
+        expected = count(graphs, k, method="enumerate")
+        same(count(graphs, k, method="flip"), expected)
+        same(count(graphs, k, method="flip_sparse"), expected)
+
+
+@pytest.mark.parametrize("name", list(large_graphs()))
+def test_coloured_engines_agree_on_skewed_degrees(name: str) -> None:
+    graphs = coloured(GraphSet.from_networkx(large_graphs()[name]), 4, seed=4)
+    same(count(graphs, 4, method="flip_sparse"), count(graphs, 4, method="enumerate"))
+    if int(graphs.sizes[0]) <= 300:
+        same(count(graphs, 5, method="flip_sparse"), count(graphs, 5, method="flip"))
+
+
+@pytest.mark.parametrize("amount", [2, 4])
+def test_six_vertices_agree(amount: int) -> None:
+    graphs = coloured(gnp(16, 0.4, seed=6), amount)
+    same(count(graphs, 6, method="flip"), count(graphs, 6, method="enumerate"))
+
+
+@pytest.mark.parametrize(
+    ("method", "k", "amount"),
+    [
+        ("direct", 1, 9),
+        ("direct", 2, 300),
+        ("flip", 4, 4),
+        ("flip", 5, 3),
+        ("flip_sparse", 4, 4),
+        ("flip_sparse", 5, 3),
+        ("enumerate", 3, 40),
+        ("enumerate", 4, 40),
+        ("enumerate", 5, 40),
+        ("enumerate", 4, 300),
+        ("enumerate", 5, 300),
+        ("enumerate", 6, 40),
+        ("enumerate", 6, 700),
+    ],
+)
+def test_copies_summed_over_colours_are_plain_copies(method: str, k: int, amount: int) -> None:
+    graphs = GraphSet.concatenate([gnp(40, 0.12, seed=7), gnp(60, 0.05, seed=8), gnp(12, 0.6, seed=9)])
+    counts = count(coloured(graphs, amount, seed=k), k, method=method)
+    expected = count(graphs, k).matrix.toarray()
+    assert np.array_equal(colour_sums(counts)[:, : len(catalogue(k))], expected)
+
+
+def test_the_last_of_many_colours_is_told_apart() -> None:
+    path = GraphSet.from_edges([(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6)], colours=list(range(7)))
+    wide = path.with_palette(range(65536))
+    for k in range(3, 8):
+        counts = count(wide, k, method="enumerate")
+        assert sorted(p.colours[0] + p.colours[-1] for p in counts.patterns if p.colours) == sorted(
+            colours[0] + colours[-1]
+            for start in range(8 - k)
+            for colours in [_along(k, list(range(start, start + k)))]
+        )
+    ends = GraphSet.from_edges([(0, 1), (1, 2)], colours=[65535, 65534, 65533]).with_palette(range(65536))
+    (pattern,) = count(ends, 3, method="enumerate").patterns
+    assert pattern.colours is not None
+    assert sorted(pattern.colours) == [65533, 65534, 65535]
+
+
+def _along(k: int, colours: list[int]) -> tuple[object, ...]:
+    from anysize.patterns import Pattern
+
+    found = Pattern.of([(i, i + 1) for i in range(k - 1)], colours).colours
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("mode", [enumerate_engine.CACHED, enumerate_engine.WIDE])
+@pytest.mark.parametrize("k", [4, 5])
+def test_the_ways_to_remember_raw_patterns_agree(mode: str, k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs = coloured(GraphSet.concatenate([gnp(30, 0.3, seed=1), gnp(300, 0.01, seed=2)]), 3)
+    assert enumerate_engine._mode(k, 2) == enumerate_engine.DIRECT
+    expected = count(graphs, k, method="enumerate")
+    asked: list[int] = []
+
+    def always(k: int, bits: int) -> str:
+        asked.append(k)
+        return mode
+
+    monkeypatch.setattr(enumerate_engine, "_mode", always)
+    same(count(graphs, k, method="enumerate"), expected)
+    assert asked == [k]
+
+
+def test_raw_patterns_of_every_width_have_a_way_to_be_remembered() -> None:
+    modes = [enumerate_engine._mode(7, bits) for bits in (0, 1, 6, 7, 16)]
+    assert modes == ["direct", "cached", "cached", "wide", "wide"]
+
+
+@pytest.mark.parametrize("pairs", [30, 62, 300])
+def test_cocktail_party_graphs_have_their_closed_form(pairs: int) -> None:
+    """All edges but a perfect matching: j missing edges among k vertices, in C(P, j) C(P - j, k - 2j) 2^(k - 2j) ways."""
+    graphs = GraphSet.from_networkx(
+        nx.complement(nx.from_edgelist([(2 * i, 2 * i + 1) for i in range(pairs)]))
+    )
+    ways = [comb(pairs, j) * comb(pairs - j, 5 - 2 * j) * 2 ** (5 - 2 * j) for j in range(3)]
+    assert copies_by_name(graphs, 5, "bitset") == dict(
+        zip(("5-clique", "K5-e", "4-wheel"), ways, strict=True)
+    )
+
+
+@pytest.mark.parametrize("method", ["bitset", "sparse", "flip", "flip_sparse"])
+def test_complete_bipartite_graphs_have_their_closed_form(method: str) -> None:
+    a, b = 70, 61
+    graphs = GraphSet.from_networkx(nx.complete_bipartite_graph(a, b))
+    assert copies_by_name(graphs, 5, method) == {
+        "K1,4": a * comb(b, 4) + b * comb(a, 4),
+        "K2,3": comb(a, 2) * comb(b, 3) + comb(a, 3) * comb(b, 2),
+    }
+    assert copies_by_name(graphs, 4, method) == {
+        "claw": a * comb(b, 3) + b * comb(a, 3),
+        "4-cycle": comb(a, 2) * comb(b, 2),
+    }
+
+
+def test_the_largest_graph_of_flip_fits_its_small_sums() -> None:
+    clique = GraphSet.from_networkx(nx.complete_bipartite_graph(2, FLIP_VERTICES - 2))
+    leaves = FLIP_VERTICES - 2
+    assert copies_by_name(clique, 4, "flip") == {"claw": 2 * comb(leaves, 3), "4-cycle": comb(leaves, 2)}
+
+
+def copies_by_name(graphs: GraphSet, k: int, method: str) -> dict[str, int]:
+    row = count(graphs, k, method=method).matrix.toarray()[0]
+    return {pattern.name: int(copies) for pattern, copies in zip(catalogue(k), row, strict=True) if copies}
+
+
+def test_copies_are_those_networkx_finds() -> None:
+    """An oracle that shares no code with the package: isomorphism checks of every induced subgraph."""
+    graph = nx.gnp_random_graph(11, 0.45, seed=12)
+    for k in (3, 4, 5):
+        induced = [graph.subgraph(subset) for subset in combinations(graph, k)]
+        connected = [part for part in induced if nx.is_connected(part)]
+        expected = [
+            sum(nx.is_isomorphic(part, pattern.to_networkx()) for part in connected)
+            for pattern in catalogue(k)
+        ]
+        assert count(graph, k).matrix.toarray()[0].tolist() == expected
+
+
+def test_engine_names_are_modules_with_one_entry_point() -> None:
+    for name, engine in ENGINES.items():
+        assert engine.name == name
+        assert engine.module == name

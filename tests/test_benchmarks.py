@@ -1,0 +1,70 @@
+"""The benchmark's answers, not its timings: what it would time is right, and a wrong answer stops it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+sys.path.insert(
+    0, str(Path(__file__).resolve().parents[1])
+)  # benchmarks/ lies beside src/, outside the package
+
+from benchmarks import inputs, peers
+from benchmarks.checks import Check, WrongAnswer, class_sums, colour_sums, engine, ours, part, totals
+from benchmarks.counting import checked
+from benchmarks.growth import engines_of
+from benchmarks.rows import ROWS, Row
+from benchmarks.timing import race, written
+
+TINY = inputs.erdos_renyi(16, 0.3)
+DYED = inputs.erdos_renyi(16, 0.3, colours=3)
+
+
+def test_rows_have_names_of_their_own() -> None:
+    assert len({row.name for row in ROWS}) == len(ROWS)
+
+
+@pytest.mark.parametrize("row", [row for row in ROWS if "ER 40" in row.name], ids=lambda row: row.name)
+def test_tiny_rows_pass_their_checks(row: Row) -> None:
+    graphs, counts = checked(row)
+    assert counts.matrix.sum() > 0
+    assert engines_of(counts) in ("bitset", "sparse", "flip", "flip_sparse", "enumerate")
+    assert len(graphs) == 1
+
+
+@pytest.mark.parametrize("check", [colour_sums, engine("brute"), engine("enumerate"), part(12, "brute")])
+def test_checks_accept_right_answers(check: Check) -> None:
+    check(DYED, 4, ours(DYED, 4))
+
+
+@pytest.mark.parametrize("check", [colour_sums, engine("brute"), totals(7)])
+def test_checks_refuse_wrong_answers(check: Check) -> None:
+    counts = ours(DYED, 4)
+    counts.matrix.data[0] += 1
+    with pytest.raises(WrongAnswer):
+        check(DYED, 4, counts)
+
+
+@pytest.mark.parametrize("k", [3, 4, 5])
+@pytest.mark.parametrize("name", sorted(peers.JOBS))
+def test_peers_agree_with_us(name: str, k: int) -> None:
+    call, answer = peers.JOBS[name](TINY, k)
+    assert np.array_equal(answer(call()), class_sums(ours(TINY, k), k))
+
+
+def test_molecules_look_like_molecules() -> None:
+    graphs = inputs.molecules(50)
+    assert 25 < graphs.sizes.mean() < 35
+    assert graphs.degrees.max() <= 4
+    assert (graphs.edge_counts >= graphs.sizes - 1).all()
+    assert (graphs.edge_counts > graphs.sizes - 1).any()  # rings
+    assert len(graphs.palette) <= inputs.MOLECULE_COLOURS
+
+
+def test_race_takes_the_best_of_every_contestant() -> None:
+    best = race({"quick": lambda: None, "slow": lambda: sum(range(20_000))}, budget=0.01)
+    assert best["quick"] < best["slow"]
+    assert written(0.00123) == "1.23ms"
