@@ -34,11 +34,12 @@ class GraphSet:
 
     Make one with `from_networkx`, `from_edges`, ... or `anysize.read`.
 
-    >>> path = GraphSet.from_edges([(0, 1), (1, 2)], colours=["C", "C", "O"])
-    >>> path
-    GraphSet(1 graph, 3 vertices, 2 edges, 2 colours)
-    >>> path.palette, path.colours.tolist()
-    (('C', 'O'), [0, 0, 1])
+    Examples:
+        >>> path = GraphSet.from_edges([(0, 1), (1, 2)], colours=["C", "C", "O"])
+        >>> path
+        GraphSet(1 graph, 3 vertices, 2 edges, 2 colours)
+        >>> path.palette, path.colours.tolist()
+        (('C', 'O'), [0, 0, 1])
     """
 
     first: IntArray

@@ -54,10 +54,11 @@ class Pattern:
     ``edges`` are pairs i < j; ``colours`` names the colour of each vertex, or is None for a plain pattern;
     ``automorphisms`` counts the symmetries that respect the colours. Make one with `Pattern.of`.
 
-    >>> Pattern.of([(0, 1), (1, 2), (2, 0)])
-    Pattern('triangle')
-    >>> Pattern.of([(0, 1), (1, 2)], colours=["O", "C", "O"]).automorphisms
-    2
+    Examples:
+        >>> Pattern.of([(0, 1), (1, 2), (2, 0)])
+        Pattern('triangle')
+        >>> Pattern.of([(0, 1), (1, 2)], colours=["O", "C", "O"]).automorphisms
+        2
     """
 
     size: int
@@ -161,10 +162,11 @@ def class_table(k: int) -> NDArray[np.int16]:
 def catalogue(k: int) -> tuple[Pattern, ...]:
     """Every connected pattern on k vertices (k = 1..7), by number of edges.
 
-    >>> [pattern.name for pattern in catalogue(4)]
-    ['claw', '4-path', 'paw', '4-cycle', 'diamond', '4-clique']
-    >>> [len(catalogue(k)) for k in range(1, 7)]
-    [1, 1, 2, 6, 21, 112]
+    Examples:
+        >>> [pattern.name for pattern in catalogue(4)]
+        ['claw', '4-path', 'paw', '4-cycle', 'diamond', '4-clique']
+        >>> [len(catalogue(k)) for k in range(1, 7)]
+        [1, 1, 2, 6, 21, 112]
     """
     check_size(k)
     names = _names(k)

@@ -1,20 +1,20 @@
-"""Every counting engine against the oracle: all graphs of up to seven vertices, and graphs that break others."""
+"""Every counting engine against the oracle: all graphs up to seven vertices, and graphs that break others."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
+from counting.helpers import coloured, gnp, identical, renamed, same
 
 from anysize.counting import Counts, count
 from anysize.counting.plan import ENGINES
 from anysize.graphs import GraphSet
 from anysize.patterns import catalogue
-from counting.helpers import coloured, gnp, identical, renamed, same
 
 Oracle = Callable[[str, int], Counts]
 
@@ -61,7 +61,7 @@ def atlas() -> dict[str, GraphSet]:
 
 @pytest.fixture(scope="session")
 def oracle(atlas: dict[str, GraphSet]) -> Oracle:
-    @lru_cache(maxsize=None)
+    @cache
     def of_atlas(kind: str, k: int) -> Counts:
         return count(atlas[kind], k, method="brute", threads=1)
 
@@ -95,7 +95,7 @@ def odd() -> dict[str, GraphSet]:
 
 @pytest.fixture(scope="session")
 def odd_oracle(odd: dict[str, GraphSet]) -> Oracle:
-    @lru_cache(maxsize=None)
+    @cache
     def of_odd(kind: str, k: int) -> Counts:
         return count(odd[kind], k, method="brute", threads=1)
 
@@ -154,18 +154,14 @@ def test_graphs_without_a_k_set_have_zero_rows(name: str, k: int, kind: str) -> 
 
 
 @pytest.mark.parametrize(("name", "k", "kind"), jobs(with_oracle=True))
-def test_an_empty_set_has_a_table_without_rows(
-    name: str, k: int, kind: str, odd: dict[str, GraphSet]
-) -> None:
+def test_an_empty_set_has_no_rows(name: str, k: int, kind: str, odd: dict[str, GraphSet]) -> None:
     counts = count(odd[kind][:0], k, method=name)
     assert counts.shape == counts.matrix.shape == (0, len(catalogue(k)) if kind == "plain" else 0)
     assert counts.palette == odd[kind].palette
 
 
 @pytest.mark.parametrize(("name", "k", "kind"), jobs(kinds=("coloured",)))
-def test_colours_that_nobody_has_change_no_copies(
-    name: str, k: int, kind: str, odd: dict[str, GraphSet]
-) -> None:
+def test_colours_that_nobody_has_change_nothing(name: str, k: int, kind: str, odd: dict[str, GraphSet]) -> None:
     graphs = odd[kind][3:8]
     wide = graphs.with_palette((-5, *(f"{letter}x" for letter in "ABCDEFGHIJKLMNOPQ"), *graphs.palette))
     narrow, broad = count(graphs, k, method=name), count(wide, k, method=name)

@@ -1,4 +1,4 @@
-"""What several counting tests share: sets of graphs, other numberings and colours, tables that are the same."""
+"""What counting tests share: graphs, other numberings and colours, and when two tables are the same."""
 
 from __future__ import annotations
 
@@ -22,9 +22,7 @@ def same(left: Counts, right: Counts) -> None:
     assert left.matrix.shape == right.matrix.shape
     assert left.matrix.dtype == right.matrix.dtype == np.int64
     different = (left.matrix != right.matrix).tocoo()
-    assert not different.nnz, (
-        f"rows {np.unique(different.row)[:5]}, columns {np.unique(different.col)[:5]} differ"
-    )
+    assert not different.nnz, f"rows {different.row[:5]}, columns {different.col[:5]} differ"
 
 
 def identical(left: Counts, right: Counts) -> None:
@@ -34,9 +32,7 @@ def identical(left: Counts, right: Counts) -> None:
         assert np.array_equal(getattr(left.matrix, name), getattr(right.matrix, name)), name
 
 
-def coloured(
-    graphs: GraphSet, amount: int, seed: int = 0, palette: Sequence[ColourName] | None = None
-) -> GraphSet:
+def coloured(graphs: GraphSet, amount: int, seed: int = 0, palette: Sequence[ColourName] | None = None) -> GraphSet:
     """Random colours: the codes 0 .. amount - 1 of a palette (numbers, if none is given)."""
     codes = np.random.default_rng(seed).integers(0, amount, int(graphs.first[-1])).astype(np.uint16)
     return replace(graphs, colours=codes, palette=tuple(range(amount) if palette is None else palette))

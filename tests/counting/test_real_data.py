@@ -7,9 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from counting.helpers import colour_sums
 
 import anysize as az
-from counting.helpers import colour_sums
 
 # connected induced 4-subsets, their coloured types, and the types in the smaller half of the graphs
 FACTS = {

@@ -52,9 +52,10 @@ def count(
         A table of graphs by patterns; plain tables have the whole catalogue as columns, coloured ones the
         patterns that occur. A graph with fewer than k vertices has a zero row.
 
-    >>> house = GraphSet.from_edges([(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)])
-    >>> count(house, 4).to_pandas().iloc[0].to_dict()
-    {'claw': 0, '4-path': 2, 'paw': 2, '4-cycle': 1, 'diamond': 0, '4-clique': 0}
+    Examples:
+        >>> house = GraphSet.from_edges([(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)])
+        >>> count(house, 4).to_pandas().iloc[0].to_dict()
+        {'claw': 0, '4-path': 2, 'paw': 2, '4-cycle': 1, 'diamond': 0, '4-clique': 0}
     """
     sets = as_graphset(graphs, colour=colour)
     if not colours:
@@ -79,7 +80,7 @@ def count(
 
 def _sizes(k: int | Iterable[int]) -> list[int]:
     if isinstance(k, (int, np.integer)):
-        return [check_size(int(k))]
+        return [check_size(k)]
     wanted: Any = k
     if isinstance(wanted, str) or not isinstance(wanted, Iterable):
         raise ValueError(f"k must be a whole number from 1 to 7, or several of them; got {wanted!r}")

@@ -72,8 +72,10 @@ class Counts:
 
     def __getitem__(self, key: int | slice | ArrayLike) -> Counts:
         """The rows of one graph (an integer) or of several (a slice, integers, booleans)."""
-        rows = np.arange(len(self))[key if isinstance(key, (int, slice)) else np.asarray(key)]
-        rows = np.atleast_1d(rows)
+        chosen = key if isinstance(key, (int, slice)) else np.asarray(key)
+        if isinstance(chosen, np.ndarray) and chosen.shape == (0,):
+            chosen = chosen.astype(np.int64)  # an empty list has no integers to tell its kind
+        rows = np.atleast_1d(np.arange(len(self))[chosen])
         return replace(
             self,
             matrix=csr_array(self.matrix[rows]),
@@ -147,10 +149,11 @@ class Counts:
         the symmetries respect colours. ``connected``: copies / number of connected k-subsets that this table
         holds. Quotients of integers, correctly rounded. A graph without any copy has a zero row, never NaN.
 
-        >>> import anysize as az
-        >>> square = az.GraphSet.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
-        >>> az.count(square, k=3).densities().toarray().tolist()  # 4 paths in 4 triples, no triangle
-        [[1.0, 0.0]]
+        Examples:
+            >>> import anysize as az
+            >>> square = az.GraphSet.from_edges([(0, 1), (1, 2), (2, 3), (3, 0)])
+            >>> az.count(square, k=3).densities().toarray().tolist()  # 4 paths in 4 triples, no triangle
+            [[1.0, 0.0]]
         """
         if over not in OVER:
             raise ValueError(f"over must be one of {', '.join(OVER)}; got {over!r}")
@@ -241,7 +244,7 @@ class Counts:
     def load(path: str | os.PathLike[str]) -> Counts:
         """Read a table that `save` wrote. Needs numpy and scipy alone."""
         try:
-            with np.load(path, allow_pickle=False) as archive:
+            with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
                 about = json.loads(archive["about"].tobytes())
                 if about.get("format") != FORMAT:
                     raise ValueError(f"format {about.get('format')!r}, expected {FORMAT!r}")
@@ -261,7 +264,11 @@ def _from_arrays(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Coun
         raise ValueError("pattern sizes out of range")
     for k in np.unique(size):
         place[size == k] = class_table(int(k))[arrays["pattern_code"][size == k]]
+    if (place < 0).any():
+        raise ValueError("codes of patterns that are not connected")
     colours = arrays.get("pattern_colours")
+    if colours is not None and colours.max(initial=0) >= max(len(about["palette"]), 1):
+        raise ValueError("colours that are not in the palette")
     columns = Columns(size, place, colours, tuple(about["palette"]))
     shape = (len(arrays["sizes"]), len(columns))
     matrix = csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)

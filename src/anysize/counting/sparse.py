@@ -14,7 +14,7 @@ import numpy as np
 from numba import int64, uint64
 
 from anysize.counting.bits import lowest_bit, popcount
-from anysize.counting.jit import entry
+from anysize.counting.jit import entry, helper
 from anysize.counting.moebius import LENGTH, PLACE, from_sums
 from anysize.counting.oriented import Oriented, Triangles, orient, triangle_lists, triangles_of_edges
 from anysize.counting.parallel import Pool, Tick, chunks_by_weight, in_threads
@@ -293,31 +293,26 @@ def _cliques4(high_ptr, high, start, stop, per_edge):
 def _cycles4(low_ptr, low, high_ptr, high, start, stop):
     """4-cycles with their highest vertex in start .. stop."""
     n = len(low_ptr) - 1
-    ways = np.zeros(n, np.uint32)
-    found = 0
+    ways = np.zeros(n, np.uint64)
+    found = uint64(0)
     for top in range(start, stop):
         first, last = low_ptr[top], low_ptr[top + 1]
         if last - first < 2:
             continue
+        zero = uint64(top) << uint64(32)  # counts of earlier tops are below it: nothing needs to be reset
         for e in range(first, last):
             middle = low[e]
             for f in range(low_ptr[middle], low_ptr[middle + 1]):
-                found += ways[low[f]]
-                ways[low[f]] += 1
+                here = max(ways[low[f]], zero)
+                found += here - zero
+                ways[low[f]] = here + uint64(1)
             for f in range(high_ptr[middle], high_ptr[middle + 1]):
                 if high[f] >= top:
                     break
-                found += ways[high[f]]
-                ways[high[f]] += 1
-        for e in range(first, last):
-            middle = low[e]
-            for f in range(low_ptr[middle], low_ptr[middle + 1]):
-                ways[low[f]] = 0
-            for f in range(high_ptr[middle], high_ptr[middle + 1]):
-                if high[f] >= top:
-                    break
-                ways[high[f]] = 0
-    return found
+                here = max(ways[high[f]], zero)
+                found += here - zero
+                ways[high[f]] = here + uint64(1)
+    return int64(found)
 
 
 @entry
@@ -399,37 +394,86 @@ def _cliques(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upp
 
 @entry
 def _wheels(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, start, stop):
-    """Wheels with their hub in start .. stop: 4-cycles among its neighbours, each from its highest vertex."""
+    """Wheels with their hub in start .. stop: 4-cycles among its neighbours.
+
+    Where the neighbours are densely connected, codegrees of all pairs come from rows of bits; elsewhere each
+    cycle is found from its highest vertex, along lists of triangles.
+    """
     sums, shadow = np.zeros(1, np.int64), np.zeros(1, np.float64)
-    ways = np.zeros(len(low_ptr) - 1, np.uint32)
-    touched = np.empty(len(low_ptr) - 1, np.uint32)
+    n = len(low_ptr) - 1
+    ways, place, touched = np.zeros(n, np.uint32), np.zeros(n, np.uint32), np.empty(n, np.uint32)
+    rows = np.zeros((64, 1), np.uint64)
     for hub in range(start, stop):
-        found = 0
         below = low_ptr[hub + 1] - low_ptr[hub]
-        for s in range(below + high_ptr[hub + 1] - high_ptr[hub]):
-            outward = s >= below
-            e = high_ptr[hub] + s - below if outward else int64(low_edge[low_ptr[hub] + s])
-            top = high[e] if outward else low[low_ptr[hub] + s]
-            size = 0
-            for z in range(ptr[e], ptr[e + 1]):
-                x = third[z]
-                if x >= top:
-                    break
-                spoke = lower_edge[z] if outward else upper_edge[z]
-                for y in range(ptr[spoke], ptr[spoke + 1]):
-                    a = third[y]
-                    if a >= top:
-                        break
-                    if ways[a] == 0:
-                        touched[size] = a
-                        size += 1
-                    found += ways[a]
-                    ways[a] += 1
-            for s2 in range(size):
-                ways[touched[s2]] = 0
+        degree = below + high_ptr[hub + 1] - high_ptr[hub]
+        steps = 0
+        for s in range(degree):
+            e = high_ptr[hub] + s - below if s >= below else int64(low_edge[low_ptr[hub] + s])
+            steps += (ptr[e + 1] - ptr[e]) ** 2
+        words = (degree + 63) >> 6
+        if degree * degree * words < steps:
+            if len(rows) < degree:
+                rows = np.zeros((2 * degree, (2 * degree + 63) >> 6), np.uint64)
+            found = _wheels_by_bits(low_ptr, low, low_edge, high_ptr, high, ptr, third, hub, place, rows)
+        else:
+            found = _wheels_by_lists(
+                low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, hub, ways, touched
+            )
         sums[0] += found
         shadow[0] += float(found)
     return sums, shadow
+
+
+@helper
+def _wheels_by_bits(low_ptr, low, low_edge, high_ptr, high, ptr, third, hub, place, rows):
+    below = low_ptr[hub + 1] - low_ptr[hub]
+    degree = below + high_ptr[hub + 1] - high_ptr[hub]
+    words = (degree + 63) >> 6
+    for s in range(degree):
+        place[high[high_ptr[hub] + s - below] if s >= below else low[low_ptr[hub] + s]] = s
+    for s in range(degree):
+        e = high_ptr[hub] + s - below if s >= below else int64(low_edge[low_ptr[hub] + s])
+        for q in range(words):
+            rows[s, q] = uint64(0)
+        for z in range(ptr[e], ptr[e + 1]):
+            x = place[third[z]]
+            rows[s, x >> 6] |= uint64(1) << uint64(x & 63)
+    found = 0
+    for s in range(degree):
+        for t in range(s):
+            ones = uint64(0)
+            for q in range(words):
+                ones += popcount(rows[s, q] & rows[t, q])
+            found += int64(ones) * (int64(ones) - 1)
+    return found // 4  # each cycle has two pairs of opposite vertices
+
+
+@helper
+def _wheels_by_lists(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, hub, ways, touched):
+    found = 0
+    below = low_ptr[hub + 1] - low_ptr[hub]
+    for s in range(below + high_ptr[hub + 1] - high_ptr[hub]):
+        outward = s >= below
+        e = high_ptr[hub] + s - below if outward else int64(low_edge[low_ptr[hub] + s])
+        top = high[e] if outward else low[low_ptr[hub] + s]
+        size = 0
+        for z in range(ptr[e], ptr[e + 1]):
+            x = third[z]
+            if x >= top:
+                break
+            spoke = lower_edge[z] if outward else upper_edge[z]
+            for y in range(ptr[spoke], ptr[spoke + 1]):
+                a = third[y]
+                if a >= top:
+                    break
+                if ways[a] == 0:
+                    touched[size] = a
+                    size += 1
+                found += ways[a]
+                ways[a] += 1
+        for t in range(size):
+            ways[touched[t]] = 0
+    return int64(found)
 
 
 @entry
@@ -514,13 +558,14 @@ def _triangles_below(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_e
 @entry
 def _codegrees(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, start, stop):
     """Pairs a < b with a in start .. stop: sums of C(codegree, 3), and of diamonds * (codegree - 2)."""
-    ways = np.zeros(len(low_ptr) - 1, np.uint32)
+    ways = np.zeros(len(low_ptr) - 1, np.uint64)
     sums, shadow = np.zeros(2, np.int64), np.zeros(2, np.float64)
     for a in range(start, stop):
         below = low_ptr[a + 1] - low_ptr[a]
         degree = below + high_ptr[a + 1] - high_ptr[a]
         if degree < 3:
             continue
+        zero = uint64(a + 1) << uint64(32)  # codegrees with earlier vertices are below it
         stars, diamonds = uint64(0), 0
         for s in range(degree):
             x = low[low_ptr[a] + s] if s < below else high[high_ptr[a] + s - below]
@@ -528,17 +573,17 @@ def _codegrees(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, u
                 b = high[f]
                 if b <= a:
                     break
-                c = uint64(ways[b])
+                c = max(ways[b], zero) - zero
                 stars += c * (c - uint64(1))  # 0, 0, 2, 6, ...: C(codegree, 3) in steps, doubled
-                ways[b] = c + uint64(1)
+                ways[b] = zero + c + uint64(1)
             if x > a:
                 for f in range(low_ptr[x + 1] - 1, low_ptr[x] - 1, -1):
                     b = low[f]
                     if b <= a:
                         break
-                    c = uint64(ways[b])
+                    c = max(ways[b], zero) - zero
                     stars += c * (c - uint64(1))
-                    ways[b] = c + uint64(1)
+                    ways[b] = zero + c + uint64(1)
         for s in range(degree):  # triangles a x y, x < y, and the vertices b above a beyond the edge x y
             outward = s >= below
             e = high_ptr[a] + s - below if outward else int64(low_edge[low_ptr[a] + s])
@@ -551,18 +596,7 @@ def _codegrees(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, u
                     b = third[y]
                     if b <= a:
                         break
-                    diamonds += int64(ways[b]) - 2
-        for s in range(degree):
-            x = low[low_ptr[a] + s] if s < below else high[high_ptr[a] + s - below]
-            for f in range(high_ptr[x + 1] - 1, high_ptr[x] - 1, -1):
-                if high[f] <= a:
-                    break
-                ways[high[f]] = 0
-            if x > a:
-                for f in range(low_ptr[x + 1] - 1, low_ptr[x] - 1, -1):
-                    if low[f] <= a:
-                        break
-                    ways[low[f]] = 0
+                    diamonds += int64(ways[b] - zero) - 2
         stars = int64(stars) // 2
         sums += np.array([stars, diamonds])
         shadow += np.array([float(stars), float(diamonds)])

@@ -25,12 +25,13 @@ def read(path: str | os.PathLike[str], name: str | None = None) -> GraphSet:
         path: the file or folder.
         name: which TU set, if the folder or zip file holds several.
 
-    >>> import tempfile
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> GraphSet.from_edges([(0, 1), (1, 2)], y=[1]).to_tu(folder.name, "PATHS")
-    >>> read(folder.name)
-    GraphSet(1 graph, 3 vertices, 2 edges, 1 class)
-    >>> folder.cleanup()
+    Examples:
+        >>> import tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> GraphSet.from_edges([(0, 1), (1, 2)], y=[1]).to_tu(folder.name, "PATHS")
+        >>> read(folder.name)
+        GraphSet(1 graph, 3 vertices, 2 edges, 1 class)
+        >>> folder.cleanup()
     """
     where = Path(path)
     if where.is_dir():

@@ -1,0 +1,179 @@
+"""The function count: what it takes, what it says, what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import igraph
+import networkx as nx
+import numpy as np
+import pytest
+from counting.helpers import coloured, gnp, identical, same
+from scipy.sparse import csr_array
+
+import anysize as az
+from anysize.counting import count
+from anysize.counting.counts import Counts
+from anysize.counting.plan import ENGINES, choose
+from anysize.graphs import GraphSet
+from anysize.patterns import catalogue
+
+
+@pytest.mark.parametrize("kind", ["networkx", "list", "igraph", "scipy", "path", "set"])
+def test_graphs_of_every_kind_count_alike(kind: str, tmp_path: Path) -> None:
+    house = nx.house_graph()
+    (tmp_path / "house.txt").write_text("".join(f"{u} {v}\n" for u, v in house.edges))
+    graphs: dict[str, Any] = {
+        "networkx": house,
+        "list": [house],
+        "igraph": igraph.Graph(n=5, edges=list(house.edges)),
+        "scipy": csr_array(nx.to_numpy_array(house)),
+        "path": tmp_path / "house.txt",
+        "set": GraphSet.from_networkx(house),
+    }
+    assert count(graphs[kind], 4).matrix.toarray().tolist() == [[0, 2, 2, 1, 0, 0]]
+
+
+def test_the_vertex_attribute_with_the_colour_is_named() -> None:
+    water = nx.Graph([("O", "H1"), ("O", "H2")])
+    nx.set_node_attributes(water, {"O": "O", "H1": "H", "H2": "H"}, "atom")
+    (pattern,) = count([water], 3, colour="atom").patterns
+    assert pattern.automorphisms == 2
+    assert sorted(pattern.colours or ()) == ["H", "H", "O"]
+    assert count([water], 3).palette == ()
+
+
+def test_colours_are_ignored_on_demand() -> None:
+    graphs = coloured(gnp(12, 0.4), 3)
+    same(count(graphs, 4, colours=False), count(graphs.without_colours(), 4))
+
+
+@pytest.mark.parametrize("palette", [0, 2])
+def test_several_sizes_make_one_table(palette: int) -> None:
+    graphs = coloured(gnp(12, 0.4), palette) if palette else gnp(12, 0.4)
+    several = count(graphs, (4, 2, 4, 1))
+    apart = [count(graphs, k) for k in (1, 2, 4)]
+    assert [p.name for p in several.patterns] == [p.name for one in apart for p in one.patterns]
+    assert np.array_equal(several.matrix.toarray(), np.hstack([one.matrix.toarray() for one in apart]))
+    same(several, count(graphs, iter([1, 2, 4])))
+    same(count(graphs, np.int64(4)), apart[2])
+
+
+def test_labels_and_names_go_along() -> None:
+    graphs = GraphSet.from_edges([[(0, 1)], [(0, 1), (1, 2)]], y=[5, 6])
+    counts = count(graphs, 2)
+    assert counts.y is not None
+    assert counts.y.tolist() == [5, 6]
+    assert counts.matrix.toarray().tolist() == [[1], [2]]
+
+
+@pytest.mark.parametrize("k", [0, 8, -1, 3.0, "4", True, None, (), (3, 9), (3, 4.5), [True]])
+def test_sizes_out_of_range_are_refused(k: Any) -> None:
+    with pytest.raises(ValueError, match="k must be a whole number from 1 to 7"):
+        count(nx.path_graph(4), k)
+
+
+def test_unknown_engines_are_refused_with_the_names_of_the_others() -> None:
+    with pytest.raises(ValueError, match=r"method must be 'auto' or one of direct, bitset, .*; got 'magic'"):
+        count(nx.path_graph(4), 3, method="magic")
+
+
+@pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True])
+def test_a_number_of_threads_that_is_none_is_refused(threads: Any) -> None:
+    with pytest.raises(ValueError, match="threads must be a whole number of at least 1, or None"):
+        count(nx.path_graph(4), 3, threads=threads)
+
+
+@pytest.mark.parametrize("name", [name for name in ENGINES if name != "brute"])
+def test_engines_refuse_sizes_they_cannot_count(name: str) -> None:
+    k = next(k for k in range(1, 8) if k not in ENGINES[name].sizes)
+    with pytest.raises(ValueError, match=rf"the engine '{name}' counts k = .*; got k = {k}; use method='auto'"):
+        count(nx.path_graph(4), k, method=name)
+
+
+@pytest.mark.parametrize("name", ["bitset", "sparse"])
+def test_plain_engines_refuse_colours(name: str) -> None:
+    graphs = coloured(gnp(8, 0.4), 2)
+    with pytest.raises(ValueError, match=rf"the engine '{name}' does not see colours; pass colours=False"):
+        count(graphs, 4, method=name)
+    same(count(graphs, 4, method=name, colours=False), count(graphs.without_colours(), 4))
+
+
+@pytest.mark.parametrize(
+    ("name", "graphs", "what"),
+    [
+        ("flip", GraphSet.from_networkx([nx.path_graph(3), nx.path_graph(1025)]), "1025 vertices, 1 colours"),
+        ("bitset", GraphSet.from_networkx([nx.path_graph(3), nx.path_graph(4097)]), "4097 vertices"),
+        ("flip_sparse", GraphSet.from_edges([[(0, 1)], [(0, 1)]], [2, 20], [[0, 1], list(range(20))]), "20 col"),
+        ("flip", GraphSet.from_edges([[(0, 1)], [(0, 1)]], [2, 20], [[0, 1], list(range(20))]), "20 colours"),
+    ],
+)
+def test_engines_refuse_graphs_they_cannot_take(name: str, graphs: GraphSet, what: str) -> None:
+    with pytest.raises(ValueError, match=rf"the engine '{name}' cannot take graph 1 \(.*{what}.*method='auto'"):
+        count(graphs, 4, method=name)
+    assert len(count(graphs, 4)) == 2
+
+
+def test_explain_names_the_engine_and_the_reason() -> None:
+    assert "k = 4: sparse for 1 of 1 graphs" in count(gnp(9, 0.5), 4, method="sparse").explain()
+    told = count(gnp(9, 0.5), (2, 4)).explain().splitlines()
+    assert len(told) == 2
+    assert told[0].startswith("k = 2: direct for 1 of 1 graphs")
+    assert "estimated" in told[1]
+
+
+def test_auto_takes_different_engines_for_different_graphs() -> None:
+    """A clique of 128 is for words of bits, a graph of 40,000 vertices for its few edges."""
+    sparse = GraphSet.from_networkx(nx.barabasi_albert_graph(40_000, 4, seed=1))
+    graphs = GraphSet.concatenate([gnp(400, 0.5), sparse, gnp(400, 0.5, seed=1)])
+    choices = {choice.engine.name: choice.rows.tolist() for choice in choose(graphs, 5)}
+    assert choices == {"bitset": [0, 2], "sparse": [1]}
+
+
+def test_a_set_shared_by_engines_keeps_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
+    from anysize.counting import plan
+
+    graphs = GraphSet.concatenate(
+        [gnp(40, 0.5), GraphSet.from_networkx(nx.path_graph(500)), gnp(41, 0.5)]
+    )
+    monkeypatch.setattr(plan, "WORTH_A_SECOND_ENGINE", -1e18)
+    names = {choice.engine.name for choice in choose(graphs, 4)}
+    assert len(names) > 1
+    same(count(graphs, 4), count(graphs, 4, method="enumerate"))
+
+
+@pytest.mark.parametrize("palette", [0, 3])
+@pytest.mark.parametrize("k", range(1, 8))
+def test_auto_equals_the_oracle(k: int, palette: int) -> None:
+    graphs = gnp(8, 0.5, seed=k)
+    graphs = coloured(graphs, palette) if palette else graphs
+    same(count(graphs, k), count(graphs, k, method="brute"))
+
+
+def test_progress_rises_to_one() -> None:
+    told: list[float] = []
+    count(GraphSet.concatenate([gnp(9, 0.5, seed=s) for s in range(30)]), (3, 4), progress=told.append)
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    assert told[0] > 0
+
+
+def test_long_work_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+    import anysize.counting
+
+    monkeypatch.setattr(anysize.counting, "LONG", 0.0)
+    with pytest.warns(az.CountWarning, match="Counting will take about .* A smaller k"):
+        count(gnp(9, 0.5), 3)
+
+
+def test_an_empty_list_is_an_empty_table() -> None:
+    assert count([], (3, 4)).shape == (0, 8)
+    assert count([], 3).densities().shape == (0, 2)
+
+
+def test_the_public_names_are_the_same_objects() -> None:
+    assert az.count is count
+    assert az.Counts is Counts
+    assert az.catalogue is catalogue
+    identical(az.count(nx.path_graph(4), 3), count(nx.path_graph(4), 3))
