@@ -37,9 +37,7 @@ def same_classes(expected: NDArray[np.int64], got: NDArray[np.int64], who: str) 
     """Stop unless both have the same copies of every plain pattern."""
     if not np.array_equal(expected, got):
         place = int(np.flatnonzero(expected != got)[0])
-        raise WrongAnswer(
-            f"{who} has {got[place]} copies of plain pattern {place}, anysize {expected[place]}"
-        )
+        raise WrongAnswer(f"{who} has {got[place]} copies of plain pattern {place}, anysize {expected[place]}")
 
 
 def _same_tables(a: Counts, b: Counts, who: str) -> None:

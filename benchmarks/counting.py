@@ -92,9 +92,7 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.counting", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small jobs only, under a minute")
     parser.add_argument("--threads", type=int, default=1, help="threads of the compared column (1)")
-    parser.add_argument(
-        "--only", metavar="SUBSTRING", help="only jobs with this in their name, no other tables"
-    )
+    parser.add_argument("--only", metavar="SUBSTRING", help="only jobs with this in their name, no other tables")
     parser.add_argument("--json", metavar="FILE", type=Path, help="write every number there as well")
     return parser.parse_args()
 

@@ -40,9 +40,7 @@ def erdos_renyi_batch(amount: int, sizes: tuple[int, int], densities: tuple[floa
     rng = np.random.default_rng(7)
     n = rng.integers(sizes[0], sizes[1] + 1, amount)
     p = rng.choice(densities, amount)
-    return GraphSet.from_edges(
-        [_er_edges(a, b, rng) for a, b in zip(n, p, strict=True)], n_vertices=n.tolist()
-    )
+    return GraphSet.from_edges([_er_edges(a, b, rng) for a, b in zip(n, p, strict=True)], n_vertices=n.tolist())
 
 
 @lru_cache(maxsize=2)  # seconds to make, and several rows share them

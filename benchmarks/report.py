@@ -119,7 +119,5 @@ def startup_table(records: list[Record]) -> Table:
     table = _table("Start of a fresh process", ("what", "beside"), ("ours", "bare", "ratio", "target"))
     for record in records:
         times = written(record["ours"]), written(record["bare"])
-        table.add_row(
-            record["what"], record["beside"], *times, f"{record['ratio']:.2f}", f"{record['target']:g}"
-        )
+        table.add_row(record["what"], record["beside"], *times, f"{record['ratio']:.2f}", f"{record['target']:g}")
     return table

@@ -117,16 +117,10 @@ BATCHES = (
 
 SPARSE = (
     Row("k=4 BA 10k m=5", partial(barabasi_albert, 10_000, 5), 4, engine("enumerate"), "sparse", quick=True),
-    Row(
-        "k=5 BA 10k m=5", partial(barabasi_albert, 10_000, 5), 5, engine("flip_sparse"), "sparse", quick=True
-    ),
+    Row("k=5 BA 10k m=5", partial(barabasi_albert, 10_000, 5), 5, engine("flip_sparse"), "sparse", quick=True),
     Row("k=5 BA 10k m=20", partial(barabasi_albert, 10_000, 20), 5, engine("flip_sparse"), "sparse"),
-    Row(
-        "k=4 powerlaw-cluster 100k", partial(powerlaw_cluster, 100_000, 5), 4, engine("flip_sparse"), "sparse"
-    ),
-    Row(
-        "k=5 powerlaw-cluster 100k", partial(powerlaw_cluster, 100_000, 5), 5, engine("flip_sparse"), "sparse"
-    ),
+    Row("k=4 powerlaw-cluster 100k", partial(powerlaw_cluster, 100_000, 5), 4, engine("flip_sparse"), "sparse"),
+    Row("k=5 powerlaw-cluster 100k", partial(powerlaw_cluster, 100_000, 5), 5, engine("flip_sparse"), "sparse"),
     Row("k=4 ca-AstroPh", partial(_plain, ASTRO), 4, both(astro, engine("flip_sparse")), "sparse"),
     Row("k=5 ca-AstroPh", partial(_plain, ASTRO), 5, both(astro, engine("flip_sparse")), "sparse"),
     Row("k=5 facebook_combined", partial(_plain, FACEBOOK), 5, both(facebook, engine("bitset")), "sparse"),

@@ -8,9 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-sys.path.insert(
-    0, str(Path(__file__).resolve().parents[1])
-)  # benchmarks/ lies beside src/, outside the package
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # benchmarks/ lies beside src/, outside the package
 
 from benchmarks import inputs, peers
 from benchmarks.checks import Check, WrongAnswer, class_sums, colour_sums, engine, ours, part, totals

@@ -85,7 +85,7 @@ def kernel(first, indptr, indices, rows, flipped, k, sums):
         w = words if words > 0 else (n + 63) >> 6
         fill(first[g], n, w, indptr, indices, flipped[g], bits, upper, columns)
         codegrees(n, w, bits, columns, common, at_vertex)
-        pair_sums(n, w, bits, columns, common, closed, scratch, pair, at_vertex, k, sums[g])
+        pair_sums(n, w, bits, upper, columns, common, closed, scratch, pair, at_vertex, k, sums[g])
         if k == 5:
             vertex_sums(n, w, bits, upper, common, reach, at_vertex, sums[g])
             sums[g, 29] = count_cliques5(n, w, bits, upper, local, members, pair)
@@ -129,7 +129,7 @@ def codegrees(n, width, bits, columns, common, at_vertex):
         at_vertex[3, i] = 0
 
 
-def pair_sums(n, width, bits, columns, common, closed, scratch, pair, at_vertex, k, out):
+def pair_sums(n, width, bits, upper, columns, common, closed, scratch, pair, at_vertex, k, out):
     w = words if words > 0 else width
     blocks = (n + 63) >> 6
     degree, triangles_at, cycles_at, cliques_at = at_vertex[0], at_vertex[1], at_vertex[2], at_vertex[3]
@@ -141,75 +141,84 @@ def pair_sums(n, width, bits, columns, common, closed, scratch, pair, at_vertex,
                 closed[i, 64 * b + x] = (common[i, 64 * b + x] - 1) * int64(bit)
     for i in range(n, 64 * w):
         degree[i] = 0
-    paths4, cycles4, diamonds, books, bulls, darts, bipartite23 = 0, 0, 0, 0, 0, 0, 0
+    paths4, squares4, diamonds, books, bulls, darts, bipartite23 = 0, 0, 0, 0, 0, 0, 0
     kites, gems, edge_cliques4, path_off, wheels, inner_edges, triangle_pairs = 0, 0, 0, 0, 0, 0, 0
     for i in range(n):
         di = degree[i]
-        for j in range(i + 1, n):
-            c = int64(common[i, j])
-            adjacent = (bits[i, j >> 6] >> uint64(j & 63)) & uint64(1)
-            dj = degree[j]
-            if adjacent:
-                paths4 += (di - 1) * (dj - 1)
-            if c == 0 or (c == 1 and not adjacent):
-                continue
-            h = c * (c - 1) // 2
-            cycles4 += h
-            cycles_at[i] += h
-            cycles_at[j] += h
-            bipartite23 += h * (c - 2) // 3
-            if adjacent:
-                triangles_at[i] += c
-                triangles_at[j] += c
-                diamonds += h
-                books += h * (c - 2) // 3
-                bulls += c * (di - 2) * (dj - 2)
-                darts += h * (di + dj - 6)
-            if k < 4 or (k < 5 and not adjacent):
-                continue
-            for q in range(w):
-                pair[q] = bits[i, q] & bits[j, q]
-            if 8 * c < n:  # few common neighbours: one by one
-                around, hubs, inner, squares = 0, 0, uint64(0), uint64(0)
-                for b in range(blocks):
-                    rest = pair[b]
-                    while rest:
-                        x = (b << 6) + int64(lowest_bit(rest))
-                        rest &= rest - uint64(1)
-                        ones = uint64(0)
-                        for q in range(w):
-                            ones += popcount(pair[q] & bits[x, q])
-                        inner += ones
-                        squares += ones * ones
-                        if adjacent:
-                            around += degree[x]
-                            hubs += int64(closed[i, x]) * int64(closed[j, x])
-            else:  # many: a sweep over all vertices in vector registers
-                inner, squares = sweep(w, blocks, pair, columns, scratch)
-                around, hubs = 0, 0
+        for block in range(i >> 6, blocks):
+            rest = uint64(0)  # edges, and other pairs with at least two common neighbours
+            for x in range(64):
+                rest |= uint64(common[i, 64 * block + x] > 1) << uint64(x)
+            if block == i >> 6:
+                rest &= ~((uint64(2) << uint64(i & 63)) - uint64(1))
+            rest |= upper[i, block]
+            while rest:
+                j = (block << 6) + int64(lowest_bit(rest))
+                rest &= rest - uint64(1)
+                c = int64(common[i, j])
+                adjacent = (bits[i, j >> 6] >> uint64(j & 63)) & uint64(1)
+                dj = degree[j]
+                ordered = c * (c - 1)  # halves and sixths are taken at the end
+                squares4 += ordered
+                cycles_at[i] += ordered
+                cycles_at[j] += ordered
+                bipartite23 += ordered * (c - 2)
                 if adjacent:
+                    paths4 += (di - 1) * (dj - 1)
+                    if c == 0:
+                        continue
+                    triangles_at[i] += c
+                    triangles_at[j] += c
+                    diamonds += ordered
+                    books += ordered * (c - 2)
+                    bulls += c * (di - 2) * (dj - 2)
+                    darts += ordered * (di + dj - 6)
+                if k < 4 or (k < 5 and not adjacent):
+                    continue
+                for q in range(w):
+                    pair[q] = bits[i, q] & bits[j, q]
+                if 8 * c < n:  # few common neighbours: one by one
+                    around, hubs, inner, squares = 0, 0, uint64(0), uint64(0)
                     for b in range(blocks):
-                        word = pair[b]
-                        for x in range(64 * b, 64 * b + 64):
-                            around += int64((word >> uint64(x & 63)) & uint64(1)) * degree[x]
-                            hubs += int64(closed[i, x]) * int64(closed[j, x])
-            pairs_inside = int64(squares - inner) // 2
-            wheels += pairs_inside
-            cliques = int64(inner) // 2
-            inner_edges += cliques * (c - 2)
-            if adjacent:
-                kites += (c - 1) * (around - 2 * c)
-                gems += hubs
-                edge_cliques4 += cliques
-                cliques_at[i] += cliques
-                cliques_at[j] += cliques
-                path_off += cliques * (c - 2)
-                triangle_pairs += pairs_inside
+                        left = pair[b]
+                        while left:
+                            x = (b << 6) + int64(lowest_bit(left))
+                            left &= left - uint64(1)
+                            ones = uint64(0)
+                            for q in range(w):
+                                ones += popcount(pair[q] & bits[x, q])
+                            inner += ones
+                            squares += ones * ones
+                            if adjacent:
+                                around += degree[x]
+                                hubs += int64(closed[i, x]) * int64(closed[j, x])
+                else:  # many: a sweep over all vertices in vector registers
+                    inner, squares = sweep(w, blocks, pair, columns, scratch)
+                    around, hubs = 0, 0
+                    if adjacent:
+                        for b in range(blocks):
+                            word = pair[b]
+                            for x in range(64 * b, 64 * b + 64):
+                                around += int64((word >> uint64(x & 63)) & uint64(1)) * degree[x]
+                                hubs += int64(closed[i, x]) * int64(closed[j, x])
+                pairs_inside = int64(squares - inner)
+                wheels += pairs_inside
+                cliques = int64(inner) // 2
+                inner_edges += cliques * (c - 2)
+                if adjacent:
+                    kites += (c - 1) * (around - 2 * c)
+                    gems += hubs
+                    edge_cliques4 += cliques
+                    cliques_at[i] += cliques
+                    cliques_at[j] += cliques
+                    path_off += cliques * (c - 2)
+                    triangle_pairs += pairs_inside
     wedges, triangles, claws, paws, edges = 0, 0, 0, 0, 0
     for i in range(n):
         d = degree[i]
         t = triangles_at[i] // 2
         triangles_at[i] = t
+        cycles_at[i] //= 2
         edges += d
         triangles += t
         wedges += d * (d - 1) // 2
@@ -221,19 +230,19 @@ def pair_sums(n, width, bits, columns, common, closed, scratch, pair, at_vertex,
     out[3] = claws
     out[4] = paths4
     out[5] = paws
-    out[6] = cycles4 // 2
-    out[7] = diamonds
+    out[6] = squares4 // 4
+    out[7] = diamonds // 2
     out[8] = edge_cliques4 // 6
     out[13] = bulls
-    out[17] = darts
+    out[17] = darts // 2
     out[18] = kites
-    out[19] = bipartite23
-    out[23] = books
+    out[19] = bipartite23 // 6
+    out[23] = books // 6
     out[24] = gems
     out[25] = inner_edges
     out[26] = path_off
-    out[27] = wheels // 2
-    out[28] = triangle_pairs // 3
+    out[27] = wheels // 4
+    out[28] = triangle_pairs // 6
 
 
 def list_bits(set_words, width, members):
