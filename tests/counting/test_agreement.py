@@ -37,10 +37,10 @@ def test_plain_engines_agree_on_random_graphs(n: int, p: float, k: int) -> None:
         same(count(graphs, k, method="enumerate"), expected)
 
 
-@pytest.mark.parametrize("p", [0.03, 0.6])  # the second through its complement
+@pytest.mark.parametrize("p", [0.03, 0.55])  # the second through its complement
 def test_bitset_agrees_with_sparse_beyond_512_vertices(p: float) -> None:
     graphs = gnp(520, p, seed=5)
-    for k in (3, 4, 5):
+    for k in (4, 5):
         same(count(graphs, k, method="bitset"), count(graphs, k, method="sparse"))
 
 

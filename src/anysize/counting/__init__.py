@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +22,7 @@ from anysize.readers import as_graphset
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-Part = tuple[Columns, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]
+Part = tuple[Columns, NDArray[Any], NDArray[Any], NDArray[np.int64]]
 
 LONG = 60.0  # seconds of expected work that deserve a warning
 
@@ -67,12 +67,10 @@ def count(
     meter = _Meter(progress, sum(choice.seconds + 1e-6 for _, choice in plans))
     tables, log = [], []
     for size in sizes:
-        parts: list[Part] = [] if sets.colours is not None else [(Columns.plain(size), *_no_cells())]
-        for planned, choice in plans:
-            if planned == size:
-                parts.append(_run(choice, sets, size, workers, meter.part(choice.seconds + 1e-6)))
-                log.append(_line(size, choice, len(sets)))
-        tables.append(merged(parts or [(_no_columns(sets), *_no_cells())], len(sets)))
+        own = [choice for planned, choice in plans if planned == size]
+        log += [_line(size, choice, len(sets)) for choice in own]
+        results = [_run(choice, sets, size, workers, meter.part(choice.seconds + 1e-6)) for choice in own]
+        tables.append(_whole(results, own, sets, size))
     table = tables[0] if len(tables) == 1 else _side_by_side(tables)
     meter.finish()
     return Counts(table.matrix, table.columns, sets.sizes, sets.y, sets.names, tuple(log))
@@ -105,21 +103,30 @@ def _warn_if_long(seconds: float) -> None:
         )
 
 
-def _run(choice: Choice, graphs: GraphSet, k: int, threads: int, tick: Tick) -> Part:
-    """The cells of one choice, rows numbered as in the whole set."""
+def _whole(results: list[Table], choices: list[Choice], graphs: GraphSet, k: int) -> Table:
+    """One table of all graphs; a plain one has the whole catalogue as columns."""
+    full = graphs.colours is not None or (len(results) == 1 and len(results[0].columns) == len(catalogue(k)))
+    if len(results) == 1 and full:
+        return results[0]  # the engine took all graphs: nothing to bring together
+    parts: list[Part] = [] if graphs.colours is not None else [(Columns.plain(k), *_no_cells())]
+    for table, choice in zip(results, choices, strict=True):
+        coo = table.matrix.tocoo()
+        parts.append((table.columns, choice.rows[coo.row], coo.col, coo.data))
+    return merged(parts or [(_no_columns(graphs), *_no_cells())], len(graphs))
+
+
+def _run(choice: Choice, graphs: GraphSet, k: int, threads: int, tick: Tick) -> Table:
+    """The table of one choice."""
     whole = len(choice.rows) == len(graphs)
     part = graphs if whole else graphs[choice.rows]
     engine = import_module(f"anysize.counting.{choice.engine.module}")
     with _announced(choice.engine.name):
         try:
             if choice.engine.colours:
-                table = engine.count_coloured(part, k, threads, tick)
-            else:
-                table = _plain_table(engine.count_plain(part, k, threads, tick), part, k)
+                return cast(Table, engine.count_coloured(part, k, threads, tick))
+            return _plain_table(engine.count_plain(part, k, threads, tick), part, k)
         except OverflowError as error:
             raise OverflowError(f"{error}. Use a smaller k.") from None
-    coo = table.matrix.tocoo()
-    return table.columns, choice.rows[coo.row], coo.col.astype(np.int64), coo.data
 
 
 def _plain_table(copies: NDArray[Any], graphs: GraphSet, k: int) -> Table:

@@ -69,7 +69,7 @@ def _tasks(graphs: GraphSet):
 def _merge(parts, task_graph, k: int, graphs: GraphSet) -> Table:
     tables = []
     for high, low, length, column, amount in parts:
-        row = np.repeat(task_graph, length)
+        row = np.repeat(task_graph.astype(np.int32), length)
         place, colours = unpack(high, low, k)
         size = np.full(len(place), k, np.uint8)
         columns = Columns(size, place, None if graphs.colours is None else colours, graphs.palette)

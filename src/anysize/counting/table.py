@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,11 +21,12 @@ class Table(NamedTuple):
     matrix: csr_array[np.int64]
 
 
-def merged(parts: list[tuple[Columns, IntArray, IntArray, IntArray]], n_graphs: int) -> Table:
+def merged(parts: list[tuple[Columns, NDArray[Any], NDArray[Any], IntArray]], n_graphs: int) -> Table:
     """One table from (columns, row, column, copies) parts; equal cells are added, columns in canonical order."""
     columns, places = unite([part[0] for part in parts])
-    row = np.concatenate([part[1] for part in parts])
-    column = np.concatenate([place[part[2]] for place, part in zip(places, parts, strict=True)])
+    small = np.int32 if max(n_graphs, len(columns)) < 2**31 else np.int64
+    row = np.concatenate([part[1].astype(small, copy=False) for part in parts])
+    column = np.concatenate([place.astype(small)[part[2]] for place, part in zip(places, parts, strict=True)])
     copies = np.concatenate([part[3] for part in parts])
     matrix = coo_array((copies, (row, column)), shape=(n_graphs, len(columns))).tocsr()
     matrix.sort_indices()
