@@ -17,7 +17,7 @@ from benchmarks.growth import Record
 from benchmarks.inputs import MissingData
 from benchmarks.rows import ROWS, Row
 from benchmarks.startup import startup
-from benchmarks.timing import race
+from benchmarks.timing import BUDGET, QUICK_BUDGET, race
 
 
 def checked(row: Row, threads: int | None = 1) -> tuple[GraphSet, Counts]:
@@ -42,8 +42,8 @@ def measured(row: Row, threads: int, quick: bool) -> Record:
         calls["prototype"] = call
     ours(graphs, row.k, row.method)  # warm the all-core path too
     record: Record = {"row": row.name, "engine": growth.engines_of(counts), "subgraphs": int(expected.sum())}
-    record.update(race(calls, 0.3 if quick else 1.5))
-    record.update(_peers(row, graphs, expected, 2.0 if quick else peers.LIMIT))
+    record.update(race(calls, QUICK_BUDGET if quick else BUDGET))
+    record.update(_peers(row, graphs, expected, peers.QUICK_LIMIT if quick else peers.LIMIT))
     amount = {"graphs": len(graphs), "subgraphs": record["subgraphs"], None: 0}[row.unit]
     record["rate"] = amount / record["seconds"]
     return record
@@ -106,7 +106,7 @@ def main() -> None:
     screen.print(", ".join(f"{name} {fact}" for name, fact in results["machine"].items()), "")
     chosen = [r for r in ROWS if (r.quick or not quick) and (options.only or "") in r.name]
     results["rows"] = main_rows(screen, chosen, threads, quick)
-    screen.print(report.main_table(results["rows"], threads), "")
+    screen.print(report.main_table(results["rows"], threads, peers.QUICK_LIMIT if quick else peers.LIMIT), "")
     if not options.only:
         results["growth"] = growth_tables(screen, quick, threads)
         with screen.status("estimates"):

@@ -21,7 +21,7 @@ SIZES = (50, 100, 200, 400, 800)
 DENSITIES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 COLOURS = (1, 2, 4, 8, 12, 20, 40)
 MOST_COLOURS_AT_FIVE = 12  # beyond, the patterns themselves fill the memory: most sets have one of their own
-BUDGET = 0.5  # seconds per cell
+BUDGET, QUICK_BUDGET = 0.5, 0.05  # seconds per cell
 OFF = 3.0  # an estimate this many times from the measurement deserves another constant,
 SMALL = 1e-3  # unless fewer seconds than this are between them
 LONGEST = 2.0  # seconds of estimated work that the comparison of engines spends
@@ -32,16 +32,20 @@ def engines_of(counts: Counts) -> str:
     return "+".join(dict.fromkeys(line.split(": ")[1].split()[0] for line in counts.log))
 
 
-def _cell(graphs: GraphSet, k: int, threads: int) -> Record:
+def _budget(quick: bool) -> float:
+    return QUICK_BUDGET if quick else BUDGET
+
+
+def _cell(graphs: GraphSet, k: int, threads: int, budget: float) -> Record:
     """One timed count; coloured answers are checked against plain ones first."""
     counts = ours(graphs, k, threads=threads)
     if graphs.colours is not None:
         colour_sums(graphs, k, counts)
-    seconds = best_of(lambda: ours(graphs, k, threads=threads), BUDGET)
+    seconds = best_of(lambda: ours(graphs, k, threads=threads), budget)
     return {"seconds": seconds, "engine": engines_of(counts)}
 
 
-def _line(value: object, n: int, p: float, threads: int) -> Record:
+def _line(value: object, n: int, p: float, threads: int, budget: float) -> Record:
     plain, dyed = erdos_renyi(n, p), erdos_renyi(n, p, 4)
     jobs = {
         "plain k=4": (plain, 4),
@@ -49,17 +53,17 @@ def _line(value: object, n: int, p: float, threads: int) -> Record:
         "4 colours k=4": (dyed, 4),
         "4 colours k=5": (dyed, 5),
     }
-    return {"value": value, **{name: _cell(graphs, k, threads) for name, (graphs, k) in jobs.items()}}
+    return {"value": value, **{name: _cell(graphs, k, threads, budget) for name, (graphs, k) in jobs.items()}}
 
 
 def by_size(quick: bool, threads: int) -> list[Record]:
     """Sparse random graphs of growing size."""
-    return [_line(n, n, 0.1, threads) for n in (SIZES[:3] if quick else SIZES)]
+    return [_line(n, n, 0.1, threads, _budget(quick)) for n in (SIZES[:3] if quick else SIZES)]
 
 
 def by_density(quick: bool, threads: int) -> list[Record]:
     """Graphs of 140 vertices, from almost empty to almost full."""
-    return [_line(p, 140, p, threads) for p in (DENSITIES[1::4] if quick else DENSITIES)]
+    return [_line(p, 140, p, threads, _budget(quick)) for p in (DENSITIES[1::4] if quick else DENSITIES)]
 
 
 def by_colours(quick: bool, threads: int) -> list[Record]:
@@ -67,9 +71,9 @@ def by_colours(quick: bool, threads: int) -> list[Record]:
     records = []
     for colours in COLOURS[:3] if quick else COLOURS:
         graph = erdos_renyi(140, 0.3, colours)
-        record: Record = {"value": colours, "k=4": _cell(graph, 4, threads)}
+        record: Record = {"value": colours, "k=4": _cell(graph, 4, threads, _budget(quick))}
         if colours <= MOST_COLOURS_AT_FIVE:
-            record["k=5"] = _cell(graph, 5, threads)
+            record["k=5"] = _cell(graph, 5, threads, _budget(quick))
         records.append(record)
     return records
 
@@ -92,7 +96,7 @@ def estimates(rows: Iterable[Row], quick: bool) -> Iterator[Record]:
             if seconds > (LONGEST / 10 if quick else LONGEST):
                 continue
             same_classes(expected, class_sums(ours(graphs, row.k, engine.name, 1), row.k), engine.name)
-            measured = best_of(partial(ours, graphs, row.k, engine.name, 1), BUDGET)
+            measured = best_of(partial(ours, graphs, row.k, engine.name, 1), _budget(quick))
             group.append(_estimate(row, engine.name, seconds, measured, engine.name in picked))
         fastest = min((record["measured"] for record in group), default=0.0)
         for record in group:

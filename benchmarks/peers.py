@@ -18,7 +18,7 @@ from anysize import GraphSet
 from anysize.orbits import code_of
 from anysize.patterns import catalogue, class_table
 
-LIMIT = 20.0  # seconds
+LIMIT, QUICK_LIMIT = 20.0, 1.0  # seconds
 Answer = NDArray[np.int64]
 
 # Connected sets a second that a peer will not exceed: rows beyond that times LIMIT are not started.

@@ -62,14 +62,14 @@ def _against(record: Record, name: str) -> str:
     return f"{written(other)} {ratio_written(other / record['seconds'])}"
 
 
-def main_table(records: list[Record], threads: int) -> Table:
+def main_table(records: list[Record], threads: int, limit: float) -> Table:
     """Our time, and what the others need as a multiple of it."""
     cores = "1 core" if threads == 1 else f"{threads} cores"
     table = _table(
         "Exact counts: best of several; others also as multiples of our time (above 1: we are faster)",
         ("job", "engine"),
         (cores, "all cores", "rate", "prototype", "igraph", "networkx"),
-        "-: cannot do it, or not within 20 s. Every time belongs to an answer that agrees with ours.",
+        f"-: cannot do it, or not within {limit:g} s. Every time belongs to an answer that agrees with ours.",
     )
     for record in records:
         rate = rate_written(record["rate"]) if record["rate"] else ""

@@ -70,6 +70,8 @@ TINY = (
 )
 
 DENSE = (
+    Row("k=4 ER 140 p=.5", partial(erdos_renyi, 140, 0.5), 4, engine("sparse"), "bitset", quick=True),
+    Row("k=4 ER 800 p=.1", partial(erdos_renyi, 800, 0.1), 4, engine("sparse"), "bitset"),
     Row("k=5 ER 80 p=.5", partial(erdos_renyi, 80, 0.5), 5, engine("flip"), "bitset", quick=True),
     Row("k=5 ER 140 p=.2", partial(erdos_renyi, 140, 0.2), 5, engine("flip"), "bitset", quick=True),
     Row("k=5 ER 140 p=.5", partial(erdos_renyi, 140, 0.5), 5, engine("flip"), "bitset", quick=True),

@@ -30,7 +30,7 @@ def startup(quick: bool) -> list[dict[str, Any]]:
     for name, script, bare, target in PAIRS:
         _process(script)  # fills the caches
         calls = {"ours": lambda s=script: _process(s), "bare": lambda b=bare: _process(b)}
-        best = race(calls, 2.0 if quick else 5.0)
+        best = race(calls, 0.7 if quick else 5.0)
         ratio = best["ours"] / best["bare"]
         records.append({"what": name, "beside": bare, "target": target, "ratio": ratio, **best})
     return records

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from time import perf_counter
 from typing import Any
 
-BUDGET = 1.5  # seconds of repetitions per contestant
+BUDGET, QUICK_BUDGET = 1.5, 0.2  # seconds of repetitions per contestant
 AT_LEAST, AT_MOST = 3, 200  # repetitions
 PATIENCE = 10  # budgets after which even the least number of repetitions is cut short
 

@@ -220,9 +220,7 @@ def test_neighbours_are_symmetric_local_and_ascending(edge_lists: list[list[tupl
         ([], (), []),
     ],
 )
-def test_colours_are_coded_by_ascending_name(
-    values: object, palette: tuple[object, ...], codes: list[int]
-) -> None:
+def test_colours_are_coded_by_ascending_name(values: object, palette: tuple[object, ...], codes: list[int]) -> None:
     got, names = encode_colours(values)
     assert (names, got.tolist()) == (palette, codes)
 

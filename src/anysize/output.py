@@ -10,7 +10,6 @@ from contextlib import contextmanager
 from typing import IO, Any
 
 import numpy as np
-from numpy.typing import NDArray
 from rich import box
 from rich.table import Table
 
@@ -27,7 +26,7 @@ def graph_names(counts: Counts) -> list[str]:
 def summary(counts: Counts, over: Over, top: int) -> Table:
     """The most common patterns: copies and density of one graph, or totals and means over several."""
     single = len(counts) == 1
-    totals: NDArray[np.float64] = np.asarray(counts.matrix.astype(np.float64).sum(axis=0)).ravel()
+    totals = counts.totals()
     density = np.asarray(counts.densities(over).sum(axis=0)).ravel() / max(len(counts), 1)
     held = np.bincount(counts.matrix.indices, minlength=len(counts.columns))
     shown = np.argsort(-totals, kind="stable")[:top]
@@ -39,8 +38,7 @@ def summary(counts: Counts, over: Over, top: int) -> Table:
     if not single:
         table.add_column("graphs with it", justify="right")
     for column in shown:
-        copies = sum(counts.matrix[:, [column]].data.tolist())
-        cells = [counts.columns.pattern(column).name, f"{copies:,}", f"{density[column]:.6g}"]
+        cells = [counts.columns.pattern(column).name, f"{int(totals[column]):,}", f"{density[column]:.6g}"]
         table.add_row(*cells, *([] if single else [f"{held[column]:,}"]))
     return table
 

@@ -52,9 +52,7 @@ def test_scattered_numbers_are_renumbered_by_size(tmp_path: Path) -> None:
 
 def test_edge_list_repetitions_give_one_warning(tmp_path: Path) -> None:
     path = write(tmp_path, "0 1\n0 1\n1 0\n1 1\n")
-    with pytest.warns(
-        GraphWarning, match="Dropped 1 self loops and 1 repeated edges while reading 1 graph"
-    ) as caught:
+    with pytest.warns(GraphWarning, match="Dropped 1 self loops and 1 repeated edges while reading 1 graph") as caught:
         read(path)
     assert len(caught) == 1
     assert caught[0].filename == __file__
@@ -121,9 +119,7 @@ def test_adjacency_matrices_one_graph_per_file(tmp_path: Path) -> None:
 def test_adjacency_loops_give_one_warning_for_all_files(tmp_path: Path) -> None:
     for name in ("a.csv", "b.csv"):
         write(tmp_path, ",0,1\n0,1,1\n1,1,1\n", name)
-    with pytest.warns(
-        GraphWarning, match="Dropped 4 self loops and 0 repeated edges while reading 2"
-    ) as caught:
+    with pytest.warns(GraphWarning, match="Dropped 4 self loops and 0 repeated edges while reading 2") as caught:
         assert read(tmp_path).edge_counts.tolist() == [1, 1]
     assert len(caught) == 1
 

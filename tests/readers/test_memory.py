@@ -117,9 +117,7 @@ def test_networkx_refuses_what_is_no_graph(wrong: object) -> None:
 
 
 def test_networkx_names_the_stranger_in_a_list() -> None:
-    with pytest.raises(
-        GraphError, match=re.escape("Graph 1 of the list is a int; expected a networkx graph")
-    ):
+    with pytest.raises(GraphError, match=re.escape("Graph 1 of the list is a int; expected a networkx graph")):
         GraphSet.from_networkx([nx.path_graph(2), 7])
 
 
@@ -233,13 +231,9 @@ def test_pyg_real_data_batches_and_back() -> None:
 # ---- scipy and numpy matrices --------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
-    "form", [sp.csr_array, sp.csc_matrix, sp.coo_array, sp.lil_array, sp.dok_array, np.array]
-)
+@pytest.mark.parametrize("form", [sp.csr_array, sp.csc_matrix, sp.coo_array, sp.lil_array, sp.dok_array, np.array])
 def test_matrices_of_every_form(form: Any) -> None:
-    graphs = GraphSet.from_scipy(
-        form(np.array([[0, -0.5, 0], [0, 0, 3], [0, 1, 0]])), colours=["a", "b", "a"]
-    )
+    graphs = GraphSet.from_scipy(form(np.array([[0, -0.5, 0], [0, 0, 3], [0, 1, 0]])), colours=["a", "b", "a"])
     assert graphs.edges().tolist() == [[0, 1], [1, 2]]
     assert graphs.colour_names() == ("a", "b", "a")
 
@@ -255,9 +249,7 @@ def test_stored_zeros_and_cancelling_entries_are_no_edges() -> None:
 
 def test_several_matrices() -> None:
     triangle = 1 - np.eye(3, dtype=int)
-    graphs = GraphSet.from_scipy(
-        [triangle, sp.csr_array((2, 2))], colours=[["a", "b", "c"], ["c", "c"]], y=[0, 1]
-    )
+    graphs = GraphSet.from_scipy([triangle, sp.csr_array((2, 2))], colours=[["a", "b", "c"], ["c", "c"]], y=[0, 1])
     assert graphs.edge_counts.tolist() == [3, 0]
     assert graphs.colour_names(1) == ("c", "c")
     assert GraphSet.from_scipy(np.stack([triangle, triangle])).edge_counts.tolist() == [3, 3]

@@ -78,9 +78,7 @@ def test_graphs_are_cut_at_the_right_places(
     graphs = read(file_of(data_dir, manifest[name]))
     shift = np.repeat(np.repeat(graphs.first[:-1], graphs.sizes), graphs.degrees)
     total = len(graphs.indptr) - 1
-    matrix = csr_array(
-        (np.ones(len(shift), np.int8), graphs.indices + shift, graphs.indptr), shape=(total, total)
-    )
+    matrix = csr_array((np.ones(len(shift), np.int8), graphs.indices + shift, graphs.indptr), shape=(total, total))
     _, component = connected_components(matrix, directed=False)
     parts = [len(np.unique(component[a:b])) for a, b in zip(graphs.first, graphs.first[1:], strict=False)]
     assert sum(number > 1 for number in parts) == disconnected

@@ -31,9 +31,7 @@ def graph_sets(draw: st.DrawFn, names: st.SearchStrategy[int | str] = NAMES) -> 
     pairs = [[(u, v) for v in range(size) for u in range(v)] for size in sizes]
     edges = [draw(st.lists(st.sampled_from(p), unique=True)) if p else [] for p in pairs]
     colours = [draw(st.lists(names, min_size=size, max_size=size)) for size in sizes] if coloured else None
-    label = st.one_of(
-        st.lists(st.integers(-(10**17), 10**17)), st.lists(st.sampled_from(["a", "é", '"', "\n"]))
-    )
+    label = st.one_of(st.lists(st.integers(-(10**17), 10**17)), st.lists(st.sampled_from(["a", "é", '"', "\n"])))
     y = draw(label.map(lambda values: (values * len(sizes))[: len(sizes)]))
     several = GraphSet.concatenate(
         GraphSet.from_edges(edge, n_vertices=size, colours=None if colours is None else colours[g])
@@ -93,14 +91,10 @@ def test_empty_set_round_trip(tmp_path: Path) -> None:
 
 # ---- garbage -------------------------------------------------------------------------------------
 
-LINES = st.lists(
-    st.sampled_from(["1", "2", "1, 2", "2,1", "3 1", "", " ", "-1", "0", "x", "1.5", "#", "%", "9" * 30])
-)
+LINES = st.lists(st.sampled_from(["1", "2", "1, 2", "2,1", "3 1", "", " ", "-1", "0", "x", "1.5", "#", "%", "9" * 30]))
 GARBAGE = st.one_of(
     st.binary(max_size=60),
-    st.text(alphabet="0123, \t\n\r-+.#%e_\x00\x0b\x1c\x85\xa0", max_size=40).map(
-        lambda text: text.encode("latin1")
-    ),
+    st.text(alphabet="0123, \t\n\r-+.#%e_\x00\x0b\x1c\x85\xa0", max_size=40).map(lambda text: text.encode("latin1")),
     LINES.map(lambda lines: "\n".join(lines).encode()),
 )
 
@@ -141,11 +135,7 @@ def test_any_bytes_as_an_adjacency_matrix(data: bytes) -> None:
 ENDINGS = ("A", "graph_indicator", "graph_labels", "node_labels", "node_label_names", "graph_label_names")
 
 
-@given(
-    st.fixed_dictionaries(
-        {"A": GARBAGE, "graph_indicator": GARBAGE}, optional=dict.fromkeys(ENDINGS[2:], GARBAGE)
-    )
-)
+@given(st.fixed_dictionaries({"A": GARBAGE, "graph_indicator": GARBAGE}, optional=dict.fromkeys(ENDINGS[2:], GARBAGE)))
 def test_any_bytes_as_tu_files(files: dict[str, bytes]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for ending, data in files.items():
@@ -186,14 +176,10 @@ def small_zip() -> bytes:
 @given(st.data())
 def test_any_damage_to_a_packed_file(data: st.DataObject) -> None:
     name, sound = data.draw(
-        st.sampled_from(
-            [("SET.zip", small_zip()), ("graph.txt.gz", gzip.compress(b"0 1\n1 2\n" * 9, mtime=0))]
-        )
+        st.sampled_from([("SET.zip", small_zip()), ("graph.txt.gz", gzip.compress(b"0 1\n1 2\n" * 9, mtime=0))])
     )
     damaged = bytearray(sound)
-    for place, value in data.draw(
-        st.lists(st.tuples(st.integers(0, len(sound) - 1), st.integers(0, 255)), max_size=3)
-    ):
+    for place, value in data.draw(st.lists(st.tuples(st.integers(0, len(sound) - 1), st.integers(0, 255)), max_size=3)):
         damaged[place] = value
     damaged = damaged[: data.draw(st.integers(0, len(damaged)))] if data.draw(st.booleans()) else damaged
     with tempfile.TemporaryDirectory() as folder:

@@ -126,9 +126,7 @@ def test_labels_of_several_columns_become_one_colour(tmp_path: Path) -> None:
 
 def test_repetitions_and_loops_give_one_warning(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, FILES | {"A": "1, 2\n" + FILES["A"] + "6, 6\n"})
-    with pytest.warns(
-        GraphWarning, match="Dropped 1 self loops and 1 repeated edges while reading 2"
-    ) as caught:
+    with pytest.warns(GraphWarning, match="Dropped 1 self loops and 1 repeated edges while reading 2") as caught:
         check(read(folder))
     assert len(caught) == 1
     assert caught[0].filename == __file__
@@ -176,9 +174,7 @@ def test_repetitions_and_loops_give_one_warning(tmp_path: Path) -> None:
         ({"graph_label_names": "1\n2\n"}, "SET_graph_label_names.txt: expected a JSON string on every line"),
     ],
 )
-def test_broken_files_are_named_with_their_line(
-    tmp_path: Path, changes: dict[str, str | None], message: str
-) -> None:
+def test_broken_files_are_named_with_their_line(tmp_path: Path, changes: dict[str, str | None], message: str) -> None:
     with pytest.raises(GraphError, match=re.escape(message)) as caught:
         read(folder_of(tmp_path, FILES | changes))
     assert "\n" not in str(caught.value)
@@ -283,9 +279,7 @@ def test_names_that_are_no_file_names_are_refused(tmp_path: Path, name: str) -> 
     assert list(tmp_path.iterdir()) == []
 
 
-def test_nothing_is_overwritten_and_nothing_is_half_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_nothing_is_overwritten_and_nothing_is_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graphs = GraphSet.from_edges([(0, 1)], y=[1])
     graphs.to_tu(tmp_path, "SET")
     with pytest.raises(GraphError, match="exists already"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
@@ -119,6 +120,8 @@ def _run(choice: Choice, graphs: GraphSet, k: int, threads: int, tick: Tick) -> 
     """The table of one choice."""
     whole = len(choice.rows) == len(graphs)
     part = graphs if whole else graphs[choice.rows]
+    if not whole and part.names is None:  # errors name graphs by their number in the whole set
+        part = replace(part, names=tuple(str(row) for row in choice.rows))
     engine = import_module(f"anysize.counting.{choice.engine.module}")
     with _announced(choice.engine.name):
         try:

@@ -108,8 +108,14 @@ class Counts:
 
     def top(self, n: int) -> Counts:
         """The n most common patterns over all graphs, in canonical order; ties go to the earlier one."""
-        totals: NDArray[np.float64] = np.asarray(self.matrix.astype(np.float64).sum(axis=0))
-        return self.select(np.sort(np.argsort(-totals, kind="stable")[:n]))
+        return self.select(np.sort(np.argsort(-self.totals(), kind="stable")[:n]))
+
+    def totals(self) -> NDArray[Any]:
+        """Copies of every pattern in all graphs together: int64, or Python integers where they do not fit."""
+        rounded = np.bincount(self.matrix.indices, self.matrix.data, minlength=len(self.columns))
+        exact = np.zeros(len(self.columns), np.int64 if rounded.max(initial=0) < 2**62 else object)
+        np.add.at(exact, self.matrix.indices, self.matrix.data.astype(exact.dtype))
+        return exact
 
     @staticmethod
     def concatenate(tables: Iterable[Counts]) -> Counts:

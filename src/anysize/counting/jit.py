@@ -9,6 +9,9 @@ numba cannot find a closure that holds other kernels in its cache on disk; funct
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import cache
+from hashlib import sha256
+from pathlib import Path
 from types import FunctionType
 
 from numba import njit
@@ -20,9 +23,21 @@ def entry(function: Callable) -> Callable:
     """A kernel that Python calls, without the interpreter lock, kept in numba's cache on disk."""
     dispatcher = njit(nogil=True, error_model="numpy", cache=True)(function)
     cache = dispatcher._cache
+    if hasattr(cache, "_cache_file") and hasattr(cache._cache_file, "_source_stamp"):
+        cache._cache_file._source_stamp = (cache._cache_file._source_stamp, _all_kernels())
     if all(hasattr(cache, name) for name in ("_load_overload", "_guard_against_spurious_io_errors")):
         dispatcher._cache = _LightCache(cache)
     return dispatcher
+
+
+@cache
+def _all_kernels() -> str:
+    """A fingerprint of every file beside this one. numba looks at the file of an entry alone, and would go on
+    using its old machine code when a helper in another file has changed."""
+    fingerprint = sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        fingerprint.update(path.name.encode() + b"\0" + path.read_bytes())
+    return fingerprint.hexdigest()
 
 
 class _LightCache:

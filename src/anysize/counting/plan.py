@@ -35,6 +35,7 @@ class Features:
     n: Floats
     edges: Floats
     wedges: Floats
+    walks: Floats  # wedges whose ends have at least three neighbours: the others close no cycle that is looked for
     trees: dict[int, Floats]  # subtrees on k vertices: a bound on the connected k-sets
     colours: Floats  # different ones in the graph; 1 where there are none
     coloured: bool
@@ -59,13 +60,15 @@ def features(graphs: GraphSet) -> Features:
         return np.bincount(graph, values, len(graphs)).astype(np.float64)
 
     wedges = total(d * (d - 1) / 2)
+    busy = np.bincount(source, d[neighbour] > 2, len(d))
+    walks = total(busy * (busy - 1) / 2)
     paths4 = total(d * reach) / 2 - total(d * (d - 1)) / 2
     four = np.maximum(paths4, 0) + total(d * (d - 1) * (d - 2) / 6)
     five = total(reach**2 / 2 + reach * (d - 1) * (d - 2) / 2 + d * (d - 1) * (d - 2) * (d - 3) / 24)
     growth = np.maximum(five, 1) / np.maximum(four, 1)
     trees = {3: wedges, 4: four, 5: five, 6: five * growth, 7: five * growth**2}
     return Features(
-        graphs.sizes.astype(np.float64), total(d) / 2, wedges, trees, _colours_in_use(graphs),
+        graphs.sizes.astype(np.float64), total(d) / 2, wedges, walks, trees, _colours_in_use(graphs),
         graphs.colours is not None,
     )  # fmt: skip
 
@@ -111,9 +114,9 @@ def _bitset_cost(f: Features, k: int) -> Floats:
 
 
 def _sparse_cost(f: Features, k: int) -> Floats:
-    closed = f.wedges * f.wedges / np.maximum(f.n, 1) / np.maximum(f.n, 1)  # dense parts have many triangles
+    closed = f.walks * f.walks / np.maximum(f.n, 1) / np.maximum(f.n, 1)  # dense parts have many triangles
     per_wedge = {3: 0.3, 4: 1.0, 5: 8.0}[k]
-    return 1e6 + 60 * f.edges + per_wedge * f.wedges + (closed if k == 5 else 0)
+    return 1e6 + 60 * f.edges + per_wedge * f.walks + (closed if k == 5 else 0)
 
 
 def _flip_cost(f: Features, k: int) -> Floats:
