@@ -139,11 +139,11 @@ def _along(k: int, colours: list[int]) -> tuple[object, ...]:
 @pytest.mark.parametrize("k", [4, 5])
 def test_the_ways_to_remember_raw_patterns_agree(mode: str, k: int, monkeypatch: pytest.MonkeyPatch) -> None:
     graphs = coloured(GraphSet.concatenate([gnp(30, 0.3, seed=1), gnp(300, 0.01, seed=2)]), 3)
-    assert enumerate_engine._mode(k, 2) == enumerate_engine.DIRECT
+    assert enumerate_engine._mode(k, 2, vertices=165) == enumerate_engine.DIRECT
     expected = count(graphs, k, method="enumerate")
     asked: list[int] = []
 
-    def always(k: int, bits: int) -> str:
+    def always(k: int, bits: int, vertices: int) -> str:
         asked.append(k)
         return mode
 
@@ -153,8 +153,9 @@ def test_the_ways_to_remember_raw_patterns_agree(mode: str, k: int, monkeypatch:
 
 
 def test_raw_patterns_of_every_width_have_a_way_to_be_remembered() -> None:
-    modes = [enumerate_engine._mode(7, bits) for bits in (0, 1, 6, 7, 16)]
+    modes = [enumerate_engine._mode(7, bits, vertices=1000) for bits in (0, 1, 6, 7, 16)]
     assert modes == ["direct", "cached", "cached", "wide", "wide"]
+    assert enumerate_engine._mode(4, 2, vertices=20) == "cached"  # too few sets to fill a table
 
 
 @pytest.mark.parametrize("pairs", [30, 62, 300])

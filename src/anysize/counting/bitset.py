@@ -116,13 +116,23 @@ def fill(start, n, width, indptr, indices, flip, bits, upper, columns):
 
 def codegrees(n, width, bits, columns, common, at_vertex):
     w = words if words > 0 else width
+    span = 64 * ((n + 63) >> 6)
     for i in range(n):
         row = common[i]
-        for j in range(64 * ((n + 63) >> 6)):
-            ones = uint64(0)
+        if words > 0:
+            for j in range(span):
+                ones = uint64(0)
+                for q in range(w):
+                    ones += popcount(bits[i, q] & columns[q, j])
+                row[j] = int64(ones)
+        else:
+            for j in range(span):
+                row[j] = 0
             for q in range(w):
-                ones += popcount(bits[i, q] & columns[q, j])
-            row[j] = int64(ones)
+                word = bits[i, q]
+                if word:
+                    for j in range(span):
+                        row[j] += int64(popcount(word & columns[q, j]))
         at_vertex[0, i] = row[i]
         at_vertex[1, i] = 0
         at_vertex[2, i] = 0

@@ -6,7 +6,7 @@ objects only when somebody looks at them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -111,6 +111,22 @@ class Columns:
         colours[np.arange(MAX_SIZE) >= self.size[:, None]] = 0
         return Columns(self.size, self.place, colours, palette)
 
+    def in_order(self) -> bool:
+        """Whether a plain table has its patterns once each and in canonical order."""
+        number = self.size.astype(np.int64) << 16 | self.place.astype(np.int64)
+        return bool((np.diff(number) > 0).all())
+
+    def short_keys(self, widest: int) -> NDArray[np.uint64] | None:
+        """One word per column in canonical order, or None where size, place and ``widest`` colours do not fit one."""
+        bits = max(len(self.palette) - 1, 0).bit_length()
+        if 13 + bits * widest > 64:
+            return None
+        word = (self.size.astype(np.uint64) << np.uint64(10)) | self.place.astype(np.uint64)
+        for vertex in range(widest if self.colours is not None else 0):
+            assert self.colours is not None
+            word = (word << np.uint64(bits)) | self.colours[:, vertex].astype(np.uint64)
+        return word
+
     def keys(self) -> NDArray[np.uint64]:
         """Two words per column, (size, place, first colours) and (other colours): their order is canonical."""
         words = np.zeros((len(self), 2), np.uint64)
@@ -121,6 +137,23 @@ class Columns:
                 word, shift = (0, 32 - 16 * vertex) if vertex < 3 else (1, 48 - 16 * (vertex - 3))
                 words[:, word] |= wide[:, vertex] << np.uint64(shift)
         return words
+
+
+def _grouped(
+    short: list[NDArray[np.uint64] | None], full: list[Callable[[], NDArray[np.uint64]]]
+) -> tuple[IntArray, NDArray[np.bool_]]:
+    """An order that sorts all keys, and where in it a key differs from the one before."""
+    if all(part is not None for part in short):
+        one = np.concatenate([part for part in short if part is not None])
+        order = np.argsort(one)
+        ordered = one[order][:, None]
+    else:
+        keys = np.concatenate([part() for part in full])
+        order = np.lexsort((keys[:, 1], keys[:, 0]))
+        ordered = keys[order]
+    new = np.ones(len(order), bool)
+    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    return order, new
 
 
 def _places(k: int) -> dict[tuple[tuple[int, int], ...], int]:
@@ -134,13 +167,14 @@ def unite(parts: Sequence[Columns]) -> tuple[Columns, list[IntArray]]:
     """
     if len({part.colours is None for part in parts}) > 1:
         raise ValueError("expected tables that are all plain or all coloured; got both")
-    palette = tuple(sorted({name for part in parts for name in part.palette}, key=colour_order))
+    palette = parts[0].palette
+    if any(part.palette != palette for part in parts):
+        palette = tuple(sorted({name for part in parts for name in part.palette}, key=colour_order))
     recoded = [part.recoded(palette) for part in parts]
-    keys = np.concatenate([part.keys() for part in recoded])
-    order = np.lexsort((keys[:, 1], keys[:, 0]))
-    ordered = keys[order]
-    new = np.ones(len(order), bool)
-    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
+    if len(parts) == 1 and parts[0].colours is None and parts[0].in_order():
+        return parts[0], [np.arange(len(parts[0]))]
+    widest = max(int(part.size.max(initial=0)) for part in recoded)
+    order, new = _grouped([part.short_keys(widest) for part in recoded], [part.keys for part in recoded])
     where = np.empty(len(order), np.int64)
     where[order] = np.cumsum(new) - 1
     chosen = order[new]

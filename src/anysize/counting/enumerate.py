@@ -10,6 +10,7 @@ which canonical pattern it is, and only what is not in the cache is worked out.
 from __future__ import annotations
 
 from functools import cache
+from math import comb
 
 import numpy as np
 from numba import int64, uint64
@@ -23,7 +24,7 @@ from anysize.counting.table import Table, merged
 from anysize.graphs import GraphSet
 
 DIRECT_BITS = 22  # raw patterns of at most so many bits index a table of counters, others go through a cache
-CACHE_BITS = 14  # entries of the cache: 256 KiB, which stays near the core
+CACHE_BITS = 15  # entries of the cache, 16 bytes each: it stays near the core
 ROOTS_PER_TASK = 256  # a large graph is many tasks, each with the sets of so many smallest vertices
 
 DIRECT, CACHED, WIDE = "direct", "cached", "wide"
@@ -41,7 +42,7 @@ def count_coloured(graphs: GraphSet, k: int, threads: int, tick: Tick) -> Table:
     colour_bits = max(len(graphs.palette) - 1, 0).bit_length()
     tasks = _tasks(graphs)
     counter = np.zeros(1, np.int64)
-    compiled = _kernel(_mode(k, colour_bits))
+    compiled = _kernel(_mode(k, colour_bits, int(graphs.first[-1]) // max(len(graphs), 1)))
 
     def run():
         arrays = (graphs.first, graphs.indptr, graphs.indices, colours, *tasks, counter)
@@ -51,9 +52,12 @@ def count_coloured(graphs: GraphSet, k: int, threads: int, tick: Tick) -> Table:
     return _merge(parts, tasks[0], k, graphs)
 
 
-def _mode(k: int, colour_bits: int) -> str:
+def _mode(k: int, colour_bits: int, vertices: int) -> str:
+    """How to remember raw patterns of graphs of about that size: a table pays where many sets share a counter."""
     raw_bits = k * (k - 1) // 2 + k * colour_bits
-    return DIRECT if raw_bits <= DIRECT_BITS else CACHED if raw_bits <= 63 else WIDE
+    if raw_bits <= DIRECT_BITS and comb(vertices, k) >= 4 << raw_bits:
+        return DIRECT
+    return CACHED if raw_bits <= 63 else WIDE
 
 
 def _tasks(graphs: GraphSet):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import comb
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,8 @@ Floats = NDArray[np.float64]
 
 ALL_SIZES = tuple(range(1, 8))
 NEVER = np.inf
+PILOT, SMALL = 250, 512  # graphs looked at, of many with at most so many vertices
+ALWAYS_BITSET = 128  # vertices; up to here nothing beats it on plain graphs
 WORTH_A_SECOND_ENGINE = 5e7  # nanoseconds; below it one engine takes all graphs of a set
 
 # Largest graphs and numbers of colours the engines take; the engines use these too.
@@ -36,13 +38,20 @@ class Features:
     edges: Floats
     wedges: Floats
     walks: Floats  # wedges whose ends have at least three neighbours: the others close no cycle that is looked for
+    crowd: Floats  # about how many steps it takes to look around the triangles of clustered graphs
     trees: dict[int, Floats]  # subtrees on k vertices: a bound on the connected k-sets
-    colours: Floats  # different ones in the graph; 1 where there are none
-    coloured: bool
+    graphs: GraphSet
+
+    @cached_property
+    def colours(self) -> Floats:
+        """Different colours in each graph; 1 where there are none."""
+        return _colours_in_use(self.graphs)
 
     def sets(self, k: int) -> Floats:
         """About how many connected k-sets there are, at most."""
-        everything = np.array([float(comb(int(n), k)) for n in self.n])
+        everything = np.ones(len(self.n))  # C(n, k)
+        for taken in range(k):
+            everything *= np.maximum(self.n - taken, 0) / (taken + 1)
         return np.asarray(np.minimum(self.trees[k], everything), np.float64)
 
 
@@ -60,17 +69,15 @@ def features(graphs: GraphSet) -> Features:
         return np.bincount(graph, values, len(graphs)).astype(np.float64)
 
     wedges = total(d * (d - 1) / 2)
-    busy = np.bincount(source, d[neighbour] > 2, len(d))
+    busy = np.bincount(source, d[neighbour] > 2, len(d)).astype(np.float64)
     walks = total(busy * (busy - 1) / 2)
+    crowd = total(busy * busy * np.minimum(busy, 64))
     paths4 = total(d * reach) / 2 - total(d * (d - 1)) / 2
     four = np.maximum(paths4, 0) + total(d * (d - 1) * (d - 2) / 6)
     five = total(reach**2 / 2 + reach * (d - 1) * (d - 2) / 2 + d * (d - 1) * (d - 2) * (d - 3) / 24)
     growth = np.maximum(five, 1) / np.maximum(four, 1)
     trees = {3: wedges, 4: four, 5: five, 6: five * growth, 7: five * growth**2}
-    return Features(
-        graphs.sizes.astype(np.float64), total(d) / 2, wedges, walks, trees, _colours_in_use(graphs),
-        graphs.colours is not None,
-    )  # fmt: skip
+    return Features(graphs.sizes.astype(np.float64), total(d) / 2, wedges, walks, crowd, trees, graphs)
 
 
 def _colours_in_use(graphs: GraphSet) -> Floats:
@@ -90,7 +97,8 @@ class Engine:
     sizes: tuple[int, ...]
     colours: bool
     idea: str
-    cost: Callable[[Features, int], Floats]
+    cost: Callable[[Features, int], Floats]  # of each graph
+    start: float = 0.0  # of a call
 
 
 def _padded(colours: Floats, sizes: tuple[int, ...]) -> Floats:
@@ -106,17 +114,19 @@ def _direct_cost(f: Features, k: int) -> Floats:
 def _bitset_cost(f: Features, k: int) -> Floats:
     words = np.ceil(f.n / 64)
     density = np.minimum(f.edges, np.maximum(f.n * (f.n - 1) / 2 - f.edges, 0)) / np.maximum(f.n**2 / 2, 1)
-    pairs = f.n**2 / 2 * (2 + words / 4)
-    common = f.n**2 / 2 * np.minimum(f.n * density**2 * (2 + words), f.n / 8 * words) if k > 3 else 0
-    cliques = f.n**4 / 24 * density**6 * words * 3 if k == 5 else 0
-    reach = f.n**2 * f.n * density / 8 if k == 5 else 0
-    return np.where(f.n <= BITSET_VERTICES, 500 + pairs + common + cliques + reach, NEVER)
+    pairs = f.n**2 / 2 * (1 + words / 6)
+    shared = f.n * density**2  # common neighbours of a pair
+    common = f.n**2 / 2 * np.minimum(shared * (2 + 0.6 * words), f.n / 8 * (1 + words / 3))
+    considered = density if k == 4 else float(k == 5)  # at k = 4 only edges look at their common neighbours
+    cliques = f.n**4 / 24 * density**6 * (2 + words) if k == 5 else 0
+    reach = f.n**2 * f.n * density / 16 if k == 5 else 0
+    return np.where(f.n <= BITSET_VERTICES, 500 + pairs + considered * common + cliques + reach, NEVER)
 
 
 def _sparse_cost(f: Features, k: int) -> Floats:
-    closed = f.walks * f.walks / np.maximum(f.n, 1) / np.maximum(f.n, 1)  # dense parts have many triangles
-    per_wedge = {3: 0.3, 4: 1.0, 5: 8.0}[k]
-    return 1e6 + 60 * f.edges + per_wedge * f.walks + (closed if k == 5 else 0)
+    if k < 5:
+        return 2e5 + 60 * f.edges + {3: 0.5, 4: 2.0}[k] * f.walks
+    return 6e5 + 250 * f.edges + 0.25 * f.crowd
 
 
 def _flip_cost(f: Features, k: int) -> Floats:
@@ -126,26 +136,28 @@ def _flip_cost(f: Features, k: int) -> Floats:
     words = np.maximum(np.ceil(f.n / 64), finite)
     pairs = {4: 6, 5: 22, 6: 50}[k]
     sets = f.n ** (k - 2) / {4: 2, 5: 6, 6: 24}[k]
-    used = np.minimum(1, {4: 1.0, 5: 3.0, 6: 6.0}[k] * density ** (k - 3))
+    used = np.minimum(1, 1 if k == 4 else 3 * density if k == 5 else 8 * density**2)  # sets whose groups are needed
     group = words * 2 ** (k - 3) / 2
     products = np.where(finite <= 2, (finite * 2 ** (k - 2)) ** 2 / 8, pairs * np.maximum(finite**2 / 8, 1))
-    table = finite**k * {4: 2, 5: 6, 6: 100}[k] * 4  # every pattern, once per graph
-    cost = 4e5 + table + sets * (3 + used * (4 + group + products * 0.7))
+    table = finite**k * {4: 300, 5: 900, 6: 2500}[k]  # every pattern, once per graph
+    cost = 3e5 + table + sets * (3 + used * (4 + group + products) * (1 + 2 * density**3))
     return np.where(np.isfinite(colours) & (f.n <= FLIP_VERTICES), cost, NEVER)
 
 
 def _flip_sparse_cost(f: Features, k: int) -> Floats:
     colours = _padded(f.colours, FLIP_SPARSE_COLOURS[k])
     finite = np.where(np.isfinite(colours), colours, 1)
-    visits = f.edges if k == 4 else f.wedges
-    table = finite**k * {4: 8, 5: 30}[k] * 4
-    cost = 3e6 + table + 100 * f.edges + visits * (40 + 6 * finite**2) + 1.5 * f.wedges
+    table = finite**k * {4: 400, 5: 1100}[k]
+    closed = (2 * f.edges / np.maximum(f.n, 1)) ** 2 / np.maximum(f.n, 1)  # triangles at an edge, if at random
+    visits = f.edges * (40 + 6 * finite**2) if k == 4 else f.wedges * (30 + 4 * finite**2 + closed)
+    cost = 4e5 + table + 100 * f.edges + visits + (1.5 + 2 * closed) * f.wedges
     return np.where(np.isfinite(colours), cost, NEVER)
 
 
 def _enumerate_cost(f: Features, k: int) -> Floats:
     raw_bits = k * (k - 1) / 2 + k * np.ceil(np.log2(f.colours))
-    return 300 + f.sets(k) * np.where(raw_bits <= 22, 9, 60)
+    many = (raw_bits <= 22) & (f.n**k / {3: 6, 4: 24, 5: 120, 6: 720, 7: 5040}[k] > 4 * 2.0**raw_bits)
+    return 300 + f.sets(k) * np.where(many, 9, 50)
 
 
 def _brute_cost(f: Features, k: int) -> Floats:
@@ -156,12 +168,13 @@ ENGINES: dict[str, Engine] = {
     engine.name: engine
     for engine in (
         Engine("direct", "direct", (1, 2), True, "vertices and edges by colour", _direct_cost),
-        Engine("bitset", "bitset", (3, 4, 5), False, "sums over pairs and triangles in words of 64 bits", _bitset_cost),
+        Engine("bitset", "bitset", (3, 4, 5), False,
+               "sums over pairs and triangles in words of 64 bits", _bitset_cost, 5e4),
         Engine("sparse", "sparse", (3, 4, 5), False, "sums over cycles and cliques in degree order", _sparse_cost),
         Engine("flip", "flip", (4, 5, 6), True, "products of neighbourhood sizes over all (k-2)-sets", _flip_cost),
         Engine("flip_sparse", "flip_sparse", (4, 5), True,
                "products of neighbourhood sizes over edges or wedges", _flip_sparse_cost),
-        Engine("enumerate", "enumerate", (3, 4, 5, 6, 7), True, "every connected set once", _enumerate_cost),
+        Engine("enumerate", "enumerate", (3, 4, 5, 6, 7), True, "every connected set once", _enumerate_cost, 6e5),
         Engine("brute", "brute", ALL_SIZES, True, "every subset, looked at: the oracle", _brute_cost),
     )
 }  # fmt: skip
@@ -181,11 +194,23 @@ def choose(graphs: GraphSet, k: int, method: str = "auto") -> list[Choice]:
     """The engines for all graphs of a set."""
     if method != "auto":
         engine = _engine(method, graphs, k)
-        rows = np.arange(len(graphs))
-        return [Choice(engine, rows, 0.0, "asked for")] if len(rows) else []
+        return _all_by(engine, graphs, "asked for")
+    if k < 3:
+        return _all_by(ENGINES["direct"], graphs, "the only one for this size")
+    plain = graphs.colours is None
+    able = [e for e in ENGINES.values() if k in e.sizes and (e.colours or plain) and e.name != "brute"]
+    if plain and k <= 5:
+        able = [e for e in able if not e.colours]  # without colours, those that see none are ahead
+        if graphs.sizes.max(initial=0) <= ALWAYS_BITSET:
+            return _all_by(ENGINES["bitset"], graphs, f"no graph has more than {ALWAYS_BITSET} vertices")
+    if len(graphs) > 4 * PILOT and graphs.sizes.max() <= SMALL:
+        # Many small graphs: a look at some of them is enough to see that enumeration, which can take all, is ahead.
+        some = choose(graphs[np.linspace(0, len(graphs) - 1, PILOT).astype(np.int64)], k)
+        if len(some) == 1 and some[0].engine.name == "enumerate":
+            seconds = some[0].seconds * len(graphs) / PILOT
+            return [Choice(some[0].engine, np.arange(len(graphs)), seconds, f"{PILOT} of them: {some[0].reason}")]
     seen = features(graphs)
-    able = [e for e in ENGINES.values() if k in e.sizes and (e.colours or not seen.coloured)]
-    costs = np.stack([engine.cost(seen, k) for engine in able])
+    costs = np.stack([engine.cost(seen, k) + engine.start / max(len(graphs), 1) for engine in able])
     best = costs.argmin(axis=0)
     alone = costs.sum(axis=1)
     if len(graphs) and alone.min() < 2 * costs.min(axis=0).sum() + WORTH_A_SECOND_ENGINE:
@@ -197,6 +222,10 @@ def choose(graphs: GraphSet, k: int, method: str = "auto") -> list[Choice]:
             seconds = float(costs[number, rows].sum()) / 1e9
             choices.append(Choice(engine, rows, seconds, _reason(costs, able, number, rows, seconds)))
     return choices
+
+
+def _all_by(engine: Engine, graphs: GraphSet, reason: str) -> list[Choice]:
+    return [Choice(engine, np.arange(len(graphs)), 0.0, reason)] if len(graphs) else []
 
 
 def _engine(method: str, graphs: GraphSet, k: int) -> Engine:

@@ -1,0 +1,318 @@
+"""Sets larger than memory: counts of one batch of graphs after the other, as a Parquet data set.
+
+    out/stream.json              format, arguments, and of every batch that is done: file, hash, number of graphs
+    out/counts/000000.parquet    one row per graph and pattern that occurs in it
+    out/graphs/000000.parquet    one row per graph: number, vertices, and name and label where the batch has them
+    out/patterns/000000.parquet  the columns of the batch's table, in order; palette and log as metadata
+
+A batch is done when stream.json says so, and that is written after its files: a run that was killed goes on there.
+"""
+
+from __future__ import annotations
+
+import inspect
+import json
+import os
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from anysize.counting.arrow import ArrowTables, cell_schema, columns_from_arrow, from_arrow, pyarrow, to_arrow
+from anysize.counting.columns import Columns, unite
+from anysize.counting.counts import Counts
+from anysize.counting.store import canonical_json, content_digest, make_folder, written_aside
+from anysize.graphs import GraphSet
+from anysize.patterns import Pattern, check_size
+
+FORMAT = "anysize stream 1"
+ABOUT = "stream.json"
+NO_MATTER = {"threads", "store"}  # arguments of `count` that do not change its result
+DICTIONARY = 1 << 26  # bytes; a coloured table may have a million names of patterns, each to be written once
+
+
+def count_stream(
+    batches: Iterable[GraphSet],
+    k: int | Iterable[int],
+    out: str | os.PathLike[str],
+    *,
+    colours: bool = True,
+    progress: Callable[[int, int], None] | None = None,
+    **count_options: Any,
+) -> CountStream:
+    """Count one graph set after the other, exactly, and write the tables to a folder of Parquet files.
+
+    Called again with the same folder, arguments and batches it skips those that are done, so that a run that
+    was stopped, in whatever way, goes on; the files come out the same, bit by bit. One run at a time per folder.
+
+    Args:
+        batches: graph sets; one is in memory at a time, with its table.
+        k: pattern size 1..7, or several of them.
+        out: a folder: a new one, or one with a stream that was begun.
+        colours: tell vertices apart by colour; either all batches have colours or none.
+        progress: called with the numbers of batches and of graphs done so far, after every batch.
+        count_options: more arguments of `count`, such as ``method`` or ``threads``.
+
+    Returns:
+        The stream, to be read batch by batch or as a pyarrow data set.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> rings = ([(v, (v + 1) % n) for v in range(n)] for n in range(3, 7))
+        >>> with TemporaryDirectory() as folder:
+        ...     stream = count_stream((GraphSet.from_edges(ring) for ring in rings), 3, f"{folder}/rings")
+        ...     print(stream, stream.counts().matrix.toarray().tolist())
+        CountStream(4 graphs in 4 batches, k = 3) [[0, 1], [4, 0], [5, 0], [6, 0]]
+    """
+    from anysize.counting import count  # here, because that module may offer this one
+
+    pyarrow()  # better missed now than after the first batch has been counted
+    if isinstance(batches, GraphSet):
+        raise ValueError("expected several graph sets, one after the other; got one: use count, or give [graphs]")
+    sizes = sorted({check_size(size) for size in (k if isinstance(k, Iterable) else [k])})
+    writer = _Writer(Path(out), _arguments(sizes, colours, count_options))
+    for batch in batches:
+        if not isinstance(batch, GraphSet):
+            raise ValueError(f"batch {writer.position} is a {type(batch).__name__}; expected a GraphSet")
+        graphs = batch if colours else batch.without_colours()
+        if not writer.skip(graphs):
+            writer.write(graphs, count(graphs, sizes, colours, **count_options))
+        if progress is not None:
+            progress(writer.position, writer.n_graphs)
+        del batch, graphs  # the next one is made without this one in memory
+    writer.finish()
+    return open_stream(out)
+
+
+def open_stream(path: str | os.PathLike[str]) -> CountStream:
+    """The stream of counts that `count_stream` wrote, or is writing, to this folder."""
+    return CountStream(Path(path), _read_about(Path(path)))
+
+
+@dataclass(frozen=True)
+class _Batch:
+    """What stream.json says of one batch."""
+
+    file: str
+    sha256: str
+    graphs: int
+    coloured: bool
+
+
+@dataclass(frozen=True)
+class _About:
+    """What stream.json holds."""
+
+    arguments: dict[str, Any]
+    finished: bool = False
+    batches: tuple[_Batch, ...] = ()
+
+
+def _read_about(folder: Path) -> _About:
+    path = folder / ABOUT
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+        if found["format"] != FORMAT:
+            raise ValueError(f"format {found['format']!r}, expected {FORMAT!r}")
+        return _About(found["arguments"], found["finished"], tuple(_Batch(**batch) for batch in found["batches"]))
+    except FileNotFoundError:
+        raise FileNotFoundError(f"{folder} holds no stream of counts: it has no {ABOUT}") from None
+    except (ValueError, KeyError, TypeError) as error:
+        raise ValueError(f"{path} does not describe a stream of counts: {error}") from error
+
+
+class CountStream:
+    """Counts of many batches in a folder; nothing is read before it is asked for.
+
+    The length is the number of graphs; iteration gives one `Counts` per batch, with the batch's own columns.
+    """
+
+    def __init__(self, folder: Path, about: _About) -> None:
+        self.folder, self._about = folder, about
+
+    def __len__(self) -> int:
+        return sum(batch.graphs for batch in self._about.batches)
+
+    @property
+    def n_batches(self) -> int:
+        return len(self._about.batches)
+
+    @property
+    def finished(self) -> bool:
+        """Whether the run that wrote the stream came to the end of its batches."""
+        return self._about.finished
+
+    def __repr__(self) -> str:
+        sizes = ", ".join(str(k) for k in self._about.arguments["k"])
+        return f"CountStream({len(self)} graphs in {self.n_batches} batches, k = {sizes})"
+
+    def __iter__(self) -> Iterator[Counts]:
+        return (self.batch(number) for number in range(self.n_batches))
+
+    def batch(self, number: int) -> Counts:
+        """The table of one batch, as `count` gave it."""
+        number = range(self.n_batches)[number]  # IndexError as for a list
+        first = sum(batch.graphs for batch in self._about.batches[:number])
+        cells = self._table("counts", number, ["graph", "pattern", "copies"])
+        return from_arrow(ArrowTables(cells, self._table("graphs", number), self._table("patterns", number)), first)
+
+    def dataset(self) -> Any:
+        """The cells of all batches as a `pyarrow.dataset.Dataset`, to filter and scan without loading all.
+
+        Columns: graph (its number in the stream), vertices, pattern (name), size, code (the edges, one bit per
+        pair), colours (a JSON list of names, or null), copies. What does not occur in a graph has no row.
+        """
+        files = [str(self.folder / "counts" / batch.file) for batch in self._about.batches]
+        return pyarrow().dataset.dataset(files, schema=cell_schema(), format="parquet")
+
+    def patterns(self) -> tuple[Pattern, ...]:
+        """The patterns of all batches, in canonical order."""
+        united: Columns | None = None
+        for number in self._telling():
+            own = columns_from_arrow(self._table("patterns", number))
+            united = own if united is None else unite([united, own])[0]
+        return (self._no_counts().columns if united is None else united).patterns
+
+    def counts(self, patterns: Sequence[Pattern] | None = None) -> Counts:
+        """One table of all graphs, if it fits in memory: over all patterns, or over these, in this order."""
+        tables = [self.batch(n) if patterns is None else self.batch(n).align(patterns) for n in self._telling()]
+        whole = Counts.concatenate(tables or [self._no_counts()])
+        return whole if patterns is None else whole.align(patterns)
+
+    def _telling(self) -> list[int]:
+        """The batches with graphs: one without has no say in whether there are colours, labels or names."""
+        filled = [number for number, batch in enumerate(self._about.batches) if batch.graphs]
+        return filled or list(range(self.n_batches))[:1]
+
+    def _no_counts(self) -> Counts:
+        columns, _ = unite([Columns.plain(k) for k in self._about.arguments["k"]])
+        return Counts(csr_array((0, len(columns)), dtype=np.int64), columns, np.zeros(0, np.int64))
+
+    def _table(self, kind: str, number: int, columns: list[str] | None = None) -> Any:
+        return pyarrow().parquet.read_table(self.folder / kind / self._about.batches[number].file, columns=columns)
+
+
+class _Writer:
+    """The folder of a stream, and how far in it this run has come."""
+
+    def __init__(self, folder: Path, arguments: dict[str, Any]) -> None:
+        self.folder, self.position, self.n_graphs = folder, 0, 0
+        if (folder / ABOUT).exists():
+            self.about = _read_about(folder)
+            _compare(folder, self.about.arguments, arguments)
+        elif folder.exists() and any(not path.name.endswith(".part") for path in folder.iterdir()):
+            raise ValueError(f"{folder} holds files but no stream of counts; give a new or an empty folder")
+        else:
+            self.about = _About(arguments)
+        self._lines = [_line(batch) for batch in self.about.batches]
+        make_folder(folder)
+        if not self._lines:
+            self._save()  # before any other file: from now on this folder is a stream
+        for kind in ArrowTables._fields:
+            make_folder(folder / kind)
+        for part in [*folder.glob("*.part"), *folder.glob("*/*.part")]:
+            part.unlink()  # what a killed run left behind
+
+    def skip(self, graphs: GraphSet) -> bool:
+        """Whether these graphs are the next batch of the stream and done already."""
+        self._check(graphs)
+        if self.position == len(self.about.batches):
+            return False
+        done = self.about.batches[self.position]
+        if done.sha256 != _batch_hash(graphs):
+            what = "as many, but edges, colours, labels or names differ" if done.graphs == len(graphs) else len(graphs)
+            raise ValueError(
+                f"batch {self.position} is not the one {self.folder} was begun with: that had {done.graphs} graphs, "
+                f"this has {what}; give the same batches, or another folder"
+            )
+        if not all((self.folder / kind / done.file).exists() for kind in ArrowTables._fields):
+            return False
+        self._advance(graphs)
+        return True
+
+    def write(self, graphs: GraphSet, counts: Counts) -> None:
+        """Write the files of the next batch, then say that it is done."""
+        file = f"{self.position:06d}.parquet"
+        for kind, table in to_arrow(counts, self.n_graphs)._asdict().items():
+            with written_aside(self.folder / kind / file) as part:
+                pyarrow().parquet.write_table(table, part, dictionary_pagesize_limit=DICTIONARY)
+        if self.position == len(self.about.batches):
+            batch = _Batch(file, _batch_hash(graphs), len(graphs), counts.columns.colours is not None)
+            self.about = replace(self.about, batches=(*self.about.batches, batch), finished=False)
+            self._lines.append(_line(batch))
+            self._save()
+        self._advance(graphs)
+
+    def finish(self) -> None:
+        """Say that all batches have come."""
+        if self.position < len(self.about.batches):
+            raise ValueError(
+                f"{self.folder} holds {len(self.about.batches)} batches, but only {self.position} came this time; "
+                "give all of them, or another folder"
+            )
+        if not self.about.finished:
+            self.about = replace(self.about, finished=True)
+            self._save()
+
+    def _advance(self, graphs: GraphSet) -> None:
+        self.position, self.n_graphs = self.position + 1, self.n_graphs + len(graphs)
+
+    def _check(self, graphs: GraphSet) -> None:
+        """Whether a batch can be written, and goes with those before; better known before it is counted."""
+        if graphs.y is not None and graphs.y.dtype.kind not in "biufU":
+            raise ValueError(f"labels must be numbers or strings; those of batch {self.position} are {graphs.y.dtype}")
+        coloured = next((batch.coloured for batch in self.about.batches if batch.graphs), None)
+        if len(graphs) and coloured not in (None, graphs.colours is not None):
+            raise ValueError(
+                f"batch {self.position} has {'no ' if coloured else ''}colours, unlike those before: colour all, "
+                "or none, or give colours=False"
+            )
+
+    def _save(self) -> None:
+        head = {"format": FORMAT, "arguments": self.about.arguments, "finished": self.about.finished}
+        text = json.dumps(head)[:-1] + ', "batches": [\n' + ",\n".join(self._lines) + "\n]}\n"
+        with written_aside(self.folder / ABOUT) as part:
+            part.write_text(text, encoding="utf-8")
+
+
+def _line(batch: _Batch) -> str:
+    return json.dumps(vars(batch))
+
+
+def _batch_hash(graphs: GraphSet) -> str:
+    """SHA-256 of all that a batch leaves in the files: graphs, palette, names, labels."""
+    digest = sha256(content_digest(graphs))
+    labels = None if graphs.y is None else graphs.y.dtype.str
+    digest.update(json.dumps([graphs.palette, graphs.names, labels]).encode())
+    digest.update(b"" if graphs.y is None else np.ascontiguousarray(graphs.y).tobytes())
+    return digest.hexdigest()
+
+
+def _arguments(sizes: list[int], colours: bool, options: dict[str, Any]) -> dict[str, Any]:
+    """The arguments that make the result what it is, as JSON gives them back; those at their defaults are left out."""
+    from anysize.counting import count
+
+    known = inspect.signature(count).parameters
+    for name in options:
+        if name not in known:
+            raise TypeError(f"count_stream has no argument {name!r}; besides its own it takes those of count")
+    if options.get("method") == "sample":
+        raise ValueError("a stream keeps exact counts, without standard errors; use count for method='sample'")
+    chosen = {n: v for n, v in options.items() if n not in NO_MATTER and v != known[n].default}
+    arguments: dict[str, Any] = json.loads(canonical_json({"k": sizes, "colours": bool(colours), **chosen}))
+    return arguments
+
+
+def _compare(folder: Path, old: dict[str, Any], new: dict[str, Any]) -> None:
+    """An error that says what differs, if anything does."""
+    changes = [
+        f"{name} was {old.get(name, 'the default')!r}, is now {new.get(name, 'the default')!r}"
+        for name in sorted(old.keys() | new.keys())
+        if old.get(name) != new.get(name)
+    ]
+    if changes:
+        raise ValueError(f"{folder} was begun with other arguments ({'; '.join(changes)}); give another folder")

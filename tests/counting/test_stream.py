@@ -1,0 +1,393 @@
+"""Streams of counts: the same numbers as one big count, resumed after every kind of end, flat in memory."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import random
+import subprocess
+import sys
+import time
+import tracemalloc
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from counting.helpers import coloured, gnp, same
+
+from anysize.counting import count
+from anysize.counting.stream import CountStream, count_stream, open_stream
+from anysize.graphs import GraphSet, empty_set
+from anysize.patterns import Pattern, catalogue
+
+PALETTES = [("C", "N"), ("C", "O"), (1, "1", "N")]
+
+
+def some_batches(colours: bool, labels: bool = True) -> list[GraphSet]:
+    """Batches of several sizes; one holds nothing but graphs too small for a copy."""
+    batches = []
+    for number, sizes in enumerate([(9, 12), (2, 1, 3), (10,), (3, 8, 2)]):
+        graphs = GraphSet.concatenate([gnp(n, 0.4, seed=10 * number + n) for n in sizes])
+        if colours:
+            palette = PALETTES[number % 3]
+            graphs = coloured(graphs, len(palette), seed=number, palette=palette)
+        if labels:
+            names = tuple(f"{number}/{n}" for n in sizes)
+            graphs = replace(graphs, y=np.array(sizes) / 2, names=names)
+        batches.append(graphs)
+    return batches
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """All files of a stream, byte by byte."""
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+# ---- what is written and read back ---------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("colours", [False, True])
+@pytest.mark.parametrize("k", [2, 4, (1, 3)])
+def test_a_stream_equals_one_count_of_everything(tmp_path: Path, colours: bool, k: int | tuple[int, ...]) -> None:
+    batches = some_batches(colours)
+    stream = count_stream(iter(batches), k, tmp_path / "new" / "out", threads=1)
+    expected = count(GraphSet.concatenate(batches), k)
+    same(stream.counts(), expected)
+    assert stream.counts().names == expected.names
+    assert np.array_equal(stream.counts().y, expected.y)
+    assert len(stream) == len(expected)
+    assert stream.n_batches == len(batches)
+    assert stream.finished
+    assert stream.patterns() == expected.patterns
+    for number, table in enumerate(stream):
+        own = count(batches[number], k)
+        same(table, own)
+        assert table.log == own.log
+        assert table.names == own.names
+        assert np.array_equal(table.y, own.y)
+    same(stream.batch(-1), count(batches[-1], k))
+    with pytest.raises(IndexError):
+        stream.batch(len(batches))
+
+
+def test_colours_can_be_left_out(tmp_path: Path) -> None:
+    batches = some_batches(True)
+    stream = count_stream(batches, 3, tmp_path, colours=False)
+    same(stream.counts(), count(GraphSet.concatenate(batches), 3, colours=False))
+    # whether there were colours does not matter then, nor does the number of threads
+    again = count_stream([batch.without_colours() for batch in batches], 3, tmp_path, colours=False, threads=1)
+    assert len(again) == len(stream)
+
+
+def test_counts_over_chosen_patterns_in_their_order(tmp_path: Path) -> None:
+    batches = some_batches(True)
+    stream = count_stream(batches, 3, tmp_path)
+    chosen = [
+        Pattern.of([(0, 1), (1, 2)], ["N", "C", "N"]),
+        Pattern.of([(0, 1), (1, 2), (0, 2)], ["C", "C", "C"]),
+        Pattern.of([(0, 1), (1, 2)], ["nowhere", "C", "C"]),
+    ]
+    table, expected = stream.counts(chosen), count(GraphSet.concatenate(batches), 3).align(chosen)
+    assert table.patterns == tuple(chosen)
+    assert np.array_equal(table.matrix.toarray(), expected.matrix.toarray())
+
+
+def test_rows_are_tidy(tmp_path: Path) -> None:
+    batches = some_batches(True)
+    stream = count_stream(batches, (2, 3), tmp_path)
+    rows = stream.dataset().to_table().to_pylist()
+    expected = []
+    counts = count(GraphSet.concatenate(batches), (2, 3))
+    cells = counts.matrix.tocoo()
+    for graph, column, copies in zip(cells.row.tolist(), cells.col.tolist(), cells.data.tolist(), strict=True):
+        p = counts.patterns[column]
+        expected.append((graph, int(counts.sizes[graph]), p.name, p.size, p.code, json.dumps(p.colours), copies))
+    assert sorted(tuple(row.values()) for row in rows) == sorted(expected)
+    schema = stream.dataset().schema
+    assert pa.types.is_dictionary(schema.field("pattern").type)
+    assert schema.field("code").type == pa.uint32()
+    one = stream.dataset().to_table(filter=pc.field("graph") == 5, columns=["copies"])
+    assert one["copies"].to_pylist() == counts[5].matrix.data.tolist()
+
+
+def test_plain_rows_have_no_colours(tmp_path: Path) -> None:
+    stream = count_stream(some_batches(False), 3, tmp_path)
+    assert set(stream.dataset().to_table()["colours"].to_pylist()) == {None}
+    assert stream.patterns() == catalogue(3)
+
+
+@pytest.mark.parametrize("y", [np.array([True, False]), np.array(["ab", "c"]), np.array([1, -1], np.int8)])
+def test_labels_keep_their_kind(tmp_path: Path, y: np.ndarray) -> None:
+    batches = [replace(gnp(5, 0.5), y=y[:1]), replace(gnp(6, 0.5), y=y[1:])]
+    read = count_stream(batches, 3, tmp_path).counts().y
+    assert read is not None
+    assert read.dtype.kind == y.dtype.kind
+    assert read.tolist() == y.tolist()
+
+
+@pytest.mark.parametrize("colours", [False, True])
+@pytest.mark.parametrize("places", [(0,), (1, 2), (4,), (0, 0, 5)])
+def test_batches_without_graphs(tmp_path: Path, colours: bool, places: tuple[int, ...]) -> None:
+    batches = some_batches(colours)
+    for place in places:
+        batches.insert(place, empty_set())
+    stream = count_stream(batches, 3, tmp_path)
+    expected = count(GraphSet.concatenate(batches), 3)
+    same(stream.counts(), expected)
+    assert stream.counts().names == expected.names
+    assert stream.patterns() == expected.patterns
+    assert stream.n_batches == len(batches)
+
+
+@pytest.mark.parametrize("batches", [[], [empty_set()], [empty_set(), empty_set()]])
+def test_nothing_but_empty_batches(tmp_path: Path, batches: list[GraphSet]) -> None:
+    stream = count_stream(batches, (2, 3), tmp_path)
+    same(stream.counts(), count(empty_set(), (2, 3)))
+    assert stream.dataset().count_rows() == len(stream) == 0
+    assert stream.patterns() == catalogue(2) + catalogue(3)
+    assert stream.finished
+
+
+def test_many_cells_come_back_from_several_row_groups(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pyarrow.parquet as pq
+
+    write, read = pq.write_table, []
+
+    def in_small_groups(table: pa.Table, where: Path, **options: object) -> None:
+        write(table, where, row_group_size=10, **options)
+        read.append(pq.ParquetFile(where).num_row_groups)
+
+    monkeypatch.setattr(pq, "write_table", in_small_groups)
+    batches = some_batches(True)
+    stream = count_stream(batches, 4, tmp_path)
+    assert max(read) > 3
+    same(stream.counts(), count(GraphSet.concatenate(batches), 4))
+
+
+# ---- going on ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("colours", [False, True])
+def test_a_stream_goes_on_where_it_stopped(tmp_path: Path, colours: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    batches = some_batches(colours)
+    count_stream(batches, 3, tmp_path / "whole")
+    counted: list[int] = []
+    told: list[tuple[int, int]] = []
+
+    def spy(graphs: GraphSet, *rest: object, **options: object) -> object:
+        counted.append(len(graphs))
+        return count(graphs, *rest, **options)  # type: ignore[arg-type]
+
+    spy.__signature__ = inspect.signature(count)  # type: ignore[attr-defined]
+    monkeypatch.setattr("anysize.counting.count", spy)
+
+    def broken(after: int) -> Iterator[GraphSet]:
+        yield from batches[:after]
+        raise ConnectionError("the source went away")
+
+    for after in (0, 2, 1, 2, 3):
+        with pytest.raises(ConnectionError):
+            count_stream(broken(after), 3, tmp_path / "out")
+        assert not open_stream(tmp_path / "out").finished
+    count_stream(batches, 3, tmp_path / "out", progress=lambda *done: told.append(done))
+    assert counted == [len(batch) for batch in batches]
+    assert told == [(1, 2), (2, 5), (3, 6), (4, 9)]
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+    count_stream(batches, 3, tmp_path / "out")
+    assert len(counted) == len(batches)
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
+def test_more_batches_can_follow_later(tmp_path: Path) -> None:
+    batches = some_batches(True)
+    count_stream(batches[:2], 3, tmp_path / "out")
+    count_stream(batches, 3, tmp_path / "out")
+    count_stream(batches, 3, tmp_path / "whole")
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+
+
+@pytest.mark.parametrize("kind", ["counts", "graphs", "patterns"])
+def test_a_file_that_is_gone_is_written_again(tmp_path: Path, kind: str) -> None:
+    batches = some_batches(True)
+    count_stream(batches, 3, tmp_path)
+    before = contents(tmp_path)
+    (tmp_path / kind / "000001.parquet").unlink()
+    (tmp_path / kind / "000001.parquet.17-ab.part").write_bytes(b"half")
+    count_stream(batches, 3, tmp_path)
+    assert contents(tmp_path) == before
+
+
+KILLED = """
+import sys
+import numpy as np
+from dataclasses import replace
+from anysize.counting.stream import count_stream
+from anysize.graphs import assemble
+
+def batches(n):
+    for number in range(n):
+        random = np.random.default_rng(number)
+        sizes = np.full(30, 12)
+        source = random.integers(0, 12, 600)
+        target = (source + random.integers(1, 12, 600)) % 12
+        start = np.repeat(np.arange(30) * 12, 20)
+        edges = np.unique(np.stack([start + np.minimum(source, target), start + np.maximum(source, target)]), axis=1)
+        colours = random.integers(0, 3, 360).astype(np.uint16)
+        yield assemble(sizes, edges[0], edges[1], colours, ("C", "N", "O"), y=random.integers(0, 2, 30))
+
+if __name__ == "__main__":
+    print("ready", flush=True)
+    count_stream(batches(400), 3, sys.argv[1], threads=1)
+"""
+
+
+def test_a_killed_run_goes_on_and_ends_with_the_same_files(tmp_path: Path) -> None:
+    space: dict[str, object] = {"__name__": "killed"}
+    exec(KILLED, space)
+    chance, done = random.Random(1), []
+    for _ in range(4):
+        process = subprocess.Popen([sys.executable, "-c", KILLED, str(tmp_path / "out")], stdout=subprocess.PIPE)
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        before = done[-1] if done else 0
+        give_up = time.monotonic() + 60
+        while time.monotonic() < give_up and process.poll() is None:
+            if (tmp_path / "out" / "stream.json").exists() and open_stream(tmp_path / "out").n_batches > before + 3:
+                break
+            time.sleep(0.01)
+        time.sleep(chance.uniform(0, 0.05))
+        process.kill()
+        process.communicate()
+        stream = open_stream(tmp_path / "out")
+        done.append(stream.n_batches)
+        assert sum(len(counts) for counts in stream) == len(stream) == 30 * stream.n_batches
+    assert done == sorted(set(done)), "each run went on"
+    total = done[-1] + 5
+    batches = space["batches"]
+    assert callable(batches)
+    resumed = count_stream(batches(total), 3, tmp_path / "out")
+    count_stream(batches(total), 3, tmp_path / "whole", threads=1)
+    assert contents(tmp_path / "out") == contents(tmp_path / "whole")
+    same(resumed.counts(), count(GraphSet.concatenate(batches(total)), 3))
+
+
+# ---- what is refused -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        ({"k": 4}, r"k was \[3\], is now \[4\]"),
+        ({"k": (3, 4)}, r"k was \[3\], is now \[3, 4\]"),
+        ({"colours": False}, "colours was True, is now False"),
+        ({"method": "brute"}, "method was 'the default', is now 'brute'"),
+    ],
+)
+def test_other_arguments_are_refused(tmp_path: Path, options: dict[str, object], says: str) -> None:
+    batches = some_batches(True)
+    count_stream(batches, 3, tmp_path)
+    before = contents(tmp_path)
+    with pytest.raises(ValueError, match=says):
+        count_stream(batches, **({"k": 3, "out": tmp_path} | options))  # type: ignore[arg-type]
+    assert contents(tmp_path) == before
+    count_stream(batches, [3], tmp_path, method="auto", threads=2)  # the same, written otherwise
+    assert contents(tmp_path) == before
+
+
+def test_other_batches_are_refused(tmp_path: Path) -> None:
+    batches = some_batches(True)
+    count_stream(batches[:3], 3, tmp_path)
+    before = contents(tmp_path)
+    first = batches[0]
+    others = {
+        "this has 1;": batches[2],
+        "this has as many, but": first[[1, 0]],
+        "labels or names differ": first.with_y([0, 1]),
+        "edges, colours": first.with_palette(("A", "C", "N")),
+    }
+    for says, other in others.items():
+        with pytest.raises(ValueError, match=f"batch 0 is not the one.*had 2 graphs.*{says}"):
+            count_stream([other, *batches[1:]], 3, tmp_path)
+    with pytest.raises(ValueError, match="batch 1 is not the one"):
+        count_stream([first, *batches[2:]], 3, tmp_path)
+    with pytest.raises(ValueError, match="holds 3 batches, but only 2 came"):
+        count_stream(batches[:2], 3, tmp_path)
+    assert contents(tmp_path) == before
+
+
+def test_bad_input_is_refused_in_one_sentence(tmp_path: Path) -> None:
+    batches = some_batches(False)
+    out = tmp_path / "out"
+    with pytest.raises(ValueError, match="expected several graph sets"):
+        count_stream(batches[0], 3, out)  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="k must be a whole number"):
+        count_stream(batches, 8, out)
+    with pytest.raises(TypeError, match="no argument 'mehtod'"):
+        count_stream(batches, 3, out, mehtod="auto")
+    with pytest.raises(ValueError, match="exact counts"):
+        count_stream(batches, 3, out, method="sample")
+    assert not out.exists()
+    with pytest.raises(ValueError, match="batch 0 is a Graph; expected a GraphSet"):
+        count_stream([nx.path_graph(3)], 3, tmp_path / "a")
+    with pytest.raises(ValueError, match="batch 1 has no colours, unlike"):
+        count_stream([some_batches(True)[0], batches[0]], 3, tmp_path / "b")
+    with pytest.raises(ValueError, match="batch 1 has colours, unlike"):
+        count_stream([batches[0], some_batches(True)[0]], 3, tmp_path / "c")
+    with pytest.raises(ValueError, match="labels must be numbers or strings; those of batch 0 are object"):
+        count_stream([batches[0].with_y(np.array([None, 1]))], 3, tmp_path / "d")
+
+
+def test_folders_that_hold_something_else(tmp_path: Path) -> None:
+    (tmp_path / "letter.txt").write_text("dear")
+    with pytest.raises(ValueError, match="holds files but no stream"):
+        count_stream([], 3, tmp_path)
+    with pytest.raises(FileNotFoundError, match="holds no stream of counts"):
+        open_stream(tmp_path)
+    for text in ("", "[]", "{}", '{"format": "anysize stream 0"}', '{"format": "anysize stream 1"}', "\x00"):
+        (tmp_path / "stream.json").write_text(text)
+        with pytest.raises(ValueError, match="does not describe a stream of counts"):
+            open_stream(tmp_path)
+
+
+def test_without_pyarrow_the_error_names_the_extra(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pyarrow", None)
+    with pytest.raises(ImportError, match=r"pip install 'anysize\[table\]'"):
+        count_stream(some_batches(False), 3, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+# ---- memory --------------------------------------------------------------------------------------------
+
+
+def large_batches(n: int) -> Iterator[GraphSet]:
+    ring = np.arange(3000)
+    for number in range(n):
+        hop = np.stack([ring, (ring + 2 + number) % 3000], axis=1)
+        edges = np.concatenate([hop, np.stack([ring, (ring + 1) % 3000], axis=1)])
+        yield coloured(GraphSet.from_edges([edges] * 4), 3, seed=number)
+
+
+def test_memory_stays_flat(tmp_path: Path) -> None:
+    one = sum(array.nbytes for array in next(large_batches(1))._arrays() if array is not None)
+    held: list[int] = []
+
+    def measure(done: int, _: int) -> None:
+        held.append(tracemalloc.get_traced_memory()[0] + pa.total_allocated_bytes())
+
+    count_stream(large_batches(2), 3, tmp_path / "warm")  # kernels and catalogues, once
+    tracemalloc.start()
+    try:
+        stream: CountStream = count_stream(large_batches(50), 3, tmp_path / "out", progress=measure)
+        growth = held[-1] - held[4]
+        assert growth < one / 2, f"{growth} bytes more after 45 batches of {one} bytes each"
+        before = tracemalloc.get_traced_memory()[0] + pa.total_allocated_bytes()
+        assert sum(int(table.totals().sum()) for table in stream) > 50 * 4 * 3000
+        after = tracemalloc.get_traced_memory()[0] + pa.total_allocated_bytes()
+        assert after - before < 2 * one
+    finally:
+        tracemalloc.stop()
