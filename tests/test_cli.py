@@ -171,3 +171,19 @@ def test_installed_as_a_module():
         [sys.executable, "-m", "anysize.cli", "--version"], capture_output=True, text=True, check=True
     )
     assert result.stdout.strip() == f"anysize {az.__version__}"
+
+
+def test_sampled_tables_show_their_errors(house):
+    rows = cells(run("count", house, "--k", 3, "--method", "sample", "--samples", 500, "--format", "csv").stdout)
+    assert float(rows[0]["standard_error"]) > 0
+    assert "standard error" in run("count", house, "--k", 3, "--method", "sample", "--samples", 500).stdout
+
+
+def test_the_store_is_filled_and_used(house, tmp_path):
+    first = run("count", house, "--k", 4, "--store", tmp_path / "store", "--format", "csv")
+    entries = sorted((tmp_path / "store").rglob("*.npz"))
+    assert len(entries) == 1
+    written = entries[0].stat().st_mtime_ns
+    again = run("count", house, "--k", 4, "--store", tmp_path / "store", "--format", "csv")
+    assert again.stdout == first.stdout
+    assert entries[0].stat().st_mtime_ns == written

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from anysize.counting import count
     from anysize.counting.counts import Counts
+    from anysize.counting.stream import count_stream, open_stream
     from anysize.errors import CountWarning, GraphError, GraphWarning
     from anysize.graphs import GraphSet
     from anysize.patterns import Pattern, catalogue
@@ -28,6 +29,8 @@ _HOME = {
     "Pattern": "anysize.patterns",
     "catalogue": "anysize.patterns",
     "count": "anysize.counting",
+    "count_stream": "anysize.counting.stream",
+    "open_stream": "anysize.counting.stream",
     "read": "anysize.readers",
 }
 
@@ -41,6 +44,8 @@ __all__ = [
     "__version__",
     "catalogue",
     "count",
+    "count_stream",
+    "open_stream",
     "read",
 ]
 

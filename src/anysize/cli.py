@@ -56,7 +56,12 @@ def count(
     over: Annotated[Denominator, typer.Option(help="What densities are shares of.")] = Denominator.subsets,
     format: Annotated[Format, typer.Option(help="How to write the table.")] = Format.text,
     out: Annotated[Path | None, typer.Option(help="Write here, not to the screen. A .npz file keeps all.")] = None,
-    method: Annotated[str, typer.Option(help="auto, or the name of an engine.")] = "auto",
+    method: Annotated[str, typer.Option(help="auto, the name of an engine, or sample.")] = "auto",
+    samples: Annotated[int | None, typer.Option(help="With --method sample: samples per graph.")] = None,
+    rel_error: Annotated[float | None, typer.Option(help="With --method sample: error to reach, e.g. 0.01.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the samples.")] = 0,
+    budget: Annotated[float | None, typer.Option(help="Sample if exact counting takes longer (seconds).")] = None,
+    store: Annotated[Path | None, typer.Option(help="A folder that keeps results and saves counting twice.")] = None,
     threads: Annotated[int | None, typer.Option(help="How many threads; all cores if not given.")] = None,
     top: Annotated[int, typer.Option(help="Patterns shown in the text table.", min=1)] = 25,
     explain: Annotated[bool, typer.Option("--explain", help="Say which engine was taken, and why.")] = False,
@@ -71,7 +76,10 @@ def count(
             raise ValueError("Parquet is not text: say where to write it with --out FILE.")
         graphs = read(file)
         with _late_progress("counting") as report:
-            counts = count(graphs, _sizes(k), colours, method, threads=threads, progress=report)
+            counts = count(
+                graphs, _sizes(k), colours, method, samples=samples, rel_error=rel_error, seed=seed,
+                budget_s=budget, store=store, threads=threads, progress=report,
+            )  # fmt: skip
         if explain:
             errors.print(counts.explain(), highlight=False, markup=False, soft_wrap=True)
         _write(counts, over.value, form, out, top, str(graphs))

@@ -35,33 +35,41 @@ def summary(counts: Counts, over: Over, top: int) -> Table:
     table.add_column("pattern")
     table.add_column("copies" if single else "copies in all", justify="right")
     table.add_column(f"density ({over})" if single else f"mean density ({over})", justify="right")
+    if counts.sampling is not None and single:
+        table.add_column("standard error", justify="right")
     if not single:
         table.add_column("graphs with it", justify="right")
     for column in shown:
         cells = [counts.columns.pattern(column).name, f"{int(totals[column]):,}", f"{density[column]:.6g}"]
+        if counts.sampling is not None and single:
+            cells.append(f"{counts.standard_errors[0, column]:,.3g}")
         table.add_row(*cells, *([] if single else [f"{held[column]:,}"]))
     return table
 
 
-def rows(counts: Counts, over: Over) -> Iterator[tuple[str, int, str, int, float]]:
-    """(graph, vertices, pattern, copies, density) of every cell that is not zero."""
+def rows(counts: Counts, over: Over) -> Iterator[tuple[Any, ...]]:
+    """(graph, vertices, pattern, copies, density) of every cell; of estimates also the standard error."""
     names = graph_names(counts)
     patterns = [pattern.name for pattern in counts.patterns]
-    densities = counts.densities(over)
-    matrix = counts.matrix
+    densities, matrix = counts.densities(over), counts.matrix
+    errors = None if counts.sampling is None else counts.sampling.errors
     for row in range(len(counts)):
         for at in range(matrix.indptr[row], matrix.indptr[row + 1]):
-            column, copies = matrix.indices[at], int(matrix.data[at])
-            yield names[row], int(counts.sizes[row]), patterns[column], copies, float(densities.data[at])
+            cells = (names[row], int(counts.sizes[row]), patterns[matrix.indices[at]], matrix.data[at].item())
+            error = () if errors is None else (float(errors.data[at]),)
+            yield *cells, float(densities.data[at]), *error
 
 
-HEADER = ("graph", "vertices", "pattern", "copies", "density")
+def header(counts: Counts) -> tuple[str, ...]:
+    """The names of the columns of `rows`."""
+    plain = ("graph", "vertices", "pattern", "copies", "density")
+    return plain if counts.sampling is None else (*plain, "standard_error")
 
 
 def write_csv(counts: Counts, over: Over, file: IO[str]) -> None:
     """One line per graph and pattern that occurs in it."""
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(HEADER)
+    writer.writerow(header(counts))
     writer.writerows(rows(counts, over))
 
 
@@ -76,8 +84,10 @@ def write_json(counts: Counts, over: Over, file: IO[str]) -> None:
     for row, graph in enumerate(graphs):
         for at in range(matrix.indptr[row], matrix.indptr[row + 1]):
             name = patterns[matrix.indices[at]]
-            graph["copies"][name] = int(matrix.data[at])
+            graph["copies"][name] = matrix.data[at].item()
             graph["density"][name] = float(densities.data[at])
+            if counts.sampling is not None:
+                graph.setdefault("standard_error", {})[name] = float(counts.sampling.errors.data[at])
     described = [
         {
             "name": p.name,
@@ -108,9 +118,10 @@ def write_parquet(counts: Counts, over: Over, path: str) -> None:
         pa.DictionaryArray.from_arrays(pa.array(matrix.indices, pa.int32()), pa.array(patterns)),
         pa.array(matrix.data),
         pa.array(counts.densities(over).data),
+        *([] if counts.sampling is None else [pa.array(counts.sampling.errors.data)]),
     )
     with aside(path) as part:
-        pq.write_table(pa.table(dict(zip(HEADER, columns, strict=True))), part)
+        pq.write_table(pa.table(dict(zip(header(counts), columns, strict=True))), part)
 
 
 @contextmanager

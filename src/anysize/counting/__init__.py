@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import asdict, dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, cast
 
@@ -14,6 +15,7 @@ from anysize.counting.columns import Columns, unite
 from anysize.counting.counts import Counts
 from anysize.counting.parallel import Tick, available_threads
 from anysize.counting.plan import Choice, choose
+from anysize.counting.sampled import SampleSize, count_sampled, within_budget
 from anysize.counting.table import Table, graph_title, merged
 from anysize.errors import CountWarning, warn_user
 from anysize.graphs import GraphSet
@@ -34,17 +36,30 @@ def count(
     colours: bool = True,
     method: str = "auto",
     *,
+    samples: int | None = None,
+    rel_error: float | None = None,
+    seed: int = 0,
+    budget_s: float | None = None,
+    store: str | os.PathLike[str] | None = None,
     colour: str | None = None,
     threads: int | None = None,
     progress: Callable[[float], None] | None = None,
 ) -> Counts:
-    """Count the connected induced k-vertex patterns of graphs, exactly.
+    """Count the connected induced k-vertex patterns of graphs: exactly, or estimated where that is asked for.
 
     Args:
         graphs: a `GraphSet`, or one graph or a list of networkx, PyG, igraph or scipy graphs, or a path.
         k: pattern size 1..7, or several of them.
         colours: tell vertices apart by colour; with False, or for graphs without colours, plain patterns.
-        method: "auto" takes the cheapest engine for each graph; or the name of one (`plan.ENGINES`).
+        method: "auto" takes the cheapest exact engine for each graph; or the name of one (`plan.ENGINES`); or
+            "sample", which estimates without bias and gives standard errors.
+        samples: with "sample", how many samples to draw for each graph.
+        rel_error: with "sample", the relative standard error wanted for every pattern that makes up at least a
+            thousandth of the connected sets; a pilot fixes the number of samples, fresh ones make the estimate.
+        seed: of the samples. The same seed gives the same estimate for any number of threads.
+        budget_s: with "auto", sample if exact counting is expected to take longer than so many seconds; without
+            it nothing is ever sampled unasked.
+        store: a folder that keeps results: what was counted before, with the same arguments, is read from it.
         colour: for networkx, PyG and igraph graphs, the vertex attribute that holds the colour.
         threads: how many to use; all cores if None. The result does not depend on it.
         progress: called with the share of the work done so far, from 0 to 1.
@@ -63,8 +78,48 @@ def count(
         sets = sets.without_colours()
     sizes = _sizes(k)
     workers = available_threads() if threads is None else _positive(threads)
-    plans = [(size, choice) for size in sizes for choice in choose(sets, size, method)]
-    _warn_if_long(sum(choice.seconds for _, choice in plans) / workers)
+    wanted = _Wanted(method, samples, rel_error, seed, budget_s)
+
+    def compute() -> Counts:
+        return _count(sets, sizes, wanted, workers, progress)
+
+    if store is None:
+        return compute()
+    from anysize.counting.store import Store
+
+    return Store(store).get_or_count(sets, {"k": sizes, **asdict(wanted)}, compute)
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """How to count."""
+
+    method: str
+    samples: int | None
+    rel_error: float | None
+    seed: int
+    budget_s: float | None
+
+    def __post_init__(self) -> None:
+        if self.method != "sample" and (self.samples is not None or self.rel_error is not None):
+            raise ValueError("samples and rel_error go with method='sample'; 'auto' counts exactly")
+        if self.budget_s is not None and (self.method != "auto" or self.budget_s <= 0):
+            raise ValueError(f"budget_s is a positive number of seconds for method='auto'; got {self.budget_s!r}")
+
+
+def _count(
+    sets: GraphSet, sizes: list[int], wanted: _Wanted, workers: int, progress: Callable[[float], None] | None
+) -> Counts:
+    if wanted.method == "sample":
+        limit = SampleSize(wanted.samples, wanted.rel_error)
+        return _sample(sets, sizes, limit, wanted.seed, workers, progress, "asked for")
+    plans = [(size, choice) for size in sizes for choice in choose(sets, size, wanted.method)]
+    expected = sum(choice.seconds for _, choice in plans) / workers
+    if wanted.budget_s is not None and expected > wanted.budget_s:
+        why = f"exact counting would take about {expected:.3g} s, more than the budget of {wanted.budget_s:g} s"
+        limit = within_budget(sizes[-1], wanted.budget_s, workers, len(sets))
+        return _sample(sets, sizes, limit, wanted.seed, workers, progress, why)
+    _warn_if_long(expected)
     meter = _Meter(progress, sum(choice.seconds + 1e-6 for _, choice in plans))
     tables, log = [], []
     for size in sizes:
@@ -75,6 +130,24 @@ def count(
     table = tables[0] if len(tables) == 1 else _side_by_side(tables)
     meter.finish()
     return Counts(table.matrix, table.columns, sets.sizes, sets.y, sets.names, tuple(log))
+
+
+def _sample(
+    sets: GraphSet,
+    sizes: list[int],
+    limit: SampleSize,
+    seed: int,
+    workers: int,
+    progress: Callable[[float], None] | None,
+    why: str,
+) -> Counts:
+    if len(sizes) > 1:
+        raise ValueError(f"sampling takes one pattern size at a time; got k = {', '.join(map(str, sizes))}")
+    meter = _Meter(progress, float(max(len(sets), 1)))
+    with _announced("sample"):
+        result = count_sampled(sets, sizes[0], limit, seed, workers, meter.part(1.0), why)
+    meter.finish()
+    return result
 
 
 def _sizes(k: int | Iterable[int]) -> list[int]:

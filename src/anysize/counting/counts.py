@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import comb, perm
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -15,14 +14,13 @@ from scipy.sparse import csr_array
 
 from anysize.colours import ColourName
 from anysize.counting.columns import Columns, unite
-from anysize.orbits import MAX_SIZE
-from anysize.patterns import Pattern, class_table, representatives
+from anysize.counting.estimates import Sampling
+from anysize.patterns import Pattern
 
 IntArray = NDArray[np.int64]
 Over = Literal["subsets", "maps", "connected"]
 OVER: tuple[Over, ...] = ("subsets", "maps", "connected")
 
-FORMAT = "anysize counts 1"
 EXACT = 2**53  # integers below it are floats without rounding
 
 
@@ -32,7 +30,8 @@ class Counts:
 
     ``matrix`` is a scipy ``csr_array`` of int64, ``columns`` says what its columns are, ``sizes`` holds the
     vertices of each graph. Plain tables have the whole catalogue as columns, coloured ones the patterns that
-    occur, both in canonical order. Labels and graph names are carried along from the graph set.
+    occur, both in canonical order. Labels and graph names are carried along from the graph set. A table of
+    estimates (``method="sample"``) has a float matrix, and `standard_errors`, `hits` and `interval`.
     """
 
     matrix: csr_array[np.int64]
@@ -41,6 +40,7 @@ class Counts:
     y: NDArray[Any] | None = None
     names: tuple[str, ...] | None = None
     log: tuple[str, ...] = ()
+    sampling: Sampling | None = None
 
     @property
     def patterns(self) -> tuple[Pattern, ...]:
@@ -62,6 +62,7 @@ class Counts:
     def __repr__(self) -> str:
         kinds = "plain" if self.columns.colours is None else "coloured"
         sizes = ", ".join(str(k) for k in np.unique(self.columns.size))
+        kinds = kinds if self.sampling is None else f"sampled {kinds}"
         return f"Counts({len(self)} graphs x {len(self.columns)} {kinds} patterns, k = {sizes or '-'})"
 
     def explain(self) -> str:
@@ -82,13 +83,19 @@ class Counts:
             sizes=self.sizes[rows],
             y=None if self.y is None else self.y[rows],
             names=None if self.names is None else tuple(self.names[row] for row in rows),
+            sampling=None if self.sampling is None else self.sampling.rows(rows),
         )
+
+    def _with_columns(self, columns: Columns, change: Callable[[csr_array[Any]], csr_array[Any]]) -> Counts:
+        """The same graphs over other columns, by the same change of all that goes cell by cell."""
+        sampling = None if self.sampling is None else self.sampling.mapped(change)
+        return replace(self, matrix=change(self.matrix), columns=columns, sampling=sampling)
 
     def select(self, columns: ArrayLike) -> Counts:
         """The same graphs with some of the columns only (integers or booleans)."""
         chosen = np.asarray(columns)
         chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen.astype(np.int64)
-        return replace(self, matrix=csr_array(self.matrix[:, chosen]), columns=self.columns[chosen])
+        return self._with_columns(self.columns[chosen], lambda matrix: csr_array(matrix[:, chosen]))
 
     def align(self, reference: Counts | Sequence[Pattern]) -> Counts:
         """The same graphs over the columns of another table (or over these patterns), in that order.
@@ -100,11 +107,14 @@ class Counts:
         united, (ours, theirs) = unite([self.columns, target])
         place = np.full(len(united), -1, np.int64)
         place[theirs] = np.arange(len(target))
-        coo = self.matrix.tocoo()
-        column = place[ours][coo.col]
-        keep = column >= 0
-        matrix = csr_array((coo.data[keep], (coo.row[keep], column[keep])), shape=(len(self), len(target)))
-        return replace(self, matrix=matrix, columns=target)
+
+        def moved(matrix: csr_array[Any]) -> csr_array[Any]:
+            coo = matrix.tocoo()
+            column = place[ours][coo.col]
+            keep = column >= 0
+            return csr_array((coo.data[keep], (coo.row[keep], column[keep])), shape=(len(self), len(target)))
+
+        return self._with_columns(target, moved)
 
     def top(self, n: int) -> Counts:
         """The n most common patterns over all graphs, in canonical order; ties go to the earlier one."""
@@ -113,6 +123,8 @@ class Counts:
     def totals(self) -> NDArray[Any]:
         """Copies of every pattern in all graphs together: int64, or Python integers where they do not fit."""
         rounded = np.bincount(self.matrix.indices, self.matrix.data, minlength=len(self.columns))
+        if self.sampling is not None:
+            return rounded
         exact = np.zeros(len(self.columns), np.int64 if rounded.max(initial=0) < 2**62 else object)
         np.add.at(exact, self.matrix.indices, self.matrix.data.astype(exact.dtype))
         return exact
@@ -124,27 +136,48 @@ class Counts:
         if not tables:
             raise ValueError("expected at least one table to concatenate; got none")
         columns, places = unite([table.columns for table in tables])
-        parts = [table.matrix.tocoo() for table in tables]
         first = np.cumsum([0] + [len(table) for table in tables])
-        matrix = csr_array(
-            (
-                np.concatenate([part.data for part in parts]),
-                (
-                    np.concatenate([part.row + start for part, start in zip(parts, first, strict=False)]),
-                    np.concatenate([place[part.col] for part, place in zip(parts, places, strict=True)]),
-                ),
-            ),
-            shape=(int(first[-1]), len(columns)),
-        )
+
+        def stacked(matrices: list[csr_array[Any]]) -> csr_array[Any]:
+            parts = [matrix.tocoo() for matrix in matrices]
+            row = np.concatenate([part.row + start for part, start in zip(parts, first, strict=False)])
+            column = np.concatenate([place[part.col] for part, place in zip(parts, places, strict=True)])
+            data = np.concatenate([part.data for part in parts])
+            return csr_array((data, (row, column)), shape=(int(first[-1]), len(columns)))
+
         labelled, named = all(t.y is not None for t in tables), all(t.names is not None for t in tables)
         return Counts(
-            matrix,
+            stacked([table.matrix for table in tables]),
             columns,
             np.concatenate([table.sizes for table in tables]),
             np.concatenate([t.y for t in tables if t.y is not None]) if labelled else None,
             tuple(name for t in tables for name in t.names or ()) if named else None,
             tuple(dict.fromkeys(line for table in tables for line in table.log)),
+            Sampling.stacked([table.sampling for table in tables], stacked),
         )
+
+    # ---- estimates -----------------------------------------------------------------------------
+
+    @property
+    def standard_errors(self) -> csr_array[np.float64]:
+        """The standard error of every cell; all zero in a table of exact counts."""
+        if self.sampling is None:
+            return csr_array(self.shape, dtype=np.float64)
+        return self.sampling.errors
+
+    @property
+    def hits(self) -> csr_array[np.int64]:
+        """How often each pattern was met by the samples behind a table of estimates."""
+        if self.sampling is None:
+            raise ValueError("this table was counted exactly: nothing was sampled, so there are no hits")
+        return self.sampling.hits
+
+    def interval(self, level: float = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Lower and upper ends (graphs, patterns) that hold the true number with this probability, cell by cell."""
+        if self.sampling is None:
+            exact = self.matrix.toarray().astype(np.float64)
+            return exact, exact
+        return self.sampling.interval(self.matrix, self.columns, level)
 
     # ---- densities -----------------------------------------------------------------------------
 
@@ -178,6 +211,8 @@ class Counts:
         """The denominator of every graph, as a Python integer, at least 1."""
         if over == "connected":
             sums = np.bincount(row, data, minlength=len(self))
+            if self.sampling is not None:
+                return np.where(sums > 0, sums, 1.0).astype(object)
             if not len(sums) or sums.max() < EXACT:
                 whole = sums.astype(np.int64).astype(object)
             else:
@@ -205,88 +240,25 @@ class Counts:
         return sparse.from_spmatrix(table, index=index, columns=header)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the table as a numpy ``.npz`` archive without pickled objects.
+        """Write the table as a numpy ``.npz`` archive without pickled objects; see `anysize.counting.archive`."""
+        from anysize.counting.archive import save
 
-        ``data, indices, indptr`` are the CSR table, ``sizes`` the vertices of the graphs, ``pattern_size``
-        and ``pattern_code`` the patterns (bit j (j - 1) / 2 + i for the edge i < j), ``pattern_colours``
-        their colours as positions in the palette; ``about`` is JSON in UTF-8: format, palette, names, log.
-        """
-        about = {
-            "format": FORMAT,
-            "shape": list(self.shape),
-            "palette": list(self.palette),
-            "names": None if self.names is None else list(self.names),
-            "log": list(self.log),
-        }
-        codes = np.zeros(len(self.columns), np.uint32)
-        for k in np.unique(self.columns.size):
-            here = self.columns.size == k
-            codes[here] = np.array(representatives(int(k)), np.uint32)[self.columns.place[here]]
-        arrays: dict[str, NDArray[Any]] = {
-            "about": np.frombuffer(json.dumps(about).encode(), np.uint8),
-            "data": self.matrix.data,
-            "indices": self.matrix.indices,
-            "indptr": self.matrix.indptr,
-            "sizes": self.sizes,
-            "pattern_size": self.columns.size,
-            "pattern_code": codes,
-        }
-        if self.columns.colours is not None:
-            arrays["pattern_colours"] = self.columns.colours
-        if self.y is not None:
-            if self.y.dtype == object:
-                raise ValueError("labels are Python objects, which need pickle to be saved; use numbers or strings")
-            arrays["y"] = self.y
-        aside = f"{os.fspath(path)}.{os.getpid()}.part"
-        try:
-            with open(aside, "wb") as file:
-                np.savez_compressed(file, **cast(dict[str, Any], arrays))
-            os.replace(aside, path)
-        finally:
-            if os.path.exists(aside):
-                os.remove(aside)
+        save(self, path)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Counts:
         """Read a table that `save` wrote. Needs numpy and scipy alone."""
-        try:
-            with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-                about = json.loads(archive["about"].tobytes())
-                if about.get("format") != FORMAT:
-                    raise ValueError(f"format {about.get('format')!r}, expected {FORMAT!r}")
-                return _from_arrays(about, {name: archive[name] for name in archive.files})
-        except OSError as error:
-            if isinstance(error, FileNotFoundError):
-                raise
-            raise ValueError(f"{os.fspath(path)} is not a table of counts: {error}") from error
-        except Exception as error:  # a zip, JSON or numpy complaint: the file is damaged or foreign
-            raise ValueError(f"{os.fspath(path)} is not a table of counts: {error}") from error
+        from anysize.counting.archive import load
 
-
-def _from_arrays(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> Counts:
-    size = arrays["pattern_size"].astype(np.uint8)
-    place = np.zeros(len(size), np.int16)
-    if len(size) and not 1 <= size.min() <= size.max() <= MAX_SIZE:
-        raise ValueError("pattern sizes out of range")
-    for k in np.unique(size):
-        place[size == k] = class_table(int(k))[arrays["pattern_code"][size == k]]
-    if (place < 0).any():
-        raise ValueError("codes of patterns that are not connected")
-    colours = arrays.get("pattern_colours")
-    if colours is not None and colours.max(initial=0) >= max(len(about["palette"]), 1):
-        raise ValueError("colours that are not in the palette")
-    columns = Columns(size, place, colours, tuple(about["palette"]))
-    shape = (len(arrays["sizes"]), len(columns))
-    matrix = csr_array((arrays["data"], arrays["indices"], arrays["indptr"]), shape=shape)
-    matrix.check_format(full_check=True)
-    names = None if about["names"] is None else tuple(about["names"])
-    return Counts(matrix, columns, arrays["sizes"], arrays.get("y"), names, tuple(about["log"]))
+        return load(path)
 
 
 def _quotients(above: IntArray, factor: IntArray | None, below: NDArray[np.object_]) -> NDArray[np.float64]:
     """above * factor / below, every quotient correctly rounded."""
     if not len(above):
         return np.zeros(0)
+    if above.dtype.kind == "f":  # estimates
+        return np.asarray(above * (1 if factor is None else factor) / below.astype(np.float64))
     largest = int(above.max()) * (1 if factor is None else int(factor.max()))
     if largest < EXACT and max(below) < EXACT:
         product = above if factor is None else above * factor

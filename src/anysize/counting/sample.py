@@ -38,6 +38,7 @@ class Estimate(NamedTuple):
     errors: np.ndarray
     rates: np.ndarray  # expected hits of one copy, by place in the catalogue
     samples: int
+    exact_cliques: bool
 
 
 def estimate(graph: GraphSet, k: int, samples: int, seed: int, stream: int, threads: int, tick: Tick) -> Estimate:
@@ -55,7 +56,7 @@ def estimate(graph: GraphSet, k: int, samples: int, seed: int, stream: int, thre
     rate = rates[place]
     spread = (hits * (1 - hits / np.maximum(each, 1)[:, None])).sum(axis=0)
     copies, errors = hits.sum(axis=0) / rate, np.sqrt(spread) / rate
-    result = Estimate(columns, hits.sum(axis=0), copies, errors, rates, int(each.sum()))
+    result = Estimate(columns, hits.sum(axis=0), copies, errors, rates, int(each.sum()), False)
     return _with_exact_cliques(result, graph, k, threads)
 
 
@@ -79,6 +80,7 @@ def _with_exact_cliques(result: Estimate, graph: GraphSet, k: int, threads: int)
         hits=np.concatenate([result.hits[other], hits]),
         copies=np.concatenate([result.copies[other], exact.astype(np.float64)]),
         errors=np.concatenate([result.errors[other], np.zeros(len(exact))]),
+        exact_cliques=True,
     )
 
 
