@@ -117,8 +117,8 @@ def test_engines_refuse_graphs_they_cannot_take(name: str, graphs: GraphSet, wha
 
 def test_explain_names_the_engine_and_the_reason() -> None:
     assert "k = 4: sparse for 1 of 1 graphs" in count(gnp(9, 0.5), 4, method="sparse").explain()
-    assert "no graph has more than 128 vertices" in count(gnp(9, 0.5), 4).explain()
-    told = count(gnp(200, 0.05), (2, 4)).explain().splitlines()
+    assert "no graph has more than 512 vertices" in count(gnp(9, 0.5), 4).explain()
+    told = count(gnp(600, 0.01), (2, 4)).explain().splitlines()
     assert len(told) == 2
     assert told[0].startswith("k = 2: direct for 1 of 1 graphs")
     assert "estimated" in told[1]
@@ -163,7 +163,7 @@ def test_long_work_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(anysize.counting, "LONG", 0.0)
     with pytest.warns(az.CountWarning, match="Counting will take about .* A smaller k"):
-        count(gnp(200, 0.5), 3)
+        count(gnp(600, 0.1), 3)
 
 
 def test_an_empty_list_is_an_empty_table() -> None:

@@ -20,7 +20,7 @@ Floats = NDArray[np.float64]
 ALL_SIZES = tuple(range(1, 8))
 NEVER = np.inf
 PILOT, SMALL = 250, 512  # graphs looked at, of many with at most so many vertices
-ALWAYS_BITSET = 128  # vertices; up to here nothing beats it on plain graphs
+ALWAYS_BITSET = 512  # vertices; up to here nothing beats it on plain graphs
 WORTH_A_SECOND_ENGINE = 5e7  # nanoseconds; below it one engine takes all graphs of a set
 
 # Largest graphs and numbers of colours the engines take; the engines use these too.
