@@ -90,7 +90,7 @@ def estimates(rows: Iterable[Row], quick: bool) -> Iterator[Record]:
         expected = class_sums(ours(graphs, row.k), row.k)
         group = []
         for engine in ENGINES.values():
-            if row.k not in engine.sizes or (seen.coloured and not engine.colours):
+            if row.k not in engine.sizes or (graphs.colours is not None and not engine.colours):
                 continue
             seconds = float(np.sum(engine.cost(seen, row.k))) / 1e9
             if seconds > (LONGEST / 10 if quick else LONGEST):

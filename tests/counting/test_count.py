@@ -135,7 +135,7 @@ def test_auto_takes_different_engines_for_different_graphs() -> None:
 def test_a_set_shared_by_engines_keeps_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
     from anysize.counting import plan
 
-    graphs = GraphSet.concatenate([gnp(40, 0.5), GraphSet.from_networkx(nx.path_graph(500)), gnp(41, 0.5)])
+    graphs = GraphSet.concatenate([gnp(40, 0.5), GraphSet.from_networkx(nx.path_graph(2000)), gnp(41, 0.5)])
     monkeypatch.setattr(plan, "WORTH_A_SECOND_ENGINE", -1e18)
     names = {choice.engine.name for choice in choose(graphs, 4)}
     assert len(names) > 1
