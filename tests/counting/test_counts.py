@@ -16,8 +16,9 @@ from counting.helpers import coloured, gnp, identical, same
 from scipy.sparse import csr_array
 
 from anysize.counting import count
+from anysize.counting.archive import FORMAT
 from anysize.counting.columns import Columns
-from anysize.counting.counts import FORMAT, Counts
+from anysize.counting.counts import Counts
 from anysize.graphs import GraphSet
 from anysize.patterns import Pattern, catalogue
 

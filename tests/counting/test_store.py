@@ -221,7 +221,7 @@ def test_a_sealed_table_of_other_graphs_or_formats_is_noticed(tmp_path: Path, mo
     with pytest.warns(CountWarning, match="other sizes"):
         assert store.fetch(key, graphs) is None
     with monkeypatch.context() as patch:
-        patch.setattr("anysize.counting.counts.FORMAT", "anysize counts 0")
+        patch.setattr("anysize.counting.archive.FORMAT", "anysize counts 0")
         store.put(key, count(graphs, 4))
     with pytest.warns(CountWarning, match="anysize counts 0"):
         assert store.fetch(key, graphs) is None
