@@ -176,3 +176,9 @@ def test_the_public_names_are_the_same_objects() -> None:
     assert az.Counts is Counts
     assert az.catalogue is catalogue
     identical(az.count(nx.path_graph(4), 3), count(nx.path_graph(4), 3))
+
+
+def test_one_large_graph_goes_to_an_engine_that_all_threads_can_share() -> None:
+    graph = gnp(900, 0.1)
+    assert [choice.engine.name for choice in choose(graph, 5, threads=1)] == ["bitset"]
+    assert [choice.engine.name for choice in choose(graph, 5, threads=16)] == ["sparse"]

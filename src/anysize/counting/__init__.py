@@ -113,7 +113,7 @@ def _count(
     if wanted.method == "sample":
         limit = SampleSize(wanted.samples, wanted.rel_error)
         return _sample(sets, sizes, limit, wanted.seed, workers, progress, "asked for")
-    plans = [(size, choice) for size in sizes for choice in choose(sets, size, wanted.method)]
+    plans = [(size, choice) for size in sizes for choice in choose(sets, size, wanted.method, workers)]
     expected = sum(choice.seconds for _, choice in plans) / workers
     if wanted.budget_s is not None and expected > wanted.budget_s:
         why = f"exact counting would take about {expected:.3g} s, more than the budget of {wanted.budget_s:g} s"

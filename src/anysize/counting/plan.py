@@ -99,6 +99,7 @@ class Engine:
     idea: str
     cost: Callable[[Features, int], Floats]  # of each graph
     start: float = 0.0  # of a call
+    splits_graphs: bool = True  # whether several threads can work on one graph
 
 
 def _padded(colours: Floats, sizes: tuple[int, ...]) -> Floats:
@@ -169,7 +170,7 @@ ENGINES: dict[str, Engine] = {
     for engine in (
         Engine("direct", "direct", (1, 2), True, "vertices and edges by colour", _direct_cost),
         Engine("bitset", "bitset", (3, 4, 5), False,
-               "sums over pairs and triangles in words of 64 bits", _bitset_cost, 5e4),
+               "sums over pairs and triangles in words of 64 bits", _bitset_cost, 5e4, splits_graphs=False),
         Engine("sparse", "sparse", (3, 4, 5), False, "sums over cycles and cliques in degree order", _sparse_cost),
         Engine("flip", "flip", (4, 5, 6), True, "products of neighbourhood sizes over all (k-2)-sets", _flip_cost),
         Engine("flip_sparse", "flip_sparse", (4, 5), True,
@@ -190,8 +191,8 @@ class Choice:
     reason: str
 
 
-def choose(graphs: GraphSet, k: int, method: str = "auto") -> list[Choice]:
-    """The engines for all graphs of a set."""
+def choose(graphs: GraphSet, k: int, method: str = "auto", threads: int = 1) -> list[Choice]:
+    """The engines for all graphs of a set, for so many threads."""
     if method != "auto":
         engine = _engine(method, graphs, k)
         return _all_by(engine, graphs, "asked for")
@@ -211,6 +212,9 @@ def choose(graphs: GraphSet, k: int, method: str = "auto") -> list[Choice]:
             return [Choice(some[0].engine, np.arange(len(graphs)), seconds, f"{PILOT} of them: {some[0].reason}")]
     seen = features(graphs)
     costs = np.stack([engine.cost(seen, k) + engine.start / max(len(graphs), 1) for engine in able])
+    if threads > len(graphs):  # then threads stand idle beside an engine that gives a graph to one of them
+        idle = np.array([1.0 if engine.splits_graphs else threads / max(len(graphs), 1) for engine in able])
+        costs = costs * idle[:, None]
     best = costs.argmin(axis=0)
     alone = costs.sum(axis=1)
     if len(graphs) and alone.min() < 2 * costs.min(axis=0).sum() + WORTH_A_SECOND_ENGINE:
