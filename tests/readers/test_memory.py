@@ -324,7 +324,7 @@ def test_edges_of_several_graphs() -> None:
         ({"edges": [0, 1]}, "shape (2,)"),
         ({"edges": ["ab"]}, "shape (1,)"),
         ({"edges": 5}, "Expected edges or a list of them; got int"),
-        ({"edges": [(0, 2**31)]}, "Graph 0 has 2147483649 vertices"),
+        ({"edges": [(0, 2**31)], "n_vertices": 2**31 + 1}, "Graph 0 has 2147483649 vertices"),
         ({"edges": np.array([[0, 2**63]], np.uint64)}, "vertex 9223372036854775808 is above the limit"),
         ({"edges": [(0, 10**30)]}, "expected edges as an (m, 2) array of integers; got object"),
         ({"edges": [], "n_vertices": -1}, "Graph 0 has -1 vertices"),
@@ -342,3 +342,9 @@ def test_edges_of_several_graphs() -> None:
 def test_edge_refusals(arguments: dict[str, Any], message: str) -> None:
     with pytest.raises(GraphError, match=re.escape(message)):
         GraphSet.from_edges(**arguments)
+
+
+def test_numbers_that_would_make_mostly_isolated_vertices_are_refused() -> None:
+    with pytest.raises(GraphError, match=r"vertex 2000000000 in only 1 edges .* pass n_vertices"):
+        GraphSet.from_edges([(0, 2_000_000_000)])
+    assert len(GraphSet.from_edges([(0, 3)], n_vertices=2_000_000).degrees) == 2_000_000

@@ -267,6 +267,11 @@ def _edge_piece(item: Any, graph: int, size: int | None, colours: Any) -> Piece:
         size = length_of(colours)
     if size is None:
         size = int(ends.max(initial=-1)) + 1
+        if size > 1_000_000 + 1000 * len(ends):  # numbers that are names, most likely: nearly all vertices isolated
+            raise GraphError(
+                f"Graph {graph}: vertex {size - 1} in only {len(ends)} edges would make {size} vertices; "
+                "number the vertices from 0, or pass n_vertices if this is meant."
+            )
     if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
         raise GraphError(f"n_vertices: expected an integer; got {size!r}.")
     return Piece(int(size), ends[:, 0], ends[:, 1], colours)
