@@ -165,7 +165,7 @@ def _write(counts: Counts, over: Over, form: Format, out: Path | None, top: int,
 
 @contextmanager
 def _text_file(out: Path | None) -> Iterator[IO[str]]:
-    from anysize.output import aside
+    from anysize.counting.archive import aside
 
     if out is None:
         yield sys.stdout

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import IO, Any
 
 import numpy as np
 from rich import box
 from rich.table import Table
 
+from anysize.counting.archive import aside
 from anysize.counting.counts import Counts, Over
 
 FORMATS = ("text", "csv", "json", "parquet")
@@ -122,15 +121,3 @@ def write_parquet(counts: Counts, over: Over, path: str) -> None:
     )
     with aside(path) as part:
         pq.write_table(pa.table(dict(zip(header(counts), columns, strict=True))), part)
-
-
-@contextmanager
-def aside(path: str) -> Iterator[str]:
-    """A name beside a file to write to; it takes the file's place when all has been written."""
-    part = f"{path}.{os.getpid()}.part"
-    try:
-        yield part
-        os.replace(part, path)
-    finally:
-        if os.path.exists(part):
-            os.remove(part)

@@ -11,6 +11,8 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any, cast
 
 import numpy as np
@@ -31,14 +33,20 @@ Arrays = dict[str, NDArray[Any]]
 def save(counts: Counts, path: str | os.PathLike[str]) -> None:
     """Write a table; the file appears when all of it has been written."""
     arrays = _to_arrays(counts)
-    aside = f"{os.fspath(path)}.{os.getpid()}.part"
+    with aside(os.fspath(path)) as part, open(part, "wb") as file:
+        np.savez_compressed(file, **cast(dict[str, Any], arrays))
+
+
+@contextmanager
+def aside(path: str) -> Iterator[str]:
+    """A name beside a file to write to; it takes the file's place when all has been written."""
+    part = f"{path}.{os.getpid()}.part"
     try:
-        with open(aside, "wb") as file:
-            np.savez_compressed(file, **cast(dict[str, Any], arrays))
-        os.replace(aside, path)
+        yield part
+        os.replace(part, path)
     finally:
-        if os.path.exists(aside):
-            os.remove(aside)
+        if os.path.exists(part):
+            os.remove(part)
 
 
 def load(path: str | os.PathLike[str]) -> Counts:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -156,6 +156,7 @@ def _grouped(
     return order, new
 
 
+@cache
 def _places(k: int) -> dict[tuple[tuple[int, int], ...], int]:
     return {pattern.edges: place for place, pattern in enumerate(catalogue(k))}
 

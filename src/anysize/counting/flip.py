@@ -37,11 +37,17 @@ def count_coloured(graphs: GraphSet, k: int, threads: int, tick: Tick) -> Table:
         chunks = in_threads(work, chunks_by_weight(graphs.sizes ** (k - 1), threads), threads)
         parts = [part for chunk in chunks for part in chunk]
     else:
-        parts = []
-        for g, graph in enumerate(graphs):
-            parts.append(_count_one(graph, g, k, threads))
-            tick(1 / len(graphs))
+        parts = one_by_one(_count_one, graphs, k, threads, tick)
     return merged(parts, len(graphs))
+
+
+def one_by_one(count_one, graphs: GraphSet, k: int, threads: int, tick: Tick) -> list:
+    """count_one(graph, row, k, threads) for all graphs, each by all threads."""
+    parts = []
+    for row, graph in enumerate(graphs):
+        parts.append(count_one(graph, row, k, threads))
+        tick(1 / len(graphs))
+    return parts
 
 
 def _count_one(graph: GraphSet, row: int, k: int, threads: int):

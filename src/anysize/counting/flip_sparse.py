@@ -14,7 +14,7 @@ import numpy as np
 from numba import int64
 
 from anysize.counting.bits import add_outer_wide
-from anysize.counting.flip import named
+from anysize.counting.flip import named, one_by_one
 from anysize.counting.flip_plan import flip_plan
 from anysize.counting.jit import entry, helper
 from anysize.counting.oriented import orient, triangle_lists, triangles_of_edges
@@ -26,11 +26,7 @@ from anysize.graphs import GraphSet
 
 def count_coloured(graphs: GraphSet, k: int, threads: int, tick: Tick) -> Table:
     """Induced copies of the patterns that occur."""
-    parts = []
-    for g, graph in enumerate(graphs):
-        parts.append(_count_one(graph, g, k, threads))
-        tick(1 / len(graphs))
-    return merged(parts, len(graphs))
+    return merged(one_by_one(_count_one, graphs, k, threads, tick), len(graphs))
 
 
 def _count_one(graph: GraphSet, row: int, k: int, threads: int):
