@@ -1,32 +1,18 @@
-"""The command line: parsing only."""
+"""anysize count, patterns, demo."""
 
 from __future__ import annotations
 
-import sys
-import time
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 
+from anysize.cli.shared import console, errors, late_progress, plain_errors, text_file
+
 if TYPE_CHECKING:
     from anysize.counting.counts import Counts, Over
-
-app = typer.Typer(
-    name="anysize",
-    help="Train on small graphs, predict on graphs of any size.",
-    no_args_is_help=True,
-    add_completion=False,
-    pretty_exceptions_enable=False,
-    rich_markup_mode="rich",
-)
-console = Console()
-errors = Console(stderr=True)
 
 
 class Format(StrEnum):
@@ -37,18 +23,6 @@ class Denominator(StrEnum):
     subsets, maps, connected = "subsets", "maps", "connected"
 
 
-@app.callback(invoke_without_command=True)
-def _main(
-    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
-) -> None:
-    if version:
-        from anysize import __version__
-
-        console.print(f"anysize {__version__}")
-        raise typer.Exit
-
-
-@app.command(epilog="Example:  anysize count NCI1.zip --k 4 --over connected --format csv --out nci1.csv")
 def count(
     file: Annotated[Path, typer.Argument(help="TU folder or zip, edge list (.txt, .txt.gz), folder of adjacency CSV.")],
     k: Annotated[str, typer.Option("--k", help="Pattern size 1..7, or several: 5, 3,4 or 1-4.")] = "4",
@@ -68,14 +42,14 @@ def count(
     json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
     """Count the connected induced patterns of the graphs in a file."""
-    with _plain_errors():
+    with plain_errors():
         from anysize import count, read
 
         form = Format.json if json else format
         if form is Format.parquet and out is None:
             raise ValueError("Parquet is not text: say where to write it with --out FILE.")
         graphs = read(file)
-        with _late_progress("counting") as report:
+        with late_progress("counting") as report:
             counts = count(
                 graphs, _sizes(k), colours, method, samples=samples, rel_error=rel_error, seed=seed,
                 budget_s=budget, store=store, threads=threads, progress=report,
@@ -85,14 +59,13 @@ def count(
         _write(counts, over.value, form, out, top, str(graphs))
 
 
-@app.command(epilog="Example:  anysize patterns 4")
 def patterns(
     k: Annotated[int, typer.Argument(help="Pattern size 1..7.")],
     draw: Annotated[bool, typer.Option("--draw/--no-draw", help="Draw each pattern.")] = True,
     json: Annotated[bool, typer.Option("--json", help="One JSON list, for programs.")] = False,
 ) -> None:
     """List the connected patterns on k vertices."""
-    with _plain_errors():
+    with plain_errors():
         import json as writer
 
         from anysize.patterns import catalogue
@@ -112,18 +85,12 @@ def patterns(
                 console.print(pattern.draw() + "\n", highlight=False, markup=False)
 
 
-@app.command(epilog="Example:  anysize demo")
 def demo() -> None:
     """Count the patterns of a few built-in graphs: a first look."""
-    with _plain_errors():
+    with plain_errors():
         from anysize.demo import show
 
         show(console)
-
-
-def main() -> None:
-    """The entry point: usage errors exit with 2, everything else that fails with 1."""
-    app()
 
 
 def _sizes(text: str) -> list[int]:
@@ -148,7 +115,7 @@ def _write(counts: Counts, over: Over, form: Format, out: Path | None, top: int,
     elif out is not None and out.suffix == ".npz" and form is Format.text:
         counts.save(out)
     else:
-        with _text_file(out) as file:
+        with text_file(out) as file:
             if form is Format.csv:
                 output.write_csv(counts, over, file)
             elif form is Format.json:
@@ -161,65 +128,3 @@ def _write(counts: Counts, over: Over, form: Format, out: Path | None, top: int,
                     printer.print(f"The {top} most common of {len(counts.columns)}; --top shows more.", highlight=False)
     if out is not None:
         errors.print(f"Wrote {out}.", highlight=False, markup=False)
-
-
-@contextmanager
-def _text_file(out: Path | None) -> Iterator[IO[str]]:
-    from anysize.counting.archive import aside
-
-    if out is None:
-        yield sys.stdout
-        return
-    with aside(str(out)) as part, open(part, "w", encoding="utf-8") as file:
-        yield file
-
-
-@contextmanager
-def _plain_errors() -> Iterator[None]:
-    """Bad input ends in one sentence on standard error and exit code 1; warnings are one line each."""
-
-    def show(message: Any, *_: Any, **__: Any) -> None:
-        errors.print(f"Note: {message}", style="yellow", highlight=False, markup=False, soft_wrap=True)
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("always")
-        warnings.showwarning = show
-        try:
-            yield
-        except BrokenPipeError:
-            sys.stderr.close()
-            raise typer.Exit(0) from None
-        except (ValueError, OverflowError, OSError, ImportError, MemoryError) as error:
-            text = str(error) or type(error).__name__
-            errors.print(f"Error: {text}", style="red", highlight=False, markup=False, soft_wrap=True)
-            raise typer.Exit(1) from None
-        except KeyboardInterrupt:
-            errors.print("Stopped.", style="yellow")
-            raise typer.Exit(130) from None
-
-
-@contextmanager
-def _late_progress(what: str, after: float = 2.0) -> Iterator[Callable[[float], None]]:
-    """A progress bar on standard error that appears only when the work takes longer than two seconds."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (TextColumn(what), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), TimeElapsedColumn(),
-               TextColumn("left"), TimeRemainingColumn())  # fmt: skip
-    bar = Progress(*columns, console=errors, transient=True)
-    task = bar.add_task(what, total=1.0)
-    began = time.monotonic()
-
-    def report(done: float) -> None:
-        if not bar.live.is_started and time.monotonic() - began > after and done < 1:
-            bar.start()
-        bar.update(task, completed=done)
-
-    try:
-        yield report
-    finally:
-        if bar.live.is_started:
-            bar.stop()
-
-
-if __name__ == "__main__":
-    main()

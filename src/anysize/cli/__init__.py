@@ -1,0 +1,45 @@
+"""The command line: parsing only. Each command is a function in the file of its group; this tuple names them all."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from anysize.cli.count import count, demo, patterns
+from anysize.cli.shared import console
+
+COMMANDS = (
+    (count, "anysize count NCI1.zip --k 4 --over connected --format csv --out nci1.csv"),
+    (patterns, "anysize patterns 4"),
+    (demo, "anysize demo"),
+)
+
+app = typer.Typer(
+    name="anysize",
+    help="Train on small graphs, predict on graphs of any size.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+
+@app.callback(invoke_without_command=True)
+def _main(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
+    if version:
+        from anysize import __version__
+
+        console.print(f"anysize {__version__}")
+        raise typer.Exit
+
+
+for _command, _example in COMMANDS:
+    app.command(epilog=f"Example:  {_example}")(_command)
+
+
+def main() -> None:
+    """The entry point: usage errors exit with 2, everything else that fails with 1."""
+    app()

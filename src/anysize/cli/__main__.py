@@ -1,0 +1,5 @@
+"""python -m anysize.cli"""
+
+from anysize.cli import main
+
+main()
