@@ -10,10 +10,12 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from anysize.causal import Environment, sample_graphs, sample_twins
     from anysize.counting import count
     from anysize.counting.counts import Counts
     from anysize.counting.stream import count_stream, open_stream
     from anysize.errors import CountWarning, GraphError, GraphWarning
+    from anysize.graphons import BlockModel, ErdosRenyi, SmoothGraphon
     from anysize.graphs import GraphSet
     from anysize.patterns import Pattern, catalogue
     from anysize.readers import read
@@ -21,32 +23,44 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "BlockModel": "anysize.graphons",
     "CountWarning": "anysize.errors",
     "Counts": "anysize.counting.counts",
+    "Environment": "anysize.causal",
+    "ErdosRenyi": "anysize.graphons",
     "GraphError": "anysize.errors",
     "GraphSet": "anysize.graphs",
     "GraphWarning": "anysize.errors",
     "Pattern": "anysize.patterns",
+    "SmoothGraphon": "anysize.graphons",
     "catalogue": "anysize.patterns",
     "count": "anysize.counting",
     "count_stream": "anysize.counting.stream",
     "open_stream": "anysize.counting.stream",
     "read": "anysize.readers",
+    "sample_graphs": "anysize.causal",
+    "sample_twins": "anysize.causal",
 }
 
 __all__ = [
+    "BlockModel",
     "CountWarning",
     "Counts",
+    "Environment",
+    "ErdosRenyi",
     "GraphError",
     "GraphSet",
     "GraphWarning",
     "Pattern",
+    "SmoothGraphon",
     "__version__",
     "catalogue",
     "count",
     "count_stream",
     "open_stream",
     "read",
+    "sample_graphs",
+    "sample_twins",
 ]
 
 

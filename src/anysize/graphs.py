@@ -178,11 +178,11 @@ class GraphSet:
         )
 
     def _gather(self, rows: IntArray) -> GraphSet:
-        vertices = _ranges(self.first[rows], self.sizes[rows])
-        slots = _ranges(self.indptr[vertices], self.degrees[vertices])
+        vertices = ranges(self.first[rows], self.sizes[rows])
+        slots = ranges(self.indptr[vertices], self.degrees[vertices])
         return GraphSet(
-            _offsets(self.sizes[rows]),
-            _offsets(self.degrees[vertices]),
+            offsets(self.sizes[rows]),
+            offsets(self.degrees[vertices]),
             self.indices[slots],
             None if self.colours is None else self.colours[vertices],
             self.palette,
@@ -215,8 +215,8 @@ class GraphSet:
         palette = tuple(sorted({name for s in filled for name in s.palette}, key=colour_order))
         united = [s.with_palette(palette) for s in filled]
         return GraphSet(
-            _offsets(np.concatenate([s.sizes for s in united])),
-            _offsets(np.concatenate([s.degrees for s in united])),
+            offsets(np.concatenate([s.sizes for s in united])),
+            offsets(np.concatenate([s.degrees for s in united])),
             np.concatenate([s.indices for s in united]),
             np.concatenate([s.colours for s in united if s.colours is not None]) if coloured == {True} else None,
             palette,
@@ -330,7 +330,7 @@ def assemble(
     """
     from scipy.sparse import coo_array
 
-    first = _offsets(np.asarray(sizes, np.int64))
+    first = offsets(np.asarray(sizes, np.int64))
     total = int(first[-1])
     largest = int(np.diff(first).max(initial=0))
     if largest >= MAX_VERTICES_PER_GRAPH:
@@ -358,14 +358,14 @@ def assemble(
     return GraphSet(first, indptr, local.astype(np.uint32), colours, palette, labels, named)
 
 
-def _offsets(lengths: IntArray) -> IntArray:
+def offsets(lengths: IntArray) -> IntArray:
     """0 and the running sums of lengths."""
-    offsets = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=offsets[1:])
-    return offsets
+    first = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=first[1:])
+    return first
 
 
-def _ranges(starts: IntArray, lengths: IntArray) -> IntArray:
+def ranges(starts: IntArray, lengths: IntArray) -> IntArray:
     """The concatenation of start .. start + length over all pairs."""
-    offsets = _offsets(lengths)
-    return np.repeat(starts - offsets[:-1], lengths) + np.arange(int(offsets[-1]))
+    first = offsets(lengths)
+    return np.repeat(starts - first[:-1], lengths) + np.arange(int(first[-1]))

@@ -17,8 +17,8 @@ PACKAGE = Path(anysize.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 LEVELS = (
-    ("errors", "colours", "graphs", "orbits", "drawing", "patterns", "graphons"),
-    ("builtin", "readers", "causal", "theory", "counting"),
+    ("errors", "colours", "graphs", "orbits", "drawing", "patterns", "colouring", "expectations", "graphons"),
+    ("builtin", "readers", "draws", "causal", "theory", "counting"),
     ("representations", "learning"),
     ("kernels", "methods", "classifier", "tasks"),
     ("experiments", "diagnose", "plots"),
