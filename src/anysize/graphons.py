@@ -142,11 +142,9 @@ class BlockModel(Graphon):
         matrix: ArrayLike | None = None,
         shares: Sequence[float] | None = None,
     ) -> None:
-        if (matrix is None) == (within is None or between is None) or (matrix is not None and within is not None):
+        if (within is None) != (between is None) or (matrix is None) == (within is None):
             raise ValueError("a block model takes either within and between, or a matrix")
-        full = _block_matrix(within, between) if matrix is None else np.array(matrix, np.float64)
-        if full.ndim != 2 or full.shape[0] != full.shape[1] or not len(full):
-            raise ValueError(f"the matrix of a block model is square; got the shape {full.shape}")
+        full = _block_matrix(within, between) if matrix is None else _square(matrix)
         for value in full.ravel():
             check_probability(value, "an entry of the matrix")
         if not np.array_equal(full, full.T):
@@ -210,7 +208,7 @@ class SmoothGraphon(Graphon):
         low, width = cell(pattern, colours)
         means = np.empty(16)
         for repeat in range(len(means)):
-            sobol = qmc.Sobol(pattern.size, scramble=True, seed=np.random.default_rng(repeat))
+            sobol = qmc.Sobol(pattern.size, bits=53, seed=np.random.default_rng(repeat))
             points = low + width * sobol.random_base2(13)
             means[repeat] = self._induced(pattern, points).mean()
         factor = width.prod() * ways(pattern, over)
@@ -286,9 +284,20 @@ def check_probability(value: Any, what: str) -> float:
     return number
 
 
-def _block_matrix(within: Sequence[float] | None, between: float | None) -> FloatArray:
-    if within is None or between is None or np.ndim(within) != 1:
+def _block_matrix(within: Any, between: Any) -> FloatArray:
+    if np.ndim(within) != 1 or not np.size(within):
         raise ValueError(f"within is a list with one edge probability per block; got {within!r}")
-    full = np.full((len(within), len(within)), check_probability(between, "between"))
-    np.fill_diagonal(full, np.asarray(within, np.float64))
+    inside = [check_probability(p, "within") for p in within]
+    full = np.full((len(inside), len(inside)), check_probability(between, "between"))
+    np.fill_diagonal(full, inside)
+    return full
+
+
+def _square(matrix: ArrayLike) -> FloatArray:
+    try:
+        full = np.array(matrix, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"the matrix of a block model holds one number per pair of blocks; got {matrix!r}") from None
+    if full.ndim != 2 or full.shape[0] != full.shape[1] or not len(full):
+        raise ValueError(f"the matrix of a block model is square; got the shape {full.shape}")
     return full
