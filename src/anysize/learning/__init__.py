@@ -1,0 +1,1 @@
+"""Training: many models as one stack, on CPU or GPU, from numpy, scipy and torch alone."""

@@ -1,0 +1,279 @@
+"""The Gamma models: from tables of counts to a trained stack, and from a trained stack to logits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from itertools import permutations
+from math import factorial
+from typing import Any, Literal
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from torch import Tensor, nn
+
+from anysize.colours import ColourName
+from anysize.counting.columns import Columns
+from anysize.counting.counts import Counts
+from anysize.learning.objectives import attribute_penalty, cross_entropy, logit_penalty
+from anysize.learning.settings import Over, Recipe, Settings
+from anysize.learning.training import Losses, Trained, train
+from anysize.representations.batch import PatternBatch
+from anysize.representations.gamma import GammaGNN, GammaOneHot, GammaRP, GraphModel, read
+from anysize.representations.layers import initialise
+from anysize.representations.structure import Dense, Structure, Sums
+from anysize.representations.twins import Twins
+
+Kind = Literal["1hot", "gnn", "rp"]
+
+
+@dataclass(frozen=True)
+class Vocabulary:
+    """What a model knows of patterns: the colours, the scale of densities, and the patterns it is limited to.
+
+    ``columns`` None: any pattern is embedded. ``scale`` brings the mean sum of a training graph's densities to 1:
+    those over subsets are tiny in sparse graphs, and batch norm would take them for noise. It is 1 for shares that
+    sum to 1 as they are.
+    """
+
+    palette: tuple[ColourName, ...] | None
+    columns: Columns | None
+    over: Over
+    scale: float
+
+    @staticmethod
+    def of(kind: Kind, pool: Counts, over: Over, top: int | None) -> Vocabulary:
+        """Learned from the train pool: training and validation graphs."""
+        kept = pool if top is None or top >= len(pool.columns) else pool.top(top)
+        limited = kind == "1hot" or len(kept.columns) < len(pool.columns)
+        palette = None if pool.columns.colours is None else pool.palette
+        sums: NDArray[np.float64] = np.asarray(kept.densities(over).sum(axis=1)).reshape(-1)
+        scale = 1.0 if over == "connected" or not sums.any() else float(1 / sums.mean())
+        return Vocabulary(palette, kept.columns if limited else None, over, scale)
+
+    def densities(self, counts: Counts) -> tuple[Columns, csr_array[np.float64]]:
+        """The patterns of a table that the model sees, and their scaled densities. Left-out patterns are left out
+        before shares are formed."""
+        if (counts.columns.colours is None) != (self.palette is None):
+            had, came = ("plain", "coloured") if self.palette is None else ("coloured", "plain")
+            raise ValueError(f"this model was trained on {had} patterns and got {came} ones; count alike both times")
+        if self.columns is not None:
+            counts = _aligned(counts, self.columns)
+        return counts.columns, csr_array(counts.densities(self.over) * self.scale)
+
+
+def _aligned(counts: Counts, columns: Columns) -> Counts:
+    reference = Counts(csr_array((0, len(columns)), dtype=np.int64), columns, np.zeros(0, np.int64))
+    return counts.align(reference)
+
+
+@dataclass(frozen=True)
+class GammaShape:
+    """Everything that fixes the tensors of a stack but the number of models."""
+
+    kind: Kind
+    inputs: int
+    classes: int
+    hidden: int
+    layers: int
+    recipe: Recipe
+    k: int
+
+    def build(self, jumping: Sequence[bool]) -> GraphModel:
+        """A stack of untrained models."""
+        models = len(jumping)
+        representation: GammaOneHot | GammaGNN
+        if self.kind == "1hot":
+            representation = GammaOneHot(models, self.inputs, self.hidden)
+        elif self.kind == "gnn":
+            representation = GammaGNN(models, self.inputs, self.hidden, self.layers, self.recipe.encoder)
+        else:
+            representation = GammaRP(models, self.inputs + self.k, self.hidden, self.layers, self.recipe.encoder)
+        recipe = self.recipe
+        return GraphModel.of(representation, models, self.classes, jumping, recipe.head_hidden, recipe.dropout)
+
+    def identities(self, amount: int | None = None) -> NDArray[np.int64] | None:
+        """The fixed permutations of prediction: the same for every pattern, all of them where they are few."""
+        if self.kind != "rp":
+            return None
+        wanted = self.recipe.test_permutations if amount is None else amount
+        if self.recipe.permutations == "all" or wanted >= factorial(self.k):
+            return np.array(list(permutations(range(self.k))))
+        source = np.random.default_rng(0)
+        return np.array([source.permutation(self.k) for _ in range(wanted)])
+
+    def structure(self, columns: Columns, palette: Any, densities: csr_array[np.float64] | None) -> Structure:
+        """What the representation runs on: graphs where densities are given, otherwise patterns."""
+        if self.kind == "1hot":
+            full = np.eye(len(columns)) if densities is None else densities.toarray()
+            nothing = torch.zeros(0, 0)
+            return Structure(nothing, nothing, (), (Dense(torch.from_numpy(full.astype(np.float32))),))
+        batch, encoder = PatternBatch.of(columns, palette, self.k), self.recipe.encoder
+        return batch.structure(
+            self.layers, densities, self.identities(), by_degree=encoder == "gcn", neighbours=encoder == "pna"
+        )
+
+
+class GammaProblem:
+    """Training and validation graphs of a Gamma stack, on one device: a `training.Problem`."""
+
+    def __init__(
+        self, structure: Structure, twins: Twins | None, y: Tensor, validation: tuple[Structure, Tensor] | None,
+        members: Sequence[Settings], recipe: Recipe, class_weights: Tensor | None,
+    ) -> None:  # fmt: skip
+        self.structure, self.twins, self.y, self._validation = structure, twins, y, validation
+        self.class_weights, self.recipe = class_weights, recipe
+        self.weights = torch.tensor([member.penalty for member in members], device=y.device)
+        self.penalised = any(member.penalty > 0 for member in members)
+
+    @property
+    def size(self) -> int:
+        return len(self.y)
+
+    def losses(self, model: nn.Module, graphs: Tensor | None, step: Tensor, epoch: Tensor) -> Losses:
+        assert isinstance(model, GraphModel)
+        differences: tuple[Sums, ...] = ()
+        structure = self.structure
+        if self.twins is not None:
+            drawn = self.twins.draw(step)
+            structure, differences = drawn.structure, drawn.differences
+        rows = model.representation.encode(structure)
+        y = self.y if graphs is None else self.y[graphs]
+        gamma = read(rows, structure.readouts if graphs is None else _some(structure.readouts, graphs))
+        logits, deviation = model.head(gamma)
+        entropy = cross_entropy(logits, y, self.class_weights)
+        if not differences:
+            return Losses(entropy, entropy, torch.zeros_like(entropy))
+        watched = logit_penalty(model, rows, differences, deviation)
+        penalty = watched
+        if self.recipe.penalty == "representation":
+            penalty, watched = attribute_penalty(model, rows, differences), watched.detach()
+        return Losses(entropy + self.weights * penalty, entropy, watched)
+
+    def validation(self, model: nn.Module) -> tuple[Tensor, Tensor] | None:
+        if self._validation is None:
+            return None
+        structure, y = self._validation
+        return model(structure), y
+
+
+def _some(readouts: Sequence[Sums], graphs: Tensor) -> tuple[Sums, ...]:
+    chosen = []
+    for readout in readouts:
+        if not isinstance(readout, Dense):
+            raise TypeError("mini-batches need full readouts")
+        chosen.append(Dense(readout.matrix[graphs]))
+    return tuple(chosen)
+
+
+@dataclass(frozen=True, eq=False)
+class GammaStack:
+    """M trained Gamma models."""
+
+    shape: GammaShape
+    vocabulary: Vocabulary
+    model: GraphModel
+    members: tuple[Settings, ...]
+    trained: Trained | None = None
+
+    def logits(self, counts: Counts) -> NDArray[np.float32]:
+        """(models, graphs, classes)."""
+        return self._run(counts, self.model)
+
+    def represent(self, counts: Counts) -> NDArray[np.float32]:
+        """Gamma(G) of every graph: (models, graphs, width)."""
+        return self._run(counts, self.model.represent)
+
+    @torch.no_grad()
+    def _run(self, counts: Counts, function: Callable[[Structure], Tensor]) -> NDArray[np.float32]:
+        columns, densities = self.vocabulary.densities(counts)
+        structure = self.shape.structure(columns, self.vocabulary.palette, densities)
+        self.model.eval()
+        found: NDArray[np.float32] = function(structure.to(_device(self.model))).cpu().numpy()
+        return found
+
+    @torch.no_grad()
+    def pattern_logits(self, columns: Columns) -> NDArray[np.float32]:
+        """What one unit of density of each pattern adds to the logits (linear heads): (models, patterns, classes)."""
+        structure = self.shape.structure(columns, self.vocabulary.palette, None).to(_device(self.model))
+        self.model.eval()
+        norm = self.model.head.norm
+        deviation = None if norm is None else torch.sqrt(norm.running_var + 1e-5)
+        rows = self.model.representation.encode(structure)
+        found: NDArray[np.float32] = read(rows, structure.readouts, self.model.head.slopes(deviation)).cpu().numpy()
+        return found * self.vocabulary.scale
+
+
+def _device(model: nn.Module) -> torch.device:
+    return next(model.parameters()).device
+
+
+def fit_gamma(
+    kind: Kind, train_counts: Counts, y: NDArray[np.int64], members: Sequence[Settings], recipe: Recipe, *,
+    classes: int, validation: tuple[Counts, NDArray[np.int64]] | None = None, top: int | None = None,
+    class_weights: NDArray[np.float64] | None = None, metric: str = "accuracy", device: str = "cpu",
+    progress: Callable[[float], None] | None = None,
+) -> GammaStack:  # fmt: skip
+    """Train members of one shape as one stack. ``top`` limits the vocabulary to the most common patterns."""
+    pool = train_counts if validation is None else Counts.concatenate([train_counts, validation[0]])
+    vocabulary = Vocabulary.of(kind, pool if top is not None else train_counts, recipe.over, top)
+    columns, densities = vocabulary.densities(train_counts)
+    kept = _occurring(columns, densities) if kind != "1hot" else (columns, densities)
+    k = int(max(columns.size.max(initial=1), pool.columns.size.max(initial=1)))
+    inputs = len(columns) if kind == "1hot" else len(vocabulary.palette or (0,))
+    hidden, layers, _ = members[0].shape
+    shape = GammaShape(kind, inputs, classes, hidden, layers, recipe, k)
+    model = shape.build([member.jumping for member in members])
+    initialise(model, [member.seed for member in members])
+    model.to(device)
+    twins = _twins(shape, kept, vocabulary, members, recipe)
+    structure = shape.structure(*_triple(kept, vocabulary)).to(device)
+    if recipe.encoder == "pna" and isinstance(model.representation, GammaGNN):
+        model.representation.encoder.learn_degrees(_mean_log_degree(kept[0]))
+    checked = None
+    if validation is not None:
+        checked_columns, checked_densities = vocabulary.densities(validation[0])
+        found = shape.structure(checked_columns, vocabulary.palette, checked_densities).to(device)
+        checked = found, torch.from_numpy(np.asarray(validation[1], np.int64)).to(device)
+    weights = None if class_weights is None else torch.from_numpy(class_weights.astype(np.float32)).to(device)
+    problem = GammaProblem(
+        structure, None if twins is None else twins.to(device), torch.from_numpy(np.asarray(y, np.int64)).to(device),
+        checked, members, recipe, weights,
+    )  # fmt: skip
+    trained = train(model, problem, members, recipe, metric, progress)
+    return GammaStack(shape, vocabulary, model, tuple(members), trained)
+
+
+def _occurring(columns: Columns, densities: csr_array[np.float64]) -> tuple[Columns, csr_array[np.float64]]:
+    """Without the patterns that no training graph has: they would count in batch norm and in the penalty."""
+    there = np.flatnonzero(np.bincount(densities.indices, minlength=len(columns)))
+    return columns[there], csr_array(densities[:, there])
+
+
+def _triple(kept: tuple[Columns, csr_array[np.float64]], vocabulary: Vocabulary) -> tuple[Columns, Any, Any]:
+    return kept[0], vocabulary.palette, kept[1]
+
+
+def _twins(
+    shape: GammaShape, kept: tuple[Columns, csr_array[np.float64]], vocabulary: Vocabulary,
+    members: Sequence[Settings], recipe: Recipe,
+) -> Twins | None:  # fmt: skip
+    """Recoloured twins where a member is penalised, and fresh permutations where identities are drawn."""
+    recolour = shape.kind != "1hot" and shape.inputs > 1 and any(member.penalty > 0 for member in members)
+    draws = shape.kind == "rp" and recipe.permutations != "all"
+    if not recolour and not draws:
+        return None
+    if recolour and recipe.encoder == "gcn":
+        raise ValueError("the attribute penalty works with the encoders gin and pna; got gcn")
+    permuted = None
+    if shape.kind == "rp":
+        permuted = factorial(shape.k) if recipe.permutations == "all" else int(recipe.permutations)
+    batch = PatternBatch.of(kept[0], vocabulary.palette, shape.k)
+    return Twins.of(batch, kept[1], shape.layers, permuted, recolour, universal=recipe.encoder == "gin")
+
+
+def _mean_log_degree(columns: Columns) -> float:
+    near, _, _ = PatternBatch.of(columns, None if columns.colours is None else columns.palette).vertices
+    return float(np.log((near >= 0).sum(axis=1) + 1).mean())

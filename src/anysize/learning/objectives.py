@@ -1,0 +1,73 @@
+"""What is minimised: cross entropy, and penalties on what must not matter. All per model: (models,)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor
+
+from anysize.representations.encoders import Embeddings
+from anysize.representations.gamma import GraphModel, read
+from anysize.representations.structure import Sums
+
+
+def cross_entropy(logits: Tensor, y: Tensor, class_weights: Tensor | None = None) -> Tensor:
+    """Mean over graphs of -log softmax(z)_y; with class weights sum w_y (..) / sum w_y.
+
+    logits (models, graphs, classes), y (graphs,), class_weights (classes,).
+    """
+    losses = -torch.log_softmax(logits, -1).gather(2, y.expand(logits.shape[0], -1)[..., None])[..., 0]
+    if class_weights is None:
+        return losses.mean(1)
+    weight = class_weights[y]
+    return (losses * weight).sum(1) / weight.sum()
+
+
+def attribute_penalty(model: GraphModel, rows: Embeddings, differences: Sequence[Sums]) -> Tensor:
+    """The paper's penalty (eq. 7): mean over patterns F of || r_F - r_H ||, H being F with other colours."""
+    moved = read(rows, differences) * model.columns.transpose(1, 2)
+    return torch.linalg.vector_norm(moved, dim=-1).mean(1)
+
+
+def logit_penalty(model: GraphModel, rows: Embeddings, differences: Sequence[Sums], deviation: Tensor | None) -> Tensor:
+    """The same at the level of the logits: mean over F of || W^T (r_F - r_H) / sigma ||, centred over the classes.
+
+    Batch norm makes the representation free of scale, so that a model can shrink its embeddings, and with them the
+    paper's penalty, without changing a logit. This one cannot be cheated so. An MLP head is judged by what its
+    first map sees.
+    """
+    moved = read(rows, differences, model.head.slopes(deviation))
+    if model.head.linear:
+        moved = moved - moved.mean(-1, keepdim=True)
+    return torch.linalg.vector_norm(moved, dim=-1).mean(1)
+
+
+def irm_gradient(logits: Tensor, y: Tensor, weight: Tensor) -> Tensor:
+    """d loss / d s at s = 1, where the logits are multiplied by s: weighted mean of (sum_c softmax(z)_c z_c - z_y).
+
+    ``weight`` (graphs,): class weights of an environment's graphs, zero for all others.
+    """
+    chosen = logits.gather(2, y.expand(logits.shape[0], -1)[..., None])[..., 0]
+    slope = (torch.softmax(logits, -1) * logits).sum(-1) - chosen
+    return (slope * weight).sum(1) / weight.sum().clamp(min=1e-12)
+
+
+def by_environment(
+    logits: Tensor, y: Tensor, environments: Tensor, count: int, class_weights: Tensor | None = None
+) -> tuple[Tensor, Tensor]:
+    """Invariant risk minimisation: loss and penalty, both averaged over the environments that occur.
+
+    The penalty of an environment is the square of its `irm_gradient`: closed form, so that no second backward pass
+    is needed and the penalty moves the weights. ``environments`` (graphs,) holds 0 .. count - 1.
+    """
+    losses = -torch.log_softmax(logits, -1).gather(2, y.expand(logits.shape[0], -1)[..., None])[..., 0]
+    base = torch.ones_like(losses[0]) if class_weights is None else class_weights[y]
+    loss, penalty, occurring = torch.zeros_like(losses[:, 0]), torch.zeros_like(losses[:, 0]), base.new_zeros(())
+    for place in range(count):
+        weight = base * (environments == place)
+        some = (weight.sum() > 0).to(loss.dtype)
+        loss = loss + some * (losses * weight).sum(1) / weight.sum().clamp(min=1e-12)
+        penalty = penalty + some * irm_gradient(logits, y, weight) ** 2
+        occurring = occurring + some
+    return loss / occurring, penalty / occurring

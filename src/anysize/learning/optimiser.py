@@ -1,0 +1,44 @@
+"""Adam for a stack: the same steps as torch.optim.Adam, with a learning rate for each model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+import torch
+from torch import Tensor, nn
+
+BETAS, EPSILON = (0.9, 0.999), 1e-8
+
+
+class StackAdam:
+    """Parameters have the models as their first axis; ``rates`` is one learning rate per model."""
+
+    def __init__(self, parameters: Iterable[nn.Parameter], rates: Sequence[float]) -> None:
+        self.parameters = list(parameters)
+        where = self.parameters[0].device
+        rate = torch.tensor(list(rates), dtype=torch.float32, device=where)
+        self.rates = [rate.view(-1, *[1] * (parameter.dim() - 1)) for parameter in self.parameters]
+        self.first = [torch.zeros_like(parameter) for parameter in self.parameters]
+        self.second = [torch.zeros_like(parameter) for parameter in self.parameters]
+        self.step_count = torch.zeros((), device=where, dtype=torch.float64)
+
+    @torch.no_grad()
+    def step(self) -> None:
+        """One step along the gradients, which are cleared."""
+        self.step_count += 1
+        near = (1 - BETAS[0] ** self.step_count).to(torch.float32)
+        far = torch.sqrt(1 - BETAS[1] ** self.step_count).to(torch.float32)
+        gradients = [_gradient(parameter) for parameter in self.parameters]
+        torch._foreach_lerp_(self.first, gradients, 1 - BETAS[0])
+        torch._foreach_mul_(self.second, BETAS[1])
+        torch._foreach_addcmul_(self.second, gradients, gradients, 1 - BETAS[1])
+        divisors = torch._foreach_sqrt(self.second)
+        torch._foreach_div_(divisors, far)
+        torch._foreach_add_(divisors, EPSILON)
+        for parameter, rate, mean, divisor in zip(self.parameters, self.rates, self.first, divisors, strict=True):
+            parameter.addcdiv_(mean * (rate / -near), divisor)
+            parameter.grad = None
+
+
+def _gradient(parameter: Tensor) -> Tensor:
+    return torch.zeros_like(parameter) if parameter.grad is None else parameter.grad

@@ -1,0 +1,128 @@
+"""The size-invariant representations of the paper: Gamma(G) = densities of patterns @ embeddings of patterns.
+
+Gamma_1-hot (eq. 4) learns an embedding per pattern. Gamma_GNN (eq. 5) computes it by message passing. Gamma_GNN+
+(eq. 6) does so with identities under permutations, averaged (relational pooling), and tells all patterns apart.
+All of them hold M models with a leading axis; M = 1 is the ordinary case.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+
+from anysize.representations.encoders import Embeddings, Encoder
+from anysize.representations.heads import Head
+from anysize.representations.layers import Linear
+from anysize.representations.structure import Structure, Sums
+
+
+class GammaOneHot(nn.Module):
+    """One learned row per pattern of the training vocabulary; a pattern that training never saw has none."""
+
+    def __init__(self, models: int, patterns: int, width: int) -> None:
+        super().__init__()
+        self.rows = nn.Parameter(torch.empty(models, patterns, width))
+        self.width = width
+
+    def bounds(self) -> dict[str, float]:
+        return {"rows": 1 / math.sqrt(max(self.rows.shape[1], 1))}
+
+    def encode(self, structure: Structure) -> Embeddings:
+        return [(0, self.rows)]
+
+    def forward(self, structure: Structure) -> Tensor:
+        """(models, graphs, width): the densities times the learned rows."""
+        return read(self.encode(structure), structure.readouts)
+
+
+class GammaGNN(nn.Module):
+    """Patterns embedded by message passing and summed over their vertices; jumping knowledge joins all levels."""
+
+    def __init__(self, models: int, inputs: int, hidden: int, layers: int, kind: str = "gin") -> None:
+        super().__init__()
+        self.encoder = Encoder(kind, models, inputs, hidden, layers)
+        self.width = sum(self.encoder.widths)
+
+    @property
+    def last_width(self) -> int:
+        """The columns that a model without jumping knowledge reads: the last ones."""
+        return self.encoder.widths[-1]
+
+    def encode(self, structure: Structure) -> Embeddings:
+        return self.encoder(structure)
+
+    def forward(self, structure: Structure) -> Tensor:
+        """(models, items, width): patterns or graphs, as the structure reads out."""
+        return read(self.encode(structure), structure.readouts)
+
+
+class GammaRP(GammaGNN):
+    """Relational pooling: features [colour, identity] pass a small MLP before message passing."""
+
+    def __init__(self, models: int, inputs: int, hidden: int, layers: int, kind: str = "gin") -> None:
+        super().__init__(models, hidden, hidden, layers, kind)
+        self.first, self.second = Linear(models, inputs, hidden), Linear(models, hidden, hidden)
+        self.width = inputs + sum(self.encoder.widths)
+
+    def encode(self, structure: Structure) -> Embeddings:
+        lifted = self.second(torch.relu(self.first(structure.features)))
+        return [(0, structure.features[None]), *self.encoder(structure, lifted)]
+
+
+Gamma = GammaOneHot | GammaGNN
+
+
+def read(rows: Embeddings, sums: Sequence[Sums], slopes: Tensor | None = None) -> Tensor:
+    """Rows read out into items, the levels side by side: (models, items, width).
+
+    With ``slopes`` (models, width, columns) the items times the slopes, (models, items, columns), formed on the
+    rows, which are far fewer than the items and their columns.
+    """
+    if slopes is None:
+        found = [sums[level](h) for level, h in rows]
+        models = max(part.shape[0] for part in found)
+        return torch.cat([part.expand(models, -1, -1) for part in found], dim=-1)
+    total: Tensor | int = 0
+    start = 0
+    for level, h in rows:
+        total = total + sums[level](h @ slopes[:, start : start + h.shape[-1]])
+        start += h.shape[-1]
+    return torch.as_tensor(total)
+
+
+class GraphModel(nn.Module):
+    """A representation and the head on it: M classifiers of graphs."""
+
+    columns: Tensor
+
+    def __init__(self, representation: Gamma, head: Head, columns: Tensor) -> None:
+        super().__init__()
+        self.representation, self.head = representation, head
+        self.register_buffer("columns", columns)  # (models, width, 1): what jumping knowledge lets through
+
+    @staticmethod
+    def of(
+        representation: Gamma, models: int, classes: int, jumping: Sequence[bool],
+        hidden: int | None = None, dropout: float = 0.0, normalise: bool = True,
+    ) -> GraphModel:  # fmt: skip
+        """The representation with a head, jumping knowledge switched on or off model by model."""
+        columns = torch.ones(models, representation.width, 1)
+        if isinstance(representation, GammaGNN):
+            for model, on in enumerate(jumping):
+                if not on:
+                    columns[model, : representation.width - representation.last_width] = 0
+        head = Head(models, representation.width, classes, hidden, dropout, normalise, columns)
+        return GraphModel(representation, head, columns)
+
+    def forward(self, structure: Structure) -> Tensor:
+        """Logits (models, graphs, classes)."""
+        logits: Tensor = self.head(self.representation(structure))[0]
+        return logits
+
+    def represent(self, structure: Structure) -> Tensor:
+        """The representation (models, graphs, width), with columns that the head never reads set to zero."""
+        gamma: Tensor = self.representation(structure) * self.columns.transpose(1, 2)
+        return gamma

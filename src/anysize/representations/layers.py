@@ -1,0 +1,126 @@
+"""Layers of M models at once: every parameter has a leading axis of models, and M = 1 is the ordinary case.
+
+Rows are vertices, vertex classes, patterns or graphs; a tensor of activations is (models, rows, features). Inputs
+that all models share may leave the first axis out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from anysize.representations.randomness import uniform
+
+MOMENTUM, EPSILON = 0.1, 1e-5  # as in torch.nn.BatchNorm1d
+
+
+class Linear(nn.Module):
+    """x W + b for every model: (models or none, rows, inputs) -> (models, rows, outputs)."""
+
+    def __init__(self, models: int, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(models, inputs, outputs))
+        self.bias = nn.Parameter(torch.empty(models, 1, outputs))
+
+    def bounds(self) -> dict[str, float]:
+        """The parameters start uniform between minus and plus this, as in torch.nn.Linear."""
+        return dict.fromkeys(("weight", "bias"), 1 / math.sqrt(max(self.weight.shape[1], 1)))
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.dim() == 3 and x.shape[0] == self.weight.shape[0]:
+            return torch.baddbmm(self.bias, x, self.weight)
+        return x @ self.weight + self.bias
+
+
+class BatchNorm(nn.Module):
+    """Batch normalisation over rows that stand for several vertices each: means and variances are weighted.
+
+    With a row of weight w the result, the running averages and the gradients are those of `torch.nn.BatchNorm1d`
+    on a batch that holds the row w times.
+    """
+
+    running_mean: Tensor
+    running_var: Tensor
+
+    def __init__(self, models: int, features: int, affine: bool = True) -> None:
+        super().__init__()
+        self.affine = affine
+        if affine:
+            self.scale = nn.Parameter(torch.ones(models, 1, features))
+            self.shift = nn.Parameter(torch.zeros(models, 1, features))
+        self.register_buffer("running_mean", torch.zeros(models, 1, features))
+        self.register_buffer("running_var", torch.ones(models, 1, features))
+
+    def forward(self, x: Tensor, weight: Tensor | None = None) -> Tensor:
+        return self.normalised(x, weight)[0]
+
+    def normalised(self, x: Tensor, weight: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """The normalised rows, and the deviation they were divided by: (models, 1, features)."""
+        if not self.training:
+            deviation = torch.sqrt(self.running_var + EPSILON)
+            scale = self.scale / deviation if self.affine else 1 / deviation
+            shifted = (x - self.running_mean) * scale
+            return (shifted + self.shift if self.affine else shifted), deviation
+        share, total = _shares(x, weight)
+        mean = _average(x, share)
+        centred = x - mean
+        variance = _average(centred * centred, share)
+        with torch.no_grad():
+            unbiased = variance * (total / (total - 1).clamp(min=1))
+            self.running_mean += MOMENTUM * (mean - self.running_mean)
+            self.running_var += MOMENTUM * (unbiased - self.running_var)
+        deviation = torch.sqrt(variance + EPSILON)
+        if self.affine:
+            return torch.addcmul(self.shift, centred, self.scale / deviation), deviation
+        return centred / deviation, deviation
+
+
+def _shares(x: Tensor, weight: Tensor | None) -> tuple[Tensor | None, Tensor]:
+    """The weights divided by their sum, as a row vector, and the sum."""
+    if weight is None:
+        return None, torch.tensor(float(x.shape[1]), device=x.device)
+    total = weight.sum()
+    return (weight / total).expand(x.shape[0], 1, -1), total
+
+
+def _average(x: Tensor, share: Tensor | None) -> Tensor:
+    return x.mean(1, keepdim=True) if share is None else torch.bmm(share, x)
+
+
+class Dropout(nn.Module):
+    """Sets a share of the activations to zero, by numbers of the model's own seed."""
+
+    seeds: Tensor
+    step: Tensor
+
+    def __init__(self, models: int, share: float) -> None:
+        super().__init__()
+        self.share = share
+        self.register_buffer("seeds", torch.zeros(models, dtype=torch.int64), persistent=False)
+        self.register_buffer("step", torch.zeros((), dtype=torch.int64), persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not self.training or self.share == 0:
+            return x
+        self.step += 1
+        drawn = uniform(self.seeds, self.step, x.shape[1] * x.shape[2], stream=2)
+        return x * (drawn.view_as(x) >= self.share) / (1 - self.share)
+
+
+def initialise(module: nn.Module, seeds: Sequence[int]) -> None:
+    """Fill the parameters of every model from its own seed, so that it starts alike alone and in a stack."""
+    generators = [torch.Generator().manual_seed(int(seed)) for seed in seeds]
+    for part in module.modules():
+        if isinstance(part, Dropout):
+            part.seeds.copy_(torch.tensor(list(seeds), dtype=torch.int64))
+        bounds: dict[str, Any] = part.bounds() if hasattr(part, "bounds") else {}
+        for name, bound in bounds.items():
+            parameter: Tensor = getattr(part, name)
+            drawn = torch.stack([torch.rand(parameter.shape[1:], generator=source) for source in generators])
+            limits = bound if isinstance(bound, Tensor) else torch.tensor(float(bound))
+            with torch.no_grad():
+                parameter.copy_((2 * drawn - 1) * limits)

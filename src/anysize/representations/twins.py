@@ -1,0 +1,232 @@
+"""Patterns F and their recoloured twins H in one batch, drawn anew in every training step.
+
+Both go through the encoder together, so that batch normalisation sees them as one batch and its running averages
+are not bent by a second pass. H has the topology of F and an independent uniform colour at every vertex; where
+vertices carry identities (relational pooling), F and H carry the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+from itertools import permutations as orders
+from typing import Any
+
+import numpy as np
+import torch
+from scipy.sparse import csr_array
+from torch import Tensor
+
+from anysize.representations.batch import PatternBatch
+from anysize.representations.randomness import uniform
+from anysize.representations.structure import Dense, Gather, Level, Structure, Sums
+from anysize.representations.universe import Universe, coloured_universe, identified_universe
+
+DENSE_CELLS = 4_000_000
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """One draw: a structure that reads out graphs (from F alone), and maps that give r_F - r_H per pattern."""
+
+    structure: Structure
+    differences: tuple[Sums, ...]
+
+
+@dataclass(frozen=True)
+class _First:
+    """Sums over the first rows only: those of F."""
+
+    matrix: Tensor
+
+    def __call__(self, h: Tensor) -> Tensor:
+        return Dense(self.matrix)(h[:, : self.matrix.shape[1]])
+
+    def to(self, device: torch.device) -> _First:
+        return _First(self.matrix.to(device))
+
+
+@dataclass(frozen=True)
+class _Contrast:
+    """r_F - r_H where every vertex has its own row: (sides, permutations, patterns, k)."""
+
+    weight: Tensor  # (patterns, k): presence / permutations
+    permutations: int
+
+    def __call__(self, h: Tensor) -> Tensor:
+        models, _, features = h.shape
+        sides = h.reshape(models, 2, self.permutations, *self.weight.shape, features)
+        return ((sides[:, 0] - sides[:, 1]) * self.weight[..., None]).sum((1, 3))
+
+    def to(self, device: torch.device) -> _Contrast:
+        return _Contrast(self.weight.to(device), self.permutations)
+
+
+@dataclass(frozen=True)
+class Twins:
+    """What a draw needs. ``permutations`` is None without identities. All tensors are on one device.
+
+    ``near`` (patterns * k, k - 1): neighbours as vertex numbers, patterns * k for none. ``graph``, ``pattern``,
+    ``density``: the cells of the table of densities that are not zero. ``sides`` is 1 where nothing is recoloured
+    and only identities are drawn.
+    """
+
+    colours: Tensor
+    near: Tensor
+    present: Tensor
+    graph: Tensor
+    pattern: Tensor
+    density: Tensor
+    graphs: int
+    sides: int
+    palette: int
+    rounds: int
+    permutations: int | None
+    orders: Tensor
+    universe: Universe | None
+    seed: Tensor
+
+    @staticmethod
+    def of(
+        batch: PatternBatch, densities: csr_array[Any], rounds: int, permutations: int | None = None,
+        recolour: bool = True, seed: int = 0, universal: bool = True,
+    ) -> Twins:  # fmt: skip
+        """The twins of a batch. Without ``universal`` every vertex has its own row, as GCN and PNA need."""
+        amount, k = batch.colours.shape
+        start = np.arange(amount)[:, None, None] * k
+        near = np.where(batch.neighbours >= 0, batch.neighbours + start, amount * k).reshape(amount * k, -1)
+        cells = densities.tocoo()
+        make = coloured_universe if permutations is None else identified_universe
+        return Twins(
+            torch.from_numpy(batch.colours.reshape(-1)), torch.from_numpy(near),
+            torch.from_numpy(batch.present.astype(np.float32)),
+            torch.from_numpy(cells.row.astype(np.int64)), torch.from_numpy(cells.col.astype(np.int64)),
+            torch.from_numpy(cells.data.astype(np.float32)),
+            cells.shape[0], 2 if recolour else 1, batch.inputs, rounds, permutations,
+            torch.tensor(list(orders(range(k)))) if permutations else torch.zeros(0, dtype=torch.int64),
+            make(batch.inputs, k) if universal else None,
+            torch.tensor([seed]),
+        )  # fmt: skip
+
+    def to(self, device: torch.device | str) -> Twins:
+        where = torch.device(device)
+        moved = {
+            name: getattr(self, name).to(where)
+            for name in ("colours", "near", "present", "graph", "pattern", "density", "orders", "seed")
+        }
+        return replace(self, **moved, universe=None if self.universe is None else self.universe.to(where))
+
+    @property
+    def copies(self) -> int:
+        return self.permutations or 1
+
+    def draw(self, step: Tensor | int) -> Drawn:
+        """The twins of one step."""
+        marks = self._marks(step)  # (sides * copies, vertices)
+        everybody = torch.nn.functional.pad(marks, (0, 1), value=self._mark_count)
+        near_marks = everybody[:, self.near]
+        weight = self.present.reshape(-1).repeat(len(marks))
+        classes, levels = marks, []
+        readouts: list[Sums] = [self._shared_readout(marks, self._mark_count)]
+        differences: list[Sums] = [self._contrast(marks, self._mark_count)]
+        for place in range(self.rounds):
+            if place == 0 and self.universe is not None:
+                classes = self.universe.classes(marks, near_marks)
+                counted = torch.zeros(len(self.universe), device=weight.device)
+                counted = counted.index_add(0, classes.reshape(-1), weight)
+                levels.append(Level(self.universe.own, self.universe.near, counted, self.universe.degree))
+                readouts.append(self._shared_readout(classes, len(self.universe)))
+                differences.append(self._contrast(classes, len(self.universe)))
+                continue
+            levels.append(self._own_rows(place, classes, near_marks, weight))
+            classes = torch.arange(classes.numel(), device=classes.device).view_as(classes)
+            readouts.append(_First(self._spread))
+            differences.append(_Contrast(self.present / self.copies, self.copies))
+        degree = torch.zeros(self._mark_count, device=weight.device)
+        structure = Structure(self._features, degree, tuple(levels), tuple(readouts))
+        return Drawn(structure, tuple(differences) if self.sides == 2 else ())
+
+    # ---- marks ---------------------------------------------------------------------------------
+
+    @property
+    def _mark_count(self) -> int:
+        return self.palette * (self.present.shape[1] if self.permutations else 1)
+
+    def _marks(self, step: Tensor | int) -> Tensor:
+        """The marks of F and of H: colours, or (colour, identity) with the same identities on both sides."""
+        sides = self.colours.clamp(min=0)[None]
+        if self.sides == 2:
+            drawn = uniform(self.seed, step, len(self.colours), stream=1)
+            sides = torch.cat([sides, (drawn * self.palette).long().clamp(max=self.palette - 1)])
+        if self.permutations is None:
+            return sides
+        patterns, k = self.present.shape
+        drawn = uniform(self.seed, step, self.permutations * patterns, stream=3)[0]
+        chosen = (drawn * len(self.orders)).long().clamp(max=len(self.orders) - 1)
+        identities = self.orders[chosen].view(1, self.permutations, patterns * k)
+        return (sides[:, None] * k + identities).view(self.sides * self.permutations, -1)
+
+    @cached_property
+    def _features(self) -> Tensor:
+        colours = torch.eye(self.palette, device=self.present.device)
+        if self.permutations is None:
+            return colours
+        k = self.present.shape[1]
+        identities = torch.eye(k, device=self.present.device)
+        return torch.cat([colours.repeat_interleave(k, 0), identities.repeat(self.palette, 1)], dim=1)
+
+    # ---- rows ----------------------------------------------------------------------------------
+
+    @cached_property
+    def _near_rows(self) -> Tensor:
+        """Neighbours as rows, when every vertex of every side and copy has its own: (rows, d)."""
+        vertices = len(self.near)
+        start = torch.arange(self.sides * self.copies, device=self.near.device)[:, None, None] * vertices
+        return torch.where(self.near < vertices, self.near + start, 0).view(-1, self.near.shape[1])
+
+    @cached_property
+    def _there(self) -> Tensor:
+        return (self.near < len(self.near)).to(torch.float32).repeat(self.sides * self.copies, 1)
+
+    def _own_rows(self, place: int, classes: Tensor, near_marks: Tensor, weight: Tensor) -> Level:
+        if place == 0:
+            index = near_marks.reshape(self._near_rows.shape).clamp(max=self._mark_count - 1)
+        else:
+            index = classes.reshape(-1)[self._near_rows]
+        near = Gather(index, self._there)
+        return Level(classes.reshape(-1), near, weight, self._there.sum(1), near)
+
+    # ---- readouts ------------------------------------------------------------------------------
+
+    @cached_property
+    def _spread(self) -> Tensor:
+        """(graphs, copies * patterns * k): the density of a pattern at each of its vertices."""
+        full = torch.zeros(self.graphs, len(self.present), device=self.present.device)
+        full[self.graph, self.pattern] = self.density
+        spread = full[:, :, None] * (self.present / self.copies)
+        return spread.reshape(self.graphs, -1).repeat(1, self.copies)
+
+    def _shared_readout(self, classes: Tensor, rows: int) -> Dense:
+        """Graphs as sums over rows that vertices share: (graphs, rows)."""
+        patterns, k = self.present.shape
+        row = classes.view(-1, patterns, k)[: self.copies, self.pattern]  # (copies, cells, k)
+        value = self.density[:, None] * self.present[self.pattern] / self.copies
+        flat = torch.zeros(self.graphs * rows, device=value.device)
+        place = (self.graph[:, None] * rows + row).reshape(-1)
+        return Dense(flat.index_add(0, place, value.expand_as(row).reshape(-1)).view(self.graphs, rows))
+
+    def _contrast(self, classes: Tensor, rows: int) -> Sums:
+        """r_F - r_H as sums over rows that vertices share."""
+        patterns, k = self.present.shape
+        if self.sides == 1:
+            return Dense(self.present)  # nobody reads it
+        index = classes.view(2, self.copies, patterns, k).permute(2, 0, 1, 3).reshape(patterns, -1)
+        weight = (self._sign * self.present[:, None, None, :]).expand(-1, -1, self.copies, -1).reshape(patterns, -1)
+        if patterns * rows > DENSE_CELLS:
+            return Gather(index, weight)
+        matrix = torch.zeros(patterns, rows, device=index.device)
+        return Dense(matrix.scatter_add(1, index, weight))
+
+    @cached_property
+    def _sign(self) -> Tensor:
+        return torch.tensor([1.0, -1.0], device=self.present.device)[None, :, None, None] / self.copies
