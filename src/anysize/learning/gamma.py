@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import permutations
 from math import factorial
 from typing import Any, Literal
@@ -204,6 +204,43 @@ class GammaStack:
         rows = self.model.representation.encode(structure)
         found: NDArray[np.float32] = read(rows, structure.readouts, self.model.head.slopes(deviation)).cpu().numpy()
         return found * self.vocabulary.scale
+
+    # ---- as plain arrays -----------------------------------------------------------------------
+
+    def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
+        """Everything that predicting needs: a dictionary that JSON holds, and plain arrays."""
+        arrays = {f"model.{name}": tensor.cpu().numpy() for name, tensor in self.model.state_dict().items()}
+        known = self.vocabulary
+        if known.columns is not None:
+            arrays |= {"columns.size": known.columns.size, "columns.place": known.columns.place}
+            if known.columns.colours is not None:
+                arrays["columns.colours"] = known.columns.colours
+        about = {
+            "shape": asdict(self.shape),
+            "members": [asdict(member) for member in self.members],
+            "palette": None if known.palette is None else list(known.palette),
+            "column_palette": None if known.columns is None else list(known.columns.palette),
+            "over": known.over,
+            "scale": known.scale,
+        }
+        return about, arrays
+
+    @staticmethod
+    def from_state(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> GammaStack:
+        """The stack from what `state` gave; it predicts the same."""
+        shape = GammaShape(**{**about["shape"], "recipe": Recipe(**about["shape"]["recipe"])})
+        members = tuple(Settings(**member) for member in about["members"])
+        model = shape.build([member.jumping for member in members])
+        inner = {name.removeprefix("model."): torch.from_numpy(np.array(array)) for name, array in arrays.items()
+                 if name.startswith("model.")}  # fmt: skip
+        model.load_state_dict(inner)
+        columns = None
+        if about["column_palette"] is not None:
+            colours = arrays.get("columns.colours")
+            size, place = arrays["columns.size"], arrays["columns.place"]
+            columns = Columns(size, place, colours, tuple(about["column_palette"]))
+        palette = None if about["palette"] is None else tuple(about["palette"])
+        return GammaStack(shape, Vocabulary(palette, columns, about["over"], about["scale"]), model.eval(), members)
 
 
 def _device(model: nn.Module) -> torch.device:

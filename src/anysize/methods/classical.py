@@ -1,0 +1,152 @@
+"""Kernels and sanity rows behind the interface of all methods: one model per run, no epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anysize.kernels import GraphletKernel, KernelClassifier, WLKernel
+from anysize.learning.settings import Recipe
+from anysize.methods.fitted import Arrays, FloatArray, Run, sizes_of
+from anysize.methods.problem import Examples, Problem
+from anysize.sanity import MajorityClassifier, RandomClassifier, SanityClassifier, SizeOnly, TopologyOnly
+
+Progress = Callable[[float], None]
+
+
+@dataclass(frozen=True)
+class KernelMethod:
+    """A support vector machine on the WL or the graphlet kernel; C and the iterations come with the run."""
+
+    name: str
+
+    def fit(
+        self, problem: Problem, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
+        most: int | None = None,
+    ) -> Iterator[FittedKernel]:  # fmt: skip
+        """One machine per run."""
+        labels = problem.train.labels()
+        weight = None if problem.class_weights is None else dict(enumerate(problem.class_weights))
+        for place, run in enumerate(runs):
+            if self.name == "wl-kernel":
+                kernel: Any = WLKernel(iterations=run.configuration.get("iterations", 3))
+            else:
+                kernel = GraphletKernel(k=sizes_of(run.configuration, problem.k))
+            C = run.configuration.get("C", 1.0)
+            machine = KernelClassifier(kernel, C=C, class_weight=weight)
+            yield FittedKernel(machine.fit(self._input(problem.train, run, problem), labels), (run,), self.name)
+            if progress is not None:
+                progress((place + 1) / len(runs))
+
+    def _input(self, examples: Examples, run: Run, problem: Problem) -> Any:
+        if self.name == "wl-kernel":
+            return examples.whole(self.name)
+        return examples.counts(sizes_of(run.configuration, problem.k), problem.store)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedKernel:
+    """One trained machine."""
+
+    machine: KernelClassifier
+    runs: tuple[Run, ...]
+    name: str
+    trained: None = None
+
+    def probabilities(self, examples: Examples) -> FloatArray:
+        """The share of pairwise votes that each class won: an SVM has no probabilities."""
+        margins = self.machine.decision_function(self._input(examples))
+        classes = len(self.machine.classes_)
+        votes = np.zeros((len(margins), classes))
+        for pair, (first, second) in enumerate(combinations(range(classes), 2)):
+            votes[:, first] += margins[:, pair] > 0
+            votes[:, second] += margins[:, pair] <= 0
+        return (votes / max(classes * (classes - 1) // 2, 1))[None]
+
+    def represent(self, examples: Examples) -> FloatArray:
+        return np.asarray(self.machine.kernel_.transform(self._input(examples)).toarray(), np.float64)[None]
+
+    def _input(self, examples: Examples) -> Any:
+        if self.name == "wl-kernel":
+            return examples.whole(self.name)
+        return examples.counts(self.machine.kernel_.k)
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        about, arrays = self.machine.state()
+        return about | {"runs": [asdict(run) for run in self.runs], "name": self.name}, arrays
+
+    @staticmethod
+    def from_state(about: dict[str, Any], arrays: Arrays) -> FittedKernel:
+        runs = tuple(Run(**run) for run in about["runs"])
+        return FittedKernel(KernelClassifier.from_state(about, arrays), runs, about["name"])
+
+
+SANITY: dict[str, type[SanityClassifier]] = {
+    "random": RandomClassifier, "majority": MajorityClassifier, "size-only": SizeOnly, "topology-only": TopologyOnly,
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class SanityMethod:
+    """What chance, class shares, sizes or plain densities give."""
+
+    name: str
+
+    def fit(
+        self, problem: Problem, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
+        most: int | None = None,
+    ) -> Iterator[FittedSanity]:  # fmt: skip
+        """One estimator per run."""
+        weight = None if problem.class_weights is None else dict(enumerate(problem.class_weights))
+        for run in runs:
+            made: Any
+            if self.name == "random":
+                made = RandomClassifier(seed=run.seed)
+            elif self.name == "majority":
+                made = MajorityClassifier()
+            elif self.name == "size-only":
+                made = SizeOnly(class_weight=weight)
+            else:
+                k: Any = sizes_of(run.configuration, problem.k)
+                made = TopologyOnly(k=k, class_weight=weight)
+            made.fit(problem.train.whole(self.name), problem.train.labels())
+            yield FittedSanity(made, (run,), self.name, problem.classes)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedSanity:
+    """One fitted sanity row."""
+
+    estimator: Any
+    runs: tuple[Run, ...]
+    name: str
+    classes: int
+    trained: None = None
+
+    def probabilities(self, examples: Examples) -> FloatArray:
+        graphs = examples.whole(self.name)
+        full = np.zeros((1, len(graphs), self.classes))
+        known: NDArray[np.int64] = np.asarray(self.estimator.classes_, np.int64)
+        if self.name == "random":
+            full[0, np.arange(len(graphs)), self.estimator.predict(graphs)] = 1.0
+        else:
+            full[0][:, known] = self.estimator.predict_proba(graphs)
+        return full
+
+    def represent(self, examples: Examples) -> FloatArray:
+        return self.probabilities(examples)
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        about, arrays = self.estimator.state()
+        own = {"runs": [asdict(run) for run in self.runs], "name": self.name, "class_count": self.classes}
+        return about | own, arrays
+
+    @staticmethod
+    def from_state(about: dict[str, Any], arrays: Arrays) -> FittedSanity:
+        made = SANITY[about["name"]].from_state(about, arrays)
+        return FittedSanity(made, tuple(Run(**run) for run in about["runs"]), about["name"], about["class_count"])

@@ -1,0 +1,166 @@
+"""Neural methods: runs are sorted into stacks of one shape, trained together, and handed back stack by stack."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from anysize.learning.gamma import GammaStack, Kind, fit_gamma
+from anysize.learning.gnn import GNNStack, fit_gnn
+from anysize.learning.settings import Recipe, Settings
+from anysize.learning.training import Trained
+from anysize.methods.fitted import Arrays, FloatArray, Run, sizes_of, softmax
+from anysize.methods.problem import Examples, Problem, Sizes
+
+Progress = Callable[[float], None]
+STACK_MEMBERS = {"cpu": 16, "cuda": 160}  # more bring no speed
+_NAMES = {field.name for field in fields(Settings)}
+
+
+def settings_of(run: Run) -> Settings:
+    """The run as the settings of one model; a name that no model has is refused."""
+    unknown = set(run.configuration) - _NAMES - {"k"}
+    if unknown:
+        known = ", ".join(sorted(_NAMES - {"seed"}))
+        raise ValueError(f"a neural method is configured by {known}; got {', '.join(sorted(unknown))}")
+    return Settings(**{k: v for k, v in run.configuration.items() if k != "k"}, seed=run.seed)
+
+
+def stacks(runs: Sequence[Run], k: Sizes, most: int) -> Iterator[tuple[Sizes, list[Run]]]:
+    """The runs in groups that can be trained as one: equal shape and pattern size, at most so many."""
+    groups: dict[Any, list[Run]] = {}
+    for run in runs:
+        groups.setdefault((sizes_of(run.configuration, k), settings_of(run).shape), []).append(run)
+    for (size, _), members in groups.items():
+        parts = -(-len(members) // most)
+        for part in range(parts):
+            yield size, members[part::parts]
+
+
+@dataclass(frozen=True)
+class GammaMethod:
+    """Gamma_1-hot, Gamma_GNN or Gamma_GNN+."""
+
+    kind: Kind
+
+    def fit(
+        self, problem: Problem, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
+        most: int | None = None,
+    ) -> Iterator[FittedGamma]:  # fmt: skip
+        """Train the runs; each stack is handed back as soon as it is done."""
+        limit = most or STACK_MEMBERS[_kind_of(problem.device)]
+        groups = list(stacks(runs, problem.k, limit))
+        for place, (k, members) in enumerate(groups):
+            train = problem.train.counts(k, problem.store)
+            held_out = problem.validation
+            stack = fit_gamma(
+                self.kind, train, problem.train.labels(), [settings_of(run) for run in members],
+                _fitting(recipe, plain=train.columns.colours is None, validated=held_out is not None),
+                classes=problem.classes, top=problem.top, class_weights=problem.class_weights,
+                validation=None if held_out is None else (held_out.counts(k, problem.store), held_out.labels()),
+                metric=problem.metric, device=problem.device, progress=_part(progress, place, len(groups)),
+            )  # fmt: skip
+            yield FittedGamma(stack, tuple(members), k)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedGamma:
+    """M trained Gamma models."""
+
+    stack: GammaStack
+    runs: tuple[Run, ...]
+    k: Sizes
+
+    @property
+    def trained(self) -> Trained | None:
+        return self.stack.trained
+
+    def probabilities(self, examples: Examples) -> FloatArray:
+        return softmax(self.stack.logits(examples.counts(self.k)))
+
+    def represent(self, examples: Examples) -> FloatArray:
+        return self.stack.represent(examples.counts(self.k)).astype(np.float64)
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        about, arrays = self.stack.state()
+        return about | {"k": self.k, "runs": [asdict(run) for run in self.runs]}, arrays
+
+    @staticmethod
+    def from_state(about: dict[str, Any], arrays: Arrays) -> FittedGamma:
+        k = about["k"] if isinstance(about["k"], int) else tuple(about["k"])
+        return FittedGamma(GammaStack.from_state(about, arrays), tuple(Run(**run) for run in about["runs"]), k)
+
+
+@dataclass(frozen=True)
+class GNNMethod:
+    """A GNN on whole graphs: sum, mean or max readout, with relational pooling or invariant risk minimisation."""
+
+    encoder: Literal["gin", "gcn", "pna"]
+    readout: Literal["sum", "mean", "max"] = "sum"
+    relational: bool = False
+
+    def fit(
+        self, problem: Problem, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
+        most: int | None = None,
+    ) -> Iterator[FittedGNN]:  # fmt: skip
+        """Train the runs; each stack is handed back as soon as it is done."""
+        limit = most or STACK_MEMBERS[_kind_of(problem.device)]
+        groups = list(stacks(runs, problem.k, limit))
+        held_out = problem.validation
+        for place, (_, members) in enumerate(groups):
+            stack = fit_gnn(
+                self.encoder, self.readout, problem.train.whole(self.encoder), problem.train.labels(),
+                [settings_of(run) for run in members], _fitting(recipe, plain=True, validated=held_out is not None),
+                classes=problem.classes, relational=self.relational, environments=problem.train.environments,
+                validation=None if held_out is None else (held_out.whole(self.encoder), held_out.labels()),
+                class_weights=problem.class_weights, metric=problem.metric, device=problem.device,
+                progress=_part(progress, place, len(groups)),
+            )  # fmt: skip
+            yield FittedGNN(stack, tuple(members))
+
+
+@dataclass(frozen=True, eq=False)
+class FittedGNN:
+    """M trained whole-graph GNNs."""
+
+    stack: GNNStack
+    runs: tuple[Run, ...]
+
+    @property
+    def trained(self) -> Trained | None:
+        return self.stack.trained
+
+    def probabilities(self, examples: Examples) -> FloatArray:
+        return softmax(self.stack.logits(examples.whole("a GNN")))
+
+    def represent(self, examples: Examples) -> FloatArray:
+        return self.stack.represent(examples.whole("a GNN")).astype(np.float64)
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        about, arrays = self.stack.state()
+        return about | {"runs": [asdict(run) for run in self.runs]}, arrays
+
+    @staticmethod
+    def from_state(about: dict[str, Any], arrays: Arrays) -> FittedGNN:
+        return FittedGNN(GNNStack.from_state(about, arrays), tuple(Run(**run) for run in about["runs"]))
+
+
+def _fitting(recipe: Recipe, plain: bool, validated: bool) -> Recipe:
+    """The recipe as it applies: without validation graphs the last epoch is kept; the last epoch of the robust
+    recipe belongs to its penalty, so that without colours the best one is taken, ties by validation loss."""
+    if not validated:
+        return replace(recipe, epoch="last", patience=None)
+    if plain and recipe.epoch == "last":
+        return replace(recipe, epoch="best", tie_break="loss")
+    return recipe
+
+
+def _part(progress: Progress | None, place: int, parts: int) -> Progress | None:
+    return None if progress is None else lambda done: progress((place + done) / parts)
+
+
+def _kind_of(device: str) -> str:
+    return "cuda" if device.startswith("cuda") else "cpu"

@@ -1,0 +1,90 @@
+"""What a method is given: graphs or counts with their classes, and what to optimise."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anysize.counting.counts import Counts
+from anysize.graphs import GraphSet
+
+IntArray = NDArray[np.int64]
+Sizes = int | tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Graphs, or tables counted before, with class numbers and environments where they are known.
+
+    Tables are counted when a method asks for them, once per pattern size.
+    """
+
+    graphs: GraphSet | None = None
+    y: IntArray | None = None
+    environments: IntArray | None = None
+    table: Counts | None = None
+    _tables: dict[Any, Counts] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if (self.graphs is None) == (self.table is None):
+            raise ValueError("examples are graphs or a table of counts: pass one of them")
+
+    def __len__(self) -> int:
+        return len(self.graphs if self.graphs is not None else self.table or ())
+
+    def counts(self, k: Sizes, store: Any = None) -> Counts:
+        """The table of patterns of these sizes, with colours where the graphs have some."""
+        if self.table is not None:
+            return self.table
+        assert self.graphs is not None
+        wanted = tuple(np.atleast_1d(k).tolist())
+        if wanted not in self._tables:
+            from anysize.counting import count  # numba is loaded here, not where counts come from a file
+
+            self._tables[wanted] = count(self.graphs, wanted, self.graphs.colours is not None, store=store)
+        return self._tables[wanted]
+
+    def whole(self, method: str) -> GraphSet:
+        """The graphs themselves, for methods that look at more than counts."""
+        if self.graphs is None:
+            raise ValueError(f"{method} looks at whole graphs and got a table of counts; pass the graphs themselves")
+        return self.graphs
+
+    def labels(self) -> IntArray:
+        """The class numbers, which training and validation need."""
+        if self.y is None:
+            raise ValueError("these examples have no classes; pass y")
+        return np.asarray(self.y, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Training examples, validation examples where there are some, and what counts as good.
+
+    ``top``: keep the most common patterns of the train pool only. ``class_weights``: weight of each class in the
+    loss, None for equal ones. ``store``: a folder that keeps counts.
+    """
+
+    train: Examples
+    validation: Examples | None
+    classes: int
+    k: Sizes = 5
+    metric: Literal["accuracy", "mcc"] = "accuracy"
+    top: int | None = None
+    class_weights: NDArray[np.float64] | None = None
+    device: str = "cpu"
+    store: Any = None
+
+
+def balancing_weights(y: IntArray, classes: int) -> NDArray[np.float64]:
+    """1 / share of each class; 0 for a class that does not occur.
+
+    Examples:
+        >>> balancing_weights(np.array([0, 0, 0, 1]), 2).round(3).tolist()
+        [1.333, 4.0]
+    """
+    amounts = np.bincount(y, minlength=classes)
+    return np.where(amounts > 0, amounts.sum() / np.maximum(amounts, 1), 0.0)
