@@ -1,0 +1,66 @@
+"""The tasks: every one of the paper, and our own, as a constant; `TASKS` has them by name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from difflib import get_close_matches
+from types import MappingProxyType
+
+from anysize.tasks.brain import SCHIZOPHRENIA, SCHIZOPHRENIA_LIKE
+from anysize.tasks.describe import Summary, describe, shift
+from anysize.tasks.metrics import accuracy, mcc
+from anysize.tasks.size_split import size_split
+from anysize.tasks.synthetic import ER_MULTI, ER_SINGLE, SBM_14_20, SBM_20, SBM_20_30, SBM_COLOUR, SBM_COLOUR_400
+from anysize.tasks.task import Data, Environments, Parts, Source, Splits, Task, parse_data
+from anysize.tasks.tudatasets import DD, NCI1, NCI109, PROTEINS
+
+_ALL = (
+    SCHIZOPHRENIA,
+    SCHIZOPHRENIA_LIKE,
+    ER_SINGLE,
+    ER_MULTI,
+    SBM_20,
+    SBM_14_20,
+    SBM_20_30,
+    SBM_COLOUR,
+    SBM_COLOUR_400,
+    NCI1,
+    NCI109,
+    PROTEINS,
+    DD,
+)
+
+TASKS: Mapping[str, Task] = MappingProxyType({task.name: task for task in _ALL})
+
+
+def find_task(name: str) -> Task:
+    """The task of that name; an error that lists the names, or the nearest one, if there is none.
+
+    >>> find_task("sbm-20").table
+    2
+    """
+    if name in TASKS:
+        return TASKS[name]
+    near = get_close_matches(name.lower(), [known.lower() for known in TASKS], n=1, cutoff=0.7)
+    meant = [known for known in TASKS if known.lower() in near]
+    hint = f"did you mean {meant[0]}?" if meant else f"the tasks are {', '.join(TASKS)}."
+    raise ValueError(f"There is no task {name!r}: {hint}")
+
+
+__all__ = [
+    "TASKS",
+    "Data",
+    "Environments",
+    "Parts",
+    "Source",
+    "Splits",
+    "Summary",
+    "Task",
+    "accuracy",
+    "describe",
+    "find_task",
+    "mcc",
+    "parse_data",
+    "shift",
+    "size_split",
+]

@@ -1,0 +1,118 @@
+"""Splits by size: train on the small graphs of a set, test on the large ones."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anysize.graphs import GraphSet
+from anysize.readers import as_graphset
+from anysize.tasks.describe import shift
+from anysize.tasks.task import Data, DataDir, Parts, Splits, Task
+
+VALIDATION_SHARE = 0.1
+
+
+@dataclass(frozen=True, eq=False)
+class SizeSplit:
+    """The graphs of one set, small ones for training and validation, large ones for test."""
+
+    graphs: GraphSet
+    train_below: float
+    test_above: float
+
+    has_published = True
+    has_fresh = False
+    training_environments = 2
+
+    def draw(self, data: Data, seed: int, data_dir: DataDir) -> Parts:
+        return split_by_size(self.graphs, self.train_below, self.test_above, seed)
+
+
+def size_split(
+    graphs: Any,
+    train_below: float = 50,
+    test_above: float = 90,
+    *,
+    y: ArrayLike | None = None,
+    colour: str | None = None,
+    name: str = "size-split",
+    k: int = 4,
+) -> Task:
+    """A task made of any labelled graphs: train on the small ones, test on the large ones.
+
+    With s the sizes of all graphs, the graphs with s <= percentile(s, train_below) are the train pool, a tenth of
+    which, drawn by the seed of `Task.splits`, is the validation set; those with s >= percentile(s, test_above) are
+    the test set. Graphs in between are left out. ``note`` of the task says in a sentence how strong the shift is.
+
+    Args:
+        graphs: whatever `anysize.count` takes; a `GraphSet`, a list of graphs, a path.
+        train_below: percentile of the sizes up to which graphs are trained on.
+        test_above: percentile of the sizes from which on graphs are tested on.
+        y: one label per graph, where the graphs do not bring their own.
+        colour: for networkx, PyG and igraph graphs, the vertex attribute that holds the colour.
+        name: of the task.
+        k: pattern size of the task.
+
+    Examples:
+        >>> paths = [[(i, i + 1) for i in range(n)] for n in range(2, 32)]
+        >>> task = size_split(GraphSet.from_edges(paths, y=["odd", "even"] * 15))
+        >>> splits = task.splits(seed=0)
+        >>> splits.train.sizes.max().item(), len(splits.validation), splits.test.sizes.tolist()
+        (17, 1, [30, 31, 32])
+        >>> splits.classes
+        ('even', 'odd')
+    """
+    labelled = as_graphset(graphs, colour=colour)
+    labelled = labelled if y is None else labelled.with_y(y)
+    parts = split_by_size(labelled, train_below, test_above, seed=0)
+    kept = np.concatenate([parts.train.sizes, [] if parts.validation is None else parts.validation.sizes])
+    return Task(
+        name=name,
+        title=f"Train on up to {kept.max():g} vertices, test on {parts.test.sizes.min():g} and more",
+        family="tu",
+        source=SizeSplit(labelled, train_below, test_above),
+        metric="mcc",
+        k=k,
+        class_weights=True,
+        environments="median",
+        note=shift(Splits.of(parts, "median")),
+    )
+
+
+def split_by_size(graphs: GraphSet, train_below: float, test_above: float, seed: int) -> Parts:
+    """Train, validation and test graphs by percentiles of the size; classes are numbered in the order of labels."""
+    if not 0 <= train_below < test_above <= 100:
+        raise ValueError(
+            f"The percentiles are 0 <= train_below < test_above <= 100; got {train_below!r} and {test_above!r}."
+        )
+    if graphs.y is None:
+        raise ValueError("A split by size needs classes: give the graphs y, one label per graph.")
+    if not len(graphs):
+        raise ValueError("A split by size needs graphs; this set has none.")
+    values, codes = np.unique(graphs.y, return_inverse=True)
+    numbered = graphs.with_y(codes.astype(np.int64))
+    low, high = np.percentile(graphs.sizes, [train_below, test_above])
+    if low >= high:
+        raise ValueError(
+            f"These graphs differ too little in size: their percentiles {train_below:g} and {test_above:g} are both "
+            f"{low:g} vertices. Take percentiles further apart, or graphs of more sizes."
+        )
+    pool, test = np.flatnonzero(graphs.sizes <= low), np.flatnonzero(graphs.sizes >= high)
+    if len(np.unique(codes[pool])) < 2:
+        raise ValueError(
+            f"All {len(pool)} graphs of up to {low:g} vertices have one class, so that nothing can be learned from "
+            "them: take a larger train_below."
+        )
+    drawn = np.random.default_rng(seed).permutation(len(pool))[: int(VALIDATION_SHARE * len(pool))]
+    held = np.zeros(len(pool), bool)
+    held[drawn] = True
+    return Parts(
+        numbered[pool[~held]],
+        numbered[pool[held]] if held.any() else None,
+        numbered[test],
+        tuple(str(value) for value in values),
+    )

@@ -1,0 +1,176 @@
+"""The synthetic tasks: the class is the graphon, the environment gives sizes and colours.
+
+Each constant can be read as the causal model it stands for. Fresh data come from `anysize.causal`, published data from
+the recipe beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
+
+import numpy as np
+
+from anysize.causal import Environment, sample_graphs
+from anysize.colours import ColourName
+from anysize.graphons import BlockModel, ErdosRenyi, Graphon
+from anysize.tasks.published import PublishedBlocks, PublishedErdosRenyi
+from anysize.tasks.task import Data, DataDir, Parts, Task
+
+Colours: TypeAlias = tuple[Mapping[ColourName, float], ...]
+
+
+@dataclass(frozen=True)
+class Synthetic:
+    """Graphs drawn from the causal model, one graphon for each class.
+
+    ``train`` is the environment of training and validation graphs, ``test`` that of test graphs; ``graphs`` says how
+    many of each are drawn (train, validation, test). The three sets have random streams of their own: tasks with
+    the same classes and the same test environment have the same test graphs.
+    """
+
+    names: tuple[str, ...]
+    classes: tuple[Graphon, ...]
+    train: Environment
+    test: Environment
+    graphs: tuple[int, int, int]
+    published: PublishedErdosRenyi | PublishedBlocks | None = None
+
+    has_fresh = True
+
+    @property
+    def has_published(self) -> bool:
+        return self.published is not None
+
+    @property
+    def training_environments(self) -> int:
+        return len(set(self.train.sizes))
+
+    def draw(self, data: Data, seed: int, data_dir: DataDir) -> Parts:
+        if data == "published":
+            assert self.published is not None, "Task.splits has checked it"
+            return Parts(*self.published.draw(), self.names)
+        streams = np.random.SeedSequence(data).spawn(3)
+        environments = (self.train, self.train, self.test)
+        drawn = zip(environments, self.graphs, streams, strict=True)
+        train, validation, test = (sample_graphs(self.classes, e, n, stream) for e, n, stream in drawn)
+        return Parts(train, validation, test, self.names)
+
+
+# ---- Erdos-Renyi: which edge probability? ----------------------------------------------------------
+
+PROBABILITIES = (0.2, 0.5, 0.8)
+
+
+def _erdos_renyi(sizes: tuple[int, ...]) -> Synthetic:
+    return Synthetic(
+        names=tuple(f"p = {p}" for p in PROBABILITIES),
+        classes=tuple(ErdosRenyi(p) for p in PROBABILITIES),
+        train=Environment(sizes=sizes),
+        test=Environment(sizes=(140,)),
+        graphs=(80, 40, 100),
+        published=PublishedErdosRenyi(PROBABILITIES, sizes, test_sizes=(140,)),
+    )
+
+
+ER_SINGLE = Task(
+    name="er-single",
+    title="Edge probability of random graphs, 80 to 140 vertices",
+    family="erdos-renyi",
+    source=_erdos_renyi(sizes=(80,)),
+    published="erdos_renyi_single",
+    table=1,
+)
+ER_MULTI = Task(
+    name="er-multi",
+    title="Edge probability of random graphs, 70 and 80 to 140 vertices",
+    family="erdos-renyi",
+    source=_erdos_renyi(sizes=(70, 80)),
+    published="erdos_renyi_multi",
+    table=1,
+)
+
+# ---- attributed block models: which cross density? -----------------------------------------------------
+
+# Block 1 is red or blue, block 2 green or yellow; from training to test the shares of each pair are exchanged.
+TRAIN_COLOURS: Colours = ({"red": 0.9, "blue": 0.1}, {"green": 0.9, "yellow": 0.1})
+TEST_COLOURS: Colours = ({"red": 0.1, "blue": 0.9}, {"green": 0.1, "yellow": 0.9})
+TEST_SIZE = 40
+WITHIN, BETWEEN = 0.2, (0.1, 0.3)
+
+
+def _published_blocks(sizes: tuple[int, ...]) -> PublishedBlocks:
+    return PublishedBlocks(
+        within=WITHIN,
+        between=BETWEEN,
+        sizes=sizes,
+        test_sizes=(TEST_SIZE,),
+        palette=("red", "blue", "green", "yellow"),
+        colours=((0.9, 0.1, 0.0, 0.0), (0.0, 0.0, 0.9, 0.1)),
+        test_colours=((0.1, 0.9, 0.0, 0.0), (0.0, 0.0, 0.1, 0.9)),
+    )
+
+
+def _block_models(sizes: tuple[int, ...]) -> Synthetic:
+    return Synthetic(
+        names=tuple(f"cross density {p}" for p in BETWEEN),
+        classes=tuple(BlockModel(within=(WITHIN, WITHIN), between=p) for p in BETWEEN),
+        train=Environment(sizes, TRAIN_COLOURS, blocks="balanced"),
+        test=Environment((TEST_SIZE,), TEST_COLOURS, blocks="balanced"),
+        graphs=(80, 20, 100),
+        published=_published_blocks(sizes),
+    )
+
+
+SBM_20 = Task(
+    name="sbm-20",
+    title="Cross density of coloured blocks, 20 to 40 vertices",
+    family="sbm",
+    source=_block_models(sizes=(20,)),
+    published="sbm_20",
+    table=2,
+)
+SBM_14_20 = Task(
+    name="sbm-14-20",
+    title="Cross density of coloured blocks, 14 and 20 to 40 vertices",
+    family="sbm",
+    source=_block_models(sizes=(20, 14)),  # the order in which the published stream picks sizes
+    published="sbm_14_20",
+    table=2,
+)
+SBM_20_30 = Task(
+    name="sbm-20-30",
+    title="Cross density of coloured blocks, 20 and 30 to 40 vertices",
+    family="sbm",
+    source=_block_models(sizes=(20, 30)),
+    published="sbm_20_30",
+    table=2,
+)
+
+# ---- a task of our own, which topology alone and colours at face value both fail ---------------------------
+
+
+def _within_swapped(graphs: tuple[int, int, int]) -> Synthetic:
+    """Which of the two blocks is the dense one? Without colours both classes are the same distribution of graphs."""
+    return Synthetic(
+        names=("dense first block", "dense second block"),
+        classes=(BlockModel(within=(0.3, 0.1), between=0.2), BlockModel(within=(0.1, 0.3), between=0.2)),
+        train=Environment((20,), TRAIN_COLOURS, blocks="balanced"),
+        test=Environment((TEST_SIZE,), TEST_COLOURS, blocks="balanced"),
+        graphs=graphs,
+    )
+
+
+SBM_COLOUR = Task(
+    name="sbm-colour",
+    title="Which coloured block is dense, 20 to 40 vertices",
+    family="sbm",
+    source=_within_swapped(graphs=(80, 20, 100)),
+)
+SBM_COLOUR_400 = Task(
+    name="sbm-colour-400",
+    title="Which coloured block is dense, with 400 training graphs",
+    family="sbm",
+    source=_within_swapped(graphs=(400, 100, 100)),
+)

@@ -1,0 +1,254 @@
+"""Task and Splits: what is learned from which graphs, and how it is scored.
+
+A `Task` is a constant that says where its graphs come from; `Task.splits` makes them. Tasks know nothing of models.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from typing import Literal, NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anysize.graphs import GraphSet, IntArray
+from anysize.tasks.metrics import accuracy, mcc
+
+Data: TypeAlias = int | Literal["published"]
+DataDir: TypeAlias = str | os.PathLike[str] | None
+Family: TypeAlias = Literal["erdos-renyi", "sbm", "tu", "brain"]
+Metric: TypeAlias = Literal["accuracy", "mcc"]
+Grouping: TypeAlias = Literal["size", "median"]
+Choosing: TypeAlias = Literal["validation", "folds"]
+
+FOLDS = 5
+
+
+class Parts(NamedTuple):
+    """The graphs of a task before their environments are known; y holds class numbers."""
+
+    train: GraphSet
+    validation: GraphSet | None
+    test: GraphSet
+    classes: tuple[str, ...]
+
+
+class Source(Protocol):
+    """Where the graphs of a task come from."""
+
+    @property
+    def has_published(self) -> bool:
+        """Whether there is a fixed data set, ``data="published"``."""
+
+    @property
+    def has_fresh(self) -> bool:
+        """Whether an integer makes another data set."""
+
+    @property
+    def training_environments(self) -> int:
+        """How many environments the training graphs come from."""
+
+    def draw(self, data: Data, seed: int, data_dir: DataDir) -> Parts:
+        """The graphs; ``seed`` decides what is random in the split of a fixed set."""
+
+
+class Environments(NamedTuple):
+    """The environment of every graph, as a number, and the names of these numbers."""
+
+    train: IntArray
+    validation: IntArray | None
+    test: IntArray
+    names: tuple[str, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """Graphs to train on, to choose with, and to be judged by.
+
+    ``y`` of each set holds class numbers 0 .. C - 1, positions in ``classes``. ``validation`` is None where the
+    protocol has folds instead (see `Task.folds`). ``environments`` has one integer array for each set; training
+    with invariant risk minimisation reads ``environments.train``.
+    """
+
+    train: GraphSet
+    validation: GraphSet | None
+    test: GraphSet
+    classes: tuple[str, ...]
+    environments: Environments
+
+    @staticmethod
+    def of(parts: Parts, by: Grouping) -> Splits:
+        """The graphs with their environments: equal sizes, or up to and above the median training size."""
+        return Splits(*parts, environments=environments_of(parts.train, parts.validation, parts.test, by))
+
+    @property
+    def sets(self) -> dict[str, GraphSet]:
+        """The sets by name, in order; without "validation" where there is none."""
+        named = {"train": self.train, "validation": self.validation, "test": self.test}
+        return {name: graphs for name, graphs in named.items() if graphs is not None}
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task: its graphs, its score, and what methods need to know about it.
+
+    Attributes:
+        name: as on the command line.
+        title: one readable line.
+        family: decides the grid of hyper-parameters.
+        source: where the graphs come from.
+        metric: "accuracy" or "mcc".
+        k: the pattern size; several where it is a hyper-parameter.
+        vocabulary: how many patterns, the most common ones of the train pool, are kept; None keeps all.
+        class_weights: whether the loss weighs classes by the inverse of their share.
+        environments: what tells training environments apart, the exact size or the median size.
+        protocol: how a configuration is chosen, by a validation set or by folds.
+        published: the key of the task in the published tables, and ``table`` the number of its table.
+        note: a sentence about the graphs, for tasks made from data.
+    """
+
+    name: str
+    title: str
+    family: Family
+    source: Source
+    metric: Metric = "accuracy"
+    k: int | tuple[int, ...] = 5
+    vocabulary: int | None = None
+    class_weights: bool = False
+    environments: Grouping = "size"
+    protocol: Choosing = "validation"
+    published: str | None = None
+    table: int | None = None
+    note: str = ""
+
+    @property
+    def single_environment(self) -> bool:
+        """All training graphs come from one environment: there is nothing for IRM to compare."""
+        return self.source.training_environments == 1
+
+    @property
+    def default_data(self) -> Data:
+        """The published data where there are some, else the fresh data of seed 0."""
+        return "published" if self.source.has_published else 0
+
+    def splits(self, data: Data | None = None, seed: int = 0, data_dir: DataDir = None) -> Splits:
+        """The graphs of the task; the same arguments give the same graphs, on any machine.
+
+        Args:
+            data: "published" for the data set of the published tables, an integer for a fresh one with that
+                seed; without it, `default_data`.
+            seed: what is random in the split of a fixed data set, such as the validation graphs of a TU set.
+            data_dir: the folder with data files; without it the environment variable ANYSIZE_DATA.
+        """
+        return Splits.of(self.source.draw(self._checked(data), check_seed(seed), data_dir), self.environments)
+
+    def folds(self, seed: int = 0, data: Data | None = None, data_dir: DataDir = None) -> tuple[Splits, ...]:
+        """Five stratified folds of the training graphs, each once the validation set, to choose a configuration by.
+
+        The chosen configuration is then trained on all of ``splits(...).train``. The test set is the same in all.
+
+        Args:
+            seed: of the folds.
+            data: as for `splits`.
+            data_dir: as for `splits`.
+        """
+        if self.protocol != "folds":
+            raise ValueError(f"{self.name} has a validation set and no folds: use splits().")
+        whole = self.splits(data, 0, data_dir)
+        fold = stratified_folds(labels(whole.train), FOLDS, seed)
+        return tuple(
+            Splits.of(
+                Parts(whole.train[fold != held], whole.train[fold == held], whole.test, whole.classes),
+                self.environments,
+            )
+            for held in range(FOLDS)
+        )
+
+    def score(self, y_true: ArrayLike, y_pred: ArrayLike) -> float:
+        """Accuracy, or the Matthews correlation coefficient, of predicted classes."""
+        return accuracy(y_true, y_pred) if self.metric == "accuracy" else mcc(y_true, y_pred)
+
+    def _checked(self, data: Data | None) -> Data:
+        if data is None:
+            return self.default_data
+        if data == "published":
+            if not self.source.has_published:
+                raise ValueError(f"{self.name} is no task of the published tables: give data a seed, such as 0.")
+            return data
+        if isinstance(data, bool) or not isinstance(data, (int, np.integer)) or data < 0:
+            raise ValueError(f"data is 'published' or a seed, a whole number of at least 0; got {data!r}.")
+        if not self.source.has_fresh:
+            raise ValueError(
+                f"{self.name} has one data set, and no fresh ones: leave data out; another seed= gives "
+                f"other validation graphs. Got data={data!r}."
+            )
+        return int(data)
+
+
+def parse_data(text: str) -> Data:
+    """The argument of ``--data``: "published" or a seed.
+
+    >>> parse_data("published"), parse_data("3")
+    ('published', 3)
+    """
+    if text == "published":
+        return "published"
+    if not (text.isascii() and text.isdigit()):
+        raise ValueError(f"--data takes 'published' or a seed, a whole number of at least 0; got {text!r}.")
+    return int(text)
+
+
+def check_seed(seed: int) -> int:
+    """The seed, if it is a whole number of at least 0."""
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"seed is a whole number of at least 0; got {seed!r}.")
+    return int(seed)
+
+
+def labels(graphs: GraphSet) -> IntArray:
+    """The class numbers of a set that has them."""
+    if graphs.y is None:
+        raise ValueError("These graphs have no classes: give the set y, one label per graph.")
+    return np.asarray(graphs.y, np.int64)
+
+
+def environments_of(train: GraphSet, validation: GraphSet | None, test: GraphSet, by: Grouping) -> Environments:
+    """Numbers of environments, those of the training graphs first.
+
+    By size, every size is an environment. By median, graphs of up to the median training size are environment 0,
+    larger ones environment 1.
+    """
+    cut = float(np.median(train.sizes))
+    known = np.unique(train.sizes)
+    others = np.setdiff1d(np.concatenate([s.sizes for s in (validation, test) if s is not None]), known)
+    place = {size: number for number, size in enumerate([*known.tolist(), *others.tolist()])}
+
+    def code(graphs: GraphSet) -> IntArray:
+        if by == "median":
+            return (graphs.sizes > cut).astype(np.int64)
+        return np.array([place[size] for size in graphs.sizes.tolist()], np.int64)
+
+    halves = (f"up to {cut:g} vertices", f"more than {cut:g} vertices")
+    names = halves if by == "median" else tuple(f"{size} vertices" for size in place)
+    return Environments(code(train), None if validation is None else code(validation), code(test), names)
+
+
+def stratified_folds(y: IntArray, folds: int, seed: int) -> IntArray:
+    """A fold 0 .. folds - 1 for every graph, at random, with every class spread evenly over them.
+
+    >>> fold = stratified_folds(np.array([0, 0, 0, 0, 1, 1, 1, 1]), 2, seed=0)
+    >>> fold[:4].sum().item(), fold[4:].sum().item()
+    (2, 2)
+    """
+    values, amounts = np.unique(y, return_counts=True)
+    if amounts.min(initial=folds) < folds or not len(values):
+        raise ValueError(f"{folds} folds need at least {folds} training graphs of every class; got {amounts.tolist()}.")
+    rng = np.random.default_rng(check_seed(seed))
+    fold = np.empty(len(y), np.int64)
+    dealt = 0
+    for value, amount in zip(values, amounts, strict=True):
+        # Dealing goes on where the class before stopped, so that the folds differ by one graph at most.
+        fold[rng.permutation(np.flatnonzero(y == value))] = (dealt + np.arange(amount)) % folds
+        dealt += int(amount)
+    return fold

@@ -1,0 +1,64 @@
+"""Accuracy and MCC against scikit-learn and against the textbook form for two classes."""
+
+from __future__ import annotations
+
+from math import sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.metrics import accuracy_score, matthews_corrcoef
+
+from anysize.tasks import TASKS
+from anysize.tasks.metrics import accuracy, mcc
+
+pairs = st.integers(1, 5).flatmap(
+    lambda classes: st.lists(
+        st.tuples(st.integers(0, classes - 1), st.integers(0, classes - 1)), min_size=1, max_size=40
+    )
+)
+
+
+@given(pairs)
+def test_both_equal_scikit_learn(drawn: list[tuple[int, int]]) -> None:
+    true, pred = map(np.array, zip(*drawn, strict=True))
+    assert accuracy(true, pred) == pytest.approx(accuracy_score(true, pred))
+    # scikit-learn too gives 0 where the coefficient is undefined; for one class in all it warns, so that is ours alone
+    if len(set(true.tolist()) | set(pred.tolist())) > 1:
+        assert mcc(true, pred) == pytest.approx(matthews_corrcoef(true, pred))
+
+
+def test_mcc_of_two_classes_is_the_four_cell_formula() -> None:
+    tp, tn, fp, fn = 17, 41, 5, 8
+    true = np.repeat([1, 0, 0, 1], [tp, tn, fp, fn])
+    pred = np.repeat([1, 0, 1, 0], [tp, tn, fp, fn])
+    expected = (tp * tn - fp * fn) / sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+    assert mcc(true, pred) == pytest.approx(expected)
+    assert mcc(pred, true) == pytest.approx(expected)
+    assert mcc(true, 1 - pred) == pytest.approx(-expected)
+
+
+@pytest.mark.parametrize(
+    ("true", "pred"), [([0, 0, 1], [1, 1, 1]), ([1, 1], [0, 1]), ([2, 2], [2, 2]), ([0, 0], [1, 1])]
+)
+def test_mcc_is_zero_where_it_is_undefined(true: list[int], pred: list[int]) -> None:
+    assert mcc(true, pred) == 0.0
+
+
+def test_mcc_is_exact_for_large_sets() -> None:
+    true = np.repeat([0, 1], [300_000, 200_000])
+    assert mcc(true, true) == 1.0  # products of the fourth power of the size overflow 64 bits
+
+
+@pytest.mark.parametrize(("true", "pred"), [([], []), ([0, 1], [0]), ([[0, 1]], [[0, 1]])])
+def test_scores_refuse_what_is_not_one_class_per_graph(true: list[int], pred: list[int]) -> None:
+    for score in (accuracy, mcc):
+        with pytest.raises(ValueError, match="one true with one predicted class per graph"):
+            score(true, pred)
+
+
+def test_tasks_score_by_their_metric() -> None:
+    true, pred = [0, 0, 0, 1], [0, 0, 1, 1]
+    assert TASKS["sbm-20"].score(true, pred) == 0.75
+    assert TASKS["NCI1"].score(true, pred) == pytest.approx(1 / sqrt(3))
