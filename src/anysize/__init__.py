@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from anysize.graphs import GraphSet
     from anysize.patterns import Pattern, catalogue
     from anysize.readers import read
+    from anysize.tasks import TASKS, Splits, Task, size_split
 
 __version__ = "0.1.0"
 
@@ -33,6 +34,9 @@ _HOME = {
     "GraphWarning": "anysize.errors",
     "Pattern": "anysize.patterns",
     "SmoothGraphon": "anysize.graphons",
+    "Splits": "anysize.tasks",
+    "TASKS": "anysize.tasks",
+    "Task": "anysize.tasks",
     "catalogue": "anysize.patterns",
     "count": "anysize.counting",
     "count_stream": "anysize.counting.stream",
@@ -40,9 +44,11 @@ _HOME = {
     "read": "anysize.readers",
     "sample_graphs": "anysize.causal",
     "sample_twins": "anysize.causal",
+    "size_split": "anysize.tasks",
 }
 
 __all__ = [
+    "TASKS",
     "BlockModel",
     "CountWarning",
     "Counts",
@@ -53,6 +59,8 @@ __all__ = [
     "GraphWarning",
     "Pattern",
     "SmoothGraphon",
+    "Splits",
+    "Task",
     "__version__",
     "catalogue",
     "count",
@@ -61,6 +69,7 @@ __all__ = [
     "read",
     "sample_graphs",
     "sample_twins",
+    "size_split",
 ]
 
 

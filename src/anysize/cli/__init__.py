@@ -8,11 +8,13 @@ import typer
 
 from anysize.cli.count import count, demo, patterns
 from anysize.cli.shared import console
+from anysize.cli.tasks import tasks
 
 COMMANDS = (
     (count, "anysize count NCI1.zip --k 4 --over connected --format csv --out nci1.csv"),
     (patterns, "anysize patterns 4"),
     (demo, "anysize demo"),
+    (tasks, "anysize tasks sbm-20 --data 7"),
 )
 
 app = typer.Typer(

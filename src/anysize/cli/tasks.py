@@ -1,0 +1,120 @@
+"""anysize tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from anysize.cli.shared import console, plain_errors
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from anysize.tasks import Data, Summary, Task
+
+ENVIRONMENTS_SHOWN = 6  # every size is an environment: thinned graphs have many
+
+
+def tasks(
+    name: Annotated[str | None, typer.Argument(help="A task; without it, all of them are listed.")] = None,
+    data: Annotated[str | None, typer.Option(help="published, or the seed of fresh data.")] = None,
+    seed: Annotated[int, typer.Option(help="Of the validation graphs of a TU set.", min=0)] = 0,
+    data_dir: Annotated[Path | None, typer.Option(help="Folder with data files; else ANYSIZE_DATA.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="One line of JSON, for programs.")] = False,
+) -> None:
+    """List the tasks, or show what one of them consists of: sizes, classes and environments of its graphs."""
+    with plain_errors():
+        from anysize.tasks import TASKS, describe, find_task, parse_data, shift
+
+        if name is None:
+            if data is not None or data_dir is not None:
+                raise ValueError("--data and --data-dir go with the name of a task: anysize tasks NAME.")
+            _show_all(list(TASKS.values()), json)
+            return
+        task = find_task(name)
+        chosen = task.default_data if data is None else parse_data(data)
+        splits = task.splits(chosen, seed, data_dir)
+        sets, sentence = describe(splits), shift(splits)
+        if json:
+            listed = [asdict(one) | {"shares": one.shares} for one in sets]
+            print(dumps(_facts(task) | {"data": chosen, "seed": seed, "shift": sentence, "sets": listed}))
+        else:
+            _show_one(task, chosen, sets, sentence)
+
+
+def _show_all(listed: list[Task], json: bool) -> None:
+    from rich import box
+    from rich.table import Table
+
+    if json:
+        print(dumps([_facts(task) for task in listed]))
+        return
+    table = Table(box=box.SIMPLE, header_style="bold")
+    for heading in ("task", "what it is", "metric", "paper"):
+        table.add_column(heading)
+    for task in listed:
+        table.add_row(task.name, task.title, task.metric, f"table {task.table}" if task.table else "")
+    console.print(table)
+    console.print("anysize tasks NAME shows the graphs of one.", highlight=False)
+
+
+def _show_one(task: Task, data: Data, sets: Sequence[Summary], shift: str) -> None:
+    sizes = task.k if isinstance(task.k, int) else " or ".join(map(str, task.k))
+    kind = "published data" if data == "published" else f"fresh data, seed {data}"
+    chosen = "stratified folds" if task.protocol == "folds" else "a validation set"
+    console.print(f"{task.name}: {task.title}", style="bold", highlight=False, markup=False)
+    told = f"{kind}; patterns of {sizes} vertices; scored by {task.metric}; tuned on {chosen}"
+    console.print(told, highlight=False, markup=False)
+    console.print(_table(sets))
+    console.print(shift, highlight=False, markup=False)
+
+
+def _table(sets: Sequence[Summary]) -> Table:
+    """Sets as columns: graphs, sizes, edges, then the share and number of each class, then environments."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE, header_style="bold")
+    table.add_column()
+    for one in sets:
+        table.add_column(one.name, justify="right")
+    table.add_row("graphs", *(f"{one.graphs}" for one in sets))
+    table.add_row("vertices", *(_span(one) for one in sets))
+    table.add_row("mean edges", *(f"{one.mean_edges:.1f}" for one in sets), end_section=True)
+    for name in sets[0].classes:
+        table.add_row(f"class {name}", *(f"{one.shares[name]:.2f} ({one.classes[name]})" for one in sets))
+    table.add_section()
+    seen = list(dict.fromkeys(name for one in sets for name in one.environments))
+    shown = seen if len(seen) <= ENVIRONMENTS_SHOWN else list(sets[0].environments)[: ENVIRONMENTS_SHOWN - 1]
+    for name in shown:
+        table.add_row(name, *(f"{one.environments.get(name, 0)}" for one in sets))
+    if len(shown) < len(seen):
+        rest = (one.graphs - sum(one.environments.get(name, 0) for name in shown) for one in sets)
+        table.add_row("other sizes", *(f"{amount}" for amount in rest))
+    return table
+
+
+def _span(one: Summary) -> str:
+    if one.smallest == one.largest:
+        return f"{one.smallest}"
+    return f"{one.smallest}-{one.largest}, mean {one.mean_size:.1f}"
+
+
+def _facts(task: Task) -> dict[str, Any]:
+    """What a program may want to know of a task, without its graphs."""
+    return {
+        "task": task.name,
+        "title": task.title,
+        "metric": task.metric,
+        "k": task.k,
+        "protocol": task.protocol,
+        "published": task.published,
+        "table": task.table,
+        "single_environment": task.single_environment,
+        "fresh": task.source.has_fresh,
+    }
