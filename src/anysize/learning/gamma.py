@@ -83,14 +83,15 @@ class GammaShape:
 
     def build(self, jumping: Sequence[bool]) -> GraphModel:
         """A stack of untrained models."""
-        models = len(jumping)
+        models, jumps = len(jumping), any(jumping)
         representation: GammaOneHot | GammaGNN
         if self.kind == "1hot":
             representation = GammaOneHot(models, self.inputs, self.hidden)
         elif self.kind == "gnn":
-            representation = GammaGNN(models, self.inputs, self.hidden, self.layers, self.recipe.encoder)
+            representation = GammaGNN(models, self.inputs, self.hidden, self.layers, self.recipe.encoder, jumps)
         else:
-            representation = GammaRP(models, self.inputs + self.k, self.hidden, self.layers, self.recipe.encoder)
+            inputs = self.inputs + self.k
+            representation = GammaRP(models, inputs, self.hidden, self.layers, self.recipe.encoder, jumps)
         recipe = self.recipe
         return GraphModel.of(representation, models, self.classes, jumping, recipe.head_hidden, recipe.dropout)
 
@@ -141,7 +142,10 @@ class GammaProblem:
             structure, differences = drawn.structure, drawn.differences
         rows = model.representation.encode(structure)
         y = self.y if graphs is None else self.y[graphs]
-        gamma = read(rows, structure.readouts if graphs is None else _some(structure.readouts, graphs))
+        readouts = structure.readouts
+        if graphs is not None:
+            readouts = tuple(readout.rows(graphs) for readout in readouts)
+        gamma = read(rows, readouts)
         logits, deviation = model.head(gamma)
         entropy = cross_entropy(logits, y, self.class_weights)
         if not differences:
@@ -157,15 +161,6 @@ class GammaProblem:
             return None
         structure, y = self._validation
         return model(structure), y
-
-
-def _some(readouts: Sequence[Sums], graphs: Tensor) -> tuple[Sums, ...]:
-    chosen = []
-    for readout in readouts:
-        if not isinstance(readout, Dense):
-            raise TypeError("mini-batches need full readouts")
-        chosen.append(Dense(readout.matrix[graphs]))
-    return tuple(chosen)
 
 
 @dataclass(frozen=True, eq=False)

@@ -39,20 +39,31 @@ class GammaOneHot(nn.Module):
 
 
 class GammaGNN(nn.Module):
-    """Patterns embedded by message passing and summed over their vertices; jumping knowledge joins all levels."""
+    """Patterns embedded by message passing and summed over their vertices.
 
-    def __init__(self, models: int, inputs: int, hidden: int, layers: int, kind: str = "gin") -> None:
+    The columns are those of the last layer; with ``jumping`` those of all earlier levels follow, down to the
+    features themselves (jumping knowledge).
+    """
+
+    def __init__(
+        self, models: int, inputs: int, hidden: int, layers: int, kind: str = "gin", jumping: bool = True
+    ) -> None:
         super().__init__()
         self.encoder = Encoder(kind, models, inputs, hidden, layers)
-        self.width = sum(self.encoder.widths)
+        self.jumping = jumping
+        self.width = sum(self.encoder.widths) if jumping else hidden
 
     @property
     def last_width(self) -> int:
-        """The columns that a model without jumping knowledge reads: the last ones."""
+        """The columns that a model without jumping knowledge reads: the first ones."""
         return self.encoder.widths[-1]
 
     def encode(self, structure: Structure) -> Embeddings:
-        return self.encoder(structure)
+        """Embeddings of the rows that are read out, the last level first."""
+        return self._read(self.encoder(structure))
+
+    def _read(self, levels: Embeddings) -> Embeddings:
+        return levels[::-1] if self.jumping else levels[-1:]
 
     def forward(self, structure: Structure) -> Tensor:
         """(models, items, width): patterns or graphs, as the structure reads out."""
@@ -62,14 +73,16 @@ class GammaGNN(nn.Module):
 class GammaRP(GammaGNN):
     """Relational pooling: features [colour, identity] pass a small MLP before message passing."""
 
-    def __init__(self, models: int, inputs: int, hidden: int, layers: int, kind: str = "gin") -> None:
-        super().__init__(models, hidden, hidden, layers, kind)
+    def __init__(
+        self, models: int, inputs: int, hidden: int, layers: int, kind: str = "gin", jumping: bool = True
+    ) -> None:
+        super().__init__(models, hidden, hidden, layers, kind, jumping)
         self.first, self.second = Linear(models, inputs, hidden), Linear(models, hidden, hidden)
-        self.width = inputs + sum(self.encoder.widths)
+        self.width += inputs if jumping else 0
 
     def encode(self, structure: Structure) -> Embeddings:
         lifted = self.second(torch.relu(self.first(structure.features)))
-        return [(0, structure.features[None]), *self.encoder(structure, lifted)]
+        return self._read([(0, structure.features[None]), *self.encoder(structure, lifted)])
 
 
 Gamma = GammaOneHot | GammaGNN
@@ -113,7 +126,7 @@ class GraphModel(nn.Module):
         if isinstance(representation, GammaGNN):
             for model, on in enumerate(jumping):
                 if not on:
-                    columns[model, : representation.width - representation.last_width] = 0
+                    columns[model, representation.last_width :] = 0
         head = Head(models, representation.width, classes, hidden, dropout, normalise, columns)
         return GraphModel(representation, head, columns)
 

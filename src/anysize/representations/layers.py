@@ -9,6 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from typing import Any
+from zlib import crc32
 
 import torch
 from torch import Tensor, nn
@@ -66,23 +67,59 @@ class BatchNorm(nn.Module):
             shifted = (x - self.running_mean) * scale
             return (shifted + self.shift if self.affine else shifted), deviation
         share, total = _shares(x, weight)
+        if self.affine:
+            normal, mean, variance = _Normalise.apply(x, share, self.scale, self.shift)
+            self._learn(mean, variance, total)
+            return normal, torch.sqrt(variance + EPSILON)
         mean = _average(x, share)
         centred = x - mean
         variance = _average(centred * centred, share)
-        with torch.no_grad():
-            unbiased = variance * (total / (total - 1).clamp(min=1))
-            self.running_mean += MOMENTUM * (mean - self.running_mean)
-            self.running_var += MOMENTUM * (unbiased - self.running_var)
-        deviation = torch.sqrt(variance + EPSILON)
-        if self.affine:
-            return torch.addcmul(self.shift, centred, self.scale / deviation), deviation
+        self._learn(mean.detach(), variance.detach(), total)
+        deviation = torch.sqrt(variance + EPSILON)  # with its gradient: the logit penalty divides by it
         return centred / deviation, deviation
+
+    @torch.no_grad()
+    def _learn(self, mean: Tensor, variance: Tensor, total: Tensor) -> None:
+        """Running averages; the variance without bias, as torch has it."""
+        self.running_mean.lerp_(mean, MOMENTUM)
+        self.running_var.lerp_(variance * (total / (total - 1).clamp(min=1)), MOMENTUM)
+
+
+class _Normalise(torch.autograd.Function):
+    """(x - mean) / deviation * scale + shift over weighted rows, with the gradient in closed form.
+
+    Written out it takes a third of the memory traffic of the graph of small steps that autograd would follow.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, share: Tensor | None, scale: Tensor, shift: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        mean = _average(x, share)
+        normal = x - mean
+        variance = _average(normal * normal, share)
+        inverse = torch.rsqrt(variance + EPSILON)
+        normal *= inverse
+        ctx.share = share
+        ctx.save_for_backward(normal, inverse, scale)
+        ctx.mark_non_differentiable(mean, variance)
+        return torch.addcmul(shift, normal, scale), mean, variance
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, Tensor, Tensor]:
+        normal, inverse, scale = ctx.saved_tensors
+        outer = gradients[0]
+        shift = outer.sum(1, keepdim=True)
+        slope = torch.einsum("mnf,mnf->mf", outer, normal)[:, None]
+        held = torch.addcmul(shift, normal, slope)  # what mean and deviation give back, times the share of a row
+        inner = outer - held / outer.shape[1] if ctx.share is None else outer - held * ctx.share.transpose(1, 2)
+        return inner * (scale * inverse), None, slope, shift
 
 
 def _shares(x: Tensor, weight: Tensor | None) -> tuple[Tensor | None, Tensor]:
     """The weights divided by their sum, as a row vector, and the sum."""
     if weight is None:
-        return None, torch.tensor(float(x.shape[1]), device=x.device)
+        return None, torch.full((), float(x.shape[1]), device=x.device)
     total = weight.sum()
     return (weight / total).expand(x.shape[0], 1, -1), total
 
@@ -112,15 +149,19 @@ class Dropout(nn.Module):
 
 
 def initialise(module: nn.Module, seeds: Sequence[int]) -> None:
-    """Fill the parameters of every model from its own seed, so that it starts alike alone and in a stack."""
-    generators = [torch.Generator().manual_seed(int(seed)) for seed in seeds]
-    for part in module.modules():
+    """Fill the parameters of every model from its own seed, so that it starts alike alone and in a stack.
+
+    Every parameter has a source of its own, named after it: a matrix with further rows begins with the same rows.
+    """
+    for path, part in module.named_modules():
         if isinstance(part, Dropout):
             part.seeds.copy_(torch.tensor(list(seeds), dtype=torch.int64))
         bounds: dict[str, Any] = part.bounds() if hasattr(part, "bounds") else {}
         for name, bound in bounds.items():
             parameter: Tensor = getattr(part, name)
-            drawn = torch.stack([torch.rand(parameter.shape[1:], generator=source) for source in generators])
+            place = crc32(f"{path}.{name}".encode())
+            sources = [torch.Generator().manual_seed(place * 1_000_003 + int(seed)) for seed in seeds]
+            drawn = torch.stack([torch.rand(parameter.shape[1:], generator=source) for source in sources])
             limits = bound if isinstance(bound, Tensor) else torch.tensor(float(bound))
             with torch.no_grad():
                 parameter.copy_((2 * drawn - 1) * limits)

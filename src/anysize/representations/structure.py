@@ -26,6 +26,10 @@ class Sums(Protocol):
 
     def __call__(self, h: Tensor) -> Tensor: ...
 
+    def rows(self, items: Tensor) -> Sums:
+        """The sums of some items only: a mini-batch."""
+        ...
+
     def to(self, device: torch.device) -> Sums: ...
 
 
@@ -39,6 +43,9 @@ class Dense:
         models, rows, features = h.shape  # one product for all models: they share the matrix
         flat = h.permute(1, 0, 2).reshape(rows, models * features)
         return (self.matrix @ flat).view(-1, models, features).permute(1, 0, 2)
+
+    def rows(self, items: Tensor) -> Dense:
+        return Dense(self.matrix[items])
 
     def to(self, device: torch.device) -> Dense:
         return Dense(self.matrix.to(device))
@@ -56,6 +63,11 @@ class Sparse:
         flat = h.permute(1, 0, 2).reshape(rows, models * features)
         product: Tensor = _SparseProduct.apply(flat, self.matrix, self.transpose)
         return product.view(-1, models, features).permute(1, 0, 2)
+
+    def rows(self, items: Tensor) -> Dense:
+        """As a full matrix: a mini-batch has few rows."""
+        chosen = torch.eye(self.matrix.shape[0], device=items.device)[items]
+        return Dense((self.transpose @ chosen.T).T.contiguous())
 
     def to(self, device: torch.device) -> Sparse:
         return Sparse(self.matrix.to(device), self.transpose.to(device))
@@ -80,7 +92,15 @@ class Gather:
     present: Tensor
 
     def __call__(self, h: Tensor) -> Tensor:
-        return (self.taken(h) * self.present[None, :, :, None]).sum(2)
+        models, rows, features = h.shape
+        if h.device.type == "cpu":  # one pass there; on a GPU its gradient would sort the index in every step
+            flat = h.permute(1, 0, 2).reshape(rows, models * features)
+            summed = torch.nn.functional.embedding_bag(self.index, flat, per_sample_weights=self.present, mode="sum")
+            return summed.view(-1, models, features).permute(1, 0, 2)
+        total = h.new_zeros(models, len(self.index), features)
+        for place in range(self.index.shape[1]):
+            total = torch.addcmul(total, h.index_select(1, self.index[:, place]), self.present[:, place, None])
+        return total
 
     def taken(self, h: Tensor) -> Tensor:
         """The d rows of every row, whether present or not: (models, rows, d, features)."""
@@ -93,6 +113,9 @@ class Gather:
         low = taken.masked_fill(missing, float("inf")).amin(2).masked_fill(nobody, 0.0)
         high = taken.masked_fill(missing, float("-inf")).amax(2).masked_fill(nobody, 0.0)
         return low, high
+
+    def rows(self, items: Tensor) -> Gather:
+        return Gather(self.index[items], self.present[items])
 
     def to(self, device: torch.device) -> Gather:
         return Gather(self.index.to(device), self.present.to(device))

@@ -7,6 +7,7 @@ vertices carry identities (relational pooling), F and H carry the same.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations as orders
@@ -23,6 +24,7 @@ from anysize.representations.structure import Dense, Gather, Level, Structure, S
 from anysize.representations.universe import Universe, coloured_universe, identified_universe
 
 DENSE_CELLS = 4_000_000
+FEW_ROWS = 1024
 
 
 @dataclass(frozen=True)
@@ -34,6 +36,22 @@ class Drawn:
 
 
 @dataclass(frozen=True)
+class _Later:
+    """Sums that are worked out when somebody reads them: most levels are not read in most models."""
+
+    made: Callable[[], Sums]
+
+    def __call__(self, h: Tensor) -> Tensor:
+        return self.made()(h)
+
+    def rows(self, items: Tensor) -> Sums:
+        return self.made().rows(items)
+
+    def to(self, device: torch.device) -> Sums:
+        return self.made().to(device)
+
+
+@dataclass(frozen=True)
 class _First:
     """Sums over the first rows only: those of F."""
 
@@ -41,6 +59,9 @@ class _First:
 
     def __call__(self, h: Tensor) -> Tensor:
         return Dense(self.matrix)(h[:, : self.matrix.shape[1]])
+
+    def rows(self, items: Tensor) -> _First:
+        return _First(self.matrix[items])
 
     def to(self, device: torch.device) -> _First:
         return _First(self.matrix.to(device))
@@ -57,6 +78,9 @@ class _Contrast:
         models, _, features = h.shape
         sides = h.reshape(models, 2, self.permutations, *self.weight.shape, features)
         return ((sides[:, 0] - sides[:, 1]) * self.weight[..., None]).sum((1, 3))
+
+    def rows(self, items: Tensor) -> Sums:
+        raise TypeError("differences are read of all patterns")
 
     def to(self, device: torch.device) -> _Contrast:
         return _Contrast(self.weight.to(device), self.permutations)
@@ -123,20 +147,18 @@ class Twins:
     def draw(self, step: Tensor | int) -> Drawn:
         """The twins of one step."""
         marks = self._marks(step)  # (sides * copies, vertices)
-        everybody = torch.nn.functional.pad(marks, (0, 1), value=self._mark_count)
-        near_marks = everybody[:, self.near]
+        near_marks = torch.nn.functional.pad(marks, (0, 1), value=self._mark_count)[:, self.near]
         weight = self.present.reshape(-1).repeat(len(marks))
         classes, levels = marks, []
         readouts: list[Sums] = [self._shared_readout(marks, self._mark_count)]
         differences: list[Sums] = [self._contrast(marks, self._mark_count)]
         for place in range(self.rounds):
             if place == 0 and self.universe is not None:
-                classes = self.universe.classes(marks, near_marks)
-                counted = torch.zeros(len(self.universe), device=weight.device)
-                counted = counted.index_add(0, classes.reshape(-1), weight)
+                classes, rows = self.universe.classes(marks, near_marks), len(self.universe)
+                counted = weight.new_zeros(rows).index_add(0, classes.reshape(-1), weight)
                 levels.append(Level(self.universe.own, self.universe.near, counted, self.universe.degree))
-                readouts.append(self._shared_readout(classes, len(self.universe)))
-                differences.append(self._contrast(classes, len(self.universe)))
+                readouts.append(self._shared_readout(classes, rows))
+                differences.append(self._contrast(classes, rows))
                 continue
             levels.append(self._own_rows(place, classes, near_marks, weight))
             classes = torch.arange(classes.numel(), device=classes.device).view_as(classes)
@@ -193,8 +215,12 @@ class Twins:
             index = near_marks.reshape(self._near_rows.shape).clamp(max=self._mark_count - 1)
         else:
             index = classes.reshape(-1)[self._near_rows]
-        near = Gather(index, self._there)
-        return Level(classes.reshape(-1), near, weight, self._there.sum(1), near)
+        gather = Gather(index, self._there)
+        near: Sums = gather
+        if place == 1 and self.universe is not None and len(self.universe) <= FEW_ROWS and index.is_cuda:
+            counts = torch.zeros(len(index), len(self.universe), device=index.device)
+            near = Dense(counts.scatter_add(1, index, self._there))  # one product beats many small reads
+        return Level(classes.reshape(-1), near, weight, self._there.sum(1), gather)
 
     # ---- readouts ------------------------------------------------------------------------------
 
@@ -206,8 +232,15 @@ class Twins:
         spread = full[:, :, None] * (self.present / self.copies)
         return spread.reshape(self.graphs, -1).repeat(1, self.copies)
 
-    def _shared_readout(self, classes: Tensor, rows: int) -> Dense:
+    def _shared_readout(self, classes: Tensor, rows: int) -> Sums:
         """Graphs as sums over rows that vertices share: (graphs, rows)."""
+        if self.permutations is not None:
+            return _Later(lambda: self._read_rows(classes, rows))
+        if rows not in self._kept:  # F does not change: nor does what is read of it
+            self._kept[rows] = self._read_rows(classes, rows)
+        return self._kept[rows]
+
+    def _read_rows(self, classes: Tensor, rows: int) -> Dense:
         patterns, k = self.present.shape
         row = classes.view(-1, patterns, k)[: self.copies, self.pattern]  # (copies, cells, k)
         value = self.density[:, None] * self.present[self.pattern] / self.copies
@@ -217,16 +250,22 @@ class Twins:
 
     def _contrast(self, classes: Tensor, rows: int) -> Sums:
         """r_F - r_H as sums over rows that vertices share."""
+        return _Later(lambda: self._contrast_rows(classes, rows))
+
+    def _contrast_rows(self, classes: Tensor, rows: int) -> Sums:
         patterns, k = self.present.shape
-        if self.sides == 1:
-            return Dense(self.present)  # nobody reads it
         index = classes.view(2, self.copies, patterns, k).permute(2, 0, 1, 3).reshape(patterns, -1)
-        weight = (self._sign * self.present[:, None, None, :]).expand(-1, -1, self.copies, -1).reshape(patterns, -1)
-        if patterns * rows > DENSE_CELLS:
-            return Gather(index, weight)
-        matrix = torch.zeros(patterns, rows, device=index.device)
-        return Dense(matrix.scatter_add(1, index, weight))
+        if self.present.device.type == "cpu" or patterns * rows > DENSE_CELLS:
+            return Gather(index, self._signs)
+        return Dense(torch.zeros(patterns, rows, device=index.device).scatter_add(1, index, self._signs))
 
     @cached_property
-    def _sign(self) -> Tensor:
-        return torch.tensor([1.0, -1.0], device=self.present.device)[None, :, None, None] / self.copies
+    def _signs(self) -> Tensor:
+        """(patterns, 2 * copies * k): + for F, - for H, 0 where there is no vertex."""
+        sign = torch.tensor([1.0, -1.0], device=self.present.device)[None, :, None, None] / self.copies
+        spread = (sign * self.present[:, None, None, :]).expand(-1, -1, self.copies, -1)
+        return spread.reshape(len(self.present), -1).contiguous()
+
+    @cached_property
+    def _kept(self) -> dict[int, Dense]:
+        return {}
