@@ -133,7 +133,7 @@ class Task:
         return "published" if self.source.has_published else 0
 
     def splits(self, data: Data | None = None, seed: int = 0, data_dir: DataDir = None) -> Splits:
-        """The graphs of the task; the same arguments give the same graphs, on any machine.
+        """The graphs of the task; the same arguments give the same graphs, in any process.
 
         Args:
             data: "published" for the data set of the published tables, an integer for a fresh one with that
