@@ -163,8 +163,8 @@ SCHIZOPHRENIA = Task(
     published="schizophrenia",
     table=1,
 )
-# Patients are less modular, with as many edges (.1195 and .1198 of all pairs): the number of edges tells nothing in
-# training, and the size, which only thinning changes, points the wrong way in test.
+# Patients are less modular, with as many edges (.1212 and .1213 of all pairs): in training the number of edges tells
+# nothing, and thinning then takes edges from the test controls alone.
 SCHIZOPHRENIA_LIKE = Task(
     name="schizophrenia-like",
     title="Simulated brain networks, controls thinned in test",
