@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from itertools import permutations
 from math import factorial
 from typing import Any, Literal
@@ -18,6 +18,7 @@ from anysize.colours import ColourName
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
 from anysize.learning.objectives import attribute_penalty, cross_entropy, logit_penalty
+from anysize.learning.roles import colour_roles
 from anysize.learning.settings import Over, Recipe, Settings
 from anysize.learning.training import Losses, Trained, train
 from anysize.representations.batch import PatternBatch
@@ -26,6 +27,7 @@ from anysize.representations.layers import initialise
 from anysize.representations.structure import Dense, Structure, Sums
 from anysize.representations.twins import Twins
 
+IntArray = NDArray[np.int64]
 Kind = Literal["1hot", "gnn", "rp"]
 
 
@@ -33,35 +35,43 @@ Kind = Literal["1hot", "gnn", "rp"]
 class Vocabulary:
     """What a model knows of patterns: the colours, the scale of densities, and the patterns it is limited to.
 
-    ``columns`` None: any pattern is embedded. ``scale`` brings the mean sum of a training graph's densities to 1:
-    those over subsets are tiny in sparse graphs, and batch norm would take them for noise. It is 1 for shares that
-    sum to 1 as they are.
+    ``palette``: the input of each colour; colours of one role share it. None: a model of plain patterns.
+    ``columns`` None: any pattern is embedded. ``within``: shares are formed among these columns, as for the most
+    common patterns; otherwise patterns that training never saw stay in the denominator. ``scale`` brings the mean sum
+    of a training graph's densities to 1: those over subsets are tiny in sparse graphs, and batch norm would take them
+    for noise. It is 1 for shares that sum to 1 as they are.
     """
 
-    palette: tuple[ColourName, ...] | None
+    palette: Mapping[ColourName, int] | None
     columns: Columns | None
     over: Over
     scale: float
+    within: bool = False
 
     @staticmethod
-    def of(kind: Kind, pool: Counts, over: Over, top: int | None) -> Vocabulary:
-        """Learned from the train pool: training and validation graphs."""
+    def of(kind: Kind, pool: Counts, over: Over, top: int | None, roles: IntArray | None = None) -> Vocabulary:
+        """Learned from the train pool: training and validation graphs. ``roles``: of the colours of the pool."""
         kept = pool if top is None or top >= len(pool.columns) else pool.top(top)
-        limited = kind == "1hot" or len(kept.columns) < len(pool.columns)
-        palette = None if pool.columns.colours is None else pool.palette
+        within = len(kept.columns) < len(pool.columns)
+        limited = kind == "1hot" or within
+        inputs = range(len(pool.palette)) if roles is None else roles.tolist()
+        palette = None if pool.columns.colours is None else dict(zip(pool.palette, inputs, strict=True))
         sums: NDArray[np.float64] = np.asarray(kept.densities(over).sum(axis=1)).reshape(-1)
         scale = 1.0 if over == "connected" or not sums.any() else float(1 / sums.mean())
-        return Vocabulary(palette, kept.columns if limited else None, over, scale)
+        return Vocabulary(palette, kept.columns if limited else None, over, scale, within)
 
     def densities(self, counts: Counts) -> tuple[Columns, csr_array[np.float64]]:
-        """The patterns of a table that the model sees, and their scaled densities. Left-out patterns are left out
-        before shares are formed."""
+        """The patterns of a table that the model sees, and their scaled densities."""
         if (counts.columns.colours is None) != (self.palette is None):
             had, came = ("plain", "coloured") if self.palette is None else ("coloured", "plain")
             raise ValueError(f"this model was trained on {had} patterns and got {came} ones; count alike both times")
-        if self.columns is not None:
-            counts = _aligned(counts, self.columns)
-        return counts.columns, csr_array(counts.densities(self.over) * self.scale)
+        if self.columns is None:
+            return counts.columns, csr_array(counts.densities(self.over) * self.scale)
+        if self.within:
+            found = _aligned(counts, self.columns).densities(self.over)
+        else:
+            found = _aligned(replace(counts, matrix=counts.densities(self.over)), self.columns).matrix
+        return self.columns, csr_array(found * self.scale)
 
 
 def _aligned(counts: Counts, columns: Columns) -> Counts:
@@ -111,6 +121,12 @@ class GammaShape:
             full = np.eye(len(columns)) if densities is None else densities.toarray()
             nothing = torch.zeros(0, 0)
             return Structure(nothing, nothing, (), (Dense(torch.from_numpy(full.astype(np.float32))),))
+        largest = int(columns.size.max(initial=1))
+        if largest > self.k:
+            raise ValueError(
+                f"this model was trained on patterns of up to {self.k} vertices and got some of {largest}; "
+                f"count with the same k"
+            )
         batch, encoder = PatternBatch.of(columns, palette, self.k), self.recipe.encoder
         return batch.structure(
             self.layers, densities, self.identities(), by_degree=encoder == "gcn", neighbours=encoder == "pna"
@@ -213,10 +229,11 @@ class GammaStack:
         about = {
             "shape": asdict(self.shape),
             "members": [asdict(member) for member in self.members],
-            "palette": None if known.palette is None else list(known.palette),
+            "palette": None if known.palette is None else list(known.palette.items()),
             "column_palette": None if known.columns is None else list(known.columns.palette),
             "over": known.over,
             "scale": known.scale,
+            "within": known.within,
         }
         return about, arrays
 
@@ -234,8 +251,9 @@ class GammaStack:
             colours = arrays.get("columns.colours")
             size, place = arrays["columns.size"], arrays["columns.place"]
             columns = Columns(size, place, colours, tuple(about["column_palette"]))
-        palette = None if about["palette"] is None else tuple(about["palette"])
-        return GammaStack(shape, Vocabulary(palette, columns, about["over"], about["scale"]), model.eval(), members)
+        palette = None if about["palette"] is None else dict(about["palette"])
+        vocabulary = Vocabulary(palette, columns, about["over"], about["scale"], about["within"])
+        return GammaStack(shape, vocabulary, model.eval(), members)
 
 
 def _device(model: nn.Module) -> torch.device:
@@ -250,13 +268,18 @@ def fit_gamma(
 ) -> GammaStack:  # fmt: skip
     """Train members of one shape as one stack. ``top`` limits the vocabulary to the most common patterns."""
     pool = train_counts if validation is None else Counts.concatenate([train_counts, validation[0]])
-    vocabulary = Vocabulary.of(kind, pool if top is not None else train_counts, recipe.over, top)
+    learned_from = train_counts if top is None else pool
+    roles = None
+    if recipe.roles and kind != "1hot" and train_counts.columns.colours is not None:
+        labels = y if validation is None or top is None else np.concatenate([y, validation[1]])
+        roles = colour_roles(learned_from, np.asarray(labels))
+    vocabulary = Vocabulary.of(kind, learned_from, recipe.over, top, roles)
     columns, densities = vocabulary.densities(train_counts)
     kept = _occurring(columns, densities) if kind != "1hot" else (columns, densities)
+    _check(members, kept[1], pool)
     k = int(max(columns.size.max(initial=1), pool.columns.size.max(initial=1)))
-    inputs = len(columns) if kind == "1hot" else len(vocabulary.palette or (0,))
-    hidden, layers, _ = members[0].shape
-    shape = GammaShape(kind, inputs, classes, hidden, layers, recipe, k)
+    inputs = len(columns) if kind == "1hot" else 1 + max((vocabulary.palette or {}).values(), default=0)
+    shape = GammaShape(kind, inputs, classes, members[0].hidden, members[0].layers, recipe, k)
     model = shape.build([member.jumping for member in members])
     initialise(model, [member.seed for member in members])
     model.to(device)
@@ -276,6 +299,15 @@ def fit_gamma(
     )  # fmt: skip
     trained = train(model, problem, members, recipe, metric, progress)
     return GammaStack(shape, vocabulary, model, tuple(members), trained)
+
+
+def _check(members: Sequence[Settings], densities: csr_array[np.float64], pool: Counts) -> None:
+    shapes = sorted({member.shape for member in members})
+    if len(shapes) != 1:
+        raise ValueError(f"the members of a stack must have one shape, Settings.shape; got {shapes}")
+    if not densities.nnz:
+        sizes = ", ".join(str(k) for k in np.unique(pool.columns.size)) or "this many"
+        raise ValueError(f"no training graph has a connected pattern of {sizes} vertices; count with a smaller k")
 
 
 def _occurring(columns: Columns, densities: csr_array[np.float64]) -> tuple[Columns, csr_array[np.float64]]:
@@ -307,5 +339,6 @@ def _twins(
 
 
 def _mean_log_degree(columns: Columns) -> float:
-    near, _, _ = PatternBatch.of(columns, None if columns.colours is None else columns.palette).vertices
+    palette = None if columns.colours is None else dict.fromkeys(columns.palette, 0)
+    near, _, _ = PatternBatch.of(columns, palette).vertices
     return float(np.log((near >= 0).sum(axis=1) + 1).mean())

@@ -40,8 +40,10 @@ class Settings:
             raise ValueError(f"batch_size must be at least 2, or None for all graphs; got {self.batch_size}")
 
     @property
-    def shape(self) -> tuple[int, int, int]:
-        return self.hidden, self.layers, self.batch_size or 0
+    def shape(self) -> tuple[int, int, int, bool]:
+        """What a stack has in common. Whether there is a penalty belongs to it: with recoloured twins in the batch,
+        batch norm has other statistics than without."""
+        return self.hidden, self.layers, self.batch_size or 0, self.penalty > 0
 
     def with_seed(self, seed: int) -> Settings:
         return replace(self, seed=seed)
@@ -54,6 +56,7 @@ class Recipe:
     ``over``: what densities are shares of. ``penalty``: where the attribute penalty is taken. ``head_hidden``: units
     of the head's hidden layer, None for a linear head. ``permutations``: of relational pooling, per step;
     ``test_permutations``: fixed ones at prediction. ``encoder``: the GNN behind Gamma_GNN.
+    ``roles``: colours that can be exchanged (see `anysize.learning.roles`) are one input of the model.
     """
 
     over: Over = "subsets"
@@ -67,6 +70,7 @@ class Recipe:
     permutations: int | Literal["all"] = 3
     test_permutations: int = 10
     encoder: Literal["gin", "gcn", "pna"] = "gin"
+    roles: bool = False
 
     def __post_init__(self) -> None:
         choices = {
@@ -76,6 +80,11 @@ class Recipe:
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}")
+        if self.permutations != "all" and not (isinstance(self.permutations, int) and self.permutations >= 1):
+            raise ValueError(f"permutations must be at least 1, or 'all'; got {self.permutations!r}")
+        for name in ("test_permutations", "patience", "head_hidden"):
+            if getattr(self, name) is not None and getattr(self, name) < 1:
+                raise ValueError(f"{name} must be at least 1; got {getattr(self, name)}")
         if self.epochs < 1:
             raise ValueError(f"epochs must be at least 1; got {self.epochs}")
         if not 0 <= self.dropout < 1:
