@@ -329,13 +329,14 @@ def _twins(
     draws = shape.kind == "rp" and recipe.permutations != "all"
     if not recolour and not draws:
         return None
-    if recolour and recipe.encoder == "gcn":
-        raise ValueError("the attribute penalty works with the encoders gin and pna; got gcn")
     permuted = None
     if shape.kind == "rp":
         permuted = factorial(shape.k) if recipe.permutations == "all" else int(recipe.permutations)
     batch = PatternBatch.of(kept[0], vocabulary.palette, shape.k)
-    return Twins.of(batch, kept[1], shape.layers, permuted, recolour, universal=recipe.encoder == "gin")
+    encoder = recipe.encoder
+    return Twins.of(
+        batch, kept[1], shape.layers, permuted, recolour, universal=encoder == "gin", by_degree=encoder == "gcn"
+    )
 
 
 def _mean_log_degree(columns: Columns) -> float:

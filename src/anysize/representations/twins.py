@@ -11,6 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import permutations as orders
+from math import factorial
 from typing import Any
 
 import numpy as np
@@ -109,17 +110,24 @@ class Twins:
     orders: Tensor
     universe: Universe | None
     seed: Tensor
+    by_degree: bool = False
 
     @staticmethod
     def of(
         batch: PatternBatch, densities: csr_array[Any], rounds: int, permutations: int | None = None,
-        recolour: bool = True, seed: int = 0, universal: bool = True,
+        recolour: bool = True, seed: int = 0, universal: bool = True, by_degree: bool = False,
     ) -> Twins:  # fmt: skip
-        """The twins of a batch. Without ``universal`` every vertex has its own row, as GCN and PNA need."""
+        """The twins of a batch. Without ``universal`` every vertex has its own row, as GCN and PNA need.
+
+        ``permutations``: so many are drawn for every pattern; k! or more: all of them. ``by_degree`` tells the lowest
+        rows apart by degree, as GCN needs.
+        """
         amount, k = batch.colours.shape
         start = np.arange(amount)[:, None, None] * k
         near = np.where(batch.neighbours >= 0, batch.neighbours + start, amount * k).reshape(amount * k, -1)
         cells = densities.tocoo()
+        permutations = permutations and min(permutations, factorial(k))
+        alone = bool(((batch.neighbours < 0).all(axis=2) & batch.present).any())
         make = coloured_universe if permutations is None else identified_universe
         return Twins(
             torch.from_numpy(batch.colours.reshape(-1)), torch.from_numpy(near),
@@ -128,8 +136,8 @@ class Twins:
             torch.from_numpy(cells.data.astype(np.float32)),
             cells.shape[0], 2 if recolour else 1, batch.inputs, rounds, permutations,
             torch.tensor(list(orders(range(k)))) if permutations else torch.zeros(0, dtype=torch.int64),
-            make(batch.inputs, k) if universal else None,
-            torch.tensor([seed]),
+            make(batch.inputs, k, alone) if universal and not by_degree else None,
+            torch.tensor([seed]), by_degree,
         )  # fmt: skip
 
     def to(self, device: torch.device | str) -> Twins:
@@ -164,18 +172,25 @@ class Twins:
             classes = torch.arange(classes.numel(), device=classes.device).view_as(classes)
             readouts.append(_First(self._spread))
             differences.append(_Contrast(self.present / self.copies, self.copies))
-        degree = torch.zeros(self._mark_count, device=weight.device)
-        structure = Structure(self._features, degree, tuple(levels), tuple(readouts))
+        structure = Structure(self._features, self._degrees, tuple(levels), tuple(readouts))
         return Drawn(structure, tuple(differences) if self.sides == 2 else ())
 
     # ---- marks ---------------------------------------------------------------------------------
 
     @property
     def _mark_count(self) -> int:
-        return self.palette * (self.present.shape[1] if self.permutations else 1)
+        k = self.present.shape[1]
+        return self.palette * (k if self.permutations else 1) * (k if self.by_degree else 1)
 
     def _marks(self, step: Tensor | int) -> Tensor:
-        """The marks of F and of H: colours, or (colour, identity) with the same identities on both sides."""
+        """The marks of all vertices: (sides * copies, vertices)."""
+        marks = self._drawn(step)
+        if not self.by_degree:
+            return marks
+        return marks * self.present.shape[1] + (self.near < len(self.near)).sum(1)
+
+    def _drawn(self, step: Tensor | int) -> Tensor:
+        """Colours of F and of H, or (colour, identity) with the same identities on both sides."""
         sides = self.colours.clamp(min=0)[None]
         if self.sides == 2:
             drawn = uniform(self.seed, step, len(self.colours), stream=1)
@@ -183,19 +198,29 @@ class Twins:
         if self.permutations is None:
             return sides
         patterns, k = self.present.shape
-        drawn = uniform(self.seed, step, self.permutations * patterns, stream=3)[0]
-        chosen = (drawn * len(self.orders)).long().clamp(max=len(self.orders) - 1)
-        identities = self.orders[chosen].view(1, self.permutations, patterns * k)
-        return (sides[:, None] * k + identities).view(self.sides * self.permutations, -1)
+        if self.permutations == len(self.orders):
+            identities = self.orders.repeat(1, patterns)
+        else:
+            drawn = uniform(self.seed, step, self.permutations * patterns, stream=3)[0]
+            chosen = (drawn * len(self.orders)).long().clamp(max=len(self.orders) - 1)
+            identities = self.orders[chosen].view(self.permutations, patterns * k)
+        return (sides[:, None] * k + identities[None]).view(self.sides * self.permutations, -1)
 
     @cached_property
     def _features(self) -> Tensor:
-        colours = torch.eye(self.palette, device=self.present.device)
-        if self.permutations is None:
-            return colours
+        k, found = self.present.shape[1], torch.eye(self.palette, device=self.present.device)
+        if self.permutations is not None:
+            identities = torch.eye(k, device=self.present.device)
+            found = torch.cat([found.repeat_interleave(k, 0), identities.repeat(self.palette, 1)], dim=1)
+        return found.repeat_interleave(k, 0) if self.by_degree else found
+
+    @cached_property
+    def _degrees(self) -> Tensor:
+        """Of the lowest rows; zero where they are not told apart by it."""
+        if not self.by_degree:
+            return torch.zeros(self._mark_count, device=self.present.device)
         k = self.present.shape[1]
-        identities = torch.eye(k, device=self.present.device)
-        return torch.cat([colours.repeat_interleave(k, 0), identities.repeat(self.palette, 1)], dim=1)
+        return torch.arange(k, device=self.present.device, dtype=torch.float32).repeat(self._mark_count // k)
 
     # ---- rows ----------------------------------------------------------------------------------
 

@@ -45,8 +45,10 @@ class Universe:
         )  # fmt: skip
 
 
-def coloured_universe(colours: int, k: int) -> Universe | None:
+def coloured_universe(colours: int, k: int, alone: bool = False) -> Universe | None:
     """Classes by colour and multiset of neighbours' colours; None where there are too many.
+
+    ``alone``: with vertices that have no neighbour, which only the pattern of one vertex has.
 
     Examples:
         >>> len(coloured_universe(4, 5))
@@ -54,19 +56,20 @@ def coloured_universe(colours: int, k: int) -> Universe | None:
     """
     if colours * k**colours > CODES:
         return None
-    sets = [s for size in range(min(k - 1, 1), k) for s in combinations_with_replacement(range(colours), size)]
+    least = 0 if alone else 1
+    sets = [s for size in range(least, k) for s in combinations_with_replacement(range(colours), size)]
     digit = [k**colour for colour in range(colours)]
     return _universe([(own, near) for own in range(colours) for near in sets], digit, k**colours)
 
 
-def identified_universe(colours: int, k: int) -> Universe | None:
+def identified_universe(colours: int, k: int, alone: bool = False) -> Universe | None:
     """Classes by the marks (colour, identity) of a vertex and its neighbours; None where there are too many."""
     if colours * k * (colours + 1) ** k > CODES or colours * k * (colours + 1) ** (k - 1) > ROWS:
         return None
     pairs = []
     for colour, identity in product(range(colours), range(k)):
         others = [other for other in range(k) if other != identity]
-        for size in range(min(k - 1, 1), k):
+        for size in range(0 if alone else 1, k):
             for chosen in combinations(others, size):
                 for dress in product(range(colours), repeat=size):
                     near = tuple(c * k + i for c, i in zip(dress, chosen, strict=True))
