@@ -68,10 +68,9 @@ class Vocabulary:
         if self.columns is None:
             return counts.columns, csr_array(counts.densities(self.over) * self.scale)
         if self.within:
-            found = _aligned(counts, self.columns).densities(self.over)
-        else:
-            found = _aligned(replace(counts, matrix=counts.densities(self.over)), self.columns).matrix
-        return self.columns, csr_array(found * self.scale)
+            return self.columns, csr_array(_aligned(counts, self.columns).densities(self.over) * self.scale)
+        shares: Any = counts.densities(self.over)
+        return self.columns, csr_array(_aligned(replace(counts, matrix=shares), self.columns).matrix * self.scale)
 
 
 def _aligned(counts: Counts, columns: Columns) -> Counts:
