@@ -69,8 +69,9 @@ class Vocabulary:
             return counts.columns, csr_array(counts.densities(self.over) * self.scale)
         if self.within:
             return self.columns, csr_array(_aligned(counts, self.columns).densities(self.over) * self.scale)
-        shares: Any = counts.densities(self.over)
-        return self.columns, csr_array(_aligned(replace(counts, matrix=shares), self.columns).matrix * self.scale)
+        shares: Any = counts.densities(self.over) * self.scale
+        moved: Any = _aligned(replace(counts, matrix=shares), self.columns).matrix
+        return self.columns, csr_array(moved)
 
 
 def _aligned(counts: Counts, columns: Columns) -> Counts:
