@@ -19,6 +19,10 @@ class CountWarning(UserWarning):
     """Something a user should know before trusting, or waiting for, a count."""
 
 
+class RecordWarning(UserWarning):
+    """A stored record that is damaged, foreign or does not fit the others."""
+
+
 def warn_user(message: str, category: type[Warning]) -> None:
     """Warn at the innermost line outside this package: the user's own call, however deep the reader."""
     package = __name__.partition(".")[0]

@@ -1,0 +1,69 @@
+"""anysize table."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from anysize.cli.shared import console, errors, plain_errors, text_file
+
+FOLDER = Path("results")
+
+
+class TableFormat(StrEnum):
+    text, markdown, latex, html, json = "text", "markdown", "latex", "html", "json"
+
+
+class RuleName(StrEnum):
+    paper, loss, penalty, last, oracle = "paper", "loss", "penalty", "last", "oracle"
+
+
+def table(
+    number: Annotated[int, typer.Argument(help="Which table of the paper: 1, 2 or 3.", min=1, max=3)],
+    records: Annotated[Path, typer.Option(help="The folder with the records of sweeps.")] = FOLDER,
+    format: Annotated[TableFormat, typer.Option(help="How to write the table.")] = TableFormat.text,
+    rule: Annotated[
+        RuleName, typer.Option(help="How configurations are chosen. oracle looks at test scores: for study only.")
+    ] = RuleName.paper,
+    data: Annotated[str, typer.Option(help="published, fresh (means over data sets), seed:7, or all.")] = "all",
+    splits: Annotated[str | None, typer.Option(help="Which scores, e.g. validation,test.")] = None,
+    tasks: Annotated[str | None, typer.Option(help="Which tasks, e.g. sbm-20,sbm-colour.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write here, not to the screen.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+) -> None:
+    """Show a table of the paper from stored records, beside the published numbers."""
+    with plain_errors():
+        from anysize.experiments.formats import render, text
+        from anysize.experiments.layout import TABLES
+        from anysize.experiments.store import RecordStore
+        from anysize.experiments.tables import build_table
+
+        if records != FOLDER and not records.is_dir():
+            raise ValueError(f"--records takes a folder with the records of sweeps; there is no folder {records}.")
+        names = [task.name for task in TABLES[number].tasks] if tasks is None else _names(tasks)
+        found = RecordStore(records).read(task=names, curves=False)
+        if not found:
+            errors.print(
+                f"Note: there are no records of these tasks in {records}; the table has the published numbers only.",
+                style="yellow", highlight=False, markup=False, soft_wrap=True,
+            )  # fmt: skip
+        built = build_table(
+            number, found, rule=rule.value, data=data, splits=_names(splits), tasks=_names(tasks)
+        )  # fmt: skip
+        form = TableFormat.json if json else format
+        if form is TableFormat.text and out is None:
+            for part in text.renderables(built, console.width):
+                console.print(part, highlight=False)
+            return
+        with text_file(out) as file:
+            file.write(render(built, form.value))
+        if out is not None:
+            errors.print(f"Wrote {out}.", highlight=False, markup=False)
+
+
+def _names(text: str | None) -> list[str] | None:
+    """Names between commas."""
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]

@@ -1,0 +1,192 @@
+"""Records and their lines: nothing is lost, nothing damaged passes, and the key names the run."""
+
+from __future__ import annotations
+
+import json
+import math
+import pickle
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from experiments.helpers import made, sweep
+from hypothesis import given
+from hypothesis import strategies as st
+
+from anysize.experiments.classes import ALPHABET, decode, encode
+from anysize.experiments.curves import Curves, places
+from anysize.experiments.lines import from_line, key_of_line, may_be_of, to_line
+from anysize.experiments.records import Outcome, Record, Scores, key, now, versions
+
+plain_values = st.one_of(
+    st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=5)
+)
+
+
+@pytest.fixture(scope="module")
+def whole() -> Record:
+    """A record with every field."""
+    return sweep(("sbm-20",), ("gamma-gin",), configurations=1, runs=1)[0]
+
+
+def test_a_line_holds_everything(whole):
+    line = to_line(whole)
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    back = from_line(line)
+    assert back == whole
+    assert back.alternatives["last"].predictions == whole.alternatives["last"].predictions
+    assert back.curves.penalty == whole.curves.penalty
+    fields = json.loads(line)
+    assert fields["key"] == whole.key == key_of_line(line)
+    assert fields["chosen"]["scores"]["test"] == whole.scores.test
+    assert pickle.loads(pickle.dumps(whole)) == whole
+
+
+@given(
+    st.dictionaries(st.text(max_size=4), plain_values, max_size=4),
+    st.floats(),
+    st.integers(0, 2**31),
+    st.text(min_size=1, max_size=8),
+)
+def test_any_record_survives_its_line(configuration, loss, seed, task):
+    record = Record(
+        task, f"seed:{seed}", "gcn-sum", "robust", configuration, seed, Outcome(Scores(test=0.5), Scores(loss), loss)
+    )
+    assert from_line(to_line(record)) == record
+    assert (record.chosen.penalty is None) == (not math.isfinite(loss))
+    assert may_be_of(to_line(record), {task, "other"})
+    assert not may_be_of(to_line(record), {task + "x"})
+
+
+def test_without_curves_everything_else_is_the_same(whole):
+    assert from_line(to_line(whole), curves=False) == replace(whole, curves=None)
+    odd = replace(whole, curves=None, alternatives={"curves": whole.chosen, "last": whole.chosen})
+    assert from_line(to_line(odd), curves=False) == odd
+
+
+def test_every_changed_byte_is_noticed(whole):
+    line = to_line(made(hidden=32))
+    rng = np.random.default_rng(0)
+    for place in range(len(line) - 1):
+        changed = bytearray(line)
+        changed[place] ^= 1 << int(rng.integers(7))
+        with pytest.raises(ValueError, match=r"check does not hold|does not begin"):
+            from_line(bytes(changed))
+    for length in range(0, len(line) - 1, 7):
+        with pytest.raises(ValueError, match=r"check does not hold|does not begin"):
+            key_of_line(line[:length])
+
+
+def test_a_line_that_lies_about_its_key_or_lacks_a_field_is_refused():
+    from anysize.experiments.lines import CHECK, _check
+
+    def sealed(fields: dict[str, object]) -> bytes:
+        body = json.dumps(fields, separators=(",", ":")).encode()
+        return body[:-1] + CHECK + _check(body).encode() + b'"}\n'
+
+    fields = json.loads(to_line(made(hidden=32)))
+    del fields["check"]
+    assert from_line(sealed(fields)) == made(hidden=32)
+    with pytest.raises(ValueError, match="key is not that of its fields"):
+        from_line(sealed(fields | {"seed": 1}))
+    with pytest.raises(ValueError, match="missing or of the wrong kind"):
+        from_line(sealed({name: value for name, value in fields.items() if name != "chosen"}))
+    with pytest.raises(ValueError, match="missing or of the wrong kind"):
+        from_line(sealed(fields | {"chosen": [1, 2]}))
+
+
+def test_the_key_names_the_run_and_nothing_else():
+    base = made(hidden=32, lr=0.01)
+    assert base.key == key("sbm-20", "published", "gamma-gin", "paper", {"lr": 0.01, "hidden": 32.0}, np.int64(0))
+    assert base.key == made(hidden=np.int64(32), lr=np.float64(0.01)).key
+    assert replace(base, device="cuda", when=now(), epochs=7, seconds=3.0, chosen=Outcome(Scores())).key == base.key
+    others = [
+        made(hidden=32, lr=0.01, seed=1), made(hidden=32, lr=0.01, task="sbm-14-20"), made(hidden=32, lr=0.1),
+        made(hidden=32, lr=0.01, data="seed:0"), made(hidden=32, lr=0.01, method="gamma-rpgin"), made(hidden=32),
+        made(hidden=32, lr=0.01, recipe="robust"), made(hidden=True, lr=0.01), made(hidden="32", lr=0.01),
+    ]  # fmt: skip
+    assert len({record.key for record in [base, *others]}) == len(others) + 1
+
+
+@pytest.mark.parametrize(
+    ("change", "sentence"),
+    [
+        ({"data": "seed:x"}, "'published' or 'seed:7'"),
+        ({"data": "fresh"}, "'published' or 'seed:7'"),
+        ({"task": ""}, "the task of a record is a name"),
+        ({"configuration": {"lr": math.nan}}, "lr = nan"),
+        ({"configuration": {"lr": [1]}}, r"lr = \[1\]"),
+        ({"labels": "01", "chosen": Outcome(Scores(), predictions="010")}, "3 predictions and 2 labels"),
+        ({"labels": "01", "alternatives": {"last": Outcome(Scores(), predictions="0")}}, "1 predictions"),
+    ],
+)
+def test_what_is_no_record_is_refused(change, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        replace(made(), **change)
+
+
+def test_scores_are_floats_or_not_known():
+    assert Scores(np.float32(0.5), math.inf, None) == Scores(0.5, None, None)
+    assert type(Scores(np.float64(0.5)).train) is float
+    assert Scores(1, 2, 3).of("validation") == 2.0
+    with pytest.raises(ValueError, match="a split is one of train, validation, test; got 'val'"):
+        Scores().of("val")
+    with pytest.raises(ValueError, match="the test score is a number or None; got 'good'"):
+        Scores(test="good")
+
+
+def test_outcomes_by_rule():
+    best, last = Outcome(Scores(test=0.6), epoch=3), Outcome(Scores(test=0.7), epoch=9)
+    run = Record("t", "published", "m", "paper", {}, 0, best, epochs=9, alternatives={"last": last})
+    assert [run.outcome(name) for name in ("chosen", "last", "oracle")] == [best, last, None]
+    at_the_end = replace(run, chosen=last, alternatives={})
+    assert at_the_end.outcome("last") == last
+    kernel = replace(run, epochs=None, alternatives={})
+    assert [kernel.outcome(name) for name in ("chosen", "last", "oracle")] == [best] * 3
+
+
+@given(st.lists(st.integers(0, 61), max_size=80))
+def test_classes_as_text(classes):
+    assert decode(encode(classes)).tolist() == classes
+    assert len(encode(classes)) == len(classes)
+
+
+def test_classes_out_of_range():
+    assert len(set(ALPHABET)) == 62
+    with pytest.raises(ValueError, match="from 0 to 61; got 0 to 62"):
+        encode([0, 62])
+    with pytest.raises(ValueError, match="from 0 to 61; got -1"):
+        encode([-1])
+    for text in ("0-1", "0é"):
+        with pytest.raises(ValueError, match="digits and letters"):
+            decode(text)
+
+
+@given(st.integers(0, 2000), st.integers(2, 60))
+def test_thinned_places_are_few_ascending_and_keep_the_ends(length, points):
+    kept = places(length, points)
+    assert len(kept) == min(length, points)
+    assert kept == sorted(set(kept))
+    if length:
+        assert (kept[0], kept[-1]) == (0, length - 1)
+        assert max(np.diff(kept), default=1) <= math.ceil((length - 1) / (points - 1)) + 1
+
+
+def test_curves():
+    thin = Curves.thinned([1.23456, math.nan], validation_score=[0.5, 1.0])
+    assert thin == Curves((1, 2), (1.235, None), (0.5, 1.0))
+    assert Curves.of_fields(json.loads(json.dumps(thin.fields()))) == thin
+    assert Curves.thinned() == Curves(())
+    with pytest.raises(ValueError, match=r"lengths \[1, 2\]"):
+        Curves.thinned([1.0], [1.0, 2.0])
+    with pytest.raises(ValueError, match="penalty has 1"):
+        Curves((1, 2), penalty=(1.0,))
+    with pytest.raises(ValueError, match="two ends"):
+        places(9, 1)
+
+
+def test_versions_name_what_a_result_depends_on():
+    assert versions()["numpy"] == np.__version__
+    assert {"python", "anysize"} <= versions().keys()
+    assert now().endswith("+00:00")

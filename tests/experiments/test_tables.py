@@ -1,0 +1,292 @@
+"""Tables from records: what stands in each cell, which rows there are, what the foot says."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from experiments.helpers import made, seeds, sweep
+
+from anysize.errors import RecordWarning
+from anysize.experiments.bootstrap import interval
+from anysize.experiments.cells import Cell, printed
+from anysize.experiments.classes import decode
+from anysize.experiments.layout import METHODS, TABLES
+from anysize.experiments.published import published
+from anysize.experiments.records import Outcome, Scores
+from anysize.experiments.tables import best_places, build_table
+
+ROWS = [
+    "PNA", "PNA (mean)", "PNA (max)", "PNA + IRM", "GCN", "GCN (mean)", "GCN (max)", "GCN + IRM",
+    "GIN", "GIN (mean)", "GIN (max)", "GIN + IRM", "RPGIN", "WL kernel", "GC kernel", "Γ 1-hot", "Γ GIN", "Γ RPGIN",
+]  # fmt: skip
+
+
+def cell(table, label, task, split="test", data="published"):
+    (row,) = [row for row in table.rows if row.label == label]
+    (place,) = [
+        place
+        for place, column in enumerate(table.columns)
+        if (column.task, column.split, column.data) == (task, split, data)
+    ]
+    return row.cells[place]
+
+
+def note(table, start):
+    (found,) = [note for note in table.notes if note.startswith(start)]
+    return found
+
+
+# ---- nothing run -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("number", [1, 2, 3])
+def test_without_records_the_published_numbers_stand_alone(number):
+    table = build_table(number, [])
+    assert [row.label for row in table.rows] == ROWS + ["random"] * (number == 3)
+    assert len(table.columns) == {1: 9, 2: 9, 3: 4}[number]
+    for row in table.rows:
+        for own, column in zip(row.cells, table.columns, strict=True):
+            beside = published(column.task, row.method, column.split)
+            assert own == Cell("not run" if beside.applies else "NA", published=beside)
+            assert own.difference is None
+    assert any(note.startswith("NA:") for note in table.notes) == (number != 3)
+
+
+def test_other_numbers_and_words_are_refused():
+    with pytest.raises(ValueError, match="the tables 1, 2 and 3; got 4"):
+        build_table(4, [])
+    with pytest.raises(ValueError, match="a rule is one of"):
+        build_table(1, [], rule="best")
+    with pytest.raises(ValueError, match="data are all, published, fresh or"):
+        build_table(1, [], data="new")
+    with pytest.raises(ValueError, match="a split is one of train, validation, test; got 'val'"):
+        build_table(1, [], splits=["val"])
+
+
+# ---- cells -----------------------------------------------------------------------------------------
+
+
+def test_a_cell_has_mean_deviation_and_the_published_number():
+    table = build_table(2, seeds([1.0, 0.9], [0.8, 1.0]))
+    own = cell(table, "Γ GIN", "sbm-20")
+    assert (own.status, own.summary.count, own.best) == ("run", 2, True)
+    assert (own.summary.mean, own.summary.std) == pytest.approx((0.9, 0.1))
+    assert own.published == published("sbm-20", "gamma-gin")
+    assert own.difference == pytest.approx(0.9 - 0.98)
+    assert own.interval is None
+    assert cell(table, "Γ GIN", "sbm-20", "validation").summary.mean == pytest.approx(0.95)
+    assert cell(table, "Γ GIN", "sbm-20", "train").summary.mean == 1.0
+    assert cell(table, "Γ GIN", "sbm-14-20").status == "not run"
+
+
+def test_irm_is_run_where_somebody_ran_it_and_na_elsewhere():
+    table = build_table(2, [made(method="gin-irm")])
+    own = cell(table, "GIN + IRM", "sbm-20")
+    assert own.status == "run"
+    assert not own.published.applies
+    assert own.difference is None
+    assert cell(table, "PNA + IRM", "sbm-20").status == "NA"
+    assert cell(table, "PNA + IRM", "sbm-14-20").status == "not run"
+
+
+def test_a_score_that_was_not_kept_is_unknown():
+    table = build_table(2, [made(train=None), replace(made(seed=1, train=0.5))])
+    assert cell(table, "Γ GIN", "sbm-20", "train") == Cell(
+        "unknown", published=published("sbm-20", "gamma-gin", "train")
+    )
+    assert cell(table, "Γ GIN", "sbm-20").status == "run"
+    last = build_table(2, [made()], rule="last")
+    assert cell(last, "Γ GIN", "sbm-20").status == "unknown"
+    assert note(last, "?:")
+
+
+def test_records_of_other_tables_do_not_matter():
+    records = sweep(("sbm-20", "er-single", "NCI1", "somewhere"))
+    only = [record for record in records if record.task == "sbm-20"]
+    assert build_table(2, records) == build_table(2, only)
+
+
+# ---- the best --------------------------------------------------------------------------------------
+
+
+def test_the_best_are_bold_as_printed_and_checks_do_not_compete():
+    scores = {"gin-sum": 0.904, "gcn-sum": 0.896, "pna-sum": 0.89, "topology-only": 1.0}
+    table = build_table(2, [made(test=score, method=method) for method, score in scores.items()])
+    bold = {row.label for row in table.rows if any(own.best for own in row.cells)}
+    assert bold == {"GIN", "GCN"}
+    assert [row.label for row in table.rows if row.check] == ["topology only"]
+    assert not any(own.best for row in table.rows for own, at in zip(row.cells, table.columns, strict=True)
+                   if at.split != "test")  # fmt: skip
+
+
+def test_the_top_four_are_bold_in_table_3():
+    names = [method.name for method in METHODS[:6]]
+    scores = [0.1, 0.3, 0.204, 0.4, 0.2, 0.5]
+    table = build_table(
+        3, [made(test=score, task="DD", method=name) for name, score in zip(names, scores, strict=True)]
+    )
+    bold = [row.method for row in table.rows if cell(table, row.label, "DD").best]
+    assert bold == names[1:]  # .204 and .2 are printed alike
+
+
+def test_best_places():
+    assert best_places([], 1) == set()
+    assert best_places([None, None], 4) == set()
+    assert best_places([-0.2, -0.1], 1) == {1}
+    assert best_places([0.1, 0.2], 4) == {0, 1}
+
+
+# ---- rows and columns that the paper lacks ---------------------------------------------------------
+
+
+def test_recipes_checks_and_unknown_methods_get_rows():
+    records = [
+        made(recipe="robust"), made(method="gamma-rpgin", recipe="robust"), made(method="mine"),
+        made(method="majority", recipe="none"), made(method="size-only", recipe="paper"), made(method="bayes"),
+    ]  # fmt: skip
+    table = build_table(2, records)
+    labels = [row.label for row in table.rows]
+    assert labels == [
+        *ROWS[:-1],
+        "Γ GIN, robust",
+        "Γ RPGIN",
+        "Γ RPGIN, robust",
+        "mine",
+        "majority",
+        "size only",
+        "Bayes",
+    ]
+    assert cell(table, "Γ GIN", "sbm-20").status == "not run"
+    robust = cell(table, "Γ GIN, robust", "sbm-20")
+    assert (robust.status, robust.published) == ("run", None)
+    assert cell(table, "majority", "sbm-20").status == "run"
+    assert cell(table, "majority", "sbm-14-20").status == "not run"
+    assert note(table, "Checks to judge the others by, and not compared with them: majority, size only, Bayes.")
+
+
+def test_a_check_with_two_recipes_has_two_rows():
+    table = build_table(3, [made(task="DD", method="random", recipe=recipe) for recipe in ("paper", "fair")])
+    assert [row.label for row in table.rows if row.check] == ["random", "random, fair"]
+    one = build_table(3, [made(task="DD", method="random", recipe="fair")])
+    assert [row.label for row in one.rows if row.check] == ["random"]
+    assert cell(one, "random", "DD").published.mean == 0.0
+
+
+def test_tasks_of_our_own_appear_where_they_were_run():
+    table = build_table(2, [made(task="sbm-colour")])
+    assert [column.task for column in table.columns if column.split == "test"] == [
+        "sbm-20", "sbm-14-20", "sbm-20-30", "sbm-colour",
+    ]  # fmt: skip
+    assert cell(table, "Γ GIN", "sbm-colour").published is None
+    assert cell(table, "GIN + IRM", "sbm-colour").status == "NA"
+    only = build_table(2, [made(task="my-task")], tasks=["my-task", "sbm-colour"], splits=["test"])
+    assert [column.heading for column in only.columns] == ["my-task", "SBM, colours needed, 20 → 40"]
+    assert cell(only, "Γ GIN", "my-task").status == "run"
+
+
+def test_fresh_data_are_means_over_data_sets():
+    records = [
+        *seeds([1.0, 1.0], [0.9, 0.7], data="seed:1"),
+        *seeds([1.0, 1.0], [1.0, 1.0], data="seed:2", hidden=2),
+        *seeds([0.9, 0.9], [0.0, 0.0], data="seed:2", hidden=1),
+        *seeds([1.0], [0.3]),
+    ]
+    table = build_table(2, records)
+    own = cell(table, "Γ GIN", "sbm-20", data="fresh")
+    assert (own.summary.mean, own.summary.std, own.summary.count) == pytest.approx((0.9, 0.1, 2))
+    assert own.published is None
+    assert cell(table, "Γ GIN", "sbm-20").summary.mean == 0.3
+    assert {column.heading for column in table.columns} >= {"SBM, 20 → 40", "SBM, 20 → 40, fresh data"}
+    told = note(table, "SBM, 20 → 40, fresh data:")
+    assert "data sets 2" in told
+    assert "lowest test mean of a data set: Γ GIN (0.80)" in told
+    assert {column.data for column in build_table(2, records, data="published").columns} == {"published"}
+    fresh = build_table(2, records, data="fresh")
+    assert {column.data for column in fresh.columns} == {"fresh"}
+    one = build_table(2, records, data="seed:2")
+    assert cell(one, "Γ GIN", "sbm-20", data="seed:2").summary.mean == 1.0
+    assert one.columns[0].heading == "SBM, 20 → 40, data seed:2"
+    assert "fresh" not in {column.data for column in build_table(2, records[-1:]).columns}
+
+
+# ---- bootstrap intervals ---------------------------------------------------------------------------
+
+
+def test_mcc_has_a_bootstrap_interval_over_test_graphs():
+    labels, predictions = "0101" * 10, ("0111" * 10, "0100" * 10)
+    score = 1 / 3**0.5
+    records = [
+        made(test=score, task="DD", seed=seed, predictions=text, labels=labels) for seed, text in enumerate(predictions)
+    ]
+    own = cell(build_table(3, records, resamples=300, seed=5), "Γ GIN", "DD")
+    stacked = np.stack([decode(text) for text in predictions])
+    assert own.interval == interval(stacked, decode(labels), "mcc", resamples=300, seed=5)
+    assert own.interval.low < score < own.interval.high
+    assert note(build_table(3, records), "[low, high]: 95% bootstrap interval")
+
+
+def test_no_interval_without_predictions_of_the_same_graphs():
+    some = [made(test=1.0, task="DD", predictions="01", labels="01"), made(test=1.0, task="DD", seed=1)]
+    assert cell(build_table(3, some), "Γ GIN", "DD").interval is None
+    others = [
+        made(test=1.0, task="DD", seed=seed, predictions=text, labels=text) for seed, text in enumerate(("01", "10"))
+    ]
+    assert cell(build_table(3, others), "Γ GIN", "DD").interval is None
+
+
+def test_predictions_that_contradict_the_scores_are_named():
+    record = made(test=0.5, task="DD", predictions="0101", labels="0101")
+    with pytest.warns(
+        RecordWarning, match=r"Γ GIN on DD: the stored predictions give 1\.000, the stored scores 0\.500"
+    ):
+        table = build_table(3, [record])
+    assert cell(table, "Γ GIN", "DD").interval is None
+    assert cell(table, "Γ GIN", "DD").summary.mean == 0.5
+
+
+# ---- rules and notes -------------------------------------------------------------------------------
+
+
+def test_rules_are_followed_and_the_oracle_is_marked():
+    last = Outcome(Scores(1.0, 0.5, 0.25), epoch=500)
+    oracle = Outcome(Scores(1.0, 0.5, 0.75), epoch=7)
+    record = replace(made(test=0.5), alternatives={"last": last, "oracle": oracle})
+    for rule, expected in {"paper": 0.5, "last": 0.25, "oracle": 0.75}.items():
+        table = build_table(2, [record], rule=rule)
+        assert cell(table, "Γ GIN", "sbm-20").summary.mean == expected
+        assert table.rule == rule
+        assert any("ORACLE" in note for note in table.notes) == (rule == "oracle")
+
+
+def test_the_foot_names_ties_grids_seeds_and_what_was_left_out():
+    records = [
+        *(run for hidden in (1, 2, 3) for run in seeds([1.0] * 4, [hidden / 4] * 4, hidden=hidden)),
+        *seeds([0.5] * 4, [0.5] * 4, hidden=4),
+        *seeds([1.0] * 3, [0.5] * 3, hidden=5),
+        *seeds([1.0] * 2, [0.5] * 2, method="gin-sum"),
+    ]
+    table = build_table(2, records, grid_size=lambda task, method: {"gin-sum": 64}.get(method))
+    assert note(table, "SBM, 20 → 40:") == (
+        "SBM, 20 → 40: seeds 2 (GIN), 4 (Γ GIN); configurations 1 (GIN), 4 (Γ GIN); reduced grid: GIN (1 of 64); "
+        "ties at the best score: Γ GIN (3 of 4, test means 0.25 to 0.75); "
+        "too few seeds or scores, left out: Γ GIN (1 configuration)."
+    )
+    assert not any(note.startswith("SBM, 14/20") for note in table.notes)
+    assert note(table, "Rule 'paper'")
+    assert "divides by their number" in table.notes[0]
+
+
+def test_a_table_does_not_depend_on_the_order_of_records():
+    records = sweep(data=("published", "seed:1"), methods=("gin-sum", "gamma-gin", "mine"))
+    assert build_table(2, records) == build_table(2, records[::-1])
+
+
+def test_no_number_is_printed_as_minus_zero():
+    assert [printed(value) for value in (-0.004, 0.0, -0.006, 0.995)] == ["0.00", "0.00", "-0.01", "0.99"]
+
+
+def test_every_table_has_its_own_tasks():
+    names = [task.name for entry in TABLES.values() for task in entry.tasks]
+    assert len(names) == len(set(names)) == 12
