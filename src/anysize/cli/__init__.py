@@ -8,6 +8,7 @@ import typer
 
 from anysize.cli.count import count, demo, patterns
 from anysize.cli.shared import console
+from anysize.cli.table import table
 from anysize.cli.tasks import tasks
 
 COMMANDS = (
@@ -15,6 +16,7 @@ COMMANDS = (
     (patterns, "anysize patterns 4"),
     (demo, "anysize demo"),
     (tasks, "anysize tasks sbm-20 --data 7"),
+    (table, "anysize table 2 --format markdown"),
 )
 
 app = typer.Typer(
