@@ -142,6 +142,7 @@ class GraphSet:
 
     def __getitem__(self, key: int | slice | ArrayLike) -> GraphSet:
         """One graph (an integer), or several (a slice, integers, booleans), as a new set."""
+        key = rows_of(key)
         if isinstance(key, (int, np.integer)):
             position = range(len(self))[int(key)]  # IndexError as for a list
             key = slice(position, position + 1)
@@ -307,6 +308,11 @@ class GraphSet:
         from anysize.readers import to_tu
 
         to_tu(self, folder, name)
+
+
+def rows_of(key: Any) -> Any:
+    """The rows that an index means: scikit-learn writes ``x[rows, ...]`` for whatever has a shape."""
+    return key[0] if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis else key
 
 
 def empty_set() -> GraphSet:

@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 from anysize.colours import ColourName
 from anysize.counting.columns import Columns, unite
 from anysize.counting.estimates import Sampling
+from anysize.graphs import rows_of
 from anysize.patterns import Pattern
 
 IntArray = NDArray[np.int64]
@@ -73,6 +74,7 @@ class Counts:
 
     def __getitem__(self, key: int | slice | ArrayLike) -> Counts:
         """The rows of one graph (an integer) or of several (a slice, integers, booleans)."""
+        key = rows_of(key)
         chosen = key if isinstance(key, (int, slice)) else np.asarray(key)
         if isinstance(chosen, np.ndarray) and chosen.shape == (0,):
             chosen = chosen.astype(np.int64)  # an empty list has no integers to tell its kind

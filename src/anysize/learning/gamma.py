@@ -282,6 +282,9 @@ def fit_gamma(
     shape = GammaShape(kind, inputs, classes, members[0].hidden, members[0].layers, recipe, k)
     model = shape.build([member.jumping for member in members])
     initialise(model, [member.seed for member in members])
+    if isinstance(model.representation, GammaOneHot):
+        seen = np.bincount(densities.indices, minlength=len(columns)) > 0
+        model.representation.keep(torch.from_numpy(seen))
     model.to(device)
     twins = _twins(shape, kept, vocabulary, members, recipe)
     structure = shape.structure(*_triple(kept, vocabulary)).to(device)

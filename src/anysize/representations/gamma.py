@@ -30,6 +30,11 @@ class GammaOneHot(nn.Module):
     def bounds(self) -> dict[str, float]:
         return {"rows": 1 / math.sqrt(max(self.rows.shape[1], 1))}
 
+    @torch.no_grad()
+    def keep(self, seen: Tensor) -> None:
+        """Patterns (patterns,) that no training graph has start, and so stay, at zero: they have no gradient."""
+        self.rows[:, ~seen] = 0
+
     def encode(self, structure: Structure) -> Embeddings:
         return [(0, self.rows)]
 
