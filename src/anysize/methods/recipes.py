@@ -23,7 +23,7 @@ def paper_recipe(gamma: bool, family: str | None) -> Recipe:
 
 
 def robust_recipe(method: str, gamma: bool, family: str | None) -> Recipe:
-    """What holds over many data sets: densities over subsets, a penalty on logits, the last epoch.
+    """What holds over many data sets: densities over subsets, colours by role, a penalty on logits, the last epoch.
 
     GNNs on whole graphs have no penalty; they take the best epoch, ties by validation loss.
     """
@@ -31,5 +31,5 @@ def robust_recipe(method: str, gamma: bool, family: str | None) -> Recipe:
         chosen = Recipe(epochs=300, epoch="best", tie_break="loss", patience=60, head_hidden=128, dropout=0.3)
         return chosen
     if gamma and method != "gamma-1hot":
-        return Recipe(epochs=300, epoch="last")
+        return Recipe(epochs=300, epoch="last", roles=True)
     return Recipe(epochs=300, epoch="best", tie_break="loss")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -42,10 +43,11 @@ class PatternBatch:
         return int(self.colours.shape[1])
 
     @staticmethod
-    def of(columns: Columns, palette: tuple[ColourName, ...] | None, k: int = 1) -> PatternBatch:
+    def of(columns: Columns, palette: Mapping[ColourName, int] | None, k: int = 1) -> PatternBatch:
         """The columns of a table, for a model that knows these colours (None: a model of plain patterns).
 
-        ``k``: the vertices to make room for, if no pattern is as large.
+        ``palette``: the input of each colour; several colours may share one. ``k``: the vertices to make room for, if
+        no pattern is as large.
         """
         if (columns.colours is None) != (palette is None):
             ours, theirs = ("plain", "coloured") if palette is None else ("coloured", "plain")
@@ -60,9 +62,8 @@ class PatternBatch:
         if palette is None or columns.colours is None:
             colours, inputs = np.zeros((len(columns), k), np.int64), 1
         else:
-            place = {name: code for code, name in enumerate(palette)}
-            known = np.array([place.get(name, -1) for name in columns.palette] or [-1], np.int64)
-            colours, inputs = known[columns.colours[:, :k].astype(np.int64)], max(len(palette), 1)
+            known = np.array([palette.get(name, -1) for name in columns.palette] or [-1], np.int64)
+            colours, inputs = known[columns.colours[:, :k].astype(np.int64)], 1 + max(palette.values(), default=0)
         return PatternBatch(neighbours, np.where(present, colours, -1), present, inputs)
 
     @cached_property
