@@ -7,16 +7,22 @@ from typing import Annotated
 import typer
 
 from anysize.cli.count import count, demo, patterns
+from anysize.cli.learn import fit, methods, predict
 from anysize.cli.shared import console
 from anysize.cli.table import table
 from anysize.cli.tasks import tasks
+from anysize.cli.theory import theory
 
 COMMANDS = (
     (count, "anysize count NCI1.zip --k 4 --over connected --format csv --out nci1.csv"),
     (patterns, "anysize patterns 4"),
     (demo, "anysize demo"),
+    (fit, "anysize fit NCI1.zip --method gamma-gin --k 4 --models 10 --out model.anysize"),
+    (predict, "anysize predict model.anysize NEW.zip --out predictions.csv"),
+    (methods, "anysize methods"),
     (tasks, "anysize tasks sbm-20 --data 7"),
     (table, "anysize table 2 --format markdown"),
+    (theory, "anysize theory --k 4 --train-size 80 --test-size 140 --colours 1"),
 )
 
 app = typer.Typer(

@@ -1,0 +1,82 @@
+"""anysize theory."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from anysize.cli.shared import console, late_progress, plain_errors
+
+if TYPE_CHECKING:
+    from anysize.theory.summary import BoundRow, Summary
+
+
+def theory(
+    k: Annotated[int, typer.Option("--k", help="Pattern size 1..7.")] = 4,
+    train_size: Annotated[int, typer.Option(help="Vertices of the training graphs.")] = 80,
+    test_size: Annotated[int, typer.Option(help="Vertices of the test graphs.")] = 140,
+    colours: Annotated[int, typer.Option(help="How many colours vertices have.")] = 1,
+    epsilon: Annotated[float, typer.Option(help="The gap of densities for which bounds are shown.")] = 0.5,
+    delta: Annotated[float, typer.Option(help="The probability for which sizes and gaps are shown.")] = 0.05,
+    pairs: Annotated[int, typer.Option(help="Pairs of graphs to measure gaps on; 0 for none.")] = 50,
+    seed: Annotated[int, typer.Option(help="Of these graphs.")] = 0,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
+) -> None:
+    """Say what Theorem 1 promises at these sizes, beside the gaps that are measured there."""
+    with plain_errors():
+        from anysize.theory.summary import summarise
+
+        with late_progress("measuring") as report:
+            summary = summarise(
+                k, train_size, test_size, colours,
+                epsilon=epsilon, delta=delta, pairs=pairs, seed=seed, progress=report,
+            )  # fmt: skip
+        if json:
+            from dataclasses import asdict
+            from json import dumps
+
+            print(dumps(asdict(summary)))
+            return
+        _show(summary)
+
+
+def _show(summary: Summary) -> None:
+    from anysize.theory.summary import TITLES
+
+    one = "1 colour" if summary.colours == 1 else f"{summary.colours} colours"
+    console.print(
+        f"Gaps of densities between graphs of {summary.train_size} and {summary.test_size} vertices, "
+        f"k = {summary.k}, {one}",
+        highlight=False,
+    )
+    table = Table(box=None, pad_edge=False)
+    table.add_column("")
+    table.add_column(f"exactly {summary.k}", justify="right")
+    table.add_column(f"up to {summary.k}", justify="right")
+    sides = [(summary.bounds[place], summary.bounds[place + 1]) for place in range(0, len(summary.bounds), 2)]
+    table.add_row("patterns", *(f"{row.patterns:,}" for row in sides[0]))
+    for pair in sides:
+        table.add_row(f"[bold]{TITLES[pair[0].kind]}[/bold]")
+        table.add_row(f"  P(gap > {summary.epsilon:g}) at most", *(_bound(row) for row in pair))
+        table.add_row(f"  gap it excludes with P = {1 - summary.delta:g}", *(_gap(row) for row in pair))
+        table.add_row("  vertices needed for both", *(f"{row.size_needed:,}" for row in pair))
+    if summary.measured:
+        table.add_row("[bold]Measured gaps[/bold]")
+    for found in summary.measured:
+        level = f"{1 - summary.delta:.0%}"
+        table.add_row(f"  {found.graphon}: mean of {found.pairs} pairs", "", f"{found.mean:.3f}")
+        table.add_row(f"    {level} below", "", f"{found.quantile:.3f}")
+        table.add_row(f"    {level} below, predicted", "", f"{found.predicted:.3f}")
+    console.print(table)
+    for sentence in summary.sentences:
+        console.print(sentence, highlight=False, markup=False)
+
+
+def _bound(row: BoundRow) -> str:
+    return f"{row.bound:.2g}" + (" (vacuous)" if row.vacuous else "")
+
+
+def _gap(row: BoundRow) -> str:
+    return "none (vacuous)" if row.epsilon_reached >= 1 else f"{row.epsilon_reached:.2g}"

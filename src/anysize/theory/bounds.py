@@ -1,0 +1,201 @@
+"""Theorem 1: how unlikely it is that two graphs of one graphon differ in some density by more than epsilon.
+
+Both bounds hold for densities over subsets and over maps (not over connected subsets), for independent hidden
+variables, and for colours that do not depend on the environment. They hold for twins as for independent graphs:
+each graph is near the expected density on its own, and a union bound does the rest.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from functools import cache
+from math import exp, inf
+from typing import Literal, TypeAlias
+
+import numpy as np
+
+from anysize.orbits import automorphisms
+from anysize.patterns import catalogue, check_size
+
+Kind: TypeAlias = Literal["paper", "hoeffding"]
+KINDS: tuple[Kind, ...] = ("paper", "hoeffding")
+
+
+def number_of_patterns(k: int, colours: int = 1, up_to: bool = False) -> int:
+    """How many connected patterns there are on k vertices (or on at most k), each vertex in one of so many colours.
+
+    For each plain pattern, the colourings up to symmetry: the mean of colours^cycles over its automorphisms
+    (Burnside's lemma).
+
+    Examples:
+        >>> number_of_patterns(4), number_of_patterns(4, up_to=True)
+        (6, 10)
+        >>> number_of_patterns(2, colours=4)  # ten edges
+        10
+    """
+    check_size(k)
+    _check_whole(colours, "colours", 1)
+    sizes = range(1, k + 1) if up_to else (k,)
+    return sum(
+        sum(many * colours**cycles for cycles, many in symmetries) // group
+        for size in sizes
+        for group, symmetries in _cycle_counts(size)
+    )
+
+
+def theorem_bound(
+    k: int,
+    n_train: int,
+    n_test: int,
+    epsilon: float,
+    colours: int = 1,
+    *,
+    up_to: bool = False,
+    kind: Kind = "paper",
+) -> float:
+    r"""A bound on the probability that the largest gap of densities between two graphs exceeds epsilon.
+
+    .. math:: P(\|\Gamma(G^{tr}) - \Gamma(G^{te})\|_\infty > \epsilon)
+              \le 2 |F| (e^{-\epsilon^2 N^{tr} / 8 k^2} + e^{-\epsilon^2 N^{te} / 8 k^2})
+
+    is Theorem 1 ("paper"). Hoeffding's inequality for the mean over k-subsets ("hoeffding") bounds the same event
+    by :math:`2 |F| (e^{-\epsilon^2 \lfloor N^{tr} / k \rfloor / 2} + e^{-\epsilon^2 \lfloor N^{te} / k \rfloor /
+    2})`, which is smaller: a graph holds N / k disjoint, hence independent, k-subsets. A value of 1 or more says
+    nothing.
+
+    Args:
+        k: pattern size 1..7.
+        n_train: vertices of one graph, at least k.
+        n_test: vertices of the other.
+        epsilon: the gap, between 0 and 1.
+        colours: how many colours vertices may have.
+        up_to: patterns of all sizes up to k, as in the theorem; otherwise of size k exactly.
+        kind: "paper" or "hoeffding".
+
+    Examples:
+        >>> round(theorem_bound(2, 400, 800, 0.5), 4)
+        0.0917
+        >>> theorem_bound(4, 80, 140, 0.99) > 1  # vacuous at the sizes of the Erdos-Renyi task
+        True
+    """
+    _check_sizes(k, n_train, n_test, kind)
+    if not 0 < epsilon < 1:
+        raise ValueError(f"epsilon is a gap between 0 and 1; got {epsilon!r}")
+    return _bound(k, n_train, n_test, epsilon, colours, up_to, kind)
+
+
+def epsilon_reached(
+    k: int,
+    n_train: int,
+    n_test: int,
+    delta: float = 0.05,
+    colours: int = 1,
+    *,
+    up_to: bool = False,
+    kind: Kind = "paper",
+) -> float:
+    """The smallest epsilon at which the bound is at most delta; 1 or more says nothing, for no gap is larger than 1.
+
+    Examples:
+        >>> round(epsilon_reached(2, 400, 800), 3), round(epsilon_reached(2, 400, 800, kind="hoeffding"), 3)
+        (0.545, 0.193)
+    """
+    _check_sizes(k, n_train, n_test, kind)
+    _check_delta(delta)
+    low, high = 0.0, 1.0
+    while _bound(k, n_train, n_test, high, colours, up_to, kind) > delta:
+        low, high = high, 2 * high
+    while high - low > 1e-12 * high:
+        middle = (low + high) / 2
+        if _bound(k, n_train, n_test, middle, colours, up_to, kind) > delta:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def size_needed(
+    k: int,
+    epsilon: float,
+    delta: float = 0.05,
+    colours: int = 1,
+    *,
+    up_to: bool = False,
+    kind: Kind = "paper",
+) -> int:
+    """The smallest number of vertices that, if both graphs have it, brings the bound down to delta.
+
+    Examples:
+        >>> size_needed(4, 0.1), size_needed(4, 0.1, kind="hoeffding")
+        (79025, 4940)
+    """
+    check_size(k)
+    _check_kind(kind)
+    if not 0 < epsilon < 1:
+        raise ValueError(f"epsilon is a gap between 0 and 1; got {epsilon!r}")
+    _check_delta(delta)
+    low, high = k - 1, k
+    while _bound(k, high, high, epsilon, colours, up_to, kind) > delta:
+        low, high = high, 2 * high
+    while high - low > 1:
+        middle = (low + high) // 2
+        if _bound(k, middle, middle, epsilon, colours, up_to, kind) > delta:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _bound(k: int, n_train: int, n_test: int, epsilon: float, colours: int, up_to: bool, kind: Kind) -> float:
+    if kind == "paper":
+        tails = sum(exp(-(epsilon**2) * n / (8 * k**2)) for n in (n_train, n_test))
+        return 2 * number_of_patterns(k, colours, up_to) * tails
+    total = 0.0
+    for size in range(1, k + 1) if up_to else (k,):
+        tails = sum(exp(-(epsilon**2) * (n // size) / 2) for n in (n_train, n_test))
+        total += 2 * number_of_patterns(size, colours) * tails
+    return total
+
+
+@cache
+def _cycle_counts(k: int) -> tuple[tuple[int, tuple[tuple[int, int], ...]], ...]:
+    """For each plain pattern on k vertices: how many automorphisms it has, and how many with each number of cycles."""
+    result = []
+    for pattern in catalogue(k):
+        group = automorphisms(pattern.code, k).tolist()
+        cycles = Counter(_cycles(image) for image in group)
+        result.append((len(group), tuple(sorted(cycles.items()))))
+    return tuple(result)
+
+
+def _cycles(image: list[int]) -> int:
+    seen: set[int] = set()
+    number = 0
+    for start in range(len(image)):
+        number += start not in seen
+        while start not in seen:
+            seen.add(start)
+            start = image[start]
+    return number
+
+
+def _check_sizes(k: int, n_train: int, n_test: int, kind: str) -> None:
+    check_size(k)
+    _check_kind(kind)
+    for n in (n_train, n_test):
+        _check_whole(n, "sizes of graphs", k)
+
+
+def _check_whole(value: int, what: str, least: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise ValueError(f"{what} are whole numbers of at least {least}; got {value!r}")
+
+
+def _check_kind(kind: str) -> None:
+    if kind not in KINDS:
+        raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
+
+
+def _check_delta(delta: float) -> None:
+    if not 0 < delta < inf:
+        raise ValueError(f"delta is a probability above 0; got {delta!r}")

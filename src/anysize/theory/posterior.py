@@ -1,0 +1,79 @@
+"""The exact posterior P(Y | G) of the Erdos-Renyi task: what no classifier can beat."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anysize.colouring import check_shares
+from anysize.graphons import ErdosRenyi
+from anysize.graphs import GraphSet
+
+FloatArray = NDArray[np.float64]
+
+
+def erdos_renyi_posterior(
+    graphs: GraphSet, graphons: Sequence[ErdosRenyi], prior: Sequence[float] | None = None
+) -> FloatArray:
+    r"""P(Y = c | G) for graphs whose class is their edge probability; the number of edges is all that matters.
+
+    .. math:: P(c \mid G) \propto \pi_c\, p_c^m (1 - p_c)^{N (N - 1) / 2 - m}
+
+    Args:
+        graphs: of any sizes; colours are disregarded.
+        graphons: one per class.
+        prior: the probability of each class; equal if not given.
+
+    Returns:
+        Probabilities (graphs, classes); rows sum to 1. The Bayes classifier takes the largest.
+
+    Examples:
+        >>> path = GraphSet.from_edges([(0, 1), (1, 2)])
+        >>> erdos_renyi_posterior(path, [ErdosRenyi(0.2), ErdosRenyi(0.5), ErdosRenyi(0.8)]).round(3).tolist()
+        [[0.112, 0.439, 0.449]]
+    """
+    from scipy.special import logsumexp, xlogy
+
+    p, log_prior = _classes(graphons, prior)
+    edges = graphs.edge_counts[:, None]
+    missing = (graphs.sizes * (graphs.sizes - 1) // 2)[:, None] - edges
+    joint = np.asarray(xlogy(edges, p) + xlogy(missing, 1 - p) + log_prior)
+    impossible = np.flatnonzero(np.isneginf(joint).all(axis=1))
+    if impossible.size:
+        raise ValueError(f"graph {impossible[0]} has probability 0 under every one of these graphons")
+    return np.asarray(np.exp(joint - logsumexp(joint, axis=1, keepdims=True)))
+
+
+def erdos_renyi_accuracy(
+    graphons: Sequence[ErdosRenyi], n_vertices: int, prior: Sequence[float] | None = None
+) -> float:
+    """The expected accuracy of the Bayes classifier on graphs of n vertices: the ceiling of the task.
+
+    The sum over m of max_c prior_c * Binomial(m; n (n - 1) / 2, p_c).
+
+    Examples:
+        >>> round(erdos_renyi_accuracy([ErdosRenyi(0.2), ErdosRenyi(0.5), ErdosRenyi(0.8)], 5), 3)
+        0.805
+    """
+    from scipy.stats import binom
+
+    p, log_prior = _classes(graphons, prior)
+    if isinstance(n_vertices, bool) or not isinstance(n_vertices, (int, np.integer)) or n_vertices < 1:
+        raise ValueError(f"the number of vertices is a whole number of at least 1; got {n_vertices!r}")
+    pairs = int(n_vertices) * (int(n_vertices) - 1) // 2
+    edges = np.arange(pairs + 1)[:, None]
+    return float((np.exp(log_prior) * binom.pmf(edges, pairs, p)).max(axis=1).sum())
+
+
+def _classes(graphons: Sequence[ErdosRenyi], prior: Sequence[float] | None) -> tuple[FloatArray, FloatArray]:
+    """Edge probabilities and logarithms of the prior."""
+    if not graphons or not all(isinstance(graphon, ErdosRenyi) for graphon in graphons):
+        raise ValueError(f"the exact posterior is known for ErdosRenyi graphons, one per class; got {graphons!r}")
+    given = [1 / len(graphons)] * len(graphons) if prior is None else prior
+    shares = check_shares(given, "the classes", zero=True)
+    if len(shares) != len(graphons):
+        raise ValueError(f"expected {len(graphons)} prior probabilities, one per class; got {len(shares)}")
+    with np.errstate(divide="ignore"):  # a class of share 0 has the logarithm -inf
+        return np.array([graphon.p for graphon in graphons]), np.log(shares)

@@ -1,0 +1,126 @@
+"""Theorem 1: counted patterns, the bound against exact tails and twins, sizes and gaps as its inverses."""
+
+from __future__ import annotations
+
+from itertools import product
+from math import ceil, log
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+import anysize as az
+from anysize.theory import density_gap, epsilon_reached, number_of_patterns, size_needed, theorem_bound
+
+
+@pytest.mark.parametrize(("k", "colours"), [(1, 4), (2, 3), (3, 3), (4, 2), (4, 3), (5, 2)])
+def test_coloured_patterns_are_counted_without_listing_them(k, colours):
+    listed = {plain.coloured(way) for plain in az.catalogue(k) for way in product(range(colours), repeat=k)}
+    assert number_of_patterns(k, colours) == len(listed)
+
+
+def test_numbers_of_plain_patterns():
+    assert [number_of_patterns(k) for k in range(1, 8)] == [1, 1, 2, 6, 21, 112, 853]
+    assert number_of_patterns(7, up_to=True) == 996
+    assert number_of_patterns(3, 4, up_to=True) == 4 + 10 + number_of_patterns(3, 4)
+
+
+def test_the_bound_is_the_papers_formula():
+    tails = np.exp(-0.25 * 400 / 32) + np.exp(-0.25 * 800 / 32)
+    assert theorem_bound(2, 400, 800, 0.5) == pytest.approx(2 * tails)
+    assert theorem_bound(2, 400, 800, 0.5, colours=4, up_to=True) == pytest.approx(2 * 14 * tails)
+    assert theorem_bound(2, 400, 800, 0.5) < 0.1
+
+
+def test_the_bound_is_vacuous_at_the_sizes_of_the_erdos_renyi_task():
+    for up_to in (False, True):
+        assert all(theorem_bound(4, 80, 140, e, up_to=up_to) > 1 for e in np.linspace(0.01, 0.99, 50))
+        assert epsilon_reached(4, 80, 140, up_to=up_to) > 1
+    assert theorem_bound(4, 80, 140, 0.8, kind="hoeffding") < 0.05  # the same event, and no longer vacuous
+
+
+@pytest.mark.parametrize("kind", ["paper", "hoeffding"])
+@pytest.mark.parametrize(("n", "m"), [(40, 40), (30, 90), (200, 60)])
+def test_exact_tails_lie_below_the_bound(kind, n, m):
+    """k = 1 and two colours: shares of colours are binomial, and the distribution of their gap is known."""
+    for share in (0.5, 0.2):
+        joint = np.outer(binom.pmf(np.arange(n + 1), n, share), binom.pmf(np.arange(m + 1), m, share))
+        gap = np.abs(np.arange(n + 1)[:, None] / n - np.arange(m + 1) / m)
+        for epsilon in np.linspace(0.02, 0.98, 49):
+            assert joint[gap > epsilon].sum() <= theorem_bound(1, n, m, epsilon, 2, kind=kind)
+
+
+def test_hoeffding_is_never_above_the_paper():
+    for k, n, m, epsilon in product((1, 2, 3, 5, 7), (7, 20, 111), (9, 400), (0.05, 0.3, 0.9)):
+        for up_to in (False, True):
+            sharp = theorem_bound(k, n, m, epsilon, 3, up_to=up_to, kind="hoeffding")
+            assert sharp <= theorem_bound(k, n, m, epsilon, 3, up_to=up_to)
+
+
+@pytest.mark.parametrize("kind", ["paper", "hoeffding"])
+@pytest.mark.parametrize("up_to", [False, True])
+def test_sizes_and_gaps_invert_the_bound(kind, up_to):
+    for k, colours, delta in ((2, 1, 0.05), (4, 3, 0.01), (5, 2, 0.5)):
+        needed = size_needed(k, 0.3, delta, colours, up_to=up_to, kind=kind)
+        assert theorem_bound(k, needed, needed, 0.3, colours, up_to=up_to, kind=kind) <= delta
+        assert theorem_bound(k, needed - 1, needed - 1, 0.3, colours, up_to=up_to, kind=kind) > delta
+        reached = epsilon_reached(k, needed, 2 * needed, delta, colours, up_to=up_to, kind=kind)
+        assert reached < 0.3 + 1e-9
+        assert theorem_bound(k, needed, 2 * needed, reached, colours, up_to=up_to, kind=kind) == pytest.approx(delta)
+
+
+def test_the_size_needed_has_the_closed_form_of_the_paper():
+    assert size_needed(4, 0.1, 0.05) == ceil(8 * 16 / 0.01 * log(4 * 6 / 0.05))
+    assert size_needed(5, 0.2, 0.01, colours=2) == ceil(8 * 25 / 0.04 * log(4 * number_of_patterns(5, 2) / 0.01))
+
+
+# ---- on graphs -------------------------------------------------------------------------------------
+
+GRAPHONS = {
+    "erdos-renyi": az.ErdosRenyi(0.5),
+    "one clique": az.BlockModel(
+        within=(1.0, 0.0), between=0.0, shares=(0.7, 0.3)
+    ),  # as far from concentrated as it gets
+    "smooth": az.SmoothGraphon(lambda u, v: u * v),
+}
+
+
+@pytest.mark.parametrize("name", GRAPHONS)
+def test_twins_of_400_and_800_vertices_keep_to_the_theorem(name):
+    colours = [{"a": 0.5, "b": 0.5}] * len(GRAPHONS[name].shares)
+    train, test = (az.Environment(sizes=(n,), colours=colours) for n in (400, 800))
+    twins = az.sample_twins(GRAPHONS[name], train, test, 16, seed=0)
+    plain = density_gap(twins.train, twins.test, 2, paired=True, colours=False)
+    assert plain.share_above(0.5) <= theorem_bound(2, 400, 800, 0.5) < 0.1
+    coloured = density_gap(twins.train, twins.test, 2, paired=True)
+    assert coloured.share_above(0.5) <= theorem_bound(2, 400, 800, 0.5, colours=2) < 0.3
+    assert plain.largest < epsilon_reached(2, 400, 800, kind="hoeffding") < 0.2
+    apart = az.sample_graphs(GRAPHONS[name], test, 8, seed=1)  # and for independent graphs
+    assert density_gap(twins.train, apart, 2, colours=False).share_above(0.5) <= theorem_bound(2, 400, 800, 0.5)
+
+
+def test_the_theorem_needs_colours_that_do_not_depend_on_the_environment():
+    train, test = (az.Environment(sizes=(n,), colours=[{c: 1.0}]) for n, c in ((400, "red"), (800, "blue")))
+    twins = az.sample_twins(az.ErdosRenyi(0.9), train, test, 10, seed=0)
+    gap = density_gap(twins.train, twins.test, 2, paired=True)
+    assert gap.share_above(0.5) == 1 > theorem_bound(2, 400, 800, 0.5, colours=2)
+
+
+@pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (lambda: theorem_bound(8, 400, 800, 0.5), "k must be a whole number from 1 to 7"),
+        (lambda: theorem_bound(4, 3, 800, 0.5), "at least 4; got 3"),
+        (lambda: theorem_bound(4, 80.5, 800, 0.5), "at least 4; got 80.5"),
+        (lambda: theorem_bound(2, 400, 800, 0.0), "epsilon is a gap between 0 and 1; got 0.0"),
+        (lambda: theorem_bound(2, 400, 800, 1.5), "epsilon is a gap between 0 and 1"),
+        (lambda: theorem_bound(2, 400, 800, 0.5, colours=0), "colours are whole numbers of at least 1; got 0"),
+        (lambda: theorem_bound(2, 400, 800, 0.5, kind="azuma"), "one of paper, hoeffding; got 'azuma'"),
+        (lambda: epsilon_reached(2, 400, 800, delta=0), "delta is a probability above 0; got 0"),
+        (lambda: size_needed(2, 1.2), "epsilon is a gap between 0 and 1"),
+        (lambda: size_needed(2, 0.2, delta=-1), "delta is a probability above 0"),
+    ],
+)
+def test_nonsense_is_refused_with_a_sentence(call, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        call()
