@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 
 import pytest
 from experiments.helpers import made, seeds, sweep
@@ -10,6 +11,7 @@ from typer.testing import CliRunner
 
 from anysize.cli import app
 from anysize.experiments.formats import FORMATS, render
+from anysize.experiments.grids import paper_grid_size
 from anysize.experiments.select import RULES
 from anysize.experiments.store import RecordStore
 from anysize.experiments.tables import build_table
@@ -27,7 +29,7 @@ def run(*arguments):
 
 @pytest.mark.parametrize("form", list(FORMATS))
 def test_every_format_goes_to_the_screen_or_a_file(folder, tmp_path, form):
-    expected = render(build_table(2, RecordStore(folder).read()), form)
+    expected = render(build_table(2, RecordStore(folder).read(), grid_size=paper_grid_size), form)
     result = run(2, "--records", folder, "--format", form, "--out", tmp_path / "table")
     assert result.exit_code == 0, result.output
     assert (tmp_path / "table").read_text() == expected
@@ -108,6 +110,16 @@ def test_a_narrow_terminal(tmp_path, monkeypatch):
     assert result.exit_code == 0
     assert max(map(len, result.stdout.splitlines())) <= 50
     assert "0.60 (0.10)" in result.stdout
+
+
+def test_the_foot_names_reduced_grids(tmp_path, monkeypatch):
+    RecordStore(tmp_path).write([made(hidden=32), made(hidden=32, recipe="robust"), made(method="size-only")])
+    fields = json.loads(run(2, "--records", tmp_path, "--json").stdout)
+    assert any("reduced grid: Γ GIN (1 of 64);" in f"{note[:-1]};" for note in fields["notes"])
+    monkeypatch.setitem(sys.modules, "anysize.methods", None)
+    without = run(2, "--records", tmp_path, "--json")
+    assert "which grids were reduced: that needs pip install 'anysize[learn]'" in without.stderr
+    assert not any("reduced grid" in note for note in json.loads(without.stdout)["notes"])
 
 
 def test_help_has_an_example():

@@ -6,6 +6,7 @@ import itertools
 import random
 from dataclasses import replace
 
+import numpy as np
 import pytest
 from experiments.helpers import made, seeds, sweep
 from hypothesis import given
@@ -92,6 +93,10 @@ def test_missing_validation_scores():
 
 def test_rounding_does_not_break_ties():
     records = [*seeds([0.1, 0.2, 0.3], [0.5] * 3, hidden=2), *seeds([0.3, 0.2, 0.1], [0.4] * 3, hidden=1)]
+    assert select(records).tied == 2
+    single = [np.float32(value) for value in (0.95, 0.9, 0.85)]  # the sum is that of three times 0.9, but for rounding
+    assert sum(map(float, single)) != 3 * float(np.float32(0.9))
+    records = [*seeds(single, [0.5] * 3, hidden=2), *seeds([np.float32(0.9)] * 3, [0.4] * 3, hidden=1)]
     assert select(records).tied == 2
 
 

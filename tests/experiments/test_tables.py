@@ -289,4 +289,14 @@ def test_no_number_is_printed_as_minus_zero():
 
 def test_every_table_has_its_own_tasks():
     names = [task.name for entry in TABLES.values() for task in entry.tasks]
-    assert len(names) == len(set(names)) == 12
+    assert len(names) == len(set(names)) == 13
+
+
+def test_every_task_and_method_of_the_package_has_its_place():
+    from anysize.tasks import TASKS
+
+    assert {task.name: entry.metric for entry in TABLES.values() for task in entry.tasks} == {
+        name: str(task.metric) for name, task in TASKS.items()
+    }
+    methods = pytest.importorskip("anysize.methods").METHODS
+    assert set(methods) <= {method.name for method in METHODS}

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from anysize.cli.shared import console, errors, plain_errors, text_file
+
+if TYPE_CHECKING:
+    from anysize.experiments.notes import GridSize
 
 FOLDER = Path("results")
 
@@ -46,12 +49,10 @@ def table(
         names = [task.name for task in TABLES[number].tasks] if tasks is None else _names(tasks)
         found = RecordStore(records).read(task=names, curves=False)
         if not found:
-            errors.print(
-                f"Note: there are no records of these tasks in {records}; the table has the published numbers only.",
-                style="yellow", highlight=False, markup=False, soft_wrap=True,
-            )  # fmt: skip
+            _say(f"there are no records of these tasks in {records}; the table has the published numbers only.")
         built = build_table(
-            number, found, rule=rule.value, data=data, splits=_names(splits), tasks=_names(tasks)
+            number, found, rule=rule.value, data=data, splits=_names(splits), tasks=_names(tasks),
+            grid_size=_grid_size() if found else None,
         )  # fmt: skip
         form = TableFormat.json if json else format
         if form is TableFormat.text and out is None:
@@ -62,6 +63,22 @@ def table(
             file.write(render(built, form.value))
         if out is not None:
             errors.print(f"Wrote {out}.", highlight=False, markup=False)
+
+
+def _grid_size() -> GridSize | None:
+    """The sizes of the paper's grids, where the methods can be imported."""
+    try:
+        import anysize.methods  # noqa: F401
+    except ImportError:
+        _say("the foot does not say which grids were reduced: that needs pip install 'anysize[learn]'.")
+        return None
+    from anysize.experiments.grids import paper_grid_size
+
+    return paper_grid_size
+
+
+def _say(sentence: str) -> None:
+    errors.print(f"Note: {sentence}", style="yellow", highlight=False, markup=False, soft_wrap=True)
 
 
 def _names(text: str | None) -> list[str] | None:

@@ -92,6 +92,7 @@ TABLES = {
             TaskEntry("sbm-14-20", "SBM, 14/20 → 40", 2),
             TaskEntry("sbm-20-30", "SBM, 20/30 → 40", 2),
             TaskEntry("sbm-colour", "SBM, colours needed, 20 → 40", 1, extra=True),
+            TaskEntry("sbm-colour-400", "SBM, colours needed, 400 training graphs", 1, extra=True),
         ),
         ("train", "validation", "test"),
         bold=1,

@@ -62,7 +62,8 @@ def _group(table: Table, heading: str, place: int, picked: Picked, grid_size: Gr
         selections = picked.get((column.task, column.data, row.method, row.recipe), ())
         if kept := [selection for selection in selections if selection is not None]:
             ran[row.label] = kept
-            sizes[row.label] = grid_size(column.task, row.method) if grid_size is not None else None
+            searched = row.recipe == "paper" and not row.check  # other recipes fix a configuration
+            sizes[row.label] = grid_size(column.task, row.method) if searched and grid_size is not None else None
     if not ran:
         return ""
     parts = [
