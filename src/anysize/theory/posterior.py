@@ -64,7 +64,7 @@ def erdos_renyi_accuracy(
         raise ValueError(f"the number of vertices is a whole number of at least 1; got {n_vertices!r}")
     pairs = int(n_vertices) * (int(n_vertices) - 1) // 2
     edges = np.arange(pairs + 1)[:, None]
-    return float((np.exp(log_prior) * binom.pmf(edges, pairs, p)).max(axis=1).sum())
+    return min(float((np.exp(log_prior) * binom.pmf(edges, pairs, p)).max(axis=1).sum()), 1.0)  # rounding
 
 
 def _classes(graphons: Sequence[ErdosRenyi], prior: Sequence[float] | None) -> tuple[FloatArray, FloatArray]:
