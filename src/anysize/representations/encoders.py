@@ -27,7 +27,7 @@ class GINLayer(nn.Module):
 
     def forward(self, below: Tensor, degree: Tensor, level: Level) -> Tensor:
         message = below @ self.first.weight  # linear before the sum
-        own = message.index_select(1, level.own)
+        own = level.continued(message)
         summed = torch.addcmul(level.near(message) + self.first.bias, own, 1 + self.eps)
         return self.second(torch.relu(self.between(summed, level.weight)))
 
@@ -41,7 +41,7 @@ class GCNLayer(nn.Module):
 
     def forward(self, below: Tensor, degree: Tensor, level: Level) -> Tensor:
         message = (below @ self.linear.weight) * torch.rsqrt(degree + 1)[:, None]
-        summed = message.index_select(1, level.own) + level.near(message)
+        summed = level.continued(message) + level.near(message)
         return summed * torch.rsqrt(level.degree + 1)[:, None] + self.linear.bias
 
 
@@ -66,7 +66,7 @@ class PNALayer(nn.Module):
             raise ValueError("PNA needs the neighbours of every row: build the structure with neighbours=True")
         inputs = below.shape[-1]
         below = below.expand(self.before.weight.shape[0], -1, -1)
-        x = below.index_select(1, level.own)
+        x = level.continued(below)
         mine = x @ self.before.weight[:, :inputs] + self.before.bias
         theirs = below @ self.before.weight[:, inputs:]
         some = (level.degree > 0).to(x.dtype)[:, None]

@@ -8,6 +8,7 @@ a batch of whole graphs, and patterns recoloured at random.
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass, replace
 from typing import Any, Protocol
 
@@ -33,6 +34,16 @@ class Sums(Protocol):
     def to(self, device: torch.device) -> Sums: ...
 
 
+class Neighbours(Protocol):
+    """The rows below that a row looks at, for aggregations that are no sums."""
+
+    def extremes(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """The smallest and the largest, feature by feature, each (models, rows, features); 0 where there is none."""
+        ...
+
+    def to(self, device: torch.device) -> Neighbours: ...
+
+
 @dataclass(frozen=True)
 class Dense:
     """Rows are sums of the rows below by a full matrix (rows, rows below)."""
@@ -40,6 +51,8 @@ class Dense:
     matrix: Tensor
 
     def __call__(self, h: Tensor) -> Tensor:
+        if h.is_cuda:  # results in one piece make all that follows faster than a single product would
+            return self.matrix @ h
         models, rows, features = h.shape  # one product for all models: they share the matrix
         flat = h.permute(1, 0, 2).reshape(rows, models * features)
         return (self.matrix @ flat).view(-1, models, features).permute(1, 0, 2)
@@ -57,6 +70,10 @@ class Sparse:
 
     matrix: Tensor
     transpose: Tensor
+
+    @staticmethod
+    def of(matrix: csr_array[Any]) -> Sparse:
+        return Sparse(_csr(matrix), _csr(csr_array(matrix.T)))
 
     def __call__(self, h: Tensor) -> Tensor:
         models, rows, features = h.shape
@@ -77,11 +94,21 @@ class _SparseProduct(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, dense: Tensor, matrix: Tensor, transpose: Tensor) -> Tensor:
         ctx.transpose = transpose
-        return matrix @ dense
+        return _product(matrix, dense)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
-        return ctx.transpose @ gradients[0].contiguous(), None, None
+        return _product(ctx.transpose, gradients[0].contiguous()), None, None
+
+
+def _product(matrix: Tensor, dense: Tensor) -> Tensor:
+    if dense.device.type != "cpu":
+        return matrix @ dense
+    rows, columns, values = matrix.crow_indices(), matrix.col_indices(), matrix.values()
+    bags: Tensor = torch.nn.functional.embedding_bag(  # the same sums, two or three times as fast there
+        columns, dense, rows[:-1], per_sample_weights=values.to(dense.dtype), mode="sum"
+    )
+    return bags
 
 
 @dataclass(frozen=True)
@@ -126,39 +153,50 @@ def sums_of(matrix: csr_array[Any]) -> Dense | Sparse:
     cells = matrix.shape[0] * matrix.shape[1]
     if cells <= DENSE_CELLS or matrix.nnz > DENSE_SHARE * cells:
         return Dense(torch.from_numpy(matrix.toarray().astype(np.float32)))
-    return Sparse(_csr(matrix), _csr(csr_array(matrix.T)))
+    return Sparse.of(matrix)
 
 
 def _csr(matrix: csr_array[Any]) -> Tensor:
-    return torch.sparse_csr_tensor(
+    return csr_tensor(
         torch.from_numpy(matrix.indptr.astype(np.int64)),
         torch.from_numpy(matrix.indices.astype(np.int64)),
         torch.from_numpy(matrix.data.astype(np.float32)),
-        size=matrix.shape,
-        check_invariants=False,
+        matrix.shape,
     )
+
+
+def csr_tensor(first: Tensor, index: Tensor, values: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """A sparse matrix of torch from its three arrays, which are taken as they are."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # "in beta state", said once by torch
+        return torch.sparse_csr_tensor(first, index, values, size=shape, check_invariants=False)
 
 
 @dataclass(frozen=True)
 class Level:
     """The rows after one layer.
 
-    ``own``: the row below that a row continues (rows,). ``near``: sums over its neighbours' rows below.
-    ``weight``: how many vertices a row stands for (rows,). ``degree``: its neighbours (rows,).
-    ``neighbours``: the same neighbours as an index, for aggregations other than sums; None where nobody asks.
+    ``own``: the row below that a row continues (rows,); None where the rows are those of the level below.
+    ``near``: sums over its neighbours' rows below. ``weight``: how many vertices a row stands for (rows,), None: one each.
+    ``degree``: its neighbours (rows,). ``neighbours``: the same neighbours for aggregations other than sums; None
+    where nobody asks.
     """
 
-    own: Tensor
+    own: Tensor | None
     near: Sums
-    weight: Tensor
+    weight: Tensor | None
     degree: Tensor
-    neighbours: Gather | None = None
+    neighbours: Neighbours | None = None
+
+    def continued(self, below: Tensor) -> Tensor:
+        """The row below that each row continues: (models, rows, features)."""
+        return below if self.own is None else below.index_select(1, self.own)
 
     def to(self, device: torch.device) -> Level:
         return Level(
-            self.own.to(device),
+            None if self.own is None else self.own.to(device),
             self.near.to(device),
-            self.weight.to(device),
+            None if self.weight is None else self.weight.to(device),
             self.degree.to(device),
             None if self.neighbours is None else self.neighbours.to(device),
         )

@@ -74,17 +74,21 @@ class _Contrast:
 
     weight: Tensor  # (patterns, k): presence / permutations
     permutations: int
+    even: float | None  # the weight, where it is the same everywhere
 
     def __call__(self, h: Tensor) -> Tensor:
         models, _, features = h.shape
         sides = h.reshape(models, 2, self.permutations, *self.weight.shape, features)
+        if self.even is not None:
+            read = sides.sum((2, 4)) * self.even
+            return read[:, 0] - read[:, 1]
         return ((sides[:, 0] - sides[:, 1]) * self.weight[..., None]).sum((1, 3))
 
     def rows(self, items: Tensor) -> Sums:
         raise TypeError("differences are read of all patterns")
 
     def to(self, device: torch.device) -> _Contrast:
-        return _Contrast(self.weight.to(device), self.permutations)
+        return _Contrast(self.weight.to(device), self.permutations, self.even)
 
 
 @dataclass(frozen=True)
@@ -110,6 +114,7 @@ class Twins:
     orders: Tensor
     universe: Universe | None
     seed: Tensor
+    full: bool  # all patterns have k vertices
     by_degree: bool = False
 
     @staticmethod
@@ -137,7 +142,7 @@ class Twins:
             cells.shape[0], 2 if recolour else 1, batch.inputs, rounds, permutations,
             torch.tensor(list(orders(range(k)))) if permutations else torch.zeros(0, dtype=torch.int64),
             make(batch.inputs, k, alone) if universal and not by_degree else None,
-            torch.tensor([seed]), by_degree,
+            torch.tensor([seed]), bool(batch.present.all()), by_degree,
         )  # fmt: skip
 
     def to(self, device: torch.device | str) -> Twins:
@@ -171,7 +176,8 @@ class Twins:
             levels.append(self._own_rows(place, classes, near_marks, weight))
             classes = torch.arange(classes.numel(), device=classes.device).view_as(classes)
             readouts.append(_First(self._spread))
-            differences.append(_Contrast(self.present / self.copies, self.copies))
+            even = 1 / self.copies if self.full else None
+            differences.append(_Contrast(self.present / self.copies, self.copies, even))
         structure = Structure(self._features, self._degrees, tuple(levels), tuple(readouts))
         return Drawn(structure, tuple(differences) if self.sides == 2 else ())
 
@@ -245,7 +251,7 @@ class Twins:
         if place == 1 and self.universe is not None and len(self.universe) <= FEW_ROWS and index.is_cuda:
             counts = torch.zeros(len(index), len(self.universe), device=index.device)
             near = Dense(counts.scatter_add(1, index, self._there))  # one product beats many small reads
-        return Level(classes.reshape(-1), near, weight, self._there.sum(1), gather)
+        return Level(classes.reshape(-1), near, None if self.full else weight, self._there.sum(1), gather)
 
     # ---- readouts ------------------------------------------------------------------------------
 
