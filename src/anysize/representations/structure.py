@@ -177,9 +177,9 @@ class Level:
     """The rows after one layer.
 
     ``own``: the row below that a row continues (rows,); None where the rows are those of the level below.
-    ``near``: sums over its neighbours' rows below. ``weight``: how many vertices a row stands for (rows,), None: one each.
-    ``degree``: its neighbours (rows,). ``neighbours``: the same neighbours for aggregations other than sums; None
-    where nobody asks.
+    ``near``: sums over its neighbours' rows below. ``weight``: how many vertices a row stands for (rows,); None: one
+    each. ``degree``: its neighbours (rows,). ``neighbours``: the same neighbours for aggregations other than sums;
+    None where nobody asks.
     """
 
     own: Tensor | None
