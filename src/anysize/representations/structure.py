@@ -120,14 +120,9 @@ class Gather:
 
     def __call__(self, h: Tensor) -> Tensor:
         models, rows, features = h.shape
-        if h.device.type == "cpu":  # one pass there; on a GPU its gradient would sort the index in every step
-            flat = h.permute(1, 0, 2).reshape(rows, models * features)
-            summed = torch.nn.functional.embedding_bag(self.index, flat, per_sample_weights=self.present, mode="sum")
-            return summed.view(-1, models, features).permute(1, 0, 2)
-        total = h.new_zeros(models, len(self.index), features)
-        for place in range(self.index.shape[1]):
-            total = torch.addcmul(total, h.index_select(1, self.index[:, place]), self.present[:, place, None])
-        return total
+        flat = h.permute(1, 0, 2).reshape(rows, models * features)
+        summed = torch.nn.functional.embedding_bag(self.index, flat, per_sample_weights=self.present, mode="sum")
+        return summed.view(-1, models, features).permute(1, 0, 2).contiguous()
 
     def taken(self, h: Tensor) -> Tensor:
         """The d rows of every row, whether present or not: (models, rows, d, features)."""
