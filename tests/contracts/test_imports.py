@@ -17,10 +17,10 @@ PACKAGE = Path(anysize.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 LEVELS = (
-    ("errors", "colours", "graphs", "orbits", "drawing", "patterns", "colouring", "expectations", "graphons"),
+    ("errors", "colours", "labels", "graphs", "orbits", "drawing", "patterns", "colouring", "expectations", "graphons"),
     ("builtin", "readers", "draws", "causal", "theory", "counting"),
     ("representations", "learning"),
-    ("kernels", "methods", "classifier", "tasks"),
+    ("kernels", "sanity", "methods", "classifier", "tasks"),
     ("experiments", "diagnose", "plots"),
     ("cli", "demo", "output", "__main__"),
 )

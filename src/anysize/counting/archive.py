@@ -32,7 +32,7 @@ Arrays = dict[str, NDArray[Any]]
 
 def save(counts: Counts, path: str | os.PathLike[str]) -> None:
     """Write a table; the file appears when all of it has been written."""
-    arrays = _to_arrays(counts)
+    arrays = to_arrays(counts)
     with aside(os.fspath(path)) as part, open(part, "wb") as file:
         np.savez_compressed(file, **cast(dict[str, Any], arrays))
 
@@ -56,7 +56,7 @@ def load(path: str | os.PathLike[str]) -> Counts:
             about = json.loads(archive["about"].tobytes())
             if about.get("format") != FORMAT:
                 raise ValueError(f"format {about.get('format')!r}, expected {FORMAT!r}")
-            return _from_arrays(about, {name: archive[name] for name in archive.files})
+            return from_arrays(about, {name: archive[name] for name in archive.files})
     except OSError as error:
         if isinstance(error, FileNotFoundError):
             raise
@@ -65,7 +65,8 @@ def load(path: str | os.PathLike[str]) -> Counts:
         raise ValueError(f"{os.fspath(path)} is not a table of counts: {error}") from error
 
 
-def _to_arrays(counts: Counts) -> Arrays:
+def to_arrays(counts: Counts) -> Arrays:
+    """The arrays of a file, ``about`` among them."""
     about = {
         "format": FORMAT,
         "shape": list(counts.shape),
@@ -100,7 +101,8 @@ def _to_arrays(counts: Counts) -> Arrays:
     return arrays
 
 
-def _from_arrays(about: dict[str, Any], arrays: Arrays) -> Counts:
+def from_arrays(about: dict[str, Any], arrays: Arrays) -> Counts:
+    """The table from what `to_arrays` gave, ``about`` as a dictionary."""
     size = arrays["pattern_size"].astype(np.uint8)
     place = np.zeros(len(size), np.int16)
     if len(size) and not 1 <= size.min() <= size.max() <= MAX_SIZE:

@@ -1,0 +1,12 @@
+"""Graph kernels with explicit features, and the support vector machine on top of them.
+
+`WLKernel` and `GraphletKernel` are scikit-learn transformers from graphs to sparse features whose inner products
+are the kernel; `KernelClassifier` is the SVM of the paper's kernel rows, with C and iterations by validation.
+"""
+
+from anysize.kernels.graphlet import GraphletKernel
+from anysize.kernels.products import gram
+from anysize.kernels.svm import C_GRID, ITERATIONS_GRID, KernelClassifier, Trial
+from anysize.kernels.wl import WLKernel
+
+__all__ = ["C_GRID", "ITERATIONS_GRID", "GraphletKernel", "KernelClassifier", "Trial", "WLKernel", "gram"]

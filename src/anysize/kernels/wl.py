@@ -1,0 +1,265 @@
+"""The Weisfeiler-Lehman subtree kernel, with colours refined for all graphs of a set at once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import count
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from anysize.colours import ColourName
+from anysize.errors import GraphError
+from anysize.graphs import GraphSet
+from anysize.kernels.products import FloatArray, gram, short_indices
+from anysize.labels import State
+from anysize.readers import as_graphset
+
+IntArray = NDArray[np.int64]
+
+
+@dataclass(frozen=True, eq=False)
+class Signatures:
+    """What refinement looks at: row i is a colour and the sorted colours of the neighbours.
+
+    ``own`` has one colour a row; the neighbours of row i are ``near[first[i]:first[i + 1]]``.
+    """
+
+    own: IntArray
+    first: IntArray
+    near: IntArray
+
+    def __len__(self) -> int:
+        return len(self.own)
+
+    def rows(self, chosen: IntArray) -> Signatures:
+        """Some of the rows."""
+        lengths = np.diff(self.first)[chosen]
+        first = np.concatenate([[0], np.cumsum(lengths)])
+        return Signatures(self.own[chosen], first, self.near[_slots(self.first[chosen], first)])
+
+    def followed_by(self, other: Signatures) -> Signatures:
+        """The rows of both."""
+        first = np.concatenate([self.first, self.first[-1] + other.first[1:]])
+        return Signatures(np.concatenate([self.own, other.own]), first, np.concatenate([self.near, other.near]))
+
+
+NOTHING = Signatures(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64))
+
+
+def signatures(graphs: GraphSet, colours: IntArray) -> Signatures:
+    """The signature of every vertex of a set under these colours (whole numbers from 0)."""
+    begin = np.repeat(graphs.first[:-1], graphs.sizes)  # where the graph of each vertex begins
+    degrees = graphs.degrees
+    near = colours[np.repeat(begin, degrees) + graphs.indices]
+    # One sort of (vertex, colour) as a single number sorts every row. The rows are in order already, which the
+    # stable sort makes use of: ten times faster here than the other.
+    base = int(colours.max(initial=0)) + 1
+    offset = np.repeat(np.arange(len(degrees)) * base, degrees)
+    return Signatures(colours, graphs.indptr, np.sort(offset + near, kind="stable") - offset)
+
+
+def number(rows: Signatures, known: Signatures = NOTHING) -> tuple[IntArray, Signatures]:
+    """Give equal rows equal numbers: those of ``known`` where they occur there, new ones from len(known) on.
+
+    The rows of ``known`` are distinct, row c being the signature of class c. Rows are grouped by a hash and every
+    row is compared with the first of its group, so that the answer is exact: in the event of a collision another
+    hash is taken.
+
+    Returns:
+        The class of every row, and the signatures of all classes, known ones first, then in order of appearance.
+
+    Examples:
+        >>> path = GraphSet.from_edges([(0, 1), (1, 2)])
+        >>> classes, found = number(signatures(path, np.zeros(3, np.int64)))
+        >>> classes.tolist(), len(found)
+        ([0, 1, 0], 2)
+    """
+    both = known.followed_by(rows)
+    for salt in count():
+        _, leader, group = np.unique(_hashes(both, salt), return_index=True, return_inverse=True)
+        if _equal(both, leader[group]):
+            break
+    order = np.argsort(leader)
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return place[group[len(known) :]], both.rows(leader[order])
+
+
+def _hashes(rows: Signatures, salt: int) -> NDArray[np.uint64]:
+    """A number for every row that does not depend on the order of its neighbours."""
+    top = max(int(rows.own.max(initial=0)), int(rows.near.max(initial=0)))
+    mixed = _mix(np.arange(top + 1, dtype=np.uint64), 2 * salt)
+    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed[rows.near], dtype=np.uint64)])  # modulo 2**64
+    return _mix(mixed[rows.own], 2 * salt + 1) + np.diff(sums[rows.first])
+
+
+def _mix(numbers: NDArray[np.uint64], salt: int) -> NDArray[np.uint64]:
+    """Spread whole numbers over 64 bits: the finishing steps of the generator splitmix64."""
+    state = (numbers + np.uint64(salt + 1)) * np.uint64(0x9E3779B97F4A7C15)
+    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(state ^ (state >> np.uint64(31)))
+
+
+def _equal(rows: Signatures, leader: IntArray) -> bool:
+    """Whether every row equals the row that leads its group."""
+    lengths = np.diff(rows.first)
+    if not (np.array_equal(rows.own, rows.own[leader]) and np.array_equal(lengths, lengths[leader])):
+        return False
+    return np.array_equal(rows.near, rows.near[_slots(rows.first[leader], rows.first)])
+
+
+def _slots(starts: IntArray, first: IntArray) -> IntArray:
+    """Where entries lie that are laid out by ``first`` here and begin at ``starts`` there."""
+    return np.repeat(starts - first[:-1], np.diff(first)) + np.arange(int(first[-1]))
+
+
+class WLKernel(TransformerMixin, BaseEstimator):
+    r"""Weisfeiler-Lehman subtree features: how many vertices have each refined colour.
+
+    Colours start as the vertex colours, or as one colour for plain graphs, and iteration i + 1 tells vertices apart
+    by their colour of iteration i and the multiset of those of their neighbours. With phi_i(G)_c the number of
+    vertices of colour c after i iterations,
+
+    .. math:: K(G, H) = \sum_{i=0}^{h} \langle \phi_i(G), \phi_i(H) \rangle
+
+    (Shervashidze et al. 2011). A colour that no training graph has, at any iteration, has no column; the vertex keeps
+    a class of its own and is refined on, which only matters for the length of normalised features.
+
+    Args:
+        iterations: h, the number of refinements; the kernel sums over 0 .. h.
+        normalise: divide by sqrt(K(G, G)), so that every graph has length 1 (as seen over all its own colours).
+
+    Attributes (after `fit`):
+        offsets_: (h + 2,) columns offsets_[i] .. offsets_[i + 1] belong to iteration i.
+        features_: features of the training graphs, a csr_array; not part of `state`.
+
+    Examples:
+        >>> path, triangle = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
+        >>> graphs = GraphSet.from_edges([path, triangle])
+        >>> WLKernel(iterations=1).fit_transform(graphs).toarray()  # all vertices; by degree 1 and 2
+        array([[3., 2., 1.],
+               [3., 0., 3.]])
+        >>> WLKernel(iterations=1).fit(graphs).kernel(graphs)
+        array([[14., 12.],
+               [12., 18.]])
+    """
+
+    def __init__(self, iterations: int = 3, normalise: bool = False) -> None:
+        self.iterations = iterations
+        self.normalise = normalise
+
+    def fit(self, graphs: Any, y: Any = None) -> WLKernel:
+        """Learn which colours occur; ``y`` is ignored."""
+        self.fit_transform(graphs)
+        return self
+
+    def fit_transform(self, graphs: Any, y: Any = None) -> csr_array[np.float64]:
+        """`fit`, and the features of the training graphs."""
+        if isinstance(self.iterations, bool) or not isinstance(self.iterations, (int, np.integer)):
+            raise ValueError(f"iterations must be a whole number from 0 on; got {self.iterations!r}")
+        if self.iterations < 0:
+            raise ValueError(f"iterations must be a whole number from 0 on; got {self.iterations}")
+        sets = as_graphset(graphs)
+        codes = np.unique(sets.colours) if sets.colours is not None else None
+        self.start_: tuple[ColourName, ...] | None = None if codes is None else tuple(sets.palette[c] for c in codes)
+        self.signatures_ = (NOTHING,) * int(self.iterations)
+        classes, self.signatures_ = self._refine(sets)
+        self.offsets_ = _offsets([self._start_size(sets), *map(len, self.signatures_)])
+        self.features_ = self._features(sets, classes)
+        return self.features_
+
+    def transform(self, graphs: Any) -> csr_array[np.float64]:
+        """Features (graphs, columns) over the colours of the training graphs."""
+        check_is_fitted(self, "offsets_")
+        sets = as_graphset(graphs)
+        return self._features(sets, self._refine(sets)[0])
+
+    def kernel(self, graphs: Any, others: Any = None) -> FloatArray:
+        """K (graphs, others), the precomputed form; ``others`` are the training graphs if None."""
+        if others is None and not hasattr(self, "features_"):
+            check_is_fitted(self, "offsets_")
+            raise ValueError("a restored kernel does not hold its training graphs; pass them as others")
+        return gram(self.transform(graphs), self.features_ if others is None else self.transform(others))
+
+    def _refine(self, graphs: GraphSet) -> tuple[list[IntArray], tuple[Signatures, ...]]:
+        """The class of every vertex in every iteration, and the signatures of all classes, known ones first."""
+        classes, found = [self._start(graphs)], []
+        for known in self.signatures_:
+            own, all_ = number(signatures(graphs, classes[-1]), known)
+            classes.append(own)
+            found.append(all_)
+        return classes, tuple(found)
+
+    def _start(self, graphs: GraphSet) -> IntArray:
+        """Start colours by the names that occur in training; names met later get the numbers after those."""
+        if len(graphs) and (graphs.colours is None) != (self.start_ is None):
+            kinds = ("plain", "coloured") if self.start_ is None else ("coloured", "plain")
+            raise GraphError(
+                f"This kernel was fitted on {kinds[0]} graphs and these are {kinds[1]}; "
+                "colour both, or call without_colours() on those that have colours."
+            )
+        if graphs.colours is None or self.start_ is None:
+            return np.zeros(int(graphs.first[-1]), np.int64)
+        place = {name: code for code, name in enumerate(self.start_)}
+        codes = [place.setdefault(name, len(place)) for name in graphs.palette]
+        return np.array(codes, np.int64)[graphs.colours]
+
+    def _start_size(self, graphs: GraphSet) -> int:
+        return len(self.start_) if self.start_ is not None else int(graphs.first[-1] > 0)
+
+    def _features(self, graphs: GraphSet, classes: list[IntArray]) -> csr_array[np.float64]:
+        width = int(self.offsets_[-1])
+        columns, new = [], width  # colours unknown in training come after all others
+        for own, begin, end in zip(classes, self.offsets_, self.offsets_[1:], strict=False):
+            unknown = own - (end - begin)
+            columns.append(np.where(unknown < 0, own + begin, unknown + new))
+            new += max(int(unknown.max(initial=-1)) + 1, 0)
+        row = np.tile(np.repeat(np.arange(len(graphs)), graphs.sizes), len(classes))
+        cells = np.ones(len(row)), (row, np.concatenate(columns))
+        full: csr_array[np.float64] = csr_array(cells, shape=(len(graphs), new))
+        known = csr_array(full[:, :width])
+        if self.normalise:
+            lengths = np.sqrt(np.bincount(_rows(full), full.data**2, minlength=len(graphs)))
+            known.data /= lengths[_rows(known)]
+        return short_indices(known)
+
+    def state(self) -> State:
+        """What was learned, as a dictionary that JSON holds and plain arrays."""
+        check_is_fitted(self, "offsets_")
+        about = {
+            "kernel": "wl",
+            "iterations": int(self.iterations),
+            "normalise": bool(self.normalise),
+            "start": None if self.start_ is None else list(self.start_),
+        }
+        arrays: dict[str, NDArray[Any]] = {"offsets": self.offsets_}
+        for step, own in enumerate(self.signatures_, 1):
+            arrays |= {f"own_{step}": own.own, f"first_{step}": own.first, f"near_{step}": own.near}
+        return about, arrays
+
+    @classmethod
+    def from_state(cls, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> WLKernel:
+        """The kernel from what `state` gave."""
+        made = cls(about["iterations"], about["normalise"])
+        made.start_ = None if about["start"] is None else tuple(about["start"])
+        made.signatures_ = tuple(
+            Signatures(arrays[f"own_{step}"], arrays[f"first_{step}"], arrays[f"near_{step}"])
+            for step in range(1, made.iterations + 1)
+        )
+        made.offsets_ = arrays["offsets"]
+        return made
+
+
+def _offsets(lengths: list[int]) -> IntArray:
+    return np.concatenate([[0], np.cumsum(np.array(lengths, np.int64))])
+
+
+def _rows(table: csr_array[np.float64]) -> IntArray:
+    """The row of every stored entry."""
+    return np.repeat(np.arange(table.shape[0]), np.diff(table.indptr))

@@ -1,0 +1,58 @@
+"""What the scikit-learn estimators share: the labels of a set of graphs, and learned state without pickle."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+Labels = NDArray[Any]
+# What an estimator learned: a dictionary that JSON holds, and plain arrays (numbers only).
+State = tuple[dict[str, Any], dict[str, NDArray[Any]]]
+
+
+def labels_of(graphs: Any, y: ArrayLike | None = None) -> Labels:
+    """The labels of graphs (or of a table of counts): ``y`` where it is given, else those they carry.
+
+    >>> from anysize import GraphSet
+    >>> labels_of(GraphSet.from_edges([[(0, 1)], [(0, 1), (1, 2)]], y=["a", "b"])).tolist()
+    ['a', 'b']
+    """
+    labels = getattr(graphs, "y", None) if y is None else np.asarray(y)
+    if labels is None:
+        raise ValueError("expected a class for every graph; these graphs have none: pass y")
+    if labels.shape != (len(graphs),):
+        raise ValueError(f"expected one class for each of the {len(graphs)} graphs; got y of shape {labels.shape}")
+    if labels.dtype == object:  # names from pandas or from a list of mixed lengths
+        kinds = {type(label) for label in labels.tolist()}
+        if kinds != {str}:
+            raise ValueError(f"classes must be numbers or all be strings; got {', '.join(_names(kinds))}")
+        labels = labels.astype(np.str_)
+    return np.asarray(labels)
+
+
+def several_classes(labels: Labels) -> Labels:
+    """The distinct classes in ascending order; an error if there is nothing to tell apart."""
+    classes: Labels = np.unique(labels)
+    if len(classes) < 2:
+        raise ValueError(f"expected training graphs of at least two classes; got {classes.tolist()}")
+    return classes
+
+
+def classes_to_json(classes: Labels) -> dict[str, Any]:
+    """Classes as a dictionary that JSON holds without loss."""
+    return {"dtype": classes.dtype.str, "values": classes.tolist()}
+
+
+def classes_from_json(held: dict[str, Any]) -> Labels:
+    """Classes from what `classes_to_json` made.
+
+    >>> classes_from_json({"dtype": "<i8", "values": [-1, 1]})
+    array([-1,  1])
+    """
+    return np.array(held["values"], dtype=held["dtype"])
+
+
+def _names(kinds: set[type]) -> list[str]:
+    return sorted(kind.__name__ for kind in kinds)

@@ -1,0 +1,60 @@
+"""What kernel tests share: a slow, obvious Weisfeiler-Lehman kernel, and graphs."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable
+from itertools import product
+from typing import Any
+
+import networkx as nx
+import numpy as np
+
+from anysize import GraphSet
+
+Graph = nx.Graph
+
+
+def slow_colours(graph: Graph, iterations: int) -> Counter[Hashable]:
+    """Every (iteration, refined colour) of a graph; a colour is written out as the whole tree it stands for."""
+    colour = {v: str(graph.nodes[v].get("c", "dot")) for v in graph}
+    found: Counter[Hashable] = Counter((0, c) for c in colour.values())
+    for step in range(1, iterations + 1):
+        colour = {v: f"({colour[v]}:{','.join(sorted(colour[u] for u in graph[v]))})" for v in graph}
+        found.update((step, c) for c in colour.values())
+    return found
+
+
+def slow_kernel(left: list[Graph], right: list[Graph], iterations: int) -> np.ndarray[Any, Any]:
+    a, b = ([slow_colours(graph, iterations) for graph in graphs] for graphs in (left, right))
+    return np.array([[sum(n * y[c] for c, n in x.items()) for y in b] for x in a], float)
+
+
+def graphs_of(made: list[Graph], y: Any = None) -> GraphSet:
+    dyed = any("c" in data for graph in made for _, data in graph.nodes(data=True))
+    return GraphSet.from_networkx(made, colour="c" if dyed else None, y=y)
+
+
+def dye(graph: Graph, colours: str, seed: int) -> Graph:
+    rng = np.random.default_rng(seed)
+    nx.set_node_attributes(graph, {v: str(rng.choice(list(colours))) for v in graph}, "c")
+    return graph
+
+
+PLAIN = [nx.gnp_random_graph(n, p, seed=n) for n, p in product((1, 4, 7, 12, 15), (0.1, 0.3, 0.7))]
+DYED = [dye(graph.copy(), "CNO", seed) for seed, graph in enumerate(PLAIN)]
+ODD = [nx.star_graph(40), nx.empty_graph(3), nx.empty_graph(0), nx.cycle_graph(6), nx.path_graph(2)]
+
+
+def three_classes() -> GraphSet:
+    """Trees, rings with a chord and random graphs of one size range, dyed alike."""
+    made, y = [], []
+    for n in range(8, 22):
+        ring = nx.cycle_graph(n)
+        ring.add_edge(0, n // 2)
+        for name, graph in (("tree", nx.random_labeled_tree(n, seed=n)), ("ring", ring)):
+            made.append(dye(graph, "ab", n))
+            y.append(name)
+        made.append(dye(nx.gnp_random_graph(n, 3 / n, seed=n), "ab", n))
+        y.append("random")
+    return graphs_of(made, y)

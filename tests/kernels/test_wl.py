@@ -1,0 +1,165 @@
+"""WLKernel: features against a slow, obvious version, on graphs of training and on others."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from kernels.helpers import DYED, ODD, PLAIN, Graph, graphs_of, slow_colours, slow_kernel
+from sklearn.exceptions import NotFittedError
+
+from anysize import read
+from anysize.errors import GraphError
+from anysize.kernels import WLKernel, gram
+from anysize.kernels import wl as wl_module
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # benchmarks/ lies beside src/, outside the package
+
+from benchmarks.kernels import PEERS, available
+
+
+@pytest.mark.parametrize("iterations", [0, 1, 2, 4])
+@pytest.mark.parametrize("made", [PLAIN, DYED, PLAIN + ODD], ids=["plain", "coloured", "odd"])
+def test_wl_equals_the_slow_kernel(made: list[Graph], iterations: int) -> None:
+    graphs = graphs_of(made)
+    kernel = WLKernel(iterations).fit(graphs)
+    np.testing.assert_array_equal(kernel.kernel(graphs), slow_kernel(made, made, iterations))
+    assert (
+        kernel.features_.shape[1] == kernel.offsets_[-1] == len({c for g in made for c in slow_colours(g, iterations)})
+    )
+    assert len(kernel.offsets_) == iterations + 2
+
+
+@pytest.mark.parametrize("made", [PLAIN + ODD, DYED], ids=["plain", "coloured"])
+def test_wl_on_graphs_with_colours_that_training_lacked(made: list[Graph]) -> None:
+    train, test = made[::3], made[1:]
+    kernel = WLKernel(3).fit(graphs_of(train))
+    np.testing.assert_array_equal(kernel.kernel(graphs_of(test)), slow_kernel(test, train, 3))
+    alone = np.vstack([kernel.kernel(graphs_of(test)[g]) for g in range(len(test))])
+    np.testing.assert_array_equal(alone, kernel.kernel(graphs_of(test)))  # no graph changes another's features
+
+
+@st.composite
+def small_graphs(draw: st.DrawFn) -> list[Graph]:
+    made = []
+    for _ in range(draw(st.integers(1, 4))):
+        n = draw(st.integers(1, 6))
+        pairs = [(i, j) for j in range(n) for i in range(j)]
+        graph = nx.empty_graph(n)
+        graph.add_edges_from(draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else [])
+        nx.set_node_attributes(graph, {v: draw(st.sampled_from("ab")) for v in graph}, "c")
+        made.append(graph)
+    return made
+
+
+@settings(max_examples=60)
+@given(small_graphs(), small_graphs(), st.integers(0, 4))
+def test_wl_equals_the_slow_kernel_on_any_graphs(train: list[Graph], test: list[Graph], iterations: int) -> None:
+    kernel = WLKernel(iterations).fit(graphs_of(train))
+    np.testing.assert_array_equal(kernel.kernel(graphs_of(test)), slow_kernel(test, train, iterations))
+
+
+def test_an_unseen_colour_stays_unseen_and_keeps_refining() -> None:
+    path = graphs_of([nx.path_graph(3)])  # degrees 1, 2, 1
+    kernel = WLKernel(2).fit(path)
+    paw = nx.Graph([(0, 1), (1, 2), (2, 0), (2, 3)])  # a vertex of degree 3, which no path has
+    features = kernel.transform(graphs_of([paw])).toarray()[0]
+    by_step = np.split(features, kernel.offsets_[1:-1])
+    assert by_step[0].tolist() == [4.0]
+    assert sorted(by_step[1].tolist()) == [1.0, 2.0]  # the end of the paw, its two corners; not the centre
+    assert by_step[2].tolist() == [0.0, 0.0]  # everybody has a neighbour of three neighbours now, or is it
+    classes, _ = kernel._refine(graphs_of([paw]))
+    assert len(set(classes[2].tolist())) == 3  # the corners alike, the others apart
+
+
+def test_two_graphs_refinement_cannot_tell_apart_have_the_same_features() -> None:
+    hexagon, triangles = nx.cycle_graph(6), nx.disjoint_union(nx.cycle_graph(3), nx.cycle_graph(3))
+    features = WLKernel(4).fit_transform(graphs_of([hexagon, triangles])).toarray()
+    np.testing.assert_array_equal(features[0], features[1])
+
+
+def test_normalised_graphs_have_length_one_over_all_their_own_colours() -> None:
+    train, test = DYED[::2], DYED[1::2]
+    kernel = WLKernel(2, normalise=True).fit(graphs_of(train))
+    own = [np.sqrt(np.diag(slow_kernel(part, part, 2))) for part in (test, train)]
+    np.testing.assert_allclose(kernel.kernel(graphs_of(test)), slow_kernel(test, train, 2) / np.outer(*own), rtol=1e-12)
+    np.testing.assert_allclose(np.diag(gram(kernel.features_)), 1.0, rtol=1e-12)
+    assert not WLKernel(2, normalise=True).fit_transform(graphs_of(ODD)).toarray()[2].any()  # no vertices: zeros
+
+
+def test_features_follow_colour_names_not_codes() -> None:
+    graphs = graphs_of(DYED)
+    kernel = WLKernel(3).fit(graphs)
+    wide = graphs.with_palette(("A", "B", *graphs.palette, "Z"))
+    assert not np.array_equal(wide.colours, graphs.colours)
+    assert (kernel.transform(wide) != kernel.features_).nnz == 0
+    assert (WLKernel(3).fit_transform(wide) != kernel.features_).nnz == 0  # names nobody has make no column
+
+
+def test_the_order_of_vertices_does_not_matter() -> None:
+    graphs = graphs_of(DYED)
+    rng = np.random.default_rng(5)
+    moved = []
+    for graph in DYED:
+        names = rng.permutation(len(graph)).tolist()
+        other = nx.Graph()
+        other.add_nodes_from(sorted((names[v], data) for v, data in graph.nodes(data=True)))
+        other.add_edges_from((names[u], names[v]) for u, v in graph.edges)
+        moved.append(other)
+    kernel = WLKernel(3).fit(graphs)
+    assert (kernel.transform(graphs_of(moved)) != kernel.features_).nnz == 0
+
+
+def test_colliding_hashes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    expected = slow_kernel(DYED, DYED, 3)
+    real, salts = wl_module._hashes, []
+
+    def weak(rows: wl_module.Signatures, salt: int) -> Any:
+        salts.append(salt)
+        bits = np.uint64([0, 3, 64][min(salt, 2)])  # everything equal, then eight values, then all bits
+        return real(rows, salt) if salt > 1 else real(rows, salt) & np.uint64((1 << int(bits)) - 1)
+
+    monkeypatch.setattr(wl_module, "_hashes", weak)
+    graphs = graphs_of(DYED)
+    np.testing.assert_array_equal(WLKernel(3).fit(graphs).kernel(graphs), expected)
+    assert 2 in salts
+
+
+def test_wl_refuses_what_it_cannot_compare() -> None:
+    kernel = WLKernel(1).fit(graphs_of(DYED))
+    with pytest.raises(GraphError, match="fitted on coloured graphs and these are plain"):
+        kernel.transform(graphs_of(PLAIN))
+    with pytest.raises(GraphError, match="fitted on plain graphs and these are coloured"):
+        WLKernel(1).fit(graphs_of(PLAIN)).transform(graphs_of(DYED))
+    for wrong in (-1, 1.5, True, "3"):
+        with pytest.raises(ValueError, match="iterations must be a whole number"):
+            WLKernel(wrong).fit(graphs_of(PLAIN))  # type: ignore[arg-type]
+    with pytest.raises(NotFittedError):
+        WLKernel().transform(graphs_of(PLAIN))
+    assert kernel.transform(graphs_of(DYED)[:0]).shape == (0, kernel.offsets_[-1])
+
+
+def test_wl_takes_graphs_of_other_libraries() -> None:
+    np.testing.assert_array_equal(WLKernel(2).fit(PLAIN).kernel(PLAIN), slow_kernel(PLAIN, PLAIN, 2))
+
+
+@pytest.mark.parametrize("name", sorted(PEERS))
+def test_peers_have_our_kernel_values(name: str) -> None:
+    if name not in available():
+        pytest.skip(f"{name} is not installed")
+    graphs = graphs_of(DYED)
+    np.testing.assert_array_equal(PEERS[name](graphs, 3)(), WLKernel(3).fit(graphs).kernel(graphs))
+
+
+def test_wl_on_mutag_equals_the_slow_kernel(data_dir: Any) -> None:
+    graphs = read(data_dir / "MUTAG.zip")
+    made = graphs.to_networkx(colour="c")
+    kernel = WLKernel(3).fit(graphs)
+    np.testing.assert_array_equal(kernel.kernel(graphs), slow_kernel(made, made, 3))
+    assert np.diff(kernel.offsets_).tolist() == [7, 33, 174, 572]
