@@ -95,11 +95,11 @@ class _Normalise(torch.autograd.Function):
     def forward(
         ctx: Any, x: Tensor, share: Tensor | None, scale: Tensor, shift: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        if share is None:
+        if share is None and x.is_cuda:  # on a CPU this is some fifteen times slower than two passes
             variance, mean = torch.var_mean(x, 1, correction=0, keepdim=True)
         else:
-            mean = torch.bmm(share, x)
-            variance = torch.bmm(share, (x - mean).square_())
+            mean = _average(x, share)
+            variance = _average((x - mean).square_(), share)
         inverse = torch.rsqrt(variance + EPSILON)
         ctx.share = share
         ctx.save_for_backward(x, mean, inverse, scale)
