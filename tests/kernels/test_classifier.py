@@ -37,6 +37,7 @@ def test_it_predicts_as_the_svm_on_the_gram_matrix(kernel: Any, C: float, classe
     np.testing.assert_allclose(model.decision_function(test), expected, atol=1e-10)
     assert model.predict(test).tolist() == svc.predict(fitted.kernel(test)).tolist()
     assert model.classes_.tolist() == svc.classes_.tolist()
+    assert model.votes(test).sum(axis=1).tolist() == [classes * (classes - 1) // 2] * len(test)
 
 
 def test_the_first_best_configuration_is_taken_and_ties_are_counted() -> None:

@@ -175,15 +175,20 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "weights_")
         return np.asarray(self.kernel_.transform(graphs) @ self.weights_.T + self.intercepts_)
 
-    def predict(self, graphs: Any) -> Labels:
-        """The class that wins most pairs; on a tie the first of them."""
+    def votes(self, graphs: Any) -> NDArray[np.int64]:
+        """(graphs, classes): how many pairs each class wins."""
         margins = self.decision_function(graphs)
         votes = np.zeros((len(margins), len(self.classes_)), np.int64)
         for pair, (first, second) in enumerate(combinations(range(len(self.classes_)), 2)):
             wins = margins[:, pair] > 0
             votes[:, first] += wins
             votes[:, second] += ~wins
-        return np.asarray(self.classes_[votes.argmax(axis=1)])
+        return votes
+
+    def predict(self, graphs: Any) -> Labels:
+        """The class that wins most pairs; on a tie the first of them."""
+        most = self.votes(graphs).argmax(axis=1)
+        return np.asarray(self.classes_[most])
 
     def state(self) -> State:
         """What was learned, as a dictionary that JSON holds and plain arrays; enough to predict."""
