@@ -145,6 +145,8 @@ class GammaProblem:
         self.weights = torch.tensor([member.penalty for member in members], device=y.device)
         self.penalised = any(member.penalty > 0 for member in members)
 
+    recordable = True
+
     @property
     def size(self) -> int:
         return len(self.y)

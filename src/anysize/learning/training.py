@@ -17,7 +17,7 @@ from anysize.learning.selection import EpochChoice
 from anysize.learning.settings import Recipe, Settings
 from anysize.representations.randomness import uniform
 
-EAGER_EPOCHS = 3  # before a CUDA graph is recorded
+EAGER_CALLS = 3  # before a CUDA graph is recorded
 LOOK_EVERY = 10  # epochs between looks at models that have run out of patience
 
 
@@ -35,6 +35,11 @@ class Problem(Protocol):
 
     @property
     def size(self) -> int: ...
+
+    @property
+    def recordable(self) -> bool:
+        """Whether all mini-batches have tensors of the same shapes, so that an epoch of them can be recorded."""
+        ...
 
     def losses(self, model: nn.Module, graphs: Tensor | None, step: Tensor, epoch: Tensor) -> Losses:
         """Of the training graphs with these numbers (None: all)."""
@@ -91,8 +96,34 @@ def _quick_products() -> Iterator[None]:
         torch.set_float32_matmul_precision(before)
 
 
+class _Recorded:
+    """A function without arguments as a CUDA graph: played back, its many small kernels cost no launches.
+
+    The first calls run as they are, on a stream of their own, as recording asks.
+    """
+
+    def __init__(self, function: Callable[[], None]) -> None:
+        self.function, self.calls = function, 0
+        self.graph: torch.cuda.CUDAGraph | None = None
+
+    def __call__(self) -> None:
+        self.calls += 1
+        if self.calls <= EAGER_CALLS:
+            side = torch.cuda.Stream()
+            side.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(side):
+                self.function()
+            torch.cuda.current_stream().wait_stream(side)
+            return
+        if self.graph is None:
+            self.graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(self.graph):
+                self.function()
+        self.graph.replay()
+
+
 class _Run:
-    """The state of a run, all of it on the device, so that an epoch can be recorded as a CUDA graph."""
+    """The state of a run, all of it on the device and changed in place, so that epochs can be recorded."""
 
     def __init__(
         self, model: nn.Module, problem: Problem, members: Sequence[Settings], recipe: Recipe, metric: str
@@ -112,42 +143,30 @@ class _Run:
         shape = (recipe.epochs, len(members))
         names = ("loss", "penalty", "validation_loss", "validation_score")
         self.curves = {name: torch.full(shape, float("nan"), device=self.device) for name in names}
-        self.graph: torch.cuda.CUDAGraph | None = None
+        recorded = self.device.type == "cuda" and (self.batch is None or problem.recordable)
+        self.train = _Recorded(self._train) if recorded else self._train
+        self.look = _Recorded(self._look) if recorded else self._look
 
     def epoch(self, epoch: int) -> None:
+        self.train()
         every = self.recipe.epoch == "best"
-        look = self.validates and (every or epoch % LOOK_EVERY == 0 or epoch == self.recipe.epochs - 1)
-        if self.device.type != "cuda" or self.batch is not None or not (every or not self.validates):
-            self._train()
-            self._look(look)
-        elif self.graph is not None:
-            self.graph.replay()
-        else:
-            self._record(epoch, look)
-
-    def _record(self, epoch: int, look: bool) -> None:
-        """The first epochs run on a stream of their own, as recording asks; then one epoch is recorded."""
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            self._train()
-            self._look(look)
-        torch.cuda.current_stream().wait_stream(side)
-        if epoch + 1 == EAGER_EPOCHS:
-            self.graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(self.graph):
-                self._train()
-                self._look(look)
+        if self.validates and (every or epoch % LOOK_EVERY == 0 or epoch == self.recipe.epochs - 1):
+            self.look()
+        self.now += 1
 
     def _train(self) -> None:
         self.model.train()
-        for graphs in self._batches():
+        batches = self._batches()
+        total: dict[str, Tensor | float] = {"loss": 0.0, "penalty": 0.0}
+        for graphs in batches:
             self.step += 1
             losses = self.problem.losses(self.model, graphs, self.step, self.now)
             losses.total.sum().backward()  # models share no parameter: each gets its own gradient
             self.optimiser.step()
-            self._note("loss", losses.cross_entropy)
-            self._note("penalty", losses.penalty)
+            total["loss"] = total["loss"] + losses.cross_entropy.detach() / len(batches)
+            total["penalty"] = total["penalty"] + losses.penalty.detach() / len(batches)
+        for name, value in total.items():
+            self._note(name, torch.as_tensor(value))
 
     def _batches(self) -> list[Tensor] | list[None]:
         """Graph numbers in a random order, the same for all models of the stack; [None]: all at once."""
@@ -161,21 +180,18 @@ class _Run:
         return parts
 
     @torch.no_grad()
-    def _look(self, look: bool) -> None:
-        if look:
-            self.model.eval()
-            found = self.problem.validation(self.model)
-            assert found is not None
-            logits, y = found
-            loss = torch.nn.functional.cross_entropy(
-                logits.permute(1, 2, 0), y[:, None].expand(-1, logits.shape[0]), reduction="none"
-            ).mean(0)
-            score = self.score(logits.argmax(-1), y)
-            self._note("validation_loss", loss)
-            self._note("validation_score", score)
-            penalty = self.curves["penalty"].index_select(0, self.now[None])[0]
-            self.choice.look(self.model, self.now.clone(), score, loss, penalty)
-        self.now += 1
+    def _look(self) -> None:
+        self.model.eval()
+        found = self.problem.validation(self.model)
+        assert found is not None
+        logits, y = found
+        truth = y[:, None].expand(-1, logits.shape[0])
+        loss = torch.nn.functional.cross_entropy(logits.permute(1, 2, 0), truth, reduction="none").mean(0)
+        score = self.score(logits.argmax(-1), y)
+        self._note("validation_loss", loss)
+        self._note("validation_score", score)
+        penalty = self.curves["penalty"].index_select(0, self.now[None])[0]
+        self.choice.look(self.model, self.now.clone(), score, loss, penalty)
 
     def _note(self, name: str, values: Tensor) -> None:
         self.curves[name].index_copy_(0, self.now[None], values.detach()[None])
