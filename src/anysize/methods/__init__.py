@@ -99,9 +99,9 @@ def _gnns() -> Iterator[Method]:
         label = encoder.upper()
         for readout in ("sum", "mean", "max"):
             title = label if readout == "sum" else f"{label} ({readout})"
-            learner = GNNMethod(encoder, readout)  # type: ignore[arg-type]
+            learner = GNNMethod(encoder, readout)
             yield Method(f"{encoder}-{readout}", title, learner, grids.GNN, FittedGNN.from_state, one, one)
-        learner = GNNMethod(encoder)  # type: ignore[arg-type]
+        learner = GNNMethod(encoder)
         irm = one | {"irm": 8}
         yield Method(
             f"{encoder}-irm", f"{label} + IRM", learner, grids.GNN_IRM, FittedGNN.from_state, irm, irm,

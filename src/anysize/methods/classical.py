@@ -36,7 +36,8 @@ class KernelMethod:
             if self.name == "wl-kernel":
                 kernel: Any = WLKernel(iterations=run.configuration.get("iterations", 3))
             else:
-                kernel = GraphletKernel(k=sizes_of(run.configuration, problem.k), top=problem.top)
+                size: Any = sizes_of(run.configuration, problem.k)
+                kernel = GraphletKernel(k=size, top=problem.top)
             C = run.configuration.get("C", 1.0)
             machine = KernelClassifier(kernel, C=C, class_weight=weight)
             yield FittedKernel(machine.fit(self._input(problem.train, run, problem), labels), (run,), self.name)

@@ -58,4 +58,5 @@ def softmax(logits: NDArray[np.float32]) -> FloatArray:
 
 def sizes_of(configuration: Mapping[str, Any], k: Sizes) -> Sizes:
     """The pattern size of a configuration: its own where k is a hyper-parameter, else that of the problem."""
-    return configuration.get("k", k)
+    chosen: Sizes = configuration.get("k", k)
+    return chosen

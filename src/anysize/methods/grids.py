@@ -39,7 +39,7 @@ GNN: dict[str, Grid] = {
     "tu": TU | {"layers": (3,)},
 }
 IRM_WEIGHTS = {"erdos-renyi": (4, 8, 16, 32), "sbm": (4, 8, 16, 32), "tu": (8, 32, 128, 512)}
-GNN_IRM: dict[str, Grid] = {family: GNN[family] | {"irm": weights} for family, weights in IRM_WEIGHTS.items()}
+GNN_IRM: dict[str, Grid] = {family: {**GNN[family], "irm": weights} for family, weights in IRM_WEIGHTS.items()}
 FAMILIES = ("brain", "erdos-renyi", "sbm", "tu")
 WL: dict[str, Grid] = {f: {"iterations": (3,) if f == "tu" else (1, 2, 3, 4), "C": C} for f in FAMILIES}
 GRAPHLET: dict[str, Grid] = {f: {"k": (4, 5), "C": C} if f == "brain" else {"C": C} for f in FAMILIES}
