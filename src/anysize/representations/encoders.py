@@ -27,8 +27,8 @@ class GINLayer(nn.Module):
 
     def forward(self, below: Tensor, degree: Tensor, level: Level) -> Tensor:
         message = below @ self.first.weight  # linear before the sum
-        own = level.continued(message)
-        summed = torch.addcmul(level.near(message) + self.first.bias, own, 1 + self.eps)
+        own = level.continued(torch.addcmul(self.first.bias, message, 1 + self.eps))
+        summed = own + level.near(message)
         return self.second(torch.relu(self.between(summed, level.weight)))
 
 

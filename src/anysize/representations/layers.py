@@ -104,7 +104,10 @@ class _Normalise(torch.autograd.Function):
         ctx.share = share
         ctx.save_for_backward(x, mean, inverse, scale)
         ctx.mark_non_differentiable(mean, variance)
-        return torch.addcmul(shift, x - mean, scale * inverse), mean, variance
+        slope = scale * inverse
+        if x.is_cuda:  # one pass; the difference first is more exact where the mean is large
+            return torch.addcmul(shift - mean * slope, x, slope), mean, variance
+        return torch.addcmul(shift, x - mean, slope), mean, variance
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, Tensor, Tensor]:
