@@ -13,6 +13,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
 
 from anysize.counting import count
+from anysize.counting.counts import Counts
 from anysize.labels import Labels, State, classes_from_json, classes_to_json, labels_of, several_classes
 from anysize.readers import as_graphset
 
@@ -159,6 +160,8 @@ class SizeOnly(_Logistic):
 class TopologyOnly(_Logistic):
     """Logistic regression on the densities over subsets of the plain connected k-vertex patterns, colours ignored.
 
+    Tables of such patterns are taken too.
+
     Examples:
         >>> import networkx as nx
         >>> from anysize import GraphSet
@@ -173,4 +176,7 @@ class TopologyOnly(_Logistic):
         self.class_weight = class_weight
 
     def _numbers(self, graphs: Any) -> FloatArray:
-        return np.asarray(count(graphs, self.k, colours=False).densities("subsets").toarray())
+        counts = graphs if isinstance(graphs, Counts) else count(graphs, self.k, colours=False)
+        if counts.columns.colours is not None:
+            raise ValueError("topology-only looks at plain patterns and got coloured ones: count with colours=False")
+        return np.asarray(counts.densities("subsets").toarray())

@@ -1,20 +1,25 @@
-"""Kernels and sanity rows behind the interface of all methods: one model per run, no epochs."""
+"""Kernels and sanity rows behind the interface of all methods: one model per run, no epochs.
+
+scikit-learn is imported by what trains or restores one of them, so that the other methods do without it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anysize.kernels import GraphletKernel, KernelClassifier, WLKernel
 from anysize.learning.settings import Recipe
 from anysize.methods.fitted import Arrays, FloatArray, Run, sizes_of
 from anysize.methods.problem import Examples, Problem
-from anysize.sanity import MajorityClassifier, RandomClassifier, SanityClassifier, SizeOnly, TopologyOnly
+
+if TYPE_CHECKING:
+    from anysize.kernels import KernelClassifier
+    from anysize.sanity import SanityClassifier
 
 Progress = Callable[[float], None]
 
@@ -30,6 +35,8 @@ class KernelMethod:
         most: int | None = None,
     ) -> Iterator[FittedKernel]:  # fmt: skip
         """One machine per run."""
+        from anysize.kernels import GraphletKernel, KernelClassifier, WLKernel
+
         labels = problem.train.labels()
         weight = None if problem.class_weights is None else dict(enumerate(problem.class_weights))
         for place, run in enumerate(runs):
@@ -83,13 +90,21 @@ class FittedKernel:
 
     @staticmethod
     def from_state(about: dict[str, Any], arrays: Arrays) -> FittedKernel:
+        from anysize.kernels import KernelClassifier
+
         runs = tuple(Run(**run) for run in about["runs"])
         return FittedKernel(KernelClassifier.from_state(about, arrays), runs, about["name"])
 
 
-SANITY: dict[str, type[SanityClassifier]] = {
-    "random": RandomClassifier, "majority": MajorityClassifier, "size-only": SizeOnly, "topology-only": TopologyOnly,
-}  # fmt: skip
+def sanity_class(name: str) -> type[SanityClassifier]:
+    """The estimator of a sanity row."""
+    from anysize import sanity
+
+    classes: dict[str, type[SanityClassifier]] = {
+        "random": sanity.RandomClassifier, "majority": sanity.MajorityClassifier, "size-only": sanity.SizeOnly,
+        "topology-only": sanity.TopologyOnly,
+    }  # fmt: skip
+    return classes[name]
 
 
 @dataclass(frozen=True)
@@ -105,18 +120,21 @@ class SanityMethod:
         """One estimator per run."""
         weight = None if problem.class_weights is None else dict(enumerate(problem.class_weights))
         for run in runs:
-            made: Any
-            if self.name == "random":
-                made = RandomClassifier(seed=run.seed)
-            elif self.name == "majority":
-                made = MajorityClassifier()
-            elif self.name == "size-only":
-                made = SizeOnly(class_weight=weight)
-            else:
-                k: Any = sizes_of(run.configuration, problem.k)
-                made = TopologyOnly(k=k, class_weight=weight)
-            made.fit(problem.train.whole(self.name), problem.train.labels())
+            parameters: dict[str, dict[str, Any]] = {
+                "random": {"seed": run.seed},
+                "majority": {},
+                "size-only": {"class_weight": weight},
+                "topology-only": {"class_weight": weight, "k": sizes_of(run.configuration, problem.k)},
+            }
+            made: Any = sanity_class(self.name)(**parameters[self.name])
+            made.fit(_seen(problem.train, made, problem.store), problem.train.labels())
             yield FittedSanity(made, (run,), self.name, problem.classes)
+
+
+def _seen(examples: Examples, estimator: Any, store: Any = None) -> Any:
+    """What a sanity row looks at: graphs, or the table of their plain patterns."""
+    graphs = examples.whole(type(estimator).__name__)
+    return examples.counts(estimator.k, store, colours=False) if hasattr(estimator, "k") else graphs
 
 
 @dataclass(frozen=True, eq=False)
@@ -130,7 +148,7 @@ class FittedSanity:
     trained: None = None
 
     def probabilities(self, examples: Examples) -> FloatArray:
-        graphs = examples.whole(self.name)
+        graphs = _seen(examples, self.estimator)
         full = np.zeros((1, len(graphs), self.classes))
         known: NDArray[np.int64] = np.asarray(self.estimator.classes_, np.int64)
         if self.name == "random":
@@ -149,5 +167,5 @@ class FittedSanity:
 
     @staticmethod
     def from_state(about: dict[str, Any], arrays: Arrays) -> FittedSanity:
-        made = SANITY[about["name"]].from_state(about, arrays)
+        made = sanity_class(about["name"]).from_state(about, arrays)
         return FittedSanity(made, tuple(Run(**run) for run in about["runs"]), about["name"], about["class_count"])

@@ -35,17 +35,27 @@ class Examples:
     def __len__(self) -> int:
         return len(self.graphs if self.graphs is not None else self.table or ())
 
-    def counts(self, k: Sizes, store: Any = None) -> Counts:
-        """The table of patterns of these sizes, with colours where the graphs have some."""
+    def counts(self, k: Sizes, store: Any = None, colours: bool = True) -> Counts:
+        """The table of patterns of these sizes, with colours where the graphs have some, unless they are not wanted."""
         if self.table is not None:
             return self.table
         assert self.graphs is not None
-        wanted = tuple(np.atleast_1d(k).tolist())
-        if wanted not in self._tables:
+        sizes, coloured = tuple(np.atleast_1d(k).tolist()), colours and self.graphs.colours is not None
+        if (sizes, coloured) not in self._tables:
             from anysize.counting import count  # numba is loaded here, not where counts come from a file
 
-            self._tables[wanted] = count(self.graphs, wanted, self.graphs.colours is not None, store=store)
-        return self._tables[wanted]
+            self._tables[sizes, coloured] = count(self.graphs, sizes, coloured, store=store)
+        return self._tables[sizes, coloured]
+
+    def rows(self, chosen: NDArray[Any]) -> Examples:
+        """Some of the examples, by their numbers or as booleans, with rows of the tables counted so far."""
+        return Examples(
+            None if self.graphs is None else self.graphs[chosen],
+            None if self.y is None else self.y[chosen],
+            None if self.environments is None else self.environments[chosen],
+            None if self.table is None else self.table[chosen],
+            {key: table[chosen] for key, table in self._tables.items()},
+        )
 
     def whole(self, method: str) -> GraphSet:
         """The graphs themselves, for methods that look at more than counts."""
