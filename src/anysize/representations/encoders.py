@@ -16,13 +16,23 @@ from anysize.representations.structure import Level, Structure
 Embeddings = list[tuple[int, Tensor]]  # (level, rows): what jumping knowledge reads
 
 
+def _still(linear: Linear) -> Linear:
+    """With a bias that is not trained: batch norm behind it takes every constant away again.
+
+    Its gradient is zero but for rounding, which Adam would blow up to steps of full length. In training they cancel;
+    in prediction they do not, as the running average comes late, and a model alone and in a stack would differ.
+    """
+    linear.bias.requires_grad_(False)
+    return linear
+
+
 class GINLayer(nn.Module):
     """MLP((1 + eps) h_v + sum over neighbours of h_u), with trained eps; two linear maps with batch norm between."""
 
     def __init__(self, models: int, inputs: int, hidden: int) -> None:
         super().__init__()
         self.eps = nn.Parameter(torch.zeros(models, 1, 1))
-        self.first, self.second = Linear(models, inputs, hidden), Linear(models, hidden, hidden)
+        self.first, self.second = _still(Linear(models, inputs, hidden)), _still(Linear(models, hidden, hidden))
         self.between = BatchNorm(models, hidden)
 
     def forward(self, below: Tensor, degree: Tensor, level: Level) -> Tensor:
@@ -37,7 +47,7 @@ class GCNLayer(nn.Module):
 
     def __init__(self, models: int, inputs: int, hidden: int) -> None:
         super().__init__()
-        self.linear = Linear(models, inputs, hidden)
+        self.linear = _still(Linear(models, inputs, hidden))
 
     def forward(self, below: Tensor, degree: Tensor, level: Level) -> Tensor:
         message = (below @ self.linear.weight) * torch.rsqrt(degree + 1)[:, None]
@@ -57,8 +67,8 @@ class PNALayer(nn.Module):
     def __init__(self, models: int, inputs: int, hidden: int) -> None:
         super().__init__()
         self.before = Linear(models, 2 * inputs, inputs)
-        self.after = Linear(models, 13 * inputs, hidden)
-        self.last = Linear(models, hidden, hidden)
+        self.after = _still(Linear(models, 13 * inputs, hidden))
+        self.last = _still(Linear(models, hidden, hidden))
         self.register_buffer("log_degree", torch.ones(()))
 
     def forward(self, below: Tensor, degree: Tensor, level: Level) -> Tensor:
