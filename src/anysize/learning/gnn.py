@@ -30,8 +30,7 @@ Palette = tuple[ColourName, ...] | None
 
 IRM_WARM_UP = 100  # epochs in which the IRM penalty weighs 1
 PREDICTION_BYTES = 1 << 29  # graphs are predicted in parts of about this size
-# Values that one row and one unit of width take while gradients are formed, layer by layer (measured).
-ROW_VALUES = {"gin": 9, "gcn": 7, "pna": 6}
+LIVE = {"gin": 6, "gcn": 6, "pna": 40}  # values that a layer holds at once for each row and unit of width
 
 
 @dataclass(frozen=True)
@@ -105,6 +104,8 @@ class GNNProblem:
         self.penalised = any(member.irm > 0 for member in members)
         self.count = 0 if environments is None else int(environments.max()) + 1
 
+    recordable = False  # batches of graphs differ in their numbers of vertices
+
     @property
     def size(self) -> int:
         return len(self.y)
@@ -119,7 +120,8 @@ class GNNProblem:
         environments = self.environments if graphs is None else self.environments[graphs]
         risk, penalty = by_environment(logits, y, environments, self.count, self.class_weights)
         total = irm_total(risk, penalty, self.irm, epoch)
-        return Losses(torch.where(self.irm > 0, total, entropy), entropy, penalty)
+        own = self.irm > 0
+        return Losses(torch.where(own, total, entropy), entropy, torch.where(own, penalty, 0.0))
 
     def _structure(self, graphs: Tensor | None, step: Tensor) -> Structure:
         if graphs is None and self.structure is not None:
@@ -180,7 +182,7 @@ class GNNStack:
     def _parts(self, graphs: GraphSet) -> list[GraphSet]:
         """Consecutive graphs, few enough to be held for all models at once."""
         copies = self.shape.recipe.test_permutations if self.shape.relational else 1
-        bytes_per_vertex = 4 * len(self.members) * copies * self.shape.hidden * ROW_VALUES[self.shape.kind]
+        bytes_per_vertex = 4 * len(self.members) * copies * self.shape.hidden * LIVE[self.shape.kind]
         load = np.cumsum(graphs.sizes) * bytes_per_vertex
         cuts = np.flatnonzero(np.diff(load // PREDICTION_BYTES)) + 1
         return [graphs[a:b] for a, b in pairwise([0, *cuts.tolist(), len(graphs)]) if a < b]

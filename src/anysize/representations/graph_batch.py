@@ -244,11 +244,16 @@ def graph_batch(
     """The graphs in the layout that suits them and the device they are meant for; move them there with ``to``."""
     if readout not in READOUTS:
         raise ValueError(f"a readout is one of {', '.join(READOUTS)}; got {readout!r}")
+    layout = PaddedGraphs if fills_up(graphs, device) else FlatGraphs
+    return layout.of(graphs, marks, readout, extremes)
+
+
+def fills_up(graphs: GraphSet, device: torch.device | str) -> bool:
+    """Whether full adjacency matrices are the better way for these graphs on this device."""
     largest = int(graphs.sizes.max(initial=1))
     cells = len(graphs) * largest**2
     full = largest <= SMALL_GRAPHS or len(graphs.indices) >= WELL_FILLED * cells
-    layout = PaddedGraphs if torch.device(device).type != "cpu" and full and cells <= BLOCK_CELLS else FlatGraphs
-    return layout.of(graphs, marks, readout, extremes)
+    return torch.device(device).type != "cpu" and full and cells <= BLOCK_CELLS
 
 
 def slots_of(indptr: IntArray, indices: IntArray, wide: bool = False) -> IntArray | None:
