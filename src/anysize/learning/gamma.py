@@ -18,7 +18,7 @@ from anysize.colours import ColourName
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
 from anysize.learning.objectives import attribute_penalty, cross_entropy, logit_penalty
-from anysize.learning.roles import colour_roles
+from anysize.learning.roles import colour_roles, united_by_role
 from anysize.learning.settings import Over, Recipe, Settings
 from anysize.learning.training import Losses, Trained, train
 from anysize.representations.batch import PatternBatch
@@ -66,12 +66,22 @@ class Vocabulary:
             had, came = ("plain", "coloured") if self.palette is None else ("coloured", "plain")
             raise ValueError(f"this model was trained on {had} patterns and got {came} ones; count alike both times")
         if self.columns is None:
-            return counts.columns, csr_array(counts.densities(self.over) * self.scale)
+            return self._united(counts.columns, csr_array(counts.densities(self.over) * self.scale))
         if self.within:
-            return self.columns, csr_array(_aligned(counts, self.columns).densities(self.over) * self.scale)
+            return self._united(
+                self.columns, csr_array(_aligned(counts, self.columns).densities(self.over) * self.scale)
+            )
         shares: Any = counts.densities(self.over) * self.scale
         moved: Any = _aligned(replace(counts, matrix=shares), self.columns).matrix
         return self.columns, csr_array(moved)
+
+    def _united(self, columns: Columns, densities: csr_array[np.float64]) -> tuple[Columns, csr_array[np.float64]]:
+        """Patterns that differ by colours of one role are one pattern to the model."""
+        if self.palette is None or len(set(self.palette.values())) == len(self.palette):
+            return columns, densities
+        example, kind = united_by_role(columns, self.palette)
+        into = csr_array((np.ones(len(kind)), (np.arange(len(kind)), kind)), shape=(len(kind), len(example)))
+        return columns[example], csr_array(densities @ into)
 
 
 def _aligned(counts: Counts, columns: Columns) -> Counts:

@@ -8,6 +8,7 @@ penalty aims at ("treat attributes assigned to the same block as equivalent"), d
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,8 +16,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.stats import chi2
 
+from anysize.colours import ColourName
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
+from anysize.orbits import automorphisms
+from anysize.patterns import catalogue
 from anysize.representations.batch import neighbour_table
 
 FloatArray = NDArray[np.float64]
@@ -140,3 +144,26 @@ def _gaps(rate: FloatArray, variance: FloatArray, one: int, other: int) -> tuple
     gap = np.array([rate[:, a, b] - rate[:, c, d] for (a, b), (c, d) in pairs])
     spread = np.array([variance[:, a, b] + variance[:, c, d] for (a, b), (c, d) in pairs])
     return gap, spread
+
+
+def united_by_role(columns: Columns, role: Mapping[ColourName, int]) -> tuple[IntArray, IntArray]:
+    """Columns that are one pattern once colours are replaced by roles: one column of each kind, and everybody's kind.
+
+    Of all ways to turn a pattern onto itself the one with the smallest roles names its kind. Colours without a role
+    are a role of their own.
+    """
+    assert columns.colours is not None
+    codes = np.array([role.get(name, -1) for name in columns.palette] or [-1], np.int64) + 1
+    base = int(codes.max()) + 1
+    names = np.zeros(len(columns), np.int64)
+    for size in np.unique(columns.size):
+        power = base ** np.arange(int(size))
+        for place in np.unique(columns.place[columns.size == size]):
+            here = np.flatnonzero((columns.size == size) & (columns.place == place))
+            turns = automorphisms(catalogue(int(size))[place].code, int(size)).astype(np.int64)
+            dress = codes[columns.colours[here, :size].astype(np.int64)]
+            smallest = np.min([dress[:, turn] @ power for turn in turns], axis=0)
+            names[here] = smallest
+    key = np.column_stack([columns.size.astype(np.int64), columns.place.astype(np.int64), names])
+    _, example, kind = np.unique(key, axis=0, return_index=True, return_inverse=True)
+    return example, kind.reshape(-1)

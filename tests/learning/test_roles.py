@@ -1,0 +1,97 @@
+"""Which colours can be exchanged: found where planted, kept apart where not, and one input of the model then."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+import anysize as az
+from anysize.counting.columns import Columns
+from anysize.graphs import GraphSet
+from anysize.learning.gamma import fit_gamma
+from anysize.learning.roles import _pattern_pairs, colour_roles, united_by_role
+from anysize.learning.settings import Recipe, Settings
+from anysize.patterns import Pattern
+from anysize.tasks import TASKS
+
+
+def planted(task: str, seed: int, k: int = 4) -> tuple[az.Counts, np.ndarray]:
+    train = TASKS[task].splits(seed).train
+    assert train.y is not None
+    return az.count(train, k), train.y
+
+
+@pytest.mark.parametrize("task", ["sbm-20", "sbm-20-30", "sbm-colour", "sbm-colour-400"])
+def test_colours_of_one_block_have_one_role(task: str) -> None:
+    found = []
+    for seed in range(6):
+        counts, y = planted(task, seed)
+        role = dict(zip(counts.palette, colour_roles(counts, y).tolist(), strict=True))
+        assert role["red"] != role["green"], "blocks differ in every class, and both colours are common"
+        found.append(role["red"] == role["blue"] and role["green"] == role["yellow"])
+    assert sum(found) >= 5
+
+
+def test_colours_that_mean_something_are_kept_apart() -> None:
+    """Vertices of high degree are hubs and the others are leaves: nobody would exchange these."""
+    rng = np.random.default_rng(0)
+    edges, colours = [], []
+    for _ in range(60):
+        n = 12
+        pairs = [(i, j) for i in range(n) for j in range(i + 1, n) if rng.random() < (0.7 if j < 4 else 0.15)]
+        edges.append(pairs or [(0, 1)])
+        used = max(max(pair) for pair in edges[-1]) + 1
+        colours.append(["hub" if v < 4 else "leaf" for v in range(used)])
+    graphs = GraphSet.from_edges(edges, colours=colours)
+    assert colour_roles(az.count(graphs, 3), np.zeros(60, np.int64)).tolist() == [0, 1]
+
+
+def test_without_evidence_colours_stay_apart() -> None:
+    graphs = GraphSet.from_edges([[(0, 1), (1, 2)]] * 2, colours=[["a", "b", "c"]] * 2)
+    assert colour_roles(az.count(graphs, 3), np.array([0, 1])).tolist() == [0, 1, 2]
+    plain = az.count(graphs, 3, colours=False)
+    assert colour_roles(plain, np.array([0, 1])).tolist() == []
+
+
+def test_pairs_are_counted_as_by_hand() -> None:
+    path = Pattern.of([(0, 1), (1, 2)], colours=["a", "b", "a"])
+    edges, whole = (part.toarray().reshape(2, 2) for part in _pattern_pairs(Columns.of([path])))
+    assert edges.tolist() == [[0, 2], [2, 0]]
+    assert whole.tolist() == [[2, 2], [2, 0]]
+
+
+def test_patterns_are_united_as_their_canonical_forms_are() -> None:
+    counts, _ = planted("sbm-20", 3, k=5)
+    columns = counts.columns
+    role = {"red": 0, "blue": 0, "green": 1, "yellow": 1}
+    example, kind = united_by_role(columns, role)
+    dressed = [
+        Pattern.of(list(p.edges), colours=[f"r{role[str(c)]}" for c in p.colours or ()]).name for p in columns.patterns
+    ]
+    assert len(example) == len(set(dressed))
+    for name in set(dressed):
+        kinds = {int(kind[place]) for place, other in enumerate(dressed) if other == name}
+        assert len(kinds) == 1
+    assert np.array_equal(kind[example], np.arange(len(example)))
+
+
+def test_exchanging_colours_of_one_role_changes_nothing() -> None:
+    splits = TASKS["sbm-20"].splits(1)
+    counts, y = az.count(splits.train, 4), splits.train.y
+    assert y is not None
+    roles = colour_roles(counts, y)
+    role = dict(zip(counts.palette, roles.tolist(), strict=True))
+    assert role["red"] == role["blue"]
+    recipe = Recipe(roles=True, epochs=5)
+    stack = fit_gamma("gnn", counts, y, [Settings(penalty=0.1)], recipe, classes=2)
+    swap = {"red": "blue", "blue": "red"}
+    order = [list(splits.train.palette).index(swap.get(str(name), name)) for name in splits.train.palette]
+    assert splits.train.colours is not None
+    renamed = replace(splits.train, colours=np.array(order, np.uint16)[splits.train.colours])
+    np.testing.assert_allclose(stack.logits(az.count(renamed, 4)), stack.logits(counts), atol=1e-5)
+    other = next(p for p in permutations(range(4)) if p[0] == 1 and p[1] == 0)
+    mixed = replace(splits.train, colours=np.array(other, np.uint16)[splits.train.colours])
+    assert not np.allclose(stack.logits(az.count(mixed, 4)), stack.logits(counts), atol=1e-3)
