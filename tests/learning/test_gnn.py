@@ -15,6 +15,7 @@ from anysize.learning.gnn import LIVE, GNNProblem, GNNShape, GNNStack, fit_gnn, 
 from anysize.learning.memory import bytes_per_model
 from anysize.learning.objectives import by_environment
 from anysize.learning.settings import Recipe, Settings
+from anysize.representations.graph_batch import PaddedGraphs
 from anysize.representations.layers import initialise
 
 RECIPE = Recipe(epochs=6, epoch="best", tie_break="first")
@@ -283,3 +284,23 @@ def test_the_memory_of_a_model_is_foreseen(kind: str, relational: bool, batch_si
         foreseen = bytes_per_model(kind, TRAIN, settings, Recipe(), relational=relational)
         measured = (kept_bytes(shape, 5, batch_size) - kept_bytes(shape, 2, batch_size)) / 3
         assert measured <= foreseen <= 6 * measured
+
+
+def test_validation_graphs_need_memory_too() -> None:
+    settings = Settings(hidden=16, layers=2, batch_size=2)
+    alone = bytes_per_model("gin", TRAIN, settings, Recipe(), relational=True)
+    beside = bytes_per_model("gin", TRAIN, settings, Recipe(), validation=HELD_OUT, relational=True)
+    assert beside > alone
+    assert beside >= 4 * 10 * int(HELD_OUT.sizes.sum()) * 16  # one value for each unit, vertex and permutation
+
+
+def test_only_batches_of_one_shape_can_be_recorded() -> None:
+    shape = GNNShape("gin", "sum", False, 3, 2, 4, 2, Recipe())
+    flat = problem_of(shape, [Settings()])
+    assert not flat.recordable
+    padded = PaddedGraphs.of(TRAIN, shape.marks(TRAIN, TRAIN.palette), "sum", False)
+    problem = GNNProblem(shape, None, padded, flat.y, None, [Settings()], None, None)
+    assert problem.recordable
+    shapes = {tuple(len(level.degree) for level in problem._structure(torch.tensor(numbers), torch.tensor(1)).levels)
+              for numbers in ([0, 1, 2], [5, 9, 4])}  # fmt: skip
+    assert len(shapes) == 1

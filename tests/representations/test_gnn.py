@@ -353,6 +353,8 @@ def test_identities_are_positions_in_an_order_of_each_graph(layout: Any) -> None
         for place, n in enumerate(graphs.sizes):
             own = copy[graphs.first[place] : graphs.first[place + 1]]
             assert sorted(own.tolist()) == sorted(i % 10 for i in range(n))
+    other = FlatGraphs.of(graphs, Marks.read(graphs, None), "sum", False).rows()
+    assert np.array_equal(drawn[0], drawn_identities(other, 3, 1).numpy())  # both layouts draw alike
     alone = layout.of(graphs[3], Marks.read(graphs[3], None), "sum", False).rows()
     ours = fixed_identities(alone, 4).numpy()[:, vertices_of(alone)]
     assert np.array_equal(ours, fixed[:, graphs.first[3] :])  # whatever other graphs are there

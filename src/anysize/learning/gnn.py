@@ -104,11 +104,14 @@ class GNNProblem:
         self.penalised = any(member.irm > 0 for member in members)
         self.count = 0 if environments is None else int(environments.max()) + 1
 
-    recordable = False  # batches of graphs differ in their numbers of vertices
-
     @property
     def size(self) -> int:
         return len(self.y)
+
+    @property
+    def recordable(self) -> bool:
+        """Mini-batches of filled-up graphs have one shape; those of flat ones depend on the graphs."""
+        return not isinstance(self.batch, FlatGraphs)
 
     def losses(self, model: nn.Module, graphs: Tensor | None, step: Tensor, epoch: Tensor) -> Losses:
         logits = model(self._structure(graphs, step))

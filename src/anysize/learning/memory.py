@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import pairwise
 
 from anysize.graphs import GraphSet
-from anysize.learning.gnn import GNN, GNNShape
+from anysize.learning.gnn import GNN, LIVE, GNNShape
 from anysize.learning.settings import Recipe, Settings
 from anysize.representations.graph_batch import fills_up
 
@@ -17,12 +17,14 @@ COPIES_OF_PARAMETERS = 6  # value, gradient, two averages of Adam, the kept epoc
 
 
 def bytes_per_model(
-    kind: GNN, graphs: GraphSet, settings: Settings, recipe: Recipe, *, relational: bool = False, device: str = "cpu"
-) -> int:
-    """About the memory of one model in a training step on these graphs; a stack of M members takes M times as much.
+    kind: GNN, graphs: GraphSet, settings: Settings, recipe: Recipe, *, validation: GraphSet | None = None,
+    relational: bool = False, device: str = "cpu",
+) -> int:  # fmt: skip
+    """About the memory of one model while it is trained on these graphs; a stack of M members takes M times as much.
 
-    The graphs themselves, which all members share, are not counted. Rows that vertices share are: a plain graph
-    costs little in the first layers, whatever its size.
+    The graphs themselves, which all members share, are not counted. Rows that vertices share count once: a plain
+    graph costs little in the first layers, whatever its size. ``validation``: graphs that are looked at all at once
+    in every epoch, with the permutations of prediction where there are any.
 
     Examples:
         >>> ring = GraphSet.from_edges([(i, (i + 1) % 500) for i in range(500)])
@@ -38,6 +40,9 @@ def bytes_per_model(
     for rows, (below, above) in zip(_rows(shape, graphs, settings, device), pairwise(widths), strict=True):
         kept += rows * (KEPT[kind][0] * above + KEPT[kind][1] * below)
         passing = max(passing, rows * (PASSING[kind][0] * above + PASSING[kind][1] * below))
+    if validation is not None:
+        copies = recipe.test_permutations if relational else 1
+        passing = max(passing, _vertex_rows(validation, device) * copies * LIVE[kind] * max(widths))
     parameters = sum(parameter.numel() for parameter in shape.build([settings.jumping]).parameters())
     return int(4 * (kept + passing + COPIES_OF_PARAMETERS * parameters))
 
@@ -47,10 +52,14 @@ def _rows(shape: GNNShape, graphs: GraphSet, settings: Settings, device: str) ->
     palette = None if graphs.colours is None else graphs.palette
     batch_size = settings.batch_size or len(graphs)
     if shape.relational or batch_size < len(graphs):
-        share, copies = min(1.0, batch_size / max(len(graphs), 1)), 1
-        if shape.relational:
-            copies = int(shape.recipe.permutations)
-        largest = int(graphs.sizes.max(initial=1))
-        rows = len(graphs) * largest if fills_up(graphs, device) else int(graphs.sizes.sum())
-        return [share * rows * copies] * shape.layers
+        copies = int(shape.recipe.permutations) if shape.relational else 1
+        share = min(1.0, batch_size / max(len(graphs), 1))
+        return [share * _vertex_rows(graphs, device) * copies] * shape.layers
     return [float(len(level.degree)) for level in shape.structure(graphs, palette).levels]
+
+
+def _vertex_rows(graphs: GraphSet, device: str) -> int:
+    """Rows where every vertex has its own, those that only fill up included."""
+    if fills_up(graphs, device):
+        return len(graphs) * int(graphs.sizes.max(initial=1))
+    return int(graphs.sizes.sum())

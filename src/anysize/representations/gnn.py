@@ -66,10 +66,15 @@ def _first_sums(rows: Rows, mark: Tensor, near: Sums, marks: int) -> Sums:
 
 
 def drawn_identities(rows: Rows, copies: int, step: Tensor | int) -> Tensor:
-    """Positions modulo 10 in random orders of every graph, others in every step: (copies, rows)."""
-    amount = len(rows.mark)
-    seed = torch.zeros(1, dtype=torch.int64, device=rows.mark.device)
-    return _positions(rows, uniform(seed, step, copies * amount, stream=TRAINING).view(copies, amount))
+    """Positions modulo 10 in random orders of every graph, others in every step: (copies, rows).
+
+    A vertex's number among all vertices decides, so that both layouts draw alike.
+    """
+    seeds = torch.arange(copies, device=rows.mark.device)
+    drawn = uniform(seeds, step, len(rows.mark), stream=TRAINING)
+    if rows.weight is not None:
+        drawn = drawn[:, rows.weight.long().cumsum(0) - rows.weight.long()]
+    return _positions(rows, drawn)
 
 
 def fixed_identities(rows: Rows, copies: int) -> Tensor:
