@@ -53,9 +53,9 @@ class RecordStore:
         """The files of records, in the order of their names."""
         return sorted(path for pattern in ("*.jsonl", "*.jsonl.gz") for path in self.folder.rglob(pattern))
 
-    def keys(self) -> set[str]:
-        """The keys of all finished runs: far cheaper than reading the records."""
-        return {key for _, key in self._lines(key_of_line)[0]}
+    def keys(self, files: Iterable[Path] | None = None) -> set[str]:
+        """The keys of all finished runs, or of those in some of the files: far cheaper than reading the records."""
+        return {key for _, key in self._lines(key_of_line, files)[0]}
 
     def read(
         self,
@@ -122,19 +122,22 @@ class RecordStore:
             part.write_bytes(gzip.compress(content, 6, mtime=0) if ending.endswith(".gz") else content)
         return path
 
-    def _lines(self, read: Callable[[bytes], Read]) -> tuple[list[tuple[Path, Read]], set[Path]]:
+    def _lines(
+        self, read: Callable[[bytes], Read], files: Iterable[Path] | None = None
+    ) -> tuple[list[tuple[Path, Read]], set[Path]]:
         """What was read from every good line, with its file; and the files with others, each named in a warning."""
         for _ in range(TRIES):
             found: list[tuple[Path, Read]] = []
             damaged: dict[Path, str] = {}
             try:
-                for path in self.files():
+                for path in self.files() if files is None else files:
                     values, complaints = _read_file(path, read)
                     found += [(path, value) for value in values]
                     if complaints:
                         more = f" (and {len(complaints) - 1} more)" if len(complaints) > 1 else ""
                         damaged[path] = f"{path} is read in part: {complaints[0]}{more}"
             except FileNotFoundError:  # another process has compacted the folder since it was listed
+                files = None
                 continue
             for complaint in damaged.values():
                 warn_user(complaint, RecordWarning)

@@ -1,0 +1,103 @@
+"""``python -m anysize.experiments.sweep``: the command `anysize sweep` where typer and rich are not installed.
+
+For machines that only train: with the counts in a store and torch, numpy, scipy and networkx, nothing else is needed.
+"""
+
+from __future__ import annotations
+
+import sys
+from argparse import ArgumentParser, Namespace
+from collections.abc import Sequence
+
+from anysize.choice import device_of
+from anysize.experiments.configurations import GRIDS, parse_setting
+from anysize.experiments.display import duration, shown_progress
+from anysize.experiments.plan import make_plan
+from anysize.experiments.sweep import Swept, fill_store, sweep
+from anysize.methods import RECIPES
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Parse, sweep, tell; 0, or 1 where something failed."""
+    chosen = _parser().parse_args(arguments)
+    try:
+        return _carry_out(chosen)
+    except (ValueError, OverflowError, OSError, ImportError, MemoryError) as error:
+        print(f"Error: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("Stopped. The same command goes on.", file=sys.stderr)
+        return 130
+
+
+def _carry_out(chosen: Namespace) -> int:
+    methods = None if chosen.methods is None else [name for text in chosen.methods for name in names(text)]
+    plan = make_plan(
+        chosen.targets, methods, grid=chosen.grid, seeds=chosen.seeds, data=chosen.data, recipe=chosen.recipe,
+        settings=dict(parse_setting(text) for text in chosen.set), stack=chosen.stack,
+        device="cpu" if chosen.cluster else device_of(chosen.device),
+    )  # fmt: skip
+    with shown_progress() as show:
+        if chosen.count_only:
+            left_out = fill_store(plan, _needed(chosen.store), chosen.data_dir, show)
+            told, code = [*plan.left_out, *left_out.values(), f"The counts are in {chosen.store}."], 0
+        else:
+            swept = sweep(
+                plan, chosen.records, workers=chosen.workers, cluster=chosen.cluster, device=chosen.device,
+                stack=chosen.stack, store=chosen.store, data_dir=chosen.data_dir, time_limit=chosen.time_limit,
+                curves=chosen.curves, show=show,
+            )  # fmt: skip
+            told, code = sentences(swept, chosen.records), int(bool(swept.failures))
+    print("\n".join(told))
+    return code
+
+
+def sentences(swept: Swept, records: object) -> list[str]:
+    """What a sweep has done, for a reader.
+
+    >>> sentences(Swept(30, 10, 20, (), (), 61.0), "results/records")
+    ['30 runs: 20 trained in 1:01, 10 found. The records are in results/records.']
+    """
+    told = list(swept.left_out)
+    told += [f"Failed: {sentence}" for sentence in swept.failures]
+    told.append(
+        f"{swept.planned:,} runs: {swept.made:,} trained in {duration(swept.seconds)}, {swept.found:,} found. "
+        f"The records are in {records}."
+    )
+    if swept.left:
+        told.append(f"{swept.left:,} runs are left: the same command goes on with them.")
+    return told
+
+
+def names(text: str) -> list[str]:
+    """Names between commas."""
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def _needed(store: str | None) -> str:
+    if store is None:
+        raise ValueError("--count-only fills a store: name its folder with --store.")
+    return store
+
+
+def _parser() -> ArgumentParser:
+    parser = ArgumentParser("python -m anysize.experiments.sweep", description="Train a table; see anysize sweep.")
+    add = parser.add_argument
+    add("targets", nargs="+", metavar="table1|table2|table3|TASK")
+    add("--methods", nargs="+")
+    add("--grid", choices=GRIDS)
+    add("--seeds", type=int, default=10)
+    add("--data", default="published", help="published, a seed, or fresh:10")
+    add("--recipe", choices=RECIPES, default="paper")
+    add("--set", nargs="+", default=[], metavar="NAME=VALUE")
+    add("--workers", type=int, default=1)
+    add("--cluster")
+    add("--device", default="auto")
+    add("--records", default="results/records")
+    add("--stack", type=int)
+    add("--store")
+    add("--data-dir")
+    add("--time-limit", type=float)
+    add("--curves", type=int, default=50)
+    add("--count-only", action="store_true")
+    return parser

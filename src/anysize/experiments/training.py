@@ -1,0 +1,231 @@
+"""Runs become records: models are trained in stacks, scored on every split, and written down."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+
+from anysize import __version__
+from anysize.choice import device_of
+from anysize.experiments.classes import encode
+from anysize.experiments.configurations import divided, recipe_with
+from anysize.experiments.curves import POINTS, Curves, places, rounded
+from anysize.experiments.plain import Plain, compact_json, plain
+from anysize.experiments.plan import Piece
+from anysize.experiments.prepared import Prepared, prepared, tables_for
+from anysize.experiments.records import Outcome, Record, Scores, now, versions
+from anysize.learning.settings import Recipe
+from anysize.learning.training import Trained
+from anysize.methods import Examples, Fitted, Method, Problem, RecipeName, Run, find_method
+from anysize.tasks.task import FOLDS
+
+Report = Callable[[float], None]
+Floats = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Job:
+    """How runs are trained, and what is kept of them.
+
+    Attributes:
+        device: `cpu`, `cuda`, `cuda:1`; in a sweep also `auto`, which is decided where the work is done.
+        most: the most models in one stack; as many as the method thinks right if None.
+        points: epochs kept of each training curve; 0 keeps none.
+    """
+
+    device: str = "cpu"
+    most: int | None = None
+    points: int = POINTS
+
+
+def records_of(
+    ready: Prepared, data: str, method: Method, recipe: RecipeName, runs: Sequence[Run], job: Job,
+    report: Report | None = None,
+) -> list[Record]:  # fmt: skip
+    """Train runs of one method on one data set.
+
+    Where the task has folds, five models are trained for every run, each without one fold; the mean of their scores
+    on it is the validation score. Then all training graphs train the model that is tested. All of them are at their
+    last epoch: there are no validation graphs to choose another by.
+    """
+    ready.count(tables_for(method, ready.task, [run.configuration for run in runs]))
+    found: dict[str, Record] = {}
+    groups = [list(own) for _, own in groupby(sorted(runs, key=_changes), key=_changes)]
+    for place, own in enumerate(groups):
+        maker = _Maker(ready, data, method, recipe, own, job, _part(report, place, len(groups)))
+        found |= {_name(record.configuration, record.seed): record for record in maker.records()}
+    return [found[_name(run.configuration, run.seed)] for run in runs]
+
+
+def work(piece: Piece, job: Job, data_dir: str | None, store: str | None, report: Report | None = None) -> list[Record]:
+    """Train a piece of a sweep, with one thread of torch: sums are then the same however many pieces are at work."""
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        ready = prepared(piece.task, piece.data, data_dir, store)
+        here = replace(job, device=device_of(job.device))
+        return records_of(ready, piece.data, find_method(piece.method), piece.recipe, piece.runs, here, report)
+    finally:
+        torch.set_num_threads(threads)
+
+
+class _Maker:
+    """Runs whose recipe is the same."""
+
+    def __init__(
+        self, ready: Prepared, data: str, method: Method, recipe: RecipeName, runs: Sequence[Run], job: Job,
+        report: Report | None,
+    ) -> None:  # fmt: skip
+        self.prepared, self.data, self.method, self.name, self.job = ready, data, method, recipe, job
+        self.changes = divided(runs[0].configuration)[1]
+        self.recipe = recipe_with(method.recipe(recipe, ready.task.family), self.changes)
+        self.runs = [Run(divided(run.configuration)[0], run.seed) for run in runs]
+        self.report = report
+        self.folded = ready.task.protocol == "folds"
+        self.parts = FOLDS + 1 if self.folded else 1
+
+    def records(self) -> Iterator[Record]:
+        scores, spent = self._folds() if self.folded else ({}, {})
+        began = time.perf_counter()
+        problem = self.prepared.problem(self.job.device)
+        for fitted in self._fit(problem, self.parts - 1):
+            chances = {name: fitted.probabilities(examples) for name, examples in self.prepared.sets.items()}
+            seconds = (time.perf_counter() - began) / len(fitted.runs)
+            for member, run in enumerate(fitted.runs):
+                own = _name(run.configuration, run.seed)
+                known = {name: table[member] for name, table in chances.items()}
+                outcome = self._outcome(fitted.trained, member, run, known, scores.get(own))
+                yield self._record(fitted.trained, member, run, outcome, seconds + spent.get(own, 0.0))
+            began = time.perf_counter()
+
+    def _folds(self) -> tuple[dict[str, float], dict[str, float]]:
+        """The mean validation score of every run over the folds, and the seconds it took."""
+        scores: dict[str, list[float]] = {}
+        spent: dict[str, float] = {}
+        for place, (part, held) in enumerate(self.prepared.folds()):
+            began = time.perf_counter()
+            for fitted in self._fit(part.problem(self.job.device), place):
+                predicted = fitted.probabilities(held).argmax(axis=-1)
+                seconds = (time.perf_counter() - began) / len(fitted.runs)
+                for run, classes in zip(fitted.runs, predicted, strict=True):
+                    own = _name(run.configuration, run.seed)
+                    scores.setdefault(own, []).append(self.prepared.task.score(held.labels(), classes))
+                    spent[own] = spent.get(own, 0.0) + seconds
+                began = time.perf_counter()
+        return {own: float(np.mean(values)) for own, values in scores.items()}, spent
+
+    def _fit(self, problem: Problem, part: int) -> Iterator[Fitted]:
+        return fit_in_memory(
+            self.method, problem, self.runs, self.recipe, _part(self.report, part, self.parts), self.job.most
+        )
+
+    def _outcome(
+        self, trained: Trained | None, member: int, run: Run, chances: dict[str, Floats], validation: float | None
+    ) -> Outcome:
+        task, sets = self.prepared.task, self.prepared.sets
+        classes = {name: table.argmax(axis=-1) for name, table in chances.items()}
+        scores = {name: task.score(sets[name].labels(), classes[name]) for name in sets}
+        if validation is not None:
+            scores["validation"] = validation
+        predictions = encode(classes["test"])
+        if trained is None:
+            return Outcome(Scores(**scores), predictions=predictions)
+        losses = {name: _cross_entropy(sets[name], table) for name, table in chances.items()}
+        epoch = _kept_epoch(trained, member)
+        penalised = any(run.configuration.get(name, 0) > 0 for name in ("penalty", "irm"))
+        penalty = float(trained.curves["penalty"][epoch - 1, member]) if penalised else None
+        return Outcome(Scores(**scores), Scores(**losses), penalty, epoch, predictions)
+
+    def _record(self, trained: Trained | None, member: int, run: Run, outcome: Outcome, seconds: float) -> Record:
+        # the choice depended on validation where it was looked at in every epoch
+        chosen = trained is not None and bool(torch.isfinite(trained.curves["validation_score"]).all())
+        return Record(
+            self.prepared.task.name,
+            self.data,
+            self.method.name,
+            self.name,
+            {**run.configuration, **self.changes},
+            run.seed,
+            outcome,
+            epochs=None if trained is None else len(trained.curves["loss"]),
+            tied_epochs=int(trained.ties[member]) if trained is not None and chosen else None,
+            curves=None if trained is None else thinned(trained, member, self.job.points),
+            labels=self.prepared.test_labels,
+            versions={**versions(), "anysize": __version__},
+            device=device_name(self.job.device),
+            seconds=round(seconds, 4),
+            when=now(),
+        )
+
+
+def fit_in_memory(
+    method: Method, problem: Problem, runs: Sequence[Run], recipe: Recipe, report: Report | None, most: int | None
+) -> Iterator[Fitted]:
+    """Train; where the memory of a GPU does not hold a stack, in stacks of half the size."""
+    left = list(runs)
+    while left:
+        try:
+            for fitted in method.learner.fit(problem, left, recipe, report, most):
+                left = [run for run in left if run not in fitted.runs]
+                yield fitted
+            return
+        except torch.cuda.OutOfMemoryError:
+            size = min(most or len(left), len(left))
+            if size == 1:
+                raise MemoryError(f"one model of {method.name} does not fit into the memory of the GPU") from None
+            most = (size + 1) // 2
+            torch.cuda.empty_cache()
+
+
+def thinned(trained: Trained, member: int, points: int) -> Curves | None:
+    """Some epochs of the curves of one model: those at which validation was looked at, if there are any."""
+    if not points:
+        return None
+    loss, score, penalty = (trained.curves[name][:, member] for name in ("loss", "validation_score", "penalty"))
+    looked = torch.isfinite(score)
+    known = torch.nonzero(looked if looked.any() else torch.isfinite(loss))[:, 0].tolist()
+    kept = [known[at] for at in places(len(known), points)]
+
+    def values(curve: torch.Tensor) -> tuple[float | None, ...]:
+        return tuple(rounded(float(curve[at])) for at in kept)
+
+    return Curves(
+        tuple(at + 1 for at in kept),
+        values(loss),
+        values(score) if looked.any() else (),
+        values(penalty) if penalty.nan_to_num().any() else (),
+    )
+
+
+def device_name(device: str) -> str:
+    """A device as records have it: the name of the GPU, or cpu."""
+    return torch.cuda.get_device_name(device) if device.startswith("cuda") else device
+
+
+def _kept_epoch(trained: Trained, member: int) -> int:
+    """Counted from 1; a model without one good epoch is left as it was after its last."""
+    epoch = int(trained.epoch[member])
+    return len(trained.curves["loss"]) if epoch < 0 else epoch + 1
+
+
+def _cross_entropy(examples: Examples, chances: Floats) -> float:
+    own = chances[np.arange(len(chances)), examples.labels()]
+    return float(-np.log(np.maximum(own, np.finfo(np.float64).tiny)).mean())
+
+
+def _changes(run: Run) -> str:
+    return compact_json(plain(divided(run.configuration)[1]))
+
+
+def _name(configuration: Mapping[str, Plain], seed: int) -> str:
+    return compact_json([plain(configuration), seed])
+
+
+def _part(report: Report | None, place: int, parts: int) -> Report | None:
+    return None if report is None else lambda done: report((place + done) / parts)
