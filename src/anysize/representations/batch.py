@@ -70,7 +70,7 @@ class PatternBatch:
     def vertices(self) -> tuple[IntArray, IntArray, IntArray]:
         """All vertices in one list: neighbours (filled up with -1), colours, and the pattern each belongs to."""
         number = np.cumsum(self.present.reshape(-1)).reshape(self.present.shape) - 1
-        near = self.neighbours.reshape(len(self), -1)
+        near = self.neighbours.reshape(len(self), self.k * self.neighbours.shape[2])
         moved = np.take_along_axis(number, np.maximum(near, 0), axis=1)
         moved = np.where(near >= 0, moved, -1).reshape(self.neighbours.shape)
         item = np.broadcast_to(np.arange(len(self))[:, None], self.present.shape)
