@@ -11,12 +11,16 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from anysize.causal import Environment, sample_graphs, sample_twins
+    from anysize.classifier import GraphClassifier
     from anysize.counting import count
     from anysize.counting.counts import Counts
     from anysize.counting.stream import count_stream, open_stream
+    from anysize.densities import AttachDensities, SubgraphDensities
     from anysize.errors import CountWarning, GraphError, GraphWarning
     from anysize.graphons import BlockModel, ErdosRenyi, SmoothGraphon
     from anysize.graphs import GraphSet
+    from anysize.methods import METHODS
+    from anysize.model_file import load
     from anysize.patterns import Pattern, catalogue
     from anysize.readers import read
     from anysize.tasks import TASKS, Splits, Task, size_split
@@ -24,22 +28,27 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _HOME = {
+    "AttachDensities": "anysize.densities",
     "BlockModel": "anysize.graphons",
     "CountWarning": "anysize.errors",
     "Counts": "anysize.counting.counts",
     "Environment": "anysize.causal",
     "ErdosRenyi": "anysize.graphons",
+    "GraphClassifier": "anysize.classifier",
     "GraphError": "anysize.errors",
     "GraphSet": "anysize.graphs",
     "GraphWarning": "anysize.errors",
+    "METHODS": "anysize.methods",
     "Pattern": "anysize.patterns",
     "SmoothGraphon": "anysize.graphons",
     "Splits": "anysize.tasks",
+    "SubgraphDensities": "anysize.densities",
     "TASKS": "anysize.tasks",
     "Task": "anysize.tasks",
     "catalogue": "anysize.patterns",
     "count": "anysize.counting",
     "count_stream": "anysize.counting.stream",
+    "load": "anysize.model_file",
     "open_stream": "anysize.counting.stream",
     "read": "anysize.readers",
     "sample_graphs": "anysize.causal",
@@ -48,23 +57,28 @@ _HOME = {
 }
 
 __all__ = [
+    "METHODS",
     "TASKS",
+    "AttachDensities",
     "BlockModel",
     "CountWarning",
     "Counts",
     "Environment",
     "ErdosRenyi",
+    "GraphClassifier",
     "GraphError",
     "GraphSet",
     "GraphWarning",
     "Pattern",
     "SmoothGraphon",
     "Splits",
+    "SubgraphDensities",
     "Task",
     "__version__",
     "catalogue",
     "count",
     "count_stream",
+    "load",
     "open_stream",
     "read",
     "sample_graphs",

@@ -18,9 +18,12 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 LEVELS = (
     ("errors", "colours", "labels", "graphs", "orbits", "drawing", "patterns", "colouring", "expectations", "graphons"),
-    ("builtin", "readers", "draws", "causal", "theory", "counting"),
+    ("builtin", "progress", "readers", "draws", "causal", "theory", "counting"),
     ("representations", "learning"),
-    ("kernels", "sanity", "methods", "classifier", "tasks"),
+    (
+        *("kernels", "sanity", "methods", "tasks"),
+        *("choice", "ensemble", "classifier", "explain", "model_file", "densities"),
+    ),
     ("experiments", "diagnose", "plots"),
     ("cli", "demo", "output", "__main__"),
 )

@@ -1,0 +1,217 @@
+"""What a classifier's parameters mean: a method, its recipe, one configuration, and the runs that it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from difflib import get_close_matches
+from math import isfinite
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anysize.learning.settings import Recipe
+from anysize.methods import Configuration, Method, Run, find_method
+from anysize.methods.neural import GammaMethod, GNNMethod
+from anysize.methods.problem import Sizes, balancing_weights
+from anysize.patterns import check_size
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+
+METRICS = ("accuracy", "mcc")
+SHARE = 0.1  # of the training graphs, held out where the recipe chooses among epochs
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A method with everything that a user may set decided.
+
+    ``share``: of the training graphs to hold out for validation, 0 for none. ``runs``: one per model.
+    """
+
+    method: Method
+    recipe: Recipe
+    runs: tuple[Run, ...]
+    k: Sizes
+    share: float
+    device: str
+
+    @property
+    def irm(self) -> bool:
+        """Whether training compares environments."""
+        return bool(self.runs[0].configuration.get("irm", 0) > 0)
+
+
+def whole_number(name: str, value: Any, least: int = 1) -> int:
+    """The value as an int, if it is one and not too small."""
+    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < least:
+        raise ValueError(f"{name} must be a whole number of at least {least}; got {value!r}")
+    return int(value)
+
+
+def _number(value: Any) -> float:
+    """The value as a float; nan, which no comparison lets pass, for what is no number."""
+    real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
+    return float(value) if real else float("nan")
+
+
+def _positive(name: str, value: Any) -> float:
+    if not 0 < _number(value) < float("inf"):
+        raise ValueError(f"{name} must be a number above 0; got {value!r}")
+    return float(value)
+
+
+def _weight(name: str, value: Any) -> float:
+    if not 0 <= _number(value) < float("inf"):
+        raise ValueError(f"{name} must be a number of at least 0; got {value!r}")
+    return float(value)
+
+
+def _switch(name: str, value: Any) -> bool:
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False; got {value!r}")
+    return bool(value)
+
+
+def _batch(name: str, value: Any) -> int:
+    return whole_number(name, value, 2)  # batch norm cannot judge a single graph
+
+
+def _over(name: str, value: Any) -> str:
+    Recipe(over=value)  # it knows what is allowed
+    return str(value)
+
+
+# Parameters that are None unless set: how each is read, and which methods have it.
+CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
+    "epochs": whole_number, "hidden": whole_number, "lr": _positive, "batch_size": _batch, "layers": whole_number,
+    "jumping": _switch, "penalty": _weight, "irm": _weight, "over": _over, "top": whole_number,
+}  # fmt: skip
+_TRAINED = frozenset({"epochs", "hidden", "lr", "batch_size"})
+_DEEP = _TRAINED | {"layers", "jumping"}
+
+
+def accepts(method: Method) -> frozenset[str]:
+    """The parameters of `CHECKS` that a method has.
+
+    >>> sorted(accepts(find_method("gamma-1hot")))
+    ['batch_size', 'epochs', 'hidden', 'lr', 'over', 'top']
+    """
+    if isinstance(method.learner, GNNMethod):
+        return _DEEP | {"irm"}
+    if isinstance(method.learner, GammaMethod):
+        return (_TRAINED if method.name == "gamma-1hot" else _DEEP | {"penalty"}) | {"over", "top"}
+    return frozenset()
+
+
+def works_on_counts(method: Method) -> bool:
+    """Whether a table of counts is all that the method looks at."""
+    return isinstance(method.learner, GammaMethod) or method.name == "gc-kernel"
+
+
+def sees_colours(method: Method) -> bool:
+    """Whether vertices are told apart by colour: by all methods but the sanity rows."""
+    return method.name not in ("random", "majority", "size-only", "topology-only")
+
+
+def choose(parameters: Mapping[str, Any], coloured: bool) -> Choice:
+    """The choice that the parameters of a `GraphClassifier` make, for graphs with or without colours."""
+    method = find_method(parameters["method"])
+    recipe = method.recipe(parameters["recipe"])
+    given = _given(method, parameters)
+    if given.get("penalty") and not coloured:
+        raise ValueError(
+            f"penalty={given['penalty']:g} asks that colours must not matter, and these graphs have none; leave it out"
+        )
+    changed = {name: given[name] for name in ("over", "epochs") if name in given}
+    own = {name: value for name, value in given.items() if name not in ("over", "epochs", "top")}
+    configuration: Configuration = method.default(parameters["recipe"], None, coloured) | own
+    metric = parameters["metric"]
+    if metric not in METRICS:
+        raise ValueError(f"metric must be one of {', '.join(METRICS)}; got {metric!r}")
+    models = whole_number("n_models", parameters["n_models"])
+    seed = whole_number("seed", parameters["seed"], 0)
+    seeds = range(seed, seed + (models if method.seeded else 1))  # without chance all models would be the same
+    return Choice(
+        method,
+        replace(recipe, **changed),
+        tuple(Run(configuration, own_seed) for own_seed in seeds),
+        sizes(parameters["k"]),
+        _share(parameters["validation"], recipe),
+        device_of(parameters["device"]),
+    )
+
+
+def _given(method: Method, parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """What the user has set, checked; an error for what the method does not have."""
+    given = {name: parameters[name] for name in CHECKS if parameters[name] is not None}
+    known = accepts(method)
+    for name in given:
+        if name not in known:
+            listed = f"it has {', '.join(sorted(known))}" if known else "it has nothing of the kind"
+            raise ValueError(f"{name} does not apply to {method.name}, {listed}; leave it out")
+    return {name: CHECKS[name](name, value) for name, value in given.items()}
+
+
+def sizes(k: Any) -> Sizes:
+    """A pattern size, or several in ascending order.
+
+    >>> sizes(5), sizes([4, 3])
+    (5, (3, 4))
+    """
+    if isinstance(k, (list, tuple, set, frozenset, range, np.ndarray)) and len(k):
+        found = tuple(sorted({check_size(size) for size in k}))
+        return found[0] if len(found) == 1 else found
+    return check_size(k)
+
+
+def _share(validation: Any, recipe: Recipe) -> float:
+    if validation is None:
+        return SHARE if recipe.epoch == "best" else 0.0
+    if not 0 <= _number(validation) < 1:
+        raise ValueError(
+            "validation is the share of the training graphs to hold out, from 0 (none) up to, not including, 1, or "
+            f"None for what the recipe needs; validation graphs are passed to fit. Got {validation!r}"
+        )
+    return float(validation)
+
+
+def device_of(name: Any) -> str:
+    """The torch device of a name; an error where this machine has none of the kind."""
+    import torch
+
+    there = bool(torch.cuda.is_available())
+    if name == "auto":
+        return "cuda" if there else "cpu"
+    kind, _, number = str(name).partition(":")
+    if kind not in ("cpu", "cuda") or (number and not number.isdigit()):
+        raise ValueError(f"device must be cpu, cuda (or cuda:1, ...) or auto; got {name!r}")
+    if kind == "cuda" and not there:
+        raise ValueError(f"device={name!r} needs a CUDA GPU and torch finds none; take device='cpu' or 'auto'")
+    return str(name)
+
+
+def class_weights(wanted: Any, classes: NDArray[Any], y: IntArray) -> FloatArray | None:
+    """The weight of every class in the loss: None for equal ones, n / (classes * n_c) for "balanced", or a mapping.
+
+    A class that the mapping does not name has weight 1.
+    """
+    if wanted is None:
+        return None
+    if isinstance(wanted, str) and wanted == "balanced":
+        return balancing_weights(y, len(classes)) / len(classes)
+    if not isinstance(wanted, Mapping):
+        raise ValueError(f"class_weight must be None, 'balanced' or a mapping from classes to weights; got {wanted!r}")
+    names = classes.tolist()
+    strange = [name for name in wanted if name not in names]
+    if strange:
+        near = get_close_matches(str(strange[0]), [str(name) for name in names], n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"the classes are {', '.join(map(repr, names[:10]))}"
+        raise ValueError(f"class_weight names {strange[0]!r}, which is no class of the training graphs: {hint}")
+    weights = np.array([wanted.get(name, 1.0) for name in names], np.float64)
+    if not all(isfinite(weight) and weight >= 0 for weight in weights) or not weights.any():
+        raise ValueError(f"class weights must be numbers of at least 0, not all 0; got {dict(wanted)}")
+    return weights

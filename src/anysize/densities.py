@@ -1,0 +1,147 @@
+"""Densities of patterns as features: a scikit-learn transformer, and a transform for PyG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from anysize.choice import sizes, whole_number
+from anysize.counting import count
+from anysize.counting.counts import OVER, Counts, Over
+from anysize.ensemble import as_source
+from anysize.kernels.products import short_indices
+
+
+class SubgraphDensities(TransformerMixin, BaseEstimator):
+    """Densities of the connected induced patterns, as columns for any scikit-learn estimator.
+
+    Columns are the patterns that occur in the graphs seen by `fit`, by edges and colour names; others are left out
+    later on, though they count in the denominators of ``over="connected"``.
+
+    Args:
+        k: the vertices of the patterns, or several sizes.
+        over: what densities are shares of, see `Counts.densities`.
+        colours: tell vertices apart by colour, where graphs have some.
+        top: keep only so many patterns, the most common ones; the others are dropped before shares are taken.
+        colour: for networkx, PyG and igraph graphs, the vertex attribute with the colours.
+
+    Examples:
+        >>> from anysize import GraphSet
+        >>> square, paw = [(0, 1), (1, 2), (2, 3), (3, 0)], [(0, 1), (1, 2), (2, 0), (2, 3)]
+        >>> densities = SubgraphDensities(k=3)
+        >>> densities.fit_transform(GraphSet.from_edges([square, paw])).toarray()
+        array([[1.  , 0.  ],
+               [0.5 , 0.25]])
+        >>> densities.get_feature_names_out().tolist()
+        ['3-path', 'triangle']
+    """
+
+    def __init__(
+        self, k: int | Sequence[int] = 4, over: Over = "subsets", colours: bool = True, top: int | None = None,
+        colour: str | None = None,
+    ) -> None:  # fmt: skip
+        self.k = k
+        self.over = over
+        self.colours = colours
+        self.top = top
+        self.colour = colour
+
+    def fit(self, graphs: Any, y: Any = None) -> SubgraphDensities:
+        """Learn which patterns occur; ``y`` is ignored. Graphs may be a table of counts."""
+        self._learn(graphs)
+        return self
+
+    def fit_transform(self, graphs: Any, y: Any = None) -> csr_array[np.float64]:
+        """`fit`, and the densities of the same graphs."""
+        return self._densities(self._learn(graphs))
+
+    def transform(self, graphs: Any) -> csr_array[np.float64]:
+        """(graphs, patterns)."""
+        check_is_fitted(self, "vocabulary_")
+        counts = self._count(graphs)
+        if len(counts) and (counts.columns.colours is None) != (self.vocabulary_.columns.colours is None):
+            had, have = ("none", "some") if self.vocabulary_.columns.colours is None else ("some", "none")
+            raise ValueError(f"the graphs of fit had {had} colours and these have {have}; colour both or neither")
+        return self._densities(counts)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The names of the patterns, one per column."""
+        check_is_fitted(self, "vocabulary_")
+        return np.array([pattern.name for pattern in self.vocabulary_.patterns], object)
+
+    def _learn(self, graphs: Any) -> Counts:
+        if self.over not in OVER:
+            raise ValueError(f"over must be one of {', '.join(OVER)}; got {self.over!r}")
+        counts = self._count(graphs)
+        kept = counts.select(np.bincount(counts.matrix.indices, minlength=len(counts.columns)) > 0)
+        if self.top is not None:
+            kept = kept.top(whole_number("top", self.top))
+        self.vocabulary_ = replace(kept[:0], y=None, names=None, log=(), sampling=None)
+        return counts
+
+    def _count(self, graphs: Any) -> Counts:
+        source = as_source(graphs, self.colour)
+        return source if isinstance(source, Counts) else count(source, sizes(self.k), colours=self.colours)
+
+    def _densities(self, counts: Counts) -> csr_array[np.float64]:
+        if not len(counts):  # a set without graphs has no colours to be matched
+            return csr_array((0, len(self.vocabulary_.columns)), dtype=np.float64)
+        if self.top is not None:
+            return short_indices(counts.align(self.vocabulary_).densities(self.over))
+        shares: Any = replace(counts, matrix=counts.densities(self.over), sampling=None)  # type: ignore[arg-type]
+        return short_indices(shares.align(self.vocabulary_).matrix)
+
+
+class AttachDensities:
+    """A PyG transform that gives every `Data` its densities: ``data.densities`` (1, patterns), a float32 row.
+
+    ``data.pattern_names`` names its columns. Rows of one width are put below each other when PyG makes a batch.
+    Plain patterns are the whole catalogue. Coloured ones differ from graph to graph, so that a vocabulary has to be
+    learned first: pass a fitted `SubgraphDensities`, which then also decides k and over.
+
+    Args:
+        k: the vertices of the patterns, or several sizes.
+        over: what densities are shares of, see `Counts.densities`.
+        vocabulary: a fitted `SubgraphDensities`, for coloured patterns (its ``colour`` names the field with them).
+
+    Examples:
+        >>> import torch
+        >>> from torch_geometric.data import Data
+        >>> triangle = Data(edge_index=torch.tensor([[0, 1, 2], [1, 2, 0]]), num_nodes=3)
+        >>> AttachDensities(k=(2, 3))(triangle).densities
+        tensor([[1., 0., 1.]])
+    """
+
+    def __init__(
+        self, k: int | Sequence[int] = 4, over: Over = "subsets", vocabulary: SubgraphDensities | None = None
+    ) -> None:
+        if over not in OVER:
+            raise ValueError(f"over must be one of {', '.join(OVER)}; got {over!r}")
+        if vocabulary is not None:
+            check_is_fitted(vocabulary, "vocabulary_")
+        self.k, self.over, self.vocabulary = sizes(k), over, vocabulary
+
+    def __call__(self, data: Any) -> Any:
+        """A copy of the data with densities."""
+        import torch
+
+        if self.vocabulary is None:
+            counts = count(as_source(data), self.k, colours=False)
+            row, names = counts.densities(self.over), [pattern.name for pattern in counts.patterns]
+        else:
+            row, names = self.vocabulary.transform([data]), self.vocabulary.get_feature_names_out().tolist()
+        made = copy(data)
+        made.densities = torch.from_numpy(row.toarray().astype(np.float32))
+        made.pattern_names = names
+        return made
+
+    def __repr__(self) -> str:
+        return f"AttachDensities(k={self.k}, over={self.over!r}, vocabulary={self.vocabulary!r})"

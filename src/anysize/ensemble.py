@@ -1,0 +1,224 @@
+"""From what a user passes to examples, from examples to several trained models, and from those to their mean."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anysize.choice import Choice, sees_colours, works_on_counts
+from anysize.colours import ColourName
+from anysize.counting import count
+from anysize.counting.counts import Counts
+from anysize.graphs import GraphSet
+from anysize.methods import Examples, Fitted, Method, Problem
+from anysize.methods.problem import Sizes
+from anysize.progress import Report
+from anysize.readers import as_graphset
+
+IntArray = NDArray[np.int64]
+FloatArray = NDArray[np.float64]
+Source = GraphSet | Counts
+
+DIVERGED = 100.0  # cross entropy in nats: guessing among a thousand classes has 7
+
+
+@dataclass(frozen=True, eq=False)
+class Ensemble:
+    """Trained models of one method, with what they know of patterns and colours.
+
+    ``palette``: the colours that the training graphs could have, None for graphs without colours.
+    """
+
+    method: Method
+    k: Sizes
+    palette: tuple[ColourName, ...] | None
+    parts: tuple[Fitted, ...]
+
+    @property
+    def seeds(self) -> tuple[int, ...]:
+        """Of the models, in ascending order."""
+        return tuple(sorted(run.seed for part in self.parts for run in part.runs))
+
+    def probabilities(self, examples: Examples) -> FloatArray:
+        """(graphs, classes): the mean over the models."""
+        return np.asarray(self._all(lambda part: part.probabilities(examples)).mean(axis=0))
+
+    def represent(self, examples: Examples) -> FloatArray:
+        """(graphs, models * width): the representations side by side, in the order of the seeds."""
+        found = self._all(lambda part: part.represent(examples))
+        models, graphs, width = found.shape
+        return np.asarray(found.transpose(1, 0, 2).reshape(graphs, models * width))
+
+    def _all(self, ask: Callable[[Fitted], FloatArray]) -> FloatArray:
+        answers = np.concatenate([ask(part) for part in self.parts])
+        return np.asarray(answers[np.argsort([run.seed for part in self.parts for run in part.runs], kind="stable")])
+
+    def examples(self, source: Source, store: Any = None, report: Report | None = None) -> Examples:
+        """New graphs as these models look at them; an error where they were trained on another kind."""
+        check_kind(source, self.method, self.k)
+        if isinstance(source, GraphSet) and not len(source):  # without graphs there is nothing to have colours
+            nobody = None if self.palette is None else np.zeros(0, np.uint16)
+            source = replace(source, colours=nobody, palette=self.palette or ())
+        ours, theirs = self.palette is not None, palette_of(source) is not None
+        if sees_colours(self.method) and ours != theirs and len(source):
+            had, have = ("with colours", "none") if ours else ("without colours", "some")
+            advice = "colour them as in training" if ours else "leave colours out, as without_colours() does"
+            raise ValueError(f"this model was trained on graphs {had} and these have {have}; {advice}")
+        return examples_of(source, self.method, self.k, store, report)
+
+
+# ---- what a user passes ----------------------------------------------------------------------------
+
+
+def as_source(graphs: Any, colour: str | None = None) -> Source:
+    """A table of counts as it is, anything else as a GraphSet; ``colour`` as in `count`."""
+    if isinstance(graphs, Counts):
+        return graphs
+    own = isinstance(graphs, (GraphSet, str, os.PathLike)) or (
+        isinstance(graphs, (list, tuple)) and len(graphs) > 0 and isinstance(graphs[0], GraphSet)
+    )
+    return as_graphset(graphs, None if own else colour)
+
+
+def palette_of(source: Source) -> tuple[ColourName, ...] | None:
+    """The colours that graphs or patterns may have; None where there are none."""
+    coloured = (source.columns if isinstance(source, Counts) else source).colours is not None
+    return source.palette if coloured else None
+
+
+def check_kind(source: Source, method: Method, k: Sizes) -> None:
+    """An error for a table where the method looks at graphs, or for a table of other sizes."""
+    if not isinstance(source, Counts):
+        return
+    if not works_on_counts(method):
+        raise ValueError(f"{method.name} looks at whole graphs and got a table of counts; pass the graphs themselves")
+    wanted = {k} if isinstance(k, int) else set(k)
+    found = set(np.unique(source.columns.size).tolist())
+    # A coloured table has no column of a size that no graph reaches; a plain one has them all.
+    if found - wanted or (source.columns.colours is None and found != wanted):
+        told = ", ".join(map(str, sorted(found))) or "none"
+        asked = ", ".join(map(str, sorted(wanted)))
+        raise ValueError(
+            f"expected counts of patterns with {asked} vertices and got a table with {told}; count with "
+            f"k={k}, or set k of the classifier before fitting"
+        )
+
+
+def examples_of(source: Source, method: Method, k: Sizes, store: Any = None, report: Report | None = None) -> Examples:
+    """The graphs, or their counts where the method looks at nothing else."""
+    if isinstance(source, Counts):
+        return Examples(table=source)
+    if not works_on_counts(method):
+        return Examples(graphs=source)
+    tell = None if report is None else lambda done: report("counting", done)
+    return Examples(table=count(source, k, store=store, progress=tell))
+
+
+def check_patterns(examples: Examples, k: Sizes) -> None:
+    """An error where no training graph has any pattern: there would be nothing to learn from."""
+    table = examples.table
+    if table is not None and not table.matrix.nnz:
+        least = k if isinstance(k, int) else min(k)
+        raise ValueError(
+            f"no training graph has a connected subgraph on {least} vertices (the largest graph has "
+            f"{int(table.sizes.max(initial=0))}); take a smaller k"
+        )
+
+
+def some(examples: Examples, rows: IntArray, y: IntArray, environments: IntArray | None = None) -> Examples:
+    """These rows of the examples, with their classes."""
+    own = None if environments is None else environments[rows]
+    if examples.table is not None:
+        return Examples(table=examples.table[rows], y=y[rows], environments=own)
+    assert examples.graphs is not None
+    return Examples(graphs=examples.graphs[rows], y=y[rows], environments=own)
+
+
+def hold_out(y: IntArray, share: float, seed: int) -> IntArray:
+    """The graphs to validate on: a share of every class, at least one of two, drawn with the seed.
+
+    >>> hold_out(np.array([0] * 10 + [1] * 20 + [2]), 0.1, seed=0).tolist()
+    [4, 14, 28]
+    """
+    rng = np.random.default_rng(seed)
+    chosen = [np.zeros(0, np.int64)]
+    for label in np.unique(y):
+        own = rng.permutation(np.flatnonzero(y == label))
+        amount = min(max(round(share * len(own)), 1), len(own) - 1)
+        chosen.append(own[:amount] if share > 0 else own[:0])
+    return np.sort(np.concatenate(chosen))
+
+
+def environments_of(source: Source, wanted: Any, given: Any) -> IntArray:
+    """The environment of every training graph as a number: as given, or by a rule.
+
+    ``wanted``: "median" (graphs up to and above the median size), "size" (every size is one), or a function of
+    the graphs.
+    """
+    if given is None:
+        if callable(wanted):
+            given = wanted(source)
+        elif isinstance(wanted, str) and wanted in ("median", "size"):
+            sizes = source.sizes
+            given = sizes > np.median(sizes) if wanted == "median" else sizes
+        else:
+            raise ValueError(f"environments must be 'median', 'size' or a function of the graphs; got {wanted!r}")
+    found = np.asarray(given)
+    if found.shape != (len(source),):
+        raise ValueError(f"expected one environment for each of the {len(source)} graphs; got shape {found.shape}")
+    return np.unique(found, return_inverse=True)[1].astype(np.int64)
+
+
+# ---- training --------------------------------------------------------------------------------------
+
+
+def train(choice: Choice, problem: Problem, report: Report) -> tuple[Fitted, ...]:
+    """All models of the choice; an error where one of them did not converge to numbers."""
+    parts = tuple(choice.method.learner.fit(problem, choice.runs, choice.recipe, lambda done: report("training", done)))
+    seeds = [str(run.seed) for part in parts for run, bad in zip(part.runs, _broken(part), strict=True) if bad]
+    if seeds:
+        told = f"model {seeds[0]}" if len(choice.runs) == 1 else f"{len(seeds)} of {len(choice.runs)} models"
+        lr = choice.runs[0].configuration["lr"]
+        raise ValueError(
+            f"training failed: the loss of {told} (seed {', '.join(seeds[:5])}) is no number any more or far above "
+            f"that of guessing; take a smaller lr than {lr:g}"
+        )
+    return parts
+
+
+def _broken(part: Fitted) -> list[bool]:
+    """Of every model, whether it ended in weights that are no numbers, or in a loss that training should forbid."""
+    if part.trained is None:
+        return [False] * len(part.runs)
+    models = len(part.runs)
+    epoch = part.trained.epoch.numpy()
+    loss = part.trained.curves["loss"].numpy()[np.maximum(epoch, 0), np.arange(models)]
+    bad = (epoch < 0) | ~(loss < DIVERGED)
+    for array in part.state()[1].values():
+        if array.dtype.kind == "f" and array.ndim > 1 and len(array) == models:
+            bad |= ~np.isfinite(array.reshape(models, -1)).all(axis=1)
+    return [bool(one) for one in bad]
+
+
+def curves_of(ensemble: Ensemble) -> tuple[dict[str, FloatArray], IntArray]:
+    """Curves, name -> (epochs, models), and the epoch kept for every model, models in the order of their seeds.
+
+    A shorter run has nan behind its last epoch. Both are empty for methods without epochs.
+    """
+    found = [part.trained for part in ensemble.parts if part.trained is not None]
+    if not found:
+        return {}, np.zeros(0, np.int64)
+    order = np.argsort([run.seed for part in ensemble.parts for run in part.runs], kind="stable")
+    longest = max(len(one.curves["loss"]) for one in found)
+
+    def padded(curve: Any) -> FloatArray:
+        return np.pad(np.asarray(curve, np.float64), ((0, longest - len(curve)), (0, 0)), constant_values=np.nan)
+
+    names = found[0].curves
+    curves = {name: np.concatenate([padded(one.curves[name]) for one in found], axis=1)[:, order] for name in names}
+    return curves, np.concatenate([one.epoch.numpy() for one in found])[order]

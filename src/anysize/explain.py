@@ -1,0 +1,238 @@
+"""Which patterns spoke for a class: a Gamma model with a linear head is a sum over patterns, and can be read as one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anysize.colours import ColourName
+from anysize.counting.columns import Columns
+from anysize.counting.counts import Counts
+from anysize.drawing import layout
+from anysize.ensemble import Ensemble
+from anysize.labels import Labels
+from anysize.methods import Examples
+from anysize.methods.neural import FittedGamma
+from anysize.patterns import Pattern
+
+FloatArray = NDArray[np.float64]
+
+SHOWN = 8  # patterns in a text or a figure, unless told
+
+
+@dataclass(frozen=True, eq=False)
+class Explanation:
+    r"""What each pattern of a graph added to the difference of two logits.
+
+    .. math:: z_c(G) - z_d(G) = b + \sum_F (t_F(G) - t_F)\, (w_{F,c} - w_{F,d})
+
+    c is the class that was predicted and d the runner-up; t_F is the mean density over reference graphs, 0 without
+    any. For several models all terms are means over them.
+
+    Attributes:
+        predicted, runner_up: the two classes.
+        probability, runner_up_probability: what `predict_proba` says of them.
+        patterns: those of the graph (and of the reference), the strongest voice for the predicted class first, the
+            strongest against it last. Colours that the model does not tell apart, because they play the same role,
+            are one colour of the name "one|other".
+        densities: t_F(G), how common each of them is. reference: t_F. contributions: the terms of the sum.
+        base: b, the difference for a graph without patterns, or for the mean reference graph.
+    """
+
+    predicted: Any
+    runner_up: Any
+    probability: float
+    runner_up_probability: float
+    patterns: tuple[Pattern, ...]
+    densities: FloatArray
+    reference: FloatArray | None
+    contributions: FloatArray
+    base: float
+
+    @property
+    def margin(self) -> float:
+        """The difference of the two logits: the base and all contributions."""
+        return self.base + float(self.contributions.sum())
+
+    def strongest(self, top: int = SHOWN) -> tuple[int, ...]:
+        """The places of the ``top`` largest contributions of either sign, in the order of `patterns`."""
+        chosen = np.argsort(-np.abs(self.contributions), kind="stable")[:top]
+        return tuple(int(place) for place in np.sort(chosen))
+
+    def __str__(self) -> str:
+        lines = [
+            f"{self.predicted} (probability {self.probability:.2f}) against {self.runner_up} "
+            f"({self.runner_up_probability:.2f}); difference of logits {self.margin:+.2f}"
+        ]
+        shown = self.strongest()
+        wide = max(20, *(len(self.patterns[place].name) for place in shown), 0)
+        for place in shown:
+            value = self.contributions[place]
+            side = f"for {self.predicted if value >= 0 else self.runner_up}"
+            share = f"density {self.densities[place]:.3g}"
+            if self.reference is not None:
+                share += f", reference {self.reference[place]:.3g}"
+            lines.append(f"  {self.patterns[place].name:{wide}}  {value:+8.3f}  {side}  ({share})")
+        rest = float(self.contributions.sum() - self.contributions[list(shown)].sum())
+        others = len(self.patterns) - len(shown)
+        if others:
+            lines.append(f"  {f'{others} other patterns':{wide}}  {rest:+8.3f}")
+        lines.append(f"  {self.start:{wide}}  {self.base:+8.3f}")
+        return "\n".join(lines)
+
+    @property
+    def start(self) -> str:
+        """Whose difference the base is, in words."""
+        return "no pattern at all" if self.reference is None else "mean reference graph"
+
+    def figure(self, top: int = SHOWN) -> Any:
+        """A matplotlib figure: one bar for each of the strongest patterns, which is drawn beside it."""
+        return _figure(self, top)
+
+
+def explain(ensemble: Ensemble, classes: Labels, examples: Examples, reference: Examples | None = None) -> Explanation:
+    """The explanation of one graph; see `GraphClassifier.explain`."""
+    _parts(ensemble)  # complains about other methods before anything else does
+    chances = ensemble.probabilities(examples)[0]
+    first, second = (int(place) for place in np.argsort(-chances, kind="stable")[:2])
+    tables = [part.counts(ensemble.k) for part in (examples, reference) if part is not None]
+    columns, densities, weights = _terms(ensemble, tables[0] if reference is None else Counts.concatenate(tables))
+    usual = np.zeros(len(columns)) if reference is None else densities[1:].mean(axis=0)
+    here = np.flatnonzero((densities[0] != 0) | (usual != 0))
+    terms = (densities[0] - usual)[here] * (weights[here, first] - weights[here, second])
+    order = np.argsort(-terms, kind="stable")
+    logits = _logits(ensemble, tables[0])[0]
+    chosen = here[order]
+    return Explanation(
+        _plain(classes[first]), _plain(classes[second]), float(chances[first]), float(chances[second]),
+        _by_role(columns[chosen], ensemble), densities[0, chosen], None if reference is None else usual[chosen],
+        terms[order], float(logits[first] - logits[second] - terms.sum()),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True, eq=False)
+class Voice:
+    """A pattern that tells a class apart, and by how much it moves the mean logit of that class.
+
+    ``more``: whether graphs of the class have more of it than others, or less.
+    """
+
+    pattern: Pattern
+    contribution: float
+    more: bool
+
+
+def voices(ensemble: Ensemble, examples: Examples, y: NDArray[np.int64], top: int = 3) -> list[list[Voice]]:
+    """For every class the patterns by which its graphs are known: what they add to its logit, above the mean graph.
+
+    Over all patterns F the sum of (mean t_F over the class - mean t_F over all graphs) w_{F,c} is how much higher
+    the logit of c is for graphs of c than for the average graph.
+    """
+    columns, densities, weights = _terms(ensemble, examples.counts(ensemble.k))
+    found = []
+    for label in range(weights.shape[1]):
+        gap = densities[y == label].mean(axis=0) - densities.mean(axis=0)
+        terms = gap * weights[:, label]
+        best = [int(place) for place in np.argsort(-terms, kind="stable")[:top] if terms[place] > 0]
+        patterns = _by_role(columns[np.array(best, np.int64)], ensemble)
+        pairs = zip(patterns, best, strict=True)
+        found.append([Voice(pattern, float(terms[place]), bool(gap[place] > 0)) for pattern, place in pairs])
+    return found
+
+
+def _parts(ensemble: Ensemble) -> Sequence[FittedGamma]:
+    """The models, if they can be read as sums over patterns."""
+    parts = [part for part in ensemble.parts if isinstance(part, FittedGamma)]
+    if len(parts) < len(ensemble.parts) or not all(part.stack.model.head.linear for part in parts):
+        raise ValueError(
+            f"a prediction can be split into patterns for gamma-1hot, gamma-gin and gamma-rpgin with a linear head; "
+            f"this is {ensemble.method.name}{' with a hidden layer in the head' if parts else ''}"
+        )
+    return parts
+
+
+def _terms(ensemble: Ensemble, table: Counts) -> tuple[Columns, FloatArray, FloatArray]:
+    """The patterns that the models see, their densities (graphs, patterns), and the mean over the models of what one
+    unit of density adds to the logits (patterns, classes)."""
+    parts = _parts(ensemble)
+    stack = parts[0].stack  # the vocabulary comes from the training graphs: all models have the same
+    columns, densities = stack.vocabulary.densities(table)
+    weights = np.concatenate([part.stack.pattern_logits(columns) for part in parts]).astype(np.float64).mean(axis=0)
+    return columns, np.asarray(densities.toarray() / stack.vocabulary.scale), weights
+
+
+def _by_role(columns: Columns, ensemble: Ensemble) -> tuple[Pattern, ...]:
+    """The patterns as the models see them: colours that share an input are one colour, named "one|other".
+
+    Colours that training never saw are then "?".
+    """
+    palette = _parts(ensemble)[0].stack.vocabulary.palette
+    if palette is None or len(set(palette.values())) == len(palette):
+        return columns.patterns
+    members: dict[int, list[ColourName]] = {}
+    for name, role in palette.items():
+        members.setdefault(role, []).append(name)
+    titles = {role: own[0] if len(own) == 1 else "|".join(map(str, own)) for role, own in members.items()}
+
+    def title(name: ColourName) -> ColourName:
+        return titles[palette[name]] if name in palette else "?"
+
+    return tuple(pattern.coloured(tuple(title(name) for name in pattern.colours or ())) for pattern in columns.patterns)
+
+
+def _logits(ensemble: Ensemble, table: Counts) -> FloatArray:
+    found = np.concatenate([part.stack.logits(table) for part in _parts(ensemble)])
+    return np.asarray(found.astype(np.float64).mean(axis=0))
+
+
+def _plain(label: Any) -> Any:
+    return label.item() if isinstance(label, np.generic) else label
+
+
+# ---- the figure ------------------------------------------------------------------------------------
+
+
+def _figure(told: Explanation, top: int) -> Any:
+    try:
+        import matplotlib
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise ImportError("Explanation.figure needs matplotlib: pip install 'anysize[plot]'") from error
+    shown = told.strongest(top)
+    figure = Figure(figsize=(7, 0.8 + 0.7 * max(len(shown), 1)), layout="constrained")
+    rows = figure.add_gridspec(max(len(shown), 1), 2, width_ratios=(1, 7))
+    bars = figure.add_subplot(rows[:, 1])
+    values = [told.contributions[place] for place in shown]
+    hues = matplotlib.colormaps["tab10"]
+    bars.barh(range(len(shown)), values, color=[hues(0) if value >= 0 else hues(1) for value in values])
+    bars.set_yticks(range(len(shown)), [told.patterns[place].plain_name for place in shown])
+    bars.set_ylim(max(len(shown), 1) - 0.5, -0.5)
+    bars.axvline(0, color="black", linewidth=0.8)
+    bars.set_xlabel(f"for {told.runner_up}  \N{LEFTWARDS ARROW}  logits  \N{RIGHTWARDS ARROW}  for {told.predicted}")
+    bars.set_title(f"{told.predicted}, probability {told.probability:.2f} ({told.start}: {told.base:+.2f})")
+    names = sorted({str(colour) for place in shown for colour in told.patterns[place].colours or ()})
+    paint = {name: matplotlib.colormaps["Pastel1"](number % 9) for number, name in enumerate(names)}
+    if names:
+        dots = [bars.scatter([], [], color=paint[name], edgecolors="0.2", label=name) for name in names]
+        figure.legend(handles=dots, loc="outside lower center", ncols=min(len(names), 4))
+    for row, place in enumerate(shown):
+        _draw(figure.add_subplot(rows[row, 0]), told.patterns[place], paint)
+    return figure
+
+
+def _draw(axes: Any, pattern: Pattern, paint: dict[str, Any]) -> None:
+    """The pattern as dots and lines, colours as fillings with their names inside."""
+    place = layout(pattern.size, pattern.edges)
+    for i, j in pattern.edges:
+        axes.plot(*zip(place[i], place[j], strict=True), color="0.4", linewidth=1, zorder=1)
+    for vertex, (x, y) in enumerate(place):
+        name = "" if pattern.colours is None else str(pattern.colours[vertex])
+        axes.scatter(x, y, s=80 if name else 30, color=paint.get(name, "0.2"), edgecolors="0.2", zorder=2)
+        if name:
+            axes.text(x, y, name[:2], ha="center", va="center", fontsize=6, zorder=3)
+    axes.set(xlim=(-0.25, 1.25), ylim=(1.25, -0.25), aspect="equal")
+    axes.axis("off")
