@@ -1,0 +1,142 @@
+"""Every method fits a ten-graph task, can be cloned, and predicts bit by bit the same after it was saved and loaded."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from learned import labelled
+from sklearn.base import clone
+
+from anysize import METHODS, GraphClassifier, GraphSet, count, load
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@dataclass(frozen=True)
+class Case:
+    """``counts``: takes a table of counts. ``ordered``: depends on the order of vertices. ``colours``: sees them."""
+
+    counts: bool = False
+    ordered: bool = False
+    colours: bool = True
+    settings: tuple[tuple[str, Any], ...] = (("epochs", 5),)
+
+
+NO_EPOCHS: tuple[tuple[str, Any], ...] = ()
+CASES = {
+    **{f"{encoder}-{kind}": Case() for encoder in ("pna", "gcn", "gin") for kind in ("sum", "mean", "max", "irm")},
+    "rpgin": Case(ordered=True),
+    "wl-kernel": Case(settings=NO_EPOCHS),
+    "gc-kernel": Case(counts=True, settings=NO_EPOCHS),
+    "gamma-1hot": Case(counts=True),
+    "gamma-gin": Case(counts=True),
+    "gamma-rpgin": Case(counts=True),
+    **{name: Case(colours=False, settings=NO_EPOCHS) for name in ("random", "majority", "size-only", "topology-only")},
+}
+NAMES = sorted(CASES)
+
+
+@pytest.fixture(scope="module")
+def train() -> GraphSet:
+    return labelled(10, sizes=(7, 8, 9, 10, 11))
+
+
+@pytest.fixture(scope="module")
+def new() -> GraphSet:
+    return labelled(6, sizes=(5, 20, 13), seed=1)
+
+
+def made(name: str, **others: Any) -> GraphClassifier:
+    return GraphClassifier(name, k=3, n_models=2, **dict(CASES[name].settings), **others)
+
+
+def test_every_method_has_a_contract() -> None:
+    assert set(CASES) == set(METHODS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("recipe", ["robust", "paper"])
+def test_it_fits_ten_graphs_and_survives_clone_and_file(
+    name: str, recipe: Any, train: GraphSet, new: GraphSet, tmp_path: Path
+) -> None:
+    model = made(name, recipe=recipe).fit(train)
+    chances = model.predict_proba(new)
+    assert chances.shape == (6, 2)
+    np.testing.assert_allclose(chances.sum(axis=1), 1)
+    assert set(model.predict(new)) <= {"dense", "sparse"}
+    representation = model.representation(new)
+    assert len(representation) == 6
+    assert np.isfinite(representation).all()
+
+    again = clone(model).fit(train)
+    assert again.get_params() == model.get_params()
+    np.testing.assert_array_equal(again.predict_proba(new), chances)
+
+    model.save(tmp_path / "model.anysize")
+    loaded = load(tmp_path / "model.anysize")
+    assert loaded.get_params() == model.get_params()
+    np.testing.assert_array_equal(loaded.predict_proba(new), chances)
+    np.testing.assert_array_equal(loaded.representation(new), representation)
+    np.testing.assert_array_equal(loaded.predict(new), model.predict(new))
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_order_of_vertices_does_not_matter(name: str, train: GraphSet, new: GraphSet) -> None:
+    model = made(name).fit(train)
+    rng = np.random.default_rng(0)
+    turned = []
+    for graph in new:
+        order = rng.permutation(int(graph.sizes[0]))
+        colours = np.empty(len(order), object)
+        colours[order] = graph.colour_names()
+        turned.append(GraphSet.from_edges(order[graph.edges()], n_vertices=len(order), colours=colours.tolist()))
+    close = np.allclose(model.predict_proba(GraphSet.concatenate(turned)), model.predict_proba(new), atol=1e-5)
+    assert close or CASES[name].ordered
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_tables_are_taken_by_methods_that_look_at_nothing_else(name: str, train: GraphSet, new: GraphSet) -> None:
+    table = count(train, 3)
+    if not CASES[name].counts:
+        with pytest.raises(ValueError, match=f"{name} looks at whole graphs and got a table of counts"):
+            made(name).fit(table)
+        return
+    np.testing.assert_array_equal(
+        made(name).fit(table).predict_proba(count(new, 3)), made(name).fit(train).predict_proba(new)
+    )
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_graphs_that_training_could_not_foresee(name: str, train: GraphSet) -> None:
+    """Colours never seen, graphs without patterns, without vertices, and no graphs at all: numbers, no nan."""
+    model = made(name).fit(train)
+    strange = labelled(4, colours="AZ")
+    foreign = labelled(4, colours="YZ")
+    tiny = GraphSet.from_edges([[], [], [(0, 1)]], n_vertices=[0, 1, 2], colours=[[], ["A"], ["A", "Z"]])
+    for graphs in (strange, foreign, tiny):
+        assert np.isfinite(model.predict_proba(graphs)).all()
+        assert np.isfinite(model.representation(graphs)).all()
+    for nothing in (train[:0], GraphSet.from_networkx([])):
+        assert model.predict(nothing).shape == (0,)
+        assert model.predict_proba(nothing).shape == (0, 2)
+        assert model.representation(nothing).shape == (0, model.representation(train).shape[1])
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_colours_in_training_or_in_use_but_not_in_both(name: str, train: GraphSet) -> None:
+    plain = train.without_colours()
+    models = {"with": made(name).fit(train), "without": made(name).fit(plain)}
+    for kind, graphs in (("with", plain), ("without", train)):
+        if CASES[name].colours:
+            with pytest.raises(ValueError, match=f"trained on graphs {kind} colours"):
+                models[kind].predict(graphs)
+        else:  # colours are nothing to it
+            np.testing.assert_array_equal(models[kind].predict_proba(graphs), models["with"].predict_proba(train))

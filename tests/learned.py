@@ -1,0 +1,33 @@
+"""Small labelled graphs that the tests of classifiers share."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import networkx as nx
+import numpy as np
+
+from anysize.graphs import GraphSet
+
+LABELS = ("dense", "sparse")
+
+
+def as_networkx(amount: int, sizes: Sequence[int] = (9, 10, 11), seed: int = 0, colours: str = "AB") -> list[nx.Graph]:
+    """Random graphs, dense and sparse in turn, with random colours in the attribute ``atom``."""
+    rng = np.random.default_rng(seed)
+    made = []
+    for number in range(amount):
+        n = sizes[number % len(sizes)]
+        graph = nx.gnp_random_graph(n, (0.7, 0.25)[number % 2], seed=int(rng.integers(1 << 30)))
+        nx.set_node_attributes(graph, dict(enumerate(rng.choice(list(colours), n).tolist())), "atom")
+        made.append(graph)
+    return made
+
+
+def labels(amount: int) -> list[str]:
+    return [LABELS[number % 2] for number in range(amount)]
+
+
+def labelled(amount: int, sizes: Sequence[int] = (9, 10, 11), seed: int = 0, colours: str = "AB") -> GraphSet:
+    """The same as a set with its classes."""
+    return GraphSet.from_networkx(as_networkx(amount, sizes, seed, colours), colour="atom", y=labels(amount))
