@@ -1,0 +1,283 @@
+"""anysize fit, predict, methods."""
+
+from __future__ import annotations
+
+import csv
+import time
+from collections.abc import Iterator
+from enum import StrEnum
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from anysize.cli.count import _sizes
+from anysize.cli.shared import console, errors, plain_errors, text_file
+
+if TYPE_CHECKING:
+    from anysize.classifier import GraphClassifier
+    from anysize.graphs import GraphSet
+
+LATE = 2.0  # seconds before progress is shown
+
+
+class RecipeOption(StrEnum):
+    robust, paper = "robust", "paper"
+
+
+class MetricOption(StrEnum):
+    accuracy, mcc = "accuracy", "mcc"
+
+
+def fit(
+    train: Annotated[
+        Path, typer.Argument(help="Training graphs: a TU folder or zip, or whatever anysize count reads.")
+    ],
+    out: Annotated[Path, typer.Option(help="Where to write the trained model.")],
+    method: Annotated[str, typer.Option(help="One of anysize methods.")] = "gamma-gin",
+    k: Annotated[str, typer.Option(help="Pattern size 1..7; several as 3,4 or 1-4.")] = "5",
+    recipe: Annotated[RecipeOption, typer.Option(help="How to train.")] = RecipeOption.robust,
+    models: Annotated[int, typer.Option(help="How many models to average.", min=1)] = 1,
+    seed: Annotated[int, typer.Option(help="Of the first model; the others have the numbers after it.", min=0)] = 0,
+    labels: Annotated[
+        Path | None, typer.Option(help="A text file with the classes: one per line, or lines 'graph name,class'.")
+    ] = None,
+    validation: Annotated[
+        float | None, typer.Option(help="Share of the graphs held out to choose the epoch; else as the recipe needs.")
+    ] = None,
+    metric: Annotated[MetricOption, typer.Option(help="What scores are.")] = MetricOption.accuracy,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="Any other parameter of GraphClassifier, as name=value.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "cpu",
+    store: Annotated[Path | None, typer.Option(help="A folder that keeps counts and saves counting twice.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="One line of JSON, for programs.")] = False,
+) -> None:
+    """Train a classifier on labelled graphs and write it to a file."""
+    with plain_errors():
+        from anysize import GraphClassifier, read
+        from anysize.progress import progress_bars
+
+        others = dict(_setting(text) for text in set_ or ())
+        model = GraphClassifier(
+            method, _sizes(k), recipe.value, n_models=models, seed=seed, validation=validation,
+            metric=metric.value, device=device, store=store,
+        )  # fmt: skip
+        _set(model, others)
+        if not out.absolute().parent.is_dir():
+            raise ValueError(f"--out names a file in the folder {out.absolute().parent}, which does not exist.")
+        graphs = read(train)
+        if labels is not None:
+            graphs = graphs.with_y(_read_labels(labels, graphs))
+        if graphs.y is None:
+            raise ValueError(f"{train} holds graphs without classes: give them with --labels FILE.")
+        began = time.perf_counter()
+        with progress_bars(after=LATE, keep=False) as report:
+            model.fit_reporting(report, graphs)
+        taken = time.perf_counter() - began
+        model.save(out)
+        facts = _facts(model, graphs, taken) | {"out": str(out)}
+        if json:
+            print(dumps(facts, ensure_ascii=False))
+        else:
+            _show(facts, model, graphs)
+
+
+def predict(
+    model: Annotated[Path, typer.Argument(help="A file that anysize fit wrote.")],
+    new: Annotated[Path, typer.Argument(help="Graphs to classify: whatever anysize count reads.")],
+    out: Annotated[Path | None, typer.Option(help="Write here, not to the screen.")] = None,
+    store: Annotated[Path | None, typer.Option(help="A folder that keeps counts and saves counting twice.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object instead of CSV.")] = False,
+) -> None:
+    """Classify graphs: a line of CSV for each, with its class and the probability of every class."""
+    with plain_errors():
+        from anysize import load, read
+
+        classifier = load(model).set_params(store=store, verbose=1)
+        graphs = read(new)
+        _tell_strangers(classifier, graphs)
+        chances = classifier.predict_proba(graphs)
+        chosen = classifier.classes_[chances.argmax(axis=1)].tolist()
+        classes = classifier.classes_.tolist()
+        names = [str(row) for row in range(len(graphs))] if graphs.names is None else list(graphs.names)
+        with text_file(out) as file:
+            if json:
+                rows = [
+                    {"graph": name, "class": label, "probabilities": dict(zip(map(str, classes), row, strict=True))}
+                    for name, label, row in zip(names, chosen, chances.tolist(), strict=True)
+                ]
+                file.write(dumps({"model": str(model), "classes": classes, "graphs": rows}, ensure_ascii=False) + "\n")
+            else:
+                writer = csv.writer(file, lineterminator="\n")
+                writer.writerow(["graph", "class", *(f"probability of {name}" for name in classes)])
+                writer.writerows(
+                    [name, label, *row] for name, label, row in zip(names, chosen, chances.tolist(), strict=True)
+                )
+        if out is not None:
+            errors.print(f"Wrote {out}.", highlight=False, markup=False)
+        _tell_score(classifier, graphs, chosen)
+
+
+def methods(
+    json: Annotated[bool, typer.Option("--json", help="One line of JSON, for programs.")] = False,
+) -> None:
+    """List the methods and what each of them starts from."""
+    with plain_errors():
+        from rich import box
+        from rich.table import Table
+
+        listed = list(_described())
+        if json:
+            print(dumps(listed))
+            return
+        table = Table(box=box.SIMPLE, header_style="bold")
+        for heading in ("method", "in the tables", "looks at", "starts from"):
+            table.add_column(heading)
+        for one in listed:
+            settings = ", ".join(f"{name}={value}" for name, value in one["robust"].items() if value is not False)
+            table.add_row(one["method"], one["title"], one["looks_at"], settings)
+        console.print(table)
+        console.print("anysize fit TRAIN --method METHOD --out model.anysize trains one.", highlight=False)
+
+
+def _described() -> Iterator[dict[str, Any]]:
+    from anysize.choice import accepts, works_on_counts
+    from anysize.methods import METHODS
+
+    for method in METHODS.values():
+        yield {
+            "method": method.name,
+            "title": method.title,
+            "looks_at": "patterns" if works_on_counts(method) else "whole graphs",
+            "robust": method.default("robust"),
+            "paper": method.default("paper"),
+            "parameters": sorted(accepts(method)),
+            "seeded": method.seeded,
+        }
+
+
+# ---- fit -------------------------------------------------------------------------------------------
+
+
+def _setting(text: str) -> tuple[str, Any]:
+    """name=value; the value as JSON where it is some (numbers, true, null), otherwise as text."""
+    from json import JSONDecodeError, loads
+
+    name, found, value = text.partition("=")
+    if not found or not name.strip():
+        raise ValueError(f"--set takes name=value, such as --set epochs=100; got {text!r}.")
+    plain = {"True": True, "False": False, "None": None}
+    try:
+        return name.strip(), plain[value.strip()] if value.strip() in plain else loads(value)
+    except JSONDecodeError:
+        return name.strip(), value.strip()
+
+
+def _set(model: GraphClassifier, others: dict[str, Any]) -> None:
+    known = model.get_params()
+    for name, value in others.items():
+        if name not in known:
+            raise ValueError(f"--set {name}=...: GraphClassifier has no such parameter; it has {', '.join(known)}.")
+        model.set_params(**{name: value})
+
+
+def _read_labels(file: Path, graphs: GraphSet) -> list[Any]:
+    """One class per line, or 'graph name,class' in any order; whole numbers become numbers."""
+    lines = [line.strip() for line in file.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    if graphs.names is not None and lines and all("," in line for line in lines):
+        split = [line.rsplit(",", 1) for line in lines]
+        pairs = {name.strip(): label.strip() for name, label in split}
+        missing = [name for name in graphs.names if name not in pairs]
+        if missing:
+            raise ValueError(f"{file} has no line for graph {missing[0]!r}; every graph needs one, 'name,class'.")
+        lines = [pairs[name] for name in graphs.names]
+    if len(lines) != len(graphs):
+        raise ValueError(f"{file} has {len(lines)} classes and there are {len(graphs)} graphs; one line for each.")
+    try:
+        return [int(line) for line in lines]
+    except ValueError:
+        return lines
+
+
+def _facts(model: GraphClassifier, graphs: GraphSet, seconds: float) -> dict[str, Any]:
+    import numpy as np
+
+    rest = np.setdiff1d(np.arange(len(graphs)), model.held_out_)
+    held = graphs[model.held_out_]
+    return {
+        "method": model.method,
+        "k": model.ensemble_.k,
+        "recipe": model.recipe,
+        "seeds": list(model.ensemble_.seeds),
+        "graphs": len(rest),
+        "validation_graphs": len(held),
+        "classes": model.classes_.tolist(),
+        "metric": model.metric,
+        "train": model.score(graphs[rest]),
+        "validation": model.score(held) if len(held) else None,
+        "epochs": model.epochs_.tolist(),
+        "seconds": round(seconds, 3),
+    }
+
+
+def _show(facts: dict[str, Any], model: GraphClassifier, graphs: GraphSet) -> None:
+    amount = len(facts["seeds"])
+    lines = [
+        f"{facts['method']}, {facts['recipe']} recipe: {amount} model{'s' if amount > 1 else ''} trained on "
+        f"{facts['graphs']} graphs of {len(facts['classes'])} classes in {facts['seconds']:.1f} s",
+        f"training {facts['metric']}  {facts['train']:.3f}",
+    ]
+    if facts["validation"] is not None:
+        lines.append(f"validation {facts['metric']}  {facts['validation']:.3f}  ({facts['validation_graphs']} graphs)")
+    lines += _learned(model, graphs)
+    for line in lines:
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    errors.print(f"Wrote {facts['out']}.", highlight=False, markup=False)
+
+
+def _learned(model: GraphClassifier, graphs: GraphSet) -> Iterator[str]:
+    """The patterns by which the classes are known, for models that can say so."""
+    import numpy as np
+
+    from anysize.explain import voices
+    from anysize.methods.neural import FittedGamma
+
+    if not all(isinstance(part, FittedGamma) and part.stack.model.head.linear for part in model.ensemble_.parts):
+        return
+    assert graphs.y is not None
+    y = np.searchsorted(model.classes_, graphs.y)
+    examples = model.ensemble_.examples(graphs, model.store)
+    for label, found in zip(model.classes_.tolist(), voices(model.ensemble_, examples, y), strict=True):
+        told = [f"{'more' if v.more else 'less'} {v.pattern.name} ({v.contribution:+.2f})" for v in found]
+        yield f"class {label} is known by {', '.join(told) or 'nothing in particular'}"
+
+
+# ---- predict ---------------------------------------------------------------------------------------
+
+
+def _tell_strangers(model: GraphClassifier, graphs: GraphSet) -> None:
+    """Colours that the model has never seen are no error, but worth a word."""
+    import numpy as np
+
+    if graphs.colours is None or model.ensemble_.palette is None:
+        return
+    used = [graphs.palette[code] for code in np.unique(graphs.colours)]
+    strange = [str(name) for name in used if name not in model.ensemble_.palette]
+    if strange:
+        shown = ", ".join(strange[:5]) + (", ..." if len(strange) > 5 else "")
+        errors.print(
+            f"Note: {len(strange)} of {len(used)} colours did not occur in training and say nothing to the model: "
+            f"{shown}.", style="yellow", highlight=False, markup=False, soft_wrap=True,
+        )  # fmt: skip
+
+
+def _tell_score(model: GraphClassifier, graphs: GraphSet, chosen: list[Any]) -> None:
+    """The score, where the new graphs have classes that the model knows."""
+    if graphs.y is None or not set(graphs.y.tolist()) <= set(model.classes_.tolist()) or not len(graphs):
+        return
+    from anysize.tasks.metrics import accuracy, mcc
+
+    score = (accuracy if model.metric == "accuracy" else mcc)(graphs.y, chosen)
+    errors.print(f"{model.metric} on these {len(graphs)} labelled graphs: {score:.3f}", highlight=False, markup=False)
