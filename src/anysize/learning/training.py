@@ -172,7 +172,7 @@ class _Run:
         """Graph numbers in a random order, the same for all models of the stack; [None]: all at once."""
         if self.batch is None:
             return [None]
-        seed = torch.tensor([0], device=self.device)
+        seed = torch.zeros(1, dtype=torch.int64, device=self.device)  # recording allows no copies
         order = torch.argsort(uniform(seed, self.now, self.problem.size, stream=4)[0], stable=True)
         parts = list(order.split(self.batch))
         if len(parts) > 1 and len(parts[-1]) == 1:  # batch norm cannot judge a single graph
