@@ -30,7 +30,7 @@ Palette = tuple[ColourName, ...] | None
 
 IRM_WARM_UP = 100  # epochs in which the IRM penalty weighs 1
 PREDICTION_BYTES = 1 << 29  # graphs are predicted in parts of about this size
-LIVE = {"gin": 6, "gcn": 6, "pna": 40}  # values that a layer holds at once for each row and unit of width
+LIVE = {"gin": 16, "gcn": 12, "pna": 50}  # values that a layer holds at once for each row and unit of width
 
 
 @dataclass(frozen=True)
