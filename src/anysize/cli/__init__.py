@@ -9,6 +9,7 @@ import typer
 from anysize.cli.count import count, demo, patterns
 from anysize.cli.learn import fit, methods, predict
 from anysize.cli.shared import console
+from anysize.cli.sweep import run, sweep
 from anysize.cli.table import table
 from anysize.cli.tasks import tasks
 from anysize.cli.theory import theory
@@ -21,6 +22,8 @@ COMMANDS = (
     (predict, "anysize predict model.anysize NEW.zip --out predictions.csv"),
     (methods, "anysize methods"),
     (tasks, "anysize tasks sbm-20 --data 7"),
+    (run, "anysize run sbm-20 --method gamma-rpgin --seeds 10 --data 7"),
+    (sweep, "anysize sweep table1 table2 --grid quick --workers 2"),
     (table, "anysize table 2 --format markdown"),
     (theory, "anysize theory --k 4 --train-size 80 --test-size 140 --colours 1"),
 )

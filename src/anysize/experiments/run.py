@@ -60,7 +60,7 @@ class Result:
         return {
             "task": self.task.name,
             "method": self.method.name,
-            "data": self.data,
+            "data": self.data if self.task.name in TASKS else "file",
             "seeds": self.seeds,
             **{split: None if own is None else own.mean for split, own in found.items()},
             "std": {split: None if own is None else own.std for split, own in found.items()},

@@ -16,9 +16,10 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from anysize.choice import device_of, whole_number
 from anysize.experiments.clock import Clock, Progress
@@ -57,6 +58,10 @@ class Swept:
     def left(self) -> int:
         """Runs that have no record yet."""
         return self.planned - self.found - self.made
+
+    def fields(self) -> dict[str, Any]:
+        """As JSON has it."""
+        return asdict(self) | {"left": self.left, "seconds": round(self.seconds, 3)}
 
 
 def sweep(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import groupby
 
@@ -16,11 +17,11 @@ from anysize.choice import device_of
 from anysize.experiments.classes import encode
 from anysize.experiments.configurations import divided, recipe_with
 from anysize.experiments.curves import POINTS, Curves, places, rounded
+from anysize.experiments.memory import fit_in_memory
 from anysize.experiments.plain import Plain, compact_json, plain
 from anysize.experiments.plan import Piece
 from anysize.experiments.prepared import Prepared, prepared, tables_for
 from anysize.experiments.records import Outcome, Record, Scores, now, versions
-from anysize.learning.settings import Recipe
 from anysize.learning.training import Trained
 from anysize.methods import Examples, Fitted, Method, Problem, RecipeName, Run, find_method
 from anysize.tasks.task import FOLDS
@@ -59,18 +60,25 @@ def records_of(
     groups = [list(own) for _, own in groupby(sorted(runs, key=_changes), key=_changes)]
     for place, own in enumerate(groups):
         maker = _Maker(ready, data, method, recipe, own, job, _part(report, place, len(groups)))
-        found |= {_name(record.configuration, record.seed): record for record in maker.records()}
+        with _one_thread():
+            found |= {_name(record.configuration, record.seed): record for record in maker.records()}
     return [found[_name(run.configuration, run.seed)] for run in runs]
 
 
 def work(piece: Piece, job: Job, data_dir: str | None, store: str | None, report: Report | None = None) -> list[Record]:
-    """Train a piece of a sweep, with one thread of torch: sums are then the same however many pieces are at work."""
+    """Train a piece of a sweep."""
+    ready = prepared(piece.task, piece.data, data_dir, store)
+    here = replace(job, device=device_of(job.device))
+    return records_of(ready, piece.data, find_method(piece.method), piece.recipe, piece.runs, here, report)
+
+
+@contextmanager
+def _one_thread() -> Iterator[None]:
+    """One thread of torch: sums are the same on any number of cores, and products of this size gain nothing by more."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        ready = prepared(piece.task, piece.data, data_dir, store)
-        here = replace(job, device=device_of(job.device))
-        return records_of(ready, piece.data, find_method(piece.method), piece.recipe, piece.runs, here, report)
+        yield
     finally:
         torch.set_num_threads(threads)
 
@@ -162,25 +170,6 @@ class _Maker:
             seconds=round(seconds, 4),
             when=now(),
         )
-
-
-def fit_in_memory(
-    method: Method, problem: Problem, runs: Sequence[Run], recipe: Recipe, report: Report | None, most: int | None
-) -> Iterator[Fitted]:
-    """Train; where the memory of a GPU does not hold a stack, in stacks of half the size."""
-    left = list(runs)
-    while left:
-        try:
-            for fitted in method.learner.fit(problem, left, recipe, report, most):
-                left = [run for run in left if run not in fitted.runs]
-                yield fitted
-            return
-        except torch.cuda.OutOfMemoryError:
-            size = min(most or len(left), len(left))
-            if size == 1:
-                raise MemoryError(f"one model of {method.name} does not fit into the memory of the GPU") from None
-            most = (size + 1) // 2
-            torch.cuda.empty_cache()
 
 
 def thinned(trained: Trained, member: int, points: int) -> Curves | None:

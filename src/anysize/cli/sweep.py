@@ -1,0 +1,179 @@
+"""anysize run, sweep."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from json import dumps
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from anysize.cli.shared import console, plain_errors
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from anysize.experiments.run import Result
+
+LATE = 2.0  # seconds before progress is shown
+RECORDS = Path("results/records")
+
+
+class RecipeName(StrEnum):
+    robust, paper = "robust", "paper"
+
+
+class GridName(StrEnum):
+    quick, paper, one = "quick", "paper", "one"
+
+
+def run(
+    task: Annotated[str, typer.Argument(help="One of anysize tasks, or a file of labelled graphs to split by size.")],
+    method: Annotated[str, typer.Option(help="One of anysize methods.")] = "gamma-gin",
+    data: Annotated[str | None, typer.Option(help="published, or the seed of fresh data.")] = None,
+    seeds: Annotated[int, typer.Option(help="How many models, with seeds from 0 on.", min=1)] = 10,
+    recipe: Annotated[RecipeName, typer.Option(help="How to train.")] = RecipeName.robust,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting of the configuration or recipe, as name=value.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "auto",
+    data_dir: Annotated[Path | None, typer.Option(help="Folder with data files; else ANYSIZE_DATA.")] = None,
+    store: Annotated[Path | None, typer.Option(help="A folder that keeps counts and saves counting twice.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="One line of JSON, for programs.")] = False,
+) -> None:
+    """Train a method on a task with some seeds and show its scores beside the published ones: one cell of a table."""
+    with plain_errors():
+        from anysize.experiments.configurations import parse_setting
+        from anysize.experiments.run import run as run_cell
+        from anysize.progress import progress_bars
+        from anysize.tasks import parse_data
+
+        with progress_bars(after=LATE, keep=False) as report:
+            result = run_cell(
+                task, method, data=None if data is None else parse_data(data), seeds=seeds, recipe=recipe.value,
+                settings=dict(parse_setting(text) for text in set_ or ()), device=device, data_dir=data_dir,
+                store=store, report=report,
+            )  # fmt: skip
+        if json:
+            print(dumps(result.fields(), ensure_ascii=False))
+        else:
+            _show(result)
+
+
+def sweep(
+    targets: Annotated[list[str], typer.Argument(metavar="table1|table2|table3|TASK...", help="What to train.")],
+    methods: Annotated[
+        str | None,
+        typer.Option(help="Names between commas, or main, gamma, kernels, gnns, checks, all. Quick grid: main."),
+    ] = None,
+    grid: Annotated[
+        GridName | None, typer.Option(help="A few configurations, all of the paper's, or one each.")
+    ] = None,
+    seeds: Annotated[int, typer.Option(help="How many models of each configuration.", min=1)] = 10,
+    data: Annotated[
+        str, typer.Option(help="published, a seed, or fresh:10 for so many fresh data sets.")
+    ] = "published",
+    recipe: Annotated[RecipeName, typer.Option(help="How to train.")] = RecipeName.paper,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting of all configurations, as name=value.")
+    ] = None,
+    workers: Annotated[int, typer.Option(help="Processes to train in.", min=1)] = 1,
+    cluster: Annotated[
+        str | None, typer.Option(help="A Ray cluster in their place: auto, its address, or local:2.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "auto",
+    records: Annotated[Path, typer.Option(help="The folder of records.")] = RECORDS,
+    stack: Annotated[int | None, typer.Option(help="The most models trained as one.", min=1)] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Seconds after which nothing new is begun.", min=0.0)] = None,
+    store: Annotated[Path | None, typer.Option(help="A folder that keeps counts and saves counting twice.")] = None,
+    count_only: Annotated[bool, typer.Option("--count-only", help="Fill the store and train nothing.")] = False,
+    data_dir: Annotated[Path | None, typer.Option(help="Folder with data files; else ANYSIZE_DATA.")] = None,
+    curves: Annotated[int, typer.Option(help="Points kept of each training curve; 0 for none.", min=0)] = 50,
+    json: Annotated[bool, typer.Option("--json", help="One line of JSON in the end, for programs.")] = False,
+) -> None:
+    """Train every configuration and seed of some tasks or a whole table; what has a record already is skipped.
+
+    Each run becomes a record, written as soon as the runs trained with it are done. Stop it at any time, kill it: the
+    same command goes on.
+    """
+    with plain_errors():
+        from anysize.choice import device_of
+        from anysize.experiments.command import names, sentences
+        from anysize.experiments.configurations import parse_setting
+        from anysize.experiments.display import shown_progress
+        from anysize.experiments.plan import make_plan
+        from anysize.experiments.sweep import fill_store
+        from anysize.experiments.sweep import sweep as carry_out
+
+        plan = make_plan(
+            targets, None if methods is None else names(methods), grid=None if grid is None else grid.value,
+            seeds=seeds, data=data, recipe=recipe.value, settings=dict(parse_setting(text) for text in set_ or ()),
+            stack=stack, device="cpu" if cluster else device_of(device),
+        )  # fmt: skip
+        with shown_progress() as show:
+            if count_only:
+                if store is None:
+                    raise ValueError("--count-only fills a store: name its folder with --store.")
+                left_out = fill_store(plan, store, data_dir, show)
+                told = [*plan.left_out, *left_out.values(), f"The counts are in {store}."]
+                fields: dict[str, Any] = {"store": str(store), "left_out": told[:-1]}
+            else:
+                swept = carry_out(
+                    plan, records, workers=workers, cluster=cluster, device=device, stack=stack, store=store,
+                    data_dir=data_dir, time_limit=time_limit, curves=curves, show=show,
+                )  # fmt: skip
+                told, fields = sentences(swept, records), swept.fields() | {"records": str(records)}
+        if json:
+            print(dumps(fields, ensure_ascii=False))
+        else:
+            for sentence in told:
+                console.print(sentence, highlight=False, markup=False, soft_wrap=True)
+        if fields.get("failures"):
+            raise typer.Exit(1)
+
+
+# ---- one cell --------------------------------------------------------------------------------------
+
+
+def _show(result: Result) -> None:
+    fields = result.fields()
+    data = {"published": "published data", "file": "graphs of a file"}.get(
+        fields["data"], f"fresh data, seed {fields['data']}"
+    )
+    title = f"{result.method.name} on {result.task.name}: {data}, {result.recipe} recipe"
+    console.print(title, style="bold", highlight=False, markup=False)
+    if result.selection is None:
+        console.print(result.na, highlight=False, markup=False, soft_wrap=True)
+        return
+    if result.task.note:
+        console.print(result.task.note, highlight=False, markup=False, soft_wrap=True)
+    console.print(_table(result))
+    chosen = ", ".join(f"{name}={value}" for name, value in fields["configuration"].items()) or "nothing to set"
+    tried = fields["configurations"]
+    how = f"best of {tried} on validation, first of {fields['tied']} equals" if tried > 1 else "one configuration"
+    ran = len(result.selection.records)
+    amount = f"{ran} seeds" if ran > 1 else "1 seed" if result.method.seeded else "no chance in it: trained once"
+    for line in (f"{chosen} ({how})", f"{amount}; {result.seconds:.1f} s on {result.device}"):
+        console.print(line, highlight=False, markup=False, soft_wrap=True)
+
+
+def _table(result: Result) -> Table:
+    """Splits as rows: ours, and the published number where there is one."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE, header_style="bold")
+    table.add_column(result.task.metric)
+    table.add_column("mean (std)", justify="right")
+    splits = ("train", "validation", "test")
+    beside = {split: result.published(split) for split in splits}
+    if any(beside.values()):
+        table.add_column("published", justify="right")
+    for split in splits:
+        own, cell = result.summary(split), beside[split]
+        row = [split, "-" if own is None else f"{own.mean:.3f} ({own.std:.3f})"]
+        if cell is not None:
+            row.append("NA" if cell.mean is None else f"{cell.mean:.2f} ({cell.std or 0:.2f})")
+        table.add_row(*row)
+    return table
