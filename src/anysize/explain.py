@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 
 from anysize.colours import ColourName
 from anysize.counting.columns import Columns
@@ -101,15 +102,16 @@ def explain(ensemble: Ensemble, classes: Labels, examples: Examples, reference: 
     first, second = (int(place) for place in np.argsort(-chances, kind="stable")[:2])
     tables = [part.counts(ensemble.k) for part in (examples, reference) if part is not None]
     columns, densities, weights = _terms(ensemble, tables[0] if reference is None else Counts.concatenate(tables))
-    usual = np.zeros(len(columns)) if reference is None else densities[1:].mean(axis=0)
-    here = np.flatnonzero((densities[0] != 0) | (usual != 0))
-    terms = (densities[0] - usual)[here] * (weights[here, first] - weights[here, second])
+    own = _mean(densities[[0]])
+    usual = np.zeros(len(columns)) if reference is None else _mean(densities[1:])
+    here = np.flatnonzero((own != 0) | (usual != 0))
+    terms = (own - usual)[here] * (weights[here, first] - weights[here, second])
     order = np.argsort(-terms, kind="stable")
     logits = _logits(ensemble, tables[0])[0]
     chosen = here[order]
     return Explanation(
         _plain(classes[first]), _plain(classes[second]), float(chances[first]), float(chances[second]),
-        _by_role(columns[chosen], ensemble), densities[0, chosen], None if reference is None else usual[chosen],
+        _by_role(columns[chosen], ensemble), own[chosen], None if reference is None else usual[chosen],
         terms[order], float(logits[first] - logits[second] - terms.sum()),
     )  # fmt: skip
 
@@ -133,9 +135,10 @@ def voices(ensemble: Ensemble, examples: Examples, y: NDArray[np.int64], top: in
     the logit of c is for graphs of c than for the average graph.
     """
     columns, densities, weights = _terms(ensemble, examples.counts(ensemble.k))
+    usual = _mean(densities)
     found = []
     for label in range(weights.shape[1]):
-        gap = densities[y == label].mean(axis=0) - densities.mean(axis=0)
+        gap = _mean(densities[np.flatnonzero(y == label)]) - usual
         terms = gap * weights[:, label]
         best = [int(place) for place in np.argsort(-terms, kind="stable")[:top] if terms[place] > 0]
         patterns = _by_role(columns[np.array(best, np.int64)], ensemble)
@@ -155,14 +158,20 @@ def _parts(ensemble: Ensemble) -> Sequence[FittedGamma]:
     return parts
 
 
-def _terms(ensemble: Ensemble, table: Counts) -> tuple[Columns, FloatArray, FloatArray]:
+def _mean(rows: csr_array[np.float64]) -> FloatArray:
+    """The mean row; tables of real data are too wide to be written out."""
+    sums: FloatArray = np.asarray(rows.sum(axis=0), np.float64).reshape(-1)
+    return sums / max(rows.shape[0], 1)
+
+
+def _terms(ensemble: Ensemble, table: Counts) -> tuple[Columns, csr_array[np.float64], FloatArray]:
     """The patterns that the models see, their densities (graphs, patterns), and the mean over the models of what one
     unit of density adds to the logits (patterns, classes)."""
     parts = _parts(ensemble)
     stack = parts[0].stack  # the vocabulary comes from the training graphs: all models have the same
     columns, densities = stack.vocabulary.densities(table)
     weights = np.concatenate([part.stack.pattern_logits(columns) for part in parts]).astype(np.float64).mean(axis=0)
-    return columns, np.asarray(densities.toarray() / stack.vocabulary.scale), weights
+    return columns, csr_array(densities / stack.vocabulary.scale), weights
 
 
 def _by_role(columns: Columns, ensemble: Ensemble) -> tuple[Pattern, ...]:
