@@ -171,7 +171,7 @@ def _terms(ensemble: Ensemble, table: Counts) -> tuple[Columns, csr_array[np.flo
     stack = parts[0].stack  # the vocabulary comes from the training graphs: all models have the same
     columns, densities = stack.vocabulary.densities(table)
     weights = np.concatenate([part.stack.pattern_logits(columns) for part in parts]).astype(np.float64).mean(axis=0)
-    return columns, csr_array(densities / stack.vocabulary.scale), weights
+    return columns, csr_array(densities * (1 / stack.vocabulary.scale)), weights
 
 
 def _by_role(columns: Columns, ensemble: Ensemble) -> tuple[Pattern, ...]:
