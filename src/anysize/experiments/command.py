@@ -61,12 +61,16 @@ def sentences(swept: Swept, records: object) -> list[str]:
     told = list(swept.left_out)
     told += [f"Failed: {sentence}" for sentence in swept.failures]
     told.append(
-        f"{swept.planned:,} runs: {swept.made:,} trained in {duration(swept.seconds)}, {swept.found:,} found. "
+        f"{_runs(swept.planned)}: {swept.made:,} trained in {duration(swept.seconds)}, {swept.found:,} found. "
         f"The records are in {records}."
     )
     if swept.left:
-        told.append(f"{swept.left:,} runs are left: the same command goes on with them.")
+        told.append(f"{_runs(swept.left)} {'is' if swept.left == 1 else 'are'} left: the same command goes on.")
     return told
+
+
+def _runs(amount: int) -> str:
+    return "1 run" if amount == 1 else f"{amount:,} runs"
 
 
 def names(text: str) -> list[str]:

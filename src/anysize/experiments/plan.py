@@ -123,7 +123,8 @@ def make_plan(
     busy = STACK_MEMBERS["cuda" if device.startswith("cuda") else "cpu"]
     most = busy if stack is None else whole_number("stack", stack)
     wanted: Grid = grid or ("quick" if recipe == "paper" else "one")
-    named = _methods(("main",) if methods is None and wanted == "quick" else methods or ("all",))
+    usual = ("main",) if wanted == "quick" else ("all",)
+    named = _methods(usual if methods is None else methods)
     given = dict(settings or {})
     strange = [name for name in given if not any(name in settable(method) for method in named)]
     if strange:

@@ -194,6 +194,7 @@ class _State:
                 self.made += len(result)
             clock.end(number)
             self.show(clock.progress())
+        self.show(clock.progress())
 
     def _items(self, clock: Clock, begun: list[Piece]) -> Iterator[Piece]:
         """The pieces in their order, without what others have done meanwhile, until the time is over."""

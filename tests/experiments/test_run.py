@@ -1,0 +1,354 @@
+"""Runs: what stands in their records, against models that are trained and scored by hand."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+
+from anysize import GraphSet
+from anysize.experiments.classes import decode
+from anysize.experiments.configurations import checked, configurations, parse_setting, settable
+from anysize.experiments.memory import affordable, fit_in_memory
+from anysize.experiments.prepared import prepare, tables_for
+from anysize.experiments.run import run
+from anysize.experiments.training import Job, records_of
+from anysize.methods import METHODS, RECIPES, Examples, Problem, Run, find_method
+from anysize.tasks import TASKS, Task
+from anysize.tasks.task import Parts
+
+SMALL = {"epochs": 4, "k": 3}  # a model in no time
+
+
+@pytest.fixture(autouse=True)
+def _one_thread():
+    torch.set_num_threads(1)
+
+
+def records(task, method, configurations, seeds=2, recipe="paper", data=0, points=50):
+    runs = [Run(dict(own), seed) for own in configurations for seed in range(seeds)]
+    ready = prepare(TASKS[task] if isinstance(task, str) else task, data)
+    return records_of(ready, "seed:0", find_method(method), recipe, runs, Job("cpu", None, points))
+
+
+# ---- one run, by hand ------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("method", ["gamma-gin", "gin-mean"])
+def test_a_record_holds_what_training_by_hand_gives(method):
+    own, chosen = {"hidden": 8, "layers": 1, "lr": 0.05}, find_method(method)
+    extra = {"k": 3} if method == "gamma-gin" else {}
+    (record,) = records("sbm-20", method, [own | extra | {"epochs": 12}], seeds=1)
+
+    splits = TASKS["sbm-20"].splits(0)
+    sets = {name: Examples(graphs, np.asarray(graphs.y)) for name, graphs in splits.sets.items()}
+    problem = Problem(sets["train"], sets["validation"], 2, 3)
+    recipe = replace(chosen.recipe("paper", "sbm"), epochs=12)
+    (fitted,) = chosen.learner.fit(problem, [Run(own, 0)], recipe)
+    for split, examples in sets.items():
+        chances = fitted.probabilities(examples)[0]
+        right = chances.argmax(axis=1) == examples.labels()
+        assert record.scores.of(split) == right.mean()
+        loss = -np.log(chances[np.arange(len(examples)), examples.labels()]).mean()
+        assert record.chosen.losses.of(split) == pytest.approx(loss)
+    trained = fitted.trained
+    assert record.chosen.epoch == int(trained.epoch[0]) + 1
+    assert record.epochs == 12
+    assert record.tied_epochs == int(trained.ties[0])
+    assert decode(record.labels).tolist() == sets["test"].labels().tolist()
+    assert (decode(record.chosen.predictions) == decode(record.labels)).mean() == record.scores.test
+    assert record.configuration == own | extra | {"epochs": 12}
+    assert record.curves.epochs == tuple(range(1, 13))
+    best = record.curves.validation_score[record.chosen.epoch - 1]
+    assert best == max(record.curves.validation_score) == pytest.approx(record.scores.validation)
+    assert record.device == "cpu"
+    assert record.versions["torch"] == torch.__version__
+    assert record.seconds > 0
+
+
+def test_penalties_are_kept_where_there_are_some():
+    penalised, plain = records("sbm-20", "gamma-gin", [{"penalty": 0.5, **SMALL}, {"penalty": 0.0, **SMALL}], seeds=1)
+    assert penalised.chosen.penalty > 0
+    assert len(penalised.curves.penalty) == 4
+    assert plain.chosen.penalty is None
+    assert plain.curves.penalty == ()
+
+
+def test_curves_of_the_robust_recipe_are_at_the_epochs_that_were_looked_at():
+    (record,) = records("sbm-20", "gamma-gin", [{"k": 3, "epochs": 25, "penalty": 0.1}], seeds=1, recipe="robust")
+    assert record.curves.epochs == (1, 11, 21, 25)
+    assert None not in record.curves.validation_score
+    assert record.chosen.epoch == record.epochs == 25  # the recipe keeps the last
+    assert record.tied_epochs is None
+    assert record.outcome("last") == record.chosen
+
+
+def test_curves_can_be_left_out_and_thinned():
+    assert records("sbm-20", "gamma-1hot", [SMALL], seeds=1, points=0)[0].curves is None
+    assert records("sbm-20", "gamma-1hot", [SMALL], seeds=1, points=3)[0].curves.epochs == (1, 3, 4)
+
+
+def test_runs_come_back_in_their_order_whatever_their_shape_and_recipe():
+    asked = [{**SMALL, "hidden": 8}, {**SMALL, "epochs": 2, "hidden": 16}, {**SMALL, "hidden": 16}]
+    found = records("sbm-20", "gamma-1hot", asked, seeds=2)
+    assert [(record.configuration["hidden"], record.epochs, record.seed) for record in found] == [
+        (8, 4, 0), (8, 4, 1), (16, 2, 0), (16, 2, 1), (16, 4, 0), (16, 4, 1),
+    ]  # fmt: skip
+    alone = records("sbm-20", "gamma-1hot", [asked[1]], seeds=2)
+    assert [record.scores for record in found[2:4]] == [record.scores for record in alone]
+
+
+def test_models_that_diverge_have_a_record_all_the_same():
+    (record,) = records("sbm-20", "gin-sum", [{"hidden": 4, "layers": 2, "lr": 1e30, "epochs": 5}], seeds=1)
+    assert 0 <= record.scores.test <= 1
+    assert record.epochs == 5
+
+
+# ---- folds -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Few:
+    """Sparse and dense random graphs, larger in test."""
+
+    has_published = False
+    has_fresh = True
+    training_environments = 1
+
+    def draw(self, data, seed, data_dir):
+        def made(amount, size):
+            graphs = [nx.gnp_random_graph(size, (0.25, 0.4)[i % 2], seed=data + size + i) for i in range(amount)]
+            return GraphSet.from_networkx(graphs, y=[i % 2 for i in range(amount)])
+
+        return Parts(made(30, 10), None, made(12, 16), ("sparse", "dense"))
+
+
+FEW = Task("few", "Sparse or dense", "brain", Few(), k=(3, 4), protocol="folds")
+
+
+@pytest.mark.parametrize(
+    ("method", "configuration"),
+    [
+        ("gamma-gin", {"k": 3, "hidden": 8, "lr": 0.01, "epochs": 15}),
+        ("gc-kernel", {"k": 4, "C": 100.0}),
+        ("gin-sum", {"hidden": 8, "layers": 1, "lr": 0.01, "batch_size": 8, "epochs": 3}),
+    ],
+)
+def test_folds_give_the_validation_score_and_all_training_graphs_the_model(method, configuration):
+    (record,) = records(FEW, method, [configuration], seeds=1, data=5)
+    chosen = find_method(method)
+    model = {name: value for name, value in configuration.items() if name != "epochs"}
+    recipe = chosen.recipe("paper", "brain")
+    recipe = replace(recipe, epochs=configuration.get("epochs", recipe.epochs))
+
+    def trained(graphs):
+        (fitted,) = chosen.learner.fit(
+            Problem(Examples(graphs, np.asarray(graphs.y)), None, 2, FEW.k), [Run(model, 0)], recipe
+        )
+        return lambda other: float(
+            (fitted.probabilities(Examples(other, np.asarray(other.y)))[0].argmax(axis=1) == other.y).mean()
+        )
+
+    folds = [trained(fold.train)(fold.validation) for fold in FEW.folds(0, 5)]
+    assert len(folds) == 5
+    assert record.scores.validation == pytest.approx(np.mean(folds))
+    whole = FEW.splits(5)
+    score = trained(whole.train)
+    assert record.scores.train == score(whole.train)
+    assert record.scores.test == score(whole.test)
+    assert record.chosen.losses.validation is None
+    if record.epochs:
+        assert record.chosen.epoch == record.epochs  # nothing to choose another by
+
+
+def test_progress_goes_up_to_one_over_all_folds():
+    seen = []
+    runs = [Run({"k": 3, "hidden": 4, "epochs": 4}, 0)]
+    records_of(prepare(FEW, 1), "seed:1", find_method("gamma-1hot"), "paper", runs, Job(), seen.append)
+    assert seen == sorted(seen)
+    assert len(seen) == 6 * 4
+    assert seen[-1] == 1
+
+
+# ---- one cell --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "train", "validation", "test"), [("wl-kernel", 1.0, 0.95, 0.57), ("gc-kernel", 1.0, 0.9, 0.43)]
+)
+def test_kernels_choose_as_the_paper_does_and_give_its_numbers(method, train, validation, test):
+    result = run("sbm-20", method, recipe="paper", seeds=10)
+    for split, value in {"train": train, "validation": validation, "test": test}.items():
+        assert result.summary(split).mean == pytest.approx(value)
+        assert result.published(split).mean == value
+    fields = result.fields()
+    assert fields["configurations"] == (28 if method == "wl-kernel" else 7)
+    assert fields["seeds"] == 10
+    assert fields["std"] == {"train": 0, "validation": 0, "test": 0}
+    assert len(fields["tests"]) == 1  # no chance in it
+
+
+def test_a_cell_is_the_mean_of_its_records_and_the_same_with_more_cores():
+    before = torch.get_num_threads()
+    torch.set_num_threads(2)
+    result = run("sbm-20", "gamma-gin", data=0, seeds=3, settings={**SMALL, "hidden": 8}, recipe="paper")
+    assert torch.get_num_threads() == 2
+    torch.set_num_threads(before)
+    own = records("sbm-20", "gamma-gin", [result.selection.configuration], seeds=3)
+    assert [record.scores for record in own] == [record.scores for record in result.selection.records]
+    tests = [record.scores.test for record in own]
+    fields = result.fields()
+    assert fields["test"] == pytest.approx(np.mean(tests))
+    assert fields["std"]["test"] == pytest.approx(np.std(tests))
+    assert fields["tests"] == tests
+    assert fields["data"] == 0
+    assert fields["published"] == {}
+    assert fields["configuration"] == {"hidden": 8, "k": 3, "layers": 1, "lr": 0.01, "penalty": 0.1, "epochs": 4}
+
+
+def test_irm_does_not_apply_where_all_graphs_have_one_size():
+    result = run("er-single", "gcn-irm")
+    assert result.selection is None
+    assert "IRM compares training environments" in result.na
+    fields = result.fields()
+    assert (fields["train"], fields["validation"], fields["test"]) == (None, None, None)
+    assert fields["std"] == {"train": None, "validation": None, "test": None}
+
+
+def test_a_file_of_graphs_is_split_by_size(tmp_path):
+    sizes = range(5, 45)
+    graphs = [nx.cycle_graph(n) if n % 2 else nx.star_graph(n - 1) for n in sizes]
+    GraphSet.from_networkx(graphs, y=[n % 2 for n in sizes]).to_tu(tmp_path, "MINE")
+    result = run(tmp_path / "MINE", "gc-kernel", settings={"C": 1000})
+    assert result.task.name == "MINE"
+    assert result.task.metric == "mcc"
+    assert result.summary("test").mean == 1.0
+    assert result.fields()["data"] == "file"
+    assert result.published("test") is None
+    with pytest.raises(ValueError, match=r"no file or folder .*nowhere\.zip"):
+        run(tmp_path / "nowhere.zip", "gc-kernel")
+
+
+def test_every_method_has_a_quick_and_a_default_configuration_that_it_can_take():
+    for task in TASKS.values():
+        for method in METHODS.values():
+            for grid in ("quick", "one"):
+                for recipe in RECIPES:
+                    found = configurations(method, task, grid, recipe)
+                    applies = task.family in method.grid or grid == "one"
+                    assert (1 if applies else 0) <= len(found) <= 28, (task.name, method.name, grid)
+                    for own in found:
+                        assert checked(method, own) == own
+            if task.family in method.grid:
+                quick = configurations(method, task, "quick", "paper")
+                paper = configurations(method, task, "paper", "paper")
+                assert all(own in paper for own in quick)
+                assert len(quick) <= len(paper)
+
+
+# ---- what may be set -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("method", "settings", "sentence"),
+    [
+        ("gamma-gin", {"hiden": 3}, "hiden cannot be set for gamma-gin: it has batch_size"),
+        ("gamma-1hot", {"layers": 2}, "layers cannot be set for gamma-1hot"),
+        ("gin-sum", {"penalty": 0.1}, "penalty cannot be set for gin-sum"),
+        ("wl-kernel", {"hidden": 3}, "hidden cannot be set for wl-kernel: it has C, iterations"),
+        ("random", {"k": 3}, "k cannot be set for random: it has nothing"),
+        ("gamma-gin", {"hidden": 0}, "hidden must be a whole number of at least 1"),
+        ("gamma-gin", {"k": 9}, "from 1 to 7"),
+        ("gamma-gin", {"patience": "abc"}, "patience='abc'"),
+        ("gamma-gin", {"over": "all"}, "over must be one of"),
+        ("gamma-gin", {"epoch": "first"}, "epoch must be one of"),
+        ("gc-kernel", {"C": 0}, "C must be a number above 0"),
+        ("wl-kernel", {"iterations": 1.5}, "iterations must be a whole number"),
+        ("gamma-gin", {"dropout": [1, 2]}, "."),
+    ],
+)
+def test_settings_that_make_no_sense_are_refused(method, settings, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        run("sbm-20", method, data=0, settings=settings)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"seeds": 0}, "seeds must be a whole number of at least 1"),
+        ({"recipe": "mine"}, "a recipe is one of robust, paper"),
+        ({"device": "tpu"}, "device must be cpu"),
+        ({"data": -1}, "a whole number of at least 0"),
+        ({"method": "gama-gin"}, "did you mean gamma-gin"),
+        ({"task": "sbm20"}, "did you mean sbm-20"),
+    ],
+)
+def test_arguments_that_make_no_sense_are_refused(arguments, sentence):
+    given = {"task": "sbm-20", "method": "gamma-1hot", "settings": SMALL} | arguments
+    with pytest.raises(ValueError, match=sentence):
+        run(given.pop("task"), given.pop("method"), **given)
+
+
+def test_settings_are_read_as_json_or_words():
+    for text, value in {"a=1": 1, "a=0.5": 0.5, "a=true": True, "a=False": False, "a=None": None, "a= b": "b"}.items():
+        assert parse_setting(text) == ("a", value)
+    for text in ("a", "=1", ""):
+        with pytest.raises(ValueError, match="--set takes name=value"):
+            parse_setting(text)
+    assert "k" in settable(find_method("topology-only"))
+
+
+# ---- memory ----------------------------------------------------------------------------------------
+
+
+class Greedy:
+    """Trains nothing; stacks of more than two models do not fit."""
+
+    def __init__(self, room):
+        self.room, self.sizes = room, []
+
+    def fit(self, problem, runs, recipe, progress=None, most=None):
+        most = most or len(runs)
+        for start in range(0, len(runs), most):
+            part = runs[start : start + most]
+            self.sizes.append(len(part))
+            if len(part) > self.room or (start and not self.room):
+                raise torch.cuda.OutOfMemoryError("out of memory")
+            yield type("Fitted", (), {"runs": tuple(part)})()
+
+
+def test_stacks_that_do_not_fit_are_halved():
+    learner = Greedy(2)
+    method = replace(find_method("gamma-gin"), learner=learner)
+    runs = [Run({"hidden": 8}, seed) for seed in range(7)]
+    found = [run for fitted in fit_in_memory(method, None, runs, None) for run in fitted.runs]
+    assert found == runs
+    assert learner.sizes == [7, 4, 2, 2, 2, 1]
+    with pytest.raises(MemoryError, match="one model of gamma-gin does not fit"):
+        list(fit_in_memory(replace(method, learner=Greedy(0)), None, runs, None))
+
+
+def test_the_memory_of_gnns_is_foreseen(monkeypatch):
+    ready = prepare(TASKS["sbm-20"], 0)
+    problem, recipe = ready.problem("cpu"), find_method("gin-sum").recipe("paper", "sbm")
+    runs = [Run({"hidden": 64, "layers": 2}, seed) for seed in range(40)]
+    gin = find_method("gin-sum")
+    assert affordable(find_method("gamma-gin"), problem, runs, recipe) is None
+    assert affordable(gin, problem, runs, recipe, 3) == 3
+    monkeypatch.setattr("anysize.experiments.memory._memory", lambda device: 40e6)
+    few = affordable(gin, problem, runs, recipe)
+    assert 1 <= few < 16
+    monkeypatch.setattr("anysize.experiments.memory._memory", lambda device: 1.0)
+    assert affordable(gin, problem, runs, recipe, 3) == 1
+
+
+def test_tables_are_counted_before_training_and_no_others():
+    task = TASKS["schizophrenia-like"]
+    brain = [{"k": 4}, {"k": 5}, {}]
+    assert tables_for(find_method("gamma-gin"), task, brain) == [(4, True), (5, True), ((4, 5), True)]
+    assert tables_for(find_method("topology-only"), task, [{}]) == [((4, 5), False)]
+    assert tables_for(find_method("gin-sum"), task, brain) == []
+    assert tables_for(find_method("wl-kernel"), task, brain) == []
