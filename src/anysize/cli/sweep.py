@@ -98,7 +98,6 @@ def sweep(
     same command goes on.
     """
     with plain_errors():
-        from anysize.choice import device_of
         from anysize.experiments.command import names, sentences
         from anysize.experiments.configurations import parse_setting
         from anysize.experiments.display import shown_progress
@@ -109,7 +108,7 @@ def sweep(
         plan = make_plan(
             targets, None if methods is None else names(methods), grid=None if grid is None else grid.value,
             seeds=seeds, data=data, recipe=recipe.value, settings=dict(parse_setting(text) for text in set_ or ()),
-            stack=stack, device="cpu" if cluster else device_of(device),
+            stack=stack, device=device,
         )  # fmt: skip
         with shown_progress() as show:
             if count_only:

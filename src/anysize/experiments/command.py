@@ -9,7 +9,6 @@ import sys
 from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
-from anysize.choice import device_of
 from anysize.experiments.configurations import GRIDS, parse_setting
 from anysize.experiments.display import duration, shown_progress
 from anysize.experiments.plan import make_plan
@@ -35,7 +34,7 @@ def _carry_out(chosen: Namespace) -> int:
     plan = make_plan(
         chosen.targets, methods, grid=chosen.grid, seeds=chosen.seeds, data=chosen.data, recipe=chosen.recipe,
         settings=dict(parse_setting(text) for text in chosen.set), stack=chosen.stack,
-        device="cpu" if chosen.cluster else device_of(chosen.device),
+        device=chosen.device,
     )  # fmt: skip
     with shown_progress() as show:
         if chosen.count_only:

@@ -16,7 +16,7 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
-from anysize.choice import accepts, whole_number
+from anysize.choice import accepts, device_of, whole_number
 from anysize.experiments.configurations import Grid, changed, configurations, divided, settable
 from anysize.experiments.layout import TABLES
 from anysize.experiments.plain import compact_json
@@ -99,7 +99,7 @@ def make_plan(
     recipe: RecipeName = "paper",
     settings: Mapping[str, Any] | None = None,
     stack: int | None = None,
-    device: str = "cpu",
+    device: str = "auto",
 ) -> Plan:
     """The plan of a sweep.
 
@@ -111,7 +111,7 @@ def make_plan(
         data: `published`, a seed, or `fresh:10` for the data sets of the seeds 0 to 9.
         settings: replaced in every configuration of the methods that have them, such as ``{"epochs": 50}``.
         stack: the most models that are trained as one; what the device needs to be busy if None.
-        device: where the models are to be trained.
+        device: where the models are to be trained, `cpu`, `cuda` or `auto`.
 
     >>> plan = make_plan(["sbm-20"], ["gamma-gin", "wl-kernel"], grid="paper", seeds=10, stack=40)
     >>> plan.runs, len(plan.pieces), str(plan.pieces[0]), len(plan.pieces[0].runs)
@@ -120,7 +120,8 @@ def make_plan(
     if recipe not in RECIPES:
         raise ValueError(f"a recipe is one of {', '.join(RECIPES)}; got {recipe!r}")
     amount = whole_number("seeds", seeds)
-    busy = STACK_MEMBERS["cuda" if device.startswith("cuda") else "cpu"]
+    kind = device if device.startswith("cuda") else device_of(device)  # a GPU may be elsewhere in a cluster
+    busy = STACK_MEMBERS[kind.partition(":")[0]]
     most = busy if stack is None else whole_number("stack", stack)
     wanted: Grid = grid or ("quick" if recipe == "paper" else "one")
     usual = ("main",) if wanted == "quick" else ("all",)

@@ -2,7 +2,7 @@
 
     from anysize.experiments.plan import make_plan
     from anysize.experiments.sweep import sweep
-    sweep(make_plan(["table1", "table2"]), "results/records", workers=2)
+    sweep(make_plan(["table1", "table2"]), "results/records")
 
 Runs that have a record are skipped. A piece of the plan is written when it is done, all of its records or none: who
 kills a sweep at any moment loses the pieces at work, and the next start makes up for them. Any number of sweeps may
@@ -84,7 +84,7 @@ def sweep(
         plan: from `anysize.experiments.plan.make_plan`.
         records: the folder of records.
         workers: processes to train in, each with one thread of torch; with one, this process does it. The records do
-            not depend on it.
+            not depend on it. A script that asks for several begins its work under ``if __name__ == "__main__":``.
         cluster: the address of a Ray cluster, in place of processes; see `anysize.executors.RayExecutor`.
         device: `cpu`, `cuda` or `auto`.
         stack: the most models that are trained as one, if not what the methods think right for the device.
