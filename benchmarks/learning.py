@@ -1,0 +1,304 @@
+"""How fast is a stack of Gamma models, beside plain PyG models one at a time? ``python -m benchmarks.learning``.
+
+Graphs: the published data of the task sbm-20, k = 5, training and validation in every epoch, the paper's penalty.
+Before anything is timed, losses and validation logits of both are compared on equal parameters and equal draws.
+
+On a machine without numba, count elsewhere: ``--prepare FOLDER`` writes the counts, ``--counts FOLDER`` reads them.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+
+from anysize.counting.columns import Columns
+from anysize.counting.counts import Counts
+from anysize.learning.gamma import GammaProblem, GammaShape, Kind, Vocabulary, fit_gamma
+from anysize.learning.settings import Recipe, Settings
+from anysize.representations.batch import PatternBatch
+from anysize.representations.layers import initialise
+from anysize.representations.twins import Twins
+from benchmarks.plain_gamma import HAS_PYG, PlainGamma, Vertices, train_plain, with_parameters_of
+from benchmarks.timing import rate_written, ratio_written
+
+TASK, K = "sbm-20", 5
+PARTS = ("train", "validation", "test")
+TOLERANCE = 1e-4
+FIRST = 8  # epochs before the clock starts
+TURNS = 3  # in turns, so that a busy moment does not hit one contestant alone
+Labelled = tuple[Counts, NDArray[np.int64]]
+
+
+class WrongAnswer(AssertionError):
+    """Stack and plain model disagree."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One kind of model."""
+
+    name: str
+    kind: Kind
+    layers: int
+
+    @property
+    def pooled(self) -> bool:
+        return self.kind == "rp"
+
+
+ROWS = (
+    Row("Gamma_GIN, 1 layer", "gnn", 1),
+    Row("Gamma_GIN, 2 layers", "gnn", 2),
+    Row("Gamma_RPGIN, 1 layer", "rp", 1),
+    Row("Gamma_RPGIN, 2 layers", "rp", 2),
+)
+RECIPE = Recipe(over="connected", penalty="representation", epochs=1, epoch="best", tie_break="first")
+
+
+def members(amount: int, hidden: int, layers: int, jumping: bool = False) -> list[Settings]:
+    """Points of the paper's grid with seeds: two learning rates, two penalties."""
+    return [
+        Settings(hidden, layers, (0.01, 0.001)[m % 2], (0.1, 0.15)[m // 2 % 2], jumping, seed=m // 4)
+        for m in range(amount)
+    ]
+
+
+# ---- data ----------------------------------------------------------------------------------------------
+
+
+def counted() -> dict[str, Labelled]:
+    """The published graphs of the task, counted here: the only part that needs numba."""
+    from anysize.counting import count
+    from anysize.tasks import TASKS
+
+    sets = TASKS[TASK].splits("published").sets
+    return {name: (count(sets[name], K), np.asarray(sets[name].y, np.int64)) for name in PARTS}
+
+
+def prepare(folder: Path) -> None:
+    """Write the counts, with their classes, as one archive per part."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for name, (counts, _) in counted().items():
+        counts.save(folder / f"{name}.npz")
+
+
+def loaded(folder: Path) -> dict[str, Labelled]:
+    """What `prepare` wrote."""
+    found = {}
+    for name in PARTS:
+        path = folder / f"{name}.npz"
+        if not path.is_file():
+            raise FileNotFoundError(
+                f"there is no {path}: make it with python -m benchmarks.learning --prepare {folder}"
+            )
+        counts = Counts.load(path)
+        found[name] = counts, np.asarray(counts.y, np.int64)
+    return found
+
+
+@dataclass(frozen=True)
+class Data:
+    """Both sides' view of the training and validation graphs."""
+
+    tables: dict[str, Labelled]
+    vocabulary: Vocabulary
+    columns: Columns
+    densities: csr_array[Any]
+    train: Vertices
+    validation: Vertices
+
+    @staticmethod
+    def of(tables: dict[str, Labelled], device: str) -> Data:
+        vocabulary = Vocabulary.of("gnn", tables["train"][0], RECIPE.over, None)
+        columns, densities = vocabulary.densities(tables["train"][0])
+        checked_columns, checked = vocabulary.densities(tables["validation"][0])
+        train = Vertices.of(PatternBatch.of(columns, vocabulary.palette, K), densities, tables["train"][1], device)
+        batch = PatternBatch.of(checked_columns, vocabulary.palette, K)
+        validation = Vertices.of(batch, checked, tables["validation"][1], device)
+        return Data(tables, vocabulary, columns, densities, train, validation)
+
+    @property
+    def inputs(self) -> int:
+        return self.train.inputs
+
+    def shape(self, row: Row, hidden: int) -> GammaShape:
+        return GammaShape(row.kind, self.inputs, 2, hidden, row.layers, RECIPE, K)
+
+    def plain(self, row: Row, hidden: int, jumping: bool) -> PlainGamma:
+        return PlainGamma(self.inputs, K, hidden, row.layers, 2, jumping, row.pooled).to(self.train.item.device)
+
+    def fixed(self, row: Row) -> torch.Tensor | None:
+        """The identities of validation, the same for all patterns: (permutations, vertices)."""
+        identities = self.shape(row, 1).identities()
+        if identities is None:
+            return None
+        return torch.from_numpy(identities).to(self.validation.item.device)[:, self.validation.position]
+
+
+# ---- the answer ----------------------------------------------------------------------------------------
+
+
+def check(row: Row, data: Data, hidden: int, device: str) -> None:
+    """Loss of one training step and validation logits afterwards, on equal parameters and draws; or `WrongAnswer`."""
+    settings = [members(3, hidden, row.layers, jumping)[-1] for jumping in (False, True)]
+    shape, permutations = data.shape(row, hidden), int(RECIPE.permutations) if row.pooled else None
+    model = shape.build([setting.jumping for setting in settings])
+    initialise(model, [3, 4])
+    model.to(device)
+    plains = [
+        with_parameters_of(data.plain(row, hidden, setting.jumping), model, place)
+        for place, setting in enumerate(settings)
+    ]
+    batch = PatternBatch.of(data.columns, data.vocabulary.palette, K)
+    y = torch.from_numpy(data.tables["train"][1]).to(device)
+    structure = shape.structure(data.columns, data.vocabulary.palette, data.densities).to(device)
+    twins = Twins.of(batch, data.densities, row.layers, permutations).to(device)
+    problem = GammaProblem(structure, twins, y, None, settings, RECIPE, None)
+    step = torch.tensor(1, device=device)
+    with torch.no_grad():
+        found = problem.losses(model.train(), None, step, step).total
+    own = Twins.of(batch, data.densities, 1, permutations, universal=False).to(device).draw(step)
+    marks = own.structure.levels[0].own
+    assert marks is not None
+    colours = marks.view(2, twins.copies, -1)
+    identities = None
+    if row.pooled:
+        colours, identities = colours // K, (colours % K)[0]
+    columns, densities = data.vocabulary.densities(data.tables["validation"][0])
+    checked = shape.structure(columns, data.vocabulary.palette, densities).to(device)
+    for place, (plain, setting) in enumerate(zip(plains, settings, strict=True)):
+        with torch.no_grad():
+            loss = plain.train().loss(data.train, colours[1, 0], identities, setting.penalty)
+            _same(f"{row.name}: loss", loss, found[place])
+            read = plain.eval().patterns(data.validation, data.validation.colours[None], data.fixed(row))
+            _same(f"{row.name}: logits", plain.logits(data.validation, read[0]), model.eval()(checked)[place])
+
+
+def _same(what: str, theirs: torch.Tensor, ours: torch.Tensor) -> None:
+    off = float((theirs - ours).abs().max())
+    if not off <= TOLERANCE * max(1.0, float(theirs.abs().max())):
+        raise WrongAnswer(f"{what} of the plain model and of the stack differ by {off}")
+
+
+# ---- the clock -----------------------------------------------------------------------------------------
+
+
+def clock(options: argparse.Namespace) -> float:
+    """Seconds: of the processor where one thread computes, so that a busy machine does no harm, else by the wall."""
+    if options.device.startswith("cuda"):
+        torch.cuda.synchronize()
+    return process_time() if options.device == "cpu" and options.threads == 1 else perf_counter()
+
+
+def stack_rate(row: Row, data: Data, models: int, epochs: int, options: argparse.Namespace) -> float:
+    """Model-epochs per second of a stack, without the first epochs, in which epochs are recorded on a GPU."""
+    told: list[float] = []
+    skipped = min(FIRST, epochs // 2)
+
+    def progress(done: float) -> None:
+        if not told and done * epochs > skipped - 0.5:
+            told.append(clock(options))
+
+    fit_gamma(
+        row.kind, *data.tables["train"], members(models, options.hidden, row.layers, options.jumping),
+        replace(RECIPE, epochs=epochs), classes=2, validation=data.tables["validation"], device=options.device,
+        progress=progress,
+    )  # fmt: skip
+    return models * (epochs - skipped) / (clock(options) - told[0])
+
+
+def plain_rate(row: Row, data: Data, epochs: int, options: argparse.Namespace) -> float:
+    """Epochs per second of one plain model."""
+    setting = members(1, options.hidden, row.layers, options.jumping)[0]
+    model, fixed = data.plain(row, options.hidden, setting.jumping), data.fixed(row)
+    permutations = int(RECIPE.permutations)
+    started = clock(options)
+    train_plain(model, data.train, data.validation, epochs, setting.lr, setting.penalty, permutations, fixed)
+    return epochs / (clock(options) - started)
+
+
+def enough(call: Callable[[int], float], models: int, seconds: float) -> int:
+    """Epochs that take about so long, by a first run, which warms everything up as well."""
+    return min(max(int(seconds * call(4) / models), 4), 4096)
+
+
+def measured(row: Row, data: Data, options: argparse.Namespace) -> dict[str, Any]:
+    """One row of the table: the best rate of each contestant in three turns."""
+    check(row, data, options.hidden, options.device)
+    calls: dict[str, Callable[[int], float]] = {
+        "plain": lambda epochs: plain_rate(row, data, epochs, options),
+        "alone": lambda epochs: stack_rate(row, data, 1, epochs, options),
+        "stack": lambda epochs: stack_rate(row, data, options.models, epochs, options),
+    }
+    seconds = 0.5 if options.quick else 3.0
+    epochs = {name: enough(call, options.models if name == "stack" else 1, seconds) for name, call in calls.items()}
+    record: dict[str, Any] = {"row": row.name, "models": options.models, "hidden": options.hidden}
+    record |= {"jumping": options.jumping, "epochs": epochs} | dict.fromkeys(calls, 0.0)
+    for _ in range(TURNS):
+        for name, call in calls.items():
+            record[name] = max(record[name], call(epochs[name]))
+    return record
+
+
+def written(records: list[dict[str, Any]]) -> str:
+    """The table as text: model-epochs per second, and how many times the plain model's."""
+    lines = [f"{'':24}{'plain':>10}{'1 model of ours':>20}{'stack':>12}{'gain':>10}"]
+    for record in records:
+        alone = f"{rate_written(record['alone'])} {ratio_written(record['alone'] / record['plain'])}"
+        gain = ratio_written(record["stack"] / record["plain"])
+        rates = f"{rate_written(record['plain']):>10}{alone:>20}{rate_written(record['stack']):>12}{gain:>10}"
+        lines.append(f"{record['row']:24}{rates}")
+    return "\n".join(lines)
+
+
+def machine(device: str, threads: int) -> dict[str, Any]:
+    """What it ran on."""
+    name = torch.cuda.get_device_name() if device.startswith("cuda") else f"CPU, {threads} thread(s)"
+    peer = "PyG" if HAS_PYG else "gather and scatter (PyG is not installed)"
+    return {"device": name, "torch": torch.__version__, "python": platform.python_version(), "plain": peer}
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.learning", description=__doc__)
+    parser.add_argument("--device", default="cpu", help="cpu (the default) or cuda")
+    parser.add_argument("--models", type=int, default=8, help="models in the stack (8)")
+    parser.add_argument("--hidden", type=int, default=32, help="units of a layer (32)")
+    parser.add_argument("--jumping", action="store_true", help="with jumping knowledge")
+    parser.add_argument("--threads", type=int, default=1, help="of torch on the CPU (1)")
+    parser.add_argument("--rows", help="only rows with this in their name, such as '1 layer'")
+    parser.add_argument("--quick", action="store_true", help="about a second for each contestant")
+    parser.add_argument("--counts", metavar="FOLDER", type=Path, help="read counts that --prepare wrote")
+    parser.add_argument("--prepare", metavar="FOLDER", type=Path, help="count, write the counts there, and end")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write every number there as well")
+    options = parser.parse_args()
+    if options.prepare:
+        prepare(options.prepare)
+        return
+    torch.set_num_threads(options.threads)
+    facts = machine(options.device, options.threads)
+    print(", ".join(f"{name} {fact}" for name, fact in facts.items()), "\n", flush=True)
+    data = Data.of(loaded(options.counts) if options.counts else counted(), options.device)
+    print(
+        f"{TASK}: {len(data.columns)} patterns, {len(data.train.item)} vertices; {options.models} models in a stack\n"
+    )
+    rows = [row for row in ROWS if not options.rows or options.rows in row.name]
+    records = [measured(row, data, options) for row in rows]
+    print(written(records))
+    if options.json:
+        options.json.write_text(json.dumps({"machine": facts, "rows": records}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
