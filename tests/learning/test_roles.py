@@ -11,7 +11,7 @@ import pytest
 import anysize as az
 from anysize.counting.columns import Columns
 from anysize.graphs import GraphSet
-from anysize.learning.gamma import fit_gamma
+from anysize.learning.gamma import Kind, fit_gamma
 from anysize.learning.roles import _pattern_pairs, colour_roles, united_by_role
 from anysize.learning.settings import Recipe, Settings
 from anysize.patterns import Pattern
@@ -67,18 +67,39 @@ def test_patterns_are_united_as_their_canonical_forms_are() -> None:
     counts, _ = planted("sbm-20", 3, k=5)
     columns = counts.columns
     role = {"red": 0, "blue": 0, "green": 1, "yellow": 1}
-    example, kind = united_by_role(columns, role)
+    united, kind = united_by_role(columns, role)
     dressed = [
         Pattern.of(list(p.edges), colours=[f"r{role[str(c)]}" for c in p.colours or ()]).name for p in columns.patterns
     ]
-    assert len(example) == len(set(dressed))
+    assert len(united) == len(set(dressed))
     for name in set(dressed):
         kinds = {int(kind[place]) for place, other in enumerate(dressed) if other == name}
         assert len(kinds) == 1
-    assert np.array_equal(kind[example], np.arange(len(example)))
+    for place, p in enumerate(united.patterns):
+        own = Pattern.of(list(p.edges), colours=[f"r{role[str(c)]}" for c in p.colours or ()]).name
+        assert own == dressed[int(np.flatnonzero(kind == place)[0])]
 
 
-def test_exchanging_colours_of_one_role_changes_nothing() -> None:
+def test_a_united_pattern_is_numbered_alike_in_every_table() -> None:
+    """Relational pooling with few permutations sees numbers of vertices: they must not depend on the company."""
+    counts, _ = planted("sbm-20", 3, k=4)
+    role = {"red": 0, "blue": 0, "green": 1, "yellow": 1}
+
+    def arranged(part: az.Counts) -> set[tuple[int, ...]]:
+        united, _ = united_by_role(part.columns, role)
+        return {
+            (p.size, q, *[role[str(c)] for c in p.colours or ()])
+            for p, q in zip(united.patterns, united.place, strict=True)
+        }
+
+    whole = arranged(counts)
+    for graph in range(10):
+        own = counts[[graph]]
+        assert arranged(own.select(np.unique(own.matrix.indices)[::-1])) <= whole
+
+
+@pytest.mark.parametrize("kind", ["gnn", "rp"])
+def test_exchanging_colours_of_one_role_changes_nothing(kind: Kind) -> None:
     splits = TASKS["sbm-20"].splits(1)
     counts, y = az.count(splits.train, 4), splits.train.y
     assert y is not None
@@ -86,7 +107,7 @@ def test_exchanging_colours_of_one_role_changes_nothing() -> None:
     role = dict(zip(counts.palette, roles.tolist(), strict=True))
     assert role["red"] == role["blue"]
     recipe = Recipe(roles=True, epochs=5)
-    stack = fit_gamma("gnn", counts, y, [Settings(penalty=0.1)], recipe, classes=2)
+    stack = fit_gamma(kind, counts, y, [Settings(penalty=0.1)], recipe, classes=2)
     swap = {"red": "blue", "blue": "red"}
     order = [list(splits.train.palette).index(swap.get(str(name), name)) for name in splits.train.palette]
     assert splits.train.colours is not None

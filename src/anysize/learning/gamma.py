@@ -79,9 +79,9 @@ class Vocabulary:
         """Patterns that differ by colours of one role are one pattern to the model."""
         if self.palette is None or len(set(self.palette.values())) == len(self.palette):
             return columns, densities
-        example, kind = united_by_role(columns, self.palette)
-        into = csr_array((np.ones(len(kind)), (np.arange(len(kind)), kind)), shape=(len(kind), len(example)))
-        return columns[example], csr_array(densities @ into)
+        united, kind = united_by_role(columns, self.palette)
+        into = csr_array((np.ones(len(kind)), (np.arange(len(kind)), kind)), shape=(len(kind), len(united)))
+        return united, csr_array(densities @ into)
 
 
 def _aligned(counts: Counts, columns: Columns) -> Counts:

@@ -146,24 +146,30 @@ def _gaps(rate: FloatArray, variance: FloatArray, one: int, other: int) -> tuple
     return gap, spread
 
 
-def united_by_role(columns: Columns, role: Mapping[ColourName, int]) -> tuple[IntArray, IntArray]:
-    """Columns that are one pattern once colours are replaced by roles: one column of each kind, and everybody's kind.
+def united_by_role(columns: Columns, role: Mapping[ColourName, int]) -> tuple[Columns, IntArray]:
+    """Columns that are one pattern once colours are replaced by roles: one of each kind, and everybody's kind.
 
-    Of all ways to turn a pattern onto itself the one with the smallest roles names its kind. Colours without a role
-    are a role of their own.
+    Of all ways to turn a pattern onto itself the one with the smallest roles names its kind and numbers its vertices,
+    so that a pattern has the same identities whatever other patterns are in the table. A role is shown by its first
+    colour of the palette. Colours without a role are a role of their own.
     """
     assert columns.colours is not None
     codes = np.array([role.get(name, -1) for name in columns.palette] or [-1], np.int64) + 1
-    base = int(codes.max()) + 1
-    names = np.zeros(len(columns), np.int64)
+    base = max(role.values(), default=-1) + 2
+    shown = np.zeros(base, np.uint16)
+    shown[codes[::-1]] = np.arange(len(codes))[::-1]
+    names, colours = np.zeros(len(columns), np.int64), np.zeros_like(columns.colours)
     for size in np.unique(columns.size):
         power = base ** np.arange(int(size))
         for place in np.unique(columns.place[columns.size == size]):
             here = np.flatnonzero((columns.size == size) & (columns.place == place))
             turns = automorphisms(catalogue(int(size))[place].code, int(size)).astype(np.int64)
             dress = codes[columns.colours[here, :size].astype(np.int64)]
-            smallest = np.min([dress[:, turn] @ power for turn in turns], axis=0)
-            names[here] = smallest
+            values = np.array([dress[:, turn] @ power for turn in turns])
+            best = turns[values.argmin(axis=0)]
+            names[here] = values.min(axis=0)
+            colours[here, :size] = shown[np.take_along_axis(dress, best, axis=1)]
     key = np.column_stack([columns.size.astype(np.int64), columns.place.astype(np.int64), names])
     _, example, kind = np.unique(key, axis=0, return_index=True, return_inverse=True)
-    return example, kind.reshape(-1)
+    dressed = Columns(columns.size, columns.place, colours, columns.palette)
+    return dressed[example], kind.reshape(-1)
