@@ -34,10 +34,10 @@ def test_seeds_steps_and_streams_have_numbers_of_their_own() -> None:
 
 
 def test_step_by_step_the_same_place_is_uniform_too() -> None:
-    values = torch.cat([uniform(torch.tensor([9]), step, 3, stream=1) for step in range(4000)]).numpy()
+    values = torch.cat([uniform(torch.tensor([9]), step, 3, stream=1) for step in range(1500)]).numpy()
     for place in range(3):
         assert kstest(values[:, place].astype(np.float64), "uniform").pvalue > 1e-3
-    assert np.abs(np.corrcoef(values.T) - np.eye(3)).max() < 0.08
+    assert np.abs(np.corrcoef(values.T) - np.eye(3)).max() < 0.12
 
 
 def test_a_row_does_not_depend_on_the_rows_beside_it() -> None:

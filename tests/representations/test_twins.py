@@ -39,12 +39,10 @@ def densities_of(columns: Columns, seed: int = 0) -> csr_array:
     return found
 
 
-def drawn_marks(
-    columns: Columns, step: int, permutations: int | None = None, recolour: bool = True, **given: Any
-) -> Any:
+def drawn_marks(columns: Columns, step: int, permutations: int | None = None, **given: Any) -> Any:
     """(sides, copies, patterns, k) colours, and identities (copies, patterns, k) where there are some."""
     batch = batch_of(columns)
-    twins = Twins.of(batch, densities_of(columns), 1, permutations, recolour, universal=False, **given)
+    twins = Twins.of(batch, densities_of(columns), 1, permutations, universal=False, **given)
     own = twins.draw(step).structure.levels[0].own
     marks = own.view(twins.sides, twins.copies, *batch.colours.shape).numpy()
     if permutations is None:
