@@ -62,6 +62,11 @@ def test_the_first_is_the_first_of_the_grid_or_the_smallest():
     assert select(tied, order=[{"a": 0, "b": 0}]).configuration == {"a": 9, "b": None}
 
 
+def test_of_equals_the_stronger_penalty_is_the_simpler_model():
+    tied = [replace(made(), configuration={"hidden": h, "penalty": p}) for h in (64, 32) for p in (0.1, 0.15)]
+    assert select(tied).configuration == {"hidden": 32, "penalty": 0.15}
+
+
 def test_unknown_losses_come_last_among_equals():
     records = [made(hidden=1), made(hidden=2, loss=5.0)]
     assert select(records, RULES["loss"]).configuration == {"hidden": 2}

@@ -22,6 +22,7 @@ import numpy as np
 from anysize.experiments.plain import Plain, compact_json
 from anysize.experiments.records import Outcome, Record
 
+PENALTIES = ("penalty", "irm")
 TOLERANCE = 1e-6  # means over seeds that differ by less differ by rounding: scores may come from single precision
 
 
@@ -222,13 +223,15 @@ def _tie_value(trial: _Trial, tie: str) -> float:
 
 
 def _grid_place(configuration: Mapping[str, Plain], order: Sequence[Mapping[str, Plain]]) -> tuple[Any, ...]:
-    """Where a configuration stands in the grid, and failing that, how its values compare.
+    """Where a configuration stands in the grid, and failing that, how its values compare: the simplest first.
 
-    Values of different kinds are compared by kind first: None, false, true, numbers, strings.
+    Values of different kinds are compared by kind first: None, false, true, numbers, strings. Of two penalties the
+    stronger one is the simpler model.
     """
     place = next((place for place, other in enumerate(order) if dict(other) == dict(configuration)), len(order))
     values = []
     for name, value in configuration.items():
         kind = 0 if value is None else 1 if isinstance(value, bool) else 3 if isinstance(value, str) else 2
-        values.append((name, kind, "" if value is None else value))
+        stronger_first = name in PENALTIES and kind == 2
+        values.append((name, kind, "" if value is None else -value if stronger_first else value))  # type: ignore[operator]
     return place, values

@@ -89,7 +89,7 @@ class Method:
 
 def _gamma(name: str, title: str, kind: Any, grid: Mapping[str, Grid], layers: bool = True) -> Method:
     one = {"hidden": 32, "lr": 0.01} | ({"layers": 1} if layers else {})
-    penalty = {"robust": {"penalty": 0.1}, "paper": {"penalty": 0.1}} if layers else {}
+    penalty = {"robust": {"penalty": 0.1}, "paper": {"penalty": 0.15}} if layers else {}
     return Method(name, title, GammaMethod(kind), grid, FittedGamma.from_state, one, one, penalty)
 
 
