@@ -53,6 +53,14 @@ def test_vertex_order_does_not_matter(kind: Any) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_graph_is_judged_alike_alone_and_in_company(kind: Any) -> None:
+    graphs = held_out()
+    together = trained(kind).logits(count(graphs, K))
+    for place in range(5):
+        np.testing.assert_allclose(trained(kind).logits(count(graphs[[place]], K))[:, 0], together[:, place], atol=1e-5)
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("over", ["subsets", "maps", "connected"])
 def test_graphs_of_one_graphon_are_represented_alike_whatever_their_size(kind: Any, over: Any) -> None:
     """Between sizes the mean representation moves by a small part of what it moves between graphons."""
