@@ -17,8 +17,6 @@ import torch
 from anysize.experiments.plan import make_plan
 from anysize.experiments.sweep import sweep
 
-torch.set_num_threads(1)
-
 
 def begin(order: dict) -> int:
     """Start a sweep in a process of its own."""
@@ -56,6 +54,7 @@ def together(order: dict) -> None:
 
 
 if __name__ == "__main__":
+    torch.set_num_threads(1)
     order = json.loads(sys.argv[1])
     began = time.monotonic()
     together(order | {"records": order["together"]})
