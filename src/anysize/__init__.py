@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from anysize.counting.counts import Counts
     from anysize.counting.stream import count_stream, open_stream
     from anysize.densities import AttachDensities, SubgraphDensities
+    from anysize.diagnosis import Diagnosis, diagnose
     from anysize.errors import CountWarning, GraphError, GraphWarning
     from anysize.graphons import BlockModel, ErdosRenyi, SmoothGraphon
     from anysize.graphs import GraphSet
@@ -32,6 +33,7 @@ _HOME = {
     "BlockModel": "anysize.graphons",
     "CountWarning": "anysize.errors",
     "Counts": "anysize.counting.counts",
+    "Diagnosis": "anysize.diagnosis",
     "Environment": "anysize.causal",
     "ErdosRenyi": "anysize.graphons",
     "GraphClassifier": "anysize.classifier",
@@ -48,6 +50,7 @@ _HOME = {
     "catalogue": "anysize.patterns",
     "count": "anysize.counting",
     "count_stream": "anysize.counting.stream",
+    "diagnose": "anysize.diagnosis",
     "load": "anysize.model_file",
     "open_stream": "anysize.counting.stream",
     "read": "anysize.readers",
@@ -63,6 +66,7 @@ __all__ = [
     "BlockModel",
     "CountWarning",
     "Counts",
+    "Diagnosis",
     "Environment",
     "ErdosRenyi",
     "GraphClassifier",
@@ -78,6 +82,7 @@ __all__ = [
     "catalogue",
     "count",
     "count_stream",
+    "diagnose",
     "load",
     "open_stream",
     "read",

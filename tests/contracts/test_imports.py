@@ -24,7 +24,7 @@ LEVELS = (
         *("kernels", "sanity", "methods", "tasks"),
         *("choice", "ensemble", "classifier", "explain", "model_file", "densities"),
     ),
-    ("experiments", "diagnose", "plots"),
+    ("experiments", "diagnosis", "plots"),
     ("cli", "demo", "output", "__main__"),
 )
 LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}

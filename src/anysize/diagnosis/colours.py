@@ -1,0 +1,163 @@
+"""Do the colours of the new graphs differ, and if so, only among colours that play the same role?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anysize.colours import ColourName, check_palette
+from anysize.counting import count
+from anysize.diagnosis.testing import permutation_test
+from anysize.graphs import GraphSet
+
+FloatArray = NDArray[np.float64]
+IntArray = NDArray[np.int64]
+
+DRAWS = 999
+MOST_COLOURS = 300  # the most common ones are compared one by one, all others together
+MOST_ROLES = 60  # finding roles compares every pair of colours
+SLIGHT = 0.05  # a distance that exceeds chance by less is hardly worth a method
+
+
+@dataclass(frozen=True)
+class ColourShare:
+    """Mean share of a colour over the graphs of each set; ``role`` numbers its role, None where it is not known."""
+
+    name: ColourName
+    train: float
+    new: float
+    role: int | None = None
+
+
+@dataclass(frozen=True)
+class ColourShift:
+    """Palettes and shares of the two sets.
+
+    ``shares``: colours by how much they move. ``unseen``: colours that no training graph has, ``unseen_share``: their
+    share in the new graphs; ``gone``: those that no new graph has. ``distance`` is the total variation distance of
+    mean shares (0 equal, 1 without overlap), ``expected`` its mean when the same graphs are regrouped at random, ``p``
+    the p-value of that.
+
+    Where colours move, ``roles`` groups training colours that can be exchanged (see `anysize.learning.roles`), and
+    ``role_distance``, ``role_expected``, ``role_p`` repeat the test with the shares of roles; None where roles were
+    not looked for, with the reason in ``no_roles``.
+    """
+
+    train_colours: int
+    new_colours: int
+    shares: tuple[ColourShare, ...]
+    unseen: tuple[ColourName, ...]
+    unseen_share: float
+    gone: tuple[ColourName, ...]
+    distance: float
+    expected: float
+    p: float
+    roles: tuple[tuple[ColourName, ...], ...] | None = None
+    role_distance: float | None = None
+    role_expected: float | None = None
+    role_p: float | None = None
+    no_roles: str = ""
+
+    @property
+    def slight(self) -> bool:
+        """Whether the distance exceeds what chance brings about by so little that it hardly matters."""
+        return self.distance - self.expected < SLIGHT
+
+    @property
+    def exchangeable(self) -> bool:
+        """Whether any two colours have the same role."""
+        return self.roles is not None and any(len(role) > 1 for role in self.roles)
+
+
+def colour_shift(both: GraphSet, train: int, y: NDArray[Any] | None, seed: int, level: float) -> ColourShift:
+    """Compare colours; ``both`` holds the training graphs first, ``y`` their classes where they are known.
+
+    Roles are looked for only where colours differ at this level and by more than little, in the training graphs alone.
+    """
+    shares = colour_shares(both)
+    before, after = shares[:train].mean(axis=0), shares[train:].mean(axis=0)
+    distance, expected, p = permutation_test(_merged_rare(shares), train, DRAWS, seed)
+    unseen = [code for code in range(len(both.palette)) if before[code] == 0 and after[code] > 0]
+    gone = [code for code in range(len(both.palette)) if after[code] == 0 and before[code] > 0]
+    order = np.argsort(-np.abs(after - before), kind="stable").tolist()
+    found = ColourShift(
+        train_colours=int((before > 0).sum()),
+        new_colours=int((after > 0).sum()),
+        shares=tuple(ColourShare(both.palette[code], float(before[code]), float(after[code])) for code in order),
+        unseen=tuple(both.palette[code] for code in unseen),
+        unseen_share=float(after[unseen].sum()),
+        gone=tuple(both.palette[code] for code in gone),
+        distance=distance,
+        expected=expected,
+        p=p,
+    )
+    return found if p > level or found.slight else _with_roles(found, both[:train], y, shares, both.palette, seed)
+
+
+def colour_shares(graphs: GraphSet) -> FloatArray:
+    """Share of every colour of the palette in every graph: (graphs, colours); zero for a graph without vertices."""
+    assert graphs.colours is not None
+    rows = np.repeat(np.arange(len(graphs)), graphs.sizes)
+    table = np.zeros((len(graphs), len(graphs.palette)))
+    np.add.at(table, (rows, graphs.colours.astype(np.int64)), 1.0)
+    return np.asarray(table / np.maximum(graphs.sizes, 1)[:, None])
+
+
+def by_role(graphs: GraphSet, roles: tuple[tuple[ColourName, ...], ...]) -> GraphSet:
+    """The same graphs with every colour replaced by the names of its role, joined by +; others keep their name.
+
+    >>> path = GraphSet.from_edges([(0, 1), (1, 2)], colours=["red", "blue", "green"])
+    >>> by_role(path, (("blue", "red"),)).colour_names()
+    ('blue+red', 'blue+red', 'green')
+    """
+    assert graphs.colours is not None
+    named = {name: "+".join(map(str, role)) for role in roles if len(role) > 1 for name in role}
+    names = [named.get(name, name) for name in graphs.palette]
+    palette = check_palette(list(dict.fromkeys(names)))
+    codes = np.array([palette.index(name) for name in names], np.uint16)
+    return replace(graphs, colours=codes[graphs.colours], palette=palette)
+
+
+def _with_roles(
+    found: ColourShift,
+    train: GraphSet,
+    y: NDArray[Any] | None,
+    shares: FloatArray,
+    palette: tuple[ColourName, ...],
+    seed: int,
+) -> ColourShift:
+    """Roles from the training graphs, and the test again with the shares of roles; ``palette`` names the columns."""
+    if found.train_colours > MOST_ROLES:
+        return replace(found, no_roles=f"roles are looked for among at most {MOST_ROLES} colours")
+    try:
+        from anysize.learning.roles import colour_roles
+    except ImportError:
+        return replace(found, no_roles="roles of colours need the learning part, pip install 'anysize[learn]'")
+    _, classes = np.unique(np.zeros(len(train)) if y is None else y, return_inverse=True)
+    used = [item.name for item in found.shares if item.train > 0]
+    counted = count(train.with_palette(used), 3 if (train.sizes >= 3).any() else 2)
+    numbers = colour_roles(counted, classes.astype(np.int64)).tolist()
+    role = dict(zip(counted.palette, numbers, strict=True))
+    # the share of every role; a colour that training never saw is a column of its own
+    column = [role.get(name, len(role) + code) for code, name in enumerate(palette)]
+    _, place = np.unique(column, return_inverse=True)
+    distance, expected, p = permutation_test(shares @ np.eye(int(place.max()) + 1)[place], len(train), DRAWS, seed)
+    return replace(
+        found,
+        shares=tuple(replace(item, role=role.get(item.name)) for item in found.shares),
+        roles=tuple(tuple(name for name in counted.palette if role[name] == n) for n in sorted(set(numbers))),
+        role_distance=distance,
+        role_expected=expected,
+        role_p=p,
+    )
+
+
+def _merged_rare(shares: FloatArray) -> FloatArray:
+    if shares.shape[1] <= MOST_COLOURS:
+        return shares
+    order = np.argsort(-shares.sum(axis=0), kind="stable")
+    rest = shares[:, order[MOST_COLOURS:]].sum(axis=1, keepdims=True)
+    return np.hstack([shares[:, order[:MOST_COLOURS]], rest])

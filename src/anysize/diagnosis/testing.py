@@ -1,0 +1,151 @@
+"""The tests behind a diagnosis: mean differences between sets of graphs, permutations, many questions at once.
+
+The unit is always the graph: vertices of one graph are not independent, graphs of one set are.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import t as student
+
+FloatArray = NDArray[np.float64]
+
+FEW = 5  # a variance from fewer graphs is not worth much: the other set's stands in
+CELLS_AT_ONCE = 4_000_000  # of the random regroupings, to bound memory
+
+
+def simes(p: ArrayLike) -> float:
+    """One p-value for "nothing at all is going on" from many: the smallest of m p_(i) / i (Simes).
+
+    It is at most the level exactly when `benjamini_hochberg` finds something. 1 where there are none.
+
+    >>> simes([0.04, 0.9, 0.02])
+    0.06
+    """
+    adjusted = benjamini_hochberg(p)
+    return float(adjusted.min(initial=1.0))
+
+
+def benjamini_hochberg(p: ArrayLike) -> FloatArray:
+    """Adjusted p-values: those of at most q have a false discovery rate of at most q.
+
+    >>> benjamini_hochberg([0.01, 0.02, 0.9]).round(3).tolist()
+    [0.03, 0.03, 0.9]
+    """
+    values = np.asarray(p, np.float64)
+    order = np.argsort(values)
+    scaled = values[order] * len(values) / np.arange(1, len(values) + 1)
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.minimum.accumulate(scaled[::-1])[::-1]
+    return np.minimum(adjusted, 1.0)
+
+
+def holm(p: ArrayLike) -> FloatArray:
+    """Adjusted p-values: with a threshold of a on them, the chance of any false alarm is at most a.
+
+    >>> holm([0.01, 0.5, 0.03]).tolist()
+    [0.03, 0.5, 0.06]
+    """
+    values = np.asarray(p, np.float64)
+    order = np.argsort(values)
+    scaled = values[order] * np.arange(len(values), 0, -1)
+    adjusted = np.empty_like(values)
+    adjusted[order] = np.maximum.accumulate(scaled)
+    return np.minimum(adjusted, 1.0)
+
+
+class Difference(NamedTuple):
+    """Per pattern: new mean minus training mean, its standard error, the two-sided p-value, and the difference in
+    standard deviations between graphs."""
+
+    difference: FloatArray
+    error: FloatArray
+    p: FloatArray
+    effect: FloatArray
+
+
+def mean_difference(train: FloatArray, new: FloatArray, train_ways: FloatArray, new_ways: FloatArray) -> Difference:
+    """Differences of mean densities, by Welch's test.
+
+    Graphs of one mixture of graphons have the same expected densities at any size, with other variances. A variance
+    is at least what copies that fall independently would give, (pooled density) / ways: where a pattern has a handful
+    of copies in a whole set, the variance in the sample is too small just when the mean is.
+
+    Args:
+        train: densities (graphs, patterns). new: likewise.
+        train_ways: what each density is a share of, in the same shape. new_ways: likewise.
+    """
+    pooled = ((train * train_ways).sum(0) + (new * new_ways).sum(0)) / (train_ways.sum(0) + new_ways.sum(0))
+    parts, freedoms = [], []
+    for own, other, ways in ((train, new, train_ways), (new, train, new_ways)):
+        source = own if len(own) >= min(FEW, len(other)) else other  # a few graphs borrow the others' variance
+        parts.append(np.maximum(source.var(axis=0, ddof=1), pooled * (1 / ways).mean(0)) / len(own))
+        freedoms.append(len(source) - 1)
+    variance = parts[0] + parts[1]
+    below = sum(part**2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
+    freedom = np.divide(variance**2, below, out=np.ones_like(variance), where=variance > 0)
+    difference, spread = np.asarray(new.mean(0) - train.mean(0)), np.sqrt(variance)
+    deviation = np.sqrt((train.var(axis=0) * len(train) + new.var(axis=0) * len(new)) / (len(train) + len(new)))
+    return Difference(difference, spread, two_sided(difference, spread, freedom), in_deviations(difference, deviation))
+
+
+def two_sided(difference: FloatArray, spread: FloatArray, freedom: float | FloatArray) -> FloatArray:
+    """P(|T| >= |difference| / spread) for Student's T; without any spread 1 for no difference and 0 for some."""
+    score = np.divide(np.abs(difference), spread, out=np.full_like(spread, np.inf), where=spread > 0)
+    score = np.where((spread == 0) & (difference == 0), 0.0, score)
+    return np.asarray(2 * student.sf(score, freedom))
+
+
+def in_deviations(difference: FloatArray, deviation: FloatArray) -> FloatArray:
+    """Differences on the scale of a deviation between graphs, cut at 10 so that a deviation of 0 does no harm."""
+    return np.asarray(difference / np.maximum(deviation, np.maximum(np.abs(difference) / 10, 1e-300)))
+
+
+def permutation_test(shares: FloatArray, train: int, draws: int, seed: int) -> tuple[float, float, float]:
+    """Do mean shares differ more than between random regroupings of the graphs?
+
+    The statistic is the sum over columns of squared differences of means, each divided by its own variance, so that
+    the test holds for sets with other variances too (small graphs vary more than large ones).
+
+    Args:
+        shares: (graphs, colours), training graphs first.
+        train: how many of them are training graphs.
+        draws: random regroupings.
+        seed: of these.
+
+    Returns:
+        The total variation distance between the mean shares, its mean over regroupings, and the p-value.
+    """
+    rng = np.random.default_rng(seed)
+    graphs = len(shares)
+    group = np.zeros(graphs)
+    group[:train] = 1.0
+    observed, moved = _statistics(shares, group[None])
+    beyond, distances = 0, []
+    at_once = max(1, CELLS_AT_ONCE // graphs)
+    for start in range(0, draws, at_once):
+        groups = np.stack([rng.permutation(group) for _ in range(min(at_once, draws - start))])
+        statistic, distance = _statistics(shares, groups)
+        beyond += int((statistic >= observed[0] * (1 - 1e-12)).sum())
+        distances.append(distance)
+    return float(moved[0]), float(np.concatenate(distances).mean()), (1 + beyond) / (1 + draws)
+
+
+def _statistics(shares: FloatArray, groups: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The statistic and the total variation distance of every grouping (groupings, graphs) of 0 and 1."""
+    many = groups.sum(axis=1)[:, None]
+    few = len(shares) - many
+    sums, squares = groups @ shares, groups @ shares**2
+    one, other = sums / many, (shares.sum(0) - sums) / few
+    gap = one - other
+    if min(many.min(), few.min()) < FEW:  # too few graphs for variances of their own
+        variance = np.broadcast_to(shares.var(axis=0), gap.shape)
+    else:
+        variance = (squares / many - one**2) / (many - 1) + ((shares**2).sum(0) - squares) / few / (few - 1)
+        variance = variance - other**2 / (few - 1)
+    scale = 1e-12 * max(float((shares**2).mean()), 1e-300)  # what rounding leaves of a column that does not vary
+    statistic = np.divide(gap**2, np.maximum(variance, scale), out=np.zeros_like(gap), where=gap**2 > scale)
+    return np.asarray(statistic.sum(axis=1)), np.asarray(np.abs(gap).sum(axis=1) / 2)

@@ -1,0 +1,44 @@
+"""The report as text: headings, wrapped sentences, and a table of the patterns that differ most."""
+
+from __future__ import annotations
+
+from textwrap import fill
+
+from anysize.diagnosis.densities import Family
+from anysize.diagnosis.findings import Findings
+from anysize.diagnosis.words import Section
+
+WIDTH, SHOWN = 100, 6
+
+
+def title(found: Findings) -> str:
+    """One line about what was compared."""
+    train, new = found.graphs
+    return (
+        f"{train} training graph{'' if train == 1 else 's'} and {new} new one{'' if new == 1 else 's'}, "
+        f"patterns of up to {found.k} vertices"
+    )
+
+
+def as_text(found: Findings, sections: tuple[Section, ...]) -> str:
+    """The whole report."""
+    lines = [title(found)]
+    for section in sections:
+        lines += ["", f"{section.title}: {section.answer}"]
+        lines += [
+            fill(sentence, WIDTH, initial_indent="  ", subsequent_indent="    ") for sentence in section.sentences
+        ]
+        if section.title == "Densities":
+            lines += _table(found.shown)
+    return "\n".join(lines)
+
+
+def _table(family: Family) -> list[str]:
+    shown = family.patterns[:SHOWN]
+    if not shown:
+        return []
+    wide = max(7, *(len(item.pattern) for item in shown))
+    return [
+        f"  {'pattern':{wide}} {'training':>10} {'new':>10} {'q':>8}  judgement",
+        *(f"  {i.pattern:{wide}} {i.train:10.3g} {i.new:10.3g} {i.q:8.2g}  {i.judgement}" for i in shown),
+    ]
