@@ -1,0 +1,35 @@
+"""Graphs for the tests of the diagnosis."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+
+import anysize as az
+from anysize.graphons import Graphon
+
+BLOCKS: list[Graphon] = [
+    az.BlockModel(within=(0.2, 0.2), between=0.1),
+    az.BlockModel(within=(0.2, 0.2), between=0.3),
+]
+COLOURS = ({"red": 0.9, "blue": 0.1}, {"green": 0.9, "yellow": 0.1})
+
+
+def blocks(sizes, amount, seed, colours=COLOURS, graphons=None):
+    """Graphs of the SBM tasks' kind, coloured and labelled."""
+    return az.sample_graphs(graphons or BLOCKS, az.Environment(tuple(sizes), colours), amount, seed)
+
+
+def erdos_renyi(p, sizes, amount, seed):
+    """Dense graphs without labels."""
+    return az.sample_graphs(az.ErdosRenyi(p), az.Environment(tuple(sizes)), amount, seed).with_y(None)
+
+
+def rings(low, high, amount, seed, rewired=0.1):
+    """Sparse graphs: rings of four neighbours with some edges rewired."""
+    rng = np.random.default_rng(seed)
+    made = [
+        nx.watts_strogatz_graph(int(n), 4, rewired, seed=int(rng.integers(1 << 30)))
+        for n in rng.integers(low, high, amount)
+    ]
+    return az.GraphSet.from_networkx(made)
