@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from anysize.cli.count import count, demo, patterns
+from anysize.cli.diagnose import diagnose
 from anysize.cli.learn import fit, methods, predict
 from anysize.cli.shared import console
 from anysize.cli.sweep import run, sweep
@@ -25,6 +26,7 @@ COMMANDS = (
     (run, "anysize run sbm-20 --method gamma-rpgin --seeds 10 --data 7"),
     (sweep, "anysize sweep table1 table2 --grid quick --workers 2"),
     (table, "anysize table 2 --format markdown"),
+    (diagnose, "anysize diagnose TRAIN.zip NEW.zip --k 4 --html diagnosis.html"),
     (theory, "anysize theory --k 4 --train-size 80 --test-size 140 --colours 1"),
 )
 
