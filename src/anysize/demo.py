@@ -1,4 +1,4 @@
-"""What `make run` shows: patterns of built-in graphs, plain and coloured, and how long counting took."""
+"""What `anysize demo` shows: patterns of built-in graphs, plain and coloured, and how long counting took."""
 
 from __future__ import annotations
 

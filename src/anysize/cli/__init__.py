@@ -9,6 +9,7 @@ import typer
 from anysize.cli.count import count, demo, patterns
 from anysize.cli.diagnose import diagnose
 from anysize.cli.learn import fit, methods, predict
+from anysize.cli.report import report
 from anysize.cli.shared import console
 from anysize.cli.sweep import run, sweep
 from anysize.cli.table import table
@@ -27,6 +28,7 @@ COMMANDS = (
     (sweep, "anysize sweep table1 table2 --grid quick --workers 2"),
     (table, "anysize table 2 --format markdown"),
     (diagnose, "anysize diagnose TRAIN.zip NEW.zip --k 4 --html diagnosis.html"),
+    (report, "anysize report --records results/quick --out report.html"),
     (theory, "anysize theory --k 4 --train-size 80 --test-size 140 --colours 1"),
 )
 
