@@ -39,6 +39,7 @@ CASES = {
     "gamma-1hot": Case(counts=True),
     "gamma-gin": Case(counts=True),
     "gamma-rpgin": Case(counts=True),
+    "gamma-gin-free": Case(counts=True),
     **{name: Case(colours=False, settings=NO_EPOCHS) for name in ("random", "majority", "size-only", "topology-only")},
 }
 NAMES = sorted(CASES)

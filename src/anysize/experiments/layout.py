@@ -64,6 +64,7 @@ METHODS = (
     MethodEntry("gamma-1hot", "Γ 1-hot"),
     MethodEntry("gamma-gin", "Γ GIN"),
     MethodEntry("gamma-rpgin", "Γ RPGIN"),
+    MethodEntry("gamma-gin-free", "Γ GIN, no penalty", check=True),
     MethodEntry("random", "random", check=True),
     MethodEntry("majority", "majority", check=True),
     MethodEntry("size-only", "size only", check=True),

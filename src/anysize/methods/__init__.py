@@ -93,6 +93,14 @@ def _gamma(name: str, title: str, kind: Any, grid: Mapping[str, Grid], layers: b
     return Method(name, title, GammaMethod(kind), grid, FittedGamma.from_state, one, one, penalty)
 
 
+def _unpenalised() -> Method:
+    """The negative control: Gamma_GIN that may look at colours as it likes."""
+    one = {"hidden": 32, "lr": 0.01, "layers": 1}
+    grid = {family: {name: (value,) for name, value in one.items()} for family in grids.FAMILIES}
+    learner = GammaMethod("gnn")
+    return Method("gamma-gin-free", "Gamma_GIN, no penalty", learner, grid, FittedGamma.from_state, one, one)
+
+
 def _gnns() -> Iterator[Method]:
     one = {"hidden": 32, "layers": 2, "lr": 0.01, "jumping": False}
     for encoder in ("pna", "gcn", "gin"):
@@ -126,6 +134,7 @@ _ALL = (
     _gamma("gamma-1hot", "Gamma_1-hot", "1hot", grids.GAMMA_ONE_HOT, layers=False),
     _gamma("gamma-gin", "Gamma_GIN", "gnn", grids.GAMMA_GNN),
     _gamma("gamma-rpgin", "Gamma_RPGIN", "rp", grids.GAMMA_GNN),
+    _unpenalised(),
     _sanity("random", "Random"),
     _sanity("majority", "Majority"),
     _sanity("size-only", "Size only"),

@@ -29,13 +29,13 @@ def settings_of(run: Run) -> Settings:
     return Settings(**{k: v for k, v in run.configuration.items() if k != "k"}, seed=run.seed)
 
 
-def stacks(runs: Sequence[Run], k: Sizes, most: int) -> Iterator[tuple[Sizes, list[Run]]]:
+def stacks(runs: Sequence[Run], k: Sizes, most: Callable[[Settings], int]) -> Iterator[tuple[Sizes, list[Run]]]:
     """The runs in groups that can be trained as one: equal shape and pattern size, at most so many."""
     groups: dict[Any, list[Run]] = {}
     for run in runs:
         groups.setdefault((sizes_of(run.configuration, k), settings_of(run).shape), []).append(run)
     for (size, _), members in groups.items():
-        parts = -(-len(members) // most)
+        parts = -(-len(members) // most(settings_of(members[0])))
         for part in range(parts):
             yield size, members[part::parts]
 
@@ -51,8 +51,7 @@ class GammaMethod:
         most: int | None = None,
     ) -> Iterator[FittedGamma]:  # fmt: skip
         """Train the runs; each stack is handed back as soon as it is done."""
-        limit = most or STACK_MEMBERS[_kind_of(problem.device)]
-        groups = list(stacks(runs, problem.k, limit))
+        groups = list(stacks(runs, problem.k, lambda settings: most or self._most(settings, problem.device)))
         for place, (k, members) in enumerate(groups):
             train = problem.train.counts(k, problem.store)
             held_out = problem.validation
@@ -64,6 +63,11 @@ class GammaMethod:
                 metric=problem.metric, device=problem.device, progress=_part(progress, place, len(groups)),
             )  # fmt: skip
             yield FittedGamma(stack, tuple(members), k)
+
+    def _most(self, settings: Settings, device: str) -> int:
+        """Recoloured vertices of two layers fill the caches of a CPU with one model already."""
+        crowded = settings.layers > 1 and (self.kind == "rp" or settings.penalty > 0)
+        return 1 if crowded and _kind_of(device) == "cpu" else STACK_MEMBERS[_kind_of(device)]
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +112,7 @@ class GNNMethod:
     ) -> Iterator[FittedGNN]:  # fmt: skip
         """Train the runs; each stack is handed back as soon as it is done."""
         limit = most or STACK_MEMBERS[_kind_of(problem.device)]
-        groups = list(stacks(runs, problem.k, limit))
+        groups = list(stacks(runs, problem.k, lambda settings: limit))
         held_out = problem.validation
         for place, (_, members) in enumerate(groups):
             stack = fit_gnn(

@@ -28,8 +28,7 @@ def robust_recipe(method: str, gamma: bool, family: str | None) -> Recipe:
     GNNs on whole graphs have no penalty; they take the best epoch, ties by validation loss.
     """
     if family == "tu":
-        chosen = Recipe(epochs=300, epoch="best", tie_break="loss", patience=60, head_hidden=128, dropout=0.3)
-        return chosen
+        return Recipe(epochs=300, epoch="best", tie_break="loss", patience=60, head_hidden=128, dropout=0.3)
     if gamma and method != "gamma-1hot":
-        return Recipe(epochs=300, epoch="last", roles=True)
+        return Recipe(epochs=300, epoch="last", roles=method != "gamma-gin-free")
     return Recipe(epochs=300, epoch="best", tie_break="loss")
