@@ -27,8 +27,8 @@ COMMANDS = (
     (run, "anysize run sbm-20 --method gamma-rpgin --seeds 10 --data 7"),
     (sweep, "anysize sweep table1 table2 --grid quick --workers 2"),
     (table, "anysize table 2 --format markdown"),
-    (diagnose, "anysize diagnose TRAIN.zip NEW.zip --k 4 --html diagnosis.html"),
     (report, "anysize report --records results/quick --out report.html"),
+    (diagnose, "anysize diagnose TRAIN.zip NEW.zip --k 4 --html diagnosis.html"),
     (theory, "anysize theory --k 4 --train-size 80 --test-size 140 --colours 1"),
 )
 
