@@ -155,7 +155,7 @@ class GammaProblem:
         self.weights = torch.tensor([member.penalty for member in members], device=y.device)
         self.penalised = any(member.penalty > 0 for member in members)
 
-    recordable = True
+    recordable, threads = True, 1
 
     @property
     def size(self) -> int:

@@ -108,6 +108,8 @@ class GNNProblem:
     def size(self) -> int:
         return len(self.y)
 
+    threads = None
+
     @property
     def recordable(self) -> bool:
         """Mini-batches of filled-up graphs have one shape; those of flat ones depend on the graphs."""

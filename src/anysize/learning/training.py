@@ -41,6 +41,11 @@ class Problem(Protocol):
         """Whether all mini-batches have tensors of the same shapes, so that an epoch of them can be recorded."""
         ...
 
+    @property
+    def threads(self) -> int | None:
+        """How many threads of a CPU are worth waking for its many small steps; None: all."""
+        ...
+
     def losses(self, model: nn.Module, graphs: Tensor | None, step: Tensor, epoch: Tensor) -> Losses:
         """Of the training graphs with these numbers (None: all)."""
         ...
@@ -70,7 +75,7 @@ def train(
     """
     began = time.perf_counter()
     run = _Run(model, problem, members, recipe, metric)
-    with _quick_products():
+    with _tuned(problem.threads):
         for epoch in range(recipe.epochs):
             run.epoch(epoch)
             if progress is not None:
@@ -86,14 +91,19 @@ def train(
 
 
 @contextmanager
-def _quick_products() -> Iterator[None]:
-    """On GPUs of late, products with inputs rounded to ten bits (TF32), as is common in training; undone after."""
-    before = torch.get_float32_matmul_precision()
+def _tuned(threads: int | None) -> Iterator[None]:
+    """On GPUs of late, products with inputs rounded to ten bits (TF32), as is common in training; on CPUs as many
+    threads as the problem feeds. Both are undone after."""
+    precision, before = torch.get_float32_matmul_precision(), torch.get_num_threads()
     torch.set_float32_matmul_precision("high")
+    if threads is not None and threads < before:
+        torch.set_num_threads(threads)
     try:
         yield
     finally:
-        torch.set_float32_matmul_precision(before)
+        torch.set_float32_matmul_precision(precision)
+        if torch.get_num_threads() != before:
+            torch.set_num_threads(before)
 
 
 class _Recorded:
