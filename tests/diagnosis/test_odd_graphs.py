@@ -1,0 +1,75 @@
+"""Graphs at the edges of sense: the diagnosis answers, in finite numbers and without a warning."""
+
+from __future__ import annotations
+
+import json
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import anysize as az
+
+
+def painted(graphs: list[nx.Graph], names: list[str], seed: int) -> az.GraphSet:
+    rng = np.random.default_rng(seed)
+    for graph in graphs:
+        nx.set_node_attributes(graph, {v: str(rng.choice(names)) for v in graph}, "colour")
+    return az.GraphSet.from_networkx(graphs, colour="colour")
+
+
+def plain(*graphs: nx.Graph) -> az.GraphSet:
+    return az.GraphSet.from_networkx(list(graphs))
+
+
+ODD = {
+    "no edges": (plain(*map(nx.empty_graph, range(5, 30))), plain(nx.empty_graph(40))),
+    "all edges": (plain(*map(nx.complete_graph, range(5, 20))), plain(nx.complete_graph(30), nx.complete_graph(31))),
+    "one graph again and again": (plain(*[nx.petersen_graph()] * 9), plain(*[nx.petersen_graph()] * 7)),
+    "two against one": (plain(nx.path_graph(5), nx.cycle_graph(6)), plain(nx.star_graph(8))),
+    "graphs without vertices": (
+        plain(nx.empty_graph(0), *map(nx.path_graph, range(5, 20))),
+        plain(nx.empty_graph(0), *map(nx.path_graph, range(5, 20))),
+    ),
+    "edges out of nothing": (
+        plain(*map(nx.empty_graph, range(10, 30))),
+        plain(*(nx.gnp_random_graph(20, 0.5, seed=seed) for seed in range(12))),
+    ),
+    "palettes without overlap": (
+        painted([nx.path_graph(n) for n in range(5, 30)], ["a", "b"], 0),
+        painted([nx.path_graph(n) for n in range(15, 40)], ["c", "d"], 1),
+    ),
+    "one colour": (
+        painted([nx.cycle_graph(n) for n in range(5, 30)], ["a"], 0),
+        painted([nx.cycle_graph(n) for n in range(5, 30)], ["a"], 1),
+    ),
+}
+
+
+@pytest.mark.parametrize("k", [2, 4])
+@pytest.mark.parametrize("name", ODD)
+def test_odd_graphs_are_answered(name: str, k: int) -> None:
+    train, new = ODD[name]
+    for y in (None, np.arange(len(train)) % 2):
+        found = az.diagnose(train, new, k, y)
+        json.dumps(found.to_json(), allow_nan=False)
+        assert str(found)
+        assert found.to_html().count("<section>") == len(found.sections)
+        for family in found.findings.families:
+            assert all(0 <= item.p <= 1 and 0 <= item.q <= 1 for item in family.patterns)
+
+
+@pytest.mark.parametrize("name", ["one graph again and again", "graphs without vertices", "one colour"])
+def test_sets_that_are_alike_are_found_alike(name: str) -> None:
+    assert az.diagnose(*ODD[name], k=3).findings.nothing_found
+
+
+def test_edges_out_of_nothing_are_noticed() -> None:
+    found = az.diagnose(*ODD["edges out of nothing"], k=3)
+    assert found.findings.found("plain densities")
+    assert found.advice.trust == "do not trust"
+    colours = az.diagnose(*ODD["palettes without overlap"], k=3).findings.colours
+    assert colours is not None
+    assert colours.unseen == ("c", "d")
+    assert colours.unseen_share == 1.0
+    assert colours.gone == ("a", "b")
