@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from anysize.counting import count
     from anysize.counting.counts import Counts
     from anysize.counting.stream import count_stream, open_stream
-    from anysize.errors import CountWarning, GraphError, GraphWarning
+    from anysize.errors import CountWarning, GraphError, GraphWarning, TaskError
+    from anysize.executors import cluster
     from anysize.graphs import GraphSet
     from anysize.patterns import Pattern, catalogue
     from anysize.readers import read
@@ -27,7 +28,9 @@ _HOME = {
     "GraphSet": "anysize.graphs",
     "GraphWarning": "anysize.errors",
     "Pattern": "anysize.patterns",
+    "TaskError": "anysize.errors",
     "catalogue": "anysize.patterns",
+    "cluster": "anysize.executors",
     "count": "anysize.counting",
     "count_stream": "anysize.counting.stream",
     "open_stream": "anysize.counting.stream",
@@ -41,8 +44,10 @@ __all__ = [
     "GraphSet",
     "GraphWarning",
     "Pattern",
+    "TaskError",
     "__version__",
     "catalogue",
+    "cluster",
     "count",
     "count_stream",
     "open_stream",

@@ -18,7 +18,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 LEVELS = (
     ("errors", "colours", "graphs", "orbits", "drawing", "patterns", "graphons"),
-    ("builtin", "readers", "causal", "theory", "counting"),
+    ("builtin", "readers", "causal", "theory", "executors", "counting"),
     ("representations", "learning"),
     ("kernels", "methods", "classifier", "tasks"),
     ("experiments", "diagnose", "plots"),
@@ -131,7 +131,7 @@ def run(code: str) -> str:
     return done.stdout
 
 
-HEAVY = ("torch", "numba", "llvmlite", "scipy", "pandas", "networkx", "sklearn", "matplotlib", "igraph")
+HEAVY = ("torch", "numba", "llvmlite", "scipy", "pandas", "networkx", "sklearn", "matplotlib", "igraph", "ray")
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:
