@@ -190,8 +190,8 @@ def test_pieces_have_one_engine_and_equal_cost(monkeypatch: pytest.MonkeyPatch) 
     plan = decide(graphs, [5], Wanted("auto", None, None, 0, None), 2)
     assert len(plan.choices[5]) == 2
     with LocalExecutor(2) as two:
-        made = list(pieces.cut(plan, graphs, two, None))
-        threads = {piece.cores for piece in pieces.cut(plan, graphs, two, 2)}
+        made = list(pieces.cut(plan, graphs, np.arange(len(graphs)), two, None))
+        threads = {piece.cores for piece in pieces.cut(plan, graphs, np.arange(len(graphs)), two, 2)}
     assert sorted(np.concatenate([piece.numbers for piece in made]).tolist()) == list(range(len(graphs)))
     assert all(len(piece.plan.choices[5]) == 1 for piece in made)
     assert all(np.array_equal(piece.graphs.sizes, graphs.sizes[piece.numbers]) for piece in made)
@@ -200,7 +200,7 @@ def test_pieces_have_one_engine_and_equal_cost(monkeypatch: pytest.MonkeyPatch) 
     equal = GraphSet.concatenate([gnp(12, 0.5)] * 1000)
     plan = decide(equal, [4], Wanted("enumerate", None, None, 0, None), 2)
     with LocalExecutor(2) as two:
-        sizes = [len(piece.numbers) for piece in pieces.cut(plan, equal, two, None)]
+        sizes = [len(piece.numbers) for piece in pieces.cut(plan, equal, np.arange(1000), two, None)]
     assert 2 <= len(sizes) <= 16
     assert max(sizes) - min(sizes) <= 2
 
@@ -210,7 +210,7 @@ def test_large_sets_are_cut_small_enough_to_send(monkeypatch: pytest.MonkeyPatch
     graphs = small(200)
     plan = decide(graphs, [3], Wanted("auto", None, None, 0, None), 1)
     with LocalExecutor(1) as one:
-        made = list(pieces.cut(plan, graphs, one, None))
+        made = list(pieces.cut(plan, graphs, np.arange(200), one, None))
     assert max(piece.graphs.indices.nbytes + piece.graphs.indptr.nbytes for piece in made) < 40_000
 
 

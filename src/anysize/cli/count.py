@@ -38,6 +38,7 @@ def count(
     rel_error: Annotated[float | None, typer.Option(help="With --method sample: error to reach, e.g. 0.01.")] = None,
     seed: Annotated[int, typer.Option(help="Of the samples.")] = 0,
     budget: Annotated[float | None, typer.Option(help="Sample if exact counting takes longer (seconds).")] = None,
+    max_memory: Annotated[str | None, typer.Option(help="Memory for counting, e.g. 4GiB.")] = None,
     store: Annotated[Path | None, typer.Option(help="A folder that keeps results and saves counting twice.")] = None,
     threads: Annotated[int | None, typer.Option(help="How many threads; all cores if not given.")] = None,
     cluster: Annotated[str | None, typer.Option(help="Count on a Ray cluster: auto, ADDRESS or local:CORES.")] = None,
@@ -57,7 +58,8 @@ def count(
         with _on(cluster), late_progress("counting") as report:
             counts = count(
                 graphs, _sizes(k), colours, method, samples=samples, rel_error=rel_error, seed=seed,
-                budget_s=budget, store=store, threads=threads, progress=report, errors="skip" if skip else "raise",
+                budget_s=budget, max_memory=max_memory, store=store, threads=threads, progress=report,
+                errors="skip" if skip else "raise",
             )  # fmt: skip
         if explain:
             errors.print(counts.explain(), highlight=False, markup=False, soft_wrap=True)

@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anysize.counting.counts import Counts
 from anysize.counting.local import Progress, Wanted, carry_out, decide
+from anysize.counting.memory import parse_memory
 from anysize.counting.parallel import available_threads
 from anysize.counting.pieces import Outcome, count_in_pieces, settle, survive
-from anysize.executors import active
+from anysize.executors import Executor, active
 from anysize.graphs import GraphSet
 from anysize.patterns import check_size
 from anysize.readers import as_graphset
@@ -28,7 +30,9 @@ def count(
     samples: int | None = None,
     rel_error: float | None = None,
     seed: int = 0,
+    first: int = 0,
     budget_s: float | None = None,
+    max_memory: int | str | None = None,
     store: str | os.PathLike[str] | None = None,
     colour: str | None = None,
     threads: int | None = None,
@@ -46,9 +50,14 @@ def count(
         samples: with "sample", how many samples to draw for each graph.
         rel_error: with "sample", the relative standard error wanted for every pattern that makes up at least a
             thousandth of the connected sets; a pilot fixes the number of samples, fresh ones make the estimate.
-        seed: of the samples. The same seed gives the same estimate for any number of threads.
+        seed: of the samples. The same seed gives the same estimate for any number of threads or workers.
+        first: the number of the first graph, where these are a part of a set: samples depend on seed and number, so
+            that the parts of a set have the estimates of the whole.
         budget_s: with "auto", sample if exact counting is expected to take longer than so many seconds; without
             it nothing is ever sampled unasked.
+        max_memory: bytes, or text such as "4GiB", that counting may take beside the graphs and the table, by an
+            estimate: engines that need more are left out, and fewer graphs or threads are taken at a time. In an
+            `anysize.cluster` block: on each machine.
         store: a folder that keeps results: what was counted before, with the same arguments, is read from it.
         colour: for networkx, PyG and igraph graphs, the vertex attribute that holds the colour.
         threads: how many to use; all cores if None. The result does not depend on it. In an `anysize.cluster` block:
@@ -76,16 +85,23 @@ def count(
         _positive(threads)
     if errors not in ("raise", "skip"):
         raise ValueError(f"errors must be 'raise' or 'skip'; got {errors!r}")
-    wanted = Wanted(method, samples, rel_error, seed, budget_s)
+    wanted = Wanted(method, samples, rel_error, seed, budget_s, parse_memory(max_memory))
+
+    numbers = np.arange(check_first(first), first + len(sets))
 
     def compute() -> Outcome:
-        return _count(sets, sizes, wanted, threads, progress, errors)
+        return _count(sets, numbers, sizes, wanted, threads, progress, errors)
 
     if store is None:
         return settle(compute(), errors)
     from anysize.counting.store import Store
 
-    kept, arguments = Store(store), {"k": sizes, **asdict(wanted)}
+    arguments = {"k": sizes, **asdict(wanted)}
+    if budget_s is None:  # otherwise memory may decide whether to sample
+        del arguments["max_memory"]
+    if first and (method == "sample" or budget_s is not None):
+        arguments["first"] = first
+    kept = Store(store)
     found = kept.fetch(kept.key(sets, arguments), sets)
     if found is not None:
         return found
@@ -93,23 +109,37 @@ def count(
     if not outcome.failed:
         kept.keep(sets, arguments, outcome.counts)
     elif outcome.counts.sampling is None:  # estimates of the others depend on their numbers in the whole set
-        kept.keep(sets[outcome.numbers], arguments, outcome.counts)
+        kept.keep(sets[outcome.numbers - first], arguments, outcome.counts)
     return settle(outcome, errors)
 
 
 def _count(
-    sets: GraphSet, sizes: list[int], wanted: Wanted, threads: int | None, progress: Progress, errors: str
+    sets: GraphSet,
+    numbers: NDArray[np.int64],
+    sizes: list[int],
+    wanted: Wanted,
+    threads: int | None,
+    progress: Progress,
+    errors: str,
 ) -> Outcome:
     """Here, or in pieces by the cluster around this call."""
     executor = active()
     if executor is not None and len(sets):
-        plan = decide(sets, sizes, wanted, executor.workers)
-        return count_in_pieces(executor, plan, sets, threads, progress)
+        plan = decide(sets, sizes, _share(wanted, executor, threads), executor.workers)
+        return count_in_pieces(executor, plan, sets, numbers, threads, progress)
     workers = available_threads() if threads is None else threads
-    plan, numbers = decide(sets, sizes, wanted, workers), np.arange(len(sets))
+    plan = decide(sets, sizes, wanted, workers)
     if errors == "skip":
         return survive(plan, sets, numbers, workers, progress)
-    return Outcome(carry_out(plan, sets, workers, progress), numbers)
+    return Outcome(carry_out(plan, sets, workers, progress, numbers), numbers)
+
+
+def _share(wanted: Wanted, executor: Executor, threads: int | None) -> Wanted:
+    """The memory of one piece, as many of which a machine counts at the same time as it has cores for."""
+    if wanted.max_memory is None:
+        return wanted
+    at_once = max(min(executor.largest, executor.workers) // (threads or 1), 1)
+    return replace(wanted, max_memory=wanted.max_memory // at_once)
 
 
 def _sizes(k: int | Iterable[int]) -> list[int]:
@@ -122,6 +152,13 @@ def _sizes(k: int | Iterable[int]) -> list[int]:
     if not sizes:
         raise ValueError("k must be a whole number from 1 to 7, or several of them; got none")
     return sizes
+
+
+def check_first(first: int) -> int:
+    """The number of a graph, or a ValueError."""
+    if isinstance(first, bool) or not isinstance(first, (int, np.integer)) or first < 0:
+        raise ValueError(f"first is the number of a graph: a whole number of at least 0; got {first!r}")
+    return int(first)
 
 
 def _positive(threads: int) -> int:

@@ -7,6 +7,7 @@ a plan depends on the graphs alone.
 from __future__ import annotations
 
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -17,6 +18,7 @@ Floats = NDArray[np.float64]
 
 WEDGES = 4000  # looked at, to see how many are closed
 FEW = 16  # graphs that are looked at one by one; of more, so many stand for all
+UNSEEN_PATTERNS = 0.1  # patterns per connected set, where nobody has looked
 MAPS = 20_000  # of trees, drawn to see how many connected sets there are
 
 
@@ -28,6 +30,7 @@ class Features:
         self.n = graphs.sizes.astype(np.float64)
         self.edges = graphs.edge_counts.astype(np.float64)
         self._found: dict[int, Floats] = {}
+        self._patterns: dict[int, tuple[Floats, float]] = {}
 
     @cached_property
     def _graph(self) -> NDArray[np.int64]:
@@ -51,6 +54,13 @@ class Features:
     def wedges(self) -> Floats:
         """Pairs of neighbours of a vertex."""
         return self._total(self._d * (self._d - 1) / 2)
+
+    @cached_property
+    def largest(self) -> Floats:
+        """The largest degree of each graph."""
+        most = np.zeros(len(self.graphs))
+        np.maximum.at(most, self._graph, self._d)
+        return most
 
     @cached_property
     def _busy(self) -> Floats:
@@ -138,15 +148,43 @@ class Features:
         return np.asarray(inside & (self.graphs.indices[np.where(inside, low, 0)] == other))
 
     def look(self, k: int) -> None:
-        """Estimate the connected k-sets from samples: of each graph, or of some for all, drawn by `sets`."""
-        from anysize.counting.sample import connected_sets
-
+        """Estimate connected sets, and patterns among them, from samples: of each graph, or of some for all."""
+        if k in self._found or not self.sets(k).sum() > 0:
+            return
+        if k > 3:
+            self.look(k - 1)
         bound = self.sets(k)
-        if k in self._found or not bound.sum() > 0:
-            return
-        if len(self.graphs) <= FEW:
-            self._found[k] = np.array([connected_sets(graph, k, MAPS) for graph in self.graphs])
-            return
-        chosen = np.random.default_rng(0).choice(len(bound), FEW, p=bound / bound.sum())
-        share = np.mean([connected_sets(self.graphs[int(number)], k, MAPS) / bound[number] for number in chosen])
-        self._found[k] = bound * min(float(share), 1.0)
+        chosen = np.arange(len(bound))
+        if len(bound) > FEW:
+            chosen = np.random.default_rng(0).choice(len(bound), FEW, p=bound / bound.sum())
+        seen = [_glimpse(self.graphs[int(number)], k) for number in chosen]
+        share = np.array([one.sets / bound[number] for one, number in zip(seen, chosen, strict=True)])
+        new = np.array([one.patterns / max(one.sets, 1) for one in seen])
+        alike = np.ones(1)
+        if len(bound) > FEW:  # one share for all; patterns of one graph are met again in others
+            share, new = share.mean(), new.mean()
+            distinct = len(np.unique(np.concatenate([one.words for one in seen]), axis=0))
+            alike = distinct / max(sum(len(one.words) for one in seen), 1) * np.sqrt(FEW / len(bound))
+        self._found[k] = np.asarray(bound * share)
+        self._patterns[k] = np.asarray(self._found[k] * np.minimum(new, 1)), float(np.mean(alike))
+
+    def patterns(self, k: int) -> tuple[Floats, float]:
+        """About how many patterns occur in each graph, and the share of them that no other graph has."""
+        if k in self._patterns:
+            return self._patterns[k]
+        return self.sets(k) * UNSEEN_PATTERNS, UNSEEN_PATTERNS
+
+
+class _Seen(NamedTuple):
+    sets: float
+    patterns: float
+    words: NDArray[np.uint64]
+
+
+def _glimpse(graph: GraphSet, k: int) -> _Seen:
+    """Samples of one graph. How many patterns there are in all is Chao's estimate from those met once and twice."""
+    from anysize.counting.sample import glimpse
+
+    sets, words, hits = glimpse(graph, k, MAPS)
+    once, twice = float((hits == 1).sum()), float((hits == 2).sum())
+    return _Seen(sets, min(len(hits) + once * max(once - 1, 0) / (2 * (twice + 1)), sets), words)

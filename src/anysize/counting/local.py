@@ -13,9 +13,10 @@ from numpy.typing import NDArray
 from anysize.counting.columns import Columns, unite
 from anysize.counting.counts import Counts
 from anysize.counting.features import Features
+from anysize.counting.memory import batches, fits, parse_memory, too_large
 from anysize.counting.parallel import Tick
 from anysize.counting.plan import Choice, choose
-from anysize.counting.sampled import SampleSize, count_sampled, within_budget
+from anysize.counting.sampled import SAMPLED_SIZES, SampleSize, count_sampled, within_budget
 from anysize.counting.table import Table, graph_title, merged
 from anysize.errors import CountWarning, warn_user
 from anysize.graphs import GraphSet
@@ -39,12 +40,22 @@ class Wanted:
     rel_error: float | None
     seed: int
     budget_s: float | None
+    max_memory: int | None = None  # bytes
 
     def __post_init__(self) -> None:
         if self.method != "sample" and (self.samples is not None or self.rel_error is not None):
             raise ValueError("samples and rel_error go with method='sample'; 'auto' counts exactly")
         if self.budget_s is not None and (self.method != "auto" or self.budget_s <= 0):
             raise ValueError(f"budget_s is a positive number of seconds for method='auto'; got {self.budget_s!r}")
+
+
+def wanted_of(options: Mapping[str, Any]) -> Wanted:
+    """How to count, from arguments of `count`."""
+    get = options.get
+    limit = parse_memory(get("max_memory"))
+    if get("method") == "sample":
+        SampleSize(get("samples"), get("rel_error"))  # complains if there is something to complain about
+    return Wanted(get("method", "auto"), get("samples"), get("rel_error"), get("seed", 0), get("budget_s"), limit)
 
 
 @dataclass(frozen=True)
@@ -56,6 +67,7 @@ class Plan:
     limit: SampleSize | None = None
     seed: int = 0
     why: str = ""
+    max_memory: int | None = None
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -67,22 +79,27 @@ class Plan:
 def decide(sets: GraphSet, sizes: list[int], wanted: Wanted, workers: int) -> Plan:
     """Exact engines, or samples where that is asked for or a budget says so; warns of work that will take long."""
     if wanted.method == "sample":
-        limit = SampleSize(wanted.samples, wanted.rel_error)
-        return _sampling(sizes, limit, wanted.seed, "asked for")
+        return _sampling(sets, sizes, SampleSize(wanted.samples, wanted.rel_error), wanted, "asked for")
     seen = Features(sets)
-    choices = {size: choose(sets, size, wanted.method, workers, seen) for size in sizes}
+    choices = {size: choose(sets, size, wanted.method, workers, seen, wanted.max_memory) for size in sizes}
     expected = sum(choice.seconds for own in choices.values() for choice in own) / workers
     if wanted.budget_s is not None and expected > wanted.budget_s:
         why = f"exact counting would take about {expected:.3g} s, more than the budget of {wanted.budget_s:g} s"
-        return _sampling(sizes, within_budget(sizes[-1], wanted.budget_s, workers, len(sets)), wanted.seed, why)
+        limit = within_budget(sizes[-1], wanted.budget_s, workers, len(sets))
+        return _sampling(sets, sizes, limit, wanted, why)
     _warn_if_long(expected)
-    return Plan(sizes, choices)
+    return Plan(sizes, choices, max_memory=wanted.max_memory)
 
 
-def _sampling(sizes: list[int], limit: SampleSize, seed: int, why: str) -> Plan:
+def _sampling(sets: GraphSet, sizes: list[int], limit: SampleSize, wanted: Wanted, why: str) -> Plan:
     if len(sizes) > 1:
         raise ValueError(f"sampling takes one pattern size at a time; got k = {', '.join(map(str, sizes))}")
-    return Plan(sizes, {}, limit, seed, why)
+    if wanted.max_memory is not None and sizes[0] in SAMPLED_SIZES:
+        seen = Features(sets)
+        wrong = np.flatnonzero(~fits("sample", seen, sizes[0], wanted.max_memory))
+        if len(wrong):
+            raise too_large(["sample"], seen, sizes[0], wanted.max_memory, int(wrong[0]))
+    return Plan(sizes, {}, limit, wanted.seed, why)
 
 
 def carry_out(
@@ -99,11 +116,24 @@ def carry_out(
     meter = _Meter(progress, sum(choice.seconds + 1e-6 for own in plan.choices.values() for choice in own))
     tables = []
     for size, choices in plan.choices.items():
-        results = [_run(choice, sets, size, threads, meter.part(choice.seconds + 1e-6)) for choice in choices]
-        tables.append(_whole(results, choices, sets, size))
+        parts = [part for choice in choices for part in _within(choice, sets, size, threads, plan.max_memory)]
+        results = [_run(part, sets, size, own, meter.part(part.seconds + 1e-6)) for part, own in parts]
+        tables.append(_whole(results, [part for part, _ in parts], sets, size))
     table = tables[0] if len(tables) == 1 else _side_by_side(tables)
     meter.finish()
     return Counts(table.matrix, table.columns, sets.sizes, sets.y, sets.names, plan.lines)
+
+
+def _within(choice: Choice, sets: GraphSet, k: int, threads: int, limit: int | None) -> list[tuple[Choice, int]]:
+    """Parts of a choice, and threads for each, that keep within a limit of memory."""
+    if limit is None:
+        return [(choice, threads)]
+    part = sets if len(choice.rows) == len(sets) else sets[choice.rows]
+    ranges, threads = batches(choice.engine.name, Features(part), k, threads, limit)
+    return [
+        (replace(choice, rows=choice.rows[start:stop], costs=choice.costs[start:stop]), threads)
+        for start, stop in ranges
+    ]
 
 
 def _warn_if_long(seconds: float) -> None:

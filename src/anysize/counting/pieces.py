@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import threading
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anysize import __version__
 from anysize.counting.counts import Counts
-from anysize.counting.local import Plan, Progress, carry_out
-from anysize.counting.parallel import cut_by_weight
+from anysize.counting.local import Plan, Progress, Wanted, carry_out, decide
+from anysize.counting.parallel import available_threads, cut_by_weight
 from anysize.counting.sampled import sampling_line
 from anysize.counting.table import graph_title
 from anysize.errors import CountWarning, TaskError, warn_user
@@ -146,7 +145,7 @@ def _lines(plan: Plan, counts: Counts) -> tuple[str, ...]:
 
 
 def count_in_pieces(
-    executor: Executor, plan: Plan, graphs: GraphSet, threads: int | None, progress: Progress
+    executor: Executor, plan: Plan, graphs: GraphSet, numbers: Numbers, threads: int | None, progress: Progress
 ) -> Outcome:
     """The pieces of a set, counted by an executor; a piece whose workers keep dying is cut into its graphs."""
     total = _weights(plan, graphs)
@@ -154,10 +153,12 @@ def count_in_pieces(
     outcomes: list[Outcome] = []
     lost: list[Piece] = []
     for whole in (True, False):
-        pieces = cut(plan, graphs, executor, threads) if whole else [one for piece in lost for one in _singles(piece)]
+        pieces: Iterable[Piece] = cut(plan, graphs, numbers, executor, threads)
+        if not whole:
+            pieces = [one for piece in lost for one in _singles(piece)]
         waiting: dict[int, Piece] = {}
 
-        def given(pieces: Any = pieces, waiting: dict[int, Piece] = waiting) -> Iterator[Piece]:
+        def given(pieces: Iterable[Piece] = pieces, waiting: dict[int, Piece] = waiting) -> Iterator[Piece]:
             for number, piece in enumerate(pieces):
                 waiting[number] = piece
                 yield piece
@@ -178,10 +179,10 @@ def count_in_pieces(
                 none = carry_out(_part(plan, np.zeros(0, np.int64)), graphs[:0], 1)
                 outcomes.append(Outcome(none, piece.numbers[:0], (failed,)))
             meter(piece.weight)
-    return _joined(outcomes, plan, graphs, executor)
+    return _joined(outcomes, plan, graphs, numbers, executor)
 
 
-def cut(plan: Plan, graphs: GraphSet, executor: Executor, threads: int | None) -> Iterator[Piece]:
+def cut(plan: Plan, graphs: GraphSet, numbers: Numbers, executor: Executor, threads: int | None) -> Iterator[Piece]:
     """Pieces of about equal cost, each with one engine for every size; none is larger than it must be."""
     weights = _weights(plan, graphs)
     seconds, fair = float(weights.sum()), float(weights.sum()) / executor.workers
@@ -195,7 +196,7 @@ def cut(plan: Plan, graphs: GraphSet, executor: Executor, threads: int | None) -
             weight = float(weights[own].sum())
             cores = threads or int(min(max(np.ceil(weight / fair - 1e-6), 1), executor.largest))
             part = graphs[own[0] : own[-1] + 1] if own[-1] - own[0] == len(own) - 1 else graphs[own]
-            yield Piece(replace(part, y=None), own, _part(plan, own), cores, weight)
+            yield Piece(replace(part, y=None), numbers[own], _part(plan, own), cores, weight)
 
 
 def _weights(plan: Plan, graphs: GraphSet) -> NDArray[np.float64]:
@@ -226,20 +227,19 @@ def _singles(piece: Piece) -> Iterator[Piece]:
         yield replace(piece, graphs=graph, numbers=piece.numbers[own], plan=_part(piece.plan, own), weight=weight)
 
 
-def _joined(outcomes: list[Outcome], plan: Plan, graphs: GraphSet, executor: Executor) -> Outcome:
+def _joined(outcomes: list[Outcome], plan: Plan, graphs: GraphSet, numbers: Numbers, executor: Executor) -> Outcome:
     for note in dict.fromkeys(note for outcome in outcomes for note in outcome.notes):
         warn_user(note, CountWarning)
-    numbers = np.concatenate([outcome.numbers for outcome in outcomes])
-    order = np.argsort(numbers, kind="stable")
+    done = np.concatenate([outcome.numbers for outcome in outcomes])
+    order = np.argsort(done, kind="stable")
     table = Counts.concatenate([outcome.counts for outcome in outcomes])
     if not np.array_equal(order, np.arange(len(order))):
         table = table[order]
-    rows = numbers[order]
-    part = graphs if len(rows) == len(graphs) else graphs[rows]
+    part = graphs if len(done) == len(graphs) else graphs[np.searchsorted(numbers, done[order])]
     on = f"in {len(outcomes)} pieces by {executor.workers} workers"
     counts = replace(table, y=part.y, names=part.names, log=(*_lines(plan, table), on))
     failed = sorted((one for outcome in outcomes for one in outcome.failed), key=lambda one: one.number)
-    return Outcome(counts, rows, tuple(failed))
+    return Outcome(counts, done[order], tuple(failed))
 
 
 def _shares(progress: Progress, total: float) -> Callable[[float], None]:
@@ -252,3 +252,34 @@ def _shares(progress: Progress, total: float) -> Callable[[float], None]:
             progress(min(done / total, 1.0))
 
     return tell
+
+
+# ---- many batches ------------------------------------------------------------------------------------
+
+
+def count_batches(
+    executor: Executor,
+    tasks: Iterator[tuple[GraphSet, int] | None],
+    sizes: list[int],
+    wanted: Wanted,
+    threads: int | None,
+) -> Iterator[Counts | None]:
+    """The tables of batches (graphs, number of the first), in order, each by one worker; None stays None."""
+
+    def pieces() -> Iterator[Piece | None]:
+        for task in tasks:
+            if task is None:
+                yield None
+                continue
+            graphs, first = task
+            plan = decide(graphs, sizes, wanted, threads or available_threads())
+            yield Piece(graphs, np.arange(first, first + len(graphs)), plan, threads or 1, 0.0)
+
+    for outcome in executor.map(_piece_or_none, pieces(), cores=lambda piece: 1 if piece is None else piece.cores):
+        for note in () if outcome is None else outcome.notes:
+            warn_user(note, CountWarning)
+        yield None if outcome is None else settle(outcome, "raise")
+
+
+def _piece_or_none(piece: Piece | None) -> Outcome | None:
+    return None if piece is None else count_piece(piece)

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from math import factorial
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anysize.counting.features import Features, Floats
+from anysize.counting.memory import fits, too_large
 from anysize.graphs import GraphSet
+from anysize.patterns import catalogue
 
 ALL_SIZES = tuple(range(1, 8))
 NEVER = np.inf
@@ -91,16 +94,22 @@ def _flip_sparse_cost(f: Features, k: int) -> Floats:
     colours = _padded(f.colours, FLIP_SPARSE_COLOURS[k])
     finite = np.where(np.isfinite(colours), colours, 1)
     table = finite**k * {4: 400, 5: 1100}[k]
-    closed = (2 * f.edges / np.maximum(f.n, 1)) ** 2 / np.maximum(f.n, 1)  # triangles at an edge, if at random
-    visits = f.edges * (40 + 6 * finite**2) if k == 4 else f.wedges * (30 + 4 * finite**2 + closed)
-    cost = 4e5 + table + 100 * f.edges + visits + (1.5 + 2 * closed) * f.wedges
+    if k == 4:
+        visits = f.edges * (40 + 6 * finite**2) + 1.5 * f.wedges + 1.2 * f.edges * f.closed**2
+    else:
+        visits = f.wedges * (30 + 4 * finite**2 + f.closed * (6 + finite**2 / 2))
+    cost = 4e5 + table + 100 * f.edges + visits
     return np.where(np.isfinite(colours), cost, NEVER)
 
 
 def _enumerate_cost(f: Features, k: int) -> Floats:
     raw_bits = k * (k - 1) / 2 + k * np.ceil(np.log2(f.colours))
-    many = (raw_bits <= 22) & (f.n**k / {3: 6, 4: 24, 5: 120, 6: 720, 7: 5040}[k] > 4 * 2.0**raw_bits)
-    return 300 + f.sets(k) * np.where(many, 9, 50)
+    direct = (raw_bits <= 22) & (f.n**k / factorial(k) > 4 * 2.0**raw_bits)
+    patterns, alone = f.patterns(k)
+    patterns = np.minimum(patterns, len(catalogue(k)) * f.colours**k)
+    prefixes = f.sets(k - 1) if k > 3 else f.edges
+    names = np.where(direct, 0, 20 * f.sets(k) + (300 + 1500 * alone) * patterns)
+    return 2000 + 70 * prefixes + 4.5 * f.sets(k) + names
 
 
 def _brute_cost(f: Features, k: int) -> Floats:
@@ -142,25 +151,30 @@ class Choice:
 
 
 def choose(
-    graphs: GraphSet, k: int, method: str = "auto", threads: int = 1, seen: Features | None = None
+    graphs: GraphSet,
+    k: int,
+    method: str = "auto",
+    threads: int = 1,
+    seen: Features | None = None,
+    limit: int | None = None,
 ) -> list[Choice]:
-    """The engines for all graphs of a set, for so many threads."""
+    """The engines for all graphs of a set and so many threads; those that need more bytes than a limit are left out."""
     seen = Features(graphs) if seen is None else seen
     if method != "auto":
-        return _all_by(_engine(method, seen, k), seen, k, "asked for")
+        return _all_by(_engine(method, seen, k), seen, k, "asked for", limit)
     if k < 3:
-        return _all_by(ENGINES["direct"], seen, k, "the only one for this size")
+        return _all_by(ENGINES["direct"], seen, k, "the only one for this size", limit)
     plain = graphs.colours is None
     able = [e for e in ENGINES.values() if k in e.sizes and (e.colours or plain) and e.name != "brute"]
     if plain and k <= 5:
-        able = [e for e in able if not e.colours]  # without colours, those that see none are ahead
-        if graphs.sizes.max(initial=0) <= ALWAYS_BITSET:
+        able = [e for e in able if not e.colours or limit]  # without colours, those that see none are ahead
+        if graphs.sizes.max(initial=0) <= ALWAYS_BITSET and (limit is None or fits("bitset", seen, k, limit).all()):
             return _all_by(ENGINES["bitset"], seen, k, f"no graph has more than {ALWAYS_BITSET} vertices")
-    if len(graphs) > 4 * PILOT and graphs.sizes.max() <= SMALL:
+    if len(graphs) > 4 * PILOT and graphs.sizes.max() <= SMALL and limit is None:
         some = _from_some(graphs, k, threads)
         if some is not None:
             return [some]
-    return _cheapest(able, seen, k, threads)
+    return _cheapest(able, seen, k, threads, limit)
 
 
 def _from_some(graphs: GraphSet, k: int, threads: int) -> Choice | None:
@@ -174,14 +188,14 @@ def _from_some(graphs: GraphSet, k: int, threads: int) -> Choice | None:
     return Choice(some[0].engine, np.arange(len(graphs)), costs, f"{PILOT} of them: {some[0].reason}")
 
 
-def _cheapest(able: list[Engine], seen: Features, k: int, threads: int) -> list[Choice]:
+def _cheapest(able: list[Engine], seen: Features, k: int, threads: int, limit: int | None) -> list[Choice]:
     """The engine that takes least for all graphs together, or for each if that pays."""
-    costs, best = _compared(able, seen, k, threads)
+    costs, best = _compared(able, seen, k, threads, limit)
     least = float(costs[best, np.arange(len(best))].sum())
     listed = [number for number, engine in enumerate(able) if engine.name == "enumerate"]
     if listed and least > WORTH_A_LOOK and costs[listed[0]].sum() < FAR_BEHIND * least:
         seen.look(k)
-        costs, best = _compared(able, seen, k, threads)
+        costs, best = _compared(able, seen, k, threads, limit)
     choices = []
     for number, engine in enumerate(able):
         rows = np.flatnonzero(best == number)
@@ -190,13 +204,21 @@ def _cheapest(able: list[Engine], seen: Features, k: int, threads: int) -> list[
     return choices
 
 
-def _compared(able: list[Engine], seen: Features, k: int, threads: int) -> tuple[Floats, NDArray[np.int64]]:
+def _compared(
+    able: list[Engine], seen: Features, k: int, threads: int, limit: int | None
+) -> tuple[Floats, NDArray[np.int64]]:
     """The costs of every engine for every graph, and the number of the one that takes it."""
     n_graphs = len(seen.graphs)
     costs = np.stack([engine.cost(seen, k) + engine.start / max(n_graphs, 1) for engine in able])
     if threads > n_graphs:  # then threads stand idle beside an engine that gives a graph to one of them
         idle = np.array([1.0 if engine.splits_graphs else threads / max(n_graphs, 1) for engine in able])
         costs = costs * idle[:, None]
+    if limit is not None:
+        small = np.stack([fits(engine.name, seen, k, limit) for engine in able])
+        costs = np.where(small, costs, NEVER)
+        nowhere = np.flatnonzero(~np.isfinite(costs).any(axis=0))
+        if len(nowhere):
+            raise too_large([engine.name for engine in able], seen, k, limit, int(nowhere[0]))
     best = costs.argmin(axis=0)
     alone = costs.sum(axis=1)
     if n_graphs and alone.min() < 2 * costs.min(axis=0).sum() + WORTH_A_SECOND_ENGINE:
@@ -204,10 +226,12 @@ def _compared(able: list[Engine], seen: Features, k: int, threads: int) -> tuple
     return costs, best
 
 
-def _all_by(engine: Engine, seen: Features, k: int, reason: str) -> list[Choice]:
+def _all_by(engine: Engine, seen: Features, k: int, reason: str, limit: int | None = None) -> list[Choice]:
     n_graphs = len(seen.graphs)
     if not n_graphs:
         return []
+    if limit is not None and not fits(engine.name, seen, k, limit).all():
+        raise too_large([engine.name], seen, k, limit, int(np.flatnonzero(~fits(engine.name, seen, k, limit))[0]))
     costs = engine.cost(seen, k) + engine.start / n_graphs
     if engine.name == "enumerate" and costs.sum() > WORTH_A_LOOK:
         seen.look(k)

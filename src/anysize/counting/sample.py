@@ -58,14 +58,14 @@ def estimate(graph: GraphSet, k: int, samples: int, seed: int, stream: int, thre
     return _with_exact_cliques(result, graph, k, threads)
 
 
-def connected_sets(graph: GraphSet, k: int, samples: int) -> float:
-    """About how many connected k-sets a graph has, without a look at what they are; the same number each time."""
+def glimpse(graph: GraphSet, k: int, samples: int) -> tuple[float, np.ndarray, np.ndarray]:
+    """About how many connected k-sets a graph has; the patterns met, packed, and their hits. The same each time."""
     prepared = prepare(graph, k)
     each = np.where(prepared.maps > 0, -(-samples // len(prepared.maps)), 0)
-    rates = _rates(prepared, each, k)
-    words, hits = _draw(graph.without_colours(), k, prepared, each, 0, 0, 1, lambda share: None)
+    words, hits = _draw(graph, k, prepared, each, 0, 0, 1, lambda share: None)
     place, _ = unpack(words[:, 0], words[:, 1], k)
-    return float((hits.sum(axis=0) / rates[place]).sum())
+    total = hits.sum(axis=0)
+    return float((total / _rates(prepared, each, k)[place]).sum()), words, total
 
 
 def _rates(prepared: Prepared, each: np.ndarray, k: int) -> np.ndarray:
