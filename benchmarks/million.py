@@ -27,14 +27,15 @@ CHECKED = 3  # batches that are counted again
 
 
 def batch(number: int, amount: int, coloured: bool) -> GraphSet:
-    """Random graphs of 10 to 30 vertices with three neighbours on average; the number decides them."""
+    """Random graphs of 10 to 30 vertices with nearly three neighbours on average; the number decides them."""
     random = np.random.default_rng([7, number])
     sizes = random.integers(*VERTICES, amount)
     first = np.concatenate([[0], np.cumsum(sizes)])
     graph = np.repeat(np.arange(amount), random.poisson(DEGREE * sizes / 2))
     source, target = (random.random((2, len(graph))) * sizes[graph]).astype(np.int64)
-    keep = source < target
-    pair = np.unique((first[graph] + source)[keep] * (first[-1] + 1) + (first[graph] + target)[keep])
+    keep = source != target
+    low, high = (first[graph] + end for end in (np.minimum(source, target), np.maximum(source, target)))
+    pair = np.unique(low[keep] * (first[-1] + 1) + high[keep])
     ends = np.divmod(pair, first[-1] + 1)
     colours = random.integers(0, len(COLOURS), int(first[-1])).astype(np.uint16) if coloured else None
     return assemble(sizes, ends[0], ends[1], colours, COLOURS if coloured else ())

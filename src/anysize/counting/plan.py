@@ -14,9 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anysize.counting.features import Features, Floats
-from anysize.counting.memory import fits, too_large
+from anysize.counting.memory import coloured_patterns, fits, too_large
 from anysize.graphs import GraphSet
-from anysize.patterns import catalogue
 
 ALL_SIZES = tuple(range(1, 8))
 NEVER = np.inf
@@ -106,7 +105,7 @@ def _enumerate_cost(f: Features, k: int) -> Floats:
     raw_bits = k * (k - 1) / 2 + k * np.ceil(np.log2(f.colours))
     direct = (raw_bits <= 22) & (f.n**k / factorial(k) > 4 * 2.0**raw_bits)
     patterns, alone = f.patterns(k)
-    patterns = np.minimum(patterns, len(catalogue(k)) * f.colours**k)
+    patterns = np.minimum(patterns, coloured_patterns(k, f.colours))
     prefixes = f.sets(k - 1) if k > 3 else f.edges
     names = np.where(direct, 0, 20 * f.sets(k) + (300 + 1500 * alone) * patterns)
     return 2000 + 70 * prefixes + 4.5 * f.sets(k) + names
