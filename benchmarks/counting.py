@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 
 from anysize import Counts, GraphSet
-from benchmarks import growth, peers, prototypes, report
+from benchmarks import growth, peers, prototypes, report, sampling
 from benchmarks.checks import class_sums, ours, same_classes
 from benchmarks.growth import Record
 from benchmarks.inputs import MissingData
@@ -87,6 +87,23 @@ def growth_tables(screen: Console, quick: bool, threads: int) -> dict[str, list[
     return tables
 
 
+def sampling_tables(screen: Console, only: str, threads: int, quick: bool) -> dict[str, list[Record]]:
+    """Samples per second, and when they pay."""
+    tables: dict[str, list[Record]] = {}
+    for name, jobs, make in (
+        ("rates", sampling.RATES, sampling.rates),
+        ("even", sampling.BREAK_EVEN, sampling.break_even),
+    ):
+        chosen = [job for job in jobs if (job.quick or not quick) and only in job.name]
+        with screen.status(name):
+            tables[name] = list(make(chosen, threads, quick))
+    if tables["rates"]:
+        screen.print(report.rates_table(tables["rates"], threads), "")
+    if tables["even"]:
+        screen.print(report.break_even_table(tables["even"]), "")
+    return tables
+
+
 def arguments() -> argparse.Namespace:
     """The command line."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.counting", description=__doc__)
@@ -105,8 +122,10 @@ def main() -> None:
     results: dict[str, Any] = {"machine": report.machine()}
     screen.print(", ".join(f"{name} {fact}" for name, fact in results["machine"].items()), "")
     chosen = [r for r in ROWS if (r.quick or not quick) and (options.only or "") in r.name]
-    results["rows"] = main_rows(screen, chosen, threads, quick)
-    screen.print(report.main_table(results["rows"], threads, peers.QUICK_LIMIT if quick else peers.LIMIT), "")
+    if chosen:
+        results["rows"] = main_rows(screen, chosen, threads, quick)
+        screen.print(report.main_table(results["rows"], threads, peers.QUICK_LIMIT if quick else peers.LIMIT), "")
+    results |= sampling_tables(screen, options.only or "", threads, quick)
     if not options.only:
         results["growth"] = growth_tables(screen, quick, threads)
         with screen.status("estimates"):

@@ -153,6 +153,25 @@ def esu_direct(graphs: GraphSet, k: int) -> Job:
     return lambda: module.run_direct(arrays, codes, k, colours), answer
 
 
+def sampler(graph: GraphSet, k: int, samples: int) -> tuple[Callable[[], Any], Callable[[Any], tuple[Any, Any]]]:
+    """Estimates of plain counts and their standard errors, in our order; tables are made beforehand."""
+    module = import_module("sampler")
+    arrays = _arrays(graph)
+    prepared = module.prepare(*arrays, k)
+    places = class_table(k)[module.class_table(k)[1]]  # its representatives are not ours
+    module.estimate(arrays, k, 1000, 0, prepared)
+
+    def ordered(values: NDArray[np.float64]) -> NDArray[np.float64]:
+        result = np.zeros(len(catalogue(k)))
+        result[places] = values
+        return result
+
+    def answer(result: Any) -> tuple[Any, Any]:
+        return ordered(result[0]), ordered(result[1])
+
+    return lambda: module.estimate(arrays, k, samples, 1, prepared), answer
+
+
 JOBS: dict[str, Callable[[GraphSet, int], Job]] = {
     job.__name__: job for job in (bitset, sparse, flip, flip_sparse, flip6, batch, esu_hash, esu_direct)
 }

@@ -121,3 +121,38 @@ def startup_table(records: list[Record]) -> Table:
         times = written(record["ours"]), written(record["bare"])
         table.add_row(record["what"], record["beside"], *times, f"{record['ratio']:.2f}", f"{record['target']:g}")
     return table
+
+
+def rates_table(records: list[Record], threads: int) -> Table:
+    """Samples per second."""
+    cores = "1 core" if threads == 1 else f"{threads} cores"
+    table = _table(
+        "Samples per second, whole calls",
+        ("job",),
+        ("samples", cores, "all cores", "prototype", "ours / prototype", "aim"),
+    )
+    for record in records:
+        other = record.get("prototype")
+        beside = ("-", "-") if other is None else (rate_written(other), ratio_written(record["seconds"] / other))
+        aim = rate_written(record["aim"]) if record["aim"] else ""
+        rates = rate_written(record["seconds"]), rate_written(record["all"])
+        table.add_row(record["row"], f"{record['samples']:,}", *rates, *beside, aim)
+    return table
+
+
+def break_even_table(records: list[Record]) -> Table:
+    """Error against time of samples, beside the exact engines."""
+    table = _table(
+        "Error against time: the worst relative standard error of patterns above a thousandth",
+        ("job", "by samples: error in time", "exact engines"),
+        ("break-even",),
+        "break-even: the error that samples reach in the time of the fastest exact engine; whoever wants a smaller one "
+        "counts. ~: estimated, not run. none: sampling takes longer for any error.",
+    )
+    for record in records:
+        steps = ", ".join(f"{step['error']:.2%} {written(step['seconds'])}" for step in record["steps"])
+        exact = sorted(record["exact"].items(), key=lambda item: float(item[1]["seconds"]))
+        engines = ", ".join(f"{name} {'' if e['measured'] else '~'}{written(e['seconds'])}" for name, e in exact)
+        meet = record["meet"]
+        table.add_row(record["row"], steps, engines, "none" if meet == float("inf") else f"{meet:.2%}")
+    return table

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import settings
@@ -21,3 +23,17 @@ def data_dir() -> Path:
     if not (folder / "manifest.json").is_file():
         pytest.skip(f"no data files: {folder} has no manifest.json; set ANYSIZE_DATA to the folder that has")
     return folder
+
+
+@pytest.fixture(scope="session")
+def two_workers() -> Iterator[Any]:
+    """A Ray cluster on this machine with two worker processes, which find `workers.py` beside this file."""
+    pytest.importorskip("ray")
+    from anysize.executors import RayExecutor
+
+    with pytest.MonkeyPatch.context() as patch:
+        found = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]
+        patch.setenv("PYTHONPATH", os.pathsep.join(filter(None, found)))
+        executor = RayExecutor("local:2")
+    with executor:
+        yield executor

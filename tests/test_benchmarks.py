@@ -10,7 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # benchmarks/ lies beside src/, outside the package
 
-from benchmarks import inputs, peers
+from benchmarks import inputs, million, peers, sampling
 from benchmarks.checks import Check, WrongAnswer, class_sums, colour_sums, engine, ours, part, totals
 from benchmarks.counting import checked
 from benchmarks.growth import engines_of
@@ -66,3 +66,43 @@ def test_race_takes_the_best_of_every_contestant() -> None:
     best = race({"quick": lambda: None, "slow": lambda: sum(range(20_000))}, budget=0.01)
     assert best["quick"] < best["slow"]
     assert written(0.00123) == "1.23ms"
+
+
+def test_the_times_of_samples_and_exact_engines_meet() -> None:
+    job = sampling.Job("break-even k=4 tiny", lambda: inputs.erdos_renyi(30, 0.3), 4, quick=True)
+    (record,) = sampling.break_even([job], threads=1, quick=True)
+    errors = [step["error"] for step in record["steps"]]
+    assert errors == sorted(errors, reverse=True)
+    assert errors[0] / errors[2] == pytest.approx(10, rel=0.5)  # a hundred times the samples
+    assert record["fastest"] in record["exact"]
+    assert {"bitset", "sparse", "flip", "enumerate"} <= set(record["exact"])
+    assert all(engine["measured"] for engine in record["exact"].values())
+
+
+def test_error_falls_with_the_root_of_time() -> None:
+    steps = [{"samples": 10**4, "seconds": 0.11, "error": 0.1}, {"samples": 10**6, "seconds": 1.1, "error": 0.01}]
+    assert sampling.meeting(steps, 1.1) == pytest.approx(0.01)
+    assert sampling.meeting(steps, 0.6) == pytest.approx(0.01 * np.sqrt(2), rel=0.01)
+    assert sampling.meeting(steps, 0.05) == float("inf")
+
+
+def test_sample_rates_are_of_right_answers() -> None:
+    job = sampling.Job("sample k=4 tiny", lambda: inputs.erdos_renyi(30, 0.3), 4, quick=True)
+    (record,) = sampling.rates([job], threads=1, quick=True)
+    assert record["seconds"] > 0
+    table = sampling.sampled(job.graph(), 4, 20_000, 1)
+    copies, errors = table.matrix.toarray()[0], table.standard_errors.toarray()[0]
+    sampling._agree(table, copies, errors)
+    with pytest.raises(WrongAnswer, match="standard errors away"):
+        sampling._agree(table, copies * 2, errors)
+
+
+def test_many_graphs_in_little_memory(tmp_path: Path) -> None:
+    graphs = million.batch(3, 500, coloured=True)
+    assert graphs.equals(million.batch(3, 500, coloured=True))
+    assert graphs.sizes.min() >= 10
+    assert graphs.sizes.max() <= 30
+    assert 2 < graphs.degrees.mean() < 3
+    result = million.run(1100, 500, 3, False, None, tmp_path / "out")
+    assert result["graphs"] == 1100
+    assert result["MiB at most"] >= result["MiB after a third"] > 0

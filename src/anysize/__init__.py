@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from anysize.counting.stream import count_stream, open_stream
     from anysize.densities import AttachDensities, SubgraphDensities
     from anysize.diagnosis import Diagnosis, diagnose
-    from anysize.errors import CountWarning, GraphError, GraphWarning
+    from anysize.errors import CountWarning, GraphError, GraphWarning, TaskError
+    from anysize.executors import cluster
     from anysize.graphons import BlockModel, ErdosRenyi, SmoothGraphon
     from anysize.graphs import GraphSet
     from anysize.methods import METHODS
@@ -47,7 +48,9 @@ _HOME = {
     "SubgraphDensities": "anysize.densities",
     "TASKS": "anysize.tasks",
     "Task": "anysize.tasks",
+    "TaskError": "anysize.errors",
     "catalogue": "anysize.patterns",
+    "cluster": "anysize.executors",
     "count": "anysize.counting",
     "count_stream": "anysize.counting.stream",
     "diagnose": "anysize.diagnosis",
@@ -78,8 +81,10 @@ __all__ = [
     "Splits",
     "SubgraphDensities",
     "Task",
+    "TaskError",
     "__version__",
     "catalogue",
+    "cluster",
     "count",
     "count_stream",
     "diagnose",

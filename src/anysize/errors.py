@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 import warnings
 from types import FrameType
+from typing import Any
 
 
 class GraphError(ValueError):
@@ -21,6 +22,14 @@ class CountWarning(UserWarning):
 
 class RecordWarning(UserWarning):
     """A stored record that is damaged, foreign or does not fit the others."""
+
+
+class TaskError(RuntimeError):
+    """Some of many pieces of work failed: ``failed`` says which and why, ``finished`` holds what the others gave."""
+
+    def __init__(self, message: str, failed: tuple[Any, ...] = (), finished: Any = None) -> None:
+        super().__init__(message)
+        self.failed, self.finished = failed, finished
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

@@ -18,7 +18,7 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 LEVELS = (
     ("errors", "colours", "labels", "graphs", "orbits", "drawing", "patterns", "colouring", "expectations", "graphons"),
-    ("builtin", "progress", "readers", "draws", "causal", "theory", "counting"),
+    ("builtin", "progress", "readers", "draws", "causal", "theory", "executors", "counting"),
     ("representations", "learning"),
     (
         *("kernels", "sanity", "methods", "tasks"),
@@ -134,7 +134,7 @@ def run(code: str) -> str:
     return done.stdout
 
 
-HEAVY = ("torch", "numba", "llvmlite", "scipy", "pandas", "networkx", "sklearn", "matplotlib", "igraph")
+HEAVY = ("torch", "numba", "llvmlite", "scipy", "pandas", "networkx", "sklearn", "matplotlib", "igraph", "ray")
 
 
 def test_importing_the_package_loads_nothing_heavy() -> None:

@@ -159,9 +159,9 @@ def test_progress_rises_to_one() -> None:
 
 
 def test_long_work_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
-    import anysize.counting
+    import anysize.counting.local
 
-    monkeypatch.setattr(anysize.counting, "LONG", 0.0)
+    monkeypatch.setattr(anysize.counting.local, "LONG", 0.0)
     with pytest.warns(az.CountWarning, match="Counting will take about .* A smaller k"):
         count(gnp(600, 0.1), 3)
 

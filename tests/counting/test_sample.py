@@ -90,6 +90,17 @@ def test_the_seed_alone_decides(make: Callable[[], GraphSet]) -> None:
     assert not np.array_equal(rows[0], rows[1])  # two graphs do not share their samples
 
 
+def test_parts_of_a_set_have_the_estimates_of_the_whole(tmp_path: Path) -> None:
+    graphs = GraphSet.concatenate([preferential()] * 3)
+    whole = az.count(graphs, 4, method="sample", samples=5000, seed=1)
+    part = az.count(graphs[1:], 4, method="sample", samples=5000, seed=1, first=1, store=tmp_path)
+    assert np.array_equal(part.matrix.toarray(), whole[1:].matrix.toarray())
+    other = az.count(graphs[1:], 4, method="sample", samples=5000, seed=1, store=tmp_path)  # not that of the store
+    assert np.array_equal(other.matrix.toarray(), whole[:2].matrix.toarray())
+    with pytest.raises(ValueError, match="first is the number of a graph"):
+        az.count(graphs, 4, first=-1)
+
+
 def test_cliques_are_counted_not_sampled() -> None:
     hidden = nx.disjoint_union(nx.barabasi_albert_graph(2000, 3, seed=1), nx.complete_graph(6))
     table = az.count(hidden, 5, method="sample", samples=10_000)

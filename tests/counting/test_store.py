@@ -395,8 +395,9 @@ def test_a_writer_killed_at_any_moment_leaves_whole_entries(
 
 
 def test_two_writers_and_a_reader_at_once(tmp_path: Path, cases: list[tuple[GraphSet, Counts]]) -> None:
-    store, end, read = Store(tmp_path), time.monotonic() + 3, 0
+    store, read = Store(tmp_path), 0
     with writer(tmp_path, "x"), writer(tmp_path, "y"):
+        end = time.monotonic() + 3  # from when both are at work
         while time.monotonic() < end:
             read += read_all(Store(tmp_path), cases)
     assert read > 10

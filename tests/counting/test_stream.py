@@ -22,6 +22,8 @@ from counting.helpers import coloured, gnp, same
 
 from anysize.counting import count
 from anysize.counting.stream import CountStream, count_stream, open_stream
+from anysize.errors import TaskError
+from anysize.executors import Executor, cluster
 from anysize.graphs import GraphSet, empty_set
 from anysize.patterns import Pattern, catalogue
 
@@ -167,6 +169,60 @@ def test_many_cells_come_back_from_several_row_groups(tmp_path: Path, monkeypatc
     stream = count_stream(batches, 4, tmp_path)
     assert max(read) > 3
     same(stream.counts(), count(GraphSet.concatenate(batches), 4))
+
+
+# ---- estimates and clusters ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("colours", [False, True])
+def test_a_stream_of_estimates_equals_one_count_of_everything(tmp_path: Path, colours: bool) -> None:
+    batches = some_batches(colours)
+    how = {"method": "sample", "samples": 5000, "seed": 3}
+    stream = count_stream(batches, 4, tmp_path, **how)
+    expected = count(GraphSet.concatenate(batches), 4, **how)  # type: ignore[arg-type]
+    read = stream.counts()
+    for name in ("matrix", "hits", "standard_errors"):
+        assert np.array_equal(getattr(read.align(expected), name).toarray(), getattr(expected, name).toarray())
+    assert read.sampling is not None
+    assert expected.sampling is not None
+    for name in ("k", "rates", "samples", "exact_cliques"):
+        assert np.array_equal(getattr(read.sampling, name), getattr(expected.sampling, name))
+    assert np.array_equal(read.align(expected).interval()[1], expected.interval()[1])
+    cells = stream.dataset().to_table().to_pandas()
+    assert cells["standard_error"].gt(0).any()
+    assert cells["hits"].sum() == expected.hits.sum()
+    before = contents(tmp_path)
+    count_stream(batches, 4, tmp_path, **how)
+    assert contents(tmp_path) == before
+    with pytest.raises(ValueError, match="seed was 3, is now 4"):
+        count_stream(batches, 4, tmp_path, **(how | {"seed": 4}))
+    same(count_stream([empty_set()], 4, tmp_path / "none").counts(), count(empty_set(), 4))
+    assert count_stream([], 4, tmp_path / "nothing", **how).counts().sampling is not None
+
+
+@pytest.mark.parametrize("how", [{}, {"method": "sample", "samples": 5000}, {"store": "store"}])
+def test_a_cluster_writes_the_same_files(tmp_path: Path, two_workers: Executor, how: dict[str, object]) -> None:
+    batches = some_batches(True) * 3
+    if "store" in how:
+        how = {"store": tmp_path / "store"}
+    count_stream(batches, 4, tmp_path / "here", **how)
+    told: list[tuple[int, int]] = []
+    with cluster(two_workers):
+        count_stream(iter(batches[:5]), 4, tmp_path / "there", **how)
+        stream = count_stream(iter(batches), 4, tmp_path / "there", progress=lambda *done: told.append(done), **how)
+    assert contents(tmp_path / "here") == contents(tmp_path / "there")
+    assert stream.finished
+    assert told[-1] == (12, 27)
+
+
+def test_a_batch_that_fails_on_a_cluster_keeps_those_before(tmp_path: Path, two_workers: Executor) -> None:
+    star = GraphSet.from_edges(np.stack([np.zeros(200_000, int), np.arange(1, 200_001)], axis=1))
+    batches = [gnp(9, 0.4), gnp(8, 0.4), star, gnp(9, 0.5)]
+    with cluster(two_workers), pytest.raises(TaskError, match=r"1 of 1 graphs could not be counted.*graph '2' has"):
+        count_stream(batches, 5, tmp_path)
+    assert open_stream(tmp_path).n_batches == 2
+    with cluster(two_workers), pytest.raises(ValueError, match="batch 1 has no colours, unlike"):
+        count_stream([coloured(gnp(9, 0.4), 2), gnp(9, 0.4)], 3, tmp_path / "other")
 
 
 # ---- going on ------------------------------------------------------------------------------------------
@@ -329,8 +385,14 @@ def test_bad_input_is_refused_in_one_sentence(tmp_path: Path) -> None:
         count_stream(batches, 8, out)
     with pytest.raises(TypeError, match="no argument 'mehtod'"):
         count_stream(batches, 3, out, mehtod="auto")
-    with pytest.raises(ValueError, match="exact counts"):
+    with pytest.raises(ValueError, match="say how much to sample"):
         count_stream(batches, 3, out, method="sample")
+    with pytest.raises(ValueError, match="a stream takes no first=3: graphs are numbered through the stream"):
+        count_stream(batches, 3, out, first=3)
+    with pytest.raises(ValueError, match="a stream takes no budget_s=1: all batches are counted alike"):
+        count_stream(batches, 3, out, budget_s=1)
+    with pytest.raises(ValueError, match="a stream takes no errors='skip': every graph has its place"):
+        count_stream(batches, 3, out, errors="skip")
     assert not out.exists()
     with pytest.raises(ValueError, match="batch 0 is a Graph; expected a GraphSet"):
         count_stream([nx.path_graph(3)], 3, tmp_path / "a")

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -35,8 +38,11 @@ def count(
     rel_error: Annotated[float | None, typer.Option(help="With --method sample: error to reach, e.g. 0.01.")] = None,
     seed: Annotated[int, typer.Option(help="Of the samples.")] = 0,
     budget: Annotated[float | None, typer.Option(help="Sample if exact counting takes longer (seconds).")] = None,
+    max_memory: Annotated[str | None, typer.Option(help="Memory for counting, e.g. 4GiB.")] = None,
     store: Annotated[Path | None, typer.Option(help="A folder that keeps results and saves counting twice.")] = None,
     threads: Annotated[int | None, typer.Option(help="How many threads; all cores if not given.")] = None,
+    cluster: Annotated[str | None, typer.Option(help="Count on a Ray cluster: auto, ADDRESS or local:CORES.")] = None,
+    skip: Annotated[bool, typer.Option("--skip", help="Leave out graphs that cannot be counted.")] = False,
     top: Annotated[int, typer.Option(help="Patterns shown in the text table.", min=1)] = 25,
     explain: Annotated[bool, typer.Option("--explain", help="Say which engine was taken, and why.")] = False,
     json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
@@ -49,10 +55,11 @@ def count(
         if form is Format.parquet and out is None:
             raise ValueError("Parquet is not text: say where to write it with --out FILE.")
         graphs = read(file)
-        with late_progress("counting") as report:
+        with _on(cluster), late_progress("counting") as report:
             counts = count(
                 graphs, _sizes(k), colours, method, samples=samples, rel_error=rel_error, seed=seed,
-                budget_s=budget, store=store, threads=threads, progress=report,
+                budget_s=budget, max_memory=max_memory, store=store, threads=threads, progress=report,
+                errors="skip" if skip else "raise",
             )  # fmt: skip
         if explain:
             errors.print(counts.explain(), highlight=False, markup=False, soft_wrap=True)
@@ -91,6 +98,18 @@ def demo() -> None:
         from anysize.demo import show
 
         show(console)
+
+
+@contextmanager
+def _on(address: str | None) -> Iterator[None]:
+    """A cluster around a count, if one is named."""
+    if address is None:
+        yield
+        return
+    from anysize import cluster
+
+    with redirect_stdout(sys.stderr), cluster(address):  # Ray reports workers that died where the table will go
+        yield
 
 
 def _sizes(text: str) -> list[int]:

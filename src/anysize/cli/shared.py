@@ -13,6 +13,8 @@ from typing import IO, Any
 import typer
 from rich.console import Console
 
+from anysize.errors import TaskError
+
 console = Console()
 errors = Console(stderr=True)
 
@@ -43,7 +45,7 @@ def plain_errors() -> Iterator[None]:
         except BrokenPipeError:
             sys.stderr.close()
             raise typer.Exit(0) from None
-        except (ValueError, OverflowError, OSError, ImportError, MemoryError) as error:
+        except (ValueError, OverflowError, OSError, ImportError, MemoryError, TaskError) as error:
             text = str(error) or type(error).__name__
             errors.print(f"Error: {text}", style="red", highlight=False, markup=False, soft_wrap=True)
             raise typer.Exit(1) from None

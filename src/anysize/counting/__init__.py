@@ -4,30 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable
-from dataclasses import asdict, dataclass, replace
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, cast
+from dataclasses import asdict, replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anysize.counting.columns import Columns, unite
 from anysize.counting.counts import Counts
-from anysize.counting.parallel import Tick, available_threads
-from anysize.counting.plan import Choice, choose
-from anysize.counting.sampled import SampleSize, count_sampled, within_budget
-from anysize.counting.table import Table, graph_title, merged
-from anysize.errors import CountWarning, warn_user
+from anysize.counting.local import Progress, Wanted, carry_out, decide
+from anysize.counting.memory import parse_memory
+from anysize.counting.parallel import available_threads
+from anysize.counting.pieces import Outcome, count_in_pieces, settle, survive
+from anysize.executors import Executor, active
 from anysize.graphs import GraphSet
-from anysize.patterns import catalogue, check_size
+from anysize.patterns import check_size
 from anysize.readers import as_graphset
-
-if TYPE_CHECKING:
-    from scipy.sparse import csr_array
-
-Part = tuple[Columns, NDArray[Any], NDArray[Any], NDArray[np.int64]]
-
-LONG = 60.0  # seconds of expected work that deserve a warning
 
 
 def count(
@@ -39,10 +30,13 @@ def count(
     samples: int | None = None,
     rel_error: float | None = None,
     seed: int = 0,
+    first: int = 0,
     budget_s: float | None = None,
+    max_memory: int | str | None = None,
     store: str | os.PathLike[str] | None = None,
     colour: str | None = None,
     threads: int | None = None,
+    errors: str = "raise",
     progress: Callable[[float], None] | None = None,
 ) -> Counts:
     """Count the connected induced k-vertex patterns of graphs: exactly, or estimated where that is asked for.
@@ -56,12 +50,22 @@ def count(
         samples: with "sample", how many samples to draw for each graph.
         rel_error: with "sample", the relative standard error wanted for every pattern that makes up at least a
             thousandth of the connected sets; a pilot fixes the number of samples, fresh ones make the estimate.
-        seed: of the samples. The same seed gives the same estimate for any number of threads.
+        seed: of the samples. The same seed gives the same estimate for any number of threads or workers.
+        first: the number of the first graph, where these are a part of a set: samples depend on seed and number, so
+            that the parts of a set have the estimates of the whole.
         budget_s: with "auto", sample if exact counting is expected to take longer than so many seconds; without
             it nothing is ever sampled unasked.
+        max_memory: bytes, or text such as "4GiB", that counting may take beside the graphs and the table, by an
+            estimate: engines that need more are left out, and fewer graphs or threads are taken at a time. In an
+            `anysize.cluster` block: on each machine.
         store: a folder that keeps results: what was counted before, with the same arguments, is read from it.
         colour: for networkx, PyG and igraph graphs, the vertex attribute that holds the colour.
-        threads: how many to use; all cores if None. The result does not depend on it.
+        threads: how many to use; all cores if None. The result does not depend on it. In an `anysize.cluster` block:
+            the cores for each piece of the work.
+        errors: what to do about graphs that cannot be counted (a number beyond 64 bits, memory, a worker that
+            dies each time). "raise" ends with an error that names them; in a `cluster` block that is a `TaskError`
+            after all others were counted, with their table as its ``finished``. "skip" leaves them out of the
+            table, with a warning.
         progress: called with the share of the work done so far, from 0 to 1.
 
     Returns:
@@ -77,77 +81,65 @@ def count(
     if not colours:
         sets = sets.without_colours()
     sizes = _sizes(k)
-    workers = available_threads() if threads is None else _positive(threads)
-    wanted = _Wanted(method, samples, rel_error, seed, budget_s)
+    if threads is not None:
+        _positive(threads)
+    if errors not in ("raise", "skip"):
+        raise ValueError(f"errors must be 'raise' or 'skip'; got {errors!r}")
+    wanted = Wanted(method, samples, rel_error, seed, budget_s, parse_memory(max_memory))
 
-    def compute() -> Counts:
-        return _count(sets, sizes, wanted, workers, progress)
+    numbers = np.arange(check_first(first), first + len(sets))
+
+    def compute() -> Outcome:
+        return _count(sets, numbers, sizes, wanted, threads, progress, errors)
 
     if store is None:
-        return compute()
+        return settle(compute(), errors)
     from anysize.counting.store import Store
 
-    return Store(store).get_or_count(sets, {"k": sizes, **asdict(wanted)}, compute)
-
-
-@dataclass(frozen=True)
-class _Wanted:
-    """How to count."""
-
-    method: str
-    samples: int | None
-    rel_error: float | None
-    seed: int
-    budget_s: float | None
-
-    def __post_init__(self) -> None:
-        if self.method != "sample" and (self.samples is not None or self.rel_error is not None):
-            raise ValueError("samples and rel_error go with method='sample'; 'auto' counts exactly")
-        if self.budget_s is not None and (self.method != "auto" or self.budget_s <= 0):
-            raise ValueError(f"budget_s is a positive number of seconds for method='auto'; got {self.budget_s!r}")
+    arguments = {"k": sizes, **asdict(wanted)}
+    if budget_s is None:  # otherwise memory may decide whether to sample
+        del arguments["max_memory"]
+    if first and (method == "sample" or budget_s is not None):
+        arguments["first"] = first
+    kept = Store(store)
+    found = kept.fetch(kept.key(sets, arguments), sets)
+    if found is not None:
+        return found
+    outcome = compute()
+    if not outcome.failed:
+        kept.keep(sets, arguments, outcome.counts)
+    elif outcome.counts.sampling is None:  # estimates of the others depend on their numbers in the whole set
+        kept.keep(sets[outcome.numbers - first], arguments, outcome.counts)
+    return settle(outcome, errors)
 
 
 def _count(
-    sets: GraphSet, sizes: list[int], wanted: _Wanted, workers: int, progress: Callable[[float], None] | None
-) -> Counts:
-    if wanted.method == "sample":
-        limit = SampleSize(wanted.samples, wanted.rel_error)
-        return _sample(sets, sizes, limit, wanted.seed, workers, progress, "asked for")
-    plans = [(size, choice) for size in sizes for choice in choose(sets, size, wanted.method, workers)]
-    expected = sum(choice.seconds for _, choice in plans) / workers
-    if wanted.budget_s is not None and expected > wanted.budget_s:
-        why = f"exact counting would take about {expected:.3g} s, more than the budget of {wanted.budget_s:g} s"
-        limit = within_budget(sizes[-1], wanted.budget_s, workers, len(sets))
-        return _sample(sets, sizes, limit, wanted.seed, workers, progress, why)
-    _warn_if_long(expected)
-    meter = _Meter(progress, sum(choice.seconds + 1e-6 for _, choice in plans))
-    tables, log = [], []
-    for size in sizes:
-        own = [choice for planned, choice in plans if planned == size]
-        log += [_line(size, choice, len(sets)) for choice in own]
-        results = [_run(choice, sets, size, workers, meter.part(choice.seconds + 1e-6)) for choice in own]
-        tables.append(_whole(results, own, sets, size))
-    table = tables[0] if len(tables) == 1 else _side_by_side(tables)
-    meter.finish()
-    return Counts(table.matrix, table.columns, sets.sizes, sets.y, sets.names, tuple(log))
-
-
-def _sample(
     sets: GraphSet,
+    numbers: NDArray[np.int64],
     sizes: list[int],
-    limit: SampleSize,
-    seed: int,
-    workers: int,
-    progress: Callable[[float], None] | None,
-    why: str,
-) -> Counts:
-    if len(sizes) > 1:
-        raise ValueError(f"sampling takes one pattern size at a time; got k = {', '.join(map(str, sizes))}")
-    meter = _Meter(progress, float(max(len(sets), 1)))
-    with _announced("sample"):
-        result = count_sampled(sets, sizes[0], limit, seed, workers, meter.part(1.0), why)
-    meter.finish()
-    return result
+    wanted: Wanted,
+    threads: int | None,
+    progress: Progress,
+    errors: str,
+) -> Outcome:
+    """Here, or in pieces by the cluster around this call."""
+    executor = active()
+    if executor is not None and len(sets):
+        plan = decide(sets, sizes, _share(wanted, executor, threads), executor.workers)
+        return count_in_pieces(executor, plan, sets, numbers, threads, progress)
+    workers = available_threads() if threads is None else threads
+    plan = decide(sets, sizes, wanted, workers)
+    if errors == "skip":
+        return survive(plan, sets, numbers, workers, progress)
+    return Outcome(carry_out(plan, sets, workers, progress, numbers), numbers)
+
+
+def _share(wanted: Wanted, executor: Executor, threads: int | None) -> Wanted:
+    """The memory of one piece, as many of which a machine counts at the same time as it has cores for."""
+    if wanted.max_memory is None:
+        return wanted
+    at_once = max(min(executor.largest, executor.workers) // (threads or 1), 1)
+    return replace(wanted, max_memory=wanted.max_memory // at_once)
 
 
 def _sizes(k: int | Iterable[int]) -> list[int]:
@@ -162,109 +154,17 @@ def _sizes(k: int | Iterable[int]) -> list[int]:
     return sizes
 
 
+def check_first(first: int) -> int:
+    """The number of a graph, or a ValueError."""
+    if isinstance(first, bool) or not isinstance(first, (int, np.integer)) or first < 0:
+        raise ValueError(f"first is the number of a graph: a whole number of at least 0; got {first!r}")
+    return int(first)
+
+
 def _positive(threads: int) -> int:
     if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or threads < 1:
         raise ValueError(f"threads must be a whole number of at least 1, or None for all cores; got {threads!r}")
     return int(threads)
-
-
-def _warn_if_long(seconds: float) -> None:
-    if seconds > LONG:
-        warn_user(
-            f"Counting will take about {seconds / 60:.3g} minutes. A smaller k, colours=False or fewer graphs "
-            "would be faster.",
-            CountWarning,
-        )
-
-
-def _whole(results: list[Table], choices: list[Choice], graphs: GraphSet, k: int) -> Table:
-    """One table of all graphs; a plain one has the whole catalogue as columns."""
-    full = graphs.colours is not None or (len(results) == 1 and len(results[0].columns) == len(catalogue(k)))
-    if len(results) == 1 and full:
-        return results[0]  # the engine took all graphs: nothing to bring together
-    parts: list[Part] = [] if graphs.colours is not None else [(Columns.plain(k), *_no_cells())]
-    for table, choice in zip(results, choices, strict=True):
-        coo = table.matrix.tocoo()
-        parts.append((table.columns, choice.rows[coo.row], coo.col, coo.data))
-    return merged(parts or [(_no_columns(graphs), *_no_cells())], len(graphs))
-
-
-def _run(choice: Choice, graphs: GraphSet, k: int, threads: int, tick: Tick) -> Table:
-    """The table of one choice."""
-    whole = len(choice.rows) == len(graphs)
-    part = graphs if whole else graphs[choice.rows]
-    if not whole and part.names is None:  # errors name graphs by their number in the whole set
-        part = replace(part, names=tuple(str(row) for row in choice.rows))
-    engine = import_module(f"anysize.counting.{choice.engine.module}")
-    with _announced(choice.engine.name):
-        try:
-            if choice.engine.colours:
-                return cast(Table, engine.count_coloured(part, k, threads, tick))
-            return _plain_table(engine.count_plain(part, k, threads, tick), part, k)
-        except OverflowError as error:
-            raise OverflowError(f"{error}. Use a smaller k.") from None
-
-
-def _plain_table(copies: NDArray[Any], graphs: GraphSet, k: int) -> Table:
-    from scipy.sparse import csr_array
-
-    if copies.dtype == object:
-        largest = np.iinfo(np.int64).max
-        for row, pattern in zip(*np.nonzero(copies > largest), strict=True):
-            raise OverflowError(
-                f"{graph_title(graphs, row)} has {copies[row, pattern]} induced copies of the pattern "
-                f"{catalogue(k)[pattern].name!r}, more than a 64-bit integer holds"
-            )
-        copies = copies.astype(np.int64)
-    return Table(Columns.plain(k), csr_array(copies))
-
-
-def _side_by_side(tables: list[Table]) -> Table:
-    """The columns of several sizes in one table."""
-    from scipy.sparse import csr_array, hstack
-
-    columns, _ = unite([table.columns for table in tables])
-    matrix: csr_array[np.int64] = csr_array(hstack([table.matrix for table in tables], format="csr"))
-    return Table(columns, matrix)  # sizes ascend, so the columns are in canonical order already
-
-
-def _no_cells() -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
-    empty = np.zeros(0, np.int64)
-    return empty, empty, empty
-
-
-def _no_columns(graphs: GraphSet) -> Columns:
-    return Columns(np.zeros(0, np.uint8), np.zeros(0, np.int16), np.zeros((0, 7), np.uint16), graphs.palette)
-
-
-def _line(k: int, choice: Choice, total: int) -> str:
-    amount = f"{len(choice.rows)} of {total} graphs"
-    return f"k = {k}: {choice.engine.name} for {amount} ({choice.engine.idea}; {choice.reason})"
-
-
-class _Meter:
-    """Progress over several choices, weighted by their expected time."""
-
-    def __init__(self, report: Callable[[float], None] | None, total: float) -> None:
-        self._report, self._total, self._done = report, total, 0.0
-
-    def part(self, weight: float) -> Tick:
-        def tick(share: float) -> None:
-            self._done += share * weight / self._total
-            if self._report is not None:
-                self._report(min(self._done, 1.0))
-
-        return tick
-
-    def finish(self) -> None:
-        if self._report is not None:
-            self._report(1.0)
-
-
-def _announced(engine: str) -> Any:
-    from anysize.counting.compiling import announced
-
-    return announced(engine)
 
 
 __all__ = ["Counts", "count"]

@@ -11,8 +11,9 @@ from scipy.sparse import csr_array
 
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
+from anysize.counting.estimates import Sampling
 from anysize.orbits import MAX_SIZE
-from anysize.patterns import class_table, representatives
+from anysize.patterns import catalogue, class_table, representatives
 
 
 class ArrowTables(NamedTuple):
@@ -35,8 +36,11 @@ def pyarrow() -> Any:
     return pyarrow
 
 
-def cell_schema() -> Any:
-    """The types of a row: a number for each graph, and its pattern by name, by code and colours, by size."""
+ESTIMATES = ("standard_error", "hits")
+
+
+def cell_schema(sampled: bool = False) -> Any:
+    """The types of a row: a number for each graph, its pattern by name, by code and colours, by size; the copies."""
     pa = pyarrow()
     word = pa.dictionary(pa.int32(), pa.string())
     kinds = {
@@ -46,8 +50,10 @@ def cell_schema() -> Any:
         "size": pa.uint8(),
         "code": pa.uint32(),
         "colours": word,
-        "copies": pa.int64(),
+        "copies": pa.float64() if sampled else pa.int64(),
     }
+    if sampled:
+        kinds |= {"standard_error": pa.float64(), "hits": pa.int64()}
     return pa.schema(kinds.items())
 
 
@@ -55,14 +61,19 @@ def to_arrow(counts: Counts, first: int) -> ArrowTables:
     """The tables of a batch whose first graph has this number."""
     pa = pyarrow()
     patterns = _patterns(counts)
-    graphs = {"graph": np.arange(first, first + len(counts)), "vertices": counts.sizes}
+    graphs: dict[str, Any] = {"graph": np.arange(first, first + len(counts)), "vertices": counts.sizes}
     if counts.names is not None:
         graphs["name"] = pa.array(counts.names, pa.string())
     if counts.y is not None:
         graphs["y"] = counts.y
+    sampling = counts.sampling
+    if sampling is not None:
+        graphs["samples"], graphs["exact_cliques"] = sampling.samples, sampling.exact_cliques
+        graphs["rates"] = pa.array(list(sampling.rates), pa.list_(pa.float64()))
     matrix = counts.matrix.copy()
     matrix.sum_duplicates()  # one order of cells, whatever engine wrote them: the files are compared bit by bit
-    matrix.eliminate_zeros()
+    if sampling is None:
+        matrix.eliminate_zeros()
     row = np.repeat(np.arange(len(counts)), np.diff(matrix.indptr))
     place, size, code = matrix.indices, patterns["size"].to_numpy(), patterns["code"].to_numpy()
     cells = {
@@ -74,7 +85,9 @@ def to_arrow(counts: Counts, first: int) -> ArrowTables:
         "colours": _coded(patterns["colours"], place),
         "copies": matrix.data,
     }
-    return ArrowTables(pa.table(cells, schema=cell_schema()), pa.table(graphs), patterns)
+    if sampling is not None:  # the same cells in the same order
+        cells |= {"standard_error": sampling.errors.sorted_indices().data, "hits": sampling.hits.sorted_indices().data}
+    return ArrowTables(pa.table(cells, schema=cell_schema(sampling is not None)), pa.table(graphs), patterns)
 
 
 def _patterns(counts: Counts) -> Any:
@@ -89,7 +102,9 @@ def _patterns(counts: Counts) -> Any:
         "code": code,
         "colours": pa.array([p.colours and json.dumps(p.colours) for p in counts.patterns], pa.string()),
     }
-    about = {"coloured": columns.colours is not None, "palette": counts.palette, "log": counts.log}
+    about: dict[str, Any] = {"coloured": columns.colours is not None, "palette": counts.palette, "log": counts.log}
+    if counts.sampling is not None:
+        about["sampled"] = counts.sampling.k
     return pa.table(table).replace_schema_metadata({"anysize": json.dumps(about)})
 
 
@@ -109,17 +124,27 @@ def from_arrow(tables: ArrowTables, first: int) -> Counts:
     columns = columns_from_arrow(patterns)
     ends = np.cumsum(np.bincount(cells["graph"].to_numpy() - first, minlength=len(graphs)))
     place = _places(cells["pattern"], patterns["pattern"].combine_chunks())
-    matrix = csr_array(
-        (cells["copies"].to_numpy(), place, np.concatenate([[0], ends])), shape=(len(graphs), len(columns))
-    )
+
+    def matrix(name: str) -> csr_array[Any]:
+        parts = cells[name].to_numpy(), place.copy(), np.concatenate([[0], ends])
+        return csr_array(parts, shape=(len(graphs), len(columns)))
+
+    sampling = None
+    if "samples" in graphs.column_names:
+        k = _about(patterns)["sampled"]
+        rates = graphs["rates"].combine_chunks().flatten().to_numpy().reshape(len(graphs), len(catalogue(k)))
+        cliques = graphs["exact_cliques"].to_numpy()
+        own = matrix("hits"), matrix("standard_error"), rates, graphs["samples"].to_numpy(), cliques
+        sampling = Sampling(k, *own)
     labels = graphs["y"].to_numpy() if "y" in graphs.column_names else None
     return Counts(
-        matrix,
+        matrix("copies"),
         columns,
         graphs["vertices"].to_numpy(),
         labels.astype(str) if labels is not None and labels.dtype == object else labels,
         tuple(graphs["name"].to_pylist()) if "name" in graphs.column_names else None,
         tuple(_about(patterns)["log"]),
+        sampling,
     )
 
 

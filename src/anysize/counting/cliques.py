@@ -32,8 +32,17 @@ def count_cliques(graph: GraphSet, k: int, threads: int) -> tuple[Columns, np.nd
     colour[oriented.rank] = local
     out = np.diff(oriented.high_ptr)
 
+    too_many: list[bool] = []
+
     def work(start, stop):
-        return _cliques(oriented.high_ptr, oriented.high, colour, max(len(present), 1), k, start, stop, STEPS)
+        if too_many:  # one part decides for all, so the others need not be begun
+            return False, None
+        finished, copies = _cliques(
+            oriented.high_ptr, oriented.high, colour, max(len(present), 1), k, start, stop, STEPS
+        )
+        if not finished:
+            too_many.append(True)
+        return finished, copies
 
     # The parts do not depend on the number of threads, nor does what is too much for one of them.
     parts = in_threads(work, chunks_by_weight(out.astype(np.float64) ** 3, PARTS // 8), threads)

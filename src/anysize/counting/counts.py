@@ -142,8 +142,11 @@ class Counts:
 
         def stacked(matrices: list[csr_array[Any]]) -> csr_array[Any]:
             parts = [matrix.tocoo() for matrix in matrices]
-            row = np.concatenate([part.row + start for part, start in zip(parts, first, strict=False)])
-            column = np.concatenate([place[part.col] for part, place in zip(parts, places, strict=True)])
+            kind = np.result_type(*(matrix.indices.dtype for matrix in matrices))
+            if max(first[-1], len(columns)) > np.iinfo(kind).max:
+                kind = np.dtype(np.int64)
+            row = np.concatenate([(part.row + start).astype(kind) for part, start in zip(parts, first, strict=False)])
+            column = np.concatenate([place[part.col].astype(kind) for part, place in zip(parts, places, strict=True)])
             data = np.concatenate([part.data for part in parts])
             return csr_array((data, (row, column)), shape=(int(first[-1]), len(columns)))
 

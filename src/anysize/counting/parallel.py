@@ -28,8 +28,13 @@ def available_threads() -> int:
 
 def chunks_by_weight(weights: NDArray[Any], threads: int) -> list[Chunk]:
     """Consecutive ranges of about equal total weight, several per thread; none is empty."""
-    total = np.concatenate([[0.0], np.cumsum(np.asarray(weights, np.float64) + 1e-9)])
     pieces = 1 if threads == 1 and len(weights) < 1000 else min(len(weights), threads * CHUNKS_PER_THREAD)
+    return cut_by_weight(weights, pieces)
+
+
+def cut_by_weight(weights: NDArray[Any], pieces: int) -> list[Chunk]:
+    """At most so many consecutive ranges of about equal total weight; none is empty."""
+    total = np.concatenate([[0.0], np.cumsum(np.asarray(weights, np.float64) + 1e-9)])
     borders = np.searchsorted(total, np.linspace(0, total[-1], pieces + 1))
     borders[0], borders[-1] = 0, len(weights)
     return [(int(a), int(b)) for a, b in pairwise(borders) if a < b]

@@ -1,26 +1,28 @@
 """Which engine counts which graph: the one with the lowest estimated cost, and why.
 
-Estimates come from sizes, degrees and colours alone. The constants are nanoseconds on one core of an x86 server
-(`make bench` prints how well they hold); only their ratios matter for the choice.
+Estimates come from sizes, degrees and colours, and where much work lies ahead from a small sample (`features`). The
+constants are nanoseconds on one core of an x86 server; `make bench` prints how well they hold.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from math import factorial
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anysize.counting.features import Features, Floats
+from anysize.counting.memory import coloured_patterns, fits, too_large
 from anysize.graphs import GraphSet
-
-Floats = NDArray[np.float64]
 
 ALL_SIZES = tuple(range(1, 8))
 NEVER = np.inf
 PILOT, SMALL = 250, 512  # graphs looked at, of many with at most so many vertices
 ALWAYS_BITSET = 512  # vertices; up to here nothing beats it on plain graphs
+WORTH_A_LOOK = 5e8  # nanoseconds of expected work; from here on connected sets are estimated from a sample,
+FAR_BEHIND = 30  # unless enumeration costs so many times as much as the best: no sample would change that
 WORTH_A_SECOND_ENGINE = 5e7  # nanoseconds; below it one engine takes all graphs of a set
 
 # Largest graphs and numbers of colours the engines take; the engines use these too.
@@ -28,64 +30,6 @@ BITSET_VERTICES = 4096  # a codegree matrix of 64 MiB, and sums that fit int64
 FLIP_VERTICES = 1024  # products of one set Q fit int32
 FLIP_COLOURS = {4: (1, 2, 4, 8, 12, 16), 5: (1, 2, 4, 6, 8, 12), 6: (1, 2, 4)}  # compiled numbers of colours
 FLIP_SPARSE_COLOURS = {4: (2, 4, 8, 12, 16), 5: (2, 4, 6, 8, 12)}
-
-
-@dataclass(frozen=True)
-class Features:
-    """What the estimates see of every graph of a set."""
-
-    n: Floats
-    edges: Floats
-    wedges: Floats
-    walks: Floats  # wedges whose ends have at least three neighbours: the others close no cycle that is looked for
-    crowd: Floats  # about how many steps it takes to look around the triangles of clustered graphs
-    trees: dict[int, Floats]  # subtrees on k vertices: a bound on the connected k-sets
-    graphs: GraphSet
-
-    @cached_property
-    def colours(self) -> Floats:
-        """Different colours in each graph; 1 where there are none."""
-        return _colours_in_use(self.graphs)
-
-    def sets(self, k: int) -> Floats:
-        """About how many connected k-sets there are, at most."""
-        everything = np.ones(len(self.n))  # C(n, k)
-        for taken in range(k):
-            everything *= np.maximum(self.n - taken, 0) / (taken + 1)
-        return np.asarray(np.minimum(self.trees[k], everything), np.float64)
-
-
-def features(graphs: GraphSet) -> Features:
-    """Sizes, degree sums and colours of every graph."""
-    d = graphs.degrees.astype(np.float64)
-    start = graphs.first[:-1]
-    vertex_graph_start = np.repeat(start, graphs.sizes)
-    neighbour = graphs.indices + np.repeat(vertex_graph_start, graphs.degrees)
-    source = np.repeat(np.arange(len(d)), graphs.degrees)
-    reach = np.bincount(source, d[neighbour] - 1, len(d))
-    graph = np.repeat(np.arange(len(graphs)), graphs.sizes)
-
-    def total(values: Floats) -> Floats:
-        return np.bincount(graph, values, len(graphs)).astype(np.float64)
-
-    wedges = total(d * (d - 1) / 2)
-    busy = np.bincount(source, d[neighbour] > 2, len(d)).astype(np.float64)
-    walks = total(busy * (busy - 1) / 2)
-    crowd = total(busy * busy * np.minimum(busy, 64))
-    paths4 = total(d * reach) / 2 - total(d * (d - 1)) / 2
-    four = np.maximum(paths4, 0) + total(d * (d - 1) * (d - 2) / 6)
-    five = total(reach**2 / 2 + reach * (d - 1) * (d - 2) / 2 + d * (d - 1) * (d - 2) * (d - 3) / 24)
-    growth = np.maximum(five, 1) / np.maximum(four, 1)
-    trees = {3: wedges, 4: four, 5: five, 6: five * growth, 7: five * growth**2}
-    return Features(graphs.sizes.astype(np.float64), total(d) / 2, wedges, walks, crowd, trees, graphs)
-
-
-def _colours_in_use(graphs: GraphSet) -> Floats:
-    if graphs.colours is None:
-        return np.ones(len(graphs))
-    graph = np.repeat(np.arange(len(graphs)), graphs.sizes)
-    cells = np.unique(graph * (1 << 16) + graphs.colours.astype(np.int64))
-    return np.maximum(np.bincount(cells >> 16, minlength=len(graphs)), 1).astype(np.float64)
 
 
 @dataclass(frozen=True)
@@ -149,20 +93,29 @@ def _flip_sparse_cost(f: Features, k: int) -> Floats:
     colours = _padded(f.colours, FLIP_SPARSE_COLOURS[k])
     finite = np.where(np.isfinite(colours), colours, 1)
     table = finite**k * {4: 400, 5: 1100}[k]
-    closed = (2 * f.edges / np.maximum(f.n, 1)) ** 2 / np.maximum(f.n, 1)  # triangles at an edge, if at random
-    visits = f.edges * (40 + 6 * finite**2) if k == 4 else f.wedges * (30 + 4 * finite**2 + closed)
-    cost = 4e5 + table + 100 * f.edges + visits + (1.5 + 2 * closed) * f.wedges
+    if k == 4:
+        visits = f.edges * (40 + 6 * finite**2) + 1.5 * f.wedges + 1.2 * f.edges * f.closed**2
+    else:
+        visits = f.wedges * (30 + 4 * finite**2 + f.closed * (6 + finite**2 / 2))
+    cost = 4e5 + table + 100 * f.edges + visits
     return np.where(np.isfinite(colours), cost, NEVER)
 
 
 def _enumerate_cost(f: Features, k: int) -> Floats:
     raw_bits = k * (k - 1) / 2 + k * np.ceil(np.log2(f.colours))
-    many = (raw_bits <= 22) & (f.n**k / {3: 6, 4: 24, 5: 120, 6: 720, 7: 5040}[k] > 4 * 2.0**raw_bits)
-    return 300 + f.sets(k) * np.where(many, 9, 50)
+    direct = (raw_bits <= 22) & (f.n**k / factorial(k) > 4 * 2.0**raw_bits)
+    patterns, alone = f.patterns(k)
+    patterns = np.minimum(patterns, coloured_patterns(k, f.colours))
+    prefixes = f.sets(k - 1) if k > 3 else f.edges
+    names = np.where(direct, 0, 20 * f.sets(k) + (300 + 1500 * alone) * patterns)
+    return 2000 + 70 * prefixes + 4.5 * f.sets(k) + names
 
 
 def _brute_cost(f: Features, k: int) -> Floats:
-    return np.full(len(f.n), NEVER)  # the oracle, only on demand
+    everything = np.ones(len(f.n))
+    for taken in range(k):
+        everything *= np.maximum(f.n - taken, 0) / (taken + 1)
+    return 1e5 + 500 * everything
 
 
 ENGINES: dict[str, Engine] = {
@@ -186,79 +139,130 @@ class Choice:
     """One engine for some graphs of a set."""
 
     engine: Engine
-    rows: NDArray[np.int64]
-    seconds: float
+    rows: NDArray[np.int64]  # ascending
+    costs: Floats  # of each, in nanoseconds
     reason: str
 
+    @property
+    def seconds(self) -> float:
+        """Expected for all of them on one core."""
+        return float(self.costs.sum()) / 1e9
 
-def choose(graphs: GraphSet, k: int, method: str = "auto", threads: int = 1) -> list[Choice]:
-    """The engines for all graphs of a set, for so many threads."""
+
+def choose(
+    graphs: GraphSet,
+    k: int,
+    method: str = "auto",
+    threads: int = 1,
+    seen: Features | None = None,
+    limit: int | None = None,
+) -> list[Choice]:
+    """The engines for all graphs of a set and so many threads; those that need more bytes than a limit are left out."""
+    seen = Features(graphs) if seen is None else seen
     if method != "auto":
-        engine = _engine(method, graphs, k)
-        return _all_by(engine, graphs, "asked for")
+        return _all_by(_engine(method, seen, k), seen, k, "asked for", limit)
     if k < 3:
-        return _all_by(ENGINES["direct"], graphs, "the only one for this size")
+        return _all_by(ENGINES["direct"], seen, k, "the only one for this size", limit)
     plain = graphs.colours is None
     able = [e for e in ENGINES.values() if k in e.sizes and (e.colours or plain) and e.name != "brute"]
     if plain and k <= 5:
-        able = [e for e in able if not e.colours]  # without colours, those that see none are ahead
-        if graphs.sizes.max(initial=0) <= ALWAYS_BITSET:
-            return _all_by(ENGINES["bitset"], graphs, f"no graph has more than {ALWAYS_BITSET} vertices")
-    if len(graphs) > 4 * PILOT and graphs.sizes.max() <= SMALL:
-        # Many small graphs: a look at some of them is enough to see that enumeration, which can take all, is ahead.
-        some = choose(graphs[np.linspace(0, len(graphs) - 1, PILOT).astype(np.int64)], k)
-        if len(some) == 1 and some[0].engine.name == "enumerate":
-            seconds = some[0].seconds * len(graphs) / PILOT
-            return [Choice(some[0].engine, np.arange(len(graphs)), seconds, f"{PILOT} of them: {some[0].reason}")]
-    seen = features(graphs)
-    costs = np.stack([engine.cost(seen, k) + engine.start / max(len(graphs), 1) for engine in able])
-    if threads > len(graphs):  # then threads stand idle beside an engine that gives a graph to one of them
-        idle = np.array([1.0 if engine.splits_graphs else threads / max(len(graphs), 1) for engine in able])
-        costs = costs * idle[:, None]
-    best = costs.argmin(axis=0)
-    alone = costs.sum(axis=1)
-    if len(graphs) and alone.min() < 2 * costs.min(axis=0).sum() + WORTH_A_SECOND_ENGINE:
-        best[:] = alone.argmin()
+        able = [e for e in able if not e.colours or limit]  # without colours, those that see none are ahead
+        if graphs.sizes.max(initial=0) <= ALWAYS_BITSET and (limit is None or fits("bitset", seen, k, limit).all()):
+            return _all_by(ENGINES["bitset"], seen, k, f"no graph has more than {ALWAYS_BITSET} vertices")
+    if len(graphs) > 4 * PILOT and graphs.sizes.max() <= SMALL and limit is None:
+        some = _from_some(graphs, k, threads)
+        if some is not None:
+            return [some]
+    return _cheapest(able, seen, k, threads, limit)
+
+
+def _from_some(graphs: GraphSet, k: int, threads: int) -> Choice | None:
+    """Many small graphs: a look at some of them is enough to see that enumeration, which can take all, is ahead."""
+    rows = np.linspace(0, len(graphs) - 1, PILOT).astype(np.int64)
+    some = choose(graphs[rows], k, threads=threads)
+    if len(some) > 1 or some[0].engine.name != "enumerate":
+        return None
+    size = graphs.edge_counts + 1.0
+    costs = np.asarray(size * (some[0].costs.sum() / size[rows].sum()), np.float64)
+    return Choice(some[0].engine, np.arange(len(graphs)), costs, f"{PILOT} of them: {some[0].reason}")
+
+
+def _cheapest(able: list[Engine], seen: Features, k: int, threads: int, limit: int | None) -> list[Choice]:
+    """The engine that takes least for all graphs together, or for each if that pays."""
+    costs, best = _compared(able, seen, k, threads, limit)
+    least = float(costs[best, np.arange(len(best))].sum())
+    listed = [number for number, engine in enumerate(able) if engine.name == "enumerate"]
+    if listed and least > WORTH_A_LOOK and costs[listed[0]].sum() < FAR_BEHIND * least:
+        seen.look(k)
+        costs, best = _compared(able, seen, k, threads, limit)
     choices = []
     for number, engine in enumerate(able):
         rows = np.flatnonzero(best == number)
         if len(rows):
-            seconds = float(costs[number, rows].sum()) / 1e9
-            choices.append(Choice(engine, rows, seconds, _reason(costs, able, number, rows, seconds)))
+            choices.append(Choice(engine, rows, costs[number, rows], _reason(costs, able, number, rows)))
     return choices
 
 
-def _all_by(engine: Engine, graphs: GraphSet, reason: str) -> list[Choice]:
-    return [Choice(engine, np.arange(len(graphs)), 0.0, reason)] if len(graphs) else []
+def _compared(
+    able: list[Engine], seen: Features, k: int, threads: int, limit: int | None
+) -> tuple[Floats, NDArray[np.int64]]:
+    """The costs of every engine for every graph, and the number of the one that takes it."""
+    n_graphs = len(seen.graphs)
+    costs = np.stack([engine.cost(seen, k) + engine.start / max(n_graphs, 1) for engine in able])
+    if threads > n_graphs:  # then threads stand idle beside an engine that gives a graph to one of them
+        idle = np.array([1.0 if engine.splits_graphs else threads / max(n_graphs, 1) for engine in able])
+        costs = costs * idle[:, None]
+    if limit is not None:
+        small = np.stack([fits(engine.name, seen, k, limit) for engine in able])
+        costs = np.where(small, costs, NEVER)
+        nowhere = np.flatnonzero(~np.isfinite(costs).any(axis=0))
+        if len(nowhere):
+            raise too_large([engine.name for engine in able], seen, k, limit, int(nowhere[0]))
+    best = costs.argmin(axis=0)
+    alone = costs.sum(axis=1)
+    if n_graphs and alone.min() < 2 * costs.min(axis=0).sum() + WORTH_A_SECOND_ENGINE:
+        best[:] = alone.argmin()
+    return costs, best
 
 
-def _engine(method: str, graphs: GraphSet, k: int) -> Engine:
+def _all_by(engine: Engine, seen: Features, k: int, reason: str, limit: int | None = None) -> list[Choice]:
+    n_graphs = len(seen.graphs)
+    if not n_graphs:
+        return []
+    if limit is not None and not fits(engine.name, seen, k, limit).all():
+        raise too_large([engine.name], seen, k, limit, int(np.flatnonzero(~fits(engine.name, seen, k, limit))[0]))
+    costs = engine.cost(seen, k) + engine.start / n_graphs
+    if engine.name == "enumerate" and costs.sum() > WORTH_A_LOOK:
+        seen.look(k)
+        costs = engine.cost(seen, k) + engine.start / n_graphs
+    return [Choice(engine, np.arange(n_graphs), costs, f"{reason}; estimated {_time(float(costs.sum()) / 1e9)}")]
+
+
+def _engine(method: str, seen: Features, k: int) -> Engine:
     if method not in ENGINES:
         raise ValueError(f"method must be 'auto' or one of {', '.join(ENGINES)}; got {method!r}")
-    engine = ENGINES[method]
+    engine, graphs = ENGINES[method], seen.graphs
     if k not in engine.sizes:
         sizes = ", ".join(str(size) for size in engine.sizes)
         raise ValueError(f"the engine {method!r} counts k = {sizes}; got k = {k}; use method='auto'")
     if graphs.colours is not None and not engine.colours:
         raise ValueError(f"the engine {method!r} does not see colours; pass colours=False or use method='auto'")
-    if method != "brute" and len(graphs):
-        unable = np.flatnonzero(~np.isfinite(engine.cost(features(graphs), k)))
-        if len(unable):
-            one = graphs[int(unable[0])]
-            raise ValueError(
-                f"the engine {method!r} cannot take graph {unable[0]} ({int(one.first[-1])} vertices, "
-                f"{int(_colours_in_use(one)[0])} colours); use method='auto'"
-            )
+    unable = np.flatnonzero(~np.isfinite(engine.cost(seen, k)))
+    if len(unable):
+        raise ValueError(
+            f"the engine {method!r} cannot take graph {unable[0]} ({int(seen.n[unable[0]])} vertices, "
+            f"{int(seen.colours[unable[0]])} colours); use method='auto'"
+        )
     return engine
 
 
-def _reason(costs: Floats, able: list[Engine], number: int, rows: NDArray[np.int64], seconds: float) -> str:
+def _reason(costs: Floats, able: list[Engine], number: int, rows: NDArray[np.int64]) -> str:
     others = {
         engine.name: float(costs[other, rows].sum()) / 1e9
         for other, engine in enumerate(able)
         if other != number and np.isfinite(costs[other, rows]).all()
     }
-    text = f"estimated {_time(seconds)} on one core"
+    text = f"estimated {_time(float(costs[number, rows].sum()) / 1e9)} on one core"
     if others:
         text += "; " + ", ".join(f"{name} {_time(value)}" for name, value in sorted(others.items(), key=lambda x: x[1]))
     return text

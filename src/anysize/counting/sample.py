@@ -45,9 +45,7 @@ def estimate(graph: GraphSet, k: int, samples: int, seed: int, stream: int, thre
     """Estimates for one graph from about that many samples; stream tells apart graphs and pilots of one seed."""
     prepared = prepare(graph, k)
     each = np.where(prepared.maps > 0, -(-samples // len(prepared.maps)), 0)
-    plain = np.array([plan.pattern.automorphisms for plan in tree_plans(k)], np.float64)
-    per_tree = each * plain / np.where(prepared.maps > 0, prepared.maps, 1)
-    rates = per_tree @ spanning_trees(k)
+    rates = _rates(prepared, each, k)
     words, hits = _draw(graph, k, prepared, each, seed, stream, threads, tick)
     place, colours = unpack(words[:, 0], words[:, 1], k)
     columns = Columns(
@@ -58,6 +56,22 @@ def estimate(graph: GraphSet, k: int, samples: int, seed: int, stream: int, thre
     copies, errors = hits.sum(axis=0) / rate, np.sqrt(spread) / rate
     result = Estimate(columns, hits.sum(axis=0), copies, errors, rates, int(each.sum()), False)
     return _with_exact_cliques(result, graph, k, threads)
+
+
+def glimpse(graph: GraphSet, k: int, samples: int) -> tuple[float, np.ndarray, np.ndarray]:
+    """About how many connected k-sets a graph has; the patterns met, packed, and their hits. The same each time."""
+    prepared = prepare(graph, k)
+    each = np.where(prepared.maps > 0, -(-samples // len(prepared.maps)), 0)
+    words, hits = _draw(graph, k, prepared, each, 0, 0, 1, lambda share: None)
+    place, _ = unpack(words[:, 0], words[:, 1], k)
+    total = hits.sum(axis=0)
+    return float((total / _rates(prepared, each, k)[place]).sum()), words, total
+
+
+def _rates(prepared: Prepared, each: np.ndarray, k: int) -> np.ndarray:
+    """Expected hits of one copy of every class, with so many samples of each tree."""
+    automorphisms = np.array([plan.pattern.automorphisms for plan in tree_plans(k)], np.float64)
+    return each * automorphisms / np.where(prepared.maps > 0, prepared.maps, 1) @ spanning_trees(k)
 
 
 def _with_exact_cliques(result: Estimate, graph: GraphSet, k: int, threads: int) -> Estimate:

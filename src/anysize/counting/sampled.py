@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from anysize.counting.columns import Columns, unite
@@ -48,14 +49,23 @@ def within_budget(k: int, seconds: float, threads: int, n_graphs: int) -> Sample
     return SampleSize(samples=max(10_000, int(NOMINAL_RATE[k] * seconds * threads / max(n_graphs, 1))))
 
 
-def count_sampled(graphs: GraphSet, k: int, size: SampleSize, seed: int, threads: int, tick: Tick, why: str) -> Counts:
-    """A table of estimates for all graphs."""
+def count_sampled(
+    graphs: GraphSet,
+    k: int,
+    size: SampleSize,
+    seed: int,
+    threads: int,
+    tick: Tick,
+    why: str,
+    numbers: NDArray[np.int64],
+) -> Counts:
+    """A table of estimates for all graphs; numbers tell apart their random streams."""
     from anysize.counting.sample import estimate
 
     if k not in SAMPLED_SIZES:
         raise ValueError(f"sampling is for k = 3 to 7; got k = {k}, which is counted exactly with method='auto'")
     found = []
-    for number, graph in enumerate(graphs):
+    for number, graph in zip(numbers.tolist(), graphs, strict=True):
         samples = size.samples or _from_pilot(graph, number, k, size, seed, threads)
         found.append(estimate(graph, k, samples, seed, 2 * number, threads, tick))
     parts = [one.columns for one in found]
@@ -81,11 +91,16 @@ def count_sampled(graphs: GraphSet, k: int, size: SampleSize, seed: int, threads
         np.array([one.samples for one in found], np.int64),
         np.array([one.exact_cliques for one in found], bool),
     )
-    amounts = sorted({one.samples for one in found})
-    drawn = f"{amounts[0]:,}" if len(amounts) == 1 else f"{amounts[0]:,} to {amounts[-1]:,}" if amounts else "no"
-    log = (f"k = {k}: sampled, {drawn} maps of trees per graph, seed {seed} ({why})",)
+    log = (sampling_line(k, sampling.samples, seed, why),)
     copies = table([one.copies for one in found], np.float64)
     return Counts(copies, columns, graphs.sizes, graphs.y, graphs.names, log, sampling)
+
+
+def sampling_line(k: int, samples: NDArray[np.int64], seed: int, why: str) -> str:
+    """How the graphs of a table were sampled, for people."""
+    amounts = sorted(set(samples.tolist()))
+    drawn = f"{amounts[0]:,}" if len(amounts) == 1 else f"{amounts[0]:,} to {amounts[-1]:,}" if amounts else "no"
+    return f"k = {k}: sampled, {drawn} maps of trees per graph, seed {seed} ({why})"
 
 
 def _from_pilot(graph: GraphSet, number: int, k: int, size: SampleSize, seed: int, threads: int) -> int:

@@ -103,11 +103,15 @@ class Store:
         counts = self.fetch(key, graphs)
         if counts is None:
             counts = compute()
-            try:
-                self.put(key, counts)
-            except OSError as error:
-                warn_user(f"The counts could not be kept in the store {self.folder}: {error}", CountWarning)
+            self.keep(graphs, arguments, counts)
         return counts
+
+    def keep(self, graphs: GraphSet, arguments: Mapping[str, Any], counts: Counts) -> None:
+        """Keep the table of these graphs; a warning where that is not possible."""
+        try:
+            self.put(self.key(graphs, arguments), counts)
+        except OSError as error:
+            warn_user(f"The counts could not be kept in the store {self.folder}: {error}", CountWarning)
 
     def size(self) -> int:
         """Bytes of all tables."""

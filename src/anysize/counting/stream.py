@@ -13,6 +13,7 @@ from __future__ import annotations
 import inspect
 import json
 import os
+from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from hashlib import sha256
@@ -20,18 +21,32 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array
 
-from anysize.counting.arrow import ArrowTables, cell_schema, columns_from_arrow, from_arrow, pyarrow, to_arrow
+from anysize.counting.arrow import (
+    ESTIMATES,
+    ArrowTables,
+    cell_schema,
+    columns_from_arrow,
+    from_arrow,
+    pyarrow,
+    to_arrow,
+)
 from anysize.counting.columns import Columns, unite
 from anysize.counting.counts import Counts
+from anysize.counting.local import wanted_of
 from anysize.counting.store import canonical_json, content_digest, make_folder, written_aside
-from anysize.graphs import GraphSet
+from anysize.executors import active
+from anysize.graphs import GraphSet, empty_set
 from anysize.patterns import Pattern, check_size
 
 FORMAT = "anysize stream 1"
 ABOUT = "stream.json"
-NO_MATTER = {"threads", "store"}  # arguments of `count` that do not change its result
+NO_MATTER = {"threads", "store", "max_memory"}  # arguments of `count` that do not change its result
+REFUSED = {  # arguments of `count` that make no sense batch by batch, and why
+    "first": "graphs are numbered through the stream",
+    "budget_s": "all batches are counted alike; use method='sample', or none",
+    "errors": "every graph has its place in the stream; leave out those that cannot be counted",
+}
 DICTIONARY = 1 << 26  # bytes; a coloured table may have a million names of patterns, each to be written once
 
 
@@ -44,10 +59,11 @@ def count_stream(
     progress: Callable[[int, int], None] | None = None,
     **count_options: Any,
 ) -> CountStream:
-    """Count one graph set after the other, exactly, and write the tables to a folder of Parquet files.
+    """Count one graph set after the other and write the tables to a folder of Parquet files.
 
     Called again with the same folder, arguments and batches it skips those that are done, so that a run that
     was stopped, in whatever way, goes on; the files come out the same, bit by bit. One run at a time per folder.
+    In an `anysize.cluster` block each batch is counted by one worker, and a few batches for each are in memory.
 
     Args:
         batches: graph sets; one is in memory at a time, with its table.
@@ -68,24 +84,49 @@ def count_stream(
         ...     print(stream, stream.counts().matrix.toarray().tolist())
         CountStream(4 graphs in 4 batches, k = 3) [[0, 1], [4, 0], [5, 0], [6, 0]]
     """
-    from anysize.counting import count  # here, because that module may offer this one
-
     pyarrow()  # better missed now than after the first batch has been counted
     if isinstance(batches, GraphSet):
         raise ValueError("expected several graph sets, one after the other; got one: use count, or give [graphs]")
     sizes = sorted({check_size(size) for size in (k if isinstance(k, Iterable) else [k])})
     writer = _Writer(Path(out), _arguments(sizes, colours, count_options))
-    for batch in batches:
-        if not isinstance(batch, GraphSet):
-            raise ValueError(f"batch {writer.position} is a {type(batch).__name__}; expected a GraphSet")
-        graphs = batch if colours else batch.without_colours()
-        if not writer.skip(graphs):
-            writer.write(graphs, count(graphs, sizes, colours, **count_options))
+    for graphs, counts in _tables(writer.new(batches, colours), sizes, colours, count_options):
+        if counts is not None:
+            writer.write(graphs, counts)
+        writer.advance(graphs)
         if progress is not None:
             progress(writer.position, writer.n_graphs)
-        del batch, graphs  # the next one is made without this one in memory
+        del graphs, counts  # the next one is made without this one in memory
     writer.finish()
     return open_stream(out)
+
+
+Task = tuple[GraphSet, int, bool]  # a batch, the number of its first graph, whether it is done
+
+
+def _tables(
+    tasks: Iterator[Task], sizes: list[int], colours: bool, options: dict[str, Any]
+) -> Iterator[tuple[GraphSet, Counts | None]]:
+    """The batches with their tables, one after the other; None for those that are done."""
+    executor = active()
+    if executor is None or options.get("store") is not None:  # with a store, `count` looks there first
+        from anysize.counting import count  # here, because that module may offer this one
+
+        for graphs, first, done in tasks:
+            own: dict[str, Any] = {"first": first} if options.get("method") == "sample" else {}
+            yield graphs, None if done else count(graphs, sizes, colours, **options, **own)
+            del graphs
+        return
+    from anysize.counting.pieces import count_batches
+
+    waiting: deque[GraphSet] = deque()
+
+    def handed_out() -> Iterator[tuple[GraphSet, int] | None]:
+        for graphs, first, done in tasks:
+            waiting.append(graphs)
+            yield None if done else (graphs, first)
+
+    for counts in count_batches(executor, handed_out(), sizes, wanted_of(options), options.get("threads")):
+        yield waiting.popleft(), counts
 
 
 def open_stream(path: str | os.PathLike[str]) -> CountStream:
@@ -146,6 +187,10 @@ class CountStream:
         """Whether the run that wrote the stream came to the end of its batches."""
         return self._about.finished
 
+    @property
+    def _sampled(self) -> bool:
+        return bool(self._about.arguments.get("method") == "sample")
+
     def __repr__(self) -> str:
         sizes = ", ".join(str(k) for k in self._about.arguments["k"])
         return f"CountStream({len(self)} graphs in {self.n_batches} batches, k = {sizes})"
@@ -157,17 +202,19 @@ class CountStream:
         """The table of one batch, as `count` gave it."""
         number = range(self.n_batches)[number]  # IndexError as for a list
         first = sum(batch.graphs for batch in self._about.batches[:number])
-        cells = self._table("counts", number, ["graph", "pattern", "copies"])
+        columns = ["graph", "pattern", "copies", *(ESTIMATES if self._sampled else ())]
+        cells = self._table("counts", number, columns)
         return from_arrow(ArrowTables(cells, self._table("graphs", number), self._table("patterns", number)), first)
 
     def dataset(self) -> Any:
         """The cells of all batches as a `pyarrow.dataset.Dataset`, to filter and scan without loading all.
 
         Columns: graph (its number in the stream), vertices, pattern (name), size, code (the edges, one bit per
-        pair), colours (a JSON list of names, or null), copies. What does not occur in a graph has no row.
+        pair), colours (a JSON list of names, or null), copies. What does not occur in a graph has no row. A stream of
+        estimates also has standard_error and hits.
         """
         files = [str(self.folder / "counts" / batch.file) for batch in self._about.batches]
-        return pyarrow().dataset.dataset(files, schema=cell_schema(), format="parquet")
+        return pyarrow().dataset.dataset(files, schema=cell_schema(self._sampled), format="parquet")
 
     def patterns(self) -> tuple[Pattern, ...]:
         """The patterns of all batches, in canonical order."""
@@ -189,8 +236,10 @@ class CountStream:
         return filled or list(range(self.n_batches))[:1]
 
     def _no_counts(self) -> Counts:
-        columns, _ = unite([Columns.plain(k) for k in self._about.arguments["k"]])
-        return Counts(csr_array((0, len(columns)), dtype=np.int64), columns, np.zeros(0, np.int64))
+        from anysize.counting import count
+
+        own = {name: value for name, value in self._about.arguments.items() if name != "k"}
+        return count(empty_set(), self._about.arguments["k"], **own)
 
     def _table(self, kind: str, number: int, columns: list[str] | None = None) -> Any:
         return pyarrow().parquet.read_table(self.folder / kind / self._about.batches[number].file, columns=columns)
@@ -208,6 +257,8 @@ class _Writer:
             raise ValueError(f"{folder} holds files but no stream of counts; give a new or an empty folder")
         else:
             self.about = _About(arguments)
+        self._begun = len(self.about.batches)  # batches of runs before this one
+        self._coloured = next((batch.coloured for batch in self.about.batches if batch.graphs), None)
         self._lines = [_line(batch) for batch in self.about.batches]
         make_folder(folder)
         if not self._lines:
@@ -217,22 +268,30 @@ class _Writer:
         for part in [*folder.glob("*.part"), *folder.glob("*/*.part")]:
             part.unlink()  # what a killed run left behind
 
-    def skip(self, graphs: GraphSet) -> bool:
-        """Whether these graphs are the next batch of the stream and done already."""
-        self._check(graphs)
-        if self.position == len(self.about.batches):
+    def new(self, batches: Iterable[GraphSet], colours: bool) -> Iterator[Task]:
+        """The batches of this run, each with the number of its first graph, and whether it is done."""
+        first = 0
+        for number, batch in enumerate(batches):
+            if not isinstance(batch, GraphSet):
+                raise ValueError(f"batch {number} is a {type(batch).__name__}; expected a GraphSet")
+            graphs = batch if colours else batch.without_colours()
+            size, done = len(graphs), self._is_done(graphs, number)
+            yield graphs, first, done
+            first += size
+
+    def _is_done(self, graphs: GraphSet, number: int) -> bool:
+        """Whether these graphs are that batch of the stream and done already."""
+        self._check(graphs, number)
+        if number >= self._begun:
             return False
-        done = self.about.batches[self.position]
+        done = self.about.batches[number]
         if done.sha256 != _batch_hash(graphs):
             what = "as many, but edges, colours, labels or names differ" if done.graphs == len(graphs) else len(graphs)
             raise ValueError(
-                f"batch {self.position} is not the one {self.folder} was begun with: that had {done.graphs} graphs, "
+                f"batch {number} is not the one {self.folder} was begun with: that had {done.graphs} graphs, "
                 f"this has {what}; give the same batches, or another folder"
             )
-        if not all((self.folder / kind / done.file).exists() for kind in ArrowTables._fields):
-            return False
-        self._advance(graphs)
-        return True
+        return all((self.folder / kind / done.file).exists() for kind in ArrowTables._fields)
 
     def write(self, graphs: GraphSet, counts: Counts) -> None:
         """Write the files of the next batch, then say that it is done."""
@@ -245,7 +304,6 @@ class _Writer:
             self.about = replace(self.about, batches=(*self.about.batches, batch), finished=False)
             self._lines.append(_line(batch))
             self._save()
-        self._advance(graphs)
 
     def finish(self) -> None:
         """Say that all batches have come."""
@@ -258,19 +316,21 @@ class _Writer:
             self.about = replace(self.about, finished=True)
             self._save()
 
-    def _advance(self, graphs: GraphSet) -> None:
+    def advance(self, graphs: GraphSet) -> None:
+        """Go on to the next batch."""
         self.position, self.n_graphs = self.position + 1, self.n_graphs + len(graphs)
 
-    def _check(self, graphs: GraphSet) -> None:
+    def _check(self, graphs: GraphSet, number: int) -> None:
         """Whether a batch can be written, and goes with those before; better known before it is counted."""
         if graphs.y is not None and graphs.y.dtype.kind not in "biufU":
-            raise ValueError(f"labels must be numbers or strings; those of batch {self.position} are {graphs.y.dtype}")
-        coloured = next((batch.coloured for batch in self.about.batches if batch.graphs), None)
-        if len(graphs) and coloured not in (None, graphs.colours is not None):
+            raise ValueError(f"labels must be numbers or strings; those of batch {number} are {graphs.y.dtype}")
+        if len(graphs) and self._coloured not in (None, graphs.colours is not None):
             raise ValueError(
-                f"batch {self.position} has {'no ' if coloured else ''}colours, unlike those before: colour all, "
+                f"batch {number} has {'no ' if self._coloured else ''}colours, unlike those before: colour all, "
                 "or none, or give colours=False"
             )
+        if len(graphs):
+            self._coloured = graphs.colours is not None
 
     def _save(self) -> None:
         head = {"format": FORMAT, "arguments": self.about.arguments, "finished": self.about.finished}
@@ -300,8 +360,10 @@ def _arguments(sizes: list[int], colours: bool, options: dict[str, Any]) -> dict
     for name in options:
         if name not in known:
             raise TypeError(f"count_stream has no argument {name!r}; besides its own it takes those of count")
-    if options.get("method") == "sample":
-        raise ValueError("a stream keeps exact counts, without standard errors; use count for method='sample'")
+    for name, why in REFUSED.items():
+        if options.get(name, known[name].default) != known[name].default:
+            raise ValueError(f"a stream takes no {name}={options[name]!r}: {why}")
+    wanted_of(options)  # wrong ones are known before a folder is made
     chosen = {n: v for n, v in options.items() if n not in NO_MATTER and v != known[n].default}
     arguments: dict[str, Any] = json.loads(canonical_json({"k": sizes, "colours": bool(colours), **chosen}))
     return arguments

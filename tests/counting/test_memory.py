@@ -1,0 +1,143 @@
+"""Limits of memory: engines left out, fewer graphs or threads at a time, the same table; estimates against peaks."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from dataclasses import replace
+
+import networkx as nx
+import numpy as np
+import pytest
+from counting.helpers import coloured, gnp, identical
+
+import anysize as az
+from anysize.counting.features import Features
+from anysize.counting.memory import NEEDS, batches, fits, parse_memory, written
+from anysize.counting.plan import ENGINES, choose
+from anysize.executors import LocalExecutor, cluster
+from anysize.graphs import GraphSet
+
+
+@pytest.mark.parametrize(
+    ("text", "amount"),
+    [(None, None), (5, 5), ("7", 7), ("4GiB", 2**32), ("500MB", 5 * 10**8), ("1.5 g", 15 * 10**8), (2e6, 2 * 10**6),
+     ("64 kib", 2**16), ("1TB", 10**12)],
+)  # fmt: skip
+def test_amounts_of_memory(text: object, amount: int | None) -> None:
+    assert parse_memory(text) == amount  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("text", ["", "much", "4 parsecs", "-3", 0, -1, True, "1..5", "1e40", float("nan")])
+def test_what_is_no_amount(text: object) -> None:
+    with pytest.raises(ValueError, match="max_memory is a number of bytes, or text such as '4GiB'"):
+        parse_memory(text)  # type: ignore[arg-type]
+
+
+def test_amounts_for_people() -> None:
+    assert [written(amount) for amount in (12, 2048, 3 * 2**20, 2**31)] == ["12 bytes", "2 KiB", "3 MiB", "2 GiB"]
+
+
+def test_engines_that_need_more_are_left_out() -> None:
+    graph = GraphSet.from_networkx(nx.complete_graph(600))
+    assert [choice.engine.name for choice in choose(graph, 5)] == ["bitset"]
+    assert [choice.engine.name for choice in choose(graph, 5, limit=2**20)] == ["flip"]
+    assert not fits("bitset", Features(graph), 5, 2**20).any()
+    with pytest.raises(ValueError, match=r"graph 0 \(600 vertices, 179700 edges\) cannot be counted .* within 9 KiB"):
+        az.count(graph, 5, max_memory="9KiB")
+    with pytest.raises(ValueError, match=r"the engine 'bitset' needs least, about .* MiB; give more memory"):
+        az.count(graph, 5, method="bitset", max_memory="1MiB")
+    with pytest.raises(ValueError, match=r"graph 'x' .* the engine 'sample' needs least"):
+        az.count(replace(graph, names=("x",)), 5, method="sample", samples=100, max_memory="1MiB")
+
+
+@pytest.mark.parametrize("colours", [0, 3])
+def test_the_table_is_the_same_within_any_limit(colours: int) -> None:
+    graphs = GraphSet.concatenate([gnp(5 + n % 30, 0.3, seed=n) for n in range(120)])
+    graphs = coloured(graphs, colours) if colours else graphs
+    expected = az.count(graphs, (3, 5))
+    for limit in ("64KiB", "3MiB", "30MiB") if not colours else ("30MiB", "100MiB"):
+        identical(az.count(graphs, (3, 5), max_memory=limit), expected)
+    with LocalExecutor(2) as two, cluster(two):
+        identical(az.count(graphs, (3, 5), max_memory="100MiB"), expected)
+
+
+def test_graphs_are_taken_in_batches_and_by_fewer_threads() -> None:
+    graphs = GraphSet.concatenate([gnp(30, 0.3, seed=n) for n in range(100)])
+    seen = Features(graphs)
+    need = NEEDS["bitset"](seen, 5)
+    plenty, threads = batches("bitset", seen, 5, 8, 10**9)
+    assert (plenty, threads) == ([(0, 100)], 8)
+    limit = int(2.5 * need.thread.max())
+    few, threads = batches("bitset", seen, 5, 8, limit)
+    assert threads == 2
+    assert len(few) > 3
+    assert [start for start, _ in few[1:]] == [stop for _, stop in few[:-1]]
+    assert (few[0][0], few[-1][1]) == (0, 100)
+    for start, stop in few:
+        assert need.work(threads).max() + need.kept[start:stop].sum() <= limit
+    assert batches("bitset", Features(graphs[:0]), 5, 2, limit) == ([], 2)
+
+
+PEAK = """
+import sys
+import numpy as np
+import anysize as az
+name, k = sys.argv[1], int(sys.argv[2])
+from anysize.graphs import GraphSet
+def make(n, p, colours):
+    random = np.random.default_rng(1)
+    edges = np.argwhere(np.triu(random.random((n, n), np.float32) < p, 1))
+    names = random.integers(0, colours, n).tolist() if colours else None
+    return GraphSet.from_edges(edges, n_vertices=n, colours=names)
+n, p, colours = int(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5])
+small = make(n, p / 10, colours)  # what is compiled depends on vertices and colours
+az.count(small, k, method=name, threads=1)
+if name.startswith("flip"):
+    from anysize.counting.flip_plan import flip_plan
+    flip_plan.cache_clear()  # it belongs to what the engine takes
+graph = make(n, p, colours)
+open("/proc/self/clear_refs", "w").write("5")  # the peak starts anew
+status = lambda field: next(int(l.split()[1]) for l in open("/proc/self/status") if l.startswith(field))
+before = status("VmRSS:")
+az.count(graph, k, method=name, threads=1)
+print(1024 * (status("VmHWM:") - before))
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peaks are read from /proc")
+@pytest.mark.parametrize(
+    ("name", "k", "n", "p", "colours"),
+    [
+        ("bitset", 5, 2000, 0.02, 0),
+        ("sparse", 5, 4000, 0.05, 0),
+        ("flip", 5, 300, 0.1, 8),
+        ("flip_sparse", 5, 3000, 0.02, 4),
+        ("enumerate", 4, 700, 0.03, 60),
+    ],
+)
+def test_estimates_are_near_what_engines_take(name: str, k: int, n: int, p: float, colours: int) -> None:
+    """Not below half of the measured peak, not above four times of it (and a few MiB)."""
+    arguments = [name, k, n, p, colours]
+    at_once = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}  # freed memory goes back
+    command = [sys.executable, "-c", PEAK, *map(str, arguments)]
+    done = subprocess.run(command, capture_output=True, text=True, env=os.environ | at_once)
+    assert done.returncode == 0, done.stderr
+    peak = int(done.stdout)
+    random = np.random.default_rng(1)
+    edges = np.argwhere(np.triu(random.random((n, n), np.float32) < p, 1))
+    names = random.integers(0, colours, n).tolist() if colours else None
+    seen = Features(GraphSet.from_edges(edges, n_vertices=n, colours=names))
+    need = NEEDS[name](seen, k)
+    estimate = float((need.work(1) + need.kept).max())
+    print(f"{name}: estimated {written(estimate)}, measured {written(peak)}")
+    assert peak / 2 - 8 * 2**20 < estimate < 4 * peak + 8 * 2**20, f"{written(estimate)} for {written(peak)}"
+
+
+def test_every_engine_has_a_need() -> None:
+    assert set(NEEDS) == {*ENGINES, "sample"}
+    star = Features(GraphSet.from_networkx(nx.star_graph(20)))
+    for name, engine in ENGINES.items():
+        for k in engine.sizes:
+            assert (NEEDS[name](star, k).work(2) >= NEEDS[name](star, k).work(1)).all()
