@@ -13,7 +13,7 @@ WORKERS ?= 2
 SEEDS   ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench docs clean
+.PHONY: help run test lint format bench results docs clean
 
 help:            ## what there is
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -49,6 +49,10 @@ format: $(STAMP) ## let ruff rewrite
 
 bench: $(STAMP)  ## counting speed beside igraph and networkx
 	$(BIN)/python -m benchmarks.counting
+
+results: $(STAMP) ## docs/results.md, the table of README.md and its figure, from results/records
+	$(BIN)/python -m anysize.experiments.results --records results/records --out docs/results.md --readme README.md
+	$(BIN)/python examples/draw_results.py results/records docs/figures/results.svg
 
 $(DOCS): pyproject.toml constraints.txt | $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'

@@ -178,6 +178,17 @@ def test_runs_are_told_by_task_with_device_and_versions(reader):
     assert f"{EVIL} {EVIL} (6 runs)" in reader.text
 
 
+def test_long_notes_are_folded(store, reader, monkeypatch):
+    from anysize.experiments.report import scores
+
+    assert ("details", "open", "") in reader.attributes
+    monkeypatch.setattr(scores, "SHORT_NOTES", 500)
+    long = Reader(make_report(store, ["sbm-20"], fits=False))
+    assert long.tags.count("details") == long.tags.count("summary") == 1
+    assert ("details", "open", "") not in long.attributes
+    assert "Mean (standard deviation) of the accuracy over seeds" in long.text
+
+
 def test_other_tasks_have_a_table_of_their_own(reader):
     start = reader.text.index("Other tasks", reader.text.index("Beside the published numbers", 200))
     assert EVIL in reader.text[start : start + 400]
@@ -261,6 +272,21 @@ def test_plain_graphs_have_one_kind_of_drift():
     assert part.count('class="pattern"') == 6
     assert "colours" not in part
     assert "4-clique" in part
+
+
+def test_the_figure_of_the_drift_shows_the_most_common_patterns(monkeypatch):
+    from anysize.experiments.report import graphs
+
+    whole = TaskGraphs(TASKS["sbm-20"], TASKS["sbm-20"].splits())
+    drawn = {}
+    monkeypatch.setattr(graphs, "density_drift", lambda values: drawn.update(values) or _figure())
+    monkeypatch.setattr(graphs, "DOTS", 5)
+    assert "Shown are the 5 most common patterns." in drift_part(whole, "t")
+    train, test = drawn["colours told apart"]
+    assert len(train) == len(test) == 5
+    everything = drifts(*(part for s in (whole.splits.train, whole.splits.test) for part in (count(s, 4), s.y)))
+    common = sorted((max(one.train, one.test) for one in everything), reverse=True)[:5]
+    assert [max(pair) for pair in zip(train, test, strict=True)] == common
 
 
 def test_sizes_are_gathered_into_bins_of_about_equally_many_graphs():

@@ -108,7 +108,10 @@ class GNNProblem:
     def size(self) -> int:
         return len(self.y)
 
-    threads = None
+    @property
+    def threads(self) -> int | None:
+        """Small graphs are many small steps, which more threads only wait for."""
+        return None if isinstance(self.batch, FlatGraphs) else 1
 
     @property
     def recordable(self) -> bool:

@@ -25,7 +25,7 @@ def cross_entropy(logits: Tensor, y: Tensor, class_weights: Tensor | None = None
 
 
 def attribute_penalty(model: GraphModel, rows: Embeddings, differences: Sequence[Sums]) -> Tensor:
-    """The paper's penalty (eq. 7): mean over patterns F of || r_F - r_H ||, H being F with other colours."""
+    """The paper's penalty (eq. 8): mean over patterns F of || r_F - r_H ||, H being F with other colours."""
     moved = read(rows, differences) * model.columns.transpose(1, 2)
     return torch.linalg.vector_norm(moved, dim=-1).mean(1)
 

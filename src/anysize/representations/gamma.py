@@ -1,7 +1,7 @@
 """The size-invariant representations of the paper: Gamma(G) = densities of patterns @ embeddings of patterns.
 
-Gamma_1-hot (eq. 4) learns an embedding per pattern. Gamma_GNN (eq. 5) computes it by message passing. Gamma_GNN+
-(eq. 6) does so with identities under permutations, averaged (relational pooling), and tells all patterns apart.
+Gamma_1-hot (eq. 4) learns an embedding per pattern. Gamma_GNN (eq. 6) computes it by message passing. Gamma_GNN+
+(eq. 7) does so with identities under permutations, averaged (relational pooling), and tells all patterns apart.
 All of them hold M models with a leading axis; M = 1 is the ordinary case.
 """
 

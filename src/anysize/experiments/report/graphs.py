@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 K = 4  # patterns of the drift: small enough to be drawn and read
 MOST_GRAPHS = 300  # of a set are counted: large sets are sampled
 SHOWN = 6  # patterns in the table of the drift
+DOTS = 400  # patterns in its figure: proteins have hundreds of thousands
 
 Floats = NDArray[np.float64]
 
@@ -147,13 +148,21 @@ def drift_part(graphs: TaskGraphs, name: str) -> str:
         f"Density: the share of {share} that induce the pattern; means within classes, then over classes. On the "
         "dashed line a density stays as it was in training."
     )
-    values = {kind: ([d.train for d in own], [d.test for d in own]) for kind, own in found.items()}
+    values = {kind: _dots(own) for kind, own in found.items()}
+    if any(len(own) > DOTS for own in found.values()):
+        told += f" Shown are the {DOTS} most common patterns."
     figure = card(density_drift(values), f"{name}-drift", f"Densities of patterns on {K} vertices", told)
     tables = "".join(
         (paragraph(f"Largest differences, {kind}:", "small") if len(found) > 1 else "") + _table(own, graphs)
         for kind, own in found.items()
     )
     return f'<div class="cards">\n{figure}<div>{tables}</div></div>\n'
+
+
+def _dots(found: list[Drift]) -> tuple[list[float], list[float]]:
+    """Mean densities of the most common patterns, in training and test graphs."""
+    shown = sorted(found, key=lambda drift: -max(drift.train, drift.test))[:DOTS]
+    return [drift.train for drift in shown], [drift.test for drift in shown]
 
 
 def _table(found: list[Drift], graphs: TaskGraphs) -> str:

@@ -27,6 +27,7 @@ METRICS = {"accuracy": "accuracy", "mcc": "MCC"}
 NEAR = 0.05  # a mean that is no further from the published one is called near
 BINS = 5
 RUNS_DRAWN = 10
+SHORT_NOTES = 2000  # characters; longer ones are folded
 
 Ints = NDArray[np.int64]
 
@@ -46,7 +47,7 @@ def tables(records: Sequence[Record], grid_size: GridSize | None) -> Section:
             continue
         whole = build_table(number, records, tasks=names, grid_size=grid_size)
         made = _with_rows_that_ran(whole)
-        body = paragraph(_agreement(made)) + html.fragment(made) + cards(_charts(made, number))
+        body = paragraph(_agreement(made)) + _folded(html.fragment(made), made) + cards(_charts(made, number))
         if left:
             body += missing(f"Tasks of this table without records: {', '.join(left)}.")
         if idle := [row.label for row in whole.rows if not _ran(row)]:
@@ -54,6 +55,13 @@ def tables(records: Sequence[Record], grid_size: GridSize | None) -> Section:
         parts.append(Section(f"table-{number}", f"Table {number}: {entry.title}", body))
     words_ = missing(f"There are no records of {' and '.join(absent)} of the paper.") if absent else ""
     return Section("tables", "Beside the published numbers", words_, tuple(parts))
+
+
+def _folded(fragment: str, table: Table) -> str:
+    """With notes that unfold: on a phone those of a full table are longer than everything else."""
+    state = " open" if sum(map(len, table.notes)) < SHORT_NOTES else ""
+    summary = f"<details{state}><summary>Notes: how to read it, seeds, grids, ties, what was left out</summary>"
+    return fragment.replace("<ul>", f"{summary}<ul>").replace("</ul>", "</ul></details>")
 
 
 def _with_rows_that_ran(table: Table) -> Table:

@@ -72,9 +72,10 @@ figure.anysize tbody tr + tr > *, table.grid tbody tr + tr > * {{ border-top: 1p
 figure.anysize tbody + tbody {{ border-top: 2px solid var(--line); }}
 figure.anysize td b {{ color: var(--series-1); }}
 figure.anysize small, figure.anysize .missing {{ color: var(--muted); font-weight: 400; }}
+figure.anysize summary {{ margin: .6rem 0; color: var(--series-1); cursor: pointer; font-size: .875rem; }}
 figure.anysize ul {{ color: var(--muted); font-size: .875rem; padding-left: 1.1rem; }}
 table.grid th small {{ display: block; color: var(--muted); font-weight: 400; }}
-.bar {{ display: inline-block; position: relative; width: 6rem; height: .6rem; border-radius: 3px;
+.bar {{ display: inline-block; position: relative; width: 4.5rem; height: .6rem; border-radius: 3px;
   background: var(--soft); vertical-align: middle; }}
 .bar i {{ position: absolute; top: 0; bottom: 0; border-radius: 3px; background: var(--series-1); }}
 .bar i.down {{ background: var(--series-2); }}
