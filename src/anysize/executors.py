@@ -27,7 +27,7 @@ from anysize.errors import TaskError
 RETRIES = 3  # times that an item is tried again after its worker died
 PER_WORKER = 3  # items handed out for each worker: one at work, two to follow
 KNOCK = 10  # seconds that the head of a cluster has to answer
-FAR = 4  # windows that results may wait for one before them
+FAR = 2  # windows that results may wait for one before them
 
 
 @dataclass(frozen=True)
