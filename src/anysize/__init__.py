@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from anysize.counting import count
     from anysize.counting.counts import Counts
-    from anysize.counting.stream import count_stream, open_stream
+    from anysize.counting.stream import count_stream
+    from anysize.counting.stream_reading import open_stream
     from anysize.errors import CountWarning, GraphError, GraphWarning, TaskError
     from anysize.executors import cluster
     from anysize.graphs import GraphSet
@@ -33,7 +34,7 @@ _HOME = {
     "cluster": "anysize.executors",
     "count": "anysize.counting",
     "count_stream": "anysize.counting.stream",
-    "open_stream": "anysize.counting.stream",
+    "open_stream": "anysize.counting.stream_reading",
     "read": "anysize.readers",
 }
 
