@@ -14,7 +14,8 @@ if TYPE_CHECKING:
     from anysize.classifier import GraphClassifier
     from anysize.counting import count
     from anysize.counting.counts import Counts
-    from anysize.counting.stream import count_stream, open_stream
+    from anysize.counting.stream import count_stream
+    from anysize.counting.stream_reading import open_stream
     from anysize.densities import AttachDensities, SubgraphDensities
     from anysize.diagnosis import Diagnosis, diagnose
     from anysize.errors import CountWarning, GraphError, GraphWarning, TaskError
@@ -55,7 +56,7 @@ _HOME = {
     "count_stream": "anysize.counting.stream",
     "diagnose": "anysize.diagnosis",
     "load": "anysize.model_file",
-    "open_stream": "anysize.counting.stream",
+    "open_stream": "anysize.counting.stream_reading",
     "read": "anysize.readers",
     "sample_graphs": "anysize.causal",
     "sample_twins": "anysize.causal",

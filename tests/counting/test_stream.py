@@ -21,7 +21,8 @@ import pytest
 from counting.helpers import coloured, gnp, same
 
 from anysize.counting import count
-from anysize.counting.stream import CountStream, count_stream, open_stream
+from anysize.counting.stream import count_stream
+from anysize.counting.stream_reading import CountStream, open_stream
 from anysize.errors import TaskError
 from anysize.executors import Executor, cluster
 from anysize.graphs import GraphSet, empty_set

@@ -14,8 +14,8 @@ import inspect
 import json
 import os
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -23,24 +23,18 @@ from typing import Any
 import numpy as np
 
 from anysize.counting.arrow import (
-    ESTIMATES,
     ArrowTables,
-    cell_schema,
-    columns_from_arrow,
-    from_arrow,
     pyarrow,
     to_arrow,
 )
-from anysize.counting.columns import Columns, unite
 from anysize.counting.counts import Counts
 from anysize.counting.local import wanted_of
 from anysize.counting.store import canonical_json, content_digest, make_folder, written_aside
+from anysize.counting.stream_reading import ABOUT, FORMAT, About, Batch, CountStream, open_stream, read_about
 from anysize.executors import active
-from anysize.graphs import GraphSet, empty_set
-from anysize.patterns import Pattern, check_size
+from anysize.graphs import GraphSet
+from anysize.patterns import check_size
 
-FORMAT = "anysize stream 1"
-ABOUT = "stream.json"
 NO_MATTER = {"threads", "store", "max_memory"}  # arguments of `count` that do not change its result
 REFUSED = {  # arguments of `count` that make no sense batch by batch, and why
     "first": "graphs are numbered through the stream",
@@ -129,134 +123,18 @@ def _tables(
         yield waiting.popleft(), counts
 
 
-def open_stream(path: str | os.PathLike[str]) -> CountStream:
-    """The stream of counts that `count_stream` wrote, or is writing, to this folder."""
-    return CountStream(Path(path), _read_about(Path(path)))
-
-
-@dataclass(frozen=True)
-class _Batch:
-    """What stream.json says of one batch."""
-
-    file: str
-    sha256: str
-    graphs: int
-    coloured: bool
-
-
-@dataclass(frozen=True)
-class _About:
-    """What stream.json holds."""
-
-    arguments: dict[str, Any]
-    finished: bool = False
-    batches: tuple[_Batch, ...] = ()
-
-
-def _read_about(folder: Path) -> _About:
-    path = folder / ABOUT
-    try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        if found["format"] != FORMAT:
-            raise ValueError(f"format {found['format']!r}, expected {FORMAT!r}")
-        return _About(found["arguments"], found["finished"], tuple(_Batch(**batch) for batch in found["batches"]))
-    except FileNotFoundError:
-        raise FileNotFoundError(f"{folder} holds no stream of counts: it has no {ABOUT}") from None
-    except (ValueError, KeyError, TypeError) as error:
-        raise ValueError(f"{path} does not describe a stream of counts: {error}") from error
-
-
-class CountStream:
-    """Counts of many batches in a folder; nothing is read before it is asked for.
-
-    The length is the number of graphs; iteration gives one `Counts` per batch, with the batch's own columns.
-    """
-
-    def __init__(self, folder: Path, about: _About) -> None:
-        self.folder, self._about = folder, about
-
-    def __len__(self) -> int:
-        return sum(batch.graphs for batch in self._about.batches)
-
-    @property
-    def n_batches(self) -> int:
-        return len(self._about.batches)
-
-    @property
-    def finished(self) -> bool:
-        """Whether the run that wrote the stream came to the end of its batches."""
-        return self._about.finished
-
-    @property
-    def _sampled(self) -> bool:
-        return bool(self._about.arguments.get("method") == "sample")
-
-    def __repr__(self) -> str:
-        sizes = ", ".join(str(k) for k in self._about.arguments["k"])
-        return f"CountStream({len(self)} graphs in {self.n_batches} batches, k = {sizes})"
-
-    def __iter__(self) -> Iterator[Counts]:
-        return (self.batch(number) for number in range(self.n_batches))
-
-    def batch(self, number: int) -> Counts:
-        """The table of one batch, as `count` gave it."""
-        number = range(self.n_batches)[number]  # IndexError as for a list
-        first = sum(batch.graphs for batch in self._about.batches[:number])
-        columns = ["graph", "pattern", "copies", *(ESTIMATES if self._sampled else ())]
-        cells = self._table("counts", number, columns)
-        return from_arrow(ArrowTables(cells, self._table("graphs", number), self._table("patterns", number)), first)
-
-    def dataset(self) -> Any:
-        """The cells of all batches as a `pyarrow.dataset.Dataset`, to filter and scan without loading all.
-
-        Columns: graph (its number in the stream), vertices, pattern (name), size, code (the edges, one bit per
-        pair), colours (a JSON list of names, or null), copies. What does not occur in a graph has no row. A stream of
-        estimates also has standard_error and hits.
-        """
-        files = [str(self.folder / "counts" / batch.file) for batch in self._about.batches]
-        return pyarrow().dataset.dataset(files, schema=cell_schema(self._sampled), format="parquet")
-
-    def patterns(self) -> tuple[Pattern, ...]:
-        """The patterns of all batches, in canonical order."""
-        united: Columns | None = None
-        for number in self._telling():
-            own = columns_from_arrow(self._table("patterns", number))
-            united = own if united is None else unite([united, own])[0]
-        return (self._no_counts().columns if united is None else united).patterns
-
-    def counts(self, patterns: Sequence[Pattern] | None = None) -> Counts:
-        """One table of all graphs, if it fits in memory: over all patterns, or over these, in this order."""
-        tables = [self.batch(n) if patterns is None else self.batch(n).align(patterns) for n in self._telling()]
-        whole = Counts.concatenate(tables or [self._no_counts()])
-        return whole if patterns is None else whole.align(patterns)
-
-    def _telling(self) -> list[int]:
-        """The batches with graphs: one without has no say in whether there are colours, labels or names."""
-        filled = [number for number, batch in enumerate(self._about.batches) if batch.graphs]
-        return filled or list(range(self.n_batches))[:1]
-
-    def _no_counts(self) -> Counts:
-        from anysize.counting import count
-
-        own = {name: value for name, value in self._about.arguments.items() if name != "k"}
-        return count(empty_set(), self._about.arguments["k"], **own)
-
-    def _table(self, kind: str, number: int, columns: list[str] | None = None) -> Any:
-        return pyarrow().parquet.read_table(self.folder / kind / self._about.batches[number].file, columns=columns)
-
-
 class _Writer:
     """The folder of a stream, and how far in it this run has come."""
 
     def __init__(self, folder: Path, arguments: dict[str, Any]) -> None:
         self.folder, self.position, self.n_graphs = folder, 0, 0
         if (folder / ABOUT).exists():
-            self.about = _read_about(folder)
+            self.about = read_about(folder)
             _compare(folder, self.about.arguments, arguments)
         elif folder.exists() and any(not path.name.endswith(".part") for path in folder.iterdir()):
             raise ValueError(f"{folder} holds files but no stream of counts; give a new or an empty folder")
         else:
-            self.about = _About(arguments)
+            self.about = About(arguments)
         self._begun = len(self.about.batches)  # batches of runs before this one
         self._coloured = next((batch.coloured for batch in self.about.batches if batch.graphs), None)
         self._lines = [_line(batch) for batch in self.about.batches]
@@ -300,7 +178,7 @@ class _Writer:
             with written_aside(self.folder / kind / file) as part:
                 pyarrow().parquet.write_table(table, part, dictionary_pagesize_limit=DICTIONARY)
         if self.position == len(self.about.batches):
-            batch = _Batch(file, _batch_hash(graphs), len(graphs), counts.columns.colours is not None)
+            batch = Batch(file, _batch_hash(graphs), len(graphs), counts.columns.colours is not None)
             self.about = replace(self.about, batches=(*self.about.batches, batch), finished=False)
             self._lines.append(_line(batch))
             self._save()
@@ -339,7 +217,7 @@ class _Writer:
             part.write_text(text, encoding="utf-8")
 
 
-def _line(batch: _Batch) -> str:
+def _line(batch: Batch) -> str:
     return json.dumps(vars(batch))
 
 
