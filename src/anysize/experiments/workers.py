@@ -12,7 +12,6 @@ import signal
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ProcessPoolExecutor, wait
 from functools import partial
-from importlib import import_module
 from multiprocessing import active_children, get_context, parent_process
 from threading import Thread
 from typing import Any, Protocol
@@ -84,7 +83,9 @@ class Cluster:
     """The machines of a Ray cluster: ``auto``, an address, or ``local:2`` for one of two cores on this machine."""
 
     def __init__(self, address: str) -> None:
-        self._executor: Any = import_module("anysize.executors").RayExecutor(address)
+        from anysize.executors import RayExecutor  # imports Ray
+
+        self._executor: Any = RayExecutor(address)
         self.workers = self._executor.workers
 
     def completed(self, function: Function, items: Iterable[Any], most: int, watch: Watch) -> Completed:
