@@ -47,8 +47,9 @@ format: $(STAMP) ## let ruff rewrite
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(STAMP)  ## counting speed beside igraph and networkx
+bench: $(STAMP)  ## speed of counting beside igraph and networkx, of training beside plain PyG models
 	$(BIN)/python -m benchmarks.counting
+	$(BIN)/python -m benchmarks.learning --quick
 
 results: $(STAMP) ## docs/results.md, the table of README.md and its figure, from results/records
 	$(BIN)/python -m anysize.experiments.results --records results/records --out docs/results.md --readme README.md

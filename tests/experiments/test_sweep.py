@@ -301,10 +301,8 @@ def test_processes_report_shares_and_return_errors():
     assert any(share == 0.5 for shares in told for share in shares.values())
 
 
-def test_a_local_ray_cluster_gives_the_same_records(tmp_path, store, undisturbed):
-    pytest.importorskip("ray", reason="Ray is not installed: pip install 'anysize[cluster]'")
-    pytest.importorskip("anysize.executors", reason="this version has no executors")
-    swept = sweep(make_plan(**PLAN), tmp_path, device="cpu", store=store, cluster="local:2")
+def test_a_ray_cluster_of_two_workers_gives_the_same_records(tmp_path, store, undisturbed, two_workers):
+    swept = sweep(make_plan(**PLAN), tmp_path, device="cpu", store=store, cluster="auto")
     assert (swept.made, swept.failures) == (24, ())
     assert plain(tmp_path) == undisturbed
 

@@ -13,7 +13,7 @@ from anysize.cli.shared import console, errors, plain_errors, text_file
 if TYPE_CHECKING:
     from anysize.experiments.notes import GridSize
 
-FOLDER = Path("results")
+FOLDER = Path("results/records")
 
 
 class TableFormat(StrEnum):
