@@ -24,8 +24,9 @@ from scipy.sparse import csr_array
 
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
-from anysize.learning.gamma import GammaProblem, GammaShape, Kind, Vocabulary, fit_gamma
+from anysize.learning.gamma import GammaProblem, GammaShape, fit_gamma
 from anysize.learning.settings import Recipe, Settings
+from anysize.learning.vocabulary import Kind, Vocabulary
 from anysize.representations.batch import PatternBatch
 from anysize.representations.layers import initialise
 from anysize.representations.twins import Twins

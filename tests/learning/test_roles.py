@@ -11,9 +11,10 @@ import pytest
 import anysize as az
 from anysize.counting.columns import Columns
 from anysize.graphs import GraphSet
-from anysize.learning.gamma import Kind, fit_gamma
+from anysize.learning.gamma import fit_gamma
 from anysize.learning.roles import _pattern_pairs, colour_roles, united_by_role
 from anysize.learning.settings import Recipe, Settings
+from anysize.learning.vocabulary import Kind
 from anysize.patterns import Pattern
 from anysize.tasks import TASKS
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from anysize.cli.shared import console, errors, late_progress, plain_errors, text_file
+from anysize.cli.shared import console, errors, late_progress, parse_sizes, plain_errors, text_file
 
 if TYPE_CHECKING:
     from anysize.counting.counts import Counts, Over
@@ -57,7 +57,7 @@ def count(
         graphs = read(file)
         with _on(cluster), late_progress("counting") as report:
             counts = count(
-                graphs, _sizes(k), colours, method, samples=samples, rel_error=rel_error, seed=seed,
+                graphs, parse_sizes(k), colours, method, samples=samples, rel_error=rel_error, seed=seed,
                 budget_s=budget, max_memory=max_memory, store=store, threads=threads, progress=report,
                 errors="skip" if skip else "raise",
             )  # fmt: skip
@@ -110,20 +110,6 @@ def _on(address: str | None) -> Iterator[None]:
 
     with redirect_stdout(sys.stderr), cluster(address):  # Ray reports workers that died where the table will go
         yield
-
-
-def _sizes(text: str) -> list[int]:
-    """5, 3,4 or 1-4 as a list."""
-    sizes: list[int] = []
-    try:
-        for part in text.split(","):
-            low, _, high = part.strip().partition("-")
-            sizes += range(int(low), int(high or low) + 1)
-    except ValueError:
-        sizes = []
-    if not sizes:
-        raise ValueError(f"--k takes a pattern size from 1 to 7, or several such as 3,4 or 1-4; got {text!r}.")
-    return sizes
 
 
 def _write(counts: Counts, over: Over, form: Format, out: Path | None, top: int, title: str) -> None:

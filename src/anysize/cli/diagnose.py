@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anysize.cli.shared import console, errors, late_progress, plain_errors, text_file
+from anysize.cli.shared import console, errors, late_progress, plain_errors, read_labels, text_file
 
 if TYPE_CHECKING:
     from anysize.diagnosis import Diagnosis
@@ -33,9 +33,7 @@ def diagnose(
 
         ours, theirs = read(train), read(new)
         if labels is not None:
-            from anysize.cli.learn import _read_labels
-
-            ours = ours.with_y(_read_labels(labels, ours))
+            ours = ours.with_y(read_labels(labels, ours))
         with late_progress("diagnosing") as report:
             found = diagnose(ours, theirs, k, colours=colours, level=level, seed=seed, progress=report)
         if html is not None:

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anysize.cli.count import _sizes
-from anysize.cli.shared import console, errors, plain_errors, text_file
+from anysize.cli.shared import console, errors, parse_sizes, plain_errors, read_labels, text_file
 
 if TYPE_CHECKING:
     from anysize.classifier import GraphClassifier
@@ -57,11 +56,12 @@ def fit(
     """Train a classifier on labelled graphs and write it to a file."""
     with plain_errors():
         from anysize import GraphClassifier, read
+        from anysize.experiments.configurations import parse_setting
         from anysize.progress import progress_bars
 
-        others = dict(_setting(text) for text in set_ or ())
+        others = dict(parse_setting(text) for text in set_ or ())
         model = GraphClassifier(
-            method, _sizes(k), recipe.value, n_models=models, seed=seed, validation=validation,
+            method, parse_sizes(k), recipe.value, n_models=models, seed=seed, validation=validation,
             metric=metric.value, device=device, store=store,
         )  # fmt: skip
         _set(model, others)
@@ -69,7 +69,7 @@ def fit(
             raise ValueError(f"--out names a file in the folder {out.absolute().parent}, which does not exist.")
         graphs = read(train)
         if labels is not None:
-            graphs = graphs.with_y(_read_labels(labels, graphs))
+            graphs = graphs.with_y(read_labels(labels, graphs))
         if graphs.y is None:
             raise ValueError(f"{train} holds graphs without classes: give them with --labels FILE.")
         began = time.perf_counter()
@@ -161,44 +161,12 @@ def _described() -> Iterator[dict[str, Any]]:
 # ---- fit -------------------------------------------------------------------------------------------
 
 
-def _setting(text: str) -> tuple[str, Any]:
-    """name=value; the value as JSON where it is some (numbers, true, null), otherwise as text."""
-    from json import JSONDecodeError, loads
-
-    name, found, value = text.partition("=")
-    if not found or not name.strip():
-        raise ValueError(f"--set takes name=value, such as --set epochs=100; got {text!r}.")
-    plain = {"True": True, "False": False, "None": None}
-    try:
-        return name.strip(), plain[value.strip()] if value.strip() in plain else loads(value)
-    except JSONDecodeError:
-        return name.strip(), value.strip()
-
-
 def _set(model: GraphClassifier, others: dict[str, Any]) -> None:
     known = model.get_params()
     for name, value in others.items():
         if name not in known:
             raise ValueError(f"--set {name}=...: GraphClassifier has no such parameter; it has {', '.join(known)}.")
         model.set_params(**{name: value})
-
-
-def _read_labels(file: Path, graphs: GraphSet) -> list[Any]:
-    """One class per line, or 'graph name,class' in any order; whole numbers become numbers."""
-    lines = [line.strip() for line in file.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
-    if graphs.names is not None and lines and all("," in line for line in lines):
-        split = [line.rsplit(",", 1) for line in lines]
-        pairs = {name.strip(): label.strip() for name, label in split}
-        missing = [name for name in graphs.names if name not in pairs]
-        if missing:
-            raise ValueError(f"{file} has no line for graph {missing[0]!r}; every graph needs one, 'name,class'.")
-        lines = [pairs[name] for name in graphs.names]
-    if len(lines) != len(graphs):
-        raise ValueError(f"{file} has {len(lines)} classes and there are {len(graphs)} graphs; one line for each.")
-    try:
-        return [int(line) for line in lines]
-    except ValueError:
-        return lines
 
 
 def _facts(model: GraphClassifier, graphs: GraphSet, seconds: float) -> dict[str, Any]:

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from anysize.cli.shared import console, plain_errors, text_file
-from anysize.cli.table import FOLDER, _grid_size, _names, _say
+from anysize.cli.shared import console, note, plain_errors, split_names, text_file
+from anysize.cli.table import FOLDER, grid_size
 
 PAGE = Path("report.html")
 LATE = 2.0  # seconds before progress is shown
@@ -32,7 +32,7 @@ def report(
             raise ValueError(f"--records takes a folder with the records of sweeps; there is no folder {records}.")
         if not out.absolute().parent.is_dir():
             raise ValueError(f"--out names a file in the folder {out.absolute().parent}, which does not exist.")
-        names = _names(tasks)
+        names = split_names(tasks)
         if names is not None and not names:
             raise ValueError("--tasks takes at least one task, such as --tasks sbm-20; got none.")
         try:
@@ -44,10 +44,10 @@ def report(
         store = RecordStore(records)
         found = {record.task for record in store.read(task=names, curves=False)}
         for name in sorted(set(names or ()) - found):
-            _say(f"there are no records of {name} in {records}; the page is without it.")
+            note(f"there are no records of {name} in {records}; the page is without it.")
         if not found and names is None:
-            _say(f"there are no records in {records}; anysize sweep makes some. The page says so, too.")
-        grids = _grid_size() if found else None
+            note(f"there are no records in {records}; anysize sweep makes some. The page says so, too.")
+        grids = grid_size() if found else None
         with progress_bars(after=LATE, keep=False) as tell:
             page = make_report(store, names, data_dir=data_dir, grid_size=grids, fits=fits, report=tell)
         with text_file(out) as file:

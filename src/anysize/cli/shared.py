@@ -1,4 +1,4 @@
-"""What every command shares: the two consoles, one-sentence errors, progress that appears late, files written aside."""
+"""What commands share: consoles, one-sentence errors, late progress, files written aside, options that are lists."""
 
 from __future__ import annotations
 
@@ -8,12 +8,15 @@ import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import typer
 from rich.console import Console
 
 from anysize.errors import TaskError
+
+if TYPE_CHECKING:
+    from anysize.graphs import GraphSet
 
 console = Console()
 errors = Console(stderr=True)
@@ -35,7 +38,7 @@ def plain_errors() -> Iterator[None]:
     """Bad input ends in one sentence on standard error and exit code 1; warnings are one line each."""
 
     def show(message: Any, *_: Any, **__: Any) -> None:
-        errors.print(f"Note: {message}", style="yellow", highlight=False, markup=False, soft_wrap=True)
+        note(str(message))
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
@@ -75,3 +78,44 @@ def late_progress(what: str, after: float = 2.0) -> Iterator[Callable[[float], N
     finally:
         if bar.live.is_started:
             bar.stop()
+
+
+def note(sentence: str) -> None:
+    errors.print(f"Note: {sentence}", style="yellow", highlight=False, markup=False, soft_wrap=True)
+
+
+def split_names(text: str | None) -> list[str] | None:
+    """Names between commas."""
+    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
+
+
+def parse_sizes(text: str) -> list[int]:
+    """5, 3,4 or 1-4 as a list."""
+    sizes: list[int] = []
+    try:
+        for part in text.split(","):
+            low, _, high = part.strip().partition("-")
+            sizes += range(int(low), int(high or low) + 1)
+    except ValueError:
+        sizes = []
+    if not sizes:
+        raise ValueError(f"--k takes a pattern size from 1 to 7, or several such as 3,4 or 1-4; got {text!r}.")
+    return sizes
+
+
+def read_labels(file: Path, graphs: GraphSet) -> list[Any]:
+    """One class per line, or 'graph name,class' in any order; whole numbers become numbers."""
+    lines = [line.strip() for line in file.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    if graphs.names is not None and lines and all("," in line for line in lines):
+        split = [line.rsplit(",", 1) for line in lines]
+        pairs = {name.strip(): label.strip() for name, label in split}
+        missing = [name for name in graphs.names if name not in pairs]
+        if missing:
+            raise ValueError(f"{file} has no line for graph {missing[0]!r}; every graph needs one, 'name,class'.")
+        lines = [pairs[name] for name in graphs.names]
+    if len(lines) != len(graphs):
+        raise ValueError(f"{file} has {len(lines)} classes and there are {len(graphs)} graphs; one line for each.")
+    try:
+        return [int(line) for line in lines]
+    except ValueError:
+        return lines

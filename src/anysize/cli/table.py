@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anysize.cli.shared import console, errors, plain_errors, text_file
+from anysize.cli.shared import console, errors, note, plain_errors, split_names, text_file
 
 if TYPE_CHECKING:
     from anysize.experiments.notes import GridSize
@@ -46,13 +46,13 @@ def table(
 
         if records != FOLDER and not records.is_dir():
             raise ValueError(f"--records takes a folder with the records of sweeps; there is no folder {records}.")
-        names = [task.name for task in TABLES[number].tasks] if tasks is None else _names(tasks)
+        names = [task.name for task in TABLES[number].tasks] if tasks is None else split_names(tasks)
         found = RecordStore(records).read(task=names, curves=False)
         if not found:
-            _say(f"there are no records of these tasks in {records}; the table has the published numbers only.")
+            note(f"there are no records of these tasks in {records}; the table has the published numbers only.")
         built = build_table(
-            number, found, rule=rule.value, data=data, splits=_names(splits), tasks=_names(tasks),
-            grid_size=_grid_size() if found else None,
+            number, found, rule=rule.value, data=data, splits=split_names(splits), tasks=split_names(tasks),
+            grid_size=grid_size() if found else None,
         )  # fmt: skip
         form = TableFormat.json if json else format
         if form is TableFormat.text and out is None:
@@ -65,22 +65,13 @@ def table(
             errors.print(f"Wrote {out}.", highlight=False, markup=False)
 
 
-def _grid_size() -> GridSize | None:
+def grid_size() -> GridSize | None:
     """The sizes of the paper's grids, where the methods can be imported."""
     try:
         import anysize.methods  # noqa: F401
     except ImportError:
-        _say("the foot does not say which grids were reduced: that needs pip install 'anysize[learn]'.")
+        note("the foot does not say which grids were reduced: that needs pip install 'anysize[learn]'.")
         return None
     from anysize.experiments.grids import paper_grid_size
 
     return paper_grid_size
-
-
-def _say(sentence: str) -> None:
-    errors.print(f"Note: {sentence}", style="yellow", highlight=False, markup=False, soft_wrap=True)
-
-
-def _names(text: str | None) -> list[str] | None:
-    """Names between commas."""
-    return None if text is None else [name.strip() for name in text.split(",") if name.strip()]

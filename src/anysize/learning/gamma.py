@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
 from itertools import permutations
 from math import factorial
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
@@ -14,79 +14,18 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor, nn
 
-from anysize.colours import ColourName
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
 from anysize.learning.objectives import attribute_penalty, cross_entropy, logit_penalty
-from anysize.learning.roles import colour_roles, united_by_role
-from anysize.learning.settings import Over, Recipe, Settings
+from anysize.learning.roles import colour_roles
+from anysize.learning.settings import Recipe, Settings
 from anysize.learning.training import Losses, Trained, train
+from anysize.learning.vocabulary import Kind, Vocabulary
 from anysize.representations.batch import PatternBatch
 from anysize.representations.gamma import GammaGNN, GammaOneHot, GammaRP, GraphModel, read
-from anysize.representations.layers import initialise
+from anysize.representations.layers import EPSILON, initialise
 from anysize.representations.structure import Dense, Structure, Sums
 from anysize.representations.twins import Twins
-
-IntArray = NDArray[np.int64]
-Kind = Literal["1hot", "gnn", "rp"]
-
-
-@dataclass(frozen=True)
-class Vocabulary:
-    """What a model knows of patterns: the colours, the scale of densities, and the patterns it is limited to.
-
-    ``palette``: the input of each colour; colours of one role share it. None: a model of plain patterns.
-    ``columns`` None: any pattern is embedded. ``within``: shares are formed among these columns, as for the most
-    common patterns; otherwise patterns that training never saw stay in the denominator. ``scale`` brings the mean sum
-    of a training graph's densities to 1: those over subsets are tiny in sparse graphs, and batch norm would take them
-    for noise. It is 1 for shares that sum to 1 as they are.
-    """
-
-    palette: Mapping[ColourName, int] | None
-    columns: Columns | None
-    over: Over
-    scale: float
-    within: bool = False
-
-    @staticmethod
-    def of(kind: Kind, pool: Counts, over: Over, top: int | None, roles: IntArray | None = None) -> Vocabulary:
-        """Learned from the train pool: training and validation graphs. ``roles``: of the colours of the pool."""
-        kept = pool if top is None or top >= len(pool.columns) else pool.top(top)
-        within = len(kept.columns) < len(pool.columns)
-        limited = kind == "1hot" or within
-        inputs = range(len(pool.palette)) if roles is None else roles.tolist()
-        palette = None if pool.columns.colours is None else dict(zip(pool.palette, inputs, strict=True))
-        sums: NDArray[np.float64] = np.asarray(kept.densities(over).sum(axis=1)).reshape(-1)
-        scale = 1.0 if over == "connected" or not sums.any() else float(1 / sums.mean())
-        return Vocabulary(palette, kept.columns if limited else None, over, scale, within)
-
-    def densities(self, counts: Counts) -> tuple[Columns, csr_array[np.float64]]:
-        """The patterns of a table that the model sees, and their scaled densities."""
-        if (counts.columns.colours is None) != (self.palette is None):
-            had, came = ("plain", "coloured") if self.palette is None else ("coloured", "plain")
-            raise ValueError(f"this model was trained on {had} patterns and got {came} ones; count alike both times")
-        if self.columns is None:
-            return self._united(counts.columns, csr_array(counts.densities(self.over) * self.scale))
-        if self.within:
-            return self._united(
-                self.columns, csr_array(_aligned(counts, self.columns).densities(self.over) * self.scale)
-            )
-        shares: Any = counts.densities(self.over) * self.scale
-        moved: Any = _aligned(replace(counts, matrix=shares), self.columns).matrix
-        return self.columns, csr_array(moved)
-
-    def _united(self, columns: Columns, densities: csr_array[np.float64]) -> tuple[Columns, csr_array[np.float64]]:
-        """Patterns that differ by colours of one role are one pattern to the model."""
-        if self.palette is None or len(set(self.palette.values())) == len(self.palette):
-            return columns, densities
-        united, kind = united_by_role(columns, self.palette)
-        into = csr_array((np.ones(len(kind)), (np.arange(len(kind)), kind)), shape=(len(kind), len(united)))
-        return united, csr_array(densities @ into)
-
-
-def _aligned(counts: Counts, columns: Columns) -> Counts:
-    reference = Counts(csr_array((0, len(columns)), dtype=np.int64), columns, np.zeros(0, np.int64))
-    return counts.align(reference)
 
 
 @dataclass(frozen=True)
@@ -223,7 +162,7 @@ class GammaStack:
         structure = self.shape.structure(columns, self.vocabulary.palette, None).to(_device(self.model))
         self.model.eval()
         norm = self.model.head.norm
-        deviation = None if norm is None else torch.sqrt(norm.running_var + 1e-5)
+        deviation = None if norm is None else torch.sqrt(norm.running_var + EPSILON)
         rows = self.model.representation.encode(structure)
         found: NDArray[np.float32] = read(rows, structure.readouts, self.model.head.slopes(deviation)).cpu().numpy()
         return found * self.vocabulary.scale
@@ -232,7 +171,7 @@ class GammaStack:
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Everything that predicting needs: a dictionary that JSON holds, and plain arrays."""
-        arrays = {f"model.{name}": tensor.cpu().numpy() for name, tensor in self.model.state_dict().items()}
+        arrays = self.model.arrays()
         known = self.vocabulary
         if known.columns is not None:
             arrays |= {"columns.size": known.columns.size, "columns.place": known.columns.place}
@@ -254,10 +193,7 @@ class GammaStack:
         """The stack from what `state` gave; it predicts the same."""
         shape = GammaShape(**{**about["shape"], "recipe": Recipe(**about["shape"]["recipe"])})
         members = tuple(Settings(**member) for member in about["members"])
-        model = shape.build([member.jumping for member in members])
-        inner = {name.removeprefix("model."): torch.from_numpy(np.array(array)) for name, array in arrays.items()
-                 if name.startswith("model.")}  # fmt: skip
-        model.load_state_dict(inner)
+        model = shape.build([member.jumping for member in members]).take(arrays)
         columns = None
         if about["column_palette"] is not None:
             colours = arrays.get("columns.colours")
@@ -265,7 +201,7 @@ class GammaStack:
             columns = Columns(size, place, colours, tuple(about["column_palette"]))
         palette = None if about["palette"] is None else dict(about["palette"])
         vocabulary = Vocabulary(palette, columns, about["over"], about["scale"], about["within"])
-        return GammaStack(shape, vocabulary, model.eval(), members)
+        return GammaStack(shape, vocabulary, model, members)
 
 
 def _device(model: nn.Module) -> torch.device:
@@ -299,7 +235,7 @@ def fit_gamma(
         model.representation.keep(torch.from_numpy(seen))
     model.to(device)
     twins = _twins(shape, kept, vocabulary, members, recipe)
-    structure = shape.structure(*_triple(kept, vocabulary)).to(device)
+    structure = shape.structure(kept[0], vocabulary.palette, kept[1]).to(device)
     if recipe.encoder == "pna" and isinstance(model.representation, GammaGNN):
         model.representation.encoder.learn_degrees(_mean_log_degree(kept[0]))
     checked = None
@@ -329,10 +265,6 @@ def _occurring(columns: Columns, densities: csr_array[np.float64]) -> tuple[Colu
     """Without the patterns that no training graph has: they would count in batch norm and in the penalty."""
     there = np.flatnonzero(np.bincount(densities.indices, minlength=len(columns)))
     return columns[there], csr_array(densities[:, there])
-
-
-def _triple(kept: tuple[Columns, csr_array[np.float64]], vocabulary: Vocabulary) -> tuple[Columns, Any, Any]:
-    return kept[0], vocabulary.palette, kept[1]
 
 
 def _twins(

@@ -204,18 +204,16 @@ class GNNStack:
             "members": [asdict(member) for member in self.members],
             "palette": None if self.palette is None else list(self.palette),
         }
-        return about, {f"model.{name}": tensor.cpu().numpy() for name, tensor in self.model.state_dict().items()}
+        return about, self.model.arrays()
 
     @staticmethod
     def from_state(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> GNNStack:
         """The stack from what `state` gave; it predicts the same."""
         shape = GNNShape(**{**about["shape"], "recipe": Recipe(**about["shape"]["recipe"])})
         members = tuple(Settings(**member) for member in about["members"])
-        model = shape.build([member.jumping for member in members])
-        named = [(name.removeprefix("model."), array) for name, array in arrays.items() if name.startswith("model.")]
-        model.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in named})
+        model = shape.build([member.jumping for member in members]).take(arrays)
         palette = None if about["palette"] is None else tuple(about["palette"])
-        return GNNStack(shape, palette, model.eval(), members)
+        return GNNStack(shape, palette, model, members)
 
 
 def fit_gnn(

@@ -17,11 +17,16 @@ def cross_entropy(logits: Tensor, y: Tensor, class_weights: Tensor | None = None
 
     logits (models, graphs, classes), y (graphs,), class_weights (classes,).
     """
-    losses = -torch.log_softmax(logits, -1).gather(2, y.expand(logits.shape[0], -1)[..., None])[..., 0]
+    losses = -_of_class(torch.log_softmax(logits, -1), y)
     if class_weights is None:
         return losses.mean(1)
     weight = class_weights[y]
     return (losses * weight).sum(1) / weight.sum()
+
+
+def _of_class(values: Tensor, y: Tensor) -> Tensor:
+    """The value of each graph's own class: (models, graphs, classes), (graphs,) -> (models, graphs)."""
+    return values.gather(2, y.expand(values.shape[0], -1)[..., None])[..., 0]
 
 
 def attribute_penalty(model: GraphModel, rows: Embeddings, differences: Sequence[Sums]) -> Tensor:
@@ -48,8 +53,7 @@ def irm_gradient(logits: Tensor, y: Tensor, weight: Tensor) -> Tensor:
 
     ``weight`` (graphs,): class weights of an environment's graphs, zero for all others.
     """
-    chosen = logits.gather(2, y.expand(logits.shape[0], -1)[..., None])[..., 0]
-    slope = (torch.softmax(logits, -1) * logits).sum(-1) - chosen
+    slope = (torch.softmax(logits, -1) * logits).sum(-1) - _of_class(logits, y)
     return (slope * weight).sum(1) / weight.sum().clamp(min=1e-12)
 
 
@@ -61,7 +65,7 @@ def by_environment(
     The penalty of an environment is the square of its `irm_gradient`: closed form, so that no second backward pass
     is needed and the penalty moves the weights. ``environments`` (graphs,) holds 0 .. count - 1.
     """
-    losses = -torch.log_softmax(logits, -1).gather(2, y.expand(logits.shape[0], -1)[..., None])[..., 0]
+    losses = -_of_class(torch.log_softmax(logits, -1), y)
     base = torch.ones_like(losses[0]) if class_weights is None else class_weights[y]
     loss, penalty, occurring = torch.zeros_like(losses[:, 0]), torch.zeros_like(losses[:, 0]), base.new_zeros(())
     for place in range(count):

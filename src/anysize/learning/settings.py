@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 from anysize.learning.selection import Epoch, TieBreak
@@ -44,9 +44,6 @@ class Settings:
         """What a stack has in common. Whether there is a penalty belongs to it: with recoloured twins in the batch,
         batch norm has other statistics than without."""
         return self.hidden, self.layers, self.batch_size or 0, self.penalty > 0
-
-    def with_seed(self, seed: int) -> Settings:
-        return replace(self, seed=seed)
 
 
 @dataclass(frozen=True)

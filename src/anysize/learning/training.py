@@ -197,7 +197,7 @@ class _Run:
         logits, y = found
         truth = y[:, None].expand(-1, logits.shape[0])
         loss = torch.nn.functional.cross_entropy(logits.permute(1, 2, 0), truth, reduction="none").mean(0)
-        score = self.score(logits.argmax(-1), y)
+        score = self.score(logits.argmax(-1), y, logits.shape[-1])
         self._note("validation_loss", loss)
         self._note("validation_score", score)
         penalty = self.curves["penalty"].index_select(0, self.now[None])[0]

@@ -65,7 +65,7 @@ class Method:
         if not isinstance(self.learner, (GammaMethod, GNNMethod)):
             return NO_TRAINING
         gamma = isinstance(self.learner, GammaMethod)
-        return robust_recipe(self.name, gamma, family) if name == "robust" else paper_recipe(gamma, family)
+        return robust_recipe(self.name, gamma, family) if name == "robust" else paper_recipe(family)
 
     def default(self, name: RecipeName, family: str | None = None, coloured: bool = True) -> Configuration:
         """The one configuration to take where nothing is searched."""

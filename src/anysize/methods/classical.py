@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from itertools import combinations
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -68,13 +67,8 @@ class FittedKernel:
 
     def probabilities(self, examples: Examples) -> FloatArray:
         """The share of pairwise votes that each class won: an SVM has no probabilities."""
-        margins = self.machine.decision_function(self._input(examples))
-        classes = len(self.machine.classes_)
-        votes = np.zeros((len(margins), classes))
-        for pair, (first, second) in enumerate(combinations(range(classes), 2)):
-            votes[:, first] += margins[:, pair] > 0
-            votes[:, second] += margins[:, pair] <= 0
-        return (votes / max(classes * (classes - 1) // 2, 1))[None]
+        votes = self.machine.votes(self._input(examples))
+        return np.asarray(votes / np.maximum(votes.sum(axis=1, keepdims=True), 1))[None]
 
     def represent(self, examples: Examples) -> FloatArray:
         return np.asarray(self.machine.kernel_.transform(self._input(examples)).toarray(), np.float64)[None]

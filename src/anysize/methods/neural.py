@@ -8,10 +8,11 @@ from typing import Any, Literal
 
 import numpy as np
 
-from anysize.learning.gamma import GammaStack, Kind, fit_gamma
+from anysize.learning.gamma import GammaStack, fit_gamma
 from anysize.learning.gnn import GNNStack, fit_gnn
 from anysize.learning.settings import Recipe, Settings
 from anysize.learning.training import Trained
+from anysize.learning.vocabulary import Kind
 from anysize.methods.fitted import Arrays, FloatArray, Run, sizes_of, softmax
 from anysize.methods.problem import Examples, Problem, Sizes
 

@@ -9,7 +9,7 @@ from anysize.learning.settings import Recipe
 NO_TRAINING = Recipe(epochs=1)  # kernels and sanity rows have no epochs
 
 
-def paper_recipe(gamma: bool, family: str | None) -> Recipe:
+def paper_recipe(family: str | None) -> Recipe:
     """As in the appendix: 500 epochs (brain 400, TU 1000), first best validation epoch, shares of connected subsets.
 
     TU: a head with one hidden layer of 128 units and dropout .3. Brain: no validation set, the last epoch.

@@ -8,9 +8,12 @@ All of them hold M models with a leading axis; M = 1 is the ordinary case.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
+import numpy as np
 import torch
+from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from anysize.representations.encoders import Embeddings, Encoder
@@ -139,6 +142,16 @@ class GraphModel(nn.Module):
         """Logits (models, graphs, classes)."""
         logits: Tensor = self.head(self.representation(structure))[0]
         return logits
+
+    def arrays(self) -> dict[str, NDArray[Any]]:
+        """Parameters and buffers as plain arrays, for a model file."""
+        return {f"model.{name}": tensor.cpu().numpy() for name, tensor in self.state_dict().items()}
+
+    def take(self, arrays: Mapping[str, NDArray[Any]]) -> GraphModel:
+        """Itself with what `arrays` gave, among which there may be others; ready to predict."""
+        own = {name.removeprefix("model."): array for name, array in arrays.items() if name.startswith("model.")}
+        self.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in own.items()})
+        return self.eval()
 
     def represent(self, structure: Structure) -> Tensor:
         """The representation (models, graphs, width), with columns that the head never reads set to zero."""

@@ -21,10 +21,9 @@ from torch import Tensor
 
 from anysize.representations.batch import PatternBatch
 from anysize.representations.randomness import uniform
-from anysize.representations.structure import Dense, Gather, Level, Structure, Sums
+from anysize.representations.structure import DENSE_CELLS, Dense, Gather, Level, Structure, Sums
 from anysize.representations.universe import Universe, coloured_universe, identified_universe
 
-DENSE_CELLS = 4_000_000
 FEW_ROWS = 1024
 
 
