@@ -86,6 +86,20 @@ def test_curves_of_the_robust_recipe_are_at_the_epochs_that_were_looked_at():
     assert record.outcome("last") == record.chosen
 
 
+def test_scores_at_the_last_epoch_are_kept_beside_those_of_the_chosen_one():
+    point = {"hidden": 8, "layers": 1, "lr": 0.1}
+    for method in ("gamma-1hot", "gcn-sum"):
+        own = {name: value for name, value in point.items() if name != "layers" or method == "gcn-sum"}
+        kept = records("sbm-20", method, [{**own, "epochs": 40}], seeds=3)
+        ends = records("sbm-20", method, [{**own, "epochs": 40, "epoch": "last"}], seeds=3)
+        assert any(record.chosen.epoch < 40 for record in kept)
+        for record, end in zip(kept, ends, strict=True):
+            assert record.outcome("last").epoch == end.chosen.epoch == 40
+            assert record.outcome("last").scores == end.scores
+    (cut,) = records("sbm-20", "gamma-1hot", [{"hidden": 8, "lr": 0.1, "epochs": 40, "patience": 3}], seeds=1)
+    assert cut.outcome("last") is None or cut.chosen.epoch == cut.epochs
+
+
 def test_curves_can_be_left_out_and_thinned():
     assert records("sbm-20", "gamma-1hot", [SMALL], seeds=1, points=0)[0].curves is None
     assert records("sbm-20", "gamma-1hot", [SMALL], seeds=1, points=3)[0].curves.epochs == (1, 3, 4)

@@ -251,10 +251,9 @@ def test_predictions_that_contradict_the_scores_are_named():
 
 def test_rules_are_followed_and_the_oracle_is_marked():
     last = Outcome(Scores(1.0, 0.5, 0.25), epoch=500)
-    oracle = Outcome(Scores(1.0, 0.5, 0.75), epoch=7)
-    record = replace(made(test=0.5), alternatives={"last": last, "oracle": oracle})
+    records = [replace(made(test=0.5), alternatives={"last": last}), made(validation=0.1, test=0.75, hidden=99)]
     for rule, expected in {"paper": 0.5, "last": 0.25, "oracle": 0.75}.items():
-        table = build_table(2, [record], rule=rule)
+        table = build_table(2, records, rule=rule)
         assert cell(table, "Γ GIN", "sbm-20").summary.mean == expected
         assert table.rule == rule
         assert any("ORACLE" in note for note in table.notes) == (rule == "oracle")

@@ -82,7 +82,8 @@ class Record:
         chosen: at the epoch that the recipe reports.
         epochs: how many were trained; None for methods without epochs.
         tied_epochs: how many epochs share the validation score of the chosen one.
-        alternatives: outcomes at other epochs by the name of the rule: `last`, and `oracle` (best test score).
+        alternatives: outcomes at other epochs by their name: `last`, where another one was chosen and none was cut
+            off by patience.
         curves: the training curves, thinned out.
         labels: true classes of the test graphs, in the form of the predictions.
         seconds: this run's share of the time of the stack it was trained in.
@@ -141,9 +142,9 @@ class Record:
         return self.chosen.scores
 
     def outcome(self, epoch: str) -> Outcome | None:
-        """At the `chosen` epoch, or by the name of another rule; None if it was not kept.
+        """At the `chosen` epoch, or at another by its name; None if it was not kept.
 
-        A method without epochs has one outcome, and it is that of every rule.
+        A method without epochs has one outcome, whatever is asked for.
         """
         if epoch == "chosen" or not self.epochs or (epoch == "last" and self.chosen.epoch == self.epochs):
             return self.chosen

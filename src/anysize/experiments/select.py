@@ -31,7 +31,7 @@ class Rule:
     """How a configuration is chosen.
 
     Attributes:
-        epoch: `chosen` (by the recipe, inside the run), `last`, or `oracle` (the best test score).
+        epoch: `chosen` (by the recipe, inside the run) or `last`.
         split: whose mean score over seeds is to be highest.
         tie: among equals the `first`, the one with the lowest validation `loss`, or with the lowest `penalty`.
         words: what a reader is told.
@@ -59,9 +59,9 @@ RULES = {
         Rule("penalty", "chosen", "validation", "penalty", f"{_HIGHEST}; of several the one with the lowest penalty"),
         Rule("last", "last", "validation", "first", f"every run at its last epoch; {_HIGHEST}; of several the first"),
         Rule(
-            "oracle", "oracle", "test", "first",
-            "ORACLE, for study only: epochs and configurations were chosen by their TEST scores, so these numbers are "
-            "no results but a limit to what choosing could reach",
+            "oracle", "chosen", "test", "first",
+            "ORACLE, for study only: configurations were chosen by their mean TEST scores, so these numbers are no "
+            "results but a limit to what choosing among them could reach",
         ),
     )
 }  # fmt: skip

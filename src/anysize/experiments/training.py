@@ -103,14 +103,33 @@ class _Maker:
         began = time.perf_counter()
         problem = self.prepared.problem(self.job.device)
         for fitted in self._fit(problem, self.parts - 1):
-            chances = {name: fitted.probabilities(examples) for name, examples in self.prepared.sets.items()}
+            chances = self._probabilities(fitted)
             seconds = (time.perf_counter() - began) / len(fitted.runs)
+            ends = self._last_scores(fitted)
             for member, run in enumerate(fitted.runs):
                 own = _name(run.configuration, run.seed)
                 known = {name: table[member] for name, table in chances.items()}
                 outcome = self._outcome(fitted.trained, member, run, known, scores.get(own))
-                yield self._record(fitted.trained, member, run, outcome, seconds + spent.get(own, 0.0))
+                last = ends[member] if ends else None
+                yield self._record(fitted.trained, member, run, outcome, last, seconds + spent.get(own, 0.0))
             began = time.perf_counter()
+
+    def _probabilities(self, fitted: Fitted) -> dict[str, Floats]:
+        return {name: fitted.probabilities(examples) for name, examples in self.prepared.sets.items()}
+
+    def _last_scores(self, fitted: Fitted) -> list[Scores]:
+        """Of every member at its last epoch, where another may have been kept."""
+        if fitted.trained is None or fitted.trained.last is None:
+            return []
+        with fitted.trained.last.loaded():
+            chances = self._probabilities(fitted)
+        return [
+            Scores(**{name: self._score(name, table[member]) for name, table in chances.items()})
+            for member in range(len(fitted.runs))
+        ]
+
+    def _score(self, split: str, chances: Floats) -> float:
+        return self.prepared.task.score(self.prepared.sets[split].labels(), chances.argmax(axis=-1))
 
     def _folds(self) -> tuple[dict[str, float], dict[str, float]]:
         """The mean validation score of every run over the folds, and the seconds it took."""
@@ -136,23 +155,24 @@ class _Maker:
     def _outcome(
         self, trained: Trained | None, member: int, run: Run, chances: dict[str, Floats], validation: float | None
     ) -> Outcome:
-        task, sets = self.prepared.task, self.prepared.sets
-        classes = {name: table.argmax(axis=-1) for name, table in chances.items()}
-        scores = {name: task.score(sets[name].labels(), classes[name]) for name in sets}
+        scores = {name: self._score(name, table) for name, table in chances.items()}
         if validation is not None:
             scores["validation"] = validation
-        predictions = encode(classes["test"])
+        predictions = encode(chances["test"].argmax(axis=-1))
         if trained is None:
             return Outcome(Scores(**scores), predictions=predictions)
-        losses = {name: _cross_entropy(sets[name], table) for name, table in chances.items()}
+        losses = {name: _cross_entropy(self.prepared.sets[name], table) for name, table in chances.items()}
         epoch = _kept_epoch(trained, member)
         penalised = any(run.configuration.get(name, 0) > 0 for name in ("penalty", "irm"))
         penalty = float(trained.curves["penalty"][epoch - 1, member]) if penalised else None
         return Outcome(Scores(**scores), Scores(**losses), penalty, epoch, predictions)
 
-    def _record(self, trained: Trained | None, member: int, run: Run, outcome: Outcome, seconds: float) -> Record:
+    def _record(
+        self, trained: Trained | None, member: int, run: Run, outcome: Outcome, last: Scores | None, seconds: float
+    ) -> Record:
         # the choice depended on validation where it was looked at in every epoch
         chosen = trained is not None and bool(torch.isfinite(trained.curves["validation_score"]).all())
+        epochs = None if trained is None else len(trained.curves["loss"])
         return Record(
             self.prepared.task.name,
             self.data,
@@ -161,8 +181,9 @@ class _Maker:
             {**run.configuration, **self.changes},
             run.seed,
             outcome,
-            epochs=None if trained is None else len(trained.curves["loss"]),
+            epochs=epochs,
             tied_epochs=int(trained.ties[member]) if trained is not None and chosen else None,
+            alternatives={"last": Outcome(last, epoch=epochs)} if last is not None and outcome.epoch != epochs else {},
             curves=None if trained is None else thinned(trained, member, self.job.points),
             labels=self.prepared.test_labels,
             versions={**versions(), "anysize": __version__},

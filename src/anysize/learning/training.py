@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from anysize.learning.optimiser import StackAdam
 from anysize.learning.scores import SCORES
-from anysize.learning.selection import EpochChoice
+from anysize.learning.selection import EpochChoice, stacked_state
 from anysize.learning.settings import Recipe, Settings
 from anysize.representations.randomness import uniform
 
@@ -55,14 +55,43 @@ class Problem(Protocol):
         ...
 
 
+class LastEpoch:
+    """A stack as it was after its last epoch, beside the states that were kept: for study."""
+
+    def __init__(self, model: nn.Module, models: int) -> None:
+        self.model, self.models = model, models
+        self.tensors = {name: tensor.detach().clone() for name, tensor in stacked_state(model, models).items()}
+
+    @contextmanager
+    def loaded(self) -> Iterator[None]:
+        """The model is in this state meanwhile."""
+        self._swap()
+        try:
+            yield
+        finally:
+            self._swap()
+
+    def _swap(self) -> None:
+        with torch.no_grad():
+            for name, tensor in stacked_state(self.model, self.models).items():
+                kept = tensor.clone()
+                tensor.copy_(self.tensors[name])
+                self.tensors[name] = kept
+
+
 @dataclass(frozen=True)
 class Trained:
-    """``curves``: name -> (epochs, models), nan where nothing was looked at; ``epoch``: the one kept, per model."""
+    """``curves``: name -> (epochs, models), nan where nothing was looked at; ``epoch``: the one kept, per model.
+
+    ``last``: where an earlier epoch may have been kept, and no patience ran out: when a stack ends depends on all its
+    models then.
+    """
 
     curves: dict[str, Tensor]
     epoch: Tensor
     ties: Tensor
     seconds: float
+    last: LastEpoch | None = None
 
 
 def train(
@@ -83,11 +112,13 @@ def train(
             if recipe.patience is not None and epoch % LOOK_EVERY == 0 and not bool(run.choice.alive.any()):
                 break
     chosen = torch.full((len(members),), epoch, dtype=torch.int64)
+    last = None
     if recipe.epoch == "best" and run.validates:
+        last = LastEpoch(model, len(members)) if recipe.patience is None else None
         chosen = run.choice.restore(model).cpu()
     model.eval()
     curves = {name: curve[: epoch + 1].cpu() for name, curve in run.curves.items()}
-    return Trained(curves, chosen, run.choice.ties.cpu(), time.perf_counter() - began)
+    return Trained(curves, chosen, run.choice.ties.cpu(), time.perf_counter() - began, last)
 
 
 @contextmanager

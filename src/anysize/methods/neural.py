@@ -58,7 +58,7 @@ class GammaMethod:
             held_out = problem.validation
             stack = fit_gamma(
                 self.kind, train, problem.train.labels(), [settings_of(run) for run in members],
-                _fitting(recipe, plain=train.columns.colours is None, validated=held_out is not None),
+                _fitting(recipe, held_out is not None, plain=train.columns.colours is None),
                 classes=problem.classes, top=problem.top, class_weights=problem.class_weights,
                 validation=None if held_out is None else (held_out.counts(k, problem.store), held_out.labels()),
                 metric=problem.metric, device=problem.device, progress=_part(progress, place, len(groups)),
@@ -118,7 +118,7 @@ class GNNMethod:
         for place, (_, members) in enumerate(groups):
             stack = fit_gnn(
                 self.encoder, self.readout, problem.train.whole(self.encoder), problem.train.labels(),
-                [settings_of(run) for run in members], _fitting(recipe, plain=True, validated=held_out is not None),
+                [settings_of(run) for run in members], _fitting(recipe, held_out is not None),
                 classes=problem.classes, relational=self.relational, environments=problem.train.environments,
                 validation=None if held_out is None else (held_out.whole(self.encoder), held_out.labels()),
                 class_weights=problem.class_weights, metric=problem.metric, device=problem.device,
@@ -153,9 +153,9 @@ class FittedGNN:
         return FittedGNN(GNNStack.from_state(about, arrays), tuple(Run(**run) for run in about["runs"]))
 
 
-def _fitting(recipe: Recipe, plain: bool, validated: bool) -> Recipe:
+def _fitting(recipe: Recipe, validated: bool, plain: bool = False) -> Recipe:
     """The recipe as it applies: without validation graphs the last epoch is kept; the last epoch of the robust
-    recipe belongs to its penalty, so that without colours the best one is taken, ties by validation loss."""
+    recipe belongs to its penalty, so that Gamma models of ``plain`` graphs keep the best, ties by validation loss."""
     if not validated:
         return replace(recipe, epoch="last", patience=None)
     if plain and recipe.epoch == "last":
