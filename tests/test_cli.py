@@ -167,9 +167,7 @@ def test_every_command_shows_an_example():
 
 
 def test_installed_as_a_module():
-    result = subprocess.run(
-        [sys.executable, "-m", "anysize.cli", "--version"], capture_output=True, text=True, check=True
-    )
+    result = subprocess.run([sys.executable, "-m", "anysize", "--version"], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == f"anysize {az.__version__}"
 
 

@@ -247,7 +247,7 @@ def test_more_threads_than_a_machine_has(two_workers: Executor) -> None:
 def test_the_command_line_counts_on_a_cluster(two_workers: Executor, tmp_path: Path) -> None:
     path = tmp_path / "house.txt"
     path.write_text("0 1\n1 2\n2 3\n3 0\n0 4\n1 4\n")
-    command = [sys.executable, "-m", "anysize.cli", "count", str(path), "--k", "4", "--format", "csv", "--explain"]
+    command = [sys.executable, "-m", "anysize", "count", str(path), "--k", "4", "--format", "csv", "--explain"]
     done = subprocess.run([*command, "--cluster", "auto"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     assert "pieces by 2 workers" in done.stderr

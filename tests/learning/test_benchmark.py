@@ -13,8 +13,9 @@ from learning.helpers import tables
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # benchmarks/ lies beside src/, outside the package
 
 from benchmarks import learning, plain_gamma
-from benchmarks.learning import ROWS, Data, Row, WrongAnswer, check, loaded, members
+from benchmarks.learning import ROWS, Data, Row, check, loaded, members
 from benchmarks.plain_gamma import PlainGamma, ScatterGIN, gin_layer, train_plain
+from benchmarks.stacks import WrongAnswer
 
 
 @pytest.fixture(scope="module")

@@ -1,5 +1,0 @@
-"""python -m anysize.cli"""
-
-from anysize.cli import main
-
-main()
