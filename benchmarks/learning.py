@@ -10,11 +10,9 @@ from __future__ import annotations
 
 import argparse
 import json
-import platform
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from time import perf_counter, process_time
 from typing import Any
 
 import numpy as np
@@ -31,18 +29,11 @@ from anysize.representations.batch import PatternBatch
 from anysize.representations.layers import initialise
 from anysize.representations.twins import Twins
 from benchmarks.plain_gamma import HAS_PYG, PlainGamma, Vertices, train_plain, with_parameters_of
-from benchmarks.timing import rate_written, ratio_written
+from benchmarks.stacks import Clock, Progress, best_rates, machine, same, stack_rate, written
 
 TASK, K = "sbm-20", 5
 PARTS = ("train", "validation", "test")
-TOLERANCE = 1e-4
-FIRST = 8  # epochs before the clock starts
-TURNS = 3  # in turns, so that a busy moment does not hit one contestant alone
 Labelled = tuple[Counts, NDArray[np.int64]]
-
-
-class WrongAnswer(AssertionError):
-    """Stack and plain model disagree."""
 
 
 @dataclass(frozen=True)
@@ -181,57 +172,35 @@ def check(row: Row, data: Data, hidden: int, device: str) -> None:
     for place, (plain, setting) in enumerate(zip(plains, settings, strict=True)):
         with torch.no_grad():
             loss = plain.train().loss(data.train, colours[1, 0], identities, setting.penalty)
-            _same(f"{row.name}: loss", loss, found[place])
+            same(f"{row.name}: loss", loss, found[place])
             read = plain.eval().patterns(data.validation, data.validation.colours[None], data.fixed(row))
-            _same(f"{row.name}: logits", plain.logits(data.validation, read[0]), model.eval()(checked)[place])
-
-
-def _same(what: str, theirs: torch.Tensor, ours: torch.Tensor) -> None:
-    off = float((theirs - ours).abs().max())
-    if not off <= TOLERANCE * max(1.0, float(theirs.abs().max())):
-        raise WrongAnswer(f"{what} of the plain model and of the stack differ by {off}")
+            same(f"{row.name}: logits", plain.logits(data.validation, read[0]), model.eval()(checked)[place])
 
 
 # ---- the clock -----------------------------------------------------------------------------------------
 
 
-def clock(options: argparse.Namespace) -> float:
-    """Seconds: of the processor where one thread computes, so that a busy machine does no harm, else by the wall."""
-    if options.device.startswith("cuda"):
-        torch.cuda.synchronize()
-    return process_time() if options.device == "cpu" and options.threads == 1 else perf_counter()
+def fitted_rate(row: Row, data: Data, models: int, epochs: int, options: argparse.Namespace) -> float:
+    """Model-epochs per second of a stack of ours."""
 
+    def fit(amount: int, progress: Progress) -> None:
+        fit_gamma(
+            row.kind, *data.tables["train"], members(models, options.hidden, row.layers, options.jumping),
+            replace(RECIPE, epochs=amount), classes=2, validation=data.tables["validation"], device=options.device,
+            progress=progress,
+        )  # fmt: skip
 
-def stack_rate(row: Row, data: Data, models: int, epochs: int, options: argparse.Namespace) -> float:
-    """Model-epochs per second of a stack, without the first epochs, in which epochs are recorded on a GPU."""
-    told: list[float] = []
-    skipped = min(FIRST, epochs // 2)
-
-    def progress(done: float) -> None:
-        if not told and done * epochs > skipped - 0.5:
-            told.append(clock(options))
-
-    fit_gamma(
-        row.kind, *data.tables["train"], members(models, options.hidden, row.layers, options.jumping),
-        replace(RECIPE, epochs=epochs), classes=2, validation=data.tables["validation"], device=options.device,
-        progress=progress,
-    )  # fmt: skip
-    return models * (epochs - skipped) / (clock(options) - told[0])
+    return stack_rate(fit, models, epochs, Clock(options.device, options.threads))
 
 
 def plain_rate(row: Row, data: Data, epochs: int, options: argparse.Namespace) -> float:
     """Epochs per second of one plain model."""
     setting = members(1, options.hidden, row.layers, options.jumping)[0]
     model, fixed = data.plain(row, options.hidden, setting.jumping), data.fixed(row)
-    permutations = int(RECIPE.permutations)
-    started = clock(options)
+    permutations, clock = int(RECIPE.permutations), Clock(options.device, options.threads)
+    started = clock()
     train_plain(model, data.train, data.validation, epochs, setting.lr, setting.penalty, permutations, fixed)
-    return epochs / (clock(options) - started)
-
-
-def enough(call: Callable[[int], float], models: int, seconds: float) -> int:
-    """Epochs that take about so long, by a first run, which warms everything up as well."""
-    return min(max(int(seconds * call(4) / models), 4), 4096)
+    return epochs / (clock() - started)
 
 
 def measured(row: Row, data: Data, options: argparse.Namespace) -> dict[str, Any]:
@@ -239,35 +208,11 @@ def measured(row: Row, data: Data, options: argparse.Namespace) -> dict[str, Any
     check(row, data, options.hidden, options.device)
     calls: dict[str, Callable[[int], float]] = {
         "plain": lambda epochs: plain_rate(row, data, epochs, options),
-        "alone": lambda epochs: stack_rate(row, data, 1, epochs, options),
-        "stack": lambda epochs: stack_rate(row, data, options.models, epochs, options),
+        "alone": lambda epochs: fitted_rate(row, data, 1, epochs, options),
+        "stack": lambda epochs: fitted_rate(row, data, options.models, epochs, options),
     }
-    seconds = 0.5 if options.quick else 3.0
-    epochs = {name: enough(call, options.models if name == "stack" else 1, seconds) for name, call in calls.items()}
-    record: dict[str, Any] = {"row": row.name, "models": options.models, "hidden": options.hidden}
-    record |= {"jumping": options.jumping, "epochs": epochs} | dict.fromkeys(calls, 0.0)
-    for _ in range(TURNS):
-        for name, call in calls.items():
-            record[name] = max(record[name], call(epochs[name]))
-    return record
-
-
-def written(records: list[dict[str, Any]]) -> str:
-    """The table as text: model-epochs per second, and how many times the plain model's."""
-    lines = [f"{'':24}{'plain':>10}{'1 model of ours':>20}{'stack':>12}{'gain':>10}"]
-    for record in records:
-        alone = f"{rate_written(record['alone'])} {ratio_written(record['alone'] / record['plain'])}"
-        gain = ratio_written(record["stack"] / record["plain"])
-        rates = f"{rate_written(record['plain']):>10}{alone:>20}{rate_written(record['stack']):>12}{gain:>10}"
-        lines.append(f"{record['row']:24}{rates}")
-    return "\n".join(lines)
-
-
-def machine(device: str, threads: int) -> dict[str, Any]:
-    """What it ran on."""
-    name = torch.cuda.get_device_name() if device.startswith("cuda") else f"CPU, {threads} thread(s)"
-    peer = "PyG" if HAS_PYG else "gather and scatter (PyG is not installed)"
-    return {"device": name, "torch": torch.__version__, "python": platform.python_version(), "plain": peer}
+    about = {"row": row.name, "hidden": options.hidden, "jumping": options.jumping}
+    return about | best_rates(calls, options.models, 0.5 if options.quick else 3.0)
 
 
 def main() -> None:
@@ -288,7 +233,8 @@ def main() -> None:
         prepare(options.prepare)
         return
     torch.set_num_threads(options.threads)
-    facts = machine(options.device, options.threads)
+    peer = "PyG" if HAS_PYG else "gather and scatter (PyG is not installed)"
+    facts = machine(options.device, options.threads, peer)
     print(", ".join(f"{name} {fact}" for name, fact in facts.items()), "\n", flush=True)
     data = Data.of(loaded(options.counts) if options.counts else counted(), options.device)
     print(

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 import torch
 
-ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))  # benchmarks/ lies beside src/, outside the package
+sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # benchmarks/ lies beside src/, outside the package
 
 from benchmarks import baselines, plain_gnn
 from benchmarks.baselines import ROWS, WORKLOADS, Data, Row, Workload, check, main
 from benchmarks.plain_gnn import Graphs, PlainGNN, batches, train_plain
 from benchmarks.stacks import WrongAnswer, best_rates
 
+ROOT = Path(__file__).resolve().parents[2]
 BY_NAME = {row.name: row for row in ROWS}
 
 

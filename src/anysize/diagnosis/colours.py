@@ -67,6 +67,11 @@ class ColourShift:
         return self.distance - self.expected < SLIGHT
 
     @property
+    def role_slight(self) -> bool:
+        """The same for shares of roles: exact shares, too, are off by a vertex or so where N does not divide."""
+        return self.role_distance is None or self.role_distance - (self.role_expected or 0.0) < SLIGHT
+
+    @property
     def exchangeable(self) -> bool:
         """Whether any two colours have the same role."""
         return self.roles is not None and any(len(role) > 1 for role in self.roles)

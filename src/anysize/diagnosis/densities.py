@@ -1,8 +1,8 @@
 """Do densities of patterns differ beyond what sizes explain?
 
-Two explanations by size are tried for every pattern: that expected densities do not depend on size, as in dense graphs
-of one graphon, and that they follow the training graphs' own trend. What neither explains is beyond size: the p-value
-is the larger of the two.
+Two explanations by size are tried for every pattern: that expected densities do not depend on size but for effects of
+order 1/N, as in dense graphs of one graphon, and that they follow the training graphs' own trend. What neither explains
+is beyond size: the p-value is the larger of the two.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import comb
 
+from anysize.colours import ColourName
 from anysize.counting.counts import Counts
-from anysize.diagnosis.testing import benjamini_hochberg, mean_difference
+from anysize.diagnosis.finite import finite_size
+from anysize.diagnosis.testing import benjamini_hochberg, mean_difference, two_sided
 from anysize.diagnosis.trends import Sides, fit_trend, fittable, free_trend_test, trend_test
 from anysize.patterns import Pattern
 
@@ -35,11 +37,13 @@ DENSE = 0.15  # a mean edge density from which graphs are called dense where the
 class PatternShift:
     """One pattern: mean densities of the two sets, and what they mean.
 
-    ``standard_error`` is that of the difference. ``p_constant`` tests equal means, ``p_trend`` the training trend, with
-    ``over_predicted`` = observed / predicted and its relative error ``trend_error``. Where no trend could be fitted
-    these are None; in sparse graphs of other sizes ``p_trend`` is then that of the power law that fits best. ``p`` is
-    the larger of the two, ``q`` its adjusted value over all patterns of the family. ``effect`` is how far the mean is
-    from what the better of the two explanations expects, in standard deviations between graphs.
+    ``standard_error`` is that of the difference. ``p_constant`` tests equal means, ``p_finite`` means that differ by no
+    more than ``finite``, what finite sizes may explain (see `anysize.diagnosis.finite`). ``p_trend`` tests the training
+    trend, with ``over_predicted`` = observed / predicted and its relative error ``trend_error``. Where no trend could
+    be fitted these are None; in sparse graphs of other sizes ``p_trend`` is then that of the power law that fits best.
+    ``p`` is the larger of ``p_finite`` and ``p_trend``, ``q`` its adjusted value over all patterns of the family.
+    ``effect`` is how far the mean is from what the better of the two explanations allows, in standard deviations
+    between graphs.
     """
 
     pattern: str
@@ -47,7 +51,9 @@ class PatternShift:
     train: float
     new: float
     standard_error: float
+    finite: float
     p_constant: float
+    p_finite: float
     p_trend: float | None
     over_predicted: float | None
     trend_error: float | None
@@ -124,13 +130,17 @@ def sparsity(edges: FloatArray, sizes: IntArray, train: int) -> Sparsity:
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """Densities (graphs, patterns) to be tested, what they are shares of, and sizes; training graphs first."""
+    """Densities (graphs, patterns) to be tested, what they are shares of, and sizes; training graphs first.
+
+    ``shares``: of every colour, the larger of its mean shares in the two sets; empty without colours.
+    """
 
     values: FloatArray
     ways: FloatArray
     sizes: FloatArray
     patterns: tuple[Pattern, ...]
     train: int
+    shares: dict[ColourName, float]
 
 
 def sample_of(counts: Counts, train: int, over: Over) -> Sample:
@@ -153,7 +163,7 @@ def sample_of(counts: Counts, train: int, over: Over) -> Sample:
     ways = np.ones_like(values)
     for place, k in enumerate(own[columns].tolist()):
         ways[:, place] = whole[k]
-    return Sample(values / ways, ways, sizes, counts.columns[columns].patterns, train)
+    return Sample(values / ways, ways, sizes, counts.columns[columns].patterns, train, _shares(counts, train))
 
 
 def family(name: str, over: Over, sample: Sample, level: float, free: bool = False) -> Family:
@@ -167,6 +177,8 @@ def family(name: str, over: Over, sample: Sample, level: float, free: bool = Fal
     if not len(sample.patterns) or len(a) < 2 or not len(b):
         return Family(name, over, (), 1.0)
     constant = mean_difference(a, b, ways[:at], ways[at:])
+    finite = finite_size(sample.patterns, sample.shares, sizes[:at], sizes[at:]) * np.maximum(a.mean(0), b.mean(0))
+    p_finite = two_sided(constant.difference, constant.error, constant.freedom, finite)
     able = fittable(a, sizes[:at])
     trend, ratio, error, effect = (np.full(len(able), np.nan) for _ in range(4))
 
@@ -178,8 +190,10 @@ def family(name: str, over: Over, sample: Sample, level: float, free: bool = Fal
     if free and not able.all():
         limits = _exponents(sample.patterns, over)
         trend[~able], effect[~able] = free_trend_test(sides(~able), (limits[0][~able], limits[1][~able]))
-    p = np.fmax(constant.p, trend)
-    effect = np.where(trend > constant.p, effect, constant.effect)  # of the explanation that fits better
+    p = np.fmax(p_finite, trend)
+    left = np.divide(finite, np.abs(constant.difference), out=np.zeros_like(finite), where=constant.difference != 0)
+    left = np.maximum(1 - left, 0.0) * constant.effect
+    effect = np.where(trend > p_finite, effect, left)  # of the explanation that fits better
     q, q_constant = benjamini_hochberg(p), benjamini_hochberg(constant.p)
     order = np.lexsort((-np.abs(effect), p)).tolist()
     items = tuple(
@@ -189,7 +203,9 @@ def family(name: str, over: Over, sample: Sample, level: float, free: bool = Fal
             train=float(a[:, i].mean()),
             new=float(b[:, i].mean()),
             standard_error=float(constant.error[i]),
+            finite=float(finite[i]),
             p_constant=float(constant.p[i]),
+            p_finite=float(p_finite[i]),
             p_trend=_known(trend[i]),
             over_predicted=_known(ratio[i]),
             trend_error=_known(error[i]),
@@ -201,6 +217,17 @@ def family(name: str, over: Over, sample: Sample, level: float, free: bool = Fal
         for i in order
     )
     return Family(name, over, items, float(q.min()))
+
+
+def _shares(counts: Counts, train: int) -> dict[ColourName, float]:
+    """Of every colour, the larger of its mean shares in the two sets; empty where single vertices were not counted."""
+    single = counts.columns.size == 1
+    if counts.columns.colours is None or not single.any() or not 0 < train < len(counts):
+        return {}
+    share = counts.matrix[:, single].toarray() / counts.sizes[:, None]
+    most = np.maximum(share[:train].mean(axis=0), share[train:].mean(axis=0))
+    codes = counts.columns.colours[single, 0].tolist()
+    return {counts.columns.palette[code]: float(one) for code, one in zip(codes, most, strict=True)}
 
 
 def _exponents(patterns: tuple[Pattern, ...], over: Over) -> tuple[FloatArray, FloatArray]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from anysize.diagnosis.colours import ColourShift
 from anysize.diagnosis.densities import Family, Sparsity
@@ -11,8 +11,16 @@ from anysize.diagnosis.gaps import MeasuredGap
 from anysize.diagnosis.labels import LabelNature
 from anysize.diagnosis.sizes import SizeShift
 
-Subject = Literal["sizes", "colours", "plain densities", "connected shares", "coloured densities"]
-SUBJECTS: tuple[Subject, ...] = ("sizes", "colours", "plain densities", "connected shares", "coloured densities")
+Subject = Literal[
+    "sizes",
+    "colours",
+    "plain densities",
+    "connected shares",
+    "coloured densities",
+    "shares of roles",
+    "patterns by role",
+]
+SUBJECTS: tuple[Subject, ...] = get_args(Subject)
 
 
 @dataclass(frozen=True)
@@ -102,6 +110,9 @@ class Findings:
         shift = self.colours
         if shift is None or not self.colours_moved or shift.role_p is None:
             return None
-        roles = self.family("patterns by role")
-        clean = roles is None or roles.p > self.level
-        return shift.exchangeable and shift.role_p > self.level and clean
+        return shift.exchangeable and not (self.role_shares_moved or self.found("patterns by role"))
+
+    @property
+    def role_shares_moved(self) -> bool:
+        """Whether the shares of roles differ by more than little."""
+        return self.colours is not None and self.found("shares of roles") and not self.colours.role_slight

@@ -58,11 +58,12 @@ def holm(p: ArrayLike) -> FloatArray:
 
 
 class Difference(NamedTuple):
-    """Per pattern: new mean minus training mean, its standard error, the two-sided p-value, and the difference in
-    standard deviations between graphs."""
+    """Per pattern: new mean minus training mean, its standard error and degrees of freedom, the two-sided p-value, and
+    the difference in standard deviations between graphs."""
 
     difference: FloatArray
     error: FloatArray
+    freedom: FloatArray
     p: FloatArray
     effect: FloatArray
 
@@ -74,29 +75,55 @@ def mean_difference(train: FloatArray, new: FloatArray, train_ways: FloatArray, 
     is at least what copies that fall independently would give, (pooled density) / ways: where a pattern has a handful
     of copies in a whole set, the variance in the sample is too small just when the mean is.
 
+    Fewer than `FEW` graphs borrow the variance of the other set, where those are more. It is sum_j s_j / C(N, j) with
+    j <= k (Hoeffding), so that smaller graphs vary at most C(N, k) / C(N', k) times as much; and so few are far from
+    normal, for which `FEW` degrees of freedom make some room.
+
     Args:
         train: densities (graphs, patterns). new: likewise.
         train_ways: what each density is a share of, in the same shape. new_ways: likewise.
     """
     pooled = ((train * train_ways).sum(0) + (new * new_ways).sum(0)) / (train_ways.sum(0) + new_ways.sum(0))
     parts, freedoms = [], []
-    for own, other, ways in ((train, new, train_ways), (new, train, new_ways)):
-        source = own if len(own) >= min(FEW, len(other)) else other  # a few graphs borrow the others' variance
-        parts.append(np.maximum(source.var(axis=0, ddof=1), pooled * (1 / ways).mean(0)) / len(own))
-        freedoms.append(len(source) - 1)
+    for own, other, ways, lent in ((train, new, train_ways, new_ways), (new, train, new_ways, train_ways)):
+        borrow = len(own) < min(FEW, len(other))
+        spread = (
+            other.var(axis=0, ddof=1) * np.maximum(1, _mean_inverse(ways) / _mean_inverse(lent))
+            if borrow
+            else (own.var(axis=0, ddof=1))
+        )
+        parts.append(np.maximum(spread, pooled * _mean_inverse(ways)) / len(own))
+        freedoms.append(min(len(other) - 1, FEW) if borrow else len(own) - 1)
     variance = parts[0] + parts[1]
     below = sum(part**2 / freedom for part, freedom in zip(parts, freedoms, strict=True))
     freedom = np.divide(variance**2, below, out=np.ones_like(variance), where=variance > 0)
-    difference, spread = np.asarray(new.mean(0) - train.mean(0)), np.sqrt(variance)
+    difference, error = np.asarray(new.mean(0) - train.mean(0)), np.sqrt(variance)
     deviation = np.sqrt((train.var(axis=0) * len(train) + new.var(axis=0) * len(new)) / (len(train) + len(new)))
-    return Difference(difference, spread, two_sided(difference, spread, freedom), in_deviations(difference, deviation))
+    p = two_sided(difference, error, freedom)
+    return Difference(difference, error, freedom, p, in_deviations(difference, deviation))
 
 
-def two_sided(difference: FloatArray, spread: FloatArray, freedom: float | FloatArray) -> FloatArray:
-    """P(|T| >= |difference| / spread) for Student's T; without any spread 1 for no difference and 0 for some."""
-    score = np.divide(np.abs(difference), spread, out=np.full_like(spread, np.inf), where=spread > 0)
-    score = np.where((spread == 0) & (difference == 0), 0.0, score)
-    return np.asarray(2 * student.sf(score, freedom))
+def _mean_inverse(ways: FloatArray) -> FloatArray:
+    return np.asarray((1 / ways).mean(axis=0))
+
+
+def two_sided(
+    difference: FloatArray, spread: FloatArray, freedom: float | FloatArray, slack: float | FloatArray = 0.0
+) -> FloatArray:
+    """The p-value, by Student's T, of a difference whose true value is anywhere from -slack to slack.
+
+    P(|T + slack / spread| >= |difference| / spread), the largest over that interval. Without any spread it is 1 for a
+    difference of at most slack and 0 for a larger one.
+
+    >>> two_sided(np.array([2.0, 2.0]), np.array([1.0, 1.0]), 1e9, np.array([0.0, 1.0])).round(3).tolist()
+    [0.046, 0.16]
+    """
+    inside = np.abs(difference) <= np.asarray(slack) * (1 + 1e-9)
+    scores = [
+        np.divide(x, spread, out=np.where(inside, 0.0, np.inf), where=spread > 0)
+        for x in (np.abs(difference) - slack, np.abs(difference) + slack)
+    ]
+    return np.asarray(student.sf(scores[0], freedom) + student.sf(scores[1], freedom))
 
 
 def in_deviations(difference: FloatArray, deviation: FloatArray) -> FloatArray:

@@ -157,8 +157,9 @@ def _free(kind: Sparsity, sizes: SizeShift) -> bool:
 def _questions(
     sizes: SizeShift, shift: ColourShift | None, families: list[Family], level: float
 ) -> tuple[Question, ...]:
-    """Every question with its p-value, corrected for their number; roles are a second look, not a question."""
+    """Every question with its p-value, corrected for their number, the second look at roles included."""
     asked = {"sizes": sizes.p} | ({} if shift is None else {"colours": shift.p})
+    asked |= {} if shift is None or shift.role_p is None else {"shares of roles": shift.role_p}
     asked |= {one.name: one.p for one in families}
     subjects = [subject for subject in SUBJECTS if subject in asked]
     p = [asked[subject] for subject in subjects]

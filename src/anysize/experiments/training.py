@@ -24,6 +24,7 @@ from anysize.experiments.prepared import Prepared, prepared, tables_for
 from anysize.experiments.records import Outcome, Record, Scores, now, versions
 from anysize.learning.training import Trained
 from anysize.methods import Examples, Fitted, Method, Problem, RecipeName, Run, find_method
+from anysize.methods.neural import FittedGamma, FittedGNN
 from anysize.tasks.task import FOLDS
 
 Report = Callable[[float], None]
@@ -103,30 +104,16 @@ class _Maker:
         began = time.perf_counter()
         problem = self.prepared.problem(self.job.device)
         for fitted in self._fit(problem, self.parts - 1):
-            chances = self._probabilities(fitted)
+            chances = {name: _probabilities(fitted, examples) for name, examples in self.prepared.sets.items()}
             seconds = (time.perf_counter() - began) / len(fitted.runs)
-            ends = self._last_scores(fitted)
             for member, run in enumerate(fitted.runs):
                 own = _name(run.configuration, run.seed)
                 known = {name: table[member] for name, table in chances.items()}
                 outcome = self._outcome(fitted.trained, member, run, known, scores.get(own))
-                last = ends[member] if ends else None
+                after = {name: table[len(fitted.runs) + member :][:1] for name, table in chances.items()}
+                last = {name: self._score(name, table[0]) for name, table in after.items() if len(table)}
                 yield self._record(fitted.trained, member, run, outcome, last, seconds + spent.get(own, 0.0))
             began = time.perf_counter()
-
-    def _probabilities(self, fitted: Fitted) -> dict[str, Floats]:
-        return {name: fitted.probabilities(examples) for name, examples in self.prepared.sets.items()}
-
-    def _last_scores(self, fitted: Fitted) -> list[Scores]:
-        """Of every member at its last epoch, where another may have been kept."""
-        if fitted.trained is None or fitted.trained.last is None:
-            return []
-        with fitted.trained.last.loaded():
-            chances = self._probabilities(fitted)
-        return [
-            Scores(**{name: self._score(name, table[member]) for name, table in chances.items()})
-            for member in range(len(fitted.runs))
-        ]
 
     def _score(self, split: str, chances: Floats) -> float:
         return self.prepared.task.score(self.prepared.sets[split].labels(), chances.argmax(axis=-1))
@@ -168,7 +155,13 @@ class _Maker:
         return Outcome(Scores(**scores), Scores(**losses), penalty, epoch, predictions)
 
     def _record(
-        self, trained: Trained | None, member: int, run: Run, outcome: Outcome, last: Scores | None, seconds: float
+        self,
+        trained: Trained | None,
+        member: int,
+        run: Run,
+        outcome: Outcome,
+        last: dict[str, float],
+        seconds: float,
     ) -> Record:
         # the choice depended on validation where it was looked at in every epoch
         chosen = trained is not None and bool(torch.isfinite(trained.curves["validation_score"]).all())
@@ -183,7 +176,7 @@ class _Maker:
             outcome,
             epochs=epochs,
             tied_epochs=int(trained.ties[member]) if trained is not None and chosen else None,
-            alternatives={"last": Outcome(last, epoch=epochs)} if last is not None and outcome.epoch != epochs else {},
+            alternatives={"last": Outcome(Scores(**last), epoch=epochs)} if last and outcome.epoch != epochs else {},
             curves=None if trained is None else thinned(trained, member, self.job.points),
             labels=self.prepared.test_labels,
             versions={**versions(), "anysize": __version__},
@@ -216,6 +209,13 @@ def thinned(trained: Trained, member: int, points: int) -> Curves | None:
 def device_name(device: str) -> str:
     """A device as records have it: the name of the GPU, or cpu."""
     return torch.cuda.get_device_name(device) if device.startswith("cuda") else device
+
+
+def _probabilities(fitted: Fitted, examples: Examples) -> Floats:
+    """(models, graphs, classes), and where it is known the same again after the last epoch: (2 models, ...)."""
+    if isinstance(fitted, FittedGamma | FittedGNN) and fitted.trained is not None:
+        return fitted.probabilities(examples, fitted.trained.last)
+    return fitted.probabilities(examples)
 
 
 def _kept_epoch(trained: Trained, member: int) -> int:

@@ -19,7 +19,7 @@ from anysize.counting.counts import Counts
 from anysize.learning.objectives import attribute_penalty, cross_entropy, logit_penalty
 from anysize.learning.roles import colour_roles
 from anysize.learning.settings import Recipe, Settings
-from anysize.learning.training import Losses, Trained, train
+from anysize.learning.training import LastEpoch, Losses, Trained, train
 from anysize.learning.vocabulary import Kind, Vocabulary
 from anysize.representations.batch import PatternBatch
 from anysize.representations.gamma import GammaGNN, GammaOneHot, GammaRP, GraphModel, read
@@ -140,9 +140,9 @@ class GammaStack:
     members: tuple[Settings, ...]
     trained: Trained | None = None
 
-    def logits(self, counts: Counts) -> NDArray[np.float32]:
-        """(models, graphs, classes)."""
-        return self._run(counts, self.model)
+    def logits(self, counts: Counts, last: LastEpoch | None = None) -> NDArray[np.float32]:
+        """(models, graphs, classes); with ``last`` of the models after their last epoch too, in (2 models, ...)."""
+        return self._run(counts, self.model if last is None else last.beside(self.model))
 
     def represent(self, counts: Counts) -> NDArray[np.float32]:
         """Gamma(G) of every graph: (models, graphs, width)."""

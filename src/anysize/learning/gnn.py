@@ -16,7 +16,7 @@ from anysize.colours import ColourName
 from anysize.graphs import GraphSet, IntArray
 from anysize.learning.objectives import by_environment, cross_entropy
 from anysize.learning.settings import Recipe, Settings
-from anysize.learning.training import Losses, Trained, train
+from anysize.learning.training import LastEpoch, Losses, Trained, train
 from anysize.representations.encoders import LAYERS
 from anysize.representations.gamma import GraphModel
 from anysize.representations.gnn import IDENTITIES, GraphGNN, GraphRP, drawn_identities, fixed_identities, structure_of
@@ -171,19 +171,23 @@ class GNNStack:
     members: tuple[Settings, ...]
     trained: Trained | None = None
 
-    def logits(self, graphs: GraphSet) -> NDArray[np.float32]:
-        """(models, graphs, classes)."""
-        return self._run(graphs, self.model, self.shape.classes)
+    def logits(self, graphs: GraphSet, last: LastEpoch | None = None) -> NDArray[np.float32]:
+        """(models, graphs, classes); with ``last`` of the models after their last epoch too, in (2 models, ...)."""
+        if last is None:
+            return self._run(graphs, self.model, len(self.members), self.shape.classes)
+        return self._run(graphs, last.beside(self.model), 2 * len(self.members), self.shape.classes)
 
     def represent(self, graphs: GraphSet) -> NDArray[np.float32]:
         """The representation of every graph, before the head: (models, graphs, width)."""
-        return self._run(graphs, self.model.represent, self.model.columns.shape[1])
+        return self._run(graphs, self.model.represent, len(self.members), self.model.columns.shape[1])
 
     @torch.no_grad()
-    def _run(self, graphs: GraphSet, function: Callable[[Structure], Tensor], width: int) -> NDArray[np.float32]:
+    def _run(
+        self, graphs: GraphSet, function: Callable[[Structure], Tensor], models: int, width: int
+    ) -> NDArray[np.float32]:
         device = next(self.model.parameters()).device
         self.model.eval()
-        nothing = np.zeros((len(self.members), 0, width), np.float32)
+        nothing = np.zeros((models, 0, width), np.float32)
         structures = (self.shape.structure(part, self.palette, device) for part in self._parts(graphs))
         return np.concatenate([nothing, *(function(structure).cpu().numpy() for structure in structures)], axis=1)
 

@@ -16,6 +16,7 @@ from anysize.learning.scores import SCORES
 from anysize.learning.selection import EpochChoice, stacked_state
 from anysize.learning.settings import Recipe, Settings
 from anysize.representations.randomness import uniform
+from anysize.representations.structure import Structure
 
 EAGER_CALLS = 3  # before a CUDA graph is recorded
 LOOK_EVERY = 10  # epochs between looks at models that have run out of patience
@@ -62,14 +63,18 @@ class LastEpoch:
         self.model, self.models = model, models
         self.tensors = {name: tensor.detach().clone() for name, tensor in stacked_state(model, models).items()}
 
-    @contextmanager
-    def loaded(self) -> Iterator[None]:
-        """The model is in this state meanwhile."""
-        self._swap()
-        try:
-            yield
-        finally:
+    def beside(self, function: Callable[[Structure], Tensor]) -> Callable[[Structure], Tensor]:
+        """A function of the kept models and then of those after the last epoch, along the first axis."""
+
+        def both(structure: Structure) -> Tensor:
+            kept = function(structure)
             self._swap()
+            try:
+                return torch.cat([kept, function(structure)])
+            finally:
+                self._swap()
+
+        return both
 
     def _swap(self) -> None:
         with torch.no_grad():

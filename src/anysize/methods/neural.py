@@ -11,7 +11,7 @@ import numpy as np
 from anysize.learning.gamma import GammaStack, fit_gamma
 from anysize.learning.gnn import GNNStack, fit_gnn
 from anysize.learning.settings import Recipe, Settings
-from anysize.learning.training import Trained
+from anysize.learning.training import LastEpoch, Trained
 from anysize.learning.vocabulary import Kind
 from anysize.methods.fitted import Arrays, FloatArray, Run, sizes_of, softmax
 from anysize.methods.problem import Examples, Problem, Sizes
@@ -83,8 +83,8 @@ class FittedGamma:
     def trained(self) -> Trained | None:
         return self.stack.trained
 
-    def probabilities(self, examples: Examples) -> FloatArray:
-        return softmax(self.stack.logits(examples.counts(self.k)))
+    def probabilities(self, examples: Examples, last: LastEpoch | None = None) -> FloatArray:
+        return softmax(self.stack.logits(examples.counts(self.k), last))
 
     def represent(self, examples: Examples) -> FloatArray:
         return self.stack.represent(examples.counts(self.k)).astype(np.float64)
@@ -138,8 +138,8 @@ class FittedGNN:
     def trained(self) -> Trained | None:
         return self.stack.trained
 
-    def probabilities(self, examples: Examples) -> FloatArray:
-        return softmax(self.stack.logits(examples.whole("a GNN")))
+    def probabilities(self, examples: Examples, last: LastEpoch | None = None) -> FloatArray:
+        return softmax(self.stack.logits(examples.whole("a GNN"), last))
 
     def represent(self, examples: Examples) -> FloatArray:
         return self.stack.represent(examples.whole("a GNN")).astype(np.float64)
