@@ -15,9 +15,10 @@ import torch
 sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # benchmarks/ lies beside src/, outside the package
 
 from benchmarks import baselines, plain_gnn
-from benchmarks.baselines import ROWS, WORKLOADS, Data, Row, Workload, check, main
+from benchmarks.baselines import check, main
 from benchmarks.plain_gnn import Graphs, PlainGNN, batches, train_plain
 from benchmarks.stacks import WrongAnswer, best_rates
+from benchmarks.workloads import ROWS, WORKLOADS, Data, Row, Workload
 
 ROOT = Path(__file__).resolve().parents[2]
 BY_NAME = {row.name: row for row in ROWS}
