@@ -50,6 +50,7 @@ format: $(STAMP) ## let ruff rewrite
 bench: $(STAMP)  ## speed of counting beside igraph and networkx, of training beside plain PyG models
 	$(BIN)/python -m benchmarks.counting
 	$(BIN)/python -m benchmarks.learning --quick
+	$(BIN)/python -m benchmarks.baselines --quick
 
 results: $(STAMP) ## docs/results.md, the table of README.md and its figure, from results/records
 	$(BIN)/python -m anysize.experiments.results --records results/records --out docs/results.md --readme README.md
