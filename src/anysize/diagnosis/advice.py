@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from anysize.diagnosis.colours import SLIGHT
 from anysize.diagnosis.findings import Findings
 
 Trust = Literal["as in validation", "with care", "do not trust"]
@@ -49,7 +50,8 @@ def _method(found: Findings) -> tuple[str, list[str], list[str]]:
     """Name, settings, reasons."""
     nature = None if found.label is None else found.label.verdict
     if not (found.sizes_moved or found.colours_moved):
-        why = "No shift of sizes or colours was found, so that methods made for such shifts have nothing to add."
+        asked = "sizes" if found.colours is None else "sizes or colours"
+        why = f"No shift of {asked} was found, so that methods made for such shifts have nothing to add."
         return "gin-sum", [], [why, "A plain GNN on whole graphs, or the WL kernel, sees more than patterns do."]
     if found.sizes_moved and nature == "extensive":
         return "wl-kernel", [], [
@@ -81,7 +83,11 @@ def _gamma(found: Findings) -> tuple[list[str], list[str]]:
             reasons.append("These graphs are sparse: shares of connected subsets stay comparable, densities do not.")
     if found.colours is None:
         return settings, reasons
-    if not found.colours_moved:
+    if not found.colours_moved and found.colours.expected >= SLIGHT:
+        reasons.append(
+            "No shift of colours was found, but one could go unseen among so few graphs: the attribute penalty stays."
+        )
+    elif not found.colours_moved:
         settings.append("penalty=0")
         reasons.append("Colours hardly shift, so that they can be read at face value: no attribute penalty.")
     elif found.within_roles:
@@ -124,11 +130,13 @@ def _cautions(found: Findings) -> tuple[list[str], Trust]:
         doubt(2, f"{share} of the vertices have colours that training never saw, about which nothing was learned.")
     if found.within_roles is False:
         doubt(1, "The mix of colours itself has changed: if the label depends on it, the rate of classes changes too.")
+    elif found.colours_moved and found.within_roles is None:
+        doubt(1, "Whether colours shift among exchangeable ones only is not known.")
     if found.gap.unlike is not None and found.gap.unlike > UNLIKE and found.sparsity.kind == "dense":
         doubt(2, f"{found.gap.unlike:.0%} of the new graphs have densities unlike those of any training graph.")
     if found.sizes_moved:
         _size_cautions(found, doubt)
-    if found.nothing_found and found.sizes.detectable > FEW_SEEN:
+    if not found.beyond_size and found.sizes.detectable > FEW_SEEN:
         doubt(1, "There are few graphs: a shift that matters could go unseen.")
     levels: tuple[Trust, ...] = ("as in validation", "with care", "do not trust")
     return cautions, levels[doubts]

@@ -19,6 +19,8 @@ IntArray = NDArray[np.int64]
 DRAWS = 999
 MOST_COLOURS = 300  # the most common ones are compared one by one, all others together
 MOST_ROLES = 60  # finding roles compares every pair of colours
+RARE = 60  # vertices in training: of a colour with fewer, the role is found wrong in 5 % to 50 % of the time
+MOVES = 0.01  # a share that moves by less can be in any role: it hardly matters
 SLIGHT = 0.05  # a distance that exceeds chance by less is hardly worth a method
 
 
@@ -43,7 +45,8 @@ class ColourShift:
 
     Where colours move, ``roles`` groups training colours that can be exchanged (see `anysize.learning.roles`), and
     ``role_distance``, ``role_expected``, ``role_p`` repeat the test with the shares of roles; None where roles were
-    not looked for, with the reason in ``no_roles``.
+    not looked for, with the reason in ``no_roles``. Where colours that move are too rare in training for a role,
+    ``roles`` is None, too, and the test is for the roles that would explain most.
     """
 
     train_colours: int
@@ -84,7 +87,7 @@ def colour_shift(both: GraphSet, train: int, y: NDArray[Any] | None, seed: int, 
     """
     shares = colour_shares(both)
     before, after = shares[:train].mean(axis=0), shares[train:].mean(axis=0)
-    distance, expected, p = permutation_test(_merged_rare(shares), train, DRAWS, seed)
+    distance, expected, p = permutation_test(_merged_rare(shares), both.sizes, train, DRAWS, seed)
     unseen = [code for code in range(len(both.palette)) if before[code] == 0 and after[code] > 0]
     gone = [code for code in range(len(both.palette)) if after[code] == 0 and before[code] > 0]
     order = np.argsort(-np.abs(after - before), kind="stable").tolist()
@@ -99,7 +102,7 @@ def colour_shift(both: GraphSet, train: int, y: NDArray[Any] | None, seed: int, 
         expected=expected,
         p=p,
     )
-    return found if p > level or found.slight else _with_roles(found, both[:train], y, shares, both.palette, seed)
+    return found if p > level or found.slight else _with_roles(found, both, train, y, shares, seed)
 
 
 def colour_shares(graphs: GraphSet) -> FloatArray:
@@ -127,37 +130,52 @@ def by_role(graphs: GraphSet, roles: tuple[tuple[ColourName, ...], ...]) -> Grap
 
 
 def _with_roles(
-    found: ColourShift,
-    train: GraphSet,
-    y: NDArray[Any] | None,
-    shares: FloatArray,
-    palette: tuple[ColourName, ...],
-    seed: int,
+    found: ColourShift, both: GraphSet, train: int, y: NDArray[Any] | None, shares: FloatArray, seed: int
 ) -> ColourShift:
-    """Roles from the training graphs, and the test again with the shares of roles; ``palette`` names the columns."""
+    """Roles from the training graphs, and the test again with the shares of roles."""
     if found.train_colours > MOST_ROLES:
         return replace(found, no_roles=f"roles are looked for among at most {MOST_ROLES} colours")
     try:
         from anysize.learning.roles import colour_roles
     except ImportError:
         return replace(found, no_roles="roles of colours need the learning part, pip install 'anysize[learn]'")
-    _, classes = np.unique(np.zeros(len(train)) if y is None else y, return_inverse=True)
+    _, classes = np.unique(np.zeros(train) if y is None else y, return_inverse=True)
     used = [item.name for item in found.shares if item.train > 0]
-    counted = count(train.with_palette(used), 3 if (train.sizes >= 3).any() else 2)
+    counted = count(both[:train].with_palette(used), 3 if (both.sizes[:train] >= 3).any() else 2)
     numbers = colour_roles(counted, classes.astype(np.int64)).tolist()
     role = dict(zip(counted.palette, numbers, strict=True))
+    vertices = dict(zip(both.palette, both.sizes[:train] @ shares[:train], strict=True))
+    rare = [item for item in found.shares if 0 < vertices[item.name] < RARE and abs(item.new - item.train) >= MOVES]
+    if rare:
+        role = _kindest(found, role, {item.name for item in rare})
+        listed = ", ".join(f"{item.name} ({vertices[item.name]:.0f} vertices)" for item in rare[:5])
+        found = replace(found, no_roles=f"too rare in the training graphs for a role to be told: {listed}")
+    else:
+        found = replace(
+            found,
+            shares=tuple(replace(item, role=role.get(item.name)) for item in found.shares),
+            roles=tuple(tuple(name for name in counted.palette if role[name] == n) for n in sorted(set(numbers))),
+        )
     # the share of every role; a colour that training never saw is a column of its own
-    column = [role.get(name, len(role) + code) for code, name in enumerate(palette)]
+    column = [role.get(name, len(role) + code) for code, name in enumerate(both.palette)]
     _, place = np.unique(column, return_inverse=True)
-    distance, expected, p = permutation_test(shares @ np.eye(int(place.max()) + 1)[place], len(train), DRAWS, seed)
-    return replace(
-        found,
-        shares=tuple(replace(item, role=role.get(item.name)) for item in found.shares),
-        roles=tuple(tuple(name for name in counted.palette if role[name] == n) for n in sorted(set(numbers))),
-        role_distance=distance,
-        role_expected=expected,
-        role_p=p,
-    )
+    merged = shares @ np.eye(int(place.max()) + 1)[place]
+    distance, expected, p = permutation_test(merged, both.sizes, train, DRAWS, seed)
+    return replace(found, role_distance=distance, role_expected=expected, role_p=p)
+
+
+def _kindest(found: ColourShift, role: dict[ColourName, int], rare: set[ColourName]) -> dict[ColourName, int]:
+    """Roles in which each rare colour, those that move most first, joins the role that leaves least of the shift."""
+    moved = {item.name: item.new - item.train for item in found.shares}
+    kept = {name: number for name, number in role.items() if name not in rare} or dict.fromkeys(role, 0)
+    gap = dict.fromkeys(kept.values(), 0.0)
+    for name, number in kept.items():
+        gap[number] += moved[name]
+    for name in (item.name for item in found.shares if item.name in rare and item.name not in kept):
+        best = min(gap, key=lambda number: abs(gap[number] + moved[name]) - abs(gap[number]))
+        kept[name] = best
+        gap[best] += moved[name]
+    return kept
 
 
 def _merged_rare(shares: FloatArray) -> FloatArray:

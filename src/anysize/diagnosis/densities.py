@@ -86,6 +86,12 @@ class Family:
         errors, weights = zip(*known, strict=True)
         return float(np.exp(min(2 * np.average(errors, weights=weights), 20.0)))
 
+    @property
+    def finite(self) -> int:
+        """How many patterns differ by no more than finite sizes may explain, and better so than by a trend."""
+        may = (item for item in self.patterns if item.judgement == "size may explain")
+        return sum(item.p_trend is None or item.p_finite >= item.p_trend for item in may)
+
     def number(self, judgement: Judgement) -> int:
         """How many patterns were judged so."""
         return sum(item.judgement == judgement for item in self.patterns)
@@ -169,15 +175,18 @@ def sample_of(counts: Counts, train: int, over: Over) -> Sample:
 def family(name: str, over: Over, sample: Sample, level: float, free: bool = False) -> Family:
     """Test every pattern of a sample; the false discovery rate among those found beyond size is at most ``level``.
 
-    ``free`` says that equal densities cannot be expected anyway (sparse graphs of other sizes): patterns that are too
-    rare in training for a trend of their own are then allowed any power law that makes sense.
+    ``free`` says that equal densities cannot be expected anyway (sparse graphs of other sizes): effects of order 1/N
+    are then no explanation, and patterns that are too rare in training for a trend of their own are allowed any power
+    law that makes sense.
     """
     at = sample.train
     a, b, ways, sizes = sample.values[:at], sample.values[at:], sample.ways, sample.sizes
     if not len(sample.patterns) or len(a) < 2 or not len(b):
         return Family(name, over, (), 1.0)
     constant = mean_difference(a, b, ways[:at], ways[at:])
-    finite = finite_size(sample.patterns, sample.shares, sizes[:at], sizes[at:]) * np.maximum(a.mean(0), b.mean(0))
+    finite = np.zeros(len(sample.patterns))
+    if not free:
+        finite += finite_size(sample.patterns, sample.shares, sizes[:at], sizes[at:]) * np.maximum(a.mean(0), b.mean(0))
     p_finite = two_sided(constant.difference, constant.error, constant.freedom, finite)
     able = fittable(a, sizes[:at])
     trend, ratio, error, effect = (np.full(len(able), np.nan) for _ in range(4))
@@ -194,7 +203,9 @@ def family(name: str, over: Over, sample: Sample, level: float, free: bool = Fal
     left = np.divide(finite, np.abs(constant.difference), out=np.zeros_like(finite), where=constant.difference != 0)
     left = np.maximum(1 - left, 0.0) * constant.effect
     effect = np.where(trend > p_finite, effect, left)  # of the explanation that fits better
-    q, q_constant = benjamini_hochberg(p), benjamini_hochberg(constant.p)
+    # where finite sizes may explain much more than chance does, a pattern has little to say
+    much = np.divide(finite, constant.error, out=np.zeros_like(finite), where=constant.error > 0)
+    q, q_constant = benjamini_hochberg(p, 1 / (1 + much**2)), benjamini_hochberg(constant.p)
     order = np.lexsort((-np.abs(effect), p)).tolist()
     items = tuple(
         PatternShift(

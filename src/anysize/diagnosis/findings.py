@@ -110,6 +110,8 @@ class Findings:
         shift = self.colours
         if shift is None or not self.colours_moved or shift.role_p is None:
             return None
+        if shift.roles is None:  # colours too rare for a role: the test is for the kindest roles
+            return False if self.role_shares_moved else None
         return shift.exchangeable and not (self.role_shares_moved or self.found("patterns by role"))
 
     @property

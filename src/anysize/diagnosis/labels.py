@@ -109,7 +109,7 @@ def _why_not(y: NDArray[Any], codes: IntArray) -> str:
     if len(amounts) < 2:
         return "all training graphs have one class"
     if amounts.min() < FOLDS:
-        return f"the smallest class has only {amounts.min()} training graphs"
+        return f"the smallest class has only {amounts.min()} training graph{'' if amounts.min() == 1 else 's'}"
     return "" if find_spec("sklearn") else "scikit-learn is not installed (pip install 'anysize[learn]')"
 
 

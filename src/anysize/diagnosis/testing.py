@@ -5,7 +5,7 @@ The unit is always the graph: vertices of one graph are not independent, graphs 
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -14,6 +14,7 @@ from scipy.stats import t as student
 FloatArray = NDArray[np.float64]
 
 FEW = 5  # a variance from fewer graphs is not worth much: the other set's stands in
+UNSTEADY = 15  # with fewer graphs than that, variances are too noisy to make up for other sizes
 CELLS_AT_ONCE = 4_000_000  # of the random regroupings, to bound memory
 
 
@@ -29,18 +30,23 @@ def simes(p: ArrayLike) -> float:
     return float(adjusted.min(initial=1.0))
 
 
-def benjamini_hochberg(p: ArrayLike) -> FloatArray:
+def benjamini_hochberg(p: ArrayLike, weights: ArrayLike = 1.0) -> FloatArray:
     """Adjusted p-values: those of at most q have a false discovery rate of at most q.
+
+    ``weights`` that do not depend on the p-values give some questions a larger part of the error (p divided by the
+    weight over its mean).
 
     >>> benjamini_hochberg([0.01, 0.02, 0.9]).round(3).tolist()
     [0.03, 0.03, 0.9]
     """
     values = np.asarray(p, np.float64)
+    shares = np.asarray(weights, np.float64)
+    values = values * float(shares.mean()) / shares
     order = np.argsort(values)
     scaled = values[order] * len(values) / np.arange(1, len(values) + 1)
     adjusted = np.empty_like(values)
     adjusted[order] = np.minimum.accumulate(scaled[::-1])[::-1]
-    return np.minimum(adjusted, 1.0)
+    return np.asarray(np.minimum(adjusted, 1.0))
 
 
 def holm(p: ArrayLike) -> FloatArray:
@@ -131,14 +137,18 @@ def in_deviations(difference: FloatArray, deviation: FloatArray) -> FloatArray:
     return np.asarray(difference / np.maximum(deviation, np.maximum(np.abs(difference) / 10, 1e-300)))
 
 
-def permutation_test(shares: FloatArray, train: int, draws: int, seed: int) -> tuple[float, float, float]:
+def permutation_test(
+    shares: FloatArray, sizes: NDArray[Any], train: int, draws: int, seed: int
+) -> tuple[float, float, float]:
     """Do mean shares differ more than between random regroupings of the graphs?
 
     The statistic is the sum over columns of squared differences of means, each divided by its own variance, so that
-    the test holds for sets with other variances too (small graphs vary more than large ones).
+    the test holds for sets with other variances too (small graphs vary more than large ones). Sets of a few graphs have
+    no variance to speak of: there, deviations of smaller graphs are shrunk as sqrt(N) to the size of the larger set's.
 
     Args:
         shares: (graphs, colours), training graphs first.
+        sizes: vertices (graphs,).
         train: how many of them are training graphs.
         draws: random regroupings.
         seed: of these.
@@ -150,29 +160,51 @@ def permutation_test(shares: FloatArray, train: int, draws: int, seed: int) -> t
     graphs = len(shares)
     group = np.zeros(graphs)
     group[:train] = 1.0
-    observed, moved = _statistics(shares, group[None])
+    level = _levelled(shares, sizes, train)
+    observed, moved = _statistic(level, group[None]), _distance(shares, group[None])
     beyond, distances = 0, []
     at_once = max(1, CELLS_AT_ONCE // graphs)
     for start in range(0, draws, at_once):
         groups = np.stack([rng.permutation(group) for _ in range(min(at_once, draws - start))])
-        statistic, distance = _statistics(shares, groups)
-        beyond += int((statistic >= observed[0] * (1 - 1e-12)).sum())
-        distances.append(distance)
+        beyond += int((_statistic(level, groups) >= observed[0] * (1 - 1e-12)).sum())
+        distances.append(_distance(shares, groups))
     return float(moved[0]), float(np.concatenate(distances).mean()), (1 + beyond) / (1 + draws)
 
 
-def _statistics(shares: FloatArray, groups: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """The statistic and the total variation distance of every grouping (groupings, graphs) of 0 and 1."""
+def _levelled(shares: FloatArray, sizes: NDArray[Any], train: int) -> FloatArray:
+    """The shares, with deviations of small graphs shrunk where one of the sets has few graphs."""
+    if min(train, len(shares) - train) >= UNSTEADY:
+        return shares
+    many = slice(train, None) if 2 * train < len(shares) else slice(None, train)
+    centre = shares[many].mean(axis=0)
+    shrunk = np.minimum(1.0, np.sqrt(sizes / max(float(np.median(sizes[many])), 1.0)))
+    return np.asarray(centre + (shares - centre) * shrunk[:, None])
+
+
+def _means(shares: FloatArray, groups: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Mean shares (groupings, colours) of the graphs marked 1 in each grouping (groupings, graphs), and of the rest."""
+    many, sums = groups.sum(axis=1)[:, None], groups @ shares
+    return np.asarray(sums / many), np.asarray((shares.sum(0) - sums) / (len(shares) - many))
+
+
+def _distance(shares: FloatArray, groups: FloatArray) -> FloatArray:
+    """The total variation distance of every grouping."""
+    one, other = _means(shares, groups)
+    return np.asarray(np.abs(one - other).sum(axis=1) / 2)
+
+
+def _statistic(shares: FloatArray, groups: FloatArray) -> FloatArray:
+    """The statistic of every grouping."""
     many = groups.sum(axis=1)[:, None]
     few = len(shares) - many
-    sums, squares = groups @ shares, groups @ shares**2
-    one, other = sums / many, (shares.sum(0) - sums) / few
+    one, other = _means(shares, groups)
     gap = one - other
-    if min(many.min(), few.min()) < FEW:  # too few graphs for variances of their own
+    if min(many.min(), few.min()) < UNSTEADY:  # too few graphs for variances of their own
         variance = np.broadcast_to(shares.var(axis=0), gap.shape)
     else:
+        squares = groups @ shares**2
         variance = (squares / many - one**2) / (many - 1) + ((shares**2).sum(0) - squares) / few / (few - 1)
         variance = variance - other**2 / (few - 1)
     scale = 1e-12 * max(float((shares**2).mean()), 1e-300)  # what rounding leaves of a column that does not vary
     statistic = np.divide(gap**2, np.maximum(variance, scale), out=np.zeros_like(gap), where=gap**2 > scale)
-    return np.asarray(statistic.sum(axis=1)), np.asarray(np.abs(gap).sum(axis=1) / 2)
+    return np.asarray(statistic.sum(axis=1))

@@ -30,7 +30,7 @@ class Section:
 
 def sections(found: Findings, advice: Advice) -> tuple[Section, ...]:
     """The whole report."""
-    made = [Section("Sizes", *_sizes(found.sizes, found.sizes_moved))]
+    made = [Section("Sizes", *_sizes(found.sizes, found.sizes_moved, found.graphs[1] == 1))]
     if found.colours is not None:
         made.append(Section("Colours", *_colours(found, found.colours)))
     made.append(Section("Densities", *_densities(found)))
@@ -41,21 +41,27 @@ def sections(found: Findings, advice: Advice) -> tuple[Section, ...]:
     return tuple(made)
 
 
-def _sizes(shift: SizeShift, moved: bool) -> tuple[str, tuple[str, ...]]:
+def _sizes(shift: SizeShift, moved: bool, single: bool) -> tuple[str, tuple[str, ...]]:
     medians = f"median {_number(shift.new[2])} vertices, training {_number(shift.train[2])}"
     ranges = f"{_range(shift.new)}, training {_range(shift.train)}"
     test = f"The distribution functions differ by up to {shift.ks:.2f} ({_p(shift.p)})."
     if not moved:
-        limit = f"With so many graphs, differences below about {shift.detectable:.2f} go unseen."
+        limit = f"With these numbers of graphs, differences below about {shift.detectable:.2f} go unseen."
+        limit = limit if shift.detectable < 1 else "With so few graphs, any difference may go unseen."
         return "no shift found", (f"Sizes do not differ more than by chance: {medians}.", test, limit)
     how = "larger" if shift.ratio > 1 else "smaller"
     times = max(shift.ratio, 1 / max(shift.ratio, 1e-9))
     compared = f"{times:.1f} times {how}" if times >= 1.05 else "about as large in the middle, but spread otherwise"
     if shift.verdict == "disjoint":
-        within = "None of them lies within the sizes seen in training."
+        within = f"{'It does not lie' if single else 'None of them lies'} within the sizes seen in training."
     else:
         within = f"{_percent(shift.within)} of them lie within the sizes seen in training."
-    sentence = f"The new graphs are {compared} ({medians}; {ranges})."
+    whole = f"{_number(shift.new[2])} vertices; training {_range(shift.train)}, median {_number(shift.train[2])}"
+    sentence = (
+        f"The new graph is {compared} ({whole})."
+        if single
+        else (f"The new graphs are {compared} ({medians}; {ranges}).")
+    )
     return f"{shift.verdict}, {compared}", (sentence, within, test)
 
 
@@ -83,8 +89,12 @@ def _colours(found: Findings, shift: ColourShift) -> tuple[str, tuple[str, ...]]
 
 
 def _roles(found: Findings, shift: ColourShift, told: list[str]) -> tuple[str, tuple[str, ...]]:
-    if shift.roles is None or shift.role_distance is None or shift.role_p is None:
+    if shift.role_distance is None or shift.role_p is None or (shift.roles is None and found.within_roles is None):
         return "a shift", (*told, f"Whether it stays within exchangeable colours is not known: {shift.no_roles}.")
+    if shift.roles is None:
+        least = f"the shares of roles differ by {shift.role_distance:.2f} or more ({_p(shift.role_p)})"
+        told.append(f"Some colours are {shift.no_roles}. Whatever their roles are, {least}.")
+        return "a shift beyond exchangeable colours", tuple(told)
     groups = [" and ".join(map(str, role)) for role in shift.roles if len(role) > 1]
     if not groups:
         told.append("No two colours play the same role in the training graphs, so that none can stand for another.")
@@ -95,13 +105,15 @@ def _roles(found: Findings, shift: ColourShift, told: list[str]) -> tuple[str, t
     )
     rest = f"the shares of roles differ by {shift.role_distance:.2f} ({_p(shift.role_p)})"
     if found.within_roles:
-        told.append(f"The shift stays within these roles, as far as can be seen: {rest}.")
+        little = ", which is more than chance but little" if found.found("shares of roles") else ""
+        told.append(f"The shift stays within these roles, as far as can be seen: {rest}{little}.")
         return "a shift within exchangeable colours", tuple(told)
-    by_role = found.family("patterns by role")
-    if shift.role_p > found.level and by_role is not None:
-        told.append(f"{rest[0].upper()}{rest[1:]}, but patterns by role differ ({_p(by_role.p)}): roles have changed.")
-    else:
+    if found.role_shares_moved:
         told.append(f"The shift goes beyond these roles: {rest}.")
+        told += ["A colour that training never saw counts as a role of its own."] if shift.unseen else []
+    by_role = found.family("patterns by role")
+    if found.found("patterns by role") and by_role is not None and not found.role_shares_moved:
+        told.append(f"{rest[0].upper()}{rest[1:]}, but patterns by role differ ({_p(by_role.p)}): roles have changed.")
     return "a shift beyond exchangeable colours", tuple(told)
 
 
@@ -109,10 +121,8 @@ def _densities(found: Findings) -> tuple[str, tuple[str, ...]]:
     sparsity = found.sparsity
     told = []
     if any(found.too_small):
-        told.append(
-            f"{found.too_small[0]} training and {found.too_small[1]} new graphs have fewer than {found.k} vertices and "
-            "are left out here."
-        )
+        train, new = (f"{few} of {all}" for few, all in zip(found.too_small, found.graphs, strict=True))
+        told.append(f"Graphs of fewer than {found.k} vertices are left out here: {train} in training, {new} new ones.")
     falls = "" if sparsity.exponent is None else f" (edge density goes as N^{sparsity.exponent:.2f})"
     if sparsity.kind == "sparse":
         told.append(
@@ -127,7 +137,10 @@ def _densities(found: Findings) -> tuple[str, tuple[str, ...]]:
     for family in found.families:
         told += _family(family, found)
     if found.beyond_size and found.label is not None:
-        told.append("Another mix of classes in the new graphs would look the same.")
+        other = (
+            "Another mix of classes in the new graphs" if len(found.label.classes) != 1 else "Graphs of other classes"
+        )
+        told.append(f"{other} would look the same.")
     if found.beyond_size:
         return "a shift beyond what sizes explain", tuple(told)
     if found.found("coloured densities") and not found.colours_moved:
@@ -139,20 +152,27 @@ def _densities(found: Findings) -> tuple[str, tuple[str, ...]]:
 
 def _family(family: Family, found: Findings) -> Iterator[str]:
     title = {
-        "plain densities": f"plain patterns of 2 to {found.k} vertices, densities over subsets",
-        "connected shares": f"plain patterns of 3 to {found.k} vertices, shares of connected subsets",
+        "plain densities": f"plain patterns of {_upto(2, found.k)} vertices, densities over subsets",
+        "connected shares": f"plain patterns of {_upto(3, found.k)} vertices, shares of connected subsets",
         "coloured densities": "coloured patterns",
         "patterns by role": "patterns coloured by role",
     }[family.name]
-    beyond, may = family.number("beyond size"), family.number("size may explain")
+    beyond, may, finite = family.number("beyond size"), family.number("size may explain"), family.finite
     tested = len(family.patterns)
     if not tested:
         yield f"{title.capitalize()}: none is common enough to be tested."
         return
     parts = [f"{beyond} of {tested} differ beyond what sizes explain"]
-    parts += [f"{may} differ as a trend with size would allow"] if may else []
+    parts += [f"{finite} differ by no more than effects of order 1/N may bring about"] if finite else []
+    parts += [f"{may - finite} differ as a trend with size would allow"] if may > finite else []
     yield f"{title[0].upper()}{title[1:]}: {'; '.join(parts)} ({_p(family.p)})."
-    if may and family.margin is not None and family.margin > WIDE and family is found.shown:
+    if finite and family is found.shown:
+        most = max(item.finite / max(item.train, item.new, 1e-300) for item in family.patterns)
+        yield (
+            f"Groups of exactly equal size, for one, make densities differ between these sizes, by up to "
+            f"{_percent(min(most, 1.0))} of the largest patterns': the same model may look so."
+        )
+    if may > finite and family.margin is not None and family.margin > WIDE and family is found.shown:
         yield (
             f"So far from the training sizes the trend is good to a factor of {family.margin:.2g} only, which hides "
             "much."
@@ -268,6 +288,10 @@ def _some(names: Iterable[object]) -> str:
 
 def _span(one: RateBin) -> str:
     return f"{one.smallest}" if one.smallest == one.largest else f"{one.smallest} to {one.largest}"
+
+
+def _upto(low: int, high: int) -> str:
+    return f"{low} to {high}" if high > low else f"{high}"
 
 
 def _plural(amount: int, one: str, many: str) -> str:

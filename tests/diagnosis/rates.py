@@ -1,0 +1,136 @@
+"""How often the diagnosis raises an alarm, by simulation: false ones where only sizes (and colours of one role) change,
+true ones where more does. Run as a script it prints the tables of docs/diagnose.md:
+
+    python tests/diagnosis/rates.py 100          # pairs of sets per situation
+"""
+
+from __future__ import annotations
+
+import sys
+from dataclasses import dataclass, replace
+from unittest.mock import patch
+
+import numpy as np
+
+import anysize as az
+from anysize.diagnosis import Findings
+from anysize.graphons import Graphon, SmoothGraphon
+
+BLOCKS = tuple(az.BlockModel(within=(0.2, 0.2), between=p) for p in (0.1, 0.3))
+SHARP = tuple(az.BlockModel(within=(0.6, 0.6), between=p) for p in (0.1, 0.2))
+RANDOM = (az.ErdosRenyi(0.2), az.ErdosRenyi(0.4))
+SLOPES = tuple(SmoothGraphon(lambda u, v, a=a: a * (u + v) / 2 + 0.05) for a in (0.4, 0.7))
+ONE, ONE_TURNED = ({"red": 0.7, "blue": 0.3},), ({"red": 0.3, "blue": 0.7},)
+TWO, TWO_TURNED = (
+    ({"red": s, "blue": 1 - s}, {"green": s, "yellow": 1 - s}) for s in (0.9, 0.1)
+)  # as in the paper's tasks
+PLACED = ({"red": 0.8, "blue": 0.2}, {"green": 1.0})
+MISPLACED = ({"red": 0.8, "green": 0.2}, {"green": 0.8, "blue": 0.2})  # the same shares of colours
+
+FRESH = 1000  # seeds from here on were never looked at while the rules were made
+
+
+@dataclass(frozen=True)
+class Side:
+    """One set of graphs, but for their number and seed."""
+
+    graphons: tuple[Graphon, ...]
+    sizes: tuple[int, ...]
+    colours: tuple[dict[str, float], ...] | None = None
+    balanced: bool = False
+    mix: tuple[float, ...] | None = None
+
+    def draw(self, graphs: int, seed: tuple[int, int]) -> az.GraphSet:
+        environment = az.Environment(self.sizes, self.colours, blocks="balanced" if self.balanced else "iid")
+        return az.sample_graphs(self.graphons, environment, graphs, seed, self.mix)
+
+
+Pair = tuple[Side, Side]
+
+
+def grown(side: Side, sizes: tuple[int, ...] = (40,), **changed: object) -> Pair:
+    """The same model at other sizes, and with what else is said."""
+    return side, replace(side, sizes=sizes, **changed)  # type: ignore[arg-type]
+
+
+SMALL, LOW, HIGH, ANY = (20,), (14, 20), (20, 30), tuple(range(14, 31))
+SAME: dict[str, list[Pair]] = {
+    "Erdos-Renyi": [grown(Side(RANDOM, s)) for s in (SMALL, LOW, HIGH, ANY)],
+    "smooth graphons": [grown(Side(SLOPES, s)) for s in (SMALL, LOW, HIGH, ANY)],
+    "blocks": [grown(Side(BLOCKS, s)) for s in (SMALL, LOW, HIGH, ANY)],
+    "balanced blocks": [grown(Side(BLOCKS, s, balanced=True)) for s in (SMALL, LOW, HIGH, ANY)],
+    "balanced blocks, one class": [grown(Side((g,), s, balanced=True)) for g in BLOCKS for s in (SMALL, LOW)],
+    "sharp balanced blocks, one class": [grown(Side((g,), s, balanced=True)) for g in SHARP for s in (SMALL, LOW)],
+    "coloured Erdos-Renyi": [grown(Side(RANDOM, s, ONE)) for s in (SMALL, LOW, HIGH, ANY)],
+    "coloured blocks": [grown(Side(BLOCKS, s, TWO)) for s in (SMALL, LOW, HIGH, ANY)],
+    "coloured balanced blocks": [grown(Side(BLOCKS, s, TWO, True)) for s in (SMALL, LOW, HIGH, ANY)],
+    "coloured blocks, colours of a role exchanged": [
+        grown(Side(BLOCKS, s, TWO), colours=TWO_TURNED) for s in (SMALL, LOW, HIGH, ANY)
+    ],
+    "coloured balanced blocks, exchanged (the tasks)": [
+        grown(Side(BLOCKS, s, TWO, True), colours=TWO_TURNED) for s in (SMALL, LOW, HIGH, ANY)
+    ],
+    "the same, one class": [grown(Side((g,), s, TWO, True), colours=TWO_TURNED) for g in BLOCKS for s in (SMALL, LOW)],
+    "the same sizes, coloured balanced blocks": [grown(Side(BLOCKS, s, TWO, True), s) for s in (SMALL, ANY)],
+}
+MORE = {
+    0.05: tuple(az.ErdosRenyi(p + 0.05) for p in (0.2, 0.4)),
+    0.1: tuple(az.ErdosRenyi(p + 0.1) for p in (0.2, 0.4)),
+}
+UNEVEN = tuple(az.BlockModel(within=(0.2, 0.2), between=p, shares=(0.7, 0.3)) for p in (0.1, 0.3))
+CLOSER = tuple(az.BlockModel(within=(0.2, 0.2), between=p) for p in (0.2, 0.4))
+CHANGED: dict[str, list[Pair]] = {
+    "Erdos-Renyi, p + .05, sizes kept": [grown(Side(RANDOM, s), s, graphons=MORE[0.05]) for s in (SMALL, ANY)],
+    "Erdos-Renyi, p + .1, sizes kept": [grown(Side(RANDOM, s), s, graphons=MORE[0.1]) for s in (SMALL, ANY)],
+    "Erdos-Renyi of one p = .2, + .05, 20 to 40": [grown(Side(RANDOM[:1], SMALL), graphons=MORE[0.05][:1])],
+    "Erdos-Renyi, p + .05, 20 to 40": [grown(Side(RANDOM, SMALL), graphons=MORE[0.05])],
+    "Erdos-Renyi, p + .1, 20 to 40": [grown(Side(RANDOM, SMALL), graphons=MORE[0.1])],
+    "Erdos-Renyi, p + .1, 14-20 or 14..30 to 40": [grown(Side(RANDOM, s), graphons=MORE[0.1]) for s in (LOW, ANY)],
+    "balanced blocks, between + .1, 20 to 40": [grown(Side(BLOCKS, SMALL, TWO, True), graphons=CLOSER)],
+    "colours move to the other block, sizes kept": [grown(Side(SHARP, SMALL, PLACED), SMALL, colours=MISPLACED)],
+    "shares of the roles .5 to .7, 20 to 40": [grown(Side(BLOCKS, SMALL, TWO), colours=TWO_TURNED, graphons=UNEVEN)],
+    "class mix 50 : 50 to 80 : 20, 20 to 40": [grown(Side(BLOCKS, SMALL, TWO, True), mix=(0.8, 0.2))],
+    "class mix 50 : 50 to 100 : 0, 20 to 40": [grown(Side(BLOCKS, SMALL, TWO, True), mix=(1.0, 0.0))],
+}
+
+
+def findings(pair: Pair, graphs: int | tuple[int, int], seed: int, k: int = 4) -> Findings:
+    """The findings, without what takes time and raises no alarm."""
+    numbers = graphs if isinstance(graphs, tuple) else (graphs, graphs)
+    train, new = (
+        side.draw(number, (seed, place)) for place, (side, number) in enumerate(zip(pair, numbers, strict=True))
+    )
+    with (
+        patch("anysize.diagnosis.whole._label", return_value=None),
+        patch("anysize.diagnosis.gaps._predicted", return_value=None),
+    ):
+        return az.diagnose(train, new, k, seed=seed).findings
+
+
+def alarmed(found: Findings, recoloured: bool) -> bool:
+    """Whether anything beyond sizes is reported, and beyond colours of one role where those change."""
+    coloured = found.found("coloured densities") and not found.colours_moved
+    colours = found.found("colours") and not recoloured
+    return found.beyond_size or found.within_roles is False or coloured or colours
+
+
+def rate(pairs: list[Pair], graphs: int | tuple[int, int], seeds: range, k: int = 4) -> float:
+    """The share of reports with an alarm; the situations take turns."""
+    alarms = []
+    for seed in seeds:
+        pair = pairs[seed % len(pairs)]
+        alarms.append(alarmed(findings(pair, graphs, seed, k), pair[0].colours != pair[1].colours))
+    return float(np.mean(alarms))
+
+
+def main(reports: int) -> None:
+    for title, table in (("one model", SAME), ("a real shift", CHANGED)):
+        print(f"| {title} | 30 + 30 graphs | 100 + 100 graphs |\n|---|---|---|")
+        for name, pairs in table.items():
+            rates = [f"{100 * rate(pairs, graphs, range(FRESH, FRESH + reports)):.0f} %" for graphs in (30, 100)]
+            print(f"| {name} | {' | '.join(rates)} |", flush=True)
+        print()
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]))
