@@ -29,7 +29,7 @@ LOUD = {
 
 @pytest.mark.parametrize("name", QUIET)
 def test_false_alarms_are_rare_where_sizes_and_exchangeable_colours_change(name: str) -> None:
-    assert rate(SAME[name], 60, range(24), k=3) <= 4 / 24  # more would happen once in 170 times at 5 %
+    assert rate(SAME[name], 60, range(24), k=3) <= 2 / 24  # without the allowances: 3 to 9 in all but the last
 
 
 @pytest.mark.parametrize("name", LOUD)
