@@ -20,13 +20,14 @@ import torch
 
 from anysize.learning.gnn import IRM_WARM_UP, GNNProblem, fit_gnn
 from anysize.learning.settings import Settings
+from anysize.learning.training import keep_large_blocks
 from anysize.representations.gamma import GraphModel
 from anysize.representations.gnn import drawn_identities
 from anysize.representations.layers import initialise
 from anysize.representations.structure import Structure
 from benchmarks.plain_gamma import HAS_PYG
 from benchmarks.plain_gnn import Graphs, batches, loss_of, train_plain, with_parameters_of
-from benchmarks.stacks import Clock, Progress, best_rates, machine, same, settle, stack_rate, written
+from benchmarks.stacks import Clock, Progress, best_rates, machine, same, stack_rate, written
 from benchmarks.workloads import RECIPE, ROWS, WORKLOADS, Data, Row, Workload, of_vertices
 
 MODELS = {"cpu": 8, "cuda": 40}
@@ -217,7 +218,7 @@ def main(given: Sequence[str] | None = None) -> None:
     """Print the tables."""
     options = _options(given)
     torch.set_num_threads(1)
-    settle()
+    keep_large_blocks()  # of both sides
     facts = machine(options.device, 1, "PyG")
     print(", ".join(f"{name} {fact}" for name, fact in facts.items()), "\n", flush=True)
     chosen = [workload for workload in WORKLOADS if not options.workload or workload.name in options.workload]

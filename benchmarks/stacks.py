@@ -45,15 +45,6 @@ class Clock:
         return process_time() if self.device == "cpu" and self.threads == 1 else perf_counter()
 
 
-def settle() -> None:
-    """Make rates on a CPU independent of what has run before in this process.
-
-    glibc hands large blocks back to the system at once and fetches fresh pages for the next ones, until it has
-    freed a block as large; from then on it keeps them. The largest size that it learns so is 32 MB.
-    """
-    torch.empty(31 << 20, dtype=torch.uint8)
-
-
 def stack_rate(fit: Callable[[int, Progress], Any], models: int, epochs: int, clock: Clock) -> float:
     """Model-epochs per second of a stack, without the first epochs, in which epochs are recorded on a GPU.
 

@@ -131,6 +131,7 @@ def _tuned(threads: int | None) -> Iterator[None]:
     """On GPUs of late, products with inputs rounded to ten bits (TF32), as is common in training; on CPUs as many
     threads as the problem feeds. Both are undone after."""
     precision, before = torch.get_float32_matmul_precision(), torch.get_num_threads()
+    keep_large_blocks()
     torch.set_float32_matmul_precision("high")
     if threads is not None and threads < before:
         torch.set_num_threads(threads)
@@ -140,6 +141,15 @@ def _tuned(threads: int | None) -> Iterator[None]:
         torch.set_float32_matmul_precision(precision)
         if torch.get_num_threads() != before:
             torch.set_num_threads(before)
+
+
+def keep_large_blocks() -> None:
+    """Have memory on a CPU reused: up to half as fast again for stacks of small models.
+
+    glibc hands large blocks back to the system at once and fetches fresh pages for the next ones, until it has freed
+    a block as large; from then on it keeps them. The largest size that it learns so is 32 MB.
+    """
+    torch.empty(31 << 20, dtype=torch.uint8)
 
 
 class _Recorded:
