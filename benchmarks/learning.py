@@ -55,7 +55,7 @@ ROWS = (
     Row("Gamma_RPGIN, 1 layer", "rp", 1),
     Row("Gamma_RPGIN, 2 layers", "rp", 2),
 )
-RECIPE = Recipe(over="connected", penalty="representation", epochs=1, epoch="best", tie_break="first")
+RECIPE = Recipe(over="connected", penalty="representation", epochs=1, epoch="best", tie_break="first", averages="torch")
 
 
 def members(amount: int, hidden: int, layers: int, jumping: bool = False) -> list[Settings]:

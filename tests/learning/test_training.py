@@ -29,7 +29,10 @@ def members(**given: Any) -> list[Settings]:
 
 STACKS: dict[str, tuple[list[Settings], Recipe]] = {
     "penalised": (members(penalty=0.2), Recipe(epochs=12)),
-    "paper's": (members(penalty=0.2, layers=2), Recipe(epochs=8, penalty="representation", over="connected")),
+    "paper's": (
+        members(penalty=0.2, layers=2),
+        Recipe(epochs=8, penalty="representation", over="connected", averages="torch"),
+    ),
     "without": (members(layers=2), Recipe(epochs=12, epoch="best", tie_break="loss")),
     "mini-batches": (members(penalty=0.2, batch_size=30), Recipe(epochs=5, epoch="best", tie_break="penalty")),
     "head": (members(layers=2, batch_size=32), Recipe(epochs=5, head_hidden=16, dropout=0.3)),
@@ -145,6 +148,18 @@ def test_class_weights_move_the_decision() -> None:
         stack = fitted("gnn", settings, Recipe(epochs=30), data, class_weights=np.array(weights))
         shares.append(stack.logits(data["train"][0]).argmax(-1).mean())
     assert shares[0] < shares[1]
+
+
+def test_short_trainings_give_models_as_good_as_their_training_loss() -> None:
+    counts, y = tables("er-single", 3)["train"]
+    own = {}
+    for averages in ("corrected", "torch"):
+        stack = fit_gamma("gnn", counts, y, [Settings(hidden=16)], Recipe(epochs=20, averages=averages), classes=3)
+        logits = torch.from_numpy(stack.logits(counts)[0])
+        own[averages] = float(torch.nn.functional.cross_entropy(logits, torch.from_numpy(y)))
+        assert stack.trained is not None
+        told = float(stack.trained.curves["loss"][-1, 0])
+    assert own["corrected"] < told + 0.1 < own["torch"]
 
 
 def test_without_validation_graphs_the_last_epoch_is_kept() -> None:

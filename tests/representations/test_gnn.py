@@ -135,7 +135,7 @@ def doubled(part: Any) -> Any:
 
 def stack(kind: str, readout: str, graphs: GraphSet, jumping: list[bool], seed: int = 0) -> tuple[GNNShape, GraphModel]:
     inputs = max(len(graphs.palette), 1)
-    shape = GNNShape(kind, readout, False, inputs, CLASSES, HIDDEN, LAYERS, Recipe())
+    shape = GNNShape(kind, readout, False, inputs, CLASSES, HIDDEN, LAYERS, Recipe(averages="torch"))
     model = shape.build(jumping)
     initialise(model, [seed + place for place in range(len(jumping))])
     noise = torch.Generator().manual_seed(seed)

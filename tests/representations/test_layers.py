@@ -55,6 +55,22 @@ def test_batch_norm_is_that_of_the_repeated_batch(affine: bool, weighted: bool, 
             torch.testing.assert_close(ours.shift.grad[model, 0], theirs.bias.grad, rtol=1e-5, atol=1e-5)
 
 
+def test_corrected_averages_are_means_of_what_was_seen() -> None:
+    batches = [torch.randn(MODELS, 6, FEATURES, generator=source(n)) * 0.01 + n for n in range(30)]
+    corrected, of_torch = BatchNorm(MODELS, FEATURES), BatchNorm(MODELS, FEATURES)
+    corrected.corrected = True
+    for seen, batch in enumerate(batches, 1):
+        corrected(batch)
+        of_torch(batch)
+        if seen <= 10:  # from the eleventh on a batch counts a tenth
+            mean = torch.cat(batches[:seen], 1).mean(1, keepdim=True)
+            variance = torch.stack([own.var(1, keepdim=True) for own in batches[:seen]]).mean(0)
+            torch.testing.assert_close(corrected.running_mean, mean, rtol=1e-5, atol=1e-5)
+            torch.testing.assert_close(corrected.running_var, variance, rtol=1e-4, atol=1e-9)
+    assert of_torch.running_var.min() > 0.04  # what is left of the 1 that it began with
+    assert corrected.running_var.max() < 1e-3
+
+
 def test_batch_norm_gives_the_deviation_it_divided_by_with_its_gradient() -> None:
     x = torch.randn(2, 9, 3, generator=source(), requires_grad=True)
     normal, deviation = BatchNorm(2, 3, affine=False).normalised(x)

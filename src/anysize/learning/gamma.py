@@ -52,7 +52,10 @@ class GammaShape:
             inputs = self.inputs + self.k
             representation = GammaRP(models, inputs, self.hidden, self.layers, self.recipe.encoder, jumps)
         recipe = self.recipe
-        return GraphModel.of(representation, models, self.classes, jumping, recipe.head_hidden, recipe.dropout)
+        return GraphModel.of(
+            representation, models, self.classes, jumping, recipe.head_hidden, recipe.dropout,
+            corrected=recipe.averages == "corrected",
+        )  # fmt: skip
 
     def identities(self, amount: int | None = None) -> NDArray[np.int64] | None:
         """The fixed permutations of prediction: the same for every pattern, all of them where they are few."""

@@ -63,8 +63,9 @@ class GNNShape:
         representation = make(len(jumping), inputs, self.hidden, self.layers, self.kind, any(jumping))
         recipe = self.recipe
         return GraphModel.of(
-            representation, len(jumping), self.classes, jumping, recipe.head_hidden, recipe.dropout, normalise=False
-        )
+            representation, len(jumping), self.classes, jumping, recipe.head_hidden, recipe.dropout, normalise=False,
+            corrected=recipe.averages == "corrected",
+        )  # fmt: skip
 
     def marks(self, graphs: GraphSet, palette: Palette) -> Marks:
         return Marks.read(graphs, palette, by_degree=self.kind == "gcn")

@@ -54,6 +54,7 @@ class Recipe:
     of the head's hidden layer, None for a linear head. ``permutations``: of relational pooling, per step;
     ``test_permutations``: fixed ones at prediction. ``encoder``: the GNN behind Gamma_GNN.
     ``roles``: colours that can be exchanged (see `anysize.learning.roles`) are one input of the model.
+    ``averages``: those of batch norm, begun at the first batch (``corrected``) or at 0 and 1 as in ``torch``.
     """
 
     over: Over = "subsets"
@@ -68,11 +69,13 @@ class Recipe:
     test_permutations: int = 10
     encoder: Literal["gin", "gcn", "pna"] = "gin"
     roles: bool = False
+    averages: Literal["corrected", "torch"] = "corrected"
 
     def __post_init__(self) -> None:
         choices = {
             "over": ("subsets", "maps", "connected"), "penalty": ("representation", "logit"),
             "epoch": ("best", "last"), "tie_break": ("first", "loss", "penalty"), "encoder": ("gin", "gcn", "pna"),
+            "averages": ("corrected", "torch"),
         }  # fmt: skip
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:

@@ -14,7 +14,9 @@ def paper_recipe(family: str | None) -> Recipe:
 
     TU: a head with one hidden layer of 128 units and dropout .3. Brain: no validation set, the last epoch.
     """
-    base = Recipe(over="connected", penalty="representation", epochs=500, epoch="best", tie_break="first")
+    base = Recipe(
+        over="connected", penalty="representation", epochs=500, epoch="best", tie_break="first", averages="torch"
+    )
     if family == "brain":
         return replace(base, epochs=400, epoch="last")
     if family == "tu":

@@ -18,7 +18,7 @@ from torch import Tensor, nn
 
 from anysize.representations.encoders import Embeddings, Encoder
 from anysize.representations.heads import Head
-from anysize.representations.layers import Linear
+from anysize.representations.layers import BatchNorm, Linear
 from anysize.representations.structure import Structure, Sums
 
 
@@ -127,16 +127,23 @@ class GraphModel(nn.Module):
     @staticmethod
     def of(
         representation: Gamma, models: int, classes: int, jumping: Sequence[bool],
-        hidden: int | None = None, dropout: float = 0.0, normalise: bool = True,
+        hidden: int | None = None, dropout: float = 0.0, normalise: bool = True, corrected: bool = False,
     ) -> GraphModel:  # fmt: skip
-        """The representation with a head, jumping knowledge switched on or off model by model."""
+        """The representation with a head, jumping knowledge switched on or off model by model.
+
+        ``corrected``: how batch norm averages, see `BatchNorm`.
+        """
         columns = torch.ones(models, representation.width, 1)
         if isinstance(representation, GammaGNN):
             for model, on in enumerate(jumping):
                 if not on:
                     columns[model, representation.last_width :] = 0
         head = Head(models, representation.width, classes, hidden, dropout, normalise, columns)
-        return GraphModel(representation, head, columns)
+        model = GraphModel(representation, head, columns)
+        for part in model.modules():
+            if isinstance(part, BatchNorm):
+                part.corrected = corrected
+        return model
 
     def forward(self, structure: Structure) -> Tensor:
         """Logits (models, graphs, classes)."""

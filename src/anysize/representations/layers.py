@@ -42,10 +42,16 @@ class BatchNorm(nn.Module):
 
     With a row of weight w the result, the running averages and the gradients are those of `torch.nn.BatchNorm1d`
     on a batch that holds the row w times.
+
+    The averages of torch begin at mean 0 and variance 1, which takes some fifty steps to die out, and more where
+    variances are small, as those of densities are. With ``corrected`` they begin at the first batch: the mean of all
+    batches so far while that is more than `MOMENTUM` for the newest one.
     """
 
     running_mean: Tensor
     running_var: Tensor
+    steps: Tensor
+    corrected = False
 
     def __init__(self, models: int, features: int, affine: bool = True) -> None:
         super().__init__()
@@ -55,6 +61,7 @@ class BatchNorm(nn.Module):
             self.shift = nn.Parameter(torch.zeros(models, 1, features))
         self.register_buffer("running_mean", torch.zeros(models, 1, features))
         self.register_buffer("running_var", torch.ones(models, 1, features))
+        self.register_buffer("steps", torch.zeros(()), persistent=False)
 
     def forward(self, x: Tensor, weight: Tensor | None = None) -> Tensor:
         return self.normalised(x, weight)[0]
@@ -81,8 +88,12 @@ class BatchNorm(nn.Module):
     @torch.no_grad()
     def _learn(self, mean: Tensor, variance: Tensor, total: Tensor) -> None:
         """Running averages; the variance without bias, as torch has it."""
-        self.running_mean.lerp_(mean, MOMENTUM)
-        self.running_var.lerp_(variance * (total / (total - 1).clamp(min=1)), MOMENTUM)
+        rate: Tensor | float = MOMENTUM
+        if self.corrected:
+            self.steps += 1
+            rate = (1 / self.steps).clamp(min=MOMENTUM)
+        self.running_mean.lerp_(mean, rate)
+        self.running_var.lerp_(variance * (total / (total - 1).clamp(min=1)), rate)
 
 
 class _Normalise(torch.autograd.Function):
