@@ -21,12 +21,12 @@ import numpy as np
 from anysize import __version__
 from anysize.choice import device_of, sizes
 from anysize.classifier import GraphClassifier
-from anysize.counting.archive import aside
 from anysize.ensemble import Ensemble
 from anysize.labels import classes_from_json, classes_to_json
 from anysize.methods import METHODS, Fitted
 from anysize.methods.fitted import Arrays
 from anysize.methods.neural import FittedGamma, FittedGNN
+from anysize.writing import aside
 
 FORMAT = "anysize model"
 VERSION = 1
@@ -61,7 +61,7 @@ def save(model: GraphClassifier, path: str | os.PathLike[str]) -> None:
         "parts": parts,
     }
     text = json.dumps(told, ensure_ascii=False, indent=1, default=_plain)
-    with aside(os.fspath(path)) as part_path, zipfile.ZipFile(part_path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with aside(path) as part_path, zipfile.ZipFile(part_path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in ((ABOUT, text.encode()), (TENSORS, tensors.save(arrays))):
             entry = zipfile.ZipInfo(name, _WHEN)
             entry.compress_type = zipfile.ZIP_DEFLATED

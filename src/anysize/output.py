@@ -11,8 +11,8 @@ import numpy as np
 from rich import box
 from rich.table import Table
 
-from anysize.counting.archive import aside
 from anysize.counting.counts import Counts, Over
+from anysize.writing import aside
 
 FORMATS = ("text", "csv", "json", "parquet")
 

@@ -17,7 +17,10 @@ PACKAGE = Path(anysize.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 LEVELS = (
-    ("errors", "colours", "labels", "graphs", "orbits", "drawing", "patterns", "colouring", "expectations", "graphons"),
+    (
+        *("errors", "writing", "colours", "labels", "graphs", "orbits", "drawing", "patterns", "colouring"),
+        *("expectations", "graphons"),
+    ),
     ("builtin", "progress", "readers", "draws", "causal", "theory", "executors", "counting"),
     ("representations", "learning"),
     (

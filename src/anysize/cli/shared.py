@@ -14,6 +14,7 @@ import typer
 from rich.console import Console
 
 from anysize.errors import TaskError
+from anysize.writing import aside, unwritable
 
 if TYPE_CHECKING:
     from anysize.graphs import GraphSet
@@ -24,12 +25,11 @@ errors = Console(stderr=True)
 
 @contextmanager
 def text_file(out: Path | None) -> Iterator[IO[str]]:
-    from anysize.counting.archive import aside
-
+    """Where a command writes text: a file that appears when all has been written, or standard output."""
     if out is None:
         yield sys.stdout
         return
-    with aside(str(out)) as part, open(part, "w", encoding="utf-8") as file:
+    with aside(out) as part, open(part, "w", encoding="utf-8") as file:
         yield file
 
 
@@ -78,6 +78,13 @@ def late_progress(what: str, after: float = 2.0) -> Iterator[Callable[[float], N
     finally:
         if bar.live.is_started:
             bar.stop()
+
+
+def check_out(out: Path | None, option: str = "--out") -> None:
+    """Refuse, before any work, a file that could not be written after it."""
+    problem = None if out is None else unwritable(out)
+    if problem is not None:
+        raise ValueError(f"{option} {problem}.")
 
 
 def note(sentence: str) -> None:

@@ -11,9 +11,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
-from typing import Any, cast
+from typing import IO, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +22,7 @@ from anysize.counting.counts import Counts
 from anysize.counting.estimates import Sampling
 from anysize.orbits import MAX_SIZE
 from anysize.patterns import catalogue, class_table, representatives
+from anysize.writing import aside
 
 FORMAT = "anysize counts 1"
 
@@ -33,20 +32,13 @@ Arrays = dict[str, NDArray[Any]]
 def save(counts: Counts, path: str | os.PathLike[str]) -> None:
     """Write a table; the file appears when all of it has been written."""
     arrays = to_arrays(counts)
-    with aside(os.fspath(path)) as part, open(part, "wb") as file:
-        np.savez_compressed(file, **cast(dict[str, Any], arrays))
+    with aside(path) as part, open(part, "wb") as file:
+        write(arrays, file)
 
 
-@contextmanager
-def aside(path: str) -> Iterator[str]:
-    """A name beside a file to write to; it takes the file's place when all has been written."""
-    part = f"{path}.{os.getpid()}.part"
-    try:
-        yield part
-        os.replace(part, path)
-    finally:
-        if os.path.exists(part):
-            os.remove(part)
+def write(arrays: Arrays, file: IO[bytes]) -> None:
+    """Write what `to_arrays` gave."""
+    np.savez_compressed(file, **cast(dict[str, Any], arrays))
 
 
 def load(path: str | os.PathLike[str]) -> Counts:

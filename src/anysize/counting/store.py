@@ -11,17 +11,20 @@ import json
 import os
 import time
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import replace
 from hashlib import sha256
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from anysize.counting.archive import to_arrays, write
 from anysize.counting.counts import Counts
 from anysize.errors import CountWarning, warn_user
 from anysize.graphs import GraphSet
+from anysize.writing import aside, make_folder
 
 FORMAT = "anysize store 1"
 DAY = 24 * 60 * 60  # seconds after which a half-written file has no writer any more
@@ -87,12 +90,11 @@ class Store:
         """Keep a table under a key, in place of one that may be there. An OSError if that is not possible."""
         path = self._path(key)
         make_folder(path.parent)
-        with written_aside(path) as part:
-            replace(counts, y=None, names=None).save(part)
-            with open(part, "r+b") as file:
-                body = _with_comment_length(file.read(), len(_seal(key, b"")))
-                file.seek(0)
-                file.write(body + _seal(key, body))
+        archive = BytesIO()
+        write(to_arrays(replace(counts, y=None, names=None)), archive)
+        body = _with_comment_length(archive.getvalue(), len(_seal(key, b"")))
+        with aside(path) as part:
+            part.write_bytes(body + _seal(key, body))
 
     def get_or_count(self, graphs: GraphSet, arguments: Mapping[str, Any], compute: Callable[[], Counts]) -> Counts:
         """The table kept for these graphs and arguments, or else the one that ``compute`` gives, kept from now on.
@@ -200,40 +202,3 @@ def _read(path: Path, key: str) -> Counts:
     if border < 0 or data[border:] != _seal(key, data[:border]):
         raise ValueError(f"{path} is damaged, or is not an entry of this store")
     return Counts.load(path)
-
-
-# ---- files that are whole or not there -------------------------------------------------------------
-
-
-@contextmanager
-def written_aside(path: Path) -> Iterator[Path]:
-    """A name beside a file to write to; it takes the file's place once all of it has reached the disk."""
-    part = path.with_name(f"{path.name}.{os.getpid()}-{os.urandom(4).hex()}.part")
-    try:
-        yield part
-        _flush(part)
-        os.replace(part, path)
-        _flush(path.parent)
-    finally:
-        with suppress(OSError):
-            part.unlink()
-
-
-def make_folder(folder: Path) -> None:
-    """Make a folder and those above it, and have their names reach the disk."""
-    if folder.is_dir():
-        return
-    make_folder(folder.parent)
-    folder.mkdir(exist_ok=True)
-    _flush(folder.parent)
-
-
-def _flush(path: Path) -> None:
-    """Wait until a file, or the names in a folder, have reached the disk."""
-    if os.name == "nt" and path.is_dir():  # Windows opens no folders, and writes their names at once
-        return
-    handle = os.open(path, os.O_RDWR if os.name == "nt" else os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -29,11 +29,12 @@ from anysize.counting.arrow import (
 )
 from anysize.counting.counts import Counts
 from anysize.counting.local import wanted_of
-from anysize.counting.store import canonical_json, content_digest, make_folder, written_aside
+from anysize.counting.store import canonical_json, content_digest
 from anysize.counting.stream_reading import ABOUT, FORMAT, About, Batch, CountStream, open_stream, read_about
 from anysize.executors import active
 from anysize.graphs import GraphSet
 from anysize.patterns import check_size
+from anysize.writing import aside, make_folder
 
 NO_MATTER = {"threads", "store", "max_memory"}  # arguments of `count` that do not change its result
 REFUSED = {  # arguments of `count` that make no sense batch by batch, and why
@@ -175,7 +176,7 @@ class _Writer:
         """Write the files of the next batch, then say that it is done."""
         file = f"{self.position:06d}.parquet"
         for kind, table in to_arrow(counts, self.n_graphs)._asdict().items():
-            with written_aside(self.folder / kind / file) as part:
+            with aside(self.folder / kind / file) as part:
                 pyarrow().parquet.write_table(table, part, dictionary_pagesize_limit=DICTIONARY)
         if self.position == len(self.about.batches):
             batch = Batch(file, _batch_hash(graphs), len(graphs), counts.columns.colours is not None)
@@ -213,7 +214,7 @@ class _Writer:
     def _save(self) -> None:
         head = {"format": FORMAT, "arguments": self.about.arguments, "finished": self.about.finished}
         text = json.dumps(head)[:-1] + ', "batches": [\n' + ",\n".join(self._lines) + "\n]}\n"
-        with written_aside(self.folder / ABOUT) as part:
+        with aside(self.folder / ABOUT) as part:
             part.write_text(text, encoding="utf-8")
 
 

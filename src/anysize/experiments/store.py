@@ -17,11 +17,12 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
 
-from anysize.counting.store import DAY, make_folder, written_aside
+from anysize.counting.store import DAY
 from anysize.errors import RecordWarning, warn_user
 from anysize.experiments.lines import from_line, key_of_line, may_be_of, to_line
 from anysize.experiments.plain import compact_json
 from anysize.experiments.records import Record
+from anysize.writing import aside, make_folder
 
 PER_FILE = 20_000  # records of a compacted file: some megabytes
 TRIES = 20  # how often a listing may go stale while another process compacts
@@ -118,7 +119,7 @@ class RecordStore:
         """Write lines under the name that their keys give."""
         path = self.folder / f"{sha256(' '.join(sorted(lines)).encode()).hexdigest()[:32]}{ending}"
         content = b"".join(lines[key] for key in sorted(lines))
-        with written_aside(path) as part:
+        with aside(path) as part:
             part.write_bytes(gzip.compress(content, 6, mtime=0) if ending.endswith(".gz") else content)
         return path
 
