@@ -67,6 +67,18 @@ def test_reasons_are_facts_of_the_records():
     assert reasons(only(seeds([1.0], [0.5]))) == ["nothing in the records explains it"]
 
 
+def test_a_published_number_among_what_ties_or_seeds_give_is_said_to_be_there():
+    near = only([*seeds([1.0, 1.0], [0.3, 0.3], hidden=32), *seeds([1.0, 1.0], [0.84, 0.84], hidden=64)])
+    assert (near.near, near.near_a_tie) == (False, True)
+    far = only([*seeds([1.0, 1.0], [0.3, 0.3], hidden=32), *seeds([1.0, 1.0], [0.82, 0.82], hidden=64)])
+    assert (far.near, far.near_a_tie) == (False, False)
+    page = results_page([*seeds([1.0], [0.3], hidden=32), *seeds([1.0], [0.84], hidden=64)])
+    assert "0 by no more than 0.15, 1 more would with another of the configurations that tie" in part(page, "In short")
+    lucky = only(seeds([1.0, 1.0], [0.5, 1.0]))
+    assert reasons(lucky) == ["single runs of the chosen one from 0.50 to 1.00, the published one among them"]
+    assert "single runs" not in " ".join(reasons(only(seeds([1.0, 1.0], [0.5, 0.6]))))
+
+
 def test_irm_and_the_unknown_validation_graphs_are_named():
     irm = only(seeds([1.0], [0.1], task="sbm-14-20", method="gin-irm"))
     assert reasons(irm) == ["our IRM penalty has a gradient, the published one had none"]

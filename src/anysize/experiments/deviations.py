@@ -13,6 +13,7 @@ from anysize.experiments.records import Record
 from anysize.experiments.select import PENALTIES, RULES, Group, Selection, grouped, select
 from anysize.experiments.select import _grid_place as grid_place
 
+NEAR = 0.15  # a test mean this close to the published one is called near
 REAL = frozenset(task.name for task in TABLES[3].tasks)  # whose validation graphs the paper drew at random
 
 
@@ -50,6 +51,22 @@ class Compared:
     def deviates(self) -> bool:
         """Whether it differs, as printed, by more than the published deviation over seeds."""
         return abs(self.difference) > self._allowed
+
+    @property
+    def near(self) -> bool:
+        """Whether it is near the published mean, as printed."""
+        return abs(self.difference) <= NEAR
+
+    @property
+    def near_a_tie(self) -> bool:
+        """Whether the published mean is near the range of the configurations that tie for the best validation score."""
+        assert self.cell.published is not None
+        assert self.cell.published.mean is not None
+        span = self.chosen.tied_test
+        return (
+            span is not None
+            and round(max(span[0] - self.cell.published.mean, self.cell.published.mean - span[1]), DIGITS) <= NEAR
+        )
 
     @property
     def reduced(self) -> bool:
@@ -101,6 +118,9 @@ def reasons(own: Compared) -> list[str]:
         told.append(f"{tied} of {tried} configurations tie, with test means {_among(own, own.chosen.tied_test)}")
     elif tried > 1 and own.all_test is not None:
         told.append(f"no tie; test means of all configurations tried {_among(own, own.all_test)}")
+    scores = [outcome.scores.test for outcome in own.chosen.outcomes if outcome.scores.test is not None]
+    if len(scores) > 1 and max(scores) - min(scores) > NEAR:
+        told.append(f"single runs of the chosen one {_among(own, (min(scores), max(scores)))}")
     if own.method.endswith("-irm"):
         told.append("our IRM penalty has a gradient, the published one had none")
     if own.task in REAL:
@@ -134,7 +154,7 @@ def _test_means(runs: Sequence[Record], seeds: int) -> tuple[float, float] | Non
 
 def _otherwise(runs: Sequence[Record]) -> dict[str, float]:
     """Test means under other choices among equals."""
-    found = {"lowest validation loss": select(runs, RULES["loss"])}
+    found = {"lowest validation loss": select(runs, RULES["loss"]), "last epoch": select(runs, RULES["last"])}
     if any("penalty" in run.configuration for run in runs[:1]):
         found["lowest penalty"] = select(runs, RULES["penalty"])
         found["weaker penalty first"] = select(runs, order=_weaker_first(runs))
