@@ -81,6 +81,12 @@ def test_damaged_lines_are_a_note_not_an_end(folder):
     assert "broken.jsonl is read in part: line 1 is not a record" in result.stderr
 
 
+def test_a_task_of_others_is_shown_where_it_has_records(tmp_path):
+    RecordStore(tmp_path).write(sweep(("mine",)))
+    assert json.loads(run(2, "--records", tmp_path, "--tasks", "mine", "--json").stdout)["columns"][0]["task"] == "mine"
+    assert run(2, "--records", tmp_path, "--tasks", "yours").exit_code == 1
+
+
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
@@ -92,7 +98,9 @@ def test_damaged_lines_are_a_note_not_an_end(folder):
         (["2", "--splits", "val"], 1, "a split is one of train, validation, test; got 'val'"),
         (["2", "--splits", ","], 1, "at least one split"),
         (["2", "--tasks", ","], 1, "at least one task"),
-        (["2", "--out", "no/such/folder/x", "--format", "html"], 1, "No such file or directory"),
+        (["2", "--out", "no/such/folder/x", "--format", "html"], 1, "which does not exist"),
+        (["2", "--tasks", "nope"], 1, "There is no task 'nope': the tasks are"),
+        (["2", "--tasks", "sbm-20,smb-20"], 1, "There is no task 'smb-20': did you mean sbm-20?"),
     ],
 )
 def test_bad_input_is_one_sentence(arguments, code, sentence, tmp_path, monkeypatch):

@@ -388,6 +388,7 @@ def test_without_records_there_is_a_note_and_a_page(tmp_path, monkeypatch):
         (["--records", "nowhere"], "there is no folder nowhere"),
         (["--out", "no/such/report.html"], "which does not exist"),
         (["--tasks", ","], "at least one task"),
+        (["--tasks", "sbm-20,nope"], "There is no task 'nope': the tasks are"),
     ],
 )
 def test_bad_input_is_one_sentence(arguments, sentence, tmp_path, monkeypatch):

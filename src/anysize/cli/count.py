@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from anysize.cli.shared import console, errors, late_progress, parse_sizes, plain_errors, text_file
+from anysize.cli.shared import MAX_SEED, check_out, console, errors, late_progress, parse_sizes, plain_errors, text_file
 
 if TYPE_CHECKING:
     from anysize.counting.counts import Counts, Over
 
 
 class Format(StrEnum):
-    text, csv, json, parquet = "text", "csv", "json", "parquet"
+    text, csv, json, parquet, npz = "text", "csv", "json", "parquet", "npz"
 
 
 class Denominator(StrEnum):
@@ -31,12 +31,14 @@ def count(
     k: Annotated[str, typer.Option("--k", help="Pattern size 1..7, or several: 5, 3,4 or 1-4.")] = "4",
     colours: Annotated[bool, typer.Option("--colours/--no-colours", help="Tell vertices apart by colour.")] = True,
     over: Annotated[Denominator, typer.Option(help="What densities are shares of.")] = Denominator.subsets,
-    format: Annotated[Format, typer.Option(help="How to write the table.")] = Format.text,
-    out: Annotated[Path | None, typer.Option(help="Write here, not to the screen. A .npz file keeps all.")] = None,
+    format: Annotated[
+        Format | None, typer.Option(help="How to write the table; else as --out ends, or text. npz keeps all.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write here, not to the screen.")] = None,
     method: Annotated[str, typer.Option(help="auto, the name of an engine, or sample.")] = "auto",
     samples: Annotated[int | None, typer.Option(help="With --method sample: samples per graph.")] = None,
     rel_error: Annotated[float | None, typer.Option(help="With --method sample: error to reach, e.g. 0.01.")] = None,
-    seed: Annotated[int, typer.Option(help="Of the samples.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of the samples.", min=0, max=MAX_SEED)] = 0,
     budget: Annotated[float | None, typer.Option(help="Sample if exact counting takes longer (seconds).")] = None,
     max_memory: Annotated[str | None, typer.Option(help="Memory for counting, e.g. 4GiB.")] = None,
     store: Annotated[Path | None, typer.Option(help="A folder that keeps results and saves counting twice.")] = None,
@@ -51,9 +53,8 @@ def count(
     with plain_errors():
         from anysize import count, read
 
-        form = Format.json if json else format
-        if form is Format.parquet and out is None:
-            raise ValueError("Parquet is not text: say where to write it with --out FILE.")
+        form = _form(format, json, out)
+        check_out(out)
         graphs = read(file)
         with _on(cluster), late_progress("counting") as report:
             counts = count(
@@ -100,6 +101,21 @@ def demo() -> None:
         show(console)
 
 
+def _form(format: Format | None, json: bool, out: Path | None) -> Format:
+    """The format asked for, or else the one that the ending of the file names."""
+    if json and format not in (None, Format.json):
+        raise ValueError(f"--json is the same as --format json and goes without --format {format}.")
+    asked = Format.json if json else format
+    ending = "" if out is None else out.suffix.lower().removeprefix(".")
+    named = Format(ending) if ending in set(Format) - {Format.text} else None
+    if asked is not None and named not in (None, asked):
+        raise ValueError(f"--out {out} ends as a file of format {named}, and --format asks for {asked}; change one.")
+    form = asked or named or Format.text
+    if out is None and form in (Format.parquet, Format.npz):
+        raise ValueError(f"The format {form} is not text: say where to write it with --out FILE.")
+    return form
+
+
 @contextmanager
 def _on(address: str | None) -> Iterator[None]:
     """A cluster around a count, if one is named."""
@@ -117,7 +133,8 @@ def _write(counts: Counts, over: Over, form: Format, out: Path | None, top: int,
 
     if form is Format.parquet:
         output.write_parquet(counts, over, str(out))
-    elif out is not None and out.suffix == ".npz" and form is Format.text:
+    elif form is Format.npz:
+        assert out is not None
         counts.save(out)
     else:
         with text_file(out) as file:

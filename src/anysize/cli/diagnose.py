@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anysize.cli.shared import console, errors, late_progress, plain_errors, read_labels, text_file
+from anysize.cli.shared import MAX_SEED, check_out, console, errors, late_progress, plain_errors, read_labels, text_file
 
 if TYPE_CHECKING:
     from anysize.diagnosis import Diagnosis
@@ -22,7 +22,7 @@ def diagnose(
         Path | None, typer.Option(help="A text file with the classes of TRAIN: one per line, or 'graph name,class'.")
     ] = None,
     level: Annotated[float, typer.Option(help="Probability of any false alarm in the report.")] = 0.05,
-    seed: Annotated[int, typer.Option(help="Of random regroupings and folds.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Of random regroupings and folds.", min=0, max=MAX_SEED)] = 0,
     html: Annotated[Path | None, typer.Option(help="Write the report as a page, too.")] = None,
     json: Annotated[bool, typer.Option("--json", help="One line of JSON, for programs.")] = False,
 ) -> None:
@@ -31,6 +31,7 @@ def diagnose(
         from anysize import read
         from anysize.diagnosis import diagnose
 
+        check_out(html, "--html")
         ours, theirs = read(train), read(new)
         if labels is not None:
             ours = ours.with_y(read_labels(labels, ours))

@@ -8,8 +8,8 @@ from typing import Annotated
 
 import typer
 
-from anysize.cli.shared import console, note, plain_errors, split_names, text_file
-from anysize.cli.table import FOLDER, grid_size
+from anysize.cli.shared import check_out, console, note, plain_errors, split_names, text_file
+from anysize.cli.table import FOLDER, check_tasks, grid_size
 
 PAGE = Path("report.html")
 LATE = 2.0  # seconds before progress is shown
@@ -30,8 +30,7 @@ def report(
 
         if records != FOLDER and not records.is_dir():
             raise ValueError(f"--records takes a folder with the records of sweeps; there is no folder {records}.")
-        if not out.absolute().parent.is_dir():
-            raise ValueError(f"--out names a file in the folder {out.absolute().parent}, which does not exist.")
+        check_out(out)
         names = split_names(tasks)
         if names is not None and not names:
             raise ValueError("--tasks takes at least one task, such as --tasks sbm-20; got none.")
@@ -43,6 +42,7 @@ def report(
             raise ImportError("the report needs matplotlib: pip install 'anysize[plot]'.") from error
         store = RecordStore(records)
         found = {record.task for record in store.read(task=names, curves=False)}
+        check_tasks(names, found)
         for name in sorted(set(names or ()) - found):
             note(f"there are no records of {name} in {records}; the page is without it.")
         if not found and names is None:
@@ -52,8 +52,9 @@ def report(
             page = make_report(store, names, data_dir=data_dir, grid_size=grids, fits=fits, report=tell)
         with text_file(out) as file:
             file.write(page)
+        size = len(page.encode())
         if json:
-            print(dumps({"out": str(out), "bytes": out.stat().st_size, "tasks": sorted(found)}))
+            print(dumps({"out": str(out), "bytes": size, "tasks": sorted(found)}))
         else:
-            told = f"Wrote {out}: {out.stat().st_size / 1e6:.1f} MB, {len(found)} task{'s' * (len(found) != 1)}."
+            told = f"Wrote {out}: {size / 1e6:.1f} MB, {len(found)} task{'s' * (len(found) != 1)}."
             console.print(told, highlight=False, markup=False)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
+import re
 import sys
 import time
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -19,8 +21,21 @@ from anysize.writing import aside, unwritable
 if TYPE_CHECKING:
     from anysize.graphs import GraphSet
 
-console = Console()
-errors = Console(stderr=True)
+MAX_SEED = 2**32 - 1  # the largest that numpy, scikit-learn and torch all take
+_ALLOCATION = re.compile(  # as torch and numpy put it
+    r"(can't|unable to) allocate|not enough memory|out of memory|size calculation overflowed", re.IGNORECASE
+)
+
+
+class _Console(Console):
+    """A console that tells the command when no one reads its output any more."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+console = _Console()
+errors = _Console(stderr=True)
 
 
 @contextmanager
@@ -37,24 +52,61 @@ def text_file(out: Path | None) -> Iterator[IO[str]]:
 def plain_errors() -> Iterator[None]:
     """Bad input ends in one sentence on standard error and exit code 1; warnings are one line each."""
 
-    def show(message: Any, *_: Any, **__: Any) -> None:
-        note(str(message))
+    def show(message: Any, category: type[Warning], filename: str, *_: Any, **__: Any) -> None:
+        if _is_ours(category, filename):
+            note(str(message))
 
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.showwarning = show
         try:
             yield
+            sys.stdout.flush()  # a pipe that is closed is noticed here, not when Python ends
         except BrokenPipeError:
-            sys.stderr.close()
+            _hang_up()
             raise typer.Exit(0) from None
-        except (ValueError, OverflowError, OSError, ImportError, MemoryError, TaskError) as error:
-            text = str(error) or type(error).__name__
-            errors.print(f"Error: {text}", style="red", highlight=False, markup=False, soft_wrap=True)
+        except (ValueError, OverflowError, OSError, ImportError, MemoryError, RuntimeError) as error:
+            sentence = _sentence(error)
+            if sentence is None:
+                raise
+            errors.print(f"Error: {sentence}", style="red", highlight=False, markup=False, soft_wrap=True)
             raise typer.Exit(1) from None
         except KeyboardInterrupt:
             errors.print("Stopped.", style="yellow")
             raise typer.Exit(130) from None
+
+
+def _is_ours(category: type[Warning], filename: str) -> bool:
+    """Whether a warning is meant for the user of a command: other libraries warn those who write programs."""
+    if category.__module__.partition(".")[0] == "anysize":
+        return True
+    return issubclass(category, UserWarning) and Path(filename).is_relative_to(Path(__file__).parents[1])
+
+
+def _sentence(error: Exception) -> str | None:
+    """What went wrong, for someone who does not read Python; None for a mistake of the program itself."""
+    text = str(error)
+    if isinstance(error, MemoryError) and not text:
+        return "there is not enough memory for this."
+    if isinstance(error, (MemoryError, RuntimeError)) and _ALLOCATION.search(text):
+        asked = re.search(r"allocate (\d[\d.]* ?[a-zA-Z]+)", text)
+        tried = "" if asked is None else f" ({asked[1]} at once)"
+        return f"there is not enough memory for this{tried}; take smaller settings, or fewer graphs at a time."
+    if isinstance(error, RuntimeError) and not isinstance(error, TaskError):
+        return None
+    if isinstance(error, OSError) and error.strerror:
+        return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+    return text or type(error).__name__
+
+
+def _hang_up() -> None:
+    """Point the streams that no one reads to nowhere, so that Python can flush them when it ends."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except BrokenPipeError:
+            with suppress(OSError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
 
 
 @contextmanager
@@ -112,7 +164,13 @@ def parse_sizes(text: str) -> list[int]:
 
 def read_labels(file: Path, graphs: GraphSet) -> list[Any]:
     """One class per line, or 'graph name,class' in any order; whole numbers become numbers."""
-    lines = [line.strip() for line in file.read_text(encoding="utf-8-sig").splitlines() if line.strip()]
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"--labels takes a text file in UTF-8 with one class per line; {file} is none.") from None
+    except OSError as error:
+        raise ValueError(f"--labels {file} cannot be read: {error.strerror}.") from None
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
     if graphs.names is not None and lines and all("," in line for line in lines):
         split = [line.rsplit(",", 1) for line in lines]
         pairs = {name.strip(): label.strip() for name, label in split}

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anysize.cli.shared import console, errors, note, plain_errors, split_names, text_file
+from anysize.cli.shared import check_out, console, errors, note, plain_errors, split_names, text_file
 
 if TYPE_CHECKING:
     from anysize.experiments.notes import GridSize
@@ -46,8 +47,10 @@ def table(
 
         if records != FOLDER and not records.is_dir():
             raise ValueError(f"--records takes a folder with the records of sweeps; there is no folder {records}.")
+        check_out(out)
         names = [task.name for task in TABLES[number].tasks] if tasks is None else split_names(tasks)
         found = RecordStore(records).read(task=names, curves=False)
+        check_tasks(split_names(tasks), {record.task for record in found})
         if not found:
             note(f"there are no records of these tasks in {records}; the table has the published numbers only.")
         built = build_table(
@@ -63,6 +66,15 @@ def table(
             file.write(render(built, form.value))
         if out is not None:
             errors.print(f"Wrote {out}.", highlight=False, markup=False)
+
+
+def check_tasks(names: Iterable[str] | None, recorded: set[str]) -> None:
+    """Refuse names that no task has; tasks of which there are records need not be ours."""
+    from anysize.tasks import find_task
+
+    for name in names or ():
+        if name not in recorded:
+            find_task(name)
 
 
 def grid_size() -> GridSize | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anysize.cli.shared import console, plain_errors
+from anysize.cli.shared import MAX_SEED, console, plain_errors
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -23,7 +23,7 @@ ENVIRONMENTS_SHOWN = 6  # every size is an environment: thinned graphs have many
 def tasks(
     name: Annotated[str | None, typer.Argument(help="A task; without it, all of them are listed.")] = None,
     data: Annotated[str | None, typer.Option(help="published, or the seed of fresh data.")] = None,
-    seed: Annotated[int, typer.Option(help="Of the validation graphs of a TU set.", min=0)] = 0,
+    seed: Annotated[int, typer.Option(help="Of the validation graphs of a TU set.", min=0, max=MAX_SEED)] = 0,
     data_dir: Annotated[Path | None, typer.Option(help="Folder with data files; else ANYSIZE_DATA.")] = None,
     json: Annotated[bool, typer.Option("--json", help="One line of JSON, for programs.")] = False,
 ) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from anysize.cli.shared import console, late_progress, plain_errors
+from anysize.cli.shared import MAX_SEED, console, late_progress, plain_errors
 
 if TYPE_CHECKING:
     from anysize.theory.summary import BoundRow, Summary
@@ -21,7 +21,7 @@ def theory(
     epsilon: Annotated[float, typer.Option(help="The gap of densities for which bounds are shown.")] = 0.5,
     delta: Annotated[float, typer.Option(help="The probability for which sizes and gaps are shown.")] = 0.05,
     pairs: Annotated[int, typer.Option(help="Pairs of graphs to measure gaps on; 0 for none.")] = 50,
-    seed: Annotated[int, typer.Option(help="Of these graphs.")] = 0,
+    seed: Annotated[int, typer.Option(help="Of these graphs.", min=0, max=MAX_SEED)] = 0,
     json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
 ) -> None:
     """Say what Theorem 1 promises at these sizes, beside the gaps that are measured there."""
