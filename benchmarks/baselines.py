@@ -18,7 +18,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from anysize.learning.gnn import IRM_WARM_UP, GNNProblem, fit_gnn
+from anysize.learning.gnn import GNNProblem, fit_gnn
+from anysize.learning.invariance import WARM_UP
 from anysize.learning.settings import Settings
 from anysize.learning.training import keep_large_blocks
 from anysize.representations.gamma import GraphModel
@@ -47,7 +48,7 @@ def check(row: Row, data: Data) -> None:
     """
     model, problem, some = _lively(row, data), _problem(row, data, data.members(row, 2)), data.workload.batch_size
     chosen = None if some is None else torch.arange(len(data.train), device=data.device)[-some:]
-    step, late = (torch.tensor(number, device=data.device) for number in (1, IRM_WARM_UP))
+    step, late = (torch.tensor(number, device=data.device) for number in (1, WARM_UP))
 
     def exactly(structure: Structure) -> torch.Tensor:
         found: torch.Tensor = model(doubled(structure))

@@ -130,7 +130,7 @@ class Data:
         """Points of the paper's grids with seeds: three learning rates."""
         rates, about = (0.1, 0.01, 0.001), self.workload
         return [
-            Settings(HIDDEN, about.layers, rates[m % 3], batch_size=about.batch_size, irm=row.irm, seed=m // 3)
+            Settings(HIDDEN, about.layers, rates[m % 3], batch_size=about.batch_size, invariance=row.irm, seed=m // 3)
             for m in range(amount)
         ]
 

@@ -8,6 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 import torch
@@ -17,10 +18,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.pipeline import Pipeline
 
-from anysize import Counts, GraphClassifier, GraphSet, count
+from anysize import Counts, GraphClassifier, GraphSet, GraphWarning, count, load
 from anysize.choice import class_weights
-from anysize.ensemble import environments_of, hold_out
-from anysize.methods import Run
+from anysize.ensemble import DIVERGED, environments_of, hold_out
+from anysize.methods import Examples, Problem, Run, find_method
+from anysize.verdict import Answers, Trial
+
+WILD = Run({"hidden": 32, "layers": 1, "lr": 1e6}, 0)
 
 
 @pytest.fixture(autouse=True)
@@ -266,7 +270,7 @@ def test_environments_of_invariant_risk_minimisation(graphs: GraphSet) -> None:
     assert not np.array_equal(weighted.predict_proba(graphs), quick("gin-sum").fit(graphs).predict_proba(graphs))
     with pytest.raises(ValueError, match="all 8 training graphs are in one"):
         quick("gin-irm", validation=0).fit(graphs[graphs.sizes == 9])
-    with pytest.raises(ValueError, match="gamma-gin does not do"):
+    with pytest.raises(ValueError, match="gamma-gin does not compare environments as it is set"):
         quick().fit(graphs, environments=np.zeros(24))
     with pytest.raises(ValueError, match="one environment for each of the 24 graphs"):
         quick("gin-irm").fit(graphs, environments=[0, 1])
@@ -322,16 +326,22 @@ def test_vertices_without_a_known_colour_have_no_features(graphs: GraphSet) -> N
     """Two colours that training never saw cannot be told apart."""
     model = quick("gamma-gin").fit(graphs)
     one, other = labelled(4, colours="AY"), labelled(4, colours="AZ")
-    np.testing.assert_array_equal(model.predict_proba(one), model.predict_proba(other))
+    with pytest.warns(GraphWarning, match=r"4 of 4 graphs have colours that no training graph had \(Y\)"):
+        first = model.predict_proba(one)
+    with pytest.warns(GraphWarning, match=r"had \(Z\)"):
+        np.testing.assert_array_equal(model.predict_proba(other), first)
 
 
 def test_graphs_without_patterns_all_get_the_same_answer(graphs: GraphSet) -> None:
     model = quick().fit(graphs)
     tiny = GraphSet.from_edges([[], [(0, 1)]], n_vertices=[1, 2], colours=[["A"], ["A", "B"]])
-    chances = model.predict_proba(tiny)
+    with pytest.warns(GraphWarning, match="2 of 2 graphs have no connected subgraph on 3 vertices"):
+        chances = model.predict_proba(tiny)
     np.testing.assert_array_equal(chances[0], chances[1])
     mixed = tiny + graphs
-    np.testing.assert_allclose(model.predict_proba(mixed)[2:], model.predict_proba(graphs), atol=1e-6)
+    with pytest.warns(GraphWarning, match="2 of 26 graphs have no connected subgraph on 3 vertices"):
+        among_others = model.predict_proba(mixed)
+    np.testing.assert_allclose(among_others[2:], model.predict_proba(graphs), atol=1e-6)
     assert quick().fit(mixed, ["dense", "sparse", *labels(24)]).score(graphs) > 0.9  # nor do they harm training
 
 
@@ -373,7 +383,10 @@ def test_the_example_runs_and_keeps_what_it_promises(capsys: pytest.CaptureFixtu
         ({"irm": 1.0}, "irm does not apply to gamma-gin, it has batch_size"),
         ({"method": "gin-sum", "penalty": 0.1}, "penalty does not apply to gin-sum"),
         ({"method": "gin-sum", "top": 3}, "top does not apply to gin-sum"),
-        ({"method": "wl-kernel", "hidden": 3}, "hidden does not apply to wl-kernel, it has nothing of the kind"),
+        (
+            {"method": "wl-kernel", "hidden": 3},
+            "hidden does not apply to wl-kernel, it has C, iterations; leave it out",
+        ),
         ({"method": "gamma-1hot", "layers": 2}, "layers does not apply to gamma-1hot"),
     ],
 )
@@ -449,3 +462,77 @@ def test_training_that_runs_away(method: str, recipe: Any, graphs: GraphSet) -> 
 def test_a_loss_far_above_guessing_is_no_model(graphs: GraphSet) -> None:
     with pytest.raises(ValueError, match=r"training failed: the loss of 2 of 2 models \(seed 0, 1\)"):
         quick(lr=1e6, n_models=2).fit(graphs, np.random.default_rng(0).permutation(labels(24)))
+
+
+def test_a_model_is_judged_by_its_own_loss_and_not_by_that_of_training() -> None:
+    """Batch norm of training sees the training graphs; the model that is handed back has averages over epochs."""
+    made = [nx.gnp_random_graph(20, p, seed=seed) for p in (0.3, 0.5) for seed in range(30)]
+    graphs = GraphSet.from_networkx(made, y=[0] * 30 + [1] * 30)
+    stack, told = find_method("gamma-gin"), []
+    table, y = count(graphs, 3), np.asarray(graphs.y, np.int64)
+    recipe = replace(stack.recipe("robust"), epochs=30)
+    for part in stack.learner.fit(Problem(Examples(table=table, y=y), None, 2, k=3), [WILD], recipe):
+        assert part.trained is not None
+        chances = part.probabilities(Examples(table=table))[0]
+        with np.errstate(divide="ignore"):
+            told.append((float(part.trained.curves["loss"][-1, 0]), float(-np.log(chances[np.arange(60), y]).mean())))
+    ((training, own),) = told
+    assert training < 1 < DIVERGED < own  # what this test is about
+    with pytest.raises(ValueError, match=r"the loss of model 0 .* take a smaller lr than 1e\+06"):
+        quick(lr=1e6, epochs=30).fit(graphs)
+
+
+# ---- how good it is --------------------------------------------------------------------------------
+
+
+def test_the_verdict_has_the_scores_of_models_and_rivals(graphs: GraphSet) -> None:
+    model = quick(validation=0.25).fit(graphs)
+    kept = np.setdiff1d(np.arange(24), model.held_out_)
+    verdict = model.verdict_
+    assert verdict.train["model"] == model.score(graphs[kept])
+    assert verdict.validation is not None
+    assert verdict.validation["model"] == model.score(graphs[model.held_out_])
+    for name in ("majority", "size-only"):
+        rival = GraphClassifier(name).fit(graphs[kept])
+        assert verdict.train[name] == rival.score(graphs[kept])
+        assert verdict.validation[name] == rival.score(graphs[model.held_out_])
+    assert (verdict.metric, verdict.doubt, verdict.remedies) == ("accuracy", None, ())
+    assert quick().fit(count(graphs, 3)).verdict_.train == quick().fit(graphs).verdict_.train
+    assert quick().fit(graphs).verdict_.validation is None
+    assert quick(metric="mcc").fit(graphs).verdict_.train["majority"] == 0.0
+
+
+def test_a_model_that_does_not_beat_sizes_is_doubted() -> None:
+    """The label is the size, which densities do not tell; colours are there, and the penalty with them."""
+    graphs = labelled(40, sizes=(9, 9, 15, 15))
+    y = (graphs.sizes > 10).astype(int)
+    verdict = quick(epochs=3).fit(graphs, y).verdict_
+    assert verdict.train["size-only"] == 1.0
+    assert verdict.doubt is not None
+    assert verdict.doubt.startswith("the model does not beat size-only on its own training graphs (accuracy 0.")
+    assert verdict.remedies == (("penalty", 0), ("method", "wl-kernel"))
+    assert quick(epochs=3, penalty=0).fit(graphs, y).verdict_.remedies == (("method", "wl-kernel"),)
+    assert quick(epochs=3, class_weight="balanced").fit(graphs, y).verdict_.doubt is None  # accuracy is given up
+    assert GraphClassifier("majority").fit(graphs, y).verdict_.doubt is None
+
+
+def test_validation_graphs_have_a_say_beyond_chance() -> None:
+    right = np.arange(100) % 2
+    good = Answers(np.full(100, 9), right, right)
+    sized = np.where(right == 1, 20, 10)
+    for wrong, doubted in ((5, False), (20, True)):
+        chosen = np.where(np.arange(100) < wrong, 1 - right, right)
+        trial = Trial(replace(good, sizes=sized), Answers(sized, right, chosen), "accuracy", True, (("k", 4),))
+        verdict = trial.verdict()
+        assert (verdict.doubt is not None) == doubted
+        assert verdict.remedies == ((("k", 4),) if doubted else ())
+    assert "on the validation graphs (accuracy 0.800, size-only 1.000)" in str(verdict.doubt)
+
+
+def test_a_loaded_model_has_no_verdict(graphs: GraphSet, tmp_path: Path) -> None:
+    quick().fit(graphs).save(tmp_path / "model.anysize")
+    assert not hasattr(load(tmp_path / "model.anysize"), "verdict_")
+    with pytest.raises(AttributeError, match="not kept in model files"):
+        load(tmp_path / "model.anysize").verdict_  # noqa: B018
+    with pytest.raises(NotFittedError):
+        quick().verdict_  # noqa: B018

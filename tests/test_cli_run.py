@@ -68,7 +68,7 @@ def test_fresh_data_have_no_published_numbers():
 def test_irm_on_one_environment_is_na_and_says_why():
     result = run("run", "er-single", "--method", "gin-irm")
     assert result.exit_code == 0
-    assert "NA. IRM compares training environments" in " ".join(result.stdout.split())
+    assert "NA. It compares training environments" in " ".join(result.stdout.split())
     fields = json.loads(run("run", "er-single", "--method", "gin-irm", "--json").stdout)
     assert fields["test"] is None
     assert "NA" in fields["na"]

@@ -180,13 +180,18 @@ def test_damaged_files(file: Path) -> None:
             load(file)
 
 
+def test_a_model_of_a_method_that_is_not_registered(file: Path) -> None:
+    strange = rewritten(file, change=lambda about: about.update(method="gamma-unheard-of"))
+    with pytest.raises(ValueError, match="a model of the method 'gamma-unheard-of', which is not known here; register"):
+        load(strange)
+
+
 @pytest.mark.parametrize(
     "change",
     [
         {"tensors": b"short"},
         {"drop": "model.safetensors"},
         {"change": lambda about: about.pop("classes")},
-        {"change": lambda about: about.update(method="gamma-unheard-of")},
         {"change": lambda about: about["parts"][0]["shape"].update(hidden=7)},
         {"change": lambda about: about["parameters"].update(strange=1)},
         {"change": lambda about: about.update(parts=[])},

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from math import isfinite
-from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 
 from anysize.learning.settings import Recipe
 from anysize.methods import Configuration, Method, Run, find_method
-from anysize.methods.neural import GammaMethod, GNNMethod
+from anysize.methods.parameters import number, whole_number
 from anysize.methods.problem import Sizes, balancing_weights
 from anysize.patterns import check_size
 
@@ -40,81 +39,18 @@ class Choice:
     device: str
 
     @property
-    def irm(self) -> bool:
+    def compares(self) -> bool:
         """Whether training compares environments."""
-        return bool(self.runs[0].configuration.get("irm", 0) > 0)
+        return self.method.compares(self.runs[0].configuration)
 
 
-def whole_number(name: str, value: Any, least: int = 1) -> int:
-    """The value as an int, if it is one and not too small."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < least:
-        raise ValueError(f"{name} must be a whole number of at least {least}; got {value!r}")
-    return int(value)
-
-
-def _number(value: Any) -> float:
-    """The value as a float; nan, which no comparison lets pass, for what is no number."""
-    real = isinstance(value, Real) and not isinstance(value, (bool, np.bool_))
-    return float(value) if real else float("nan")
-
-
-def _positive(name: str, value: Any) -> float:
-    if not 0 < _number(value) < float("inf"):
-        raise ValueError(f"{name} must be a number above 0; got {value!r}")
-    return float(value)
-
-
-def _weight(name: str, value: Any) -> float:
-    if not 0 <= _number(value) < float("inf"):
-        raise ValueError(f"{name} must be a number of at least 0; got {value!r}")
-    return float(value)
-
-
-def _switch(name: str, value: Any) -> bool:
-    if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False; got {value!r}")
-    return bool(value)
-
-
-def _batch(name: str, value: Any) -> int:
-    return whole_number(name, value, 2)  # batch norm cannot judge a single graph
-
-
-def _over(name: str, value: Any) -> str:
-    Recipe(over=value)  # it knows what is allowed
-    return str(value)
-
-
-# Parameters that are None unless set: how each is read, and which methods have it.
-CHECKS: Mapping[str, Callable[[str, Any], Any]] = {
-    "epochs": whole_number, "hidden": whole_number, "lr": _positive, "batch_size": _batch, "layers": whole_number,
-    "jumping": _switch, "penalty": _weight, "irm": _weight, "over": _over, "top": whole_number,
-}  # fmt: skip
-_TRAINED = frozenset({"epochs", "hidden", "lr", "batch_size"})
-_DEEP = _TRAINED | {"layers", "jumping"}
-
-
-def accepts(method: Method) -> frozenset[str]:
-    """The parameters of `CHECKS` that a method has.
-
-    >>> sorted(accepts(find_method("gamma-1hot")))
-    ['batch_size', 'epochs', 'hidden', 'lr', 'over', 'top']
-    """
-    if isinstance(method.learner, GNNMethod):
-        return _DEEP | {"irm"}
-    if isinstance(method.learner, GammaMethod):
-        return (_TRAINED if method.name == "gamma-1hot" else _DEEP | {"penalty"}) | {"over", "top"}
-    return frozenset()
-
-
-def works_on_counts(method: Method) -> bool:
-    """Whether a table of counts is all that the method looks at."""
-    return isinstance(method.learner, GammaMethod) or method.name == "gc-kernel"
+# Parameters of a GraphClassifier that are None unless set; others of a method go into ``settings``.
+NAMED = ("epochs", "hidden", "lr", "batch_size", "layers", "jumping", "penalty", "irm", "over", "top")
 
 
 def sees_colours(method: Method) -> bool:
-    """Whether vertices are told apart by colour: by all methods but the sanity rows."""
-    return method.name not in ("random", "majority", "size-only", "topology-only")
+    """Whether vertices are told apart by colour."""
+    return method.colours
 
 
 def choose(parameters: Mapping[str, Any], coloured: bool) -> Choice:
@@ -147,13 +83,19 @@ def choose(parameters: Mapping[str, Any], coloured: bool) -> Choice:
 
 def _given(method: Method, parameters: Mapping[str, Any]) -> dict[str, Any]:
     """What the user has set, checked; an error for what the method does not have."""
-    given = {name: parameters[name] for name in CHECKS if parameters[name] is not None}
-    known = accepts(method)
-    for name in given:
+    given = {name: parameters[name] for name in NAMED if parameters[name] is not None}
+    settings = parameters["settings"] or {}
+    if not isinstance(settings, Mapping):
+        raise ValueError(f"settings must be a mapping from hyper-parameters to values; got {settings!r}")
+    own = [name for name in settings if name in NAMED]
+    if own:
+        raise ValueError(f"{own[0]} is a parameter of the classifier itself: pass it by its name, outside of settings")
+    known = method.settable
+    for name in (*given, *settings):
         if name not in known:
             listed = f"it has {', '.join(sorted(known))}" if known else "it has nothing of the kind"
             raise ValueError(f"{name} does not apply to {method.name}, {listed}; leave it out")
-    return {name: CHECKS[name](name, value) for name, value in given.items()}
+    return {name: method.checked(name, value) for name, value in {**given, **settings}.items()}
 
 
 def sizes(k: Any) -> Sizes:
@@ -171,7 +113,7 @@ def sizes(k: Any) -> Sizes:
 def _share(validation: Any, recipe: Recipe) -> float:
     if validation is None:
         return SHARE if recipe.epoch == "best" else 0.0
-    if not 0 <= _number(validation) < 1:
+    if not 0 <= number(validation) < 1:
         raise ValueError(
             "validation is the share of the training graphs to hold out, from 0 (none) up to, not including, 1, or "
             f"None for what the recipe needs; validation graphs are passed to fit. Got {validation!r}"

@@ -63,8 +63,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         jumping: whether the representation joins all layers.
         over: what densities are shares of, "subsets", "maps" or "connected".
         irm: weight of invariant risk minimisation, for GNNs on whole graphs.
-        environments: what it compares: "median" (graphs up to and above the median size), "size", or a function that
-            gives every graph of a `GraphSet` its environment.
+        settings: hyper-parameters of the method that have no name above, such as {"beta": 100} of "gin-vrex" or
+            {"C": 10} of a kernel; `anysize methods --json` lists them.
+        environments: of the training graphs, for methods that compare them, such as "gin-irm" and "gin-vrex": "median"
+            (graphs up to and above the median size), "size", or a function that gives every graph of a `GraphSet` its
+            environment.
         metric: "accuracy" or "mcc": what validation and `score` go by.
         colour: for networkx, PyG and igraph graphs, the vertex attribute with the colours; without it there are none.
         device: "cpu", "cuda" or "auto".
@@ -114,6 +117,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         batch_size: int | None = None,
         over: Literal["subsets", "maps", "connected"] | None = None,
         irm: float | None = None,
+        settings: Mapping[str, Any] | None = None,
         environments: Literal["median", "size"] | Callable[[Any], ArrayLike] = "median",
         metric: Literal["accuracy", "mcc"] = "accuracy",
         colour: str | None = None,
@@ -138,6 +142,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         self.batch_size = batch_size
         self.over = over
         self.irm = irm
+        self.settings = settings
         self.environments = environments
         self.metric = metric
         self.colour = colour
@@ -157,7 +162,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             y: a class for every graph, numbers or strings; those that the graphs carry if None.
             validation: graphs with labels, or a pair (graphs, labels), to choose the epoch by; no training graph is
                 held out then.
-            environments: of every training graph, for invariant risk minimisation; by rule if None.
+            environments: of every training graph, for methods that compare them; by rule if None.
         """
         with progress_bars(bool(self.verbose)) as report:
             return self.fit_reporting(report, graphs, y, validation, environments)
@@ -182,8 +187,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         kept = np.setdiff1d(np.arange(len(codes)), held_out)
         if places is not None and len(np.unique(places[kept])) < 2:
             raise ValueError(
-                f"invariant risk minimisation compares environments, and all {len(kept)} training graphs are in one; "
-                "pass environments of several kinds, or take a method without it"
+                f"{choice.method.name} compares environments, and all {len(kept)} training graphs are in one; pass "
+                "environments of several kinds, or take a method that does without"
             )
         problem = Problem(
             some(examples, kept, codes, places),
@@ -207,12 +212,12 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         return labels
 
     def _environments(self, choice: Choice, source: Source, given: ArrayLike | None) -> IntArray | None:
-        if choice.irm:
+        if choice.compares:
             return environments_of(source, self.environments, given)
         if given is not None:
             raise ValueError(
-                f"environments are compared by invariant risk minimisation, which {choice.method.name} does not do as "
-                "it is set; leave them out, or take gin-irm, gcn-irm or pna-irm"
+                f"{choice.method.name} does not compare environments as it is set; leave them out, or take a method "
+                "that does, such as gin-irm or gin-vrex"
             )
         return None
 

@@ -13,11 +13,12 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from anysize.choice import sizes, whole_number
+from anysize.choice import sizes
 from anysize.counting import count
 from anysize.counting.counts import OVER, Counts, Over
 from anysize.ensemble import as_source
 from anysize.kernels.products import short_indices
+from anysize.methods.parameters import whole_number
 
 
 class SubgraphDensities(TransformerMixin, BaseEstimator):

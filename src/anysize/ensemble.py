@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anysize.choice import Choice, sees_colours, works_on_counts
+from anysize.choice import Choice
 from anysize.colours import ColourName
 from anysize.counting import count
 from anysize.counting.counts import Counts
@@ -65,7 +65,7 @@ class Ensemble:
             nobody = None if self.palette is None else np.zeros(0, np.uint16)
             source = replace(source, colours=nobody, palette=self.palette or ())
         ours, theirs = self.palette is not None, palette_of(source) is not None
-        if sees_colours(self.method) and ours != theirs and len(source):
+        if self.method.colours and ours != theirs and len(source):
             had, have = ("with colours", "none") if ours else ("without colours", "some")
             advice = "colour them as in training" if ours else "leave colours out, as without_colours() does"
             raise ValueError(f"this model was trained on graphs {had} and these have {have}; {advice}")
@@ -95,7 +95,7 @@ def check_kind(source: Source, method: Method, k: Sizes) -> None:
     """An error for a table where the method looks at graphs, or for a table of other sizes."""
     if not isinstance(source, Counts):
         return
-    if not works_on_counts(method):
+    if not method.takes_tables:
         raise ValueError(f"{method.name} looks at whole graphs and got a table of counts; pass the graphs themselves")
     wanted = {k} if isinstance(k, int) else set(k)
     found = set(np.unique(source.columns.size).tolist())
@@ -113,7 +113,7 @@ def examples_of(source: Source, method: Method, k: Sizes, store: Any = None, rep
     """The graphs, or their counts where the method looks at nothing else."""
     if isinstance(source, Counts):
         return Examples(table=source)
-    if not works_on_counts(method):
+    if not method.takes_tables:
         return Examples(graphs=source)
     tell = None if report is None else lambda done: report("counting", done)
     return Examples(table=count(source, k, store=store, progress=tell))

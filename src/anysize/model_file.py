@@ -23,7 +23,7 @@ from anysize.choice import device_of, sizes
 from anysize.classifier import GraphClassifier
 from anysize.ensemble import Ensemble
 from anysize.labels import classes_from_json, classes_to_json
-from anysize.methods import METHODS, Fitted
+from anysize.methods import Fitted, Method, find_method
 from anysize.methods.fitted import Arrays
 from anysize.methods.neural import FittedGamma, FittedGNN
 from anysize.writing import aside
@@ -80,7 +80,7 @@ def load(path: str | os.PathLike[str]) -> GraphClassifier:
     try:
         with open(name, "rb") as file:
             about, data = _contents(file.read(), name)
-        return _restored(about, tensors.load(data))
+        return _restored(about, tensors.load(data), name)
     except (_NotAModel, OSError):
         raise
     except Exception as error:  # whatever zip, JSON, safetensors or torch say of a file with the right names in it
@@ -109,18 +109,18 @@ def _contents(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
         return about, archive.read(TENSORS)
 
 
-def _restored(about: dict[str, Any], arrays: Mapping[str, Any]) -> GraphClassifier:
+def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> GraphClassifier:
     parameters = dict(about["parameters"])
     if isinstance(parameters["class_weight"], list):
         parameters["class_weight"] = dict(parameters["class_weight"])
     if isinstance(parameters["k"], list):
         parameters["k"] = tuple(parameters["k"])
     model = GraphClassifier(**parameters)
-    method = METHODS[about["method"]]
+    method = _method_of(about["method"], name)
     parts = []
     for number, told in enumerate(about["parts"]):
         start = f"{number}."
-        own = {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
+        own = {key.removeprefix(start): array for key, array in arrays.items() if key.startswith(start)}
         parts.append(_placed(method.restore(told, own), parameters["device"]))
     if not parts:
         raise ValueError("it holds no models")
@@ -129,6 +129,16 @@ def _restored(about: dict[str, Any], arrays: Mapping[str, Any]) -> GraphClassifi
     model.ensemble_ = Ensemble(method, sizes(about["k"]), palette, tuple(parts))
     model.epochs_ = np.array(about["epochs"], np.int64)
     return model
+
+
+def _method_of(method: str, name: str) -> Method:
+    try:
+        return find_method(method)
+    except ValueError as error:
+        raise _NotAModel(
+            f"{name} holds a model of the method {method!r}, which is not known here; register it first, as "
+            "anysize.methods.register or the environment variable ANYSIZE_METHODS does"
+        ) from error
 
 
 def _placed(part: Fitted, device: str) -> Fitted:

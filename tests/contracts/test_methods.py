@@ -13,6 +13,8 @@ from learned import labelled
 from sklearn.base import clone
 
 from anysize import METHODS, GraphClassifier, GraphSet, count, load
+from anysize.diagnosis.advice import _counts
+from anysize.experiments import layout
 
 
 @pytest.fixture(autouse=True)
@@ -34,6 +36,7 @@ NO_EPOCHS: tuple[tuple[str, Any], ...] = ()
 CASES = {
     **{f"{encoder}-{kind}": Case() for encoder in ("pna", "gcn", "gin") for kind in ("sum", "mean", "max", "irm")},
     "rpgin": Case(ordered=True),
+    "gin-vrex": Case(),
     "wl-kernel": Case(settings=NO_EPOCHS),
     "gc-kernel": Case(counts=True, settings=NO_EPOCHS),
     "gamma-1hot": Case(counts=True),
@@ -61,6 +64,17 @@ def made(name: str, **others: Any) -> GraphClassifier:
 
 def test_every_method_has_a_contract() -> None:
     assert set(CASES) == set(METHODS)
+
+
+def test_what_others_know_of_methods_without_torch_is_what_the_methods_say() -> None:
+    """Tables and diagnoses are made where torch is missing: what they know by name must agree with the entries."""
+    rows = {entry.name: entry for entry in layout.METHODS}
+    assert {method.weight for method in METHODS.values()} - {None} == layout.PENALTIES
+    for method in METHODS.values():
+        assert rows[method.name].environments == method.compares(method.default("paper")), method.name
+        assert _counts(method.name) == method.patterns, method.name
+        assert CASES[method.name].counts == method.takes_tables
+        assert CASES[method.name].colours == method.colours
 
 
 @pytest.mark.parametrize("name", NAMES)

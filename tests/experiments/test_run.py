@@ -228,7 +228,7 @@ def test_a_cell_is_the_mean_of_its_records_and_the_same_with_more_cores():
 def test_irm_does_not_apply_where_all_graphs_have_one_size():
     result = run("er-single", "gcn-irm")
     assert result.selection is None
-    assert "IRM compares training environments" in result.na
+    assert "It compares training environments" in result.na
     fields = result.fields()
     assert (fields["train"], fields["validation"], fields["test"]) == (None, None, None)
     assert fields["std"] == {"train": None, "validation": None, "test": None}
@@ -271,7 +271,7 @@ def test_every_method_has_a_quick_and_a_default_configuration_that_it_can_take()
 @pytest.mark.parametrize(
     ("method", "settings", "sentence"),
     [
-        ("gamma-gin", {"hiden": 3}, "hiden cannot be set for gamma-gin: it has batch_size"),
+        ("gamma-gin", {"hiden": 3}, "hiden cannot be set for gamma-gin: it has averages, batch_size"),
         ("gamma-1hot", {"layers": 2}, "layers cannot be set for gamma-1hot"),
         ("gin-sum", {"penalty": 0.1}, "penalty cannot be set for gin-sum"),
         ("wl-kernel", {"hidden": 3}, "hidden cannot be set for wl-kernel: it has C, iterations"),

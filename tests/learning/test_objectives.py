@@ -14,7 +14,8 @@ from scipy.sparse import csr_array, random_array
 from torch import Tensor
 
 from anysize.learning.gamma import GammaProblem
-from anysize.learning.objectives import attribute_penalty, by_environment, cross_entropy, irm_gradient, logit_penalty
+from anysize.learning.invariance import Environments, squared_slopes
+from anysize.learning.objectives import attribute_penalty, cross_entropy, irm_gradient, logit_penalty
 from anysize.learning.settings import Recipe, Settings
 from anysize.representations.encoders import Embeddings
 from anysize.representations.gamma import GammaGNN, GraphModel, read
@@ -194,7 +195,8 @@ def test_irm_is_the_derivative_by_a_dummy_scale(weights: list[float] | None) -> 
     logits.requires_grad_()
     environments = torch.randint(0, 3, (20,), generator=source(2))
     given = None if weights is None else torch.tensor(weights, dtype=torch.float64)
-    loss, penalty = by_environment(logits, y, environments, 5, given)  # two environments do not occur
+    found = Environments(logits, y, environments, 5, given)  # two environments do not occur
+    loss, penalty = found.mean(found.risks), squared_slopes(found)
     for model in range(MODELS):
         losses, penalties = [], []
         for place in range(3):

@@ -143,17 +143,17 @@ def methods(
 
 
 def _described() -> Iterator[dict[str, Any]]:
-    from anysize.choice import accepts, works_on_counts
-    from anysize.methods import METHODS
+    from anysize.methods import METHODS, register_elsewhere
 
+    register_elsewhere()
     for method in METHODS.values():
         yield {
             "method": method.name,
             "title": method.title,
-            "looks_at": "patterns" if works_on_counts(method) else "whole graphs",
+            "looks_at": "patterns" if method.takes_tables else "whole graphs",
             "robust": method.default("robust"),
             "paper": method.default("paper"),
-            "parameters": sorted(accepts(method)),
+            "parameters": sorted(method.settable),
             "seeded": method.seeded,
         }
 
@@ -162,11 +162,16 @@ def _described() -> Iterator[dict[str, Any]]:
 
 
 def _set(model: GraphClassifier, others: dict[str, Any]) -> None:
-    known = model.get_params()
+    from anysize.methods import find_method
+
+    known, own = model.get_params(), find_method(model.method).settable
     for name, value in others.items():
-        if name not in known:
+        if name in known:
+            model.set_params(**{name: value})
+        elif name in own:
+            model.set_params(settings={**(model.settings or {}), name: value})
+        else:
             raise ValueError(f"--set {name}=...: GraphClassifier has no such parameter; it has {', '.join(known)}.")
-        model.set_params(**{name: value})
 
 
 def _facts(model: GraphClassifier, graphs: GraphSet, seconds: float) -> dict[str, Any]:

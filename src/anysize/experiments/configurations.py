@@ -11,7 +11,6 @@ from dataclasses import fields, replace
 from json import JSONDecodeError, loads
 from typing import Any, Literal
 
-from anysize.choice import CHECKS, accepts, whole_number, works_on_counts
 from anysize.experiments.plain import compact_json, plain
 from anysize.learning.settings import Recipe
 from anysize.methods import Configuration, Method, RecipeName
@@ -21,10 +20,10 @@ from anysize.tasks import Task
 Grid = Literal["quick", "paper", "one"]
 GRIDS: tuple[Grid, ...] = ("quick", "paper", "one")
 
-# The quick grid: of each hyper-parameter these values of the paper's grid, or its first where it has none of them.
+# The quick grid: of each hyper-parameter these values of the paper's grid, or its first where it has none of them;
+# of a penalty the weight of the paper's configuration.
 QUICK: Mapping[str, tuple[Any, ...]] = {
-    "hidden": (32,), "lr": (0.01,), "jumping": (False,), "penalty": (0.15,), "irm": (8,), "batch_size": (64,),
-    "k": (4,),
+    "hidden": (32,), "lr": (0.01,), "jumping": (False,), "batch_size": (64,), "k": (4,),
 }  # fmt: skip
 QUICK_LAYERS: Mapping[str, tuple[int, ...]] = {"gin": (1, 2), "gcn": (1, 2)}  # one layer for others: two take minutes
 # ``penalty`` is the weight in a configuration, and not where the recipe takes it
@@ -45,11 +44,13 @@ def configurations(method: Method, task: Task, grid: Grid, recipe: RecipeName) -
     if grid not in GRIDS:
         raise ValueError(f"a grid is one of {', '.join(GRIDS)}; got {grid!r}")
     points = method.points(task.family, task.name)
-    if grid == "paper" or not accepts(method):
+    if grid == "paper" or not method.trained:
         return points
     if grid == "one":
         return (default_configuration(method, task, recipe),)
-    return _restricted(points, {**QUICK, "layers": QUICK_LAYERS.get(method.name.partition("-")[0], (1,))})
+    weights = {name: (value,) for name, value in method.default("paper").items() if name == method.weight}
+    layers = QUICK_LAYERS.get(method.name.partition("-")[0], (1,))
+    return _restricted(points, {**QUICK, **weights, "layers": layers})
 
 
 def default_configuration(method: Method, task: Task, recipe: RecipeName) -> Configuration:
@@ -92,11 +93,8 @@ def settable(method: Method) -> frozenset[str]:
     >>> sorted(settable(find_method("gc-kernel")))
     ['C', 'k']
     """
-    names = accepts(method) - {"top"}
-    if names:
-        return names | RECIPE_NAMES | ({"k"} if works_on_counts(method) else frozenset())
-    counted = {"k"} if works_on_counts(method) or method.name == "topology-only" else set()
-    return frozenset(name for grid in method.grid.values() for name in grid) | counted
+    recipe = RECIPE_NAMES if method.trained else frozenset()
+    return (method.settable - {"top"}) | recipe | ({"k"} if method.patterns else frozenset())
 
 
 def checked(method: Method, settings: Mapping[str, Any]) -> Configuration:
@@ -107,12 +105,7 @@ def checked(method: Method, settings: Mapping[str, Any]) -> Configuration:
         if name not in known:
             listed = f"it has {', '.join(sorted(known))}" if known else "it has nothing of the kind"
             raise ValueError(f"{name} cannot be set for {method.name}: {listed}.")
-        if name == "k":
-            found[name] = check_size(value)
-        elif name == "iterations":
-            found[name] = whole_number(name, value)
-        else:
-            found[name] = CHECKS["lr" if name == "C" else name](name, value) if name in {*CHECKS, "C"} else value
+        found[name] = check_size(value) if name == "k" else method.checked(name, value)
     recipe_with(Recipe(), found)
     plain(found)
     return found

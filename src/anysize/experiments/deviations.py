@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from anysize.experiments.cells import DIGITS, Cell, Table, printed
-from anysize.experiments.layout import TABLES
+from anysize.experiments.layout import PENALTIES, TABLES
 from anysize.experiments.notes import GridSize
 from anysize.experiments.plain import Plain, compact_json
 from anysize.experiments.records import Record
-from anysize.experiments.select import PENALTIES, RULES, Group, Selection, grouped, select
+from anysize.experiments.select import RULES, Group, Selection, grouped, select
 from anysize.experiments.select import _grid_place as grid_place
 
 NEAR = 0.15  # a test mean this close to the published one is called near

@@ -28,11 +28,15 @@ class MethodEntry:
     Attributes:
         check: a row to judge the others by, not one of them: shown where there are records or published numbers,
             below the others, and never the best.
+        extra: not in the paper; shown where there are records, after the paper's rows.
+        environments: it compares training environments, and does not apply where there is one.
     """
 
     name: str
     label: str
     check: bool = False
+    extra: bool = False
+    environments: bool = False
 
 
 @dataclass(frozen=True)
@@ -51,7 +55,7 @@ class TableEntry:
 
 
 GNNS = tuple(
-    MethodEntry(f"{encoder.lower()}-{readout}", f"{encoder}{ending}")
+    MethodEntry(f"{encoder.lower()}-{readout}", f"{encoder}{ending}", environments=readout == "irm")
     for encoder in ("PNA", "GCN", "GIN")
     for readout, ending in (("sum", ""), ("mean", " (mean)"), ("max", " (max)"), ("irm", " + IRM"))
 )
@@ -64,6 +68,7 @@ METHODS = (
     MethodEntry("gamma-1hot", "Γ 1-hot"),
     MethodEntry("gamma-gin", "Γ GIN"),
     MethodEntry("gamma-rpgin", "Γ RPGIN"),
+    MethodEntry("gin-vrex", "GIN + V-REx", extra=True, environments=True),
     MethodEntry("gamma-gin-free", "Γ GIN, no penalty", check=True),
     MethodEntry("random", "random", check=True),
     MethodEntry("majority", "majority", check=True),
@@ -107,6 +112,9 @@ TABLES = {
     ),
 }
 
+# Hyper-parameters that weigh a penalty: of equal configurations the stronger penalty is the simpler model.
+PENALTIES = frozenset({"penalty", "irm", "beta"})
+
 METRIC_NAMES = {"accuracy": "accuracy", "mcc": "Matthews correlation coefficient"}
 
 
@@ -120,5 +128,9 @@ def table_of(task: str) -> int | None:
 
 
 def applies(task: TaskEntry, method: str) -> bool:
-    """Whether a method can be run on a task at all: IRM needs training graphs of several sizes."""
-    return not (method.endswith("-irm") and task.sizes == 1)
+    """Whether a method can be run on a task at all: IRM, for one, needs training graphs of several sizes.
+
+    >>> applies(TaskEntry("one", "One", sizes=1), "gin-irm"), applies(TaskEntry("one", "One", sizes=1), "mine")
+    (False, True)
+    """
+    return task.sizes != 1 or all(not entry.environments for entry in METHODS if entry.name == method)

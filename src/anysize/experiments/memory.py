@@ -10,7 +10,7 @@ import torch
 from anysize.learning.memory import bytes_per_model
 from anysize.learning.settings import Recipe
 from anysize.methods import Fitted, Method, Problem, Run
-from anysize.methods.neural import STACK_MEMBERS, GNNMethod, settings_of
+from anysize.methods.neural import STACK_MEMBERS, GNNMethod
 
 # Of all memory, free or not: a stack must not depend on what else runs. A CPU is shared with other workers.
 SHARE = {"cuda": 0.7, "cpu": 0.25}
@@ -45,7 +45,7 @@ def affordable(
     if not isinstance(learner, GNNMethod) or not runs:
         return most
     train, held_out = problem.train.whole(method.name), problem.validation
-    shapes = {settings.shape: settings for settings in map(settings_of, runs)}
+    shapes = {settings.shape: settings for settings in map(learner.settings, runs)}
     each = max(
         bytes_per_model(
             learner.encoder, train, settings, recipe, relational=learner.relational, device=problem.device,

@@ -16,14 +16,15 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
-from anysize.choice import accepts, device_of, whole_number
+from anysize.choice import device_of
 from anysize.experiments.configurations import Grid, changed, configurations, divided, settable
 from anysize.experiments.layout import TABLES
 from anysize.experiments.plain import compact_json
 from anysize.experiments.records import key
 from anysize.methods import METHODS, RECIPES, Configuration, Method, RecipeName, Run, find_method
 from anysize.methods.fitted import sizes_of
-from anysize.methods.neural import STACK_MEMBERS, settings_of
+from anysize.methods.neural import STACK_MEMBERS
+from anysize.methods.parameters import whole_number
 from anysize.tasks import Data, Task, find_task, parse_data
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
@@ -156,9 +157,9 @@ def make_plan(
 
 def not_applicable(task: Task, method: Method) -> str:
     """Why a method cannot be run on a task; an empty string if it can."""
-    if method.environments and task.single_environment:
+    if task.single_environment and method.compares(method.default("paper", task.family)):
         return (
-            f"{method.name} on {task.name}: NA. IRM compares training environments, and all training graphs of "
+            f"{method.name} on {task.name}: NA. It compares training environments, and all training graphs of "
             f"{task.name} come from one."
         )
     return ""
@@ -276,6 +277,6 @@ def _cut(
 def _shape(configuration: Configuration, method: Method, task: Task) -> str:
     """What runs of one piece have in common."""
     model, changes = divided(configuration)
-    if not accepts(method):  # kernels and checks: trained one by one
+    if method.shape is None:  # kernels and checks: trained one by one
         return ""
-    return compact_json([sizes_of(model, task.k), settings_of(Run(model, 0)).shape, sorted(changes.items())])
+    return compact_json([sizes_of(model, task.k), method.shape(model), sorted(changes.items())])

@@ -10,7 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anysize.choice import works_on_counts
 from anysize.experiments.classes import encode
 from anysize.experiments.plan import data_of
 from anysize.graphs import GraphSet
@@ -96,8 +95,7 @@ def prepared(task: str, data: str, data_dir: str | None, store: str | None) -> P
 
 def tables_for(method: Method, task: Task, configurations: Iterable[Configuration]) -> list[Wanted]:
     """The tables of counts that a method looks at."""
-    colours = works_on_counts(method)
-    if not colours and method.name != "topology-only":
+    if not method.patterns:
         return []
     sizes = dict.fromkeys(sizes_of(configuration, task.k) for configuration in configurations)
-    return [(own, colours) for own in sizes]
+    return [(own, method.colours) for own in sizes]

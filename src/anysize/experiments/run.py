@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from anysize.choice import accepts, device_of, whole_number
+from anysize.choice import device_of
 from anysize.experiments.configurations import changed, configurations, default_configuration
 from anysize.experiments.plan import data_name, not_applicable
 from anysize.experiments.prepared import prepare, tables_for
@@ -18,6 +18,7 @@ from anysize.experiments.records import SPLITS
 from anysize.experiments.select import RULES, Selection, Summary, select
 from anysize.experiments.training import Job, device_name, records_of
 from anysize.methods import RECIPES, Configuration, Method, RecipeName, Run, find_method
+from anysize.methods.parameters import whole_number
 from anysize.tasks import TASKS, Data, Task, find_task, size_split
 
 Report = Callable[[str, float], None]
@@ -148,6 +149,6 @@ def _task(task: str | Path | Task) -> Task:
 
 def _points(method: Method, task: Task, recipe: RecipeName, settings: Mapping[str, Any]) -> tuple[Configuration, ...]:
     """One configuration; for kernels all of the grid that agree with the settings."""
-    if accepts(method):
+    if method.trained:
         return changed([default_configuration(method, task, recipe)], method, settings)
     return changed(configurations(method, task, "paper", recipe), method, settings)

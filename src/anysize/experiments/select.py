@@ -19,10 +19,10 @@ from typing import Any
 
 import numpy as np
 
+from anysize.experiments.layout import PENALTIES
 from anysize.experiments.plain import Plain, compact_json
 from anysize.experiments.records import Outcome, Record
 
-PENALTIES = ("penalty", "irm")
 TOLERANCE = 1e-6  # means over seeds that differ by less differ by rounding: scores may come from single precision
 
 

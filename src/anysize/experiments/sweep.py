@@ -21,7 +21,7 @@ from functools import partial
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from anysize.choice import device_of, whole_number
+from anysize.choice import device_of
 from anysize.experiments.clock import Clock, Progress
 from anysize.experiments.curves import POINTS
 from anysize.experiments.plan import Piece, Plan
@@ -30,6 +30,7 @@ from anysize.experiments.store import RecordStore
 from anysize.experiments.training import Job, work
 from anysize.experiments.workers import Cluster, Processes, ThisProcess, Workers
 from anysize.methods import find_method
+from anysize.methods.parameters import whole_number
 from anysize.tasks import find_task
 
 PathLike = str | os.PathLike[str]

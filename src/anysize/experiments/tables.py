@@ -142,17 +142,23 @@ def _rows(columns: Sequence[Column], picked: Picked) -> list[Row]:
         if recipe not in ran[method]:
             ran[method].append(recipe)
     listed = {entry.name for entry in METHODS}
-    others = [MethodEntry(name, name) for name in sorted(ran) if name not in listed]
-    methods = [entry for entry in METHODS if not entry.check] + others + [entry for entry in METHODS if entry.check]
+    others = [MethodEntry(name, name, extra=True) for name in sorted(ran) if name not in listed]
+    main, checks = ([entry for entry in METHODS if entry.check == check] for check in (False, True))
+    methods = [
+        *(entry for entry in main if not entry.extra),
+        *(entry for entry in main if entry.extra),
+        *others,
+        *checks,
+    ]
     rows = []
     for entry in methods:
         recipes = sorted(ran.get(entry.name, []), key=lambda recipe: (recipe != PAPER, recipe))
         printed = any(published(column.task, entry.name, column.split) for column in columns)
         # the paper's rows are always there; checks and additions have no recipe to tell apart, unless they have two
-        always = printed or (entry.name in listed and not entry.check)
+        always = printed or not (entry.check or entry.extra)
         if always and PAPER not in recipes and not (entry.check and recipes):
             recipes.insert(0, PAPER)
-        alone = len(recipes) == 1 and (entry.check or entry.name not in listed)
+        alone = len(recipes) == 1 and (entry.check or entry.extra)
         for recipe in recipes:
             label = entry.label if recipe == PAPER or alone else f"{entry.label}, {recipe}"
             rows.append(Row(entry.name, recipe, label, entry.check))

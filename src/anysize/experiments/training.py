@@ -150,7 +150,7 @@ class _Maker:
             return Outcome(Scores(**scores), predictions=predictions)
         losses = {name: _cross_entropy(self.prepared.sets[name], table) for name, table in chances.items()}
         epoch = _kept_epoch(trained, member)
-        penalised = any(run.configuration.get(name, 0) > 0 for name in ("penalty", "irm"))
+        penalised = self.method.penalised(run.configuration)
         penalty = float(trained.curves["penalty"][epoch - 1, member]) if penalised else None
         return Outcome(Scores(**scores), Scores(**losses), penalty, epoch, predictions)
 

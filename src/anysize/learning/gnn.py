@@ -14,7 +14,8 @@ from torch import Tensor, nn
 
 from anysize.colours import ColourName
 from anysize.graphs import GraphSet, IntArray
-from anysize.learning.objectives import by_environment, cross_entropy
+from anysize.learning.invariance import IRM, Environments, Objective, total_of
+from anysize.learning.objectives import cross_entropy
 from anysize.learning.settings import Recipe, Settings
 from anysize.learning.training import LastEpoch, Losses, Trained, train
 from anysize.representations.encoders import LAYERS
@@ -28,7 +29,6 @@ from anysize.representations.structure import Structure
 GNN = Literal["gin", "gcn", "pna"]
 Palette = tuple[ColourName, ...] | None
 
-IRM_WARM_UP = 100  # epochs in which the IRM penalty weighs 1
 PREDICTION_BYTES = 1 << 29  # graphs are predicted in parts of about this size
 LIVE = {"gin": 16, "gcn": 12, "pna": 50}  # values that a layer holds at once for each row and unit of width
 
@@ -90,19 +90,20 @@ class GNNProblem:
     """Training and validation graphs of a stack, on one device: a `training.Problem`.
 
     ``structure``: all training graphs, where nothing is drawn anew; ``batch``: the same as rows, for mini-batches and
-    for identities that differ from step to step. ``environments``: numbers from 0 on, for members with IRM.
+    for identities that differ from step to step. ``environments``: numbers from 0 on, which ``objective`` compares
+    for members with a weight of invariance.
     """
 
     def __init__(
         self, shape: GNNShape, structure: Structure | None, batch: FlatGraphs | PaddedGraphs | None, y: Tensor,
         validation: tuple[Structure, Tensor] | None, members: Sequence[Settings], environments: Tensor | None,
-        class_weights: Tensor | None,
+        class_weights: Tensor | None, objective: Objective = IRM,
     ) -> None:  # fmt: skip
         self.shape, self.structure, self.batch, self.y, self._validation = shape, structure, batch, y, validation
-        self.class_weights, self.environments = class_weights, environments
+        self.class_weights, self.environments, self.objective = class_weights, environments, objective
         self.whole = None if batch is None else batch.rows()
-        self.irm = torch.tensor([member.irm for member in members], device=y.device)
-        self.penalised = any(member.irm > 0 for member in members)
+        self.weights = torch.tensor([member.invariance for member in members], device=y.device)
+        self.penalised = any(member.invariance > 0 for member in members)
         self.count = 0 if environments is None else int(environments.max()) + 1
 
     @property
@@ -126,10 +127,11 @@ class GNNProblem:
         if not self.penalised:
             return Losses(entropy, entropy, torch.zeros_like(entropy))
         assert self.environments is not None
-        environments = self.environments if graphs is None else self.environments[graphs]
-        risk, penalty = by_environment(logits, y, environments, self.count, self.class_weights)
-        total = irm_total(risk, penalty, self.irm, epoch)
-        own = self.irm > 0
+        numbers = self.environments if graphs is None else self.environments[graphs]
+        environments = Environments(logits, y, numbers, self.count, self.class_weights)
+        risk, penalty = environments.mean(environments.risks), self.objective.penalty(environments)
+        total = total_of(risk, penalty, self.weights, epoch)
+        own = self.weights > 0
         return Losses(torch.where(own, total, entropy), entropy, torch.where(own, penalty, 0.0))
 
     def _structure(self, graphs: Tensor | None, step: Tensor) -> Structure:
@@ -148,18 +150,6 @@ class GNNProblem:
             return None
         structure, y = self._validation
         return model(structure), y
-
-
-def irm_total(risk: Tensor, penalty: Tensor, weights: Tensor, epoch: Tensor) -> Tensor:
-    """(risk + w penalty) / max(w, 1) per model, with w = 1 in the first 100 epochs and the model's own weight then.
-
-    Examples:
-        >>> one = torch.ones(1)
-        >>> [irm_total(one, 2 * one, 8 * one, torch.tensor(epoch)).item() for epoch in (99, 100)]
-        [3.0, 2.125]
-    """
-    weight = torch.where(epoch < IRM_WARM_UP, torch.ones_like(weights), weights)
-    return (risk + weight * penalty) / weight.clamp(min=1)
 
 
 @dataclass(frozen=True, eq=False)
@@ -224,13 +214,13 @@ class GNNStack:
 def fit_gnn(
     kind: GNN, readout: Readout, train_graphs: GraphSet, y: IntArray, members: Sequence[Settings], recipe: Recipe, *,
     classes: int, validation: tuple[GraphSet, IntArray] | None = None, environments: IntArray | None = None,
-    relational: bool = False, class_weights: NDArray[np.float64] | None = None, metric: str = "accuracy",
-    device: str = "cpu", progress: Callable[[float], None] | None = None,
+    objective: Objective = IRM, relational: bool = False, class_weights: NDArray[np.float64] | None = None,
+    metric: str = "accuracy", device: str = "cpu", progress: Callable[[float], None] | None = None,
 ) -> GNNStack:  # fmt: skip
     """Train members of one shape as one stack.
 
-    ``environments`` (graphs,): whole numbers, for members with ``irm`` above 0. ``relational`` with ``kind`` gin is
-    RPGIN. How many members a device holds: see `bytes_per_model`.
+    ``environments`` (graphs,): whole numbers, which ``objective`` compares for members with ``invariance`` above 0.
+    ``relational`` with ``kind`` gin is RPGIN. How many members a device holds: see `bytes_per_model`.
     """
     _check(train_graphs, y, members, environments)
     palette: Palette = None if train_graphs.colours is None else train_graphs.palette
@@ -248,7 +238,7 @@ def fit_gnn(
         None if static else shape.batch(train_graphs, palette, device), _on(device, y),
         None if validation is None else (shape.structure(validation[0], palette, device), _on(device, validation[1])),
         members, None if environments is None else _on(device, np.unique(environments, return_inverse=True)[1]),
-        None if class_weights is None else torch.from_numpy(class_weights.astype(np.float32)).to(device),
+        None if class_weights is None else torch.from_numpy(class_weights.astype(np.float32)).to(device), objective,
     )  # fmt: skip
     trained = train(model, problem, members, recipe, metric, progress)
     return GNNStack(shape, palette, model, tuple(members), trained)
@@ -267,10 +257,10 @@ def _check(graphs: GraphSet, y: IntArray, members: Sequence[Settings], environme
                          f"for {len(graphs)} graphs")  # fmt: skip
     if any(member.penalty > 0 for member in members):
         raise ValueError("the attribute penalty belongs to the Gamma models: leave penalty at 0 for GNNs")
-    if any(member.irm > 0 for member in members):
+    if any(member.invariance > 0 for member in members):
         found = None if environments is None else len(np.unique(environments))
         if environments is None or len(environments) != len(y) or found == 1:
             told = "none" if environments is None else f"{len(environments)} numbers, {found} of them different"
             raise ValueError(
-                f"IRM compares environments: give every training graph a number, not all equal; got {told}"
+                f"environments are to be compared: give every training graph a number, not all equal; got {told}"
             )

@@ -17,11 +17,16 @@ def cross_entropy(logits: Tensor, y: Tensor, class_weights: Tensor | None = None
 
     logits (models, graphs, classes), y (graphs,), class_weights (classes,).
     """
-    losses = -_of_class(torch.log_softmax(logits, -1), y)
+    losses = losses_of(logits, y)
     if class_weights is None:
         return losses.mean(1)
     weight = class_weights[y]
     return (losses * weight).sum(1) / weight.sum()
+
+
+def losses_of(logits: Tensor, y: Tensor) -> Tensor:
+    """-log softmax(z)_y of every graph: (models, graphs)."""
+    return -_of_class(torch.log_softmax(logits, -1), y)
 
 
 def _of_class(values: Tensor, y: Tensor) -> Tensor:
@@ -55,23 +60,3 @@ def irm_gradient(logits: Tensor, y: Tensor, weight: Tensor) -> Tensor:
     """
     slope = (torch.softmax(logits, -1) * logits).sum(-1) - _of_class(logits, y)
     return (slope * weight).sum(1) / weight.sum().clamp(min=1e-12)
-
-
-def by_environment(
-    logits: Tensor, y: Tensor, environments: Tensor, count: int, class_weights: Tensor | None = None
-) -> tuple[Tensor, Tensor]:
-    """Invariant risk minimisation: loss and penalty, both averaged over the environments that occur.
-
-    The penalty of an environment is the square of its `irm_gradient`: closed form, so that no second backward pass
-    is needed and the penalty moves the weights. ``environments`` (graphs,) holds 0 .. count - 1.
-    """
-    losses = -_of_class(torch.log_softmax(logits, -1), y)
-    base = torch.ones_like(losses[0]) if class_weights is None else class_weights[y]
-    loss, penalty, occurring = torch.zeros_like(losses[:, 0]), torch.zeros_like(losses[:, 0]), base.new_zeros(())
-    for place in range(count):
-        weight = base * (environments == place)
-        some = (weight.sum() > 0).to(loss.dtype)
-        loss = loss + some * (losses * weight).sum(1) / weight.sum().clamp(min=1e-12)
-        penalty = penalty + some * irm_gradient(logits, y, weight) ** 2
-        occurring = occurring + some
-    return loss / occurring, penalty / occurring

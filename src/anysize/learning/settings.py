@@ -15,8 +15,9 @@ Penalty = Literal["representation", "logit"]
 class Settings:
     """One model. Those of one ``shape`` are trained as one stack, whatever their seeds, rates and penalties.
 
-    ``penalty``: weight of the attribute penalty; ``irm``: weight of the IRM penalty; ``jumping``: whether the
-    representation joins all layers; ``batch_size`` None: all graphs at once.
+    ``penalty``: weight of the attribute penalty; ``invariance``: weight of the penalty of an objective that compares
+    environments, such as IRM; ``jumping``: whether the representation joins all layers; ``batch_size`` None: all
+    graphs at once.
     """
 
     hidden: int = 32
@@ -25,7 +26,7 @@ class Settings:
     penalty: float = 0.0
     jumping: bool = False
     batch_size: int | None = None
-    irm: float = 0.0
+    invariance: float = 0.0
     seed: int = 0
 
     def __post_init__(self) -> None:
@@ -34,8 +35,9 @@ class Settings:
                 raise ValueError(f"{name} must be at least 1; got {getattr(self, name)}")
         if not self.lr > 0:
             raise ValueError(f"lr must be above 0; got {self.lr}")
-        if self.penalty < 0 or self.irm < 0:
-            raise ValueError(f"penalties must not be negative; got penalty={self.penalty}, irm={self.irm}")
+        for name in ("penalty", "invariance"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"a penalty must not weigh less than 0; got {name}={getattr(self, name)}")
         if self.batch_size is not None and self.batch_size < 2:
             raise ValueError(f"batch_size must be at least 2, or None for all graphs; got {self.batch_size}")
 

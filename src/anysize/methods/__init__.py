@@ -2,162 +2,185 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+import os
+import re
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
+from functools import partial
+from importlib import import_module
 from types import MappingProxyType
-from typing import Any, Literal, Protocol
+from typing import Any
 
-from anysize.learning.settings import Recipe
+from anysize.learning.invariance import VREX
 from anysize.methods import grids
 from anysize.methods.classical import FittedKernel, FittedSanity, KernelMethod, SanityMethod
-from anysize.methods.fitted import Arrays, Fitted, Run
-from anysize.methods.grids import Configuration, Grid, points
+from anysize.methods.fitted import Fitted, Run
+from anysize.methods.grids import Configuration, Grid
+from anysize.methods.method import RECIPES, Learner, Method, RecipeName
 from anysize.methods.neural import FittedGamma, FittedGNN, GammaMethod, GNNMethod
+from anysize.methods.parameters import COUNTED, DEEP, TRAINED, positive, weight, whole_number
 from anysize.methods.problem import Examples, Problem, balancing_weights
-from anysize.methods.recipes import NO_TRAINING, paper_recipe, robust_recipe
+from anysize.methods.recipes import gamma_recipe, gnn_recipe
 
-RecipeName = Literal["robust", "paper"]
-RECIPES: tuple[RecipeName, ...] = ("robust", "paper")
-
-
-class Learner(Protocol):
-    """What a row of the tables does: train many runs, stack by stack."""
-
-    def fit(
-        self, problem: Problem, runs: Sequence[Run], recipe: Recipe,
-        progress: Callable[[float], None] | None = None, most: int | None = None,
-    ) -> Iterator[Fitted]:  # fmt: skip
-        """``most``: the largest number of models in one stack."""
-        ...
+_TU = {"batch_size": 64, "lr": 0.005}
 
 
-@dataclass(frozen=True)
-class Method:
-    """One row of the tables.
-
-    Attributes:
-        name: as on the command line. title: as in the tables.
-        learner: what trains it.
-        grid: the paper's grid for each family of tasks; no entry where the paper does not run it.
-        robust, paper: one good configuration for each recipe, where no grid is searched.
-        coloured: what is added to these where graphs have colours (the attribute penalty).
-        restore: makes fitted models from their state.
-        seeded: whether the seed matters at all.
-        environments: whether training needs several environments.
-    """
-
-    name: str
-    title: str
-    learner: Learner
-    grid: Mapping[str, Grid]
-    restore: Callable[[dict[str, Any], Arrays], Fitted]
-    robust: Configuration = field(default_factory=dict)
-    paper: Configuration = field(default_factory=dict)
-    coloured: Mapping[str, Configuration] = field(default_factory=dict)
-    seeded: bool = True
-    environments: bool = False
-
-    def recipe(self, name: RecipeName, family: str | None = None) -> Recipe:
-        """How it is trained by this recipe, on tasks of this family."""
-        if name not in RECIPES:
-            raise ValueError(f"recipe must be one of {', '.join(RECIPES)}; got {name!r}")
-        if not isinstance(self.learner, (GammaMethod, GNNMethod)):
-            return NO_TRAINING
-        gamma = isinstance(self.learner, GammaMethod)
-        return robust_recipe(self.name, gamma, family) if name == "robust" else paper_recipe(family)
-
-    def default(self, name: RecipeName, family: str | None = None, coloured: bool = True) -> Configuration:
-        """The one configuration to take where nothing is searched."""
-        chosen = dict(self.robust if name == "robust" else self.paper)
-        if coloured and family != "tu":
-            chosen |= self.coloured.get(name, {})
-        if family == "tu" and isinstance(self.learner, (GammaMethod, GNNMethod)):
-            layers = {} if self.name == "gamma-1hot" else {"layers": 2 if isinstance(self.learner, GammaMethod) else 3}
-            chosen |= {"batch_size": 64, "lr": 0.005} | layers
-        return chosen
-
-    def points(self, family: str, task: str | None = None) -> tuple[Configuration, ...]:
-        """The paper's grid for a family of tasks, as configurations; Gamma models have larger batches on DD."""
-        if family not in self.grid:
-            return ()
-        grid = self.grid[family]
-        if task == "DD" and isinstance(self.learner, GammaMethod):
-            grid = {**grid, "batch_size": (grids.DD_BATCH,)}
-        return points(grid)
+def _gamma(
+    name: str, title: str, kind: Any, grid: Mapping[str, Grid], penalties: tuple[float, float] | None = (0.1, 0.15),
+    roles: bool = True,
+) -> Method:  # fmt: skip
+    """A Gamma model on patterns; ``penalties``: by the robust recipe and the paper's, None for none to begin with."""
+    learner, one = GammaMethod(kind), {"hidden": 32, "lr": 0.01, "layers": 1}
+    added = {} if penalties is None else {"robust": {"penalty": penalties[0]}, "paper": {"penalty": penalties[1]}}
+    return Method(
+        name, title, learner, grid, FittedGamma.from_state, one, one, added, {"tu": {**_TU, "layers": 2}},
+        {**DEEP, **COUNTED, "penalty": weight}, partial(gamma_recipe, roles=roles), weight="penalty", patterns=True,
+        shape=learner.shape,
+    )  # fmt: skip
 
 
-def _gamma(name: str, title: str, kind: Any, grid: Mapping[str, Grid], layers: bool = True) -> Method:
-    one = {"hidden": 32, "lr": 0.01} | ({"layers": 1} if layers else {})
-    penalty = {"robust": {"penalty": 0.1}, "paper": {"penalty": 0.15}} if layers else {}
-    return Method(name, title, GammaMethod(kind), grid, FittedGamma.from_state, one, one, penalty)
+def _one_hot() -> Method:
+    learner, one = GammaMethod("1hot"), {"hidden": 32, "lr": 0.01}
+    return Method(
+        "gamma-1hot", "Gamma_1-hot", learner, grids.GAMMA_ONE_HOT, FittedGamma.from_state, one, one,
+        families={"tu": _TU}, parameters={**TRAINED, **COUNTED}, recipes=gnn_recipe, patterns=True, shape=learner.shape,
+    )  # fmt: skip
 
 
 def _unpenalised() -> Method:
     """The negative control: Gamma_GIN that may look at colours as it likes."""
-    one = {"hidden": 32, "lr": 0.01, "layers": 1}
-    grid = {family: {name: (value,) for name, value in one.items()} for family in grids.FAMILIES}
-    learner = GammaMethod("gnn")
-    return Method("gamma-gin-free", "Gamma_GIN, no penalty", learner, grid, FittedGamma.from_state, one, one)
+    one = {"hidden": (32,), "lr": (0.01,), "layers": (1,)}
+    grid = {**dict.fromkeys(grids.FAMILIES, one), "DD": {**one, "batch_size": (grids.DD_BATCH,)}}
+    return _gamma("gamma-gin-free", "Gamma_GIN, no penalty", "gnn", grid, penalties=None, roles=False)
+
+
+def gnn_method(
+    name: str, title: str, learner: GNNMethod, grid: Mapping[str, Grid] = grids.GNN, **weight_: float
+) -> Method:
+    """A row that trains a GNN on whole graphs, by the recipes and with the hyper-parameters of all of them.
+
+    ``weight_``: of the penalty of its objective, under the name that this has for it; none where it is off.
+    """
+    one = {"hidden": 32, "layers": 2, "lr": 0.01, "jumping": False, **weight_}
+    return Method(
+        name, title, learner, grid, FittedGNN.from_state, one, one, families={"tu": {**_TU, "layers": 3}},
+        parameters={**DEEP, learner.objective.weight: weight}, recipes=gnn_recipe, environments=True,
+        weight=learner.objective.weight, shape=learner.shape,
+    )  # fmt: skip
 
 
 def _gnns() -> Iterator[Method]:
-    one = {"hidden": 32, "layers": 2, "lr": 0.01, "jumping": False}
     for encoder in ("pna", "gcn", "gin"):
         label = encoder.upper()
         for readout in ("sum", "mean", "max"):
             title = label if readout == "sum" else f"{label} ({readout})"
-            learner = GNNMethod(encoder, readout)
-            yield Method(f"{encoder}-{readout}", title, learner, grids.GNN, FittedGNN.from_state, one, one)
-        learner = GNNMethod(encoder)
-        irm = one | {"irm": 8}
-        yield Method(
-            f"{encoder}-irm", f"{label} + IRM", learner, grids.GNN_IRM, FittedGNN.from_state, irm, irm,
-            environments=True,
-        )  # fmt: skip
-    yield Method("rpgin", "RPGIN", GNNMethod("gin", relational=True), grids.GNN, FittedGNN.from_state, one, one)
+            yield gnn_method(f"{encoder}-{readout}", title, GNNMethod(encoder, readout))
+        yield gnn_method(f"{encoder}-irm", f"{label} + IRM", GNNMethod(encoder), grids.GNN_IRM, irm=8)
+    yield gnn_method("rpgin", "RPGIN", GNNMethod("gin", relational=True))
 
 
-def _kernel(name: str, title: str, grid: Mapping[str, Grid], **one: Any) -> Method:
-    return Method(name, title, KernelMethod(name), grid, FittedKernel.from_state, one, one, seeded=False)
+def _kernel(name: str, title: str, grid: Mapping[str, Grid], patterns: bool, **one: Any) -> Method:
+    parameters = {"C": positive} if patterns else {"C": positive, "iterations": whole_number}
+    return Method(
+        name, title, KernelMethod(name), grid, FittedKernel.from_state, one, one, parameters=parameters, seeded=False,
+        patterns=patterns,
+    )  # fmt: skip
 
 
-def _sanity(name: str, title: str) -> Method:
-    learner = SanityMethod(name)
-    return Method(name, title, learner, grids.NOTHING, FittedSanity.from_state, seeded=name == "random")
+def _sanity(name: str, title: str, seeded: bool = False, patterns: bool = False) -> Method:
+    """A row that does not look at colours."""
+    return Method(
+        name, title, SanityMethod(name), grids.NOTHING, FittedSanity.from_state, seeded=seeded, patterns=patterns,
+        colours=False,
+    )  # fmt: skip
 
 
 _ALL = (
     *_gnns(),
-    _kernel("wl-kernel", "WL kernel", grids.WL, iterations=3, C=1.0),
-    _kernel("gc-kernel", "GC kernel", grids.GRAPHLET, C=1000.0),
-    _gamma("gamma-1hot", "Gamma_1-hot", "1hot", grids.GAMMA_ONE_HOT, layers=False),
+    _kernel("wl-kernel", "WL kernel", grids.WL, False, iterations=3, C=1.0),
+    _kernel("gc-kernel", "GC kernel", grids.GRAPHLET, True, C=1000.0),
+    _one_hot(),
     _gamma("gamma-gin", "Gamma_GIN", "gnn", grids.GAMMA_GNN),
     _gamma("gamma-rpgin", "Gamma_RPGIN", "rp", grids.GAMMA_GNN),
+    gnn_method("gin-vrex", "GIN + V-REx", GNNMethod("gin", objective=VREX), grids.GNN_VREX, beta=10),
     _unpenalised(),
-    _sanity("random", "Random"),
+    _sanity("random", "Random", seeded=True),
     _sanity("majority", "Majority"),
     _sanity("size-only", "Size only"),
-    _sanity("topology-only", "Topology only"),
+    _sanity("topology-only", "Topology only", patterns=True),
 )
 
-METHODS: Mapping[str, Method] = MappingProxyType({method.name: method for method in _ALL})
+_KNOWN = {method.name: method for method in _ALL}
+METHODS: Mapping[str, Method] = MappingProxyType(_KNOWN)
+ELSEWHERE = "ANYSIZE_METHODS"  # environment variable: methods of other modules, such as "mine:METHOD,mine:OTHER"
+
+
+def register(method: Method) -> None:
+    """Give a method of your own a name: `GraphClassifier`, sweeps and tables of this process know it from then on.
+
+    Other processes (the command line, the workers of a sweep) read ``ANYSIZE_METHODS=module:NAME``. Registering the
+    same method again changes nothing; another one under a name that is taken is an error.
+    """
+    if not isinstance(method, Method):
+        raise ValueError(f"register takes a Method; got a {type(method).__name__}")
+    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", method.name):
+        raise ValueError(f"the name of a method has letters, digits, dots and dashes; got {method.name!r}")
+    if _KNOWN.setdefault(method.name, method) != method:
+        raise ValueError(f"There is a method {method.name!r} already; take another name, or unregister that one first.")
+
+
+def unregister(name: str) -> None:
+    """Forget a method that `register` added."""
+    if name not in _KNOWN or any(method.name == name for method in _ALL):
+        raise ValueError(f"{name!r} is no method that was registered")
+    del _KNOWN[name]
+
+
+def register_elsewhere() -> None:
+    """Register what the environment variable ANYSIZE_METHODS names, as ``module:NAME`` between commas."""
+    for place in filter(None, map(str.strip, os.environ.get(ELSEWHERE, "").split(","))):
+        module, _, name = place.partition(":")
+        try:
+            found = getattr(import_module(module), name)
+        except (ImportError, AttributeError, ValueError) as error:
+            raise ValueError(f"{ELSEWHERE} names methods as module:NAME, and {place!r} is none: {error}.") from error
+        register(found)
 
 
 def find_method(name: str) -> Method:
-    """The method of that name; an error that names the nearest one, or all, if there is none.
+    """The method of that name; an error that names those that begin so, the nearest one, or all, if there is none.
 
     >>> find_method("gamma-gin").title
     'Gamma_GIN'
     """
+    if name not in METHODS:
+        register_elsewhere()
     if name in METHODS:
         return METHODS[name]
-    near = get_close_matches(str(name).lower(), list(METHODS), n=1, cutoff=0.7)
-    hint = f"did you mean {near[0]}?" if near else f"the methods are {', '.join(METHODS)}."
+    own = str(name).lower()
+    near = [other for other in METHODS if own and other.startswith(own)]
+    near = near or get_close_matches(own, list(METHODS), n=1, cutoff=0.7)
+    told = ", ".join(near[:-1]) + " or " * (len(near) > 1) + near[-1] if near else ""
+    hint = f"did you mean {told}?" if near else f"the methods are {', '.join(METHODS)}."
     raise ValueError(f"There is no method {name!r}: {hint}")
 
 
 __all__ = [
-    "METHODS", "RECIPES", "Configuration", "Examples", "Fitted", "Learner", "Method", "Problem", "RecipeName", "Run",
-    "balancing_weights", "find_method",
+    "METHODS",
+    "RECIPES",
+    "Configuration",
+    "Examples",
+    "Fitted",
+    "GNNMethod",
+    "Learner",
+    "Method",
+    "Problem",
+    "RecipeName",
+    "Run",
+    "balancing_weights",
+    "find_method",
+    "gnn_method",
+    "register",
+    "register_elsewhere",
+    "unregister",
 ]  # fmt: skip

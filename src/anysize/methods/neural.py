@@ -4,39 +4,52 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 import numpy as np
 
 from anysize.learning.gamma import GammaStack, fit_gamma
 from anysize.learning.gnn import GNNStack, fit_gnn
+from anysize.learning.invariance import IRM, Objective
 from anysize.learning.settings import Recipe, Settings
 from anysize.learning.training import LastEpoch, Trained
 from anysize.learning.vocabulary import Kind
 from anysize.methods.fitted import Arrays, FloatArray, Run, sizes_of, softmax
+from anysize.methods.grids import Configuration
 from anysize.methods.problem import Examples, Problem, Sizes
 
 Progress = Callable[[float], None]
 STACK_MEMBERS = {"cpu": 16, "cuda": 160}  # more bring no speed
-_NAMES = {field.name for field in fields(Settings)}
+_NAMES = {field.name: field.name for field in fields(Settings) if field.name not in ("seed", "invariance")}
 
 
-def settings_of(run: Run) -> Settings:
-    """The run as the settings of one model; a name that no model has is refused."""
-    unknown = set(run.configuration) - _NAMES - {"k"}
+def settings_of(run: Run, objective: Objective | None = None) -> Settings:
+    """The run as the settings of one model; a name that no model has is refused.
+
+    >>> settings_of(Run({"hidden": 64, "irm": 8}, seed=3), IRM).invariance
+    8
+    """
+    names = _NAMES if objective is None else {**_NAMES, objective.weight: "invariance"}
+    own = {name: value for name, value in run.configuration.items() if name != "k"}
+    unknown = sorted(set(own) - set(names))
     if unknown:
-        known = ", ".join(sorted(_NAMES - {"seed"}))
-        raise ValueError(f"a neural method is configured by {known}; got {', '.join(sorted(unknown))}")
-    return Settings(**{k: v for k, v in run.configuration.items() if k != "k"}, seed=run.seed)
+        raise ValueError(f"a neural method is configured by {', '.join(sorted(names))}; got {', '.join(unknown)}")
+    return Settings(**{names[name]: value for name, value in own.items()}, seed=run.seed)
 
 
-def stacks(runs: Sequence[Run], k: Sizes, most: Callable[[Settings], int]) -> Iterator[tuple[Sizes, list[Run]]]:
+class _Configured(Protocol):
+    def settings(self, run: Run) -> Settings: ...
+
+
+def stacks(
+    learner: _Configured, runs: Sequence[Run], k: Sizes, most: Callable[[Settings], int]
+) -> Iterator[tuple[Sizes, list[Run]]]:
     """The runs in groups that can be trained as one: equal shape and pattern size, at most so many."""
     groups: dict[Any, list[Run]] = {}
     for run in runs:
-        groups.setdefault((sizes_of(run.configuration, k), settings_of(run).shape), []).append(run)
+        groups.setdefault((sizes_of(run.configuration, k), learner.settings(run).shape), []).append(run)
     for (size, _), members in groups.items():
-        parts = -(-len(members) // most(settings_of(members[0])))
+        parts = -(-len(members) // most(learner.settings(members[0])))
         for part in range(parts):
             yield size, members[part::parts]
 
@@ -47,17 +60,25 @@ class GammaMethod:
 
     kind: Kind
 
+    def settings(self, run: Run) -> Settings:
+        """One model of a stack."""
+        return settings_of(run)
+
+    def shape(self, configuration: Configuration) -> tuple[Any, ...]:
+        """What models trained as one have in common."""
+        return self.settings(Run(configuration, 0)).shape
+
     def fit(
         self, problem: Problem, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
         most: int | None = None,
     ) -> Iterator[FittedGamma]:  # fmt: skip
         """Train the runs; each stack is handed back as soon as it is done."""
-        groups = list(stacks(runs, problem.k, lambda settings: most or self._most(settings, problem.device)))
+        groups = list(stacks(self, runs, problem.k, lambda settings: most or self._most(settings, problem.device)))
         for place, (k, members) in enumerate(groups):
             train = problem.train.counts(k, problem.store)
             held_out = problem.validation
             stack = fit_gamma(
-                self.kind, train, problem.train.labels(), [settings_of(run) for run in members],
+                self.kind, train, problem.train.labels(), [self.settings(run) for run in members],
                 _fitting(recipe, held_out is not None, plain=train.columns.colours is None),
                 classes=problem.classes, top=problem.top, class_weights=problem.class_weights,
                 validation=None if held_out is None else (held_out.counts(k, problem.store), held_out.labels()),
@@ -101,11 +122,23 @@ class FittedGamma:
 
 @dataclass(frozen=True)
 class GNNMethod:
-    """A GNN on whole graphs: sum, mean or max readout, with relational pooling or invariant risk minimisation."""
+    """A GNN on whole graphs: sum, mean or max readout, with relational pooling or an objective for environments.
+
+    The hyper-parameter that ``objective`` names weighs its penalty; without it, or at 0, environments do not matter.
+    """
 
     encoder: Literal["gin", "gcn", "pna"]
     readout: Literal["sum", "mean", "max"] = "sum"
     relational: bool = False
+    objective: Objective = IRM
+
+    def settings(self, run: Run) -> Settings:
+        """One model of a stack."""
+        return settings_of(run, self.objective)
+
+    def shape(self, configuration: Configuration) -> tuple[Any, ...]:
+        """What models trained as one have in common."""
+        return self.settings(Run(configuration, 0)).shape
 
     def fit(
         self, problem: Problem, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
@@ -113,13 +146,14 @@ class GNNMethod:
     ) -> Iterator[FittedGNN]:  # fmt: skip
         """Train the runs; each stack is handed back as soon as it is done."""
         limit = most or STACK_MEMBERS[_kind_of(problem.device)]
-        groups = list(stacks(runs, problem.k, lambda settings: limit))
+        groups = list(stacks(self, runs, problem.k, lambda settings: limit))
         held_out = problem.validation
         for place, (_, members) in enumerate(groups):
             stack = fit_gnn(
                 self.encoder, self.readout, problem.train.whole(self.encoder), problem.train.labels(),
-                [settings_of(run) for run in members], _fitting(recipe, held_out is not None),
+                [self.settings(run) for run in members], _fitting(recipe, held_out is not None),
                 classes=problem.classes, relational=self.relational, environments=problem.train.environments,
+                objective=self.objective,
                 validation=None if held_out is None else (held_out.whole(self.encoder), held_out.labels()),
                 class_weights=problem.class_weights, metric=problem.metric, device=problem.device,
                 progress=_part(progress, place, len(groups)),

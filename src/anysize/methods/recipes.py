@@ -24,13 +24,20 @@ def paper_recipe(family: str | None) -> Recipe:
     return base
 
 
-def robust_recipe(method: str, gamma: bool, family: str | None) -> Recipe:
-    """What holds over many data sets: densities over subsets, colours by role, a penalty on logits, the last epoch.
-
-    GNNs on whole graphs have no penalty; they take the best epoch, ties by validation loss.
-    """
+def gnn_recipe(name: str, family: str | None) -> Recipe:
+    """Of GNNs on whole graphs, and of Gamma_1-hot: the paper's, or the best epoch, ties by validation loss."""
+    if name == "paper":
+        return paper_recipe(family)
     if family == "tu":
         return Recipe(epochs=300, epoch="best", tie_break="loss", patience=60, head_hidden=128, dropout=0.3)
-    if gamma and method != "gamma-1hot":
-        return Recipe(epochs=300, epoch="last", roles=method != "gamma-gin-free")
     return Recipe(epochs=300, epoch="best", tie_break="loss")
+
+
+def gamma_recipe(name: str, family: str | None, roles: bool = True) -> Recipe:
+    """Of Gamma models with a penalty: the robust recipe is what holds over many data sets.
+
+    Densities over subsets, colours by role, a penalty on logits, the last epoch.
+    """
+    if name == "paper" or family == "tu":
+        return gnn_recipe(name, family)
+    return Recipe(epochs=300, epoch="last", roles=roles)
