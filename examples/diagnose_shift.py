@@ -28,7 +28,7 @@ same = az.diagnose(train, az.sample_graphs((mixing, apart), small, 60, seed=4))
 print()
 for name, found in (("fashion", fashion), ("rewired", rewired), ("same", same)):
     shifts = [question.subject for question in found.findings.questions if question.found] or ["none"]
-    print(f"{name}: shifts of {', '.join(shifts)}; use {found.advice.call}, {found.advice.trust}")
+    print(f"{name}: shifts of {', '.join(shifts)}; use {found.advice.call or 'nothing yet'}, {found.advice.trust}")
 
 with tempfile.TemporaryDirectory() as folder:
     page = Path(folder) / "diagnosis.html"

@@ -33,3 +33,20 @@ def rings(low, high, amount, seed, rewired=0.1):
         for n in rng.integers(low, high, amount)
     ]
     return az.GraphSet.from_networkx(made)
+
+
+def molecules(amount: int, seed: int) -> tuple[az.GraphSet, np.ndarray]:
+    """Trees in which some vertices are "X", at a rate that differs from tree to tree; how many X each has."""
+    rng = np.random.default_rng(seed)
+    trees = [nx.random_labeled_tree(int(n), seed=int(rng.integers(1 << 30))) for n in rng.integers(6, 50, amount)]
+    many = []
+    for tree in trees:
+        hit = rng.random(len(tree)) < rng.uniform(0.0, 0.3)
+        nx.set_node_attributes(tree, {v: "X" if hit[v] else "C" for v in tree}, "atom")
+        many.append(hit.sum())
+    return az.GraphSet.from_networkx(trees, colour="atom"), np.array(many)
+
+
+def chosen(score: np.ndarray, seed: int) -> np.ndarray:
+    """True with the probability that a logistic model gives."""
+    return np.random.default_rng(seed).random(len(score)) < 1 / (1 + np.exp(-score))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
-from diagnosis.helpers import erdos_renyi
+from diagnosis.helpers import chosen, erdos_renyi, molecules
 
 import anysize as az
 from anysize.diagnosis.labels import LabelNature
@@ -15,23 +15,6 @@ def nature(train: az.GraphSet, y: object) -> LabelNature:
     label = az.diagnose(train, train[:30], k=3, y=y).findings.label
     assert label is not None
     return label
-
-
-def molecules(amount: int, seed: int) -> tuple[az.GraphSet, np.ndarray]:
-    """Trees in which some vertices are "X", at a rate that differs from tree to tree; how many X each has."""
-    rng = np.random.default_rng(seed)
-    trees = [nx.random_labeled_tree(int(n), seed=int(rng.integers(1 << 30))) for n in rng.integers(6, 50, amount)]
-    many = []
-    for tree in trees:
-        hit = rng.random(len(tree)) < rng.uniform(0.0, 0.3)
-        nx.set_node_attributes(tree, {v: "X" if hit[v] else "C" for v in tree}, "atom")
-        many.append(hit.sum())
-    return az.GraphSet.from_networkx(trees, colour="atom"), np.array(many)
-
-
-def chosen(score: np.ndarray, seed: int) -> np.ndarray:
-    """True with the probability that a logistic model gives."""
-    return np.random.default_rng(seed).random(len(score)) < 1 / (1 + np.exp(-score))
 
 
 def test_a_label_of_composition_is_intensive() -> None:
@@ -77,13 +60,42 @@ def test_a_label_that_any_one_part_decides_is_not_called_intensive() -> None:
     assert label.moves_p < 0.001
 
 
-def test_a_label_that_only_goes_with_size_cannot_be_told_apart() -> None:
+def test_a_label_that_size_alone_predicts_is_extensive() -> None:
     train = erdos_renyi(0.3, range(10, 40), 300, 2)
     label = nature(train, chosen((train.sizes - 25) / 3, 22))
-    assert label.verdict == "cannot tell"
+    assert label.verdict == "extensive"
+    assert label.densities_learn is False
+    assert label.amounts == "size"
     assert label.size_part is not None
     assert label.size_part > 0.5
-    assert "size" in label.reason
+    assert not label.comparison("chance", "shares").sure
+    assert "densities predict the class no better than chance" in label.reason
+    assert "unless sizes and classes merely go together" in label.reason
+
+
+def test_a_label_that_goes_with_size_and_with_density_cannot_be_told_apart() -> None:
+    """Larger graphs are denser here: which of the two makes the class, nobody can say."""
+    small, large = erdos_renyi(0.3, range(10, 25), 150, 2), erdos_renyi(0.36, range(20, 40), 150, 3)
+    label = nature(small + large, np.repeat([0, 1], 150))
+    assert label.verdict == "cannot tell"
+    assert label.densities_learn
+    assert label.size_part is not None
+    assert label.size_part > 0.5
+    assert "merely go together" in label.reason
+
+
+def test_the_size_of_trees_does_not_pass_for_composition() -> None:
+    """Patterns per vertex give away the size of a tree (1 - 1/N edges); what methods on densities see does not."""
+    rng = np.random.default_rng(3)
+    trees = az.GraphSet.from_networkx(
+        [nx.random_labeled_tree(int(n), seed=int(rng.integers(1 << 30))) for n in rng.integers(8, 40, 120)]
+    )
+    label = nature(trees, trees.sizes > 22)
+    assert label.comparison("chance", "shares").sure
+    assert label.density_probe == "connected shares"
+    assert not label.comparison("chance", "connected shares").sure
+    assert label.densities_learn is False
+    assert label.verdict == "extensive"
 
 
 def test_a_label_that_nothing_predicts_cannot_be_told() -> None:
@@ -91,6 +103,8 @@ def test_a_label_that_nothing_predicts_cannot_be_told() -> None:
     label = nature(train, np.random.default_rng(1000).integers(0, 2, 150))
     assert label.verdict == "cannot tell"
     assert "better than chance" in label.reason
+    assert label.densities_learn is False
+    assert label.amounts is None
 
 
 def test_three_classes_are_fine() -> None:
@@ -138,3 +152,23 @@ def test_without_a_shift_a_plain_gnn_is_advised() -> None:
     few = az.diagnose(train[:12], new[:8], k=3)
     assert few.advice.trust == "with care"
     assert "few graphs" in " ".join(few.advice.cautions)
+
+
+@pytest.mark.parametrize(("amount", "rate", "suffices"), [(120, 0.0, True), (16, 0.0, False), (120, 1.0, False)])
+def test_shape_suffices_where_colours_can_add_little(amount: int, rate: float, suffices: bool) -> None:
+    """At ``rate`` 0 the class is density and colours are noise, at 1 it is a colour. Few graphs leave much possible."""
+    rng = np.random.default_rng(1)
+    y = np.arange(amount) % 2
+    graphs = []
+    for label in y:
+        p = 0.3 + 0.2 * label * (1 - rate)
+        graph = nx.gnp_random_graph(int(rng.integers(10, 20)), p, seed=int(rng.integers(1 << 30)))
+        share = 0.5 + rate * (0.4 if label else -0.4)
+        nx.set_node_attributes(graph, {v: "ab"[int(rng.random() < share)] for v in graph}, "colour")
+        graphs.append(graph)
+    label = nature(az.GraphSet.from_networkx(graphs, colour="colour"), y)
+    assert label.shape_suffices is suffices
+    add = label.comparison("shape", "shares", "right")
+    gain = label.probe("shares").accuracy - label.probe("shape").accuracy
+    assert add.gain == pytest.approx(gain)
+    assert add.most == pytest.approx(gain + 2 * add.standard_error)

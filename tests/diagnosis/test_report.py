@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from html import escape
 from html.parser import HTMLParser
 
+import numpy as np
 import pytest
 from diagnosis.helpers import blocks, erdos_renyi
 
@@ -94,8 +96,70 @@ def test_the_page_is_whole_escaped_and_needs_nothing_else(found: az.Diagnosis) -
     assert ("viewport", "width=device-width, initial-scale=1") in {
         (str(a.get("name")), str(a.get("content"))) for name, a in tags.seen if name == "meta"
     }
-    for section in found.sections:
-        assert section.title in tags.text
+    for section in found.sections[:-1]:
+        assert f"{section.title}: {section.answer}" in tags.text
+    told = " ".join(tags.text.split())
+    assert f"Use {found.advice.method}. " in told
+    for sentence in (*found.advice.reasons, *found.advice.cautions, *(why for _, why in found.advice.others)):
+        assert sentence in told
+
+
+def test_the_page_begins_with_verdict_and_advice(found: az.Diagnosis) -> None:
+    page = found.to_html()
+    order = ["<h1>", "Use gamma-gin.", escape(found.advice.call), escape(found.advice.reasons[0]), "<dl>", "<section>"]
+    places = [page.index(part) for part in order]
+    assert places == sorted(places)
+    assert '<div class="advice">' in page  # with care: neither fine nor stop
+    assert "<h1>The new graphs differ in size and in the mix of colours, among exchangeable ones.</h1>" in page
+
+
+def test_the_page_says_what_its_columns_and_axes_are(found: az.Diagnosis) -> None:
+    page = found.to_html()
+    assert "<th>new / trend</th>" in page
+    assert "<b>new / trend</b>: how many times as dense the pattern is as the training graphs&#x27; own trend" in page
+    assert "vertices per graph, on a logarithmic scale" in page
+    for item in found.findings.families[0].patterns:
+        if item.over_predicted is not None and item.trend_error is not None and np.exp(2 * item.trend_error) <= 1000:
+            low, high = re.search(  # type: ignore[union-attr]
+                rf"<td>{item.pattern}</td>.*?<td>{item.over_predicted:.2g} \(([\d.e+-]+) to ([\d.e+-]+)\)</td>", page
+            ).groups()
+            assert float(low) <= item.over_predicted * 1.01
+            assert float(high) >= item.over_predicted * 0.99
+            if item.p_trend is not None and item.p_trend > 0.1:  # the trend explains it: so the range says
+                assert float(low) <= 1 <= float(high)
+
+
+def test_words_and_numbers_of_the_probes_agree(found: az.Diagnosis) -> None:
+    label = found.findings.label
+    assert label is not None
+    text = str(found)
+    for probe in label.probes:
+        row = rf"^  {probe.name} +.* {probe.log_loss:.3f} +{100 * probe.accuracy:.0f} %$"
+        assert re.search(row, text, re.M)
+    add = label.comparison("shape", "shares", "right")
+    shape, both = (100 * label.probe(name).accuracy for name in ("shape", "shares"))
+    told = " ".join(text.split())
+    assert f"Shape alone has {shape:.0f} % of the held-out graphs right, shape and colours {both:.0f} %" in told
+    assert f"{100 * abs(add.gain):.0f} ± {100 * add.standard_error:.0f} points" in told
+    assert ("Shape alone nearly suffices." in told) == label.shape_suffices
+
+
+@pytest.mark.parametrize(
+    ("train", "new", "told"),
+    [
+        (
+            (0.3, (10, 14)),
+            (0.3, (10, 14)),
+            "No shift found: as far as can be seen, the graphs are like those of training.",
+        ),
+        ((0.3, (10, 14)), (0.3, (30,)), "The new graphs differ in size."),
+        ((0.3, (20,)), (0.6, (20,)), "The new graphs differ in densities."),
+        ((0.3, (20,)), (0.6, (30,)), "The new graphs differ in size and in densities beyond what sizes explain."),
+    ],
+)
+def test_the_headline(train: tuple[float, tuple[int, ...]], new: tuple[float, tuple[int, ...]], told: str) -> None:
+    found = az.diagnose(erdos_renyi(*train, 40, 1), erdos_renyi(*new, 40, 2), k=3)
+    assert str(found).splitlines()[1] == told
 
 
 def test_the_page_draws_sizes_colours_and_rates(found: az.Diagnosis) -> None:
@@ -108,7 +172,7 @@ def test_the_page_draws_sizes_colours_and_rates(found: az.Diagnosis) -> None:
     assert heights == pytest.approx([60 * share / largest for share in sizes.train_bins], abs=0.06)
     assert drawings[1].count("<rect") == 2 * len(found.findings.colours.shares)  # type: ignore[union-attr]
     assert f'fill="{NEW}"' in drawings[1]
-    assert page.count("<table>") == len([family for family in found.findings.families if family.patterns])
+    assert page.count("<table>") == 1 + len([family for family in found.findings.families if family.patterns])
 
 
 def test_the_same_seed_gives_the_same_report() -> None:

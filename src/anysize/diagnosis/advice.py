@@ -8,6 +8,7 @@ from typing import Literal
 
 from anysize.diagnosis.colours import SLIGHT
 from anysize.diagnosis.findings import Findings
+from anysize.diagnosis.labels import LabelNature
 
 Trust = Literal["as in validation", "with care", "do not trust"]
 
@@ -19,13 +20,14 @@ FEW_SEEN = 0.3  # a difference of distributions that would go unseen: too few gr
 
 @dataclass(frozen=True)
 class Advice:
-    """What to use: ``method`` is the best bet even where predictions should not be trusted.
+    """What to use: ``method`` is the best bet even where predictions should not be trusted, None where there is none.
 
-    ``call`` makes it. ``reasons`` say why this method, ``cautions`` what speaks against trusting it, ``others`` which
-    methods to run beside it. ``trust``: validation scores carry over, or may not, or do not.
+    ``call`` makes it (empty where there is none). ``reasons`` say why this method, ``cautions`` what speaks against
+    trusting it, ``others`` which methods to run beside it. ``trust``: validation scores carry over, or may not, or do
+    not.
     """
 
-    method: str
+    method: str | None
     call: str
     trust: Trust
     reasons: tuple[str, ...]
@@ -37,34 +39,92 @@ def advise(found: Findings) -> Advice:
     """The method, why, and what speaks against it."""
     method, settings, reasons = _method(found)
     cautions, trust = _cautions(found)
+    others = tuple(_others(found, method))
+    if method is None:
+        return Advice(None, "", "do not trust", tuple(reasons), tuple(cautions), others)
     arguments = [f'"{method}"', *([f"k={found.k}"] if _counts(method) else []), *settings]
     call = f"az.GraphClassifier({', '.join(arguments)})"
-    return Advice(method, call, trust, tuple(reasons), tuple(cautions), tuple(_others(found, method)))
+    return Advice(method, call, trust, tuple(reasons), tuple(cautions), others)
 
 
 def _counts(method: str) -> bool:
     return method.startswith("gamma") or method in ("topology-only", "gc-kernel")
 
 
-def _method(found: Findings) -> tuple[str, list[str], list[str]]:
-    """Name, settings, reasons."""
-    nature = None if found.label is None else found.label.verdict
+def _method(found: Findings) -> tuple[str | None, list[str], list[str]]:
+    """Name, settings, reasons; no name where nothing speaks for any."""
+    label = found.label
+    nature = None if label is None else label.verdict
+    if label is not None and len(label.classes) == 1:
+        return None, [], ["All training graphs have one class, so that there is nothing to learn from them."]
     if not (found.sizes_moved or found.colours_moved):
         asked = "sizes" if found.colours is None else "sizes or colours"
         why = f"No shift of {asked} was found, so that methods made for such shifts have nothing to add."
-        return "gin-sum", [], [why, "A plain GNN on whole graphs, or the WL kernel, sees more than patterns do."]
+        more = "A plain GNN on whole graphs, or the WL kernel, sees more than patterns do."
+        return "gin-sum", [], [why, more, *([_nothing(found, label)] if _unpredicted(label) else [])]
+    if label is not None and label.densities_learn is False:
+        return _without_densities(found, label)
     if found.sizes_moved and nature == "extensive":
         return "wl-kernel", [], [
             "The sizes shift and the label is extensive on the training graphs: it depends on amounts, which densities "
             "divide out. A kernel on counts keeps them.",
         ]  # fmt: skip
-    if found.colours_moved and found.within_roles is False and found.label is not None and found.label.shape_suffices:
+    if found.colours_moved and found.within_roles is False and label is not None and label.shape_suffices:
         return "topology-only", [], [
-            "Colours shift, and not only among exchangeable ones; the bare shape predicts the training labels as well "
-            "as shape and colours together, and cannot be misled by colours.",
+            f"Colours shift, and not only among exchangeable ones; the bare shape cannot be misled by colours, and "
+            f"nearly suffices: {_shape(label)}.",
         ]  # fmt: skip
     settings, reasons = _gamma(found)
     return "gamma-gin", settings, reasons
+
+
+def _unpredicted(label: LabelNature | None) -> bool:
+    """Whether nothing that was tried predicts the label."""
+    return label is not None and label.densities_learn is False and label.amounts is None
+
+
+def _without_densities(found: Findings, label: LabelNature) -> tuple[str | None, list[str], list[str]]:
+    """What follows where methods on densities cannot learn the label."""
+    if label.amounts is None:
+        return None, [], [_nothing(found, label)]
+    chance, density, best = (label.probe(name) for name in ("chance", label.density_probe, label.amounts))
+    better = "little better" if label.comparison("chance", density.name).sure else "no better"
+    reason = (
+        f"Methods on densities (gamma-gin and its like) cannot learn this label: densities predict held-out training "
+        f"graphs {better} than chance does (log loss {density.log_loss:.3f}, chance {chance.log_loss:.3f}), and "
+        f"{label.amounts} {'does' if best.name == 'size' else 'do'} ({best.log_loss:.3f})."
+    )
+    if label.amounts == "size":
+        return "size-only", [], [
+            reason,
+            "If the label is truly about size, size-only has learned it, and no method needs to know more. If sizes "
+            "and classes merely go together in the training graphs, nothing can be learned from them about other "
+            "sizes.",
+        ]  # fmt: skip
+    return "wl-kernel", [], [
+        reason,
+        "If the label is truly about amounts, a method on counts can learn it: a kernel on counts, or a GNN that adds "
+        "up its vertices.",
+    ]  # fmt: skip
+
+
+def _nothing(found: Findings, label: LabelNature | None) -> str:
+    assert label is not None
+    known = {one.name: f"{one.log_loss:.3f}" for one in label.probes}
+    losses = f"{known['size']}, {known[label.density_probe]}, {known['counts']}; chance {known['chance']}"
+    return (
+        f"Neither size nor densities nor counts of patterns of up to {found.k} vertices predict the labels of held-out "
+        f"training graphs better than chance (log loss {losses}): there are too few graphs, or the label is about "
+        "something else. First find a method that beats chance on graphs like those of training."
+    )
+
+
+def _shape(label: LabelNature) -> str:
+    """What shape alone reaches, beside shape with colours, on the graphs of both."""
+    alone, both = label.probe("shape").accuracy, label.probe("shares").accuracy
+    add = label.comparison("shape", "shares", "right")
+    points = f"{100 * abs(add.gain):.0f} ± {100 * add.standard_error:.0f} points {'more' if add.gain >= 0 else 'less'}"
+    return f"{100 * alone:.0f} % of held-out training graphs right, with colours {100 * both:.0f} %, {points}"
 
 
 def _gamma(found: Findings) -> tuple[list[str], list[str]]:
@@ -147,9 +207,13 @@ def _size_cautions(found: Findings, doubt: Callable[[int, str], None]) -> None:
     if found.sizes.verdict == "disjoint":
         doubt(1, "No training graph is as " + ("large" if found.sizes.ratio > 1 else "small") + " as the new ones: "
               "validation on training sizes cannot show whether a method carries over.")  # fmt: skip
-    if nature == "extensive":
+    if found.label is not None and found.label.densities_learn is False and found.label.amounts is not None:
+        doubt(2 if found.sizes.verdict == "disjoint" else 1,
+              "Nothing extrapolates for free: beyond the sizes of training, what goes by size or amounts takes "
+              "for granted that the label goes on as it did, and may give all new graphs one class.")  # fmt: skip
+    elif nature == "extensive":
         doubt(1, "Counts of the new graphs lie outside what training saw; no theory covers that.")
-    elif nature == "cannot tell":
+    elif nature == "cannot tell" and not _unpredicted(found.label):
         doubt(1, "Whether the label depends on composition or on amounts decides between densities and counts, and the "
               "training graphs do not settle it.")  # fmt: skip
     elif nature is None:
@@ -158,10 +222,10 @@ def _size_cautions(found: Findings, doubt: Callable[[int, str], None]) -> None:
         doubt(1, "Theorem 1 does not cover sparse graphs.")
 
 
-def _others(found: Findings, method: str) -> Iterator[tuple[str, str]]:
+def _others(found: Findings, method: str | None) -> Iterator[tuple[str, str]]:
     """What to run beside the method, and what it would show."""
     label = found.label
-    if found.sizes_moved and label is not None and label.moves_p is not None:
+    if found.sizes_moved and label is not None and label.moves_p is not None and method not in (None, "size-only"):
         yield "size-only", "what size alone predicts: a method that does no better has learned no more"
     if method == "gamma-gin":
         if found.sizes_moved and label is not None and label.verdict == "cannot tell":
@@ -170,10 +234,24 @@ def _others(found: Findings, method: str) -> Iterator[tuple[str, str]]:
         if found.colours is None:
             yield "topology-only", "logistic regression on the densities, which needs least"
         elif label is not None and label.shape_suffices:
-            yield "topology-only", "the bare shape, which colours cannot mislead and which does as well in training"
-    if method == "wl-kernel":
+            yield "topology-only", f"the bare shape, which colours cannot mislead: {_shape(label)}"
+    if label is not None and label.densities_learn is False:
+        yield from _beside_amounts(label, method)
+    elif method == "wl-kernel":
         yield "gamma-gin", "densities: if it does as well, the label is not as extensive as it looks"
     if method == "gin-sum":
         yield "wl-kernel", "a kernel on counts, often as good and faster"
     if method == "topology-only":
         yield "gamma-gin", "with the attribute penalty: colours used with restraint"
+
+
+def _beside_amounts(label: LabelNature, method: str | None) -> Iterator[tuple[str, str]]:
+    """What to try where methods on densities cannot learn the label."""
+    if method == "size-only":
+        yield "wl-kernel", "a kernel on counts: worth it only if it beats size-only on held-out training graphs"
+        if label.comparison("chance", label.density_probe).sure:
+            yield "gamma-gin", "densities: they say little, but all there is if sizes and classes merely go together"
+    elif method == "wl-kernel":
+        yield "gin-sum", "another method on amounts"
+    elif method is None:
+        yield "gin-sum", "a GNN on whole graphs, which sees more than patterns; it may beat chance in validation"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from html import escape
+from math import log
 
 from anysize.diagnosis.colours import ColourShift
 from anysize.diagnosis.labels import LabelNature
@@ -32,23 +33,48 @@ def size_figure(shift: SizeShift) -> str:
         bars.append(_box(place * step, base - up, step - 1, up, TRAIN))
         bars.append(_box(place * step, base, step - 1, down, NEW))
     low, last = max(shift.bins[0], 1.0), shift.bins[-1]
+    bottom = base + high
     ticks = []
-    for share, anchor in ((0.0, "start"), (0.5, "middle"), (1.0, "end")):
-        size = low * (last / low) ** share
-        ticks.append(_words(share * WIDTH, base + high + 14, f"{size:.0f}", anchor))
+    for size in _ticks(low, last):
+        x = WIDTH * log(size / low) / log(last / low)
+        anchor = "start" if x < 10 else "end" if x > WIDTH - 10 else "middle"
+        ticks.append(f'<line x1="{x:.1f}" y1="{bottom}" x2="{x:.1f}" y2="{bottom + 4}" stroke="currentColor"/>')
+        ticks.append(_words(x, bottom + 15, f"{size:g}", anchor))
     label = (
         f"Sizes: training {shift.train[0]:g} to {shift.train[4]:g}, new {shift.new[0]:g} to {shift.new[4]:g} vertices"
     )
-    line = f'<line x1="0" y1="{base}" x2="{WIDTH}" y2="{base}" stroke="currentColor"/>'
-    drawn = _svg(base + high + 20, label, [*bars, line, *ticks])
-    return drawn + legend((("training graphs", TRAIN), ("new graphs", NEW)))
+    lines = [f'<line x1="0" y1="{y}" x2="{WIDTH}" y2="{y}" stroke="currentColor"/>' for y in (base, bottom)]
+    drawn = _svg(bottom + 20, label, [*bars, *lines, *ticks])
+    keys = legend((("training graphs", TRAIN), ("new graphs", NEW)))
+    axis = "Across: vertices per graph, on a logarithmic scale. Height: share of the graphs of each set."
+    return f'{drawn}{keys}<p class="legend">{axis}</p>\n'
+
+
+def _ticks(low: float, last: float) -> list[float]:
+    """Round sizes, those with few digits first, an eighth of the axis apart; the ends where there are too few.
+
+    >>> _ticks(3, 111), _ticks(19.98, 40.04), _ticks(59.9, 60.1)
+    ([5.0, 10.0, 20.0, 50.0, 100.0], [20.0, 25.0, 30.0, 40.0], [60])
+    """
+    apart = log(last / low) / 8
+    for digits in ((1.0, 2.0, 5.0), (1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0)):
+        kept: list[float] = []
+        for size in (digit * 10.0**exponent for exponent in range(len(str(int(last)))) for digit in digits):
+            inside = low <= size <= last and size.is_integer()
+            if inside and (not kept or log(size / kept[-1]) >= apart):
+                kept.append(size)
+        if len(kept) > 2:
+            return kept
+    return sorted({round(low), round(last)})
 
 
 def colour_figure(shift: ColourShift) -> str:
     """Mean shares of the colours that move most, two bars each."""
     seen = [item for item in shift.shares if max(item.train, item.new) >= VISIBLE] or list(shift.shares)
     rows = [(str(item.name), item.train, item.new) for item in seen[:SHOWN]]
-    return _pairs(rows, "Mean shares of colours") + legend((("training graphs", TRAIN), ("new graphs", NEW)))
+    keys = legend((("training graphs", TRAIN), ("new graphs", NEW)))
+    what = "Mean share of the vertices that have the colour, for the colours that move most."
+    return f'{_pairs(rows, "Mean shares of colours")}{keys}<p class="legend">{what}</p>\n'
 
 
 def rate_figure(label: LabelNature) -> str:
@@ -56,13 +82,20 @@ def rate_figure(label: LabelNature) -> str:
     drawn, high = [], 22
     for place, one in enumerate(label.rates):
         at = 0.0
-        drawn.append(_words(0, place * high + 14, f"{one.smallest} to {one.largest}"))
+        drawn.append(
+            _words(
+                0,
+                place * high + 14,
+                f"{one.smallest}" if one.smallest == one.largest else f"{one.smallest} to {one.largest}",
+            )
+        )
         for code, share in enumerate(one.shares):
             wide = share * (WIDTH - 90)
             drawn.append(_box(90 + at, place * high + 3, wide, high - 6, SHADES[code % len(SHADES)]))
             at += wide
     figure = _svg(high * len(label.rates), "Shares of the classes by number of vertices", drawn)
-    return figure + legend(tuple((name, SHADES[c % len(SHADES)]) for c, name in enumerate(label.classes)))
+    keys = legend(tuple((name, SHADES[c % len(SHADES)]) for c, name in enumerate(label.classes)))
+    return f'{figure}{keys}<p class="legend">Shares of the classes among training graphs, by number of vertices.</p>\n'
 
 
 def _pairs(rows: list[tuple[str, float, float]], label: str) -> str:

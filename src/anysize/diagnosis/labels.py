@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from anysize.counting.counts import Counts
 from anysize.diagnosis.densities import Kind
-from anysize.diagnosis.probes import FOLDS, SURE, Comparison, Probe, compare, features, probe
+from anysize.diagnosis.probes import FOLDS, Comparison, Measure, Probe, compare, compare_hits, features, probe
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
@@ -24,8 +24,10 @@ Nature = Literal["intensive", "extensive", "cannot tell"]
 MOST_GRAPHS, MOST_CLASSES = 4000, 20
 NARROW = 1.25  # the ninth decile of the sizes over the first, below which counts and shares say the same
 MOSTLY = 0.5  # of all that can be predicted: from here on, size itself is the main thing
-LITTLE = 0.1  # what size could add to shares and still be called little
+LITTLE = 0.1  # of all that can be predicted: what size could add to shares, or densities predict, and be called little
+COSTS = 0.1  # share of graphs: shape alone suffices if colours would set right no more than so many
 BINS = 5
+AMOUNTS = (("chance", "size"), ("chance", "counts"), ("size", "counts"))
 
 
 @dataclass(frozen=True)
@@ -42,9 +44,15 @@ class RateBin:
 class LabelNature:
     """What the training graphs say about the label.
 
-    ``moves_p``: p-value of "the class does not depend on log N". ``size_part``: how much of all that the probes can
-    predict size alone predicts. ``reason`` says in words why the verdict is what it is. ``shape_suffices``: whether
-    shares of plain patterns classify as many held-out graphs right as those with colours do; None without colours.
+    ``moves_p``: p-value of "the class does not depend on log N". ``size_part`` and ``density_part``: how much of all
+    that the probes can predict is predicted by size alone, and by what methods on densities see. ``reason`` says in
+    words why the verdict is what it is.
+
+    ``densities_learn``: whether methods on densities can learn this label. Not so if the densities predict held-out
+    graphs no better than chance, or a tenth or less of what can be predicted, or less than half of it where size alone,
+    which predicts more, leaves less than half of the log loss of chance. None where nothing was tried.
+    ``shape_suffices``: whether shares of plain patterns have more held-out graphs right than chance, and colours, all
+    errors allowed for, would set right at most a tenth of the graphs beside them; None without colours.
     """
 
     verdict: Nature
@@ -55,11 +63,33 @@ class LabelNature:
     probes: tuple[Probe, ...] = ()
     comparisons: tuple[Comparison, ...] = ()
     size_part: float | None = None
+    density_part: float | None = None
+    densities_learn: bool | None = None
     shape_suffices: bool | None = None
 
-    def comparison(self, worse: str, better: str) -> Comparison:
+    def probe(self, name: str) -> Probe:
+        """The probe of this name."""
+        return next(one for one in self.probes if one.name == name)
+
+    def comparison(self, worse: str, better: str, measure: Measure = "log loss") -> Comparison:
         """The comparison of these two probes."""
-        return next(one for one in self.comparisons if (one.worse, one.better) == (worse, better))
+        wanted = worse, better, measure
+        return next(one for one in self.comparisons if (one.worse, one.better, one.measure) == wanted)
+
+    @property
+    def density_probe(self) -> str:
+        """The probe that looks at what methods on densities are given."""
+        return _density_probe({one.name: one.log_loss for one in self.probes})
+
+    @property
+    def amounts(self) -> Literal["size", "counts"] | None:
+        """What predicts held-out graphs better than chance: size unless counts add to it; None if neither does."""
+        if not self.probes:
+            return None
+        size, counts, more = (self.comparison(*pair) for pair in AMOUNTS)
+        if size.sure and not (more.sure and more.gain > LITTLE * counts.gain):
+            return "size"
+        return "counts" if counts.sure else None
 
 
 def label_nature(
@@ -84,19 +114,48 @@ def label_nature(
         return LabelNature("cannot tell", unfit, names if few else (), _rates(codes, sizes) if few else ())
     rows = np.sort(np.random.default_rng(seed).permutation(len(codes))[:MOST_GRAPHS])
     losses, right, probes = probe(features(plain, coloured, kind, rows), codes[rows], seed)
-    pairs = [("chance", "shares"), ("chance", "counts"), ("chance", "size"), ("shares", "counts"),
-             ("shares", "shares and size")]  # fmt: skip
-    pairs += [("chance", "shape")] if "shape" in losses else []
-    compared = {pair: compare(losses, *pair) for pair in pairs}
-    part = _size_part(losses)
+    compared = _compared(losses)
+    seen = _density_probe(_means(losses))
+    size, density = _part(losses, "size"), _part(losses, seen)
+    learn = _densities_learn(compared, losses, seen, density)
     moves = _moves(codes[rows], sizes[rows])
-    verdict, reason = _verdict(compared, losses, part, moves, _alike(sizes), level)
-    shape = None
+    verdict, reason = _verdict(compared, losses, size, seen, learn, moves, _alike(sizes), level)
+    listed, shape = list(compared.values()), None
     if "shape" in losses:
-        lost = compare({name: 1.0 - hits.astype(np.float64) for name, hits in right.items()}, "shape", "shares")
-        shape = compared["chance", "shape"].sure and not lost.sure
+        found, colours = compare_hits(right, "chance", "shape"), compare_hits(right, "shape", "shares")
+        listed += [found, colours]
+        shape = found.sure and colours.most <= COSTS
     rates = _rates(codes, sizes)
-    return LabelNature(verdict, reason, names, rates, moves, probes, tuple(compared.values()), part, shape)
+    return LabelNature(verdict, reason, names, rates, moves, probes, tuple(listed), size, density, learn, shape)
+
+
+def _means(losses: dict[str, FloatArray]) -> dict[str, float]:
+    return {name: float(loss.mean()) for name, loss in losses.items()}
+
+
+def _density_probe(losses: dict[str, float]) -> str:
+    """Which probe looks at what methods on densities are given; where colours only get in its way, shape alone."""
+    if "connected shares" in losses:
+        return "connected shares"
+    return "shape" if losses.get("shape", np.inf) < losses["shares"] else "shares"
+
+
+def _compared(losses: dict[str, FloatArray]) -> dict[tuple[str, str], Comparison]:
+    """The comparisons that something is made of."""
+    density = _density_probe(_means(losses))
+    pairs = [("chance", "shares"), ("shares", "counts"), ("shares", "shares and size"), *AMOUNTS,
+             ("chance", density), (density, "size")]  # fmt: skip
+    return {pair: compare(losses, *pair) for pair in dict.fromkeys(pairs)}
+
+
+def _densities_learn(
+    compared: dict[tuple[str, str], Comparison], losses: dict[str, FloatArray], density: str, part: float | None
+) -> bool:
+    """Whether methods on densities can learn the label, see `LabelNature`."""
+    if part is None or part <= LITTLE or not compared["chance", density].sure:
+        return False
+    settled = losses["size"].mean() < MOSTLY * losses["chance"].mean()
+    return not (part < MOSTLY and settled and compared[density, "size"].sure)
 
 
 def _why_not(y: NDArray[Any], codes: IntArray) -> str:
@@ -122,27 +181,31 @@ def _alike(sizes: IntArray) -> str:
     return f"the training graphs are {same}, so that counts and shares say the same"
 
 
-def _size_part(losses: dict[str, FloatArray]) -> float | None:
-    """What size alone predicts, as a share of the most that any probe predicts; None where nothing can be."""
+def _part(losses: dict[str, FloatArray], name: str) -> float | None:
+    """What a probe predicts, as a share of the most that any probe predicts; None where nothing can be."""
     chance = losses["chance"].mean()
-    whole = max(chance - losses[name].mean() for name in ("counts", "shares", "shares and size"))
-    return float(np.clip((chance - losses["size"].mean()) / whole, 0, 1)) if whole > 0 else None
+    whole = max(chance - loss.mean() for loss in losses.values())
+    return float(np.clip((chance - losses[name].mean()) / whole, 0, 1)) if whole > 0 else None
 
 
 def _verdict(
     compared: dict[tuple[str, str], Comparison],
     losses: dict[str, FloatArray],
     part: float | None,
+    density: str,
+    learn: bool,
     moves: float | None,
     alike: str,
     level: float,
 ) -> tuple[Nature, str]:
     amount, size = compared["shares", "counts"], compared["shares", "shares and size"]
+    moved = moves is not None and moves <= level
+    if moved and not learn and (compared["chance", "size"].sure or compared["chance", "counts"].sure):
+        return "extensive", _beyond_densities(compared["chance", density], losses)
     if alike:
         return "cannot tell", alike
-    if part is None or not (compared["chance", "shares"].sure or compared["chance", "counts"].sure):
-        return "cannot tell", "neither shares nor counts of patterns predict the class better than chance"
-    moved = moves is not None and moves <= level
+    if part is None or not any(compared["chance", name].sure for name in (density, "shares", "counts", "size")):
+        return "cannot tell", "neither size nor shares nor counts of patterns predict the class better than chance"
     if amount.sure and moved:
         if part > MOSTLY:
             return "cannot tell", (
@@ -154,8 +217,7 @@ def _verdict(
             f"and size alone gives only {100 * part:.0f} % of all that can be predicted"
         )
     whole = losses["chance"].mean() - losses["shares"].mean()
-    most = size.gain + SURE * size.standard_error  # what size could add at most
-    if amount.gain < 0 and most < LITTLE * whole:
+    if amount.gain < 0 and size.most < LITTLE * whole:
         alone = (
             f"shares predict the class no worse than counts do (log loss of counts higher by {_gain(amount, -1)} on "
             "held-out graphs), and size adds nothing to them"
@@ -169,6 +231,18 @@ def _verdict(
     )
 
 
+def _beyond_densities(density: Comparison, losses: dict[str, FloatArray]) -> str:
+    best = min(("size", "counts"), key=lambda name: float(losses[name].mean()))
+    gain = losses["chance"].mean() - losses[best].mean()
+    seen = "little better" if density.sure else "no better"
+    how = f"lower by {_gain(density)}" if density.gain > 0 else f"higher by {_gain(density, -1)}"
+    return (
+        f"densities predict the class {seen} than chance does (log loss {how} on held-out graphs), and "
+        f"{'size alone does' if best == 'size' else 'counts do'} (lower by {gain:.3f}); unless sizes and classes "
+        "merely go together here, the label is about size or amounts"
+    )
+
+
 def _gain(one: Comparison, sign: int = 1) -> str:
     return f"{sign * one.gain:.3f} ± {one.standard_error:.3f}"
 
@@ -178,9 +252,9 @@ def _moves(codes: IntArray, sizes: IntArray) -> float | None:
     from scipy.stats import chi2
     from sklearn.linear_model import LogisticRegression
 
-    x = np.log(sizes)[:, None]
-    if x.std() == 0:
+    if sizes.min() == sizes.max():
         return None
+    x = np.log(sizes)[:, None]
     x = (x - x.mean()) / x.std()
     model = LogisticRegression(C=1e6, max_iter=1000).fit(x, codes)
     fitted = np.log(np.maximum(model.predict_proba(x)[np.arange(len(codes)), codes], 1e-12)).sum()

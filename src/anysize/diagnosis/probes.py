@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +14,7 @@ from anysize.diagnosis.densities import Kind
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
+Measure = Literal["log loss", "right"]
 
 FOLDS, STRENGTHS = 5, (0.01, 0.1, 1.0)
 MOST_PATTERNS = 50  # coloured ones of each size
@@ -31,21 +33,34 @@ class Probe:
 
 @dataclass(frozen=True)
 class Comparison:
-    """How much lower the log loss of ``better`` is than that of ``worse``, per graph, with its standard error."""
+    """How much better ``better`` does than ``worse`` on the same held-out graphs, with its standard error.
+
+    ``measure``: by how much its log loss per graph is lower, or the share of graphs it has right is higher.
+    """
 
     worse: str
     better: str
     gain: float
     standard_error: float
+    measure: Measure = "log loss"
 
     @property
     def sure(self) -> bool:
         """Whether the gain is more than chance would easily bring about."""
         return self.gain > SURE * self.standard_error
 
+    @property
+    def most(self) -> float:
+        """The gain that is not excluded."""
+        return self.gain + SURE * self.standard_error
+
 
 def features(plain: Counts, coloured: Counts | None, kind: Kind, rows: IntArray) -> dict[str, FloatArray]:
-    """The numbers that each probe looks at."""
+    """The numbers that each probe looks at.
+
+    In sparse graphs shares are counts per vertex, which in trees, say, give away the size (1 - 1/N edges per vertex);
+    "connected shares" are what the methods on densities are given there.
+    """
     tables = [plain[rows]]
     if coloured is not None:
         largest = int(coloured.columns.size.max(initial=1))
@@ -57,6 +72,9 @@ def features(plain: Counts, coloured: Counts | None, kind: Kind, rows: IntArray)
     shares, log_size = np.hstack(over), np.log(sizes)
     made = {"chance": np.zeros((len(rows), 0)), "size": log_size, "shares": shares,
             "shares and size": np.hstack([shares, log_size]), "counts": counts}  # fmt: skip
+    if kind == "sparse":
+        larger = [table.select(table.columns.size >= 3) for table in tables[:1]] + tables[1:]  # a pair is an edge
+        made["connected shares"] = np.hstack([table.densities(over="connected").toarray() for table in larger])
     return made if coloured is None else made | {"shape": over[0]}
 
 
@@ -100,5 +118,19 @@ def _held_out(
 
 def compare(losses: dict[str, FloatArray], worse: str, better: str) -> Comparison:
     """Losses graph by graph; the error takes graphs for independent, which folds make nearly true."""
-    gain = losses[worse] - losses[better]
-    return Comparison(worse, better, float(gain.mean()), float(gain.std(ddof=1) / np.sqrt(len(gain))))
+    return _paired(worse, better, losses[worse] - losses[better], "log loss")
+
+
+def compare_hits(right: dict[str, BoolArray], worse: str, better: str) -> Comparison:
+    """Hits and misses graph by graph, likewise; where both have the same right, one graph may yet fall the other way.
+
+    >>> one, two = np.array([True, True, True, False]), np.array([True, False, True, False])
+    >>> compare_hits({"one": one, "two": two}, "two", "one")
+    Comparison(worse='two', better='one', gain=0.25, standard_error=0.25, measure='right')
+    """
+    found = _paired(worse, better, right[better].astype(np.float64) - right[worse], "right")
+    return replace(found, standard_error=max(found.standard_error, 1 / len(right[worse])))
+
+
+def _paired(worse: str, better: str, gain: FloatArray, measure: Measure) -> Comparison:
+    return Comparison(worse, better, float(gain.mean()), float(gain.std(ddof=1) / np.sqrt(len(gain))), measure)

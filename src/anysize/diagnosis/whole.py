@@ -47,7 +47,7 @@ class Diagnosis:
         """The report as one page that needs nothing else."""
         from anysize.diagnosis.page import as_page
 
-        return as_page(self.findings, self.sections)
+        return as_page(self.findings, self.advice, self.sections)
 
     def to_json(self) -> dict[str, Any]:
         """The report as a dictionary that JSON holds."""
@@ -83,8 +83,9 @@ def diagnose(
 
     Examples:
         >>> import anysize as az
-        >>> small = az.sample_graphs(az.ErdosRenyi(0.3), az.Environment(sizes=(10, 12)), 40, seed=1)
-        >>> large = az.sample_graphs(az.ErdosRenyi(0.3), az.Environment(sizes=(30,)), 30, seed=2)
+        >>> classes = az.ErdosRenyi(0.3), az.ErdosRenyi(0.6)
+        >>> small = az.sample_graphs(classes, az.Environment(sizes=(10, 12)), 40, seed=1)
+        >>> large = az.sample_graphs(classes, az.Environment(sizes=(30,)), 30, seed=2)
         >>> found = diagnose(small, large, k=3)
         >>> found.findings.sizes.verdict, found.findings.beyond_size, found.advice.method
         ('disjoint', False, 'gamma-gin')
