@@ -409,15 +409,12 @@ def test_a_gpu_that_is_not_there(graphs: GraphSet) -> None:
         (["a", "b"], "one class for each of the 24 graphs; got y of shape \\(2,\\)"),
         ([["a"] * 24], "one class for each of the 24 graphs"),
         (np.linspace(0, 1, 24), "continuous"),
-        (["a", 1] * 12, None),
+        (["a", 1] * 12, "all be strings; got int, str"),
         (np.array(["a", None] * 12, object), "all be strings"),
         ([0.0, float("nan")] * 12, "NaN"),
     ],
 )
-def test_wrong_labels(y: Any, told: str | None, graphs: GraphSet) -> None:
-    if told is None:  # numpy makes strings of a mixed list
-        assert quick().fit(graphs, y).classes_.tolist() == ["1", "a"]
-        return
+def test_wrong_labels(y: Any, told: str, graphs: GraphSet) -> None:
     with pytest.raises(ValueError, match=told):
         quick().fit(graphs, y)
 
@@ -438,7 +435,7 @@ def test_wrong_graphs(graphs: GraphSet, table: Counts) -> None:
         (lambda: quick("gin-sum").fit(table), "gin-sum looks at whole graphs"),
         (lambda: quick("gin-sum").fit(graphs).predict(table), "gin-sum looks at whole graphs"),
         (lambda: quick(penalty=0.1).fit(plain), "these graphs have none; leave it out"),
-        (lambda: quick().fit(as_networkx(24), ["a"] * 23), "one class for each of the 24 graphs"),
+        (lambda: quick(colour="atom").fit(as_networkx(24), ["a"] * 23), "one class for each of the 24 graphs"),
     ):
         with pytest.raises(ValueError, match=told):
             call()

@@ -27,10 +27,12 @@ from anysize.ensemble import (
     some,
     train,
 )
+from anysize.familiar import Familiar
 from anysize.labels import Labels, labels_of, several_classes
 from anysize.methods import Examples, Problem, RecipeName
 from anysize.progress import Report, progress_bars
 from anysize.tasks.metrics import accuracy, mcc
+from anysize.verdict import Answers, Trial, Verdict
 
 if TYPE_CHECKING:
     from anysize.explain import Explanation
@@ -80,10 +82,13 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         held_out_: numbers of the training graphs that were held out for validation.
         epochs_: the epoch kept for every model; empty for methods without epochs.
         curves_: name -> (epochs, models): "loss", "penalty", "validation_loss", "validation_score".
+        verdict_: scores on training and validation graphs beside those of the class shares and the sizes alone, and
+            ``verdict_.doubt``, a sentence where the model does not beat them.
 
     Graphs with fewer than k vertices have no patterns: all of them get the same prediction. A colour that the training
     set did not have is nobody's colour: its vertices have no features (GNNs), its patterns no weight (one-hot rows and
-    kernels).
+    kernels). Predictions for either, and for graphs whose patterns are unlike those of all training graphs, come with
+    a `GraphWarning`; see `anysize.familiar`.
 
     Examples:
         >>> import networkx as nx
@@ -96,6 +101,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
 
     classes_: Labels
     ensemble_: Ensemble
+    _trial: Trial
 
     def __init__(
         self,
@@ -196,11 +202,25 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             classes=len(classes), k=choice.k, metric=self.metric, top=self.top, class_weights=weights,
             device=choice.device, store=self.store,
         )  # fmt: skip
-        parts = train(choice, problem, report)
-        self.classes_, self.held_out_ = classes, held_out
-        self.ensemble_ = Ensemble(choice.method, choice.k, palette_of(source), parts)
-        self.curves_, self.epochs_ = curves_of(self.ensemble_)
+        parts, chances = train(choice, problem, report)
+        known = Familiar.of(source, examples.table, choice.method.colours)
+        ensemble = Ensemble(choice.method, choice.k, palette_of(source), parts, known)
+        tested = problem.validation
+        checks = None if tested is None else Answers.of(tested, ensemble.probabilities(tested))
+        self.classes_, self.held_out_, self.ensemble_ = classes, held_out, ensemble
+        self.curves_, self.epochs_ = curves_of(ensemble)
+        said = Answers.of(problem.train, chances)
+        self._trial = Trial.of(choice, said, checks, problem.metric, weights is not None)
         return self
+
+    @property
+    def verdict_(self) -> Verdict:
+        """The scores of the models on training and validation graphs, beside those of the class shares and the sizes
+        alone, and a sentence of doubt where they do not beat them."""
+        check_is_fitted(self, "ensemble_")
+        if not hasattr(self, "_trial"):
+            raise AttributeError("the verdict belongs to training and is not kept in model files; fit again to have it")
+        return self._trial.verdict()
 
     def _labels(self, source: Source, y: ArrayLike | None) -> Labels:
         if not len(source):
@@ -281,16 +301,20 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         source = as_source(graph, self.colour)
         if len(source) != 1:
             raise ValueError(f"explain takes one graph; got {len(source)}")
-        others = None if reference is None else self._examples(reference)
+        others = None if reference is None else self._examples(reference, warn=False)
         if others is not None and not len(others):
             raise ValueError("expected reference graphs; got none. Leave reference out to go without")
         examples = self._examples(source)
         return explain(self.ensemble_, self.classes_, examples, others)
 
-    def _examples(self, graphs: Any) -> Examples:
+    def _examples(self, graphs: Any, warn: bool = True) -> Examples:
         check_is_fitted(self, "ensemble_")
+        source = as_source(graphs, self.colour)
         with progress_bars(bool(self.verbose), after=2.0, keep=False) as report:
-            return self.ensemble_.examples(as_source(graphs, self.colour), self.store, report)
+            examples = self.ensemble_.examples(source, self.store, report)
+        if warn:
+            self.ensemble_.warn(source, examples)
+        return examples
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trained models as one file without pickle, see `anysize.model_file`; `anysize.load` reads it."""

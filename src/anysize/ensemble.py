@@ -14,6 +14,8 @@ from anysize.choice import Choice
 from anysize.colours import ColourName
 from anysize.counting import count
 from anysize.counting.counts import Counts
+from anysize.errors import GraphWarning, warn_user
+from anysize.familiar import Familiar
 from anysize.graphs import GraphSet
 from anysize.methods import Examples, Fitted, Method, Problem
 from anysize.methods.problem import Sizes
@@ -25,19 +27,22 @@ FloatArray = NDArray[np.float64]
 Source = GraphSet | Counts
 
 DIVERGED = 100.0  # cross entropy in nats: guessing among a thousand classes has 7
+SETTLED = 10  # epochs after which the averages of batch norm say something about the weights
 
 
 @dataclass(frozen=True, eq=False)
 class Ensemble:
     """Trained models of one method, with what they know of patterns and colours.
 
-    ``palette``: the colours that the training graphs could have, None for graphs without colours.
+    ``palette``: the colours that the training graphs could have, None for graphs without colours. ``known``: what
+    new graphs are compared with; None in files of early versions.
     """
 
     method: Method
     k: Sizes
     palette: tuple[ColourName, ...] | None
     parts: tuple[Fitted, ...]
+    known: Familiar | None = None
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -70,6 +75,13 @@ class Ensemble:
             advice = "colour them as in training" if ours else "leave colours out, as without_colours() does"
             raise ValueError(f"this model was trained on graphs {had} and these have {have}; {advice}")
         return examples_of(source, self.method, self.k, store, report)
+
+    def warn(self, source: Source, examples: Examples) -> None:
+        """Warn of new graphs that these models have no reason to be right about, once for each kind of reason."""
+        known = self.known or Familiar(self.palette if self.method.colours else None, None)
+        least = self.k if isinstance(self.k, int) else min(self.k)
+        for sentence in known.warnings(source, examples.table, least):
+            warn_user(sentence, GraphWarning)
 
 
 # ---- what a user passes ----------------------------------------------------------------------------
@@ -165,7 +177,10 @@ def environments_of(source: Source, wanted: Any, given: Any) -> IntArray:
             given = wanted(source)
         elif isinstance(wanted, str) and wanted in ("median", "size"):
             sizes = source.sizes
-            given = sizes > np.median(sizes) if wanted == "median" else sizes
+            middle = np.median(sizes)
+            # where most graphs have the largest size, none is above: the others are the other environment then
+            halves = sizes > middle if len(sizes) and sizes.max() > middle else sizes >= middle
+            given = halves if wanted == "median" else sizes
         else:
             raise ValueError(f"environments must be 'median', 'size' or a function of the graphs; got {wanted!r}")
     found = np.asarray(given)
@@ -177,28 +192,44 @@ def environments_of(source: Source, wanted: Any, given: Any) -> IntArray:
 # ---- training --------------------------------------------------------------------------------------
 
 
-def train(choice: Choice, problem: Problem, report: Report) -> tuple[Fitted, ...]:
-    """All models of the choice; an error where one of them did not converge to numbers."""
+def train(choice: Choice, problem: Problem, report: Report) -> tuple[tuple[Fitted, ...], FloatArray]:
+    """All models of the choice, and their mean probabilities for the training graphs (graphs, classes); an error
+    where a model is none: it is judged by what it says of its own training graphs."""
     parts = tuple(choice.method.learner.fit(problem, choice.runs, choice.recipe, lambda done: report("training", done)))
-    seeds = [str(run.seed) for part in parts for run, bad in zip(part.runs, _broken(part), strict=True) if bad]
+    chances = [part.probabilities(problem.train) for part in parts]
+    labels = problem.train.labels()
+    judged = [_broken(part, found, labels) for part, found in zip(parts, chances, strict=True)]
+    seeds = [
+        str(run.seed)
+        for part, bad in zip(parts, judged, strict=True)
+        for run, broken in zip(part.runs, bad, strict=True)
+        if broken
+    ]
     if seeds:
         told = f"model {seeds[0]}" if len(choice.runs) == 1 else f"{len(seeds)} of {len(choice.runs)} models"
-        lr = choice.runs[0].configuration["lr"]
+        lr = choice.runs[0].configuration.get("lr")
         raise ValueError(
             f"training failed: the loss of {told} (seed {', '.join(seeds[:5])}) is no number any more or far above "
-            f"that of guessing; take a smaller lr than {lr:g}"
+            f"that of guessing; take a smaller lr{'' if lr is None else f' than {lr:g}'}"
         )
-    return parts
+    return parts, np.asarray(np.concatenate(chances).mean(axis=0))
 
 
-def _broken(part: Fitted) -> list[bool]:
-    """Of every model, whether it ended in weights that are no numbers, or in a loss that training should forbid."""
+def _broken(part: Fitted, chances: FloatArray, y: IntArray) -> list[bool]:
+    """Of every model, whether it ended in weights that are no numbers, or in a loss that training should forbid.
+
+    The loss is that of the model as it will be used. The one that training saw may be 0 all the same: batch norm then
+    took the mean and the variance of the training graphs, and later takes averages over epochs. After very few epochs
+    these are far off whatever the learning rate, and the loss that training saw decides.
+    """
     if part.trained is None:
         return [False] * len(part.runs)
     models = len(part.runs)
-    epoch = part.trained.epoch.numpy()
-    loss = part.trained.curves["loss"].numpy()[np.maximum(epoch, 0), np.arange(models)]
-    bad = (epoch < 0) | ~(loss < DIVERGED)
+    with np.errstate(divide="ignore"):
+        own = -np.log(chances[:, np.arange(len(y)), y]).mean(axis=1)
+    epoch, seen = part.trained.epoch.numpy(), part.trained.curves["loss"].numpy()
+    loss = own if len(seen) >= SETTLED else seen[np.maximum(epoch, 0), np.arange(models)]
+    bad = (epoch < 0) | np.isnan(own) | ~(loss < DIVERGED)
     for array in part.state()[1].values():
         if array.dtype.kind == "f" and array.ndim > 1 and len(array) == models:
             bad |= ~np.isfinite(array.reshape(models, -1)).all(axis=1)

@@ -1,9 +1,10 @@
 """Trained classifiers as files: a zip archive of ``model.json`` and ``model.safetensors``, without pickle.
 
 ``model.json``: the format and its version, the versions of the packages that wrote it, the classes, the parameters of
-the classifier, and what each stack of models says about itself. ``model.safetensors``: its arrays, named
-``part number . name``. Not kept are training curves, the folder of counts (``store``), which belongs to a machine, and
-a function given as ``environments``, which only training needs.
+the classifier, what each stack of models says about itself, and what new graphs are compared with (``known``, which
+files of early versions lack). ``model.safetensors``: the arrays, named ``part number . name`` and ``known . name``. Not
+kept are training curves and scores, the folder of counts (``store``), which belongs to a machine, and a function given
+as ``environments``, which only training needs.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from anysize import __version__
 from anysize.choice import device_of, sizes
 from anysize.classifier import GraphClassifier
 from anysize.ensemble import Ensemble
+from anysize.familiar import Familiar
 from anysize.labels import classes_from_json, classes_to_json
 from anysize.methods import Fitted, Method, find_method
 from anysize.methods.fitted import Arrays
@@ -48,6 +50,10 @@ def save(model: GraphClassifier, path: str | os.PathLike[str]) -> None:
         about, own = part.state()
         parts.append(about)
         arrays |= {f"{number}.{name}": np.array(array, order="C") for name, array in own.items()}
+    known = None
+    if ensemble.known is not None:
+        known, own = ensemble.known.state()
+        arrays |= {f"known.{name}": np.array(array, order="C") for name, array in own.items()}
     told = {
         "format": FORMAT,
         "version": VERSION,
@@ -59,6 +65,7 @@ def save(model: GraphClassifier, path: str | os.PathLike[str]) -> None:
         "epochs": model.epochs_.tolist(),
         "versions": _versions(),
         "parts": parts,
+        "known": known,
     }
     text = json.dumps(told, ensure_ascii=False, indent=1, default=_plain)
     with aside(path) as part_path, zipfile.ZipFile(part_path, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -74,6 +81,10 @@ def load(path: str | os.PathLike[str]) -> GraphClassifier:
     The models are put on the device of the classifier, or on the CPU where there is no such device.
     """
     name = os.fspath(path)
+    if os.path.isdir(name):
+        raise IsADirectoryError(
+            f"{name} is a folder; expected a model file, as anysize fit and GraphClassifier.save write"
+        )
     if not os.path.isfile(name):
         raise FileNotFoundError(f"There is no file {name}.")
     tensors = _safetensors()
@@ -126,7 +137,10 @@ def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> Gr
         raise ValueError("it holds no models")
     palette = None if about["palette"] is None else tuple(about["palette"])
     model.classes_ = classes_from_json(about["classes"])
-    model.ensemble_ = Ensemble(method, sizes(about["k"]), palette, tuple(parts))
+    known = None
+    if about.get("known") is not None:
+        known = Familiar.from_state(about["known"], _named("known.", arrays))
+    model.ensemble_ = Ensemble(method, sizes(about["k"]), palette, tuple(parts), known)
     model.epochs_ = np.array(about["epochs"], np.int64)
     return model
 
@@ -139,6 +153,10 @@ def _method_of(method: str, name: str) -> Method:
             f"{name} holds a model of the method {method!r}, which is not known here; register it first, as "
             "anysize.methods.register or the environment variable ANYSIZE_METHODS does"
         ) from error
+
+
+def _named(start: str, arrays: Mapping[str, Any]) -> Arrays:
+    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
 
 
 def _placed(part: Fitted, device: str) -> Fitted:

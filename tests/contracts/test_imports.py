@@ -25,7 +25,7 @@ LEVELS = (
     ("representations", "learning"),
     (
         *("kernels", "sanity", "methods", "tasks"),
-        *("choice", "ensemble", "classifier", "explain", "model_file", "densities"),
+        *("choice", "familiar", "ensemble", "verdict", "classifier", "explain", "model_file", "densities"),
     ),
     ("experiments", "diagnosis", "plots"),
     ("cli", "demo", "output", "__main__"),

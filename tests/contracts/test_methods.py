@@ -129,6 +129,7 @@ def test_tables_are_taken_by_methods_that_look_at_nothing_else(name: str, train:
     )
 
 
+@pytest.mark.filterwarnings("ignore::anysize.GraphWarning")  # that it is not to be trusted: tests/test_familiar.py
 @pytest.mark.parametrize("name", NAMES)
 def test_graphs_that_training_could_not_foresee(name: str, train: GraphSet) -> None:
     """Colours never seen, graphs without patterns, without vertices, and no graphs at all: numbers, no nan."""
