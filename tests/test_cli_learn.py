@@ -1,4 +1,4 @@
-"""anysize fit, predict and methods: what they print and write, and how they fail."""
+"""anysize fit, predict, explain and methods: what they print and write, and how they fail."""
 
 from __future__ import annotations
 
@@ -15,9 +15,10 @@ from click.testing import Result
 from learned import labelled
 from typer.testing import CliRunner
 
-from anysize import METHODS, GraphSet, load, read
+from anysize import METHODS, GraphClassifier, GraphSet, GraphWarning, load, read
 from anysize.cli import app
 from anysize.ensemble import hold_out
+from anysize.explain import pattern_weights
 
 
 @pytest.fixture(autouse=True)
@@ -70,8 +71,15 @@ def test_fit_tells_scores_and_what_was_learned(folder: Path, tmp_path: Path) -> 
     graphs = read(folder / "TRAIN")
     held = hold_out(np.asarray(graphs.y), 0.1, seed=5)
     rest = np.setdiff1d(np.arange(20), held)
-    assert f"training accuracy  {made.score(graphs[rest]):.3f}\n" in done.stdout
-    assert f"validation accuracy  {made.score(graphs[held]):.3f}  (2 graphs)\n" in done.stdout
+    scores = {name: GraphClassifier(name).fit(graphs[rest]) for name in ("majority", "size-only")}
+
+    def rivals(chosen: Any) -> str:
+        return ", ".join(f"{name} {rival.score(graphs[chosen]):.3f}" for name, rival in scores.items())
+
+    assert f"training accuracy  {made.score(graphs[rest]):.3f}  ({rivals(rest)})\n" in done.stdout
+    assert f"validation accuracy  {made.score(graphs[held]):.3f}  (2 graphs: {rivals(held)})\n" in done.stdout
+    assert "anysize patterns 3 shows what the patterns look like" in done.stdout
+    assert "does not beat" not in done.stderr
 
 
 def test_fit_for_programs(folder: Path, tmp_path: Path) -> None:
@@ -108,11 +116,31 @@ def test_predictions_as_json(folder: Path, model: Path) -> None:
     assert {graph["class"] for graph in told["graphs"]} == {0, 1}
 
 
-def test_strange_colours_are_told(folder: Path, model: Path) -> None:
+def test_what_python_warns_of_is_a_note(folder: Path, model: Path) -> None:
     done = run("predict", model, folder / "STRANGE")
     assert done.exit_code == 0
-    assert "1 of 2 colours did not occur in training" in done.stderr.replace("\n", " ")
-    assert "did not occur" not in run("predict", model, folder / "NEW").stderr
+    told = done.stderr.replace("\n", " ")
+    assert "Note: 4 of 4 graphs have colours that no training graph had (Z), " in told
+    with pytest.warns(GraphWarning, match="4 of 4 graphs") as found:
+        load(model).predict(read(folder / "STRANGE"))
+    assert [str(one.message) in told for one in found] == [True]
+    assert told.count("Note:") == 1
+    assert "Note:" not in run("predict", model, folder / "NEW").stderr
+
+
+def test_fit_doubts_a_model_that_sizes_beat(tmp_path: Path) -> None:
+    graphs = labelled(40, sizes=(9, 9, 15, 15))
+    graphs.with_y((graphs.sizes > 10).astype(int)).to_tu(tmp_path, "SIZES")
+    options = (tmp_path / "SIZES", "--k", 3, "--set", "epochs=3", "--out", tmp_path / "m")
+    done = run("fit", *options)
+    assert done.exit_code == 0
+    told = done.stderr.replace("\n", " ")
+    assert "Note: the model does not beat size-only on its own training graphs (accuracy 0." in told
+    assert "; try --set penalty=0 or --method wl-kernel." in told
+    held = json.loads(run("fit", *options, "--json").stdout)
+    assert held["doubt"].startswith("the model does not beat size-only")
+    assert held["rivals"]["size-only"] == {"train": 1.0, "validation": None}
+    assert held["rivals"]["majority"]["train"] == 0.5
 
 
 def test_labels_from_a_file(folder: Path, tmp_path: Path) -> None:
@@ -161,6 +189,9 @@ def test_methods_are_listed(tmp_path: Path) -> None:
         (("--method", "gamma-gni"), "did you mean gamma-gin?"),
         (("--set", "epochs"), "--set takes name=value"),
         (("--set", "epoch=3"), "GraphClassifier has no such parameter"),
+        (("--set", "method=gin-sum"), "--set method=... is an option of its own: write --method gin-sum."),
+        (("--set", "k=4"), "--set k=... is an option of its own: write --k 4."),
+        (("--set", "n_models=2"), "write --models 2."),
         (("--set", "lr=quick"), "lr must be a number above 0; got 'quick'"),
         (("--k", "nine"), "--k takes a pattern size"),
         (("--k", "9"), "k must be a whole number from 1 to 7"),
@@ -184,6 +215,9 @@ def test_files_that_are_missing_or_wrong(folder: Path, model: Path, tmp_path: Pa
         (("fit", tmp_path / "none", "--out", tmp_path / "m"), "There is no file or folder"),
         (("fit", folder / "TRAIN", "--out", tmp_path / "no" / "m"), "which does not exist"),
         (("predict", tmp_path / "none", folder / "NEW"), "There is no file"),
+        (("predict", folder / "TRAIN", folder / "NEW"), "TRAIN is a folder; expected a model file, as anysize fit"),
+        (("predict", model, folder / "NEW", "--out", tmp_path / "no" / "p.csv"), "which does not exist"),
+        (("explain", folder / "TRAIN"), "expected a model file"),
         (("predict", folder / "NEW" / "NEW_A.txt", folder / "NEW"), "is no model file of anysize"),
         (("predict", model, tmp_path / "none"), "There is no file or folder"),
     ):
@@ -202,7 +236,7 @@ def test_files_that_are_missing_or_wrong(folder: Path, model: Path, tmp_path: Pa
 def test_usage_errors_exit_with_two(folder: Path) -> None:
     assert run("fit", folder / "TRAIN").exit_code == 2
     assert run("fit", folder / "TRAIN", "--out", "m", "--recipe", "secret").exit_code == 2
-    for command in ("fit", "predict", "methods"):
+    for command in ("fit", "predict", "explain", "methods"):
         assert "Example" in run(command, "--help").stdout
 
 
@@ -215,3 +249,70 @@ def test_a_csv_of_awkward_class_names(tmp_path: Path, folder: Path) -> None:
     rows = list(csv.reader(io.StringIO(run("predict", out, folder / "NEW").stdout)))
     assert rows[0] == ["graph", "class", 'probability of a, "b"', "probability of c"]
     assert len(rows) == 9
+
+
+# ---- explain ---------------------------------------------------------------------------------------
+
+
+def test_graphs_are_explained(folder: Path, model: Path) -> None:
+    new, made = read(folder / "NEW"), load(model)
+    done = run("explain", model, folder / "NEW", "--top", 2)
+    assert done.exit_code == 0, done.output
+    for row in range(5):
+        assert f"graph {row}: {made.explain(new[row]).text(2)}\n" in done.stdout
+    assert "graph 5:" not in done.stdout
+    assert "these are the first 5 of 8 graphs" in done.stderr
+    assert "anysize patterns 3 shows what the patterns look like" in done.stdout
+    one = run("explain", model, folder / "NEW", "--graph", 6, "--reference", folder / "TRAIN")
+    assert one.stdout.startswith(f"graph 6: {made.explain(new[6], read(folder / 'TRAIN')).text(10)}\n")
+    assert one.stderr == ""
+
+
+def test_explanations_for_programs(folder: Path, model: Path) -> None:
+    told = json.loads(run("explain", model, folder / "NEW", "--format", "json", "--top", 1).stdout)
+    new, made = read(folder / "NEW"), load(model)
+    assert told["graphs"] == [{"graph": str(row), **made.explain(new[row]).to_json(1)} for row in range(8)]
+
+
+def test_the_weights_of_a_model_without_graphs(tmp_path: Path, folder: Path, model: Path) -> None:
+    done = run("explain", model)
+    assert done.exit_code == 1
+    assert "give it graphs to explain" in done.stderr.replace("\n", " ")
+    out = tmp_path / "m"
+    run("fit", folder / "TRAIN", "--method", "gamma-1hot", "--k", 3, "--set", "epochs=20", "--out", out)
+    patterns, weights = pattern_weights(load(out).ensemble_)
+    told = json.loads(run("explain", out, "--format", "json", "--top", 2).stdout)
+    assert told["classes"] == [0, 1]
+    strongest = np.argsort(-np.abs(weights).max(axis=1), kind="stable")[:2]
+    assert [one["pattern"] for one in told["patterns"]] == [patterns[place].name for place in strongest]
+    assert [one["weights"]["1"] for one in told["patterns"]] == weights[strongest, 1].tolist()
+    shown = run("explain", out, "--top", 2).stdout.splitlines()
+    assert len(shown) == 1 + 1 + 2 + 1
+    assert shown[2].startswith(patterns[strongest[0]].name)
+    assert shown[2].endswith(f"{weights[strongest[0], 1]:+.3f}")
+
+
+@pytest.mark.parametrize("name", ["why.png", "why.svg", "why.pdf"])
+def test_explanations_are_drawn(name: str, folder: Path, model: Path, tmp_path: Path) -> None:
+    done = run("explain", model, folder / "NEW", "--graph", 0, "--out", tmp_path / name)
+    assert done.exit_code == 0, done.output
+    start = {"png": b"\x89PNG", "svg": b"<?xml", "pdf": b"%PDF"}[name[-3:]]
+    assert (tmp_path / name).read_bytes().startswith(start)
+
+
+def test_what_explain_refuses(folder: Path, model: Path, tmp_path: Path) -> None:
+    kernel = tmp_path / "kernel"
+    run("fit", folder / "TRAIN", "--method", "wl-kernel", "--out", kernel)
+    for arguments, told in (
+        ((kernel, folder / "NEW"), "with a linear head; this is wl-kernel"),
+        ((model, folder / "NEW", "--graph", 8), "--graph takes a number from 0 to 7"),
+        ((model, folder / "NEW", "--graph", "x"), "has no graph 'x'"),
+        ((model, folder / "NEW", "--out", tmp_path / "why.png"), "has 8: add --graph"),
+        ((model, folder / "NEW", "--graph", 0, "--out", tmp_path / "why.txt"), "ends in .png, .svg, .pdf"),
+        ((model, folder / "NEW", "--graph", 0, "--out", tmp_path / "no" / "why.png"), "which does not exist"),
+        ((model, "--graph", 0), "give graphs too"),
+        ((model, tmp_path / "none"), "There is no file or folder"),
+    ):
+        done = run("explain", *arguments)
+        assert (done.exit_code, done.stdout) == (1, ""), told
+        assert told in done.stderr.replace("\n", " ")

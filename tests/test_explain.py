@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import FrozenInstanceError, replace
 from typing import Any
 
@@ -10,9 +11,9 @@ import pytest
 import torch
 from learned import labelled
 
-from anysize import Counts, GraphClassifier, GraphSet, Pattern, count
+from anysize import Counts, GraphClassifier, GraphSet, GraphWarning, Pattern, count
 from anysize.ensemble import Ensemble
-from anysize.explain import Explanation, explain, voices
+from anysize.explain import Explanation, explain, pattern_weights, voices
 from anysize.methods import Examples, Run, find_method
 from anysize.methods.problem import Problem
 
@@ -163,13 +164,15 @@ def test_colours_of_one_role_are_one_colour(graphs: GraphSet) -> None:
     model = GraphClassifier(k=3, epochs=10).fit(graphs)
     names = {pattern.name for pattern in model.explain(graphs[0]).patterns}
     assert names <= {"3-path[A|B,A|B,A|B]", "triangle[A|B,A|B,A|B]"}
-    strange = model.explain(labelled(1, colours="YZ"))
+    with pytest.warns(GraphWarning, match=r"1 of 1 graph has colours that no training graph had \(Y, Z\), 100 %"):
+        strange = model.explain(labelled(1, colours="YZ"))
     assert {pattern.name for pattern in strange.patterns} <= {"3-path[?,?,?]", "triangle[?,?,?]"}
 
 
 def test_a_graph_without_patterns_has_a_base_and_nothing_else(graphs: GraphSet) -> None:
     model = GraphClassifier(k=3, epochs=10).fit(graphs)
-    told = model.explain(GraphSet.from_edges([(0, 1)], colours=["A", "B"]))
+    with pytest.warns(GraphWarning, match="1 of 1 graph has no connected subgraph on 3 vertices"):
+        told = model.explain(GraphSet.from_edges([(0, 1)], colours=["A", "B"]))
     assert told.patterns == ()
     assert told.margin == told.base
     assert "no pattern at all" in str(told)
@@ -203,3 +206,37 @@ def test_explanations_can_be_made_by_hand() -> None:
     told = Explanation("a", "b", 0.9, 0.1, (), np.zeros(0), None, np.zeros(0), 2.0)
     assert told.margin == 2.0
     assert told.strongest() == ()
+
+
+def test_text_and_json_say_the_same(graphs: GraphSet) -> None:
+    model = GraphClassifier("gamma-1hot", k=3, epochs=30).fit(graphs)
+    told = model.explain(graphs[0], graphs)
+    assert str(told) == told.text(8)
+    assert len(told.text(3).splitlines()) == 1 + 3 + 1 + 1
+    held = json.loads(json.dumps(told.to_json(3)))
+    assert [one["pattern"] for one in held["patterns"]] == [told.patterns[place].name for place in told.strongest(3)]
+    assert held["base"] + held["others"] + sum(one["contribution"] for one in held["patterns"]) == pytest.approx(
+        held["margin"]
+    )
+    assert all(one["reference"] is not None for one in held["patterns"])
+    assert all(one["reference"] is None for one in model.explain(graphs[0]).to_json()["patterns"])
+
+
+@pytest.mark.parametrize("k", [3, (2, 3)])
+def test_weights_of_patterns_are_what_explanations_multiply(k: Any, graphs: GraphSet) -> None:
+    model = GraphClassifier("gamma-gin", k=k, epochs=30, n_models=2).fit(graphs.without_colours())
+    patterns, weights = pattern_weights(model.ensemble_)
+    assert len(patterns) == len(weights) == (2 if k == 3 else 3)
+    np.testing.assert_allclose(weights.sum(axis=1), 0, atol=1e-6)
+    told = model.explain(graphs[0].without_colours())
+    first, second = (list(model.classes_).index(name) for name in (told.predicted, told.runner_up))
+    by_name = {pattern.name: row[first] - row[second] for pattern, row in zip(patterns, weights, strict=True)}
+    for pattern, density, term in zip(told.patterns, told.densities, told.contributions, strict=True):
+        assert term == pytest.approx(density * by_name[pattern.name], rel=1e-4)
+
+
+def test_a_model_of_any_coloured_pattern_has_no_list_of_weights(graphs: GraphSet) -> None:
+    with pytest.raises(ValueError, match="give it graphs to explain"):
+        pattern_weights(GraphClassifier(k=3, epochs=2).fit(graphs).ensemble_)
+    patterns, weights = pattern_weights(GraphClassifier("gamma-1hot", k=3, epochs=2).fit(graphs).ensemble_)
+    assert len(patterns) == len(weights) == count(graphs, 3).shape[1]

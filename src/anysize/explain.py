@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from anysize.colours import ColourName
-from anysize.counting.columns import Columns
+from anysize.counting.columns import Columns, unite
 from anysize.counting.counts import Counts
 from anysize.drawing import layout
 from anysize.ensemble import Ensemble
@@ -65,11 +65,15 @@ class Explanation:
         return tuple(int(place) for place in np.sort(chosen))
 
     def __str__(self) -> str:
+        return self.text()
+
+    def text(self, top: int = SHOWN) -> str:
+        """The ``top`` strongest patterns, a line for each, and what the others and the base add."""
         lines = [
             f"{self.predicted} (probability {self.probability:.2f}) against {self.runner_up} "
             f"({self.runner_up_probability:.2f}); difference of logits {self.margin:+.2f}"
         ]
-        shown = self.strongest()
+        shown = self.strongest(top)
         wide = max(20, *(len(self.patterns[place].name) for place in shown), 0)
         for place in shown:
             value = self.contributions[place]
@@ -84,6 +88,29 @@ class Explanation:
             lines.append(f"  {f'{others} other patterns':{wide}}  {rest:+8.3f}")
         lines.append(f"  {self.start:{wide}}  {self.base:+8.3f}")
         return "\n".join(lines)
+
+    def to_json(self, top: int = SHOWN) -> dict[str, Any]:
+        """The same as a dictionary that JSON holds."""
+        shown = self.strongest(top)
+        patterns = [
+            {
+                "pattern": self.patterns[place].name,
+                "contribution": float(self.contributions[place]),
+                "density": float(self.densities[place]),
+                "reference": None if self.reference is None else float(self.reference[place]),
+            }
+            for place in shown
+        ]
+        return {
+            "predicted": self.predicted,
+            "runner_up": self.runner_up,
+            "probability": self.probability,
+            "runner_up_probability": self.runner_up_probability,
+            "margin": self.margin,
+            "base": self.base,
+            "patterns": patterns,
+            "others": float(self.contributions.sum() - self.contributions[list(shown)].sum()),
+        }
 
     @property
     def start(self) -> str:
@@ -145,6 +172,28 @@ def voices(ensemble: Ensemble, examples: Examples, y: NDArray[np.int64], top: in
         pairs = zip(patterns, best, strict=True)
         found.append([Voice(pattern, float(terms[place]), bool(gap[place] > 0)) for pattern, place in pairs])
     return found
+
+
+def pattern_weights(ensemble: Ensemble) -> tuple[tuple[Pattern, ...], FloatArray]:
+    """What one unit of density of each pattern adds to the logit of each class, above the mean over the classes.
+
+    (patterns, classes), the mean over the models. The patterns are those of the catalogue, or those that the model is
+    limited to; a model that takes whatever coloured pattern comes has no list of its own.
+    """
+    parts = _parts(ensemble)
+    vocabulary = parts[0].stack.vocabulary
+    if vocabulary.columns is not None:
+        columns = vocabulary.columns
+    elif vocabulary.palette is None:
+        sizes = (ensemble.k,) if isinstance(ensemble.k, int) else ensemble.k
+        columns = unite([Columns.plain(size) for size in sizes])[0]
+    else:
+        raise ValueError(
+            "this model weighs whatever coloured pattern a graph has, and without graphs there are none; "
+            "give it graphs to explain"
+        )
+    weights = np.concatenate([part.stack.pattern_logits(columns) for part in parts]).astype(np.float64).mean(axis=0)
+    return columns.patterns, weights - weights.mean(axis=1, keepdims=True)
 
 
 def _parts(ensemble: Ensemble) -> Sequence[FittedGamma]:

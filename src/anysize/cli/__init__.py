@@ -8,6 +8,7 @@ import typer
 
 from anysize.cli.count import count, demo, patterns
 from anysize.cli.diagnose import diagnose
+from anysize.cli.explain import explain
 from anysize.cli.learn import fit, methods, predict
 from anysize.cli.report import report
 from anysize.cli.shared import console
@@ -22,6 +23,7 @@ COMMANDS = (
     (demo, "anysize demo"),
     (fit, "anysize fit NCI1.zip --method gamma-gin --k 4 --models 10 --out model.anysize"),
     (predict, "anysize predict model.anysize NEW.zip --out predictions.csv"),
+    (explain, "anysize explain model.anysize NEW.zip --graph 0 --reference TRAIN.zip --out why.png"),
     (methods, "anysize methods"),
     (tasks, "anysize tasks sbm-20 --data 7"),
     (run, "anysize run sbm-20 --method gamma-rpgin --seeds 10 --data 7"),

@@ -12,13 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anysize.cli.shared import console, errors, parse_sizes, plain_errors, read_labels, text_file
+from anysize.cli.shared import check_out, console, errors, note, parse_sizes, plain_errors, read_labels, text_file
 
 if TYPE_CHECKING:
     from anysize.classifier import GraphClassifier
     from anysize.graphs import GraphSet
 
 LATE = 2.0  # seconds before progress is shown
+OPTIONS = {  # parameters of GraphClassifier that --set must not change behind the back of an option
+    "n_models": "--models",
+    **{name: f"--{name}" for name in ("method", "k", "recipe", "seed", "validation", "metric", "device", "store")},
+}
 
 
 class RecipeOption(StrEnum):
@@ -65,8 +69,7 @@ def fit(
             metric=metric.value, device=device, store=store,
         )  # fmt: skip
         _set(model, others)
-        if not out.absolute().parent.is_dir():
-            raise ValueError(f"--out names a file in the folder {out.absolute().parent}, which does not exist.")
+        check_out(out)
         graphs = read(train)
         if labels is not None:
             graphs = graphs.with_y(read_labels(labels, graphs))
@@ -82,6 +85,7 @@ def fit(
             print(dumps(facts, ensure_ascii=False))
         else:
             _show(facts, model, graphs)
+        _doubt(model)
 
 
 def predict(
@@ -95,9 +99,9 @@ def predict(
     with plain_errors():
         from anysize import load, read
 
+        check_out(out)
         classifier = load(model).set_params(store=store, verbose=1)
         graphs = read(new)
-        _tell_strangers(classifier, graphs)
         chances = classifier.predict_proba(graphs)
         chosen = classifier.classes_[chances.argmax(axis=1)].tolist()
         classes = classifier.classes_.tolist()
@@ -166,6 +170,8 @@ def _set(model: GraphClassifier, others: dict[str, Any]) -> None:
 
     known, own = model.get_params(), find_method(model.method).settable
     for name, value in others.items():
+        if name in OPTIONS:
+            raise ValueError(f"--set {name}=... is an option of its own: write {OPTIONS[name]} {value}.")
         if name in known:
             model.set_params(**{name: value})
         elif name in own:
@@ -175,21 +181,26 @@ def _set(model: GraphClassifier, others: dict[str, Any]) -> None:
 
 
 def _facts(model: GraphClassifier, graphs: GraphSet, seconds: float) -> dict[str, Any]:
-    import numpy as np
-
-    rest = np.setdiff1d(np.arange(len(graphs)), model.held_out_)
-    held = graphs[model.held_out_]
+    held, verdict = len(model.held_out_), model.verdict_
     return {
         "method": model.method,
         "k": model.ensemble_.k,
         "recipe": model.recipe,
         "seeds": list(model.ensemble_.seeds),
-        "graphs": len(rest),
-        "validation_graphs": len(held),
+        "graphs": len(graphs) - held,
+        "validation_graphs": held,
         "classes": model.classes_.tolist(),
         "metric": model.metric,
-        "train": model.score(graphs[rest]),
-        "validation": model.score(held) if len(held) else None,
+        "train": verdict.train["model"],
+        "validation": None if verdict.validation is None else verdict.validation["model"],
+        "rivals": {
+            name: {
+                "train": verdict.train[name],
+                "validation": None if verdict.validation is None else verdict.validation[name],
+            }
+            for name in ("majority", "size-only")
+        },
+        "doubt": verdict.doubt,
         "epochs": model.epochs_.tolist(),
         "seconds": round(seconds, 3),
     }
@@ -200,14 +211,30 @@ def _show(facts: dict[str, Any], model: GraphClassifier, graphs: GraphSet) -> No
     lines = [
         f"{facts['method']}, {facts['recipe']} recipe: {amount} model{'s' if amount > 1 else ''} trained on "
         f"{facts['graphs']} graphs of {len(facts['classes'])} classes in {facts['seconds']:.1f} s",
-        f"training {facts['metric']}  {facts['train']:.3f}",
+        f"training {facts['metric']}  {facts['train']:.3f}  ({_rivals(facts, 'train')})",
     ]
     if facts["validation"] is not None:
-        lines.append(f"validation {facts['metric']}  {facts['validation']:.3f}  ({facts['validation_graphs']} graphs)")
+        held = f"{facts['validation_graphs']} graphs: {_rivals(facts, 'validation')}"
+        lines.append(f"validation {facts['metric']}  {facts['validation']:.3f}  ({held})")
     lines += _learned(model, graphs)
     for line in lines:
         console.print(line, highlight=False, markup=False, soft_wrap=True)
     errors.print(f"Wrote {facts['out']}.", highlight=False, markup=False)
+
+
+def _rivals(facts: dict[str, Any], part: str) -> str:
+    """What is reached on the same graphs without a look at them."""
+    return ", ".join(f"{name} {scores[part]:.3f}" for name, scores in facts["rivals"].items())
+
+
+def _doubt(model: GraphClassifier) -> None:
+    """Where the model does not beat its rivals: say so, and what to try."""
+    verdict = model.verdict_
+    if verdict.doubt is not None:
+        tries = [
+            f"--method {value}" if name == "method" else f"--set {name}={value}" for name, value in verdict.remedies
+        ]
+        note(f"{verdict.doubt}; try {' or '.join(tries)}.")
 
 
 def _learned(model: GraphClassifier, graphs: GraphSet) -> Iterator[str]:
@@ -225,25 +252,12 @@ def _learned(model: GraphClassifier, graphs: GraphSet) -> Iterator[str]:
     for label, found in zip(model.classes_.tolist(), voices(model.ensemble_, examples, y), strict=True):
         told = [f"{'more' if v.more else 'less'} {v.pattern.name} ({v.contribution:+.2f})" for v in found]
         yield f"class {label} is known by {', '.join(told) or 'nothing in particular'}"
+    sizes = (model.ensemble_.k,) if isinstance(model.ensemble_.k, int) else model.ensemble_.k
+    listed = " and ".join(f"anysize patterns {size}" for size in sizes)
+    yield f"{listed} shows what the patterns look like, anysize explain why a graph gets its class"
 
 
 # ---- predict ---------------------------------------------------------------------------------------
-
-
-def _tell_strangers(model: GraphClassifier, graphs: GraphSet) -> None:
-    """Colours that the model has never seen are no error, but worth a word."""
-    import numpy as np
-
-    if graphs.colours is None or model.ensemble_.palette is None:
-        return
-    used = [graphs.palette[code] for code in np.unique(graphs.colours)]
-    strange = [str(name) for name in used if name not in model.ensemble_.palette]
-    if strange:
-        shown = ", ".join(strange[:5]) + (", ..." if len(strange) > 5 else "")
-        errors.print(
-            f"Note: {len(strange)} of {len(used)} colours did not occur in training and say nothing to the model: "
-            f"{shown}.", style="yellow", highlight=False, markup=False, soft_wrap=True,
-        )  # fmt: skip
 
 
 def _tell_score(model: GraphClassifier, graphs: GraphSet, chosen: list[Any]) -> None:
