@@ -48,11 +48,6 @@ class Choice:
 NAMED = ("epochs", "hidden", "lr", "batch_size", "layers", "jumping", "penalty", "irm", "over", "top")
 
 
-def sees_colours(method: Method) -> bool:
-    """Whether vertices are told apart by colour."""
-    return method.colours
-
-
 def choose(parameters: Mapping[str, Any], coloured: bool) -> Choice:
     """The choice that the parameters of a `GraphClassifier` make, for graphs with or without colours."""
     method = find_method(parameters["method"])

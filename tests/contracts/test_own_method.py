@@ -1,0 +1,289 @@
+"""A method of somebody else, by docs/add-a-method.md: one class, one entry, and nothing of the package touched."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from learned import labelled
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from typer.testing import CliRunner
+
+from anysize import METHODS, GraphClassifier, GraphSet, load
+from anysize.cli import app
+from anysize.experiments.plan import make_plan
+from anysize.experiments.store import RecordStore
+from anysize.experiments.sweep import sweep
+from anysize.experiments.tables import build_table
+from anysize.learning.invariance import Environments, Objective, variance_of_risks
+from anysize.methods import Examples, GNNMethod, Method, Problem, Run, find_method, gnn_method, register, unregister
+from anysize.methods.grids import FAMILIES
+from anysize.methods.parameters import weight
+
+
+@dataclass(frozen=True)
+class EdgeRule:
+    """Thresholds on the share of edges, halfway between the class means, each mean taken over environments.
+
+    ``lift`` moves the threshold, so that a test can see whether it arrives.
+    """
+
+    def fit(self, problem: Problem, runs: Any, recipe: Any, progress: Any = None, most: Any = None) -> Iterator[Fitted]:
+        assert problem.train.environments is not None, "the entry says environments=True"
+        shares, y, places = (
+            shares_of(problem.train.whole("edge-rule")),
+            problem.train.labels(),
+            problem.train.environments,
+        )
+        means = [
+            np.mean([shares[(y == label) & (places == place)].mean() for place in np.unique(places[y == label])])
+            for label in (0, 1)
+        ]
+        for run in runs:
+            yield Fitted(np.array(means), len(np.unique(places)), (run,))
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    means: np.ndarray
+    environments: int
+    runs: tuple[Run, ...]
+    trained: None = None
+
+    def probabilities(self, examples: Examples) -> np.ndarray:
+        lift = self.runs[0].configuration["lift"]
+        upper = self.represent(examples)[0, :, 0] > self.means.mean() + lift
+        second = upper == (self.means[1] > self.means[0])
+        return np.stack([1.0 - second, 1.0 * second], axis=-1)[None]
+
+    def represent(self, examples: Examples) -> np.ndarray:
+        return shares_of(examples.whole("edge-rule"))[None, :, None]
+
+    def state(self) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
+        about = {"environments": self.environments, "runs": [asdict(run) for run in self.runs]}
+        return about, {"means": self.means}
+
+    @staticmethod
+    def from_state(about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Fitted:
+        return Fitted(arrays["means"], about["environments"], tuple(Run(**run) for run in about["runs"]))
+
+
+def shares_of(graphs: GraphSet) -> np.ndarray:
+    return graphs.edge_counts / np.maximum(graphs.sizes * (graphs.sizes - 1) / 2, 1)
+
+
+METHOD = Method(
+    "edge-rule", "Edge rule", EdgeRule(), {family: {"lift": (0.0, 9.0)} for family in FAMILIES}, Fitted.from_state,
+    robust={"lift": 0.0}, paper={"lift": 0.0}, parameters={"lift": weight}, seeded=False, environments=True,
+)  # fmt: skip
+
+
+@pytest.fixture
+def registered() -> Iterator[None]:
+    before = dict(METHODS)
+    register(METHOD)
+    yield
+    unregister("edge-rule")
+    assert dict(METHODS) == before
+
+
+@pytest.fixture(scope="module")
+def graphs() -> GraphSet:
+    return labelled(24, sizes=(7, 9, 11, 13))
+
+
+# ---- the classifier ----------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("registered")
+def test_it_is_a_classifier_with_a_hyper_parameter_and_environments(graphs: GraphSet, tmp_path: Path) -> None:
+    model = GraphClassifier("edge-rule").fit(graphs)
+    assert model.score(graphs) > 0.9
+    assert model.ensemble_.parts[0].environments == 2  # type: ignore[attr-defined]  # up to the median size, and above
+    assert GraphClassifier("edge-rule", environments="size").fit(graphs).ensemble_.parts[0].environments == 4  # type: ignore[attr-defined]
+    mostly_large = graphs[np.flatnonzero((graphs.sizes == 13) | (np.arange(24) < 4))]  # the median is the largest size
+    assert GraphClassifier("edge-rule").fit(mostly_large).ensemble_.parts[0].environments == 2  # type: ignore[attr-defined]
+    given = model.fit(graphs, environments=np.arange(24) % 3)
+    assert given.ensemble_.parts[0].environments == 3  # type: ignore[attr-defined]
+
+    lifted = GraphClassifier("edge-rule", settings={"lift": 9}).fit(graphs)
+    assert len(set(lifted.predict(graphs))) == 1
+    assert clone(lifted).settings == {"lift": 9}
+    lifted.save(tmp_path / "model.anysize")
+    again = load(tmp_path / "model.anysize")
+    assert again.get_params() == lifted.get_params()
+    np.testing.assert_array_equal(again.predict(graphs), lifted.predict(graphs))
+
+    search = GridSearchCV(GraphClassifier("edge-rule"), {"settings": [{"lift": 9.0}, {"lift": 0.0}]}, cv=2)
+    assert search.fit(graphs, graphs.y).best_params_ == {"settings": {"lift": 0.0}}
+
+
+@pytest.mark.usefixtures("registered")
+@pytest.mark.parametrize(
+    ("parameters", "told"),
+    [
+        ({"settings": {"lift": -1}}, "lift must be a number of at least 0; got -1"),
+        ({"settings": {"lft": 1}}, "lft does not apply to edge-rule, it has lift"),
+        ({"hidden": 3}, "hidden does not apply to edge-rule, it has lift"),
+        ({"settings": {"hidden": 3}}, "hidden is a parameter of the classifier itself"),
+        ({"settings": [("lift", 1)]}, "settings must be a mapping"),
+    ],
+)
+def test_wrong_settings_are_named(parameters: dict[str, Any], told: str, graphs: GraphSet) -> None:
+    with pytest.raises(ValueError, match=told):
+        GraphClassifier("edge-rule", **parameters).fit(graphs)
+
+
+@pytest.mark.usefixtures("registered")
+def test_one_environment_is_an_error_and_not_none(graphs: GraphSet) -> None:
+    with pytest.raises(ValueError, match="edge-rule compares environments, and all 24 training graphs are in one"):
+        GraphClassifier("edge-rule").fit(graphs, environments=np.zeros(24))
+
+
+def test_a_model_is_not_read_where_its_method_is_unknown(graphs: GraphSet, tmp_path: Path) -> None:
+    register(METHOD)
+    GraphClassifier("edge-rule").fit(graphs).save(tmp_path / "model.anysize")
+    unregister("edge-rule")
+    with pytest.raises(ValueError, match="the method 'edge-rule', which is not known here; register it first"):
+        load(tmp_path / "model.anysize")
+
+
+# ---- sweeps and tables -------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("registered")
+def test_it_is_swept_and_has_a_row(tmp_path: Path) -> None:
+    plan = make_plan(["sbm-14-20", "sbm-20"], ["edge-rule"], grid="paper", data="0")
+    assert [run.configuration for piece in plan.pieces for run in piece.runs] == [{"lift": 0.0}, {"lift": 9.0}]
+    assert plan.left_out[0].startswith("edge-rule on sbm-20: NA. It compares training environments")
+    swept = sweep(plan, tmp_path / "records")
+    assert (swept.made, swept.left) == (2, 0)
+    table = build_table(2, RecordStore(tmp_path / "records").read(), data="seed:0", tasks=["sbm-14-20"])
+    (row,) = [row for row in table.rows if row.method == "edge-rule"]
+    assert row.label == "edge-rule"
+    assert row.cells[2].summary is not None
+    assert [other.method for other in table.rows][-2:] == ["gamma-rpgin", "edge-rule"]  # after the paper's rows
+
+    given = ["table", "2", "--records", str(tmp_path / "records"), "--data", "seed:0", "--tasks", "sbm-14-20"]
+    assert "edge-rule" in CliRunner().invoke(app, given).output
+    result = CliRunner().invoke(app, ["run", "sbm-14-20", "--method", "edge-rule", "--data", "0", "--set", "lift=9"])
+    assert "lift=9" in result.output
+
+
+@pytest.mark.usefixtures("registered")
+def test_it_is_listed_and_fitted_on_the_command_line(graphs: GraphSet, tmp_path: Path) -> None:
+    listed = {one["method"]: one for one in json.loads(CliRunner().invoke(app, ["methods", "--json"]).stdout)}
+    assert listed["edge-rule"]["parameters"] == ["lift"]
+    graphs.without_colours().with_y(np.arange(24) % 2).to_tu(tmp_path, "SMALL")
+    given = ["fit", str(tmp_path / "SMALL"), "--method", "edge-rule", "--set", "lift=9", "--out", str(tmp_path / "m")]
+    assert CliRunner().invoke(app, given).exit_code == 0
+    assert load(tmp_path / "m").settings == {"lift": 9}
+    wrong = CliRunner().invoke(app, [*given[:5], "lft=9", *given[6:]])
+    assert wrong.exit_code == 1
+    assert "--set lft=...: GraphClassifier has no such parameter" in " ".join(wrong.output.split())
+
+
+def test_other_processes_are_told_by_an_environment_variable(tmp_path: Path) -> None:
+    """The command line, and the workers it starts, neither of which this process has registered anything in."""
+    here = Path(__file__)
+    environment = {**os.environ, "ANYSIZE_METHODS": f"{here.stem}:METHOD", "PYTHONPATH": os.pathsep.join(
+        [str(here.parent), str(here.parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
+    )}  # fmt: skip
+    words = ["sweep", "sbm-14-20", "--methods", "edge-rule", "--data", "0", "--grid", "paper", "--workers", "2"]
+    done = subprocess.run(
+        [sys.executable, "-m", "anysize", *words, "--records", str(tmp_path), "--json"],
+        env=environment, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert len(RecordStore(tmp_path).read()) == 2
+
+
+def test_a_variable_that_names_nothing_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    for wrong in ("nowhere_at_all:METHOD", "json:METHOD", "json", ":METHOD"):
+        monkeypatch.setenv("ANYSIZE_METHODS", wrong)
+        with pytest.raises(ValueError, match=f"names methods as module:NAME, and '{wrong}' is none"):
+            find_method("edge-rule")
+    monkeypatch.setenv("ANYSIZE_METHODS", "json:dumps")
+    with pytest.raises(ValueError, match="register takes a Method; got a function"):
+        find_method("edge-rule")
+
+
+# ---- the registry ------------------------------------------------------------------------------------
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_name_is_taken_once() -> None:
+    register(METHOD)  # the same again is nothing new
+    with pytest.raises(ValueError, match="There is a method 'edge-rule' already"):
+        register(replace(METHOD, title="Another"))
+    with pytest.raises(ValueError, match="There is a method 'gin-sum' already"):
+        register(replace(METHOD, name="gin-sum"))
+    assert METHODS["gin-sum"].title == "GIN"
+    for name in ("", "a,b", "a b", "-a"):
+        with pytest.raises(ValueError, match="the name of a method has letters"):
+            register(replace(METHOD, name=name))
+    for name in ("gin-sum", "nobody"):
+        with pytest.raises(ValueError, match=f"'{name}' is no method that was registered"):
+            unregister(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [
+        ("gin", "did you mean gin-sum, gin-mean, gin-max, gin-irm or gin-vrex?"),
+        ("GCN-s", "did you mean gcn-sum?"),
+        ("gamm-gin", "did you mean gamma-gin?"),
+        ("", "the methods are pna-sum,"),
+        ("svm", "the methods are pna-sum,"),
+    ],
+)
+def test_names_that_begin_like_this_are_suggested_first(name: str, told: str) -> None:
+    with pytest.raises(ValueError, match=f"There is no method {name!r}: ") as caught:
+        find_method(name)
+    assert told in str(caught.value)
+
+
+# ---- objectives --------------------------------------------------------------------------------------
+
+
+def test_an_objective_of_ones_own_is_one_function_and_one_entry(graphs: GraphSet, tmp_path: Path) -> None:
+    seen = []
+
+    def penalty(environments: Environments) -> torch.Tensor:
+        seen.append(len(environments.risks))
+        return variance_of_risks(environments)
+
+    learner = GNNMethod("gin", objective=Objective("strength", penalty))
+    register(gnn_method("gin-own", "GIN + own", learner, {"sbm": {"strength": (1, 10)}}, strength=10))
+    try:
+        own = GraphClassifier("gin-own", settings={"strength": 100}, epochs=8, n_models=2).fit(graphs)
+        assert set(seen) == {2}
+        ours = GraphClassifier("gin-vrex", settings={"beta": 100}, epochs=8, n_models=2).fit(graphs)
+        np.testing.assert_array_equal(own.predict_proba(graphs), ours.predict_proba(graphs))
+        assert not np.array_equal(ours.curves_["penalty"], np.zeros_like(ours.curves_["penalty"]))
+        own.save(tmp_path / "model.anysize")
+        np.testing.assert_array_equal(load(tmp_path / "model.anysize").predict_proba(graphs), own.predict_proba(graphs))
+        seen.clear()
+        GraphClassifier("gin-own", settings={"strength": 0}, epochs=2).fit(graphs)
+        assert not seen  # without weight nothing is compared
+        with pytest.raises(ValueError, match="irm does not apply to gin-own, it has batch_size"):
+            GraphClassifier("gin-own", irm=1.0).fit(graphs)
+    finally:
+        unregister("gin-own")
+
+
+def test_the_quick_grid_has_the_weight_of_the_configuration() -> None:
+    plan = make_plan(["er-multi"], ["gin-irm", "gin-vrex"], grid="quick", seeds=1)
+    found = [run.configuration for piece in plan.pieces for run in piece.runs]
+    assert [one["irm"] for one in found if "irm" in one] == [8, 8]
+    assert [one["beta"] for one in found if "beta" in one] == [10, 10]
