@@ -84,6 +84,13 @@ def test_a_file_of_graphs(tmp_path):
     assert "gc-kernel on MINE: graphs of a file" in result.stdout
     assert "test graphs have" in result.stdout
     assert len(list(store.rglob("*.npz"))) == 3
+    assert "mcc is 0 for one class everywhere" in result.stdout
+    other = run("run", tmp_path / "MINE", "--method", "majority", "--metric", "accuracy")
+    assert other.exit_code == 0, other.output
+    assert "accuracy" in other.stdout
+    assert "mcc" not in other.stdout
+    fields = json.loads(run("run", tmp_path / "MINE", "--method", "majority", "--json").stdout)
+    assert (fields["metric"], fields["test"]) == ("mcc", 0.0)
 
 
 @pytest.mark.parametrize(

@@ -248,6 +248,30 @@ def test_a_file_of_graphs_is_split_by_size(tmp_path):
         run(tmp_path / "nowhere.zip", "gc-kernel")
 
 
+def test_a_file_is_scored_by_mcc_unless_told_otherwise(tmp_path):
+    """Large graphs are nearly all of one class: "majority" is right in most, and has learned nothing."""
+    sizes = list(range(5, 45))
+    y = ["rare" if n in (5, 7, 43) else "common" for n in sizes]
+    GraphSet.from_networkx([nx.cycle_graph(n) for n in sizes], y=y).to_tu(tmp_path, "MINE")
+    by_default, by_accuracy, by_mcc = (run(tmp_path / "MINE", "majority", metric=m) for m in (None, "accuracy", "mcc"))
+    assert by_default.fields()["metric"] == by_mcc.fields()["metric"] == "mcc"
+    assert by_default.summary("test").mean == by_mcc.summary("test").mean == 0.0
+    assert by_accuracy.fields()["metric"] == "accuracy"
+    assert by_accuracy.summary("test").mean == 0.75
+    with pytest.raises(ValueError, match="metric must be one of accuracy, mcc; got 'f1'"):
+        run(tmp_path / "MINE", "majority", metric="f1")
+
+
+def test_published_numbers_stand_beside_their_own_metric_only():
+    own, same, other = (run("sbm-20", "majority", metric=m) for m in (None, "accuracy", "mcc"))
+    assert own.task is same.task
+    assert own.summary("test") == same.summary("test")
+    kernel = [run("sbm-20", "gc-kernel", settings={"C": 1}, metric=m).published("test") for m in (None, "mcc")]
+    assert kernel[0] is not None
+    assert kernel[1] is None
+    assert other.summary("test").mean == 0.0
+
+
 def test_every_method_has_a_quick_and_a_default_configuration_that_it_can_take():
     for task in TASKS.values():
         for method in METHODS.values():

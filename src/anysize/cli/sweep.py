@@ -24,6 +24,10 @@ class RecipeName(StrEnum):
     robust, paper = "robust", "paper"
 
 
+class MetricName(StrEnum):
+    accuracy, mcc = "accuracy", "mcc"
+
+
 class GridName(StrEnum):
     quick, paper, one = "quick", "paper", "one"
 
@@ -36,6 +40,9 @@ def run(
     recipe: Annotated[RecipeName, typer.Option(help="How to train.")] = RecipeName.robust,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A setting of the configuration or recipe, as name=value.")
+    ] = None,
+    metric: Annotated[
+        MetricName | None, typer.Option(help="What scores are; without it that of the task, mcc for files.")
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "auto",
     data_dir: Annotated[Path | None, typer.Option(help="Folder with data files; else ANYSIZE_DATA.")] = None,
@@ -53,7 +60,7 @@ def run(
             result = run_cell(
                 task, method, data=None if data is None else parse_data(data), seeds=seeds, recipe=recipe.value,
                 settings=dict(parse_setting(text) for text in set_ or ()), device=device, data_dir=data_dir,
-                store=store, report=report,
+                store=store, report=report, metric=None if metric is None else metric.value,
             )  # fmt: skip
         if json:
             print(dumps(result.fields(), ensure_ascii=False))
@@ -148,6 +155,11 @@ def _show(result: Result) -> None:
     if result.task.note:
         console.print(result.task.note, highlight=False, markup=False, soft_wrap=True)
     console.print(_table(result))
+    if fields["data"] == "file" and result.task.metric == "mcc":
+        told = (
+            "mcc is 0 for one class everywhere, however classes are mixed; --metric accuracy: the share that is right."
+        )
+        console.print(told, highlight=False, markup=False, soft_wrap=True)
     chosen = ", ".join(f"{name}={value}" for name, value in fields["configuration"].items()) or "nothing to set"
     tried = fields["configurations"]
     how = f"best of {tried} on validation, first of {fields['tied']} equals" if tried > 1 else "one configuration"
