@@ -19,6 +19,7 @@ from anysize.counting.counts import OVER, Counts, Over
 from anysize.ensemble import as_source
 from anysize.kernels.products import short_indices
 from anysize.methods.parameters import whole_number
+from anysize.readers import as_graphset
 
 
 class SubgraphDensities(TransformerMixin, BaseEstimator):
@@ -135,7 +136,8 @@ class AttachDensities:
         import torch
 
         if self.vocabulary is None:
-            counts = count(as_source(data), self.k, colours=False)
+            # the data keep all that counting does not use, so that there is nothing to warn of
+            counts = count(as_graphset(data, warn=False), self.k, colours=False)
             row, names = counts.densities(self.over), [pattern.name for pattern in counts.patterns]
         else:
             row, names = self.vocabulary.transform([data]), self.vocabulary.get_feature_names_out().tolist()

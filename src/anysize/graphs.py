@@ -14,6 +14,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anysize.colours import ColourName, check_palette, colour_order
 from anysize.errors import GraphError, GraphWarning, warn_user
+from anysize.labels import label_array
 
 if TYPE_CHECKING:
     import os
@@ -247,7 +248,7 @@ class GraphSet:
 
     def with_y(self, y: ArrayLike | None) -> GraphSet:
         """The same graphs with these labels, one per graph."""
-        return replace(self, y=None if y is None else np.atleast_1d(np.asarray(y)))
+        return replace(self, y=None if y is None else np.atleast_1d(label_array(y)))
 
     # ---- from and to other types (the work is in anysize.readers) --------------------------------
 
@@ -359,7 +360,7 @@ def assemble(
     indptr = both.indptr.astype(np.int64)
     start = np.repeat(first[:-1], np.diff(first))  # where the graph of each vertex begins
     local = both.indices - np.repeat(start, np.diff(indptr))
-    labels = None if y is None else np.atleast_1d(np.asarray(y))
+    labels = None if y is None else np.atleast_1d(label_array(y))
     named = None if names is None else tuple(names)
     return GraphSet(first, indptr, local.astype(np.uint32), colours, palette, labels, named)
 

@@ -19,9 +19,12 @@ def labels_of(graphs: Any, y: ArrayLike | None = None) -> Labels:
     >>> labels_of(GraphSet.from_edges([[(0, 1)], [(0, 1), (1, 2)]], y=["a", "b"])).tolist()
     ['a', 'b']
     """
-    labels = getattr(graphs, "y", None) if y is None else np.asarray(y)
+    labels = getattr(graphs, "y", None) if y is None else label_array(y)
     if labels is None:
-        raise ValueError("expected a class for every graph; these graphs have none: pass y")
+        raise ValueError(
+            "expected a class for every graph; these graphs have none: pass y (PyG graphs bring their own where every "
+            "one has a y with exactly one number)"
+        )
     if labels.shape != (len(graphs),):
         raise ValueError(f"expected one class for each of the {len(graphs)} graphs; got y of shape {labels.shape}")
     if labels.dtype == object:  # names from pandas or from a list of mixed lengths
@@ -30,6 +33,20 @@ def labels_of(graphs: Any, y: ArrayLike | None = None) -> Labels:
             raise ValueError(f"classes must be numbers or all be strings; got {', '.join(_names(kinds))}")
         labels = labels.astype(np.str_)
     return np.asarray(labels)
+
+
+def label_array(y: ArrayLike) -> Labels:
+    """Labels as an array; an error for strings among other values, all of which numpy would turn into strings.
+
+    >>> label_array(["a", "b"]).tolist()
+    ['a', 'b']
+    """
+    labels = np.asarray(y)
+    if labels.dtype.kind == "U" and labels.ndim == 1 and isinstance(y, (list, tuple)):
+        kinds = {str if isinstance(label, str) else type(label) for label in y}
+        if kinds != {str} and kinds:
+            raise ValueError(f"classes must be numbers or all be strings; got {', '.join(_names(kinds))}")
+    return labels
 
 
 def several_classes(labels: Labels) -> Labels:

@@ -16,6 +16,7 @@ import anysize as az
 from anysize.counting import count
 from anysize.counting.counts import Counts
 from anysize.counting.plan import ENGINES, choose
+from anysize.errors import GraphWarning
 from anysize.graphs import GraphSet
 from anysize.patterns import catalogue
 
@@ -41,7 +42,8 @@ def test_the_vertex_attribute_with_the_colour_is_named() -> None:
     (pattern,) = count([water], 3, colour="atom").patterns
     assert pattern.automorphisms == 2
     assert sorted(pattern.colours or ()) == ["H", "H", "O"]
-    assert count([water], 3).palette == ()
+    with pytest.warns(GraphWarning, match="pass colour='atom' to use it"):
+        assert count([water], 3).palette == ()
 
 
 def test_colours_are_ignored_on_demand() -> None:

@@ -14,7 +14,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from anysize import GraphError, GraphSet
+from anysize import GraphError, GraphSet, GraphWarning
 from anysize.readers import as_graphset
 
 
@@ -28,7 +28,7 @@ def coloured_path() -> Any:
     "graph",
     [
         nx.path_graph(3),
-        nx.DiGraph([(0, 1), (1, 2)]),
+        nx.DiGraph([(0, 1), (1, 0), (1, 2), (2, 1)]),
         igraph.Graph([(0, 1), (1, 2)]),
         sp.csr_array(np.eye(3, k=1)),
     ],
@@ -52,9 +52,11 @@ def test_graph_sets_pass_through_or_are_joined() -> None:
 def test_colours_only_on_request() -> None:
     ring = igraph.Graph.Ring(3)
     ring.vs["kind"] = [1, 2, 3]
-    assert as_graphset(coloured_path()).colours is None
+    with pytest.warns(GraphWarning, match="the attribute 'kind', which is not used; pass colour='kind' to use it"):
+        assert as_graphset(coloured_path()).colours is None
     assert as_graphset([coloured_path()], colour="kind").colour_names() == ("a", "b", "a")
-    assert as_graphset(ring).colours is None
+    with pytest.warns(GraphWarning, match="the attribute 'kind', which is not used"):
+        assert as_graphset(ring).colours is None
     assert as_graphset(ring, colour="kind").colour_names() == (1, 2, 3)
 
 

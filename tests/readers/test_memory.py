@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from anysize import GraphError, GraphSet, GraphWarning
+from anysize import GraphClassifier, GraphError, GraphSet, GraphWarning, count
+from anysize.readers import as_graphset
 
 
 class Data(SimpleNamespace):
@@ -51,7 +52,8 @@ def test_networkx_takes_lists_generators_and_no_graphs() -> None:
 
 def test_networkx_directions_are_not_repetitions() -> None:
     directed = nx.DiGraph([(0, 1), (1, 0), (1, 2)])
-    assert GraphSet.from_networkx(directed).edges().tolist() == [[0, 1], [1, 2]]
+    with pytest.warns(GraphWarning, match=r"^Directions of edges are not used\.$"):
+        assert GraphSet.from_networkx(directed).edges().tolist() == [[0, 1], [1, 2]]
 
 
 def test_networkx_parallel_edges_and_loops_are_dropped_with_one_warning() -> None:
@@ -166,15 +168,31 @@ def test_pyg_edges_one_hot_colours_and_own_labels() -> None:
     assert graphs.colour_names(0) == (2, 0, 2)
     assert graphs.y is not None
     assert graphs.y.tolist() == [1, 0]
-    assert GraphSet.from_pyg([one, two]).colours is None
-    assert GraphSet.from_pyg([one, two], y=[5, 6]).y.tolist() == [5, 6]  # type: ignore[union-attr]
+    with pytest.warns(GraphWarning, match="the field 'x', which is not used"):
+        assert GraphSet.from_pyg([one, two]).colours is None
+    assert GraphSet.from_pyg([one, two], "x", y=[5, 6]).y.tolist() == [5, 6]  # type: ignore[union-attr]
 
 
-def test_pyg_labels_that_are_missing_or_not_single_are_left_out() -> None:
+def test_pyg_labels_that_are_missing_or_not_single_are_left_out_with_a_word() -> None:
     edges = np.array([[0], [1]])
     labelled, bare = Data(num_nodes=2, edge_index=edges, y=[1]), Data(num_nodes=2, edge_index=edges, y=None)
-    assert GraphSet.from_pyg([labelled, bare]).y is None
-    assert GraphSet.from_pyg(Data(num_nodes=2, edge_index=edges, y=[1, 2])).y is None
+    with pytest.warns(GraphWarning, match="1 of 3 graphs have y and the others have none, so that the set has none"):
+        assert GraphSet.from_pyg([bare, labelled, bare]).y is None
+    several = Data(num_nodes=2, edge_index=edges, y=np.zeros((1, 3)))
+    with pytest.warns(GraphWarning, match=r"The y of graph 1 has shape \(1, 3\) where a label is one number"):
+        assert GraphSet.from_pyg([labelled, several]).y is None
+    assert GraphSet.from_pyg([labelled, several], y=[0, 1]).y is not None
+    assert GraphSet.from_pyg([bare, bare]).y is None
+    assert GraphSet.from_pyg(Data(num_nodes=2, edge_index=edges, y=[1, 2])).y is None  # labels of the vertices
+
+
+def test_pyg_column_of_floats_says_how_to_cast_it() -> None:
+    column = np.array([[0.0], [1.0]], np.float32)
+    data = Data(num_nodes=2, edge_index=np.array([[0], [1]]), x=column)
+    with pytest.raises(GraphError, match=r"Graph 0: the field 'x' is one column of float32; .* data\.x\.long\(\)"):
+        GraphSet.from_pyg(data, colour="x")
+    data.x = np.ones((2, 1), np.float32)  # one-hot rows of width one
+    assert GraphSet.from_pyg(data, colour="x").palette == (0,)
 
 
 def test_pyg_column_of_integers_holds_colours() -> None:
@@ -228,12 +246,44 @@ def test_pyg_real_data_batches_and_back() -> None:
         graphs.with_y(["a", "b"]).to_pyg()
 
 
+def test_pyg_batches_of_a_loader_are_taken_apart() -> None:
+    pytest.importorskip("torch_geometric")
+    from torch_geometric.data import Batch
+    from torch_geometric.loader import DataLoader
+
+    edges = [[(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2)], [(0, 1)], [(0, 1), (1, 2), (2, 3)], [(0, 1)]]
+    graphs = GraphSet.from_edges(edges, y=[0, 1, 2, 3, 4])
+    data = graphs.to_pyg()
+    loader = DataLoader(data, batch_size=2)
+    assert GraphSet.from_pyg(loader).equals(graphs)
+    assert GraphSet.from_pyg(list(loader)).equals(graphs)
+    assert GraphSet.from_pyg([Batch.from_data_list(data[:2]), *data[2:]]).equals(graphs)
+    assert as_graphset(loader).equals(graphs)
+    assert count(loader, k=3).matrix.toarray().tolist() == [[0, 1], [1, 0], [0, 0], [2, 0], [0, 0]]
+    by_hand = Batch(edge_index=data[0].edge_index, num_nodes=3)
+    with pytest.raises(GraphError, match="cannot be taken apart into its graphs"):
+        GraphSet.from_pyg([by_hand])
+
+
+def test_a_classifier_takes_a_loader() -> None:
+    pytest.importorskip("torch_geometric")
+    from torch_geometric.loader import DataLoader
+
+    sizes = [4 + number % 3 for number in range(12)]
+    edges = [[(v, v + 1) for v in range(n - 1)] + ([(n - 1, 0)] if g % 2 else []) for g, n in enumerate(sizes)]
+    graphs = GraphSet.from_edges(edges, y=[g % 2 for g in range(12)])
+    loader = DataLoader(graphs.to_pyg(), batch_size=5)
+    model = GraphClassifier("topology-only", k=3).fit(loader)
+    assert model.predict(loader).tolist() == GraphClassifier("topology-only", k=3).fit(graphs).predict(graphs).tolist()
+
+
 # ---- scipy and numpy matrices --------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("form", [sp.csr_array, sp.csc_matrix, sp.coo_array, sp.lil_array, sp.dok_array, np.array])
 def test_matrices_of_every_form(form: Any) -> None:
-    graphs = GraphSet.from_scipy(form(np.array([[0, -0.5, 0], [0, 0, 3], [0, 1, 0]])), colours=["a", "b", "a"])
+    with pytest.warns(GraphWarning, match="Weights of edges are not used: any non-zero is an edge"):
+        graphs = GraphSet.from_scipy(form(np.array([[0, -0.5, 0], [0, 0, 3], [0, 1, 0]])), colours=["a", "b", "a"])
     assert graphs.edges().tolist() == [[0, 1], [1, 2]]
     assert graphs.colour_names() == ("a", "b", "a")
 

@@ -7,7 +7,8 @@ from anysize.readers.adjacency import from_adjacency_csv
 from anysize.readers.convert import as_graphset
 from anysize.readers.edgelist import read_edge_list
 from anysize.readers.files import read
-from anysize.readers.memory import from_edges, from_igraph, from_networkx, from_pyg, from_scipy
+from anysize.readers.memory import from_edges, from_igraph, from_networkx, from_scipy
+from anysize.readers.pyg import from_pyg
 from anysize.readers.tu import read_tu
 from anysize.readers.writers import to_networkx, to_pyg, to_tu
 

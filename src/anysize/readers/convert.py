@@ -12,12 +12,13 @@ from anysize.errors import GraphError
 from anysize.graphs import GraphSet, empty_set
 from anysize.readers.files import read
 from anysize.readers.kinds import TITLES, Kind, kind_of, type_name
-from anysize.readers.memory import from_igraph, from_networkx, from_pyg, from_scipy
+from anysize.readers.memory import from_igraph, from_networkx, from_scipy
+from anysize.readers.pyg import from_pyg
 
 _ACCEPTED = "a GraphSet, a path, or networkx, igraph, PyG or scipy sparse graphs (one or a list)"
 
 
-def as_graphset(graphs: Any, colour: str | None = None) -> GraphSet:
+def as_graphset(graphs: Any, colour: str | None = None, *, warn: bool = True) -> GraphSet:
     """A GraphSet from a GraphSet, a path, or one or several graphs of another library.
 
     Args:
@@ -25,6 +26,7 @@ def as_graphset(graphs: Any, colour: str | None = None) -> GraphSet:
             list of such, all of one kind (GraphSets are concatenated). An empty list is an empty set.
         colour: the vertex attribute (networkx, igraph) or field (PyG) with the colours; without it graphs of
             these libraries are uncoloured.
+        warn: False to say nothing of what graphs of these libraries hold and a set does not.
 
     >>> import networkx as nx
     >>> as_graphset([nx.path_graph(3), nx.path_graph(4)])
@@ -40,22 +42,22 @@ def as_graphset(graphs: Any, colour: str | None = None) -> GraphSet:
         _no_colour(colour, TITLES["graphset"])
         return graphs  # type: ignore[no-any-return]
     if kind is not None:
-        return _convert(graphs, kind, colour)
+        return _convert(graphs, kind, colour, warn)
     if isinstance(graphs, (bytes, dict)) or not isinstance(graphs, Iterable):
         raise GraphError(f"Expected {_ACCEPTED}; got {type_name(graphs)}.")
     items = list(graphs)
-    return _convert(items, _common_kind(items), colour) if items else empty_set()
+    return _convert(items, _common_kind(items), colour, warn) if items else empty_set()
 
 
-def _convert(graphs: Any, kind: Kind, colour: str | None) -> GraphSet:
+def _convert(graphs: Any, kind: Kind, colour: str | None, warn: bool) -> GraphSet:
     if kind == "networkx":
-        return from_networkx(graphs, colour)
+        return from_networkx(graphs, colour, warn=warn)
     if kind == "igraph":
-        return from_igraph(graphs, colour)
+        return from_igraph(graphs, colour, warn=warn)
     if kind == "pyg":
-        return from_pyg(graphs, colour)
+        return from_pyg(graphs, colour, warn=warn)
     _no_colour(colour, TITLES[kind])
-    return from_scipy(graphs) if kind == "scipy" else GraphSet.concatenate(graphs)
+    return from_scipy(graphs, warn=warn) if kind == "scipy" else GraphSet.concatenate(graphs)
 
 
 def _common_kind(items: list[Any]) -> Kind:

@@ -1,4 +1,4 @@
-"""Graphs of other libraries in memory: networkx, PyG, igraph, scipy and numpy matrices, edge arrays.
+"""Graphs of other libraries in memory: networkx, igraph, scipy and numpy matrices, edge arrays.
 
 None of those libraries is imported here: a graph that can be passed in has brought its own.
 """
@@ -9,76 +9,68 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from anysize.errors import GraphError
 from anysize.graphs import MAX_VERTICES_PER_GRAPH, GraphSet, IntArray
 from anysize.readers.kinds import TITLES, Kind, kind_of, type_name
 from anysize.readers.pieces import Piece, join, length_of
+from anysize.readers.unused import of_igraph, of_networkx, rows_vary, tell
 
 
-def from_networkx(graphs: Any, colour: str | None = None, y: ArrayLike | None = None) -> GraphSet:
+def from_networkx(graphs: Any, colour: str | None = None, y: ArrayLike | None = None, *, warn: bool = True) -> GraphSet:
     """A set from one networkx graph or several; vertices are numbered in the order of iteration.
 
+    Directions, attributes of edges and, without ``colour``, of vertices are not used; one warning names those that
+    would make a difference.
+
     Args:
-        graphs: a graph, or an iterable of graphs. Directions and parallel edges are dropped.
+        graphs: a graph, or an iterable of graphs. Parallel edges are dropped.
         colour: the vertex attribute that holds the colour; without it the graphs are uncoloured.
         y: one label per graph.
+        warn: False to say nothing of what is not used.
 
     >>> import networkx as nx
     >>> from_networkx([nx.path_graph(3), nx.complete_graph(4)], y=[0, 1])
     GraphSet(2 graphs, 7 vertices, 8 edges, 2 classes)
     """
-    return _from_kind(graphs, "networkx", colour, y, _networkx_piece)
+    return _from_kind(graphs, "networkx", colour, y, _networkx_piece, of_networkx if warn else None)
 
 
-def from_igraph(graphs: Any, colour: str | None = None, y: ArrayLike | None = None) -> GraphSet:
+def from_igraph(graphs: Any, colour: str | None = None, y: ArrayLike | None = None, *, warn: bool = True) -> GraphSet:
     """A set from one igraph graph or several; arguments as for `from_networkx`.
 
     >>> import igraph
     >>> from_igraph(igraph.Graph.Ring(5)).edge_counts.tolist()
     [5]
     """
-    return _from_kind(graphs, "igraph", colour, y, _igraph_piece)
+    return _from_kind(graphs, "igraph", colour, y, _igraph_piece, of_igraph if warn else None)
 
 
-def from_pyg(data: Any, colour: str | None = None, y: ArrayLike | None = None) -> GraphSet:
-    """A set from one PyG `Data`, several, a `Batch` or a dataset.
-
-    Args:
-        data: the graphs; ``edge_index`` may hold each edge once or in both directions.
-        colour: the field with one integer per vertex (one column allowed) or one-hot rows, such as ``"x"``;
-            without it the graphs are uncoloured.
-        y: one label per graph; without it the ``y`` of the graphs, if each holds exactly one number.
-    """
-    if hasattr(data, "to_data_list"):
-        data = data.to_data_list()
-    items = _several(data, "pyg")
-    pieces = [_pyg_piece(item, graph, colour) for graph, item in enumerate(items)]
-    if y is None:
-        own = [_to_numpy(item.y).ravel() for item in items if getattr(item, "y", None) is not None]
-        if items and len(own) == len(items) and all(label.size == 1 for label in own):
-            y = np.concatenate(own)
-    return join(pieces, y, f"field {colour!r}")
-
-
-def from_scipy(matrices: Any, colours: Any = None, y: ArrayLike | None = None) -> GraphSet:
+def from_scipy(matrices: Any, colours: Any = None, y: ArrayLike | None = None, *, warn: bool = True) -> GraphSet:
     """A set from one square adjacency matrix or several, scipy sparse or numpy; any non-zero is an edge.
+
+    Weights are not used; where there are several, a warning says so.
 
     Args:
         matrices: a matrix, or an iterable of matrices. They need not be symmetric: one direction suffices.
         colours: one colour per vertex (or one-hot rows); for several matrices a list of such, one per matrix.
         y: one label per graph.
+        warn: False to say nothing of weights.
 
     >>> import numpy as np
-    >>> from_scipy(np.array([[0, 2, 0], [0, 0, -1], [0, 0, 0]])).edges().tolist()
+    >>> from_scipy(np.array([[0, 2, 0], [0, 0, 2], [0, 0, 0]])).edges().tolist()
     [[0, 1], [1, 2]]
     """
     single = kind_of(matrices) == "scipy" or (isinstance(matrices, np.ndarray) and matrices.ndim == 2)
     items = [matrices] if single else _listed(matrices, "a scipy sparse matrix, a 2-D numpy array")
     parts = _parts(colours, single, len(items), "colours")
     pairs = zip(items, parts, strict=True)
-    return join([_matrix_piece(item, graph, part) for graph, (item, part) in enumerate(pairs)], y)
+    pieces = [_matrix_piece(item, graph, part) for graph, (item, part) in enumerate(pairs)]
+    graphs = join(pieces, y)
+    if warn and rows_vary(piece.weights for piece in pieces):
+        tell(["weights of edges are not used: any non-zero is an edge"])
+    return graphs
 
 
 def from_edges(
@@ -102,7 +94,7 @@ def from_edges(
     GraphSet(2 graphs, 5 vertices, 3 edges, 2 classes)
     """
     given: Any = edges if isinstance(edges, (list, tuple)) or hasattr(edges, "__array__") else _listed(edges, "edges")
-    single = not _holds_several(given)
+    single = not _holdsseveral(given)
     items = [given] if single else list(given)
     sizes = _parts(n_vertices, single, len(items), "n_vertices")
     parts = _parts(colours, single, len(items), "colours")
@@ -119,7 +111,7 @@ def _listed(graphs: Any, expected: str) -> list[Any]:
     return list(graphs)
 
 
-def _several(graphs: Any, kind: Kind) -> list[Any]:
+def several(graphs: Any, kind: Kind) -> list[Any]:
     """A list of graphs, all of the kind."""
     items = [graphs] if kind_of(graphs) == kind else _listed(graphs, f"a {TITLES[kind]}")
     for graph, item in enumerate(items):
@@ -134,9 +126,13 @@ def _from_kind(
     colour: str | None,
     y: ArrayLike | None,
     piece: Callable[[Any, int, str | None], Piece],
+    unused: Callable[[Sequence[Any], str | None], Iterable[str]] | None,
 ) -> GraphSet:
-    items = _several(graphs, kind)
-    return join([piece(item, graph, colour) for graph, item in enumerate(items)], y, f"attribute {colour!r}")
+    items = several(graphs, kind)
+    found = join([piece(item, graph, colour) for graph, item in enumerate(items)], y, f"attribute {colour!r}")
+    if unused is not None:
+        tell(unused(items, colour))
+    return found
 
 
 def _parts(values: Any, single: bool, graphs: int, what: str) -> list[Any]:
@@ -150,7 +146,7 @@ def _parts(values: Any, single: bool, graphs: int, what: str) -> list[Any]:
     return list(values)
 
 
-def _holds_several(edges: Any) -> bool:
+def _holdsseveral(edges: Any) -> bool:
     """Whether a list holds edge arrays rather than edges; its first entry that is not empty tells."""
     if not isinstance(edges, (list, tuple)):
         return bool(np.ndim(edges) == 3)
@@ -163,7 +159,7 @@ def _holds_several(edges: Any) -> bool:
 # ---- one graph of each kind ----------------------------------------------------------------------
 
 
-def _ends(pairs: Any, graph: int) -> IntArray:
+def ends_of(pairs: Any, graph: int) -> IntArray:
     """(m, 2) integers, from whatever holds pairs."""
     try:
         array = np.asarray(pairs)
@@ -183,7 +179,7 @@ def _ends(pairs: Any, graph: int) -> IntArray:
 
 def _networkx_piece(item: Any, graph: int, colour: str | None) -> Piece:
     position = {vertex: number for number, vertex in enumerate(item)}
-    ends = _ends([(position[u], position[v]) for u, v in item.edges()], graph)
+    ends = ends_of([(position[u], position[v]) for u, v in item.edges()], graph)
     colours = None
     if colour is not None:
         for vertex, attributes in item.nodes(data=True):
@@ -194,7 +190,7 @@ def _networkx_piece(item: Any, graph: int, colour: str | None) -> Piece:
 
 
 def _igraph_piece(item: Any, graph: int, colour: str | None) -> Piece:
-    ends = _ends(item.get_edgelist(), graph)
+    ends = ends_of(item.get_edgelist(), graph)
     colours = None
     if colour is not None:
         known = colour in item.vs.attributes()
@@ -209,29 +205,6 @@ def _without_colour(graph: int, vertex: Any, colour: str) -> GraphError:
     return GraphError(
         f"Graph {graph}: vertex {vertex!r} has no attribute {colour!r}; give every vertex one, or leave out colour."
     )
-
-
-def _pyg_piece(item: Any, graph: int, colour: str | None) -> Piece:
-    size = item.num_nodes
-    if size is None:
-        raise GraphError(f"Graph {graph}: the PyG Data does not tell its number of vertices; set num_nodes.")
-    index = getattr(item, "edge_index", None)
-    if index is None and getattr(item, "adj_t", None) is not None:
-        raise GraphError(f"Graph {graph}: the PyG Data has adj_t but no edge_index; undo the ToSparseTensor transform.")
-    ends = _ends([] if index is None else _to_numpy(index).T, graph)
-    colours = None
-    if colour is not None:
-        field = getattr(item, colour, None)
-        if field is None:
-            raise GraphError(f"Graph {graph}: the PyG Data has no field {colour!r}; name one, or leave out colour.")
-        colours = _to_numpy(field)
-        if colours.ndim == 2 and colours.shape[1] == 1 and colours.dtype.kind in "iu":
-            colours = colours[:, 0]  # a column of categories, not a one-hot row of width one
-    return Piece(int(size), ends[:, 0], ends[:, 1], colours)
-
-
-def _to_numpy(value: Any) -> NDArray[Any]:
-    return np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
 
 
 def _matrix_piece(item: Any, graph: int, colours: Any) -> Piece:
@@ -258,11 +231,12 @@ def _matrix_piece(item: Any, graph: int, colours: Any) -> Piece:
             "expected a finite number."
         )
     keep = weights != 0  # a sparse matrix may store zeros
-    return Piece(item.shape[0], rows[keep].astype(np.int64), columns[keep].astype(np.int64), colours)
+    ends = rows[keep].astype(np.int64), columns[keep].astype(np.int64)
+    return Piece(item.shape[0], *ends, colours, weights[keep & (rows != columns)])
 
 
 def _edge_piece(item: Any, graph: int, size: int | None, colours: Any) -> Piece:
-    ends = _ends(item, graph)
+    ends = ends_of(item, graph)
     if size is None and colours is not None:
         size = length_of(colours)
     if size is None:

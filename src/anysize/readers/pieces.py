@@ -13,16 +13,18 @@ from numpy.typing import ArrayLike, NDArray
 from anysize.colours import ColourName, encode_colours
 from anysize.errors import GraphError
 from anysize.graphs import MAX_VERTICES_PER_GRAPH, GraphSet, IntArray, assemble, empty_set
+from anysize.labels import label_array
 
 
 @dataclass(frozen=True)
 class Piece:
-    """One graph on its way into a set: vertices 0 .. size - 1, its edges, and one colour per vertex."""
+    """One graph on its way into a set: vertices 0 .. size - 1, its edges, one colour per vertex, weights if any."""
 
     size: int
     source: IntArray
     target: IntArray
     colours: Any = None
+    weights: Any = None
 
 
 def join(
@@ -53,7 +55,7 @@ def join(
 def _labels(y: ArrayLike | None, graphs: int) -> NDArray[Any] | None:
     if y is None:
         return None
-    labels = np.atleast_1d(np.asarray(y))
+    labels = np.atleast_1d(label_array(y))
     if labels.shape != (graphs,):
         raise GraphError(f"y has shape {labels.shape}; expected one label for each of the {graphs} graphs.")
     return labels

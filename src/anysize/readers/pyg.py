@@ -1,0 +1,114 @@
+"""Graphs of PyG. The library is not imported: a graph that can be passed in has brought it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from anysize.errors import GraphError
+from anysize.graphs import GraphSet
+from anysize.readers.memory import ends_of, several
+from anysize.readers.pieces import Piece, join
+from anysize.readers.unused import rows_vary, tell, unused_edges, unused_vertices
+
+
+def from_pyg(data: Any, colour: str | None = None, y: ArrayLike | None = None, *, warn: bool = True) -> GraphSet:
+    """A set from one PyG `Data`, several, a dataset, a `Batch`, several of them, or a `DataLoader`.
+
+    Features, weights of edges and labels that are not used are named in one warning.
+
+    Args:
+        data: the graphs; ``edge_index`` may hold each edge once or in both directions.
+        colour: the field with one integer per vertex (one column allowed) or one-hot rows, such as ``"x"``;
+            without it the graphs are uncoloured.
+        y: one label per graph; without it the ``y`` of the graphs, if each holds exactly one number.
+        warn: False to say nothing of what is not used.
+    """
+    items = [graph for item in several(data, "pyg") for graph in _unpacked(item)]
+    pieces = [_piece(item, graph, colour) for graph, item in enumerate(items)]
+    complaint = None
+    if y is None:
+        y, complaint = _own_labels(items)
+    graphs = join(pieces, y, f"field {colour!r}")
+    if warn:
+        tell([*_unused(items, colour), *([] if complaint is None else [complaint])])
+    return graphs
+
+
+def _unpacked(item: Any) -> list[Any]:
+    """The graphs in a batch; a graph that is none is the only one in it."""
+    if not hasattr(item, "to_data_list"):
+        return [item]
+    try:
+        return list(item.to_data_list())
+    except (RuntimeError, AttributeError):
+        raise GraphError(
+            "A PyG Batch that Batch.from_data_list did not make cannot be taken apart into its graphs; pass them as a "
+            "list of Data."
+        ) from None
+
+
+def _piece(item: Any, graph: int, colour: str | None) -> Piece:
+    size = item.num_nodes
+    if size is None:
+        raise GraphError(f"Graph {graph}: the PyG Data does not tell its number of vertices; set num_nodes.")
+    index = getattr(item, "edge_index", None)
+    if index is None and getattr(item, "adj_t", None) is not None:
+        raise GraphError(f"Graph {graph}: the PyG Data has adj_t but no edge_index; undo the ToSparseTensor transform.")
+    ends = ends_of([] if index is None else _to_numpy(index).T, graph)
+    colours = None if colour is None else _colours(item, graph, colour)
+    return Piece(int(size), ends[:, 0], ends[:, 1], colours)
+
+
+def _colours(item: Any, graph: int, colour: str) -> NDArray[Any]:
+    field = getattr(item, colour, None)
+    if field is None:
+        raise GraphError(f"Graph {graph}: the PyG Data has no field {colour!r}; name one, or leave out colour.")
+    colours = _to_numpy(field)
+    if colours.ndim == 2 and colours.shape[1] == 1:
+        if colours.dtype.kind in "iu":
+            return colours[:, 0]  # a column of categories, not a one-hot row of width one
+        if not (colours == 1).all():
+            raise GraphError(
+                f"Graph {graph}: the field {colour!r} is one column of {colours.dtype}; cast categories to integers, "
+                f"data.{colour} = data.{colour}.long(), and bin continuous values first."
+            )
+    return colours
+
+
+def _own_labels(items: Sequence[Any]) -> tuple[NDArray[Any] | None, str | None]:
+    """The labels of the graphs; or none, and why, where some graphs have labels that cannot be taken."""
+    own = [None if getattr(item, "y", None) is None else _to_numpy(item.y) for item in items]
+    given = [label for label in own if label is not None]
+    if not given:
+        return None, None
+    if len(given) < len(items):
+        return None, f"{len(given)} of {len(items)} graphs have y and the others have none, so that the set has none"
+    odd = next((graph for graph, label in enumerate(given) if label.size != 1), None)
+    if odd is None:
+        return np.concatenate([label.ravel() for label in given]), None
+    if given[odd].shape[:1] == (items[odd].num_nodes,):
+        return None, None  # labels of vertices
+    shape = given[odd].shape
+    return None, f"the y of graph {odd} has shape {shape} where a label is one number, so that the set has no labels"
+
+
+def _unused(items: Sequence[Any], colour: str | None) -> Iterator[str]:
+    if colour is None and _varies(items, "x"):
+        yield from unused_vertices(["x"], "field", " if it holds categories or one-hot rows")
+    yield from unused_edges([name for name in ("edge_attr", "edge_weight") if _varies(items, name)], "field")
+
+
+def _varies(items: Sequence[Any], name: str) -> bool:
+    try:
+        fields = (getattr(item, name, None) for item in items)
+        return rows_vary(_to_numpy(field) for field in fields if field is not None)
+    except (TypeError, ValueError, RuntimeError):  # sparse features, or whatever else numpy does not take
+        return True
+
+
+def _to_numpy(value: Any) -> NDArray[Any]:
+    return np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
