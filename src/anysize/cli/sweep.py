@@ -156,9 +156,7 @@ def _show(result: Result) -> None:
         console.print(result.task.note, highlight=False, markup=False, soft_wrap=True)
     console.print(_table(result))
     if fields["data"] == "file" and result.task.metric == "mcc":
-        told = (
-            "mcc is 0 for one class everywhere, however classes are mixed; --metric accuracy: the share that is right."
-        )
+        told = "mcc is 0 for one class everywhere, however classes mix; --metric accuracy: the share that is right."
         console.print(told, highlight=False, markup=False, soft_wrap=True)
     chosen = ", ".join(f"{name}={value}" for name, value in fields["configuration"].items()) or "nothing to set"
     tried = fields["configurations"]
