@@ -128,7 +128,9 @@ def test_formats_that_contradict_are_refused(
 # ---- seeds and labels --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("command", [("count", "x"), ("theory",), ("diagnose", "x", "y"), ("tasks", "sbm-20")])
+@pytest.mark.parametrize(
+    "command", [("count", "x"), ("theory",), ("diagnose", "x", "y"), ("fit", "x", "--out", "m"), ("tasks",)]
+)
 @pytest.mark.parametrize("seed", [-1, 2**32])
 def test_a_seed_out_of_range_is_named(command: tuple[str, ...], seed: int) -> None:
     done = run(*command, "--seed", seed)

@@ -12,7 +12,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anysize.cli.shared import check_out, console, errors, note, parse_sizes, plain_errors, read_labels, text_file
+from anysize.cli.shared import (
+    MAX_SEED,
+    check_out,
+    console,
+    errors,
+    note,
+    parse_sizes,
+    plain_errors,
+    read_labels,
+    text_file,
+)
 
 if TYPE_CHECKING:
     from anysize.classifier import GraphClassifier
@@ -42,7 +52,9 @@ def fit(
     k: Annotated[str, typer.Option(help="Pattern size 1..7; several as 3,4 or 1-4.")] = "5",
     recipe: Annotated[RecipeOption, typer.Option(help="How to train.")] = RecipeOption.robust,
     models: Annotated[int, typer.Option(help="How many models to average.", min=1)] = 1,
-    seed: Annotated[int, typer.Option(help="Of the first model; the others have the numbers after it.", min=0)] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Of the first model; the others have the numbers after it.", min=0, max=MAX_SEED)
+    ] = 0,
     labels: Annotated[
         Path | None, typer.Option(help="A text file with the classes: one per line, or lines 'graph name,class'.")
     ] = None,
