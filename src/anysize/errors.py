@@ -13,7 +13,7 @@ class GraphError(ValueError):
 
 
 class GraphWarning(UserWarning):
-    """Something was dropped or reinterpreted while graphs were read."""
+    """Something was dropped or reinterpreted while graphs were read, or predictions are not to be trusted."""
 
 
 class CountWarning(UserWarning):
