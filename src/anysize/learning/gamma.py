@@ -195,7 +195,7 @@ class GammaStack:
     def from_state(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> GammaStack:
         """The stack from what `state` gave; it predicts the same."""
         shape = GammaShape(**{**about["shape"], "recipe": Recipe(**about["shape"]["recipe"])})
-        members = tuple(Settings(**member) for member in about["members"])
+        members = tuple(Settings.from_state(member) for member in about["members"])
         model = shape.build([member.jumping for member in members]).take(arrays)
         columns = None
         if about["column_palette"] is not None:

@@ -205,7 +205,7 @@ class GNNStack:
     def from_state(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> GNNStack:
         """The stack from what `state` gave; it predicts the same."""
         shape = GNNShape(**{**about["shape"], "recipe": Recipe(**about["shape"]["recipe"])})
-        members = tuple(Settings(**member) for member in about["members"])
+        members = tuple(Settings.from_state(member) for member in about["members"])
         model = shape.build([member.jumping for member in members]).take(arrays)
         palette = None if about["palette"] is None else tuple(about["palette"])
         return GNNStack(shape, palette, model, members)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from anysize.learning.selection import Epoch, TieBreak
 
@@ -40,6 +41,15 @@ class Settings:
                 raise ValueError(f"a penalty must not weigh less than 0; got {name}={getattr(self, name)}")
         if self.batch_size is not None and self.batch_size < 2:
             raise ValueError(f"batch_size must be at least 2, or None for all graphs; got {self.batch_size}")
+
+    @staticmethod
+    def from_state(about: Mapping[str, Any]) -> Settings:
+        """From what a file keeps; in files of early versions ``invariance`` is called ``irm``.
+
+        >>> Settings.from_state({"hidden": 8, "irm": 4.0}).invariance
+        4.0
+        """
+        return Settings(**{"invariance" if name == "irm" else name: value for name, value in about.items()})
 
     @property
     def shape(self) -> tuple[int, int, int, bool]:
