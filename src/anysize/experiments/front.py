@@ -22,15 +22,11 @@ COLUMNS = (
 )
 ROWS = (
     ("gin-sum", "paper", "GIN"),
-    ("pna-max", "paper", "PNA (max)"),
-    ("rpgin", "paper", "RPGIN"),
     ("wl-kernel", "paper", "WL kernel"),
     ("gc-kernel", "paper", "GC kernel"),
-    ("gamma-1hot", "paper", "Γ 1-hot"),
     ("gamma-gin", "paper", "Γ GIN, the paper's recipe"),
     ("gamma-rpgin", "paper", "Γ RPGIN, the paper's recipe"),
     ("gamma-gin", "robust", "Γ GIN, robust recipe"),
-    ("gamma-rpgin", "robust", "Γ RPGIN, robust recipe"),
     ("gamma-gin-free", "robust", "check: Γ GIN, no penalty"),
     ("topology-only", "paper", "check: plain densities, logistic regression"),
 )

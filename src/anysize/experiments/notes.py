@@ -46,7 +46,7 @@ def _general(table: Table, cells: Iterable[Cell], bold: int) -> list[str]:
             "Fresh data: mean and deviation over data sets of the means over seeds, a configuration chosen on each."
         )
     missing = {
-        "NA": "NA: IRM needs training graphs of several sizes.",
+        "NA": "NA: IRM and V-REx need training graphs of several sizes.",
         "not run": "not run: there is no record.",
         "unknown": "?: the runs kept no such score.",
     }
