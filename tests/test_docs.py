@@ -14,6 +14,7 @@ from learned import labelled
 from pages import LANGUAGES, PAGES, ROOT, Page, blocks, checked, commands, parsed
 
 from anysize.experiments.command import names
+from anysize.experiments.configurations import parse_setting
 from anysize.experiments.front import with_front_table
 from anysize.experiments.plan import make_plan
 from anysize.experiments.records import key
@@ -210,7 +211,7 @@ def test_every_record_comes_from_a_command_that_is_written_down(records: list) -
             plan = make_plan(
                 given["targets"], None if given["methods"] is None else names(given["methods"]),
                 grid=None if given["grid"] is None else given["grid"].value, seeds=given["seeds"], data=given["data"],
-                recipe=given["recipe"].value, device="cpu",
+                recipe=given["recipe"].value, settings=dict(map(parse_setting, given["set_"] or ())), device="cpu",
             )  # fmt: skip
             known |= {
                 key(piece.task, piece.data, piece.method, piece.recipe, run.configuration, run.seed)

@@ -378,6 +378,8 @@ def test_the_memory_of_gnns_is_foreseen(monkeypatch):
     gin = find_method("gin-sum")
     assert affordable(find_method("gamma-gin"), problem, runs, recipe) is None
     assert affordable(gin, problem, runs, recipe, 3) == 3
+    wide = [Run({"hidden": 256, "layers": 3}, seed) for seed in range(3)]
+    assert affordable(find_method("pna-sum"), problem, wide, recipe, 3) == 1  # one fills the caches of a CPU
     monkeypatch.setattr("anysize.experiments.memory._memory", lambda device: 40e6)
     few = affordable(gin, problem, runs, recipe)
     assert 1 <= few < 16

@@ -14,6 +14,7 @@ from anysize.methods.neural import STACK_MEMBERS, GNNMethod
 
 # Of all memory, free or not: a stack must not depend on what else runs. A CPU is shared with other workers.
 SHARE = {"cuda": 0.7, "cpu": 0.25}
+ENOUGH = 32e6  # bytes of one model that keep a CPU core busy: a stack of such models is slower than one after the other
 
 
 def fit_in_memory(
@@ -53,8 +54,11 @@ def affordable(
         )
         for settings in shapes.values()
     )  # fmt: skip
+    kind = "cuda" if problem.device.startswith("cuda") else "cpu"
+    if kind == "cpu" and each > ENOUGH:
+        return 1
     room = max(_memory(problem.device) // each, 1)
-    return int(min(room, most or STACK_MEMBERS["cuda" if problem.device.startswith("cuda") else "cpu"]))
+    return int(min(room, most or STACK_MEMBERS[kind]))
 
 
 def _memory(device: str) -> float:
