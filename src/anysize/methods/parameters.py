@@ -20,7 +20,7 @@ def whole_number(name: str, value: Any, least: int = 1) -> int:
     """The value as an int, if it is one, not too small, and of a size that memory can hold."""
     if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}; got {value!r}")
-    if value > MOST:
+    if int(value) > MOST:
         raise ValueError(f"{name} must be a whole number of at most {MOST}; got {value!r}")
     return int(value)
 
