@@ -90,6 +90,12 @@ def test_irm_and_the_unknown_validation_graphs_are_named():
     ]
 
 
+def test_kernels_on_real_graphs_have_class_weights():
+    labels = "01" * 20
+    weighted = only([made(0.5, 1.0, task="NCI1", method="gc-kernel", predictions=labels, labels=labels)], number=3)
+    assert "class weights are used here: kernels.md has both ways" in reasons(weighted)
+
+
 def test_what_another_choice_among_equals_would_give():
     runs = [
         made(1.0, test, penalty=penalty, loss=loss, hidden=hidden)
