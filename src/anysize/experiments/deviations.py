@@ -59,14 +59,11 @@ class Compared:
 
     @property
     def near_a_tie(self) -> bool:
-        """Whether the published mean is near the range of the configurations that tie for the best validation score."""
+        """Whether the lowest or the highest of the configurations that tie on validation is near the published mean."""
         assert self.cell.published is not None
         assert self.cell.published.mean is not None
-        span = self.chosen.tied_test
-        return (
-            span is not None
-            and round(max(span[0] - self.cell.published.mean, self.cell.published.mean - span[1]), DIGITS) <= NEAR
-        )
+        ends = self.chosen.tied_test or ()
+        return any(round(abs(end - self.cell.published.mean), DIGITS) <= NEAR for end in ends)
 
     @property
     def reduced(self) -> bool:
