@@ -11,7 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from anysize.representations.layers import initialise
 from anysize.representations.structure import Structure
 from benchmarks.plain_gamma import HAS_PYG
 from benchmarks.plain_gnn import Graphs, batches, loss_of, train_plain, with_parameters_of
-from benchmarks.stacks import Clock, Progress, best_rates, machine, same, stack_rate, written
+from benchmarks.stacks import Clock, Progress, best_rates, doubled, machine, same, stack_rate, written
 from benchmarks.workloads import RECIPE, ROWS, WORKLOADS, Data, Row, Workload, of_vertices
 
 MODELS = {"cpu": 8, "cuda": 40}
@@ -75,17 +75,6 @@ def check(row: Row, data: Data) -> None:
         same(f"{what}: loss", loss, found[place])
         with torch.no_grad():
             same(f"{what}: logits", plain.eval()(validation, data.fixed(row)), logits[0][place])
-
-
-def doubled(part: Any) -> Any:
-    """A structure, or a part of one, in double precision."""
-    if isinstance(part, torch.Tensor):
-        return part.double() if part.is_floating_point() else part
-    if isinstance(part, tuple):
-        return tuple(doubled(entry) for entry in part)
-    if is_dataclass(part) and not isinstance(part, type):
-        return replace(part, **{field.name: doubled(getattr(part, field.name)) for field in fields(part)})
-    return part
 
 
 def _lively(row: Row, data: Data) -> GraphModel:

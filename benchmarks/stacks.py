@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from time import perf_counter, process_time
 from typing import Any
 
@@ -30,6 +30,17 @@ def same(what: str, theirs: Tensor, ours: Tensor) -> None:
     off = float((theirs - ours).detach().abs().max())
     if not off <= TOLERANCE * max(1.0, float(theirs.detach().abs().max())):
         raise WrongAnswer(f"{what} of the plain model and of the stack differ by {off}")
+
+
+def doubled(part: Any) -> Any:
+    """A structure, or a part of one, in double precision."""
+    if isinstance(part, torch.Tensor):
+        return part.double() if part.is_floating_point() else part
+    if isinstance(part, tuple):
+        return tuple(doubled(entry) for entry in part)
+    if is_dataclass(part) and not isinstance(part, type):
+        return replace(part, **{field.name: doubled(getattr(part, field.name)) for field in fields(part)})
+    return part
 
 
 @dataclass(frozen=True)

@@ -2,25 +2,20 @@
 
 from __future__ import annotations
 
-import json
-import re
-import shutil
-import subprocess
-from html import escape, unescape
+from html import escape
 from pathlib import Path
 
 import networkx as nx
 import numpy as np
 import pytest
+from browser import chromium, measured, needs_chromium
 from diagnosis.helpers import blocks, erdos_renyi
 
 import anysize as az
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-CHROMIUM = next((path for name in NAMES if (path := shutil.which(name))), None)
 SCREENS = {"desk": (1280, 720), "phone": (375, 667)}
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here to look at the page with")
+pytestmark = needs_chromium
 
 MEASURE = """
 addEventListener("load", () => {
@@ -79,13 +74,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, object
         f'{head}<body>{frames}<pre id="measured"></pre><script>{MEASURE}</script>',
         encoding="utf-8",
     )
-    options = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-               "--no-first-run", f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=10000")  # fmt: skip
-    command = [str(CHROMIUM), *options, "--dump-dom", around.as_uri()]
-    dom = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False).stdout
-    measured = re.search(r'<pre id="measured">(.*?)</pre>', dom, re.S)
-    assert measured is not None
-    return json.loads(unescape(measured[1]))  # type: ignore[no-any-return]
+    return measured(chromium(folder, "--dump-dom", around.as_uri()))  # type: ignore[no-any-return]
 
 
 @pytest.mark.parametrize("screen", SCREENS)

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-import shutil
-import subprocess
 from html import escape, unescape
 
 import numpy as np
 import pytest
+from browser import chromium, measured, needs_chromium
 from experiments.helpers import sweep
 
 from anysize.experiments.report import make_report
 from anysize.experiments.store import RecordStore
 
-NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
-CHROMIUM = next((path for name in NAMES if (path := shutil.which(name))), None)
 WIDTHS = {"desk": 1280, "phone": 375}
 HEIGHT = 3000
 LONG = "a-method-of-one's-own-with-a-name-that-does-not-end-" * 4
 
-pytestmark = pytest.mark.skipif(CHROMIUM is None, reason="there is no Chromium here to look at the page with")
+pytestmark = needs_chromium
 
 # What a reader gets to see: measured in the unchanged page from the page around it.
 MEASURE = """
@@ -50,15 +47,6 @@ addEventListener("load", () => {
 """
 
 
-def chromium(folder, *arguments):
-    """The output of a headless Chromium that knows nobody and keeps nothing."""
-    options = ("--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scrollbars",
-               "--no-first-run", f"--user-data-dir={folder / 'profile'}", "--virtual-time-budget=10000")  # fmt: skip
-    return subprocess.run(
-        [str(CHROMIUM), *options, *arguments], capture_output=True, text=True, timeout=120, check=False
-    ).stdout
-
-
 @pytest.fixture(scope="module")
 def around(tmp_path_factory):
     """A page that shows the report twice, as wide as a desk and as wide as a phone."""
@@ -84,7 +72,7 @@ def around(tmp_path_factory):
 def seen(around):
     dom = chromium(around.parent, "--dump-dom", around.as_uri())
     assert "<title>still</title>" in dom
-    return json.loads(unescape(re.search(r'<pre id="measured">(.*?)</pre>', dom, re.S)[1]))
+    return measured(dom)
 
 
 @pytest.mark.parametrize("name", WIDTHS)

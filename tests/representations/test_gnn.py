@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import fields, is_dataclass, replace
+from dataclasses import replace
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from benchmarks.stacks import doubled
 from torch import Tensor, nn
 
 from anysize import GraphSet
@@ -120,17 +121,6 @@ def pyg_batch(graphs: GraphSet, inputs: int) -> Any:
         assert x.shape == (n, inputs)
         data.append(Data(x=x.double(), edge_index=item.edge_index, num_nodes=n))
     return Batch.from_data_list(data)
-
-
-def doubled(part: Any) -> Any:
-    """The same structure in double precision."""
-    if isinstance(part, Tensor):
-        return part.double() if part.is_floating_point() else part
-    if isinstance(part, tuple):
-        return tuple(doubled(entry) for entry in part)
-    if is_dataclass(part) and not isinstance(part, type):
-        return replace(part, **{field.name: doubled(getattr(part, field.name)) for field in fields(part)})
-    return part
 
 
 def stack(kind: str, readout: str, graphs: GraphSet, jumping: list[bool], seed: int = 0) -> tuple[GNNShape, GraphModel]:
