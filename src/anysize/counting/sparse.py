@@ -15,15 +15,8 @@ import numpy as np
 from anysize.counting.moebius import LENGTH, PLACE, from_sums
 from anysize.counting.oriented import Oriented, Triangles, orient, triangle_lists, triangles_of_edges
 from anysize.counting.parallel import Pool, Tick, chunks_by_weight, in_threads
-from anysize.counting.sparse_kernels import (
-    along_cycles,
-    around_triangles,
-    count_cliques4,
-    count_cycles4,
-    count_wheels,
-    over_codegrees,
-    triangles_below,
-)
+from anysize.counting.sparse_triangles import around_triangles, count_cliques4, count_wheels
+from anysize.counting.sparse_wedges import along_cycles, count_cycles4, over_codegrees, triangles_below
 from anysize.counting.table import graph_title
 from anysize.graphs import GraphSet
 
