@@ -4,10 +4,15 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections.abc import Sequence
 from pathlib import Path
 
+import networkx as nx
+import numpy as np
+import pandas as pd
 import pytest
 
+import anysize as az
 from anysize import GraphError, GraphWarning, read
 from anysize.readers import archive, from_adjacency_csv
 
@@ -107,13 +112,67 @@ def test_adjacency_matrices_one_graph_per_file(tmp_path: Path) -> None:
     write(tmp_path, ",a,b,c\na,0,0.5,0\nb,0.5,0,-1e-3\nc,0,-1e-3,0\n", "s02_Schizophrenia.csv")
     write(tmp_path, '"",0,1\r\n0,0,1\r\n1,1,0\r\n\r\n', "s01.csv")
     write(tmp_path, "not a matrix", "notes.txt")
-    graphs = from_adjacency_csv(tmp_path)
+    with pytest.warns(GraphWarning, match=r"Weights of edges are not used: any non-zero is an edge\.$"):
+        graphs = from_adjacency_csv(tmp_path)
     assert graphs.names == ("s01", "s02_Schizophrenia")
     assert graphs.y is None
     assert graphs.edges(0).tolist() == [[0, 1]]
     assert graphs.edges(1).tolist() == [[0, 1], [1, 2]]
-    assert read(tmp_path).equals(graphs)
-    assert from_adjacency_csv(tmp_path, pattern="*Schizo*.csv").equals(graphs[1])
+    assert from_adjacency_csv(tmp_path, warn=False).equals(graphs)
+    assert from_adjacency_csv(tmp_path, pattern="*Schizo*.csv", warn=False).equals(graphs[1])
+
+
+PATH = np.array([[0, 1, 0, 0], [1, 0, 2, 0], [0, 2, 0, 3], [0, 0, 3, 0]])  # 0 - 1 - 2 - 3
+
+
+@pytest.mark.parametrize(
+    ("names", "header", "index"),
+    [
+        (range(4), True, True),  # as pandas writes it
+        (range(1, 5), True, True),
+        (["a", "b", "c", "d"], True, True),
+        (["a", "b", "c", "d"], True, False),
+        (["frontal, left", "b", "c", "d"], True, False),
+        (range(4), True, False),
+        (range(4), False, False),  # as numpy writes it
+    ],
+)
+@pytest.mark.parametrize("kind", [int, float])
+def test_margins_of_a_matrix_are_told_by_its_shape(
+    tmp_path: Path, names: Sequence[object], header: bool, index: bool, kind: type
+) -> None:
+    frame = pd.DataFrame(PATH.astype(kind), list(names), list(names))
+    frame.to_csv(tmp_path / "m.csv", header=header, index=index)
+    assert from_adjacency_csv(tmp_path, warn=False).edges().tolist() == [[0, 1], [1, 2], [2, 3]]
+
+
+def test_a_matrix_written_by_numpy_keeps_its_first_vertex(tmp_path: Path) -> None:
+    ring = nx.to_numpy_array(nx.cycle_graph(3))
+    for name, matrix in (("a.csv", ring), ("b.csv", ring[:2, :2]), ("c.csv", ring[:1, :1])):
+        np.savetxt(tmp_path / name, matrix, delimiter=",")
+    graphs = read(tmp_path)
+    assert graphs.sizes.tolist() == [3, 2, 1]
+    assert graphs.edge_counts.tolist() == [3, 1, 0]
+
+
+def test_a_numbered_header_and_index_are_no_edges_though_the_corner_is_a_number(tmp_path: Path) -> None:
+    table = np.zeros((5, 5), int)
+    table[0, 1:] = table[1:, 0] = range(4)
+    table[1:, 1:] = PATH
+    np.savetxt(tmp_path / "m.csv", table, delimiter=",", fmt="%d")
+    assert from_adjacency_csv(tmp_path, warn=False).edges().tolist() == [[0, 1], [1, 2], [2, 3]]
+
+
+@pytest.mark.parametrize("loop", [np.nan, np.inf, 1.0])
+def test_correlations_of_every_pair_are_told_and_their_diagonal_is_no_edge(tmp_path: Path, loop: float) -> None:
+    matrix = np.array([[loop, 0.1, 0.2], [0.1, loop, -0.3], [0.2, -0.3, loop]])
+    np.savetxt(tmp_path / "m.csv", matrix, delimiter=",")
+    for make in (lambda: read(tmp_path), lambda: az.GraphSet.from_scipy(matrix)):
+        with pytest.warns(GraphWarning) as caught:
+            assert make().edges().tolist() == [[0, 1], [0, 2], [1, 2]]
+        told = [str(one.message) for one in caught]
+        assert told[0] == "Dropped 3 self loops and 0 repeated edges while reading 1 graph."
+        assert "in 1 of 1 graph every pair of vertices is joined; set weak weights to 0 first" in told[1]
 
 
 def test_adjacency_loops_give_one_warning_for_all_files(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from anysize.errors import GraphError
 from anysize.graphs import MAX_VERTICES_PER_GRAPH, GraphSet, IntArray
 from anysize.readers.kinds import TITLES, Kind, kind_of, type_name
 from anysize.readers.pieces import Piece, join, length_of
-from anysize.readers.unused import of_igraph, of_networkx, rows_vary, tell
+from anysize.readers.unused import of_igraph, of_networkx, tell, unused_weights
 
 
 def from_networkx(graphs: Any, colour: str | None = None, y: ArrayLike | None = None, *, warn: bool = True) -> GraphSet:
@@ -50,10 +50,12 @@ def from_igraph(graphs: Any, colour: str | None = None, y: ArrayLike | None = No
 def from_scipy(matrices: Any, colours: Any = None, y: ArrayLike | None = None, *, warn: bool = True) -> GraphSet:
     """A set from one square adjacency matrix or several, scipy sparse or numpy; any non-zero is an edge.
 
-    Weights are not used; where there are several, a warning says so.
+    Weights are not used; where there are several, a warning says so. Matrices of correlations, where hardly an entry is
+    zero, need a threshold first: ``abs(matrix) > 0.5``.
 
     Args:
-        matrices: a matrix, or an iterable of matrices. They need not be symmetric: one direction suffices.
+        matrices: a matrix, or an iterable of matrices. They need not be symmetric: one direction suffices. What is on
+            the diagonal is no edge.
         colours: one colour per vertex (or one-hot rows); for several matrices a list of such, one per matrix.
         y: one label per graph.
         warn: False to say nothing of weights.
@@ -68,8 +70,8 @@ def from_scipy(matrices: Any, colours: Any = None, y: ArrayLike | None = None, *
     pairs = zip(items, parts, strict=True)
     pieces = [_matrix_piece(item, graph, part) for graph, (item, part) in enumerate(pairs)]
     graphs = join(pieces, y)
-    if warn and rows_vary(piece.weights for piece in pieces):
-        tell(["weights of edges are not used: any non-zero is an edge"])
+    if warn:
+        tell(unused_weights([piece.weights for piece in pieces], graphs))
     return graphs
 
 
@@ -223,7 +225,8 @@ def _matrix_piece(item: Any, graph: int, colours: Any) -> Piece:
         array = np.asarray(item)
         rows, columns = np.nonzero(array)
         weights = array[rows, columns]
-    broken = np.flatnonzero(~np.isfinite(weights))
+    # Fisher's z of a correlation matrix is infinite on the diagonal, which holds no edges.
+    broken = np.flatnonzero(~np.isfinite(weights) & (rows != columns))
     if broken.size:
         at = broken[0]
         raise GraphError(

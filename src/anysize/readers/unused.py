@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anysize.errors import GraphWarning, warn_user
+from anysize.graphs import GraphSet
 
 # where a vertex is drawn, what it is called, and its side where the edges tell it: there in graphs that nobody coloured
 NO_CATEGORIES = frozenset({"pos", "position", "layout", "x", "y", "z", "lat", "lon", "id", "name", "bipartite"})
@@ -59,6 +60,18 @@ def unused_edges(names: Iterable[str], word: str = "attribute") -> Iterable[str]
     found = sorted(map(str, names))
     if found:
         yield f"edges have the {_named(found, word)}, which {'is' if len(found) == 1 else 'are'} not used"
+
+
+def unused_weights(weights: Sequence[NDArray[Any]], graphs: GraphSet) -> Iterable[str]:
+    """The sentence about the weights of matrices, if there are several; correlations join every pair of vertices."""
+    if rows_vary(weights):
+        full = int(((graphs.sizes > 2) & (2 * graphs.edge_counts == graphs.sizes * (graphs.sizes - 1))).sum())
+        among = f"{full} of {len(graphs)} graph{'' if len(graphs) == 1 else 's'}"
+        everywhere = (
+            f", and in {among} every pair of vertices is joined; set weak weights to 0 first, such as "
+            "matrix * (abs(matrix) > 0.5)"
+        )
+        yield f"weights of edges are not used: any non-zero is an edge{everywhere if full else ''}"
 
 
 def varying(records: Iterable[Mapping[str, Any]]) -> set[str]:

@@ -49,7 +49,7 @@ def load_brains(data_dir: DataDir = None) -> GraphSet:
             f"The brain networks cannot be downloaded, and {looked}: put one CSV adjacency matrix a subject, "
             f"{PATTERN} with {PATIENT!r} in the names of patients, into a folder, and {HOW}."
         )
-    graphs = from_adjacency_csv(found, PATTERN)
+    graphs = from_adjacency_csv(found, PATTERN, warn=False)
     return graphs.with_y(np.array([int(PATIENT in name) for name in graphs.names or ()], np.int64))
 
 
