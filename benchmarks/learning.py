@@ -154,9 +154,8 @@ def check(row: Row, data: Data, hidden: int, device: str) -> None:
     ]
     batch = PatternBatch.of(data.columns, data.vocabulary.palette, K)
     y = torch.from_numpy(data.tables["train"][1]).to(device)
-    structure = shape.structure(data.columns, data.vocabulary.palette, data.densities).to(device)
     twins = Twins.of(batch, data.densities, row.layers, permutations).to(device)
-    problem = GammaProblem(structure, twins, y, None, settings, RECIPE, None)
+    problem = GammaProblem(twins, y, None, settings, RECIPE, None)
     step = torch.tensor(1, device=device)
     with torch.no_grad():
         found = problem.losses(model.train(), None, step, step).total

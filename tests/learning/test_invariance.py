@@ -151,7 +151,7 @@ def test_gradients_reach_every_parameter(kind: Any, encoder: Any, hidden: int | 
     palette = {name: code for code, name in enumerate(counts.palette)}
     structure = shape.structure(counts.columns, palette, densities)
     members = [Settings(penalty=0.1), Settings(penalty=0.1)]
-    problem = GammaProblem(structure, twins, torch.from_numpy(y), None, members, recipe, None)
+    problem = GammaProblem(twins or structure, torch.from_numpy(y), None, members, recipe, None)
     step = torch.tensor(1)
     problem.losses(model.train(), None, step, step).total.sum().backward()
     for name, parameter in model.named_parameters():

@@ -19,7 +19,6 @@ from anysize.learning.objectives import attribute_penalty, cross_entropy, irm_gr
 from anysize.learning.settings import Recipe, Settings
 from anysize.representations.encoders import Embeddings
 from anysize.representations.gamma import GammaGNN, GraphModel, read
-from anysize.representations.structure import Structure
 from anysize.representations.twins import Drawn, Twins
 
 MODELS, GRAPHS, CLASSES, COLOURS = 2, 7, 3, 3
@@ -156,9 +155,8 @@ def test_penalty_and_class_weights_combine(penalty: Any, weighted: bool) -> None
     model = GraphModel.of(GammaGNN(2, COLOURS, 5, 1), 2, 2, [True, True])
     lively(model, [0, 1]).float()
     y, weights = torch.tensor([0, 1, 1, 0, 1, 1, 1]), torch.tensor([3.0, 1.0])
-    nothing = Structure(torch.zeros(0), torch.zeros(0), (), ())
     recipe = Recipe(penalty=penalty)
-    problem = GammaProblem(nothing, twins, y, None, members, recipe, weights if weighted else None)
+    problem = GammaProblem(twins, y, None, members, recipe, weights if weighted else None)
     step = torch.tensor(3)
     found = problem.losses(model, None, step, step)
     drawn = twins.draw(step)
@@ -180,7 +178,7 @@ def test_plain_patterns_have_no_penalty() -> None:
     densities = counts.densities()
     structure = batch_of(counts.columns).structure(1, densities)
     model = lively(GraphModel.of(GammaGNN(1, 1, 4, 1), 1, 3, [False]), [0]).float()
-    problem = GammaProblem(structure, None, torch.from_numpy(y), None, [Settings(penalty=9.0)], Recipe(), None)
+    problem = GammaProblem(structure, torch.from_numpy(y), None, [Settings(penalty=9.0)], Recipe(), None)
     losses = problem.losses(model, None, torch.tensor(1), torch.tensor(0))
     assert torch.equal(losses.total, losses.cross_entropy)
     assert losses.penalty.tolist() == [0.0]

@@ -8,7 +8,15 @@ from torch import Tensor, nn
 
 from anysize.representations.gamma import GammaGNN, GammaOneHot, GammaRP, GraphModel
 from anysize.representations.heads import Head
-from anysize.representations.layers import BatchNorm, Dropout, Linear, initialise
+from anysize.representations.layers import (
+    EPSILON,
+    BatchNorm,
+    Dropout,
+    Linear,
+    _gradients_by_model,
+    _Normalise,
+    initialise,
+)
 
 MODELS, FEATURES = 3, 5
 
@@ -53,6 +61,19 @@ def test_batch_norm_is_that_of_the_repeated_batch(affine: bool, weighted: bool, 
         if affine:
             torch.testing.assert_close(ours.scale.grad[model, 0], theirs.weight.grad, rtol=1e-5, atol=1e-5)
             torch.testing.assert_close(ours.shift.grad[model, 0], theirs.bias.grad, rtol=1e-5, atol=1e-5)
+
+
+def test_gradients_by_model_are_those_of_the_whole() -> None:
+    """What a GPU does with large stacks."""
+    x = torch.randn(3, 50, 4, generator=source()) * 3 + 1
+    outer = torch.randn(3, 50, 4, generator=source(1))
+    scale, shift = torch.rand(3, 1, 4, generator=source(2)) + 0.5, torch.zeros(3, 1, 4)
+    given = [tensor.clone().requires_grad_() for tensor in (x, scale, shift)]
+    normal, mean, variance = _Normalise.apply(given[0], None, given[1], given[2])
+    normal.backward(outer)
+    found = _gradients_by_model(outer, x, mean, torch.rsqrt(variance + EPSILON), scale)
+    for one, tensor in zip(found, given, strict=True):
+        torch.testing.assert_close(one, tensor.grad)
 
 
 def test_corrected_averages_are_means_of_what_was_seen() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import permutations as orders
 from typing import Any
 
@@ -24,8 +25,10 @@ from scipy.stats import chi2
 from torch import Tensor
 
 from anysize.counting.columns import Columns
+from anysize.representations import lookup
 from anysize.representations.gamma import GammaGNN, GammaRP, read
 from anysize.representations.layers import BatchNorm
+from anysize.representations.structure import Dense, Sparse
 from anysize.representations.twins import Twins
 from anysize.representations.universe import coloured_universe, identified_universe
 
@@ -115,6 +118,47 @@ def test_universal_rows_and_own_rows_are_the_same(permutations: int | None, laye
         results.append([read(rows, drawn.structure.readouts), read(rows, drawn.differences), *states])
     for one, other in zip(*results, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("cells", [0, 10**9])
+@pytest.mark.parametrize("permutations", [None, 4])
+@pytest.mark.parametrize(("universal", "layers"), [(True, 1), (True, 2), (True, 3), (False, 1), (False, 3)])
+def test_rows_read_by_a_matrix_are_the_same(
+    monkeypatch: pytest.MonkeyPatch, cells: int, permutations: int | None, universal: bool, layers: int
+) -> None:
+    """What a GPU does, full matrices and sparse ones: values, gradients and averages of batch norm."""
+    monkeypatch.setattr(lookup, "DENSE_CELLS", cells)
+    columns = random_columns((1, 3, 5), 20, 4, seed=2)
+    twins = Twins.of(batch_of(columns), densities_of(columns), layers, permutations, universal=universal)
+    results = []
+    for by_matrix in (False, True):
+        stack = lively(
+            (GammaGNN if permutations is None else GammaRP)(2, twins._features.shape[1], HIDDEN, layers), [1, 2]
+        )
+        drawn = doubled(replace(twins, by_matrix=by_matrix).draw(7))
+        kinds = {type(level.both) for level in drawn.structure.levels[int(universal) : 1 + int(universal)]}
+        assert kinds <= ({Dense if cells else Sparse} if by_matrix else {type(None)})
+        rows = stack.encode(drawn.structure)
+        found = [read(rows, drawn.structure.readouts), read(rows, drawn.differences)]
+        sum((part**2).sum() for part in found).backward()
+        states = [part.running_var for part in stack.modules() if isinstance(part, BatchNorm)]
+        results.append([*found, *states, *(own.grad for own in stack.parameters() if own.requires_grad)])
+    for one, other in zip(*results, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
+
+
+def test_products_by_model_are_the_products() -> None:
+    matrix = csr_array(random_array((30, 20), density=0.2, random_state=1))
+    sums, source = Sparse.of(matrix), torch.Generator().manual_seed(0)
+    h, outer = torch.randn(3, 20, 4, generator=source), torch.randn(3, 30, 4, generator=source)
+    results = []
+    for product in (sums, sums.by_model):
+        own = h.clone().requires_grad_()
+        found = product(own)
+        found.backward(outer)
+        results.append((found, own.grad))
+    for one, other in zip(*results, strict=True):
+        torch.testing.assert_close(one, other)
 
 
 def test_mini_batches_read_the_same_graphs() -> None:

@@ -89,10 +89,10 @@ class GammaProblem:
     """Training and validation graphs of a Gamma stack, on one device: a `training.Problem`."""
 
     def __init__(
-        self, structure: Structure, twins: Twins | None, y: Tensor, validation: tuple[Structure, Tensor] | None,
+        self, patterns: Structure | Twins, y: Tensor, validation: tuple[Structure, Tensor] | None,
         members: Sequence[Settings], recipe: Recipe, class_weights: Tensor | None,
     ) -> None:  # fmt: skip
-        self.structure, self.twins, self.y, self._validation = structure, twins, y, validation
+        self.patterns, self.y, self._validation = patterns, y, validation
         self.class_weights, self.recipe = class_weights, recipe
         self.weights = torch.tensor([member.penalty for member in members], device=y.device)
         self.penalised = any(member.penalty > 0 for member in members)
@@ -105,11 +105,7 @@ class GammaProblem:
 
     def losses(self, model: nn.Module, graphs: Tensor | None, step: Tensor, epoch: Tensor) -> Losses:
         assert isinstance(model, GraphModel)
-        differences: tuple[Sums, ...] = ()
-        structure = self.structure
-        if self.twins is not None:
-            drawn = self.twins.draw(step)
-            structure, differences = drawn.structure, drawn.differences
+        structure, differences = self._drawn(step)
         rows = model.representation.encode(structure)
         y = self.y if graphs is None else self.y[graphs]
         readouts = structure.readouts
@@ -125,6 +121,12 @@ class GammaProblem:
         if self.recipe.penalty == "representation":
             penalty, watched = attribute_penalty(model, rows, differences), watched.detach()
         return Losses(entropy + self.weights * penalty, entropy, watched)
+
+    def _drawn(self, step: Tensor) -> tuple[Structure, tuple[Sums, ...]]:
+        if isinstance(self.patterns, Structure):
+            return self.patterns, ()
+        drawn = self.patterns.draw(step)
+        return drawn.structure, drawn.differences
 
     def validation(self, model: nn.Module) -> tuple[Tensor, Tensor] | None:
         if self._validation is None:
@@ -237,8 +239,7 @@ def fit_gamma(
         seen = np.bincount(densities.indices, minlength=len(columns)) > 0
         model.representation.keep(torch.from_numpy(seen))
     model.to(device)
-    twins = _twins(shape, kept, vocabulary, members, recipe)
-    structure = shape.structure(kept[0], vocabulary.palette, kept[1]).to(device)
+    patterns = _twins(shape, kept, vocabulary, members) or shape.structure(kept[0], vocabulary.palette, kept[1])
     if recipe.encoder == "pna" and isinstance(model.representation, GammaGNN):
         model.representation.encoder.learn_degrees(_mean_log_degree(kept[0]))
     checked = None
@@ -248,9 +249,8 @@ def fit_gamma(
         checked = found, torch.from_numpy(np.asarray(validation[1], np.int64)).to(device)
     weights = None if class_weights is None else torch.from_numpy(class_weights.astype(np.float32)).to(device)
     problem = GammaProblem(
-        structure, None if twins is None else twins.to(device), torch.from_numpy(np.asarray(y, np.int64)).to(device),
-        checked, members, recipe, weights,
-    )  # fmt: skip
+        patterns.to(device), torch.from_numpy(np.asarray(y, np.int64)).to(device), checked, members, recipe, weights
+    )
     trained = train(model, problem, members, recipe, metric, progress)
     return GammaStack(shape, vocabulary, model, tuple(members), trained)
 
@@ -271,10 +271,10 @@ def _occurring(columns: Columns, densities: csr_array[np.float64]) -> tuple[Colu
 
 
 def _twins(
-    shape: GammaShape, kept: tuple[Columns, csr_array[np.float64]], vocabulary: Vocabulary,
-    members: Sequence[Settings], recipe: Recipe,
-) -> Twins | None:  # fmt: skip
+    shape: GammaShape, kept: tuple[Columns, csr_array[np.float64]], vocabulary: Vocabulary, members: Sequence[Settings]
+) -> Twins | None:
     """Recoloured twins where a member is penalised, and fresh permutations where identities are drawn."""
+    recipe = shape.recipe
     recolour = shape.kind != "1hot" and shape.inputs > 1 and any(member.penalty > 0 for member in members)
     draws = shape.kind == "rp" and recipe.permutations != "all"
     if not recolour and not draws:

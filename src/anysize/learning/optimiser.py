@@ -14,10 +14,10 @@ class StackAdam:
     """Parameters have the models as their first axis; ``rates`` is one learning rate per model."""
 
     def __init__(self, parameters: Iterable[nn.Parameter], rates: Sequence[float]) -> None:
-        self.parameters = list(parameters)
+        self.parameters = [parameter for parameter in parameters if parameter.requires_grad]
         where = self.parameters[0].device
         rate = torch.tensor(list(rates), dtype=torch.float32, device=where)
-        self.rates = [rate.view(-1, *[1] * (parameter.dim() - 1)) for parameter in self.parameters]
+        self.rates = {dim: rate.view(-1, *[1] * (dim - 1)) for dim in {own.dim() for own in self.parameters}}
         self.first = [torch.zeros_like(parameter) for parameter in self.parameters]
         self.second = [torch.zeros_like(parameter) for parameter in self.parameters]
         self.step_count = torch.zeros((), device=where, dtype=torch.float64)
@@ -35,8 +35,10 @@ class StackAdam:
         divisors = torch._foreach_sqrt(self.second)
         torch._foreach_div_(divisors, far)
         torch._foreach_add_(divisors, EPSILON)
-        for parameter, rate, mean, divisor in zip(self.parameters, self.rates, self.first, divisors, strict=True):
-            parameter.addcdiv_(mean * (rate / -near), divisor)
+        rates = {dim: rate / -near for dim, rate in self.rates.items()}
+        moves = [mean * rates[mean.dim()] for mean in self.first]
+        torch._foreach_addcdiv_(self.parameters, moves, divisors)
+        for parameter in self.parameters:
             parameter.grad = None
 
 

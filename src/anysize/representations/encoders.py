@@ -37,8 +37,7 @@ class GINLayer(nn.Module):
 
     def forward(self, below: Tensor, degree: Tensor, level: Level) -> Tensor:
         message = below @ self.first.weight  # linear before the sum
-        own = level.continued(torch.addcmul(self.first.bias, message, 1 + self.eps))
-        summed = own + level.near(message)
+        summed = level.joined(torch.addcmul(self.first.bias, message, 1 + self.eps), message)
         return self.second(torch.relu(self.between(summed, level.weight)))
 
 
@@ -51,7 +50,7 @@ class GCNLayer(nn.Module):
 
     def forward(self, below: Tensor, degree: Tensor, level: Level) -> Tensor:
         message = (below @ self.linear.weight) * torch.rsqrt(degree + 1)[:, None]
-        summed = level.continued(message) + level.near(message)
+        summed = level.joined(message, message)
         return summed * torch.rsqrt(level.degree + 1)[:, None] + self.linear.bias
 
 

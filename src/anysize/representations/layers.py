@@ -17,6 +17,7 @@ from torch import Tensor, nn
 from anysize.representations.randomness import uniform
 
 MOMENTUM, EPSILON = 0.1, 1e-5  # as in torch.nn.BatchNorm1d
+LARGE_BLOCK = 1 << 21  # activations of one model: above it a GPU is busy with one at a time
 
 
 class Linear(nn.Module):
@@ -124,6 +125,9 @@ class _Normalise(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, Tensor, Tensor]:
         x, mean, inverse, scale = ctx.saved_tensors
         outer = gradients[0]
+        if ctx.share is None and x.is_cuda and x[0].numel() >= LARGE_BLOCK:
+            inner, slope, shift = _gradients_by_model(outer.contiguous(), x, mean, inverse, scale)
+            return inner, None, slope, shift
         centred = x - mean
         shift = outer.sum(1, keepdim=True)
         slope = (outer * centred).sum(1, keepdim=True) * inverse
@@ -134,6 +138,20 @@ class _Normalise(torch.autograd.Function):
             return held.addcmul_(centred, factor * inverse * slope / -outer.shape[1]), None, slope, shift
         held = torch.addcmul(shift, centred, inverse * slope)
         return (outer - held * ctx.share.transpose(1, 2)) * factor, None, slope, shift
+
+
+def _gradients_by_model(
+    outer: Tensor, x: Tensor, mean: Tensor, inverse: Tensor, scale: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradients of x, scale and shift by torch's own kernels: half the memory traffic, but one model at a time."""
+    inner, slope, shift = torch.empty_like(x), torch.empty_like(scale), torch.empty_like(scale)
+    for at in range(len(x)):
+        parts = torch.ops.aten.native_batch_norm_backward(
+            outer[at], x[at], scale[at, 0], None, None, mean[at, 0], inverse[at, 0], True, EPSILON, [True, True, True]
+        )
+        for place, part in zip((inner[at], slope[at, 0], shift[at, 0]), parts, strict=True):
+            place.copy_(part)
+    return inner, slope, shift
 
 
 def _shares(x: Tensor, weight: Tensor | None) -> tuple[Tensor | None, Tensor]:

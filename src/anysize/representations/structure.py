@@ -18,6 +18,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 
+from anysize.representations.layers import LARGE_BLOCK
+
 DENSE_CELLS = 4_000_000  # above it a matrix that is mostly zero is kept sparse
 DENSE_SHARE = 0.05
 
@@ -77,9 +79,16 @@ class Sparse:
 
     def __call__(self, h: Tensor) -> Tensor:
         models, rows, features = h.shape
+        if h.is_cuda and self.matrix.shape[0] * features >= LARGE_BLOCK:
+            return self.by_model(h)
         flat = h.permute(1, 0, 2).reshape(rows, models * features)
         product: Tensor = _SparseProduct.apply(flat, self.matrix, self.transpose)
         return product.view(-1, models, features).permute(1, 0, 2)
+
+    def by_model(self, h: Tensor) -> Tensor:
+        """The same, model by model: the rows of one fit into the cache of a GPU, and nothing is moved about."""
+        product: Tensor = _ProductByModel.apply(h, self.matrix, self.transpose)
+        return product
 
     def rows(self, items: Tensor) -> Dense:
         """As a full matrix: a mini-batch has few rows."""
@@ -99,6 +108,24 @@ class _SparseProduct(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
         return _product(ctx.transpose, gradients[0].contiguous()), None, None
+
+
+class _ProductByModel(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx: Any, h: Tensor, matrix: Tensor, transpose: Tensor) -> Tensor:
+        ctx.transpose = transpose
+        return _products(matrix, h)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        return _products(ctx.transpose, gradients[0].contiguous()), None, None
+
+
+def _products(matrix: Tensor, h: Tensor) -> Tensor:
+    found = h.new_empty(h.shape[0], matrix.shape[0], h.shape[2])
+    for rows, place in zip(h, found, strict=True):
+        torch.mm(matrix, rows, out=place)
+    return found
 
 
 def _product(matrix: Tensor, dense: Tensor) -> Tensor:
@@ -174,7 +201,8 @@ class Level:
     ``own``: the row below that a row continues (rows,); None where the rows are those of the level below.
     ``near``: sums over its neighbours' rows below. ``weight``: how many vertices a row stands for (rows,); None: one
     each. ``degree``: its neighbours (rows,). ``neighbours``: the same neighbours for aggregations other than sums;
-    None where nobody asks.
+    None where nobody asks. ``both``: ``own`` and ``near`` as one map of two tables, one above the other, where that
+    is faster.
     """
 
     own: Tensor | None
@@ -182,6 +210,13 @@ class Level:
     weight: Tensor | None
     degree: Tensor
     neighbours: Neighbours | None = None
+    both: Sums | None = None
+
+    def joined(self, own: Tensor, message: Tensor) -> Tensor:
+        """What each row continues of ``own``, and the sum of what its neighbours say: (models, rows, features)."""
+        if self.both is not None:
+            return self.both(torch.cat([own, message], 1))
+        return self.continued(own) + self.near(message)
 
     def continued(self, below: Tensor) -> Tensor:
         """The row below that each row continues: (models, rows, features)."""
@@ -194,6 +229,7 @@ class Level:
             None if self.weight is None else self.weight.to(device),
             self.degree.to(device),
             None if self.neighbours is None else self.neighbours.to(device),
+            None if self.both is None else self.both.to(device),
         )
 
 

@@ -20,11 +20,10 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from anysize.representations.batch import PatternBatch
+from anysize.representations.lookup import Lookup
 from anysize.representations.randomness import uniform
 from anysize.representations.structure import DENSE_CELLS, Dense, Gather, Level, Structure, Sums
 from anysize.representations.universe import Universe, coloured_universe, identified_universe
-
-FEW_ROWS = 1024
 
 
 @dataclass(frozen=True)
@@ -115,6 +114,7 @@ class Twins:
     seed: Tensor
     full: bool  # all patterns have k vertices
     by_degree: bool = False
+    by_matrix: bool = False  # rows are read by a matrix made in every step, as is best on a GPU
 
     @staticmethod
     def of(
@@ -150,7 +150,8 @@ class Twins:
             name: getattr(self, name).to(where)
             for name in ("colours", "near", "present", "graph", "pattern", "density", "orders", "seed")
         }
-        return replace(self, **moved, universe=None if self.universe is None else self.universe.to(where))
+        universe = None if self.universe is None else self.universe.to(where)
+        return replace(self, **moved, universe=universe, by_matrix=where.type == "cuda")
 
     @property
     def copies(self) -> int:
@@ -240,17 +241,36 @@ class Twins:
     def _there(self) -> Tensor:
         return (self.near < len(self.near)).to(torch.float32).repeat(self.sides * self.copies, 1)
 
+    @cached_property
+    def _near_lookup(self) -> Lookup:
+        return Lookup.of(self._there > 0)
+
+    @cached_property
+    def _full_lookup(self) -> Lookup:
+        """One place more, in front: that of the row itself."""
+        return Lookup.of(torch.nn.functional.pad(self._there, (1, 0), value=1.0) > 0)
+
+    @cached_property
+    def _within(self) -> Sums:
+        """Sums over neighbours where the rows below are the same vertices: no draw changes them."""
+        if self.by_matrix:
+            return self._near_lookup.sums(self._near_rows, len(self._near_rows))
+        return Gather(self._near_rows, self._there)
+
     def _own_rows(self, place: int, classes: Tensor, near_marks: Tensor, weight: Tensor) -> Level:
+        """Every vertex of every side and copy has its own row."""
+        counted, degree = None if self.full else weight, self._there.sum(1)
+        if place > 1 or (place == 1 and self.universe is None):
+            return Level(None, self._within, counted, degree, Gather(self._near_rows, self._there))
         if place == 0:
-            index = near_marks.reshape(self._near_rows.shape).clamp(max=self._mark_count - 1)
+            index, below = near_marks.reshape(self._near_rows.shape).clamp(max=self._mark_count - 1), self._mark_count
         else:
-            index = classes.reshape(-1)[self._near_rows]
-        gather = Gather(index, self._there)
-        near: Sums = gather
-        if place == 1 and self.universe is not None and len(self.universe) <= FEW_ROWS and index.is_cuda:
-            counts = torch.zeros(len(index), len(self.universe), device=index.device)
-            near = Dense(counts.scatter_add(1, index, self._there))  # one product beats many small reads
-        return Level(classes.reshape(-1), near, None if self.full else weight, self._there.sum(1), gather)
+            assert self.universe is not None
+            index, below = classes.reshape(-1)[self._near_rows], len(self.universe)
+        own, gather, both = classes.reshape(-1), Gather(index, self._there), None
+        if self.by_matrix:
+            both = self._full_lookup.sums(torch.cat([own[:, None], index + below], 1), 2 * below)
+        return Level(own, gather, counted, degree, gather, both)
 
     # ---- readouts ------------------------------------------------------------------------------
 
