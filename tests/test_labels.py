@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from anysize import GraphSet
@@ -33,6 +34,40 @@ def test_numbers_among_strings_do_not_enter_a_set() -> None:
         with pytest.raises(ValueError, match="got int, str"):
             enter([1, 1, "hi", "hi"])
         assert enter(["1", "1", np.str_("hi"), "hi"]).y.tolist() == ["1", "1", "hi", "hi"]
+
+
+@pytest.mark.parametrize(
+    ("missing", "kinds"),
+    [
+        ([1, None, 2, 1], "NoneType, int"),
+        (pd.Series(["a", "b", np.nan, "a"]), "float, str"),
+        (pd.Series(["a", "b", None, "a"], dtype="string"), "NAType, str"),
+    ],
+)
+def test_missing_labels_do_not_enter_a_set(missing: Any, kinds: str) -> None:
+    for enter in (GRAPHS.with_y, lambda y: GraphSet.from_edges([[(0, 1)]] * 4, y=y), lambda y: labels_of(GRAPHS, y)):
+        with pytest.raises(ValueError, match=f"got {kinds}. Leave out graphs without a class"):
+            enter(missing)
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        (pd.Series([1, 2, 2, 1], dtype=object), "i"),
+        (pd.Series([1, 2.5, 2, 1], dtype=object), "f"),
+        (pd.Series([True, False, True, True], dtype=object), "b"),
+        (pd.Series(["a", "b", "b", "a"]), "U"),
+        (pd.Series(["a", "b", "b", "a"], dtype="string"), "U"),
+        (pd.Series(["a", "b", "b", "a"], dtype="category"), "U"),
+        (pd.Series([1, 2, 2, 1], dtype="Int64"), "i"),
+    ],
+)
+def test_labels_of_pandas_are_numbers_or_strings(given: Any, kind: str) -> None:
+    made = GRAPHS.with_y(given)
+    assert made.y is not None
+    assert made.y.dtype.kind == kind
+    assert made.y.tolist() == given.tolist()
+    assert repr(made).endswith(f"{given.nunique()} classes)")
 
 
 def test_labels_of_one_kind_stay_as_they_are() -> None:

@@ -19,7 +19,8 @@ def labels_of(graphs: Any, y: ArrayLike | None = None) -> Labels:
     >>> labels_of(GraphSet.from_edges([[(0, 1)], [(0, 1), (1, 2)]], y=["a", "b"])).tolist()
     ['a', 'b']
     """
-    labels = getattr(graphs, "y", None) if y is None else label_array(y)
+    given = getattr(graphs, "y", None) if y is None else y
+    labels = None if given is None else label_array(given)
     if labels is None:
         raise ValueError(
             "expected a class for every graph; these graphs have none: pass y (PyG graphs bring their own where every "
@@ -27,26 +28,34 @@ def labels_of(graphs: Any, y: ArrayLike | None = None) -> Labels:
         )
     if labels.shape != (len(graphs),):
         raise ValueError(f"expected one class for each of the {len(graphs)} graphs; got y of shape {labels.shape}")
-    if labels.dtype == object:  # names from pandas or from a list of mixed lengths
-        kinds = {type(label) for label in labels.tolist()}
-        if kinds != {str}:
-            raise ValueError(f"classes must be numbers or all be strings; got {', '.join(_names(kinds))}")
-        labels = labels.astype(np.str_)
     return np.asarray(labels)
 
 
 def label_array(y: ArrayLike) -> Labels:
-    """Labels as an array; an error for strings among other values, all of which numpy would turn into strings.
+    """Labels as an array of numbers or of strings; an error for strings among other values, all of which numpy would
+    turn into strings, and for what is neither, such as the None of a graph without a label.
 
     >>> label_array(["a", "b"]).tolist()
     ['a', 'b']
     """
     labels = np.asarray(y)
-    if labels.dtype.kind == "U" and labels.ndim == 1 and isinstance(y, (list, tuple)):
-        kinds = {str if isinstance(label, str) else type(label) for label in y}
-        if kinds != {str} and kinds:
-            raise ValueError(f"classes must be numbers or all be strings; got {', '.join(_names(kinds))}")
-    return labels
+    if labels.ndim != 1 or not len(labels):
+        return labels
+    if labels.dtype == object:  # pandas keeps names so, and whole numbers next to missing ones
+        held = labels.tolist()
+        if all(isinstance(label, (bool, int, float, np.number, np.bool_)) for label in held):
+            return np.array(held)
+    elif labels.dtype.kind == "U" and isinstance(y, (list, tuple)):
+        held = list(y)
+    else:
+        return labels
+    kinds = {str if isinstance(label, str) else type(label) for label in held}
+    if kinds != {str}:
+        raise ValueError(
+            f"classes must be numbers or all be strings; got {', '.join(_names(kinds))}. "
+            "Leave out graphs without a class"
+        )
+    return labels.astype(np.str_)
 
 
 def several_classes(labels: Labels) -> Labels:

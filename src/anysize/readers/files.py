@@ -18,7 +18,7 @@ def read(path: str | os.PathLike[str], name: str | None = None) -> GraphSet:
     """The graphs in a file or a folder, of whatever supported form it has.
 
     - a TU folder (or its parent), or a zip file of one: see `read_tu`
-    - another folder with CSV files, an adjacency matrix each, with or without header and index: see `from_adjacency_csv`
+    - another folder with CSV files, an adjacency matrix each: see `from_adjacency_csv`
     - any other file: an edge list, plain or gzipped, see `read_edge_list`
 
     Args:
