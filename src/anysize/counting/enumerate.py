@@ -13,27 +13,21 @@ from functools import cache
 from math import comb
 
 import numpy as np
-from numba import int64, uint64
 
-from anysize.counting.bits import fetch_add, prefetch_row
-from anysize.counting.canonical import canonical, hash_words, pack, pattern_tables, unpack
+from anysize.counting.bits import fetch_add
+from anysize.counting.canonical import pattern_tables, unpack
 from anysize.counting.columns import Columns
+from anysize.counting.enumerate_walk import CACHE_BITS, DEPTH, PENDING, ROOT, add_up, walk
 from anysize.counting.jit import helper, specialise
 from anysize.counting.parallel import Tick, pull_in_threads
+from anysize.counting.pattern_table import PATTERNS, TOUCHED, grown, packed_patterns, write_out
 from anysize.counting.table import Table, merged
 from anysize.graphs import GraphSet
 
 DIRECT_BITS = 22  # raw patterns of at most so many bits index a table of counters, others go through a cache
-CACHE_BITS = 15  # entries of the cache, 16 bytes each: it stays near the core
 ROOTS_PER_TASK = 256  # a large graph is many tasks, each with the sets of so many smallest vertices
 
 DIRECT, CACHED, WIDE = "direct", "cached", "wide"
-PENDING = 32  # patterns on their way from memory at one time
-
-# scalars of a walk that is interrupted for more room, in one array
-PATTERNS, TOUCHED, ROOT, DEPTH = range(4)
-# fields of a record in the table of canonical patterns: their packed words, copies in the graph, 1 + column
-HIGH, LOW, COPIES, COLUMN = range(4)
 
 
 def count_coloured(graphs: GraphSet, k: int, threads: int, tick: Tick) -> Table:
@@ -97,6 +91,7 @@ def kernel(
     first, indptr, indices, colours, task_graph, task_low, task_high, counter, k, colour_bits,
     class_of, renaming, group_ptr, group,
 ):  # fmt: skip
+    """Take tasks off the counter until there are none; packed patterns, and columns and copies task by task."""
     state = np.zeros(4, np.int64)
     # Raw patterns: a counter each (direct), or a cache of where their records are.
     size = 1 << (k * (k - 1) // 2 + k * colour_bits) if direct else 1
@@ -138,204 +133,15 @@ def kernel(
             while len(table) < 2 * (state[PATTERNS] + state[TOUCHED]):
                 table = grown(table, touched[:0], state)
             add_up(
-                k,
-                colour_bits,
-                state,
-                amount,
-                touched,
-                table,
-                own,
-                best,
-                trial,
-                class_of,
-                renaming,
-                group_ptr,
-                group,
-            )
+                k, colour_bits, state, amount, touched, table, own, best, trial, class_of, renaming, group_ptr, group
+            )  # fmt: skip
         while len(out_column) < n_out + state[TOUCHED]:
             out_column, out_amount = longer(out_column), longer(out_amount)
         n_out += write_out(state, table, touched, out_column[n_out:], out_amount[n_out:])
         out_length[task] = state[TOUCHED]
         state[TOUCHED] = 0
-    high, low = np.empty(state[PATTERNS], np.uint64), np.empty(state[PATTERNS], np.uint64)
-    for at in range(len(table)):
-        if table[at, COLUMN]:
-            column = int64(table[at, COLUMN]) - 1
-            high[column], low[column] = table[at, HIGH], table[at, LOW]
+    high, low = packed_patterns(table, state)
     return high, low, out_length, out_column[:n_out], out_amount[:n_out]
-
-
-def walk(
-    start, indptr, indices, colours, last_root, k, colour_bits, state, frames, mark, queue,
-    amount, touched, cache, table, waiting, own, best, trial, class_of, renaming, group_ptr, group,
-):  # fmt: skip
-    """Go on until the task is done (-1), or until more room is wanted (for how many patterns)."""
-    place, length, member, code_at, raw_at = frames[0], frames[1], frames[2], frames[3], frames[4]
-    root, s, n_touched, n_waiting = state[ROOT], state[DEPTH], state[TOUCHED], 0
-    mask = uint64(len(table) - 1)
-    last_bits = k - 1 + colour_bits
-    last_shift = (k - 1) * (k - 2) // 2
-    while True:
-        if s == 0:  # the next root, with its neighbours above it in the queue
-            if root >= 0:
-                for e in range(indptr[start + root], indptr[start + root + 1]):
-                    mark[indices[e]] = 0
-            root += 1
-            if root >= last_root:
-                if not direct:
-                    n_touched = serve(waiting, n_waiting, table, cache, touched, n_touched, state)
-                state[TOUCHED] = n_touched
-                return -1
-            size = 0
-            for e in range(indptr[start + root], indptr[start + root + 1]):
-                u = indices[e]
-                if u > root:
-                    queue[size] = u
-                    size += 1
-                    mark[u] = 1
-            if size == 0:
-                continue
-            s = 1
-            member[0] = root
-            own[0] = colours[start + root]
-            code_at[1] = 0
-            raw_at[1] = own[0]
-            length[1] = size
-            place[1] = -1
-        if place[s] + 1 >= length[s]:  # one vertex back
-            s -= 1
-            if s > 0:
-                clear = np.uint8(~(1 << s))
-                w = member[s]
-                for e in range(indptr[start + w], indptr[start + w + 1]):
-                    mark[indices[e]] &= clear
-            continue
-        w = int64(queue[place[s] + 1])
-        if s == k - 2:
-            wanted = length[s] - place[s] + indptr[start + w + 1] - indptr[start + w]
-            full = n_touched + wanted + PENDING > len(touched)
-            if not direct:
-                full = full or 2 * (state[PATTERNS] + wanted + PENDING) > len(table)
-            if full:
-                if not direct:
-                    n_touched = serve(waiting, n_waiting, table, cache, touched, n_touched, state)
-                state[TOUCHED], state[ROOT], state[DEPTH] = n_touched, root, s
-                return wanted
-        place[s] += 1
-        member[s] = w
-        own[s] = colours[start + w]
-        code = code_at[s] | (int64(mark[w]) << (s * (s - 1) // 2))
-        raw = (raw_at[s] << (s + colour_bits)) | (int64(mark[w]) << colour_bits) | own[s]
-        size = length[s]
-        bit = np.uint8(1 << s)
-        for e in range(indptr[start + w], indptr[start + w + 1]):
-            u = indices[e]
-            if u > root:
-                if mark[u] == 0:
-                    queue[size] = u
-                    size += 1
-                mark[u] |= bit
-        if s < k - 2:  # one vertex more
-            s += 1
-            code_at[s] = code
-            raw_at[s] = raw
-            length[s] = size
-            place[s] = place[s - 1]
-            continue
-        raw <<= last_bits
-        for q in range(place[s] + 1, size):  # or all last vertices at once
-            u = queue[q]
-            slot = raw | (int64(mark[u]) << colour_bits) | int64(colours[start + u])
-            if direct:
-                if amount[slot] == 0:
-                    touched[n_touched] = slot
-                    n_touched += 1
-                amount[slot] += 1
-                continue
-            key = uint64(slot) + uint64(1)
-            at = (key * uint64(0x9E3779B97F4A7C15)) >> uint64(64 - CACHE_BITS) if cached else uint64(0)
-            if cached and cache[at, 0] == key:
-                record = cache[at, 1]
-                if table[record, COPIES] == 0:
-                    touched[n_touched] = record
-                    n_touched += 1
-                table[record, COPIES] += uint64(1)
-                continue
-            own[k - 1] = colours[start + u]
-            full_code = code | (int64(mark[u]) << last_shift)
-            kind = canonical(full_code, own, k, class_of, renaming, group_ptr, group, best, trial)
-            waiting[n_waiting, 0], waiting[n_waiting, 1] = pack(kind, best, k)
-            waiting[n_waiting, 2] = key if cached else uint64(0)
-            prefetch_row(table, int64(hash_words(waiting[n_waiting, 0], waiting[n_waiting, 1]) & mask))
-            n_waiting += 1
-            if n_waiting == PENDING:
-                n_touched = serve(waiting, n_waiting, table, cache, touched, n_touched, state)
-                n_waiting = 0
-        for e in range(indptr[start + w], indptr[start + w + 1]):
-            mark[indices[e]] &= ~bit
-
-
-@helper
-def record_of(high, low, table, state):
-    """Where the record of a canonical pattern is; a new one if it is the first of its kind."""
-    mask = uint64(len(table) - 1)
-    at = hash_words(high, low) & mask
-    while table[at, COLUMN] != 0:
-        if table[at, HIGH] == high and table[at, LOW] == low:
-            return int64(at)
-        at = (at + uint64(1)) & mask
-    state[PATTERNS] += 1
-    table[at, HIGH], table[at, LOW], table[at, COLUMN] = high, low, uint64(state[PATTERNS])
-    return int64(at)
-
-
-@helper
-def serve(waiting, n_waiting, table, cache, touched, n_touched, state):
-    """Count the waiting patterns, whose records should have arrived by now."""
-    for i in range(n_waiting):
-        record = record_of(waiting[i, 0], waiting[i, 1], table, state)
-        if table[record, COPIES] == 0:
-            touched[n_touched] = record
-            n_touched += 1
-        table[record, COPIES] += uint64(1)
-        key = waiting[i, 2]
-        if key:
-            at = (key * uint64(0x9E3779B97F4A7C15)) >> uint64(64 - CACHE_BITS)
-            cache[at, 0], cache[at, 1] = key, uint64(record)
-    return n_touched
-
-
-@helper
-def add_up(k, colour_bits, state, amount, touched, table, own, best, trial, class_of, renaming, group_ptr, group):
-    """Counters of raw patterns into records; touched lists the records afterwards."""
-    n_met = 0
-    for t in range(state[TOUCHED]):
-        slot = touched[t]
-        code, rest = 0, slot
-        for s in range(k - 1, -1, -1):
-            own[s] = rest & ((1 << colour_bits) - 1)
-            code |= ((rest >> colour_bits) & ((1 << s) - 1)) << (s * (s - 1) // 2)
-            rest >>= s + colour_bits
-        kind = canonical(code, own, k, class_of, renaming, group_ptr, group, best, trial)
-        high, low = pack(kind, best, k)
-        record = record_of(high, low, table, state)
-        if table[record, COPIES] == 0:
-            touched[n_met] = record
-            n_met += 1
-        table[record, COPIES] += uint64(amount[slot])
-        amount[slot] = 0
-    state[TOUCHED] = n_met
-
-
-@helper
-def write_out(state, table, touched, out_column, out_amount):
-    """The copies of the touched records, which go back to zero; their number."""
-    for t in range(state[TOUCHED]):
-        record = touched[t]
-        out_column[t] = int64(table[record, COLUMN]) - 1
-        out_amount[t] = int64(table[record, COPIES])
-        table[record, COPIES] = 0
-    return state[TOUCHED]
 
 
 @helper
@@ -344,21 +150,3 @@ def longer(array):
     twice = np.empty(2 * len(array), array.dtype)
     twice[: len(array)] = array
     return twice
-
-
-@helper
-def grown(table, touched, state):
-    """The table with as much room again; touched follows the records to their new places."""
-    new = np.zeros((2 * len(table), 4), np.uint64)
-    mask = uint64(len(new) - 1)
-    for old in range(len(table)):
-        if table[old, COLUMN]:
-            at = hash_words(table[old, HIGH], table[old, LOW]) & mask
-            while new[at, COLUMN]:
-                at = (at + uint64(1)) & mask
-            for field in range(4):
-                new[at, field] = table[old, field]
-            table[old, HIGH] = at
-    for t in range(min(len(touched), state[TOUCHED])):
-        touched[t] = int64(table[touched[t], HIGH])
-    return new

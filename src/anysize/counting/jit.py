@@ -63,8 +63,11 @@ class _LightCache:
 
 
 def specialise(function: Callable, helpers: tuple[Callable, ...], **constants: int) -> Callable:
-    """An entry compiled with these constants; it calls its helpers compiled with the same."""
-    scope = dict(function.__globals__) | constants
+    """An entry compiled with these constants; it calls its helpers, of any file, compiled with the same."""
+    scope = {}
+    for each in (*helpers, function):
+        scope |= each.__globals__  # one scope for all: a name must mean the same in all their files
+    scope |= constants
     suffix = "_".join(f"{name}{value}" for name, value in sorted(constants.items()))
     for each in (*helpers, function):
         bound = FunctionType(each.__code__, scope, each.__name__, each.__defaults__)

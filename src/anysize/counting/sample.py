@@ -20,9 +20,9 @@ from anysize.counting.bits import fetch_add
 from anysize.counting.canonical import canonical, pack, pattern_tables, unpack
 from anysize.counting.cliques import count_cliques
 from anysize.counting.columns import Columns
-from anysize.counting.enumerate import COLUMN, HIGH, LOW, PATTERNS, grown, record_of
 from anysize.counting.jit import entry, helper
 from anysize.counting.parallel import Tick, pull_in_threads
+from anysize.counting.pattern_table import COLUMN, PATTERNS, grown, packed_patterns, record_of
 from anysize.counting.trees import spanning_trees, tree_plans
 from anysize.graphs import GraphSet
 
@@ -275,7 +275,7 @@ def _sample(
     image = np.zeros(8, np.int64)
     own, best, trial = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
     by_class = np.zeros((n_trees, len(group_ptr) - 1), np.int64)
-    state = np.zeros(4, np.int64)
+    state = np.zeros(2, np.int64)
     table = np.zeros((1 << 12, 4), np.uint64)
     by_tree = np.zeros((n_trees, 1 << 10), np.int64)
     nothing = np.zeros(0, np.int64)
@@ -302,11 +302,7 @@ def _sample(
         )  # fmt: skip
     if not coloured:
         return _by_class(by_class, k)
-    high, low = np.empty(state[PATTERNS], np.uint64), np.empty(state[PATTERNS], np.uint64)
-    for at in range(len(table)):
-        if table[at, COLUMN]:
-            column = int64(table[at, COLUMN]) - 1
-            high[column], low[column] = table[at, HIGH], table[at, LOW]
+    high, low = packed_patterns(table, state)
     return high, low, by_tree[:, : state[PATTERNS]].copy()
 
 
