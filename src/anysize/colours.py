@@ -96,7 +96,8 @@ def _decode_one_hot(array: NDArray[Any], what: str) -> tuple[NDArray[np.uint16],
     if not rows.all():
         at = np.flatnonzero(~rows)[0]
         raise GraphError(
-            f"{what}: row {at} is not one-hot ({array[at].tolist()[:8]}); expected a single 1 and zeros elsewhere."
+            f"{what}: row {at} is not one-hot ({array[at].tolist()[:8]}); expected a single 1 and zeros elsewhere. "
+            "Several attributes of a vertex make one colour as text, such as 'C+1'."
         )
     palette = check_palette(range(array.shape[1]))
     return array.argmax(axis=1).astype(np.uint16), palette

@@ -11,6 +11,7 @@ from typing import Any
 import igraph
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -72,6 +73,8 @@ def test_paths_are_read(tmp_path: Path) -> None:
     [
         (np.zeros((2, 2)), None, "may be an edge list or an adjacency matrix; call GraphSet.from_edges or"),
         ([np.zeros((2, 2))], None, "may be an edge list or an adjacency matrix"),
+        ([pd.DataFrame(np.zeros((2, 2)))], None, "An array of shape (2, 2) may be an edge list or an adjacency matrix"),
+        (pd.DataFrame(np.zeros((2, 2))), None, "An array of shape (2, 2) may be an edge list or an adjacency matrix"),
         (
             [nx.path_graph(2), igraph.Graph.Ring(3)],
             None,

@@ -9,6 +9,7 @@ from typing import Any
 import igraph
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 
@@ -195,6 +196,31 @@ def test_pyg_column_of_floats_says_how_to_cast_it() -> None:
     assert GraphSet.from_pyg(data, colour="x").palette == (0,)
 
 
+@pytest.mark.parametrize("read", [GraphSet.from_networkx, GraphSet.from_pyg, GraphSet.from_igraph])
+def test_one_attribute_is_the_colour(read: Any) -> None:
+    with pytest.raises(GraphError, match=re.escape("got ['atom', 'charge']. Join several into one first")):
+        read([], colour=["atom", "charge"])
+
+
+def test_tuples_are_no_colours() -> None:
+    graph = nx.path_graph(2)
+    nx.set_node_attributes(graph, ("C", 1), "kind")
+    with pytest.raises(GraphError, match="Several attributes of a vertex make one colour as text, such as"):
+        GraphSet.from_networkx(graph, colour="kind")
+
+
+def test_pyg_strings_in_a_column_are_colours() -> None:
+    data = Data(num_nodes=2, edge_index=None, kind=[["C"], ["O"]])
+    assert GraphSet.from_pyg(data, colour="kind").palette == ("C", "O")
+
+
+def test_pyg_data_of_several_kinds_of_vertices_are_refused() -> None:
+    hetero = pytest.importorskip("torch_geometric.data").HeteroData()
+    for read in (GraphSet.from_pyg, as_graphset):
+        with pytest.raises(GraphError, match=r"got torch_geometric\.HeteroData"):
+            read(hetero)
+
+
 def test_pyg_column_of_integers_holds_colours() -> None:
     data = Data(num_nodes=2, edge_index=np.array([[0], [1]]), z=np.array([[6], [8]]))
     assert GraphSet.from_pyg(data, colour="z").colour_names() == (6, 8)
@@ -212,12 +238,16 @@ def test_pyg_column_of_integers_holds_colours() -> None:
             {"num_nodes": 2, "edge_index": np.array([[0.0], [1.0]])},
             "Graph 0: expected edges as an (m, 2) array",
         ),
+        (
+            {"num_nodes": 4, "edge_index": np.array([[0, 1], [1, 2], [2, 3]])},
+            "Graph 0: expected an edge_index of shape (2, edges); got (3, 2)",
+        ),
         ({"num_nodes": 2, "edge_index": None}, "Graph 0: the PyG Data has no field 'x'"),
         ({"num_nodes": 2, "edge_index": None, "adj_t": 1}, "undo the ToSparseTensor transform"),
         ({"num_nodes": 2, "edge_index": None, "x": np.eye(3)}, "Graph 0 has 2 vertices but 3 colours"),
         (
             {"num_nodes": 2, "edge_index": None, "x": np.ones((2, 2))},
-            "graph 0, field 'x': row 0 is not one-hot",
+            "Graph 0: the field 'x' has 2 columns and is not one-hot; give every vertex one category in a field of its",
         ),
     ],
 )
@@ -305,6 +335,17 @@ def test_several_matrices() -> None:
     assert GraphSet.from_scipy(np.stack([triangle, triangle])).edge_counts.tolist() == [3, 3]
 
 
+def test_matrices_may_be_data_frames_and_tensors() -> None:
+    torch = pytest.importorskip("torch")
+    triangle = 1 - np.eye(3)
+    for make in (pd.DataFrame, lambda matrix: torch.tensor(matrix, requires_grad=True)):
+        assert GraphSet.from_scipy(make(triangle)).edge_counts.tolist() == [3]
+        assert GraphSet.from_scipy([make(triangle), make(np.zeros((2, 2)))]).sizes.tolist() == [3, 2]
+    assert GraphSet.from_scipy(torch.zeros(2, 4, 4)).sizes.tolist() == [4, 4]
+    with pytest.raises(GraphError, match="expected a matrix of numbers"):
+        GraphSet.from_scipy(pd.DataFrame({"a": ["x", "y"], "b": ["x", "y"]}))
+
+
 def test_matrix_diagonals_are_self_loops() -> None:
     with pytest.warns(GraphWarning, match="Dropped 3 self loops and 0 repeated"):
         assert GraphSet.from_scipy(np.ones((3, 3))).edge_counts.tolist() == [3]
@@ -373,6 +414,7 @@ def test_edges_of_several_graphs() -> None:
         ({"edges": [(0, 1), (2,)]}, "rows that differ"),
         ({"edges": [0, 1]}, "shape (2,)"),
         ({"edges": ["ab"]}, "shape (1,)"),
+        ({"edges": [("ann", "bob")]}, "got names, such as 'ann'. Pass networkx.Graph(edges) to GraphSet.from_networkx"),
         ({"edges": 5}, "Expected edges or a list of them; got int"),
         ({"edges": [(0, 2**31)], "n_vertices": 2**31 + 1}, "Graph 0 has 2147483649 vertices"),
         ({"edges": np.array([[0, 2**63]], np.uint64)}, "vertex 9223372036854775808 is above the limit"),

@@ -119,6 +119,13 @@ def test_pyg() -> None:
     data.x, data.z = None, torch.tensor([1, 2, 1])
     data.edge_attr, data.edge_weight = torch.tensor([[1.0], [2.0]]), torch.tensor([1.0, 1.0])
     assert told(GraphSet.from_pyg, data, colour="z") == "Edges have the field 'edge_attr', which is not used."
+    assert "Vertices have the field 'z', which is not used; pass colour='z'" in told(GraphSet.from_pyg, data)
+    data.z, data.atoms, data.train_mask, data.order = None, ["C", "C", "O"], data.z > 1, [1.0, 2.0]
+    assert "Vertices have the field 'atoms', " in told(GraphSet.from_pyg, [data, data])
+    assert "edges have the fields 'edge_attr', 'order', which are" in told(GraphSet.from_pyg, [data, data])
+    other = Data(edge_index=edges, num_nodes=3)
+    assert told(GraphSet.from_pyg, [data, other]) == "Edges have the field 'edge_attr', which is not used."
+    data.atoms = data.order = None
     data.edge_attr, data.x = None, torch.eye(3).to_sparse()
     assert "the field 'x'" in told(GraphSet.from_pyg, data)
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -11,8 +10,8 @@ import numpy as np
 from anysize.errors import GraphError
 from anysize.graphs import GraphSet, empty_set
 from anysize.readers.files import read
-from anysize.readers.kinds import TITLES, Kind, kind_of, type_name
-from anysize.readers.memory import from_igraph, from_networkx, from_scipy
+from anysize.readers.kinds import TITLES, Kind, is_array, kind_of, type_name
+from anysize.readers.memory import from_igraph, from_networkx, from_scipy, listed
 from anysize.readers.pyg import from_pyg
 
 _ACCEPTED = "a GraphSet, a path, or networkx, igraph, PyG or scipy sparse graphs (one or a list)"
@@ -35,7 +34,7 @@ def as_graphset(graphs: Any, colour: str | None = None, *, warn: bool = True) ->
     if isinstance(graphs, (str, os.PathLike)):
         _no_colour(colour, "a file")
         return read(graphs)
-    if isinstance(graphs, np.ndarray) and graphs.dtype != object:
+    if is_array(graphs) and (np.ndim(graphs) > 1 or np.asarray(graphs).dtype.kind != "O"):
         raise _array_error(graphs)
     kind = kind_of(graphs)
     if kind == "graphset":
@@ -43,9 +42,7 @@ def as_graphset(graphs: Any, colour: str | None = None, *, warn: bool = True) ->
         return graphs  # type: ignore[no-any-return]
     if kind is not None:
         return _convert(graphs, kind, colour, warn)
-    if isinstance(graphs, (bytes, dict)) or not isinstance(graphs, Iterable):
-        raise GraphError(f"Expected {_ACCEPTED}; got {type_name(graphs)}.")
-    items = list(graphs)
+    items = listed(graphs, _ACCEPTED, "")
     return _convert(items, _common_kind(items), colour, warn) if items else empty_set()
 
 
@@ -64,7 +61,7 @@ def _common_kind(items: list[Any]) -> Kind:
     kinds = []
     for graph, item in enumerate(items):
         kind = kind_of(item)
-        if isinstance(item, np.ndarray):
+        if is_array(item):
             raise _array_error(item)
         if kind is None:
             raise GraphError(f"Graph {graph} of the list is of type {type_name(item)}; expected {_ACCEPTED}.")
@@ -78,9 +75,9 @@ def _common_kind(items: list[Any]) -> Kind:
     return kinds[0]
 
 
-def _array_error(array: np.ndarray[Any, Any]) -> GraphError:
+def _array_error(array: Any) -> GraphError:
     return GraphError(
-        f"A numpy array of shape {array.shape} may be an edge list or an adjacency matrix; "
+        f"An array of shape {tuple(np.shape(array))} may be an edge list or an adjacency matrix; "
         "call GraphSet.from_edges or GraphSet.from_scipy."
     )
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+
 from anysize.graphs import GraphSet
 
 Kind: TypeAlias = Literal["graphset", "networkx", "igraph", "pyg", "scipy"]
@@ -40,6 +42,16 @@ def kind_of(value: Any) -> Kind | None:
         if kind is not None:
             return kind
     return None
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value holds an array of numbers: numpy's, a data frame, a tensor; and neither a graph nor a list.
+
+    >>> import numpy as np
+    >>> is_array(np.zeros((2, 2))), is_array([[0, 1], [1, 0]])
+    (True, False)
+    """
+    return hasattr(value, "__array__") and kind_of(value) is None and np.ndim(value) > 0
 
 
 def type_name(value: Any) -> str:

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 
 from anysize.errors import GraphError
 from anysize.graphs import MAX_VERTICES_PER_GRAPH, GraphSet, IntArray
-from anysize.readers.kinds import TITLES, Kind, kind_of, type_name
+from anysize.readers.kinds import TITLES, Kind, is_array, kind_of, type_name
 from anysize.readers.pieces import Piece, join, length_of
 from anysize.readers.unused import of_igraph, of_networkx, tell, unused_weights
 
@@ -48,7 +48,7 @@ def from_igraph(graphs: Any, colour: str | None = None, y: ArrayLike | None = No
 
 
 def from_scipy(matrices: Any, colours: Any = None, y: ArrayLike | None = None, *, warn: bool = True) -> GraphSet:
-    """A set from one square adjacency matrix or several, scipy sparse or numpy; any non-zero is an edge.
+    """A set from one square adjacency matrix or several, scipy sparse, numpy, pandas or torch; any non-zero is an edge.
 
     Weights are not used; where there are several, a warning says so. Matrices of correlations, where hardly an entry is
     zero, need a threshold first: ``abs(matrix) > 0.5``.
@@ -64,8 +64,8 @@ def from_scipy(matrices: Any, colours: Any = None, y: ArrayLike | None = None, *
     >>> from_scipy(np.array([[0, 2, 0], [0, 0, 2], [0, 0, 0]])).edges().tolist()
     [[0, 1], [1, 2]]
     """
-    single = kind_of(matrices) == "scipy" or (isinstance(matrices, np.ndarray) and matrices.ndim == 2)
-    items = [matrices] if single else _listed(matrices, "a scipy sparse matrix, a 2-D numpy array")
+    single = kind_of(matrices) == "scipy" or (is_array(matrices) and np.ndim(matrices) == 2)
+    items = [matrices] if single else listed(matrices, "a scipy sparse matrix, a 2-D numpy array")
     parts = _parts(colours, single, len(items), "colours")
     pairs = zip(items, parts, strict=True)
     pieces = [_matrix_piece(item, graph, part) for graph, (item, part) in enumerate(pairs)]
@@ -95,7 +95,7 @@ def from_edges(
     >>> from_edges([[(0, 1)], [(0, 1), (1, 2)]], y=["a", "b"])
     GraphSet(2 graphs, 5 vertices, 3 edges, 2 classes)
     """
-    given: Any = edges if isinstance(edges, (list, tuple)) or hasattr(edges, "__array__") else _listed(edges, "edges")
+    given: Any = edges if isinstance(edges, (list, tuple)) or hasattr(edges, "__array__") else listed(edges, "edges")
     single = not _holdsseveral(given)
     items = [given] if single else list(given)
     sizes = _parts(n_vertices, single, len(items), "n_vertices")
@@ -107,15 +107,28 @@ def from_edges(
 # ---- one graph or several ------------------------------------------------------------------------
 
 
-def _listed(graphs: Any, expected: str) -> list[Any]:
+def listed(graphs: Any, expected: str, several: str = " or a list of them") -> list[Any]:
+    """A list of what can be iterated over; an error that says what was expected for what cannot."""
+    refused = GraphError(f"Expected {expected}{several}; got {type_name(graphs)}.")
     if isinstance(graphs, (str, bytes, dict)) or not isinstance(graphs, Iterable):
-        raise GraphError(f"Expected {expected} or a list of them; got {type_name(graphs)}.")
-    return list(graphs)
+        raise refused
+    try:
+        return list(graphs)
+    except NotImplementedError:  # HeteroData of PyG look like iterables
+        raise refused from None
+
+
+def check_attribute(colour: Any) -> None:
+    """Refuse several names of attributes where one is asked for."""
+    if isinstance(colour, (list, tuple, set, dict, np.ndarray)):
+        raise GraphError(
+            f"colour names one vertex attribute; got {colour!s:.60}. Join several into one first, as text: 'C+1'."
+        )
 
 
 def several(graphs: Any, kind: Kind) -> list[Any]:
     """A list of graphs, all of the kind."""
-    items = [graphs] if kind_of(graphs) == kind else _listed(graphs, f"a {TITLES[kind]}")
+    items = [graphs] if kind_of(graphs) == kind else listed(graphs, f"a {TITLES[kind]}")
     for graph, item in enumerate(items):
         if kind_of(item) != kind:
             raise GraphError(f"Graph {graph} of the list is a {type_name(item)}; expected a {TITLES[kind]}.")
@@ -130,6 +143,7 @@ def _from_kind(
     piece: Callable[[Any, int, str | None], Piece],
     unused: Callable[[Sequence[Any], str | None], Iterable[str]] | None,
 ) -> GraphSet:
+    check_attribute(colour)
     items = several(graphs, kind)
     found = join([piece(item, graph, colour) for graph, item in enumerate(items)], y, f"attribute {colour!r}")
     if unused is not None:
@@ -169,6 +183,11 @@ def ends_of(pairs: Any, graph: int) -> IntArray:
         raise GraphError(f"Graph {graph}: expected edges as pairs of vertex numbers; got rows that differ.") from None
     if array.size == 0 and array.ndim <= 2:
         return np.zeros((0, 2), np.int64)
+    if array.dtype.kind == "U" and array.ndim == 2:
+        raise GraphError(
+            f"Graph {graph}: expected edges as pairs of vertex numbers; got names, such as {str(array[0, 0])!r}. "
+            "Pass networkx.Graph(edges) to GraphSet.from_networkx, which takes vertices of any name."
+        )
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
         raise GraphError(
             f"Graph {graph}: expected edges as an (m, 2) array of integers; got {array.dtype} of shape {array.shape}."
@@ -211,8 +230,11 @@ def _without_colour(graph: int, vertex: Any, colour: str) -> GraphError:
 
 def _matrix_piece(item: Any, graph: int, colours: Any) -> Piece:
     sparse = kind_of(item) == "scipy"
-    if not sparse and not isinstance(item, np.ndarray):
-        raise GraphError(f"Graph {graph} is a {type_name(item)}; expected a scipy sparse matrix or a 2-D numpy array.")
+    if not sparse:
+        if not is_array(item):
+            wanted = "a scipy sparse matrix or a 2-D numpy array"
+            raise GraphError(f"Graph {graph} is a {type_name(item)}; expected {wanted}.")
+        item = np.asarray(item.detach().cpu() if hasattr(item, "detach") else item)
     if item.ndim != 2 or item.shape[0] != item.shape[1]:
         raise GraphError(f"Graph {graph}: an adjacency matrix is square; this one has shape {item.shape}.")
     if item.dtype.kind not in "biuf":
@@ -222,9 +244,8 @@ def _matrix_piece(item: Any, graph: int, colours: Any) -> Piece:
         entries.sum_duplicates()
         rows, columns, weights = entries.row, entries.col, entries.data
     else:
-        array = np.asarray(item)
-        rows, columns = np.nonzero(array)
-        weights = array[rows, columns]
+        rows, columns = np.nonzero(item)
+        weights = item[rows, columns]
     # Fisher's z of a correlation matrix is infinite on the diagonal, which holds no edges.
     broken = np.flatnonzero(~np.isfinite(weights) & (rows != columns))
     if broken.size:

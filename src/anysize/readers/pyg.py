@@ -10,9 +10,11 @@ from numpy.typing import ArrayLike, NDArray
 
 from anysize.errors import GraphError
 from anysize.graphs import GraphSet
-from anysize.readers.memory import ends_of, several
+from anysize.readers.memory import check_attribute, ends_of, several
 from anysize.readers.pieces import Piece, join
 from anysize.readers.unused import rows_vary, tell, unused_edges, unused_vertices
+
+_NO_COLOURS = frozenset({"pos", "batch", "y", "id", "name", "n_id"})  # places, numbers and labels of vertices
 
 
 def from_pyg(data: Any, colour: str | None = None, y: ArrayLike | None = None, *, warn: bool = True) -> GraphSet:
@@ -22,11 +24,13 @@ def from_pyg(data: Any, colour: str | None = None, y: ArrayLike | None = None, *
 
     Args:
         data: the graphs; ``edge_index`` may hold each edge once or in both directions.
-        colour: the field with one integer per vertex (one column allowed) or one-hot rows, such as ``"x"``;
-            without it the graphs are uncoloured.
+        colour: the field with one integer or string per vertex (one column allowed) or one-hot rows, such as ``"x"``;
+            without it the graphs are uncoloured. Of a field with several columns make one first:
+            ``data.atom = data.x[:, 0]``.
         y: one label per graph; without it the ``y`` of the graphs, if each holds exactly one number.
         warn: False to say nothing of what is not used.
     """
+    check_attribute(colour)
     items = [graph for item in several(data, "pyg") for graph in _unpacked(item)]
     pieces = [_piece(item, graph, colour) for graph, item in enumerate(items)]
     complaint = None
@@ -58,7 +62,10 @@ def _piece(item: Any, graph: int, colour: str | None) -> Piece:
     index = getattr(item, "edge_index", None)
     if index is None and getattr(item, "adj_t", None) is not None:
         raise GraphError(f"Graph {graph}: the PyG Data has adj_t but no edge_index; undo the ToSparseTensor transform.")
-    ends = ends_of([] if index is None else _to_numpy(index).T, graph)
+    pairs = np.zeros((2, 0), np.int64) if index is None else _to_numpy(index)
+    if pairs.size and (pairs.ndim != 2 or len(pairs) != 2):
+        raise GraphError(f"Graph {graph}: expected an edge_index of shape (2, edges); got {pairs.shape}.")
+    ends = ends_of(pairs.T, graph)
     colours = None if colour is None else _colours(item, graph, colour)
     return Piece(int(size), ends[:, 0], ends[:, 1], colours)
 
@@ -69,13 +76,18 @@ def _colours(item: Any, graph: int, colour: str) -> NDArray[Any]:
         raise GraphError(f"Graph {graph}: the PyG Data has no field {colour!r}; name one, or leave out colour.")
     colours = _to_numpy(field)
     if colours.ndim == 2 and colours.shape[1] == 1:
-        if colours.dtype.kind in "iu":
+        if colours.dtype.kind in "iuU":
             return colours[:, 0]  # a column of categories, not a one-hot row of width one
         if not (colours == 1).all():
             raise GraphError(
                 f"Graph {graph}: the field {colour!r} is one column of {colours.dtype}; cast categories to integers, "
                 f"data.{colour} = data.{colour}.long(), and bin continuous values first."
             )
+    if colours.ndim == 2 and ((colours != 0).sum(axis=1) != 1).any():
+        raise GraphError(
+            f"Graph {graph}: the field {colour!r} has {colours.shape[1]} columns and is not one-hot; give every vertex "
+            f"one category in a field of its own, such as data.kind = data.{colour}[:, 0], and pass colour='kind'."
+        )
     return colours
 
 
@@ -97,9 +109,18 @@ def _own_labels(items: Sequence[Any]) -> tuple[NDArray[Any] | None, str | None]:
 
 
 def _unused(items: Sequence[Any], colour: str | None) -> Iterator[str]:
-    if colour is None and _varies(items, "x"):
-        yield from unused_vertices(["x"], "field", " if it holds categories or one-hot rows")
-    yield from unused_edges([name for name in ("edge_attr", "edge_weight") if _varies(items, name)], "field")
+    if colour is None:
+        fields = _common(items, "node_attrs", {"x"}) - _NO_COLOURS
+        own = [name for name in fields if not name.endswith("_mask") and _varies(items, name)]
+        yield from unused_vertices(own, "field", " if it holds categories or one-hot rows")
+    edges = _common(items, "edge_attrs", {"edge_attr", "edge_weight"}) - {"edge_index"}
+    yield from unused_edges([name for name in edges if _varies(items, name)], "field")
+
+
+def _common(items: Sequence[Any], level: str, usual: set[str]) -> set[str]:
+    """The usual fields, and those that PyG takes for fields of vertices, or of edges, in every graph."""
+    own = [set(getattr(item, level)()) if hasattr(item, level) else usual for item in items]
+    return usual.union(set.intersection(*own) if own else ())
 
 
 def _varies(items: Sequence[Any], name: str) -> bool:
