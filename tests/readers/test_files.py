@@ -11,10 +11,12 @@ import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+import scipy.sparse as sp
+from scipy.io import mmwrite
 
 import anysize as az
 from anysize import GraphError, GraphWarning, read
-from anysize.readers import archive, from_adjacency_csv
+from anysize.readers import archive, from_adjacency_csv, read_edge_lists
 
 
 def write(where: Path, text: str | bytes, name: str = "graph.txt") -> Path:
@@ -103,6 +105,40 @@ def test_gzip_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     path = write(tmp_path, gzip.compress(b"0 1\n" * 100_000), "graph.txt.gz")
     with pytest.raises(GraphError, match="above the limit"):
         read(path)
+
+
+@pytest.mark.parametrize("text", ["ann bob\n", "source,target\n0,1\n", "0 1\n1 bob\n"])
+def test_names_and_headers_say_what_reads_them(tmp_path: Path, text: str) -> None:
+    with pytest.raises(GraphError, match=r"a header begins with #; networkx\.read_edgelist reads names\.$"):
+        read(write(tmp_path, text))
+
+
+def test_the_sizes_of_a_matrix_market_file_are_no_edge(tmp_path: Path) -> None:
+    path = tmp_path / "graph.mtx"
+    mmwrite(path, sp.coo_array(np.eye(3, k=1)))
+    with pytest.raises(GraphError, match=r"is a Matrix Market file; pass scipy\.io\.mmread"):
+        read(path)
+
+
+def test_a_folder_of_edge_lists_is_a_set_with_names(tmp_path: Path) -> None:
+    write(tmp_path, "10 20\r\n20 30\r\n", "b.2.edges")
+    write(tmp_path, "# one edge\n5 6\n6 6\n", "a.txt")
+    write(tmp_path, gzip.compress(b"0 1\n1 2\n2 0\n2 2\n"), "c.edgelist.gz")
+    write(tmp_path, "no edges here", "README.md")
+    (tmp_path / "more.txt").mkdir()
+    with pytest.warns(GraphWarning, match="Dropped 2 self loops and 0 repeated edges while reading 3 graphs") as caught:
+        graphs = read(tmp_path)
+    assert len(caught) == 1
+    assert graphs.names == ("a", "b.2", "c")
+    assert graphs.sizes.tolist() == [2, 3, 3]
+    assert graphs.edge_counts.tolist() == [1, 2, 3]
+    write(tmp_path, "1 x\n", "d.txt")
+    with pytest.raises(GraphError, match=r"d\.txt, line 1: expected 2 integers"):
+        read(tmp_path)
+    with pytest.raises(
+        GraphError, match=r"holds no edge lists: looked for files that end in \.txt, \.edges, \.edgelist"
+    ):
+        read_edge_lists(tmp_path / "more.txt")
 
 
 # ---- adjacency matrices --------------------------------------------------------------------------
@@ -214,7 +250,7 @@ def test_broken_matrices_are_named_with_their_line(tmp_path: Path, text: str, me
 def test_paths_that_hold_nothing_say_what_was_looked_for(tmp_path: Path) -> None:
     with pytest.raises(GraphError, match="There is no file or folder"):
         read(tmp_path / "missing")
-    with pytest.raises(GraphError, match=r"looked for a TU set .* and for adjacency matrices"):
+    with pytest.raises(GraphError, match=r"looked for a TU set .* for adjacency matrices .* and for edge lists"):
         read(tmp_path)
     with pytest.raises(GraphError, match=r"looked for files \*\.csv"):
         from_adjacency_csv(tmp_path)

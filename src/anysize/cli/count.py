@@ -27,7 +27,9 @@ class Denominator(StrEnum):
 
 
 def count(
-    file: Annotated[Path, typer.Argument(help="TU folder or zip, edge list (.txt, .txt.gz), folder of adjacency CSV.")],
+    file: Annotated[
+        Path, typer.Argument(help="TU folder or zip, edge list (.txt, .txt.gz), folder of edge lists or CSV matrices.")
+    ],
     k: Annotated[str, typer.Option("--k", help="Pattern size 1..7, or several: 5, 3,4 or 1-4.")] = "4",
     colours: Annotated[bool, typer.Option("--colours/--no-colours", help="Tell vertices apart by colour.")] = True,
     over: Annotated[Denominator, typer.Option(help="What densities are shares of.")] = Denominator.subsets,

@@ -5,7 +5,7 @@
 
 from anysize.readers.adjacency import from_adjacency_csv
 from anysize.readers.convert import as_graphset
-from anysize.readers.edgelist import read_edge_list
+from anysize.readers.edgelist import read_edge_list, read_edge_lists
 from anysize.readers.files import read
 from anysize.readers.memory import from_edges, from_igraph, from_networkx, from_scipy
 from anysize.readers.pyg import from_pyg
@@ -22,6 +22,7 @@ __all__ = [
     "from_scipy",
     "read",
     "read_edge_list",
+    "read_edge_lists",
     "read_tu",
     "to_networkx",
     "to_pyg",

@@ -8,9 +8,13 @@ from pathlib import Path
 import numpy as np
 
 from anysize.errors import GraphError
-from anysize.graphs import GraphSet, assemble
+from anysize.graphs import GraphSet
 from anysize.readers.archive import read_bytes, read_gzip
+from anysize.readers.pieces import Piece, join
 from anysize.readers.text import integer_pairs, line_of_row
+
+ENDINGS = (".txt", ".edges", ".edgelist")
+_HINT = " Vertices are numbers, and a header begins with #; networkx.read_edgelist reads names."
 
 
 def read_edge_list(path: str | os.PathLike[str]) -> GraphSet:
@@ -20,11 +24,42 @@ def read_edge_list(path: str | os.PathLike[str]) -> GraphSet:
     and lines that begin with ``#`` or ``%``. Vertices are renumbered 0, 1, ... by ascending number, so that
     numbers that do not occur leave no isolated vertices behind; numbers without gaps from 0 stay as they are.
     """
-    file = Path(path)
+    return join([_piece(Path(path))])
+
+
+def read_edge_lists(folder: str | os.PathLike[str]) -> GraphSet:
+    """One graph per edge list of a folder, in the order of file names, named by them without their endings.
+
+    The files are those that end in .txt, .edges or .edgelist, plain or gzipped; each is read as by `read_edge_list`.
+    """
+    files = edge_lists(Path(folder))
+    if not files:
+        raise GraphError(f"{folder} holds no edge lists: looked for files that end in {', '.join(ENDINGS)}.")
+    return join([_piece(file) for file in files], names=[_stem(file) for file in files])
+
+
+def edge_lists(folder: Path) -> list[Path]:
+    """The files of a folder that are edge lists by their names, in order."""
+    return sorted(file for file in folder.glob("*") if _stem(file) != file.name and file.is_file())
+
+
+def _stem(file: Path) -> str:
+    """The name without the ending of an edge list; all of it where it has none.
+
+    >>> _stem(Path("ego.12.edges.gz")), _stem(Path("notes.md"))
+    ('ego.12', 'notes.md')
+    """
+    bare = file.name.removesuffix(".gz")
+    return next((bare.removesuffix(ending) for ending in ENDINGS if bare.endswith(ending)), file.name)
+
+
+def _piece(file: Path) -> Piece:
     data = read_gzip(file) if is_gzip(file) else read_bytes(file)
     if b"\0" in data:
         raise GraphError(f"{file} is not a text file: looked for lines with two vertex numbers.")
-    ends, text = integer_pairs(data, str(file))
+    if data.startswith(b"%%MatrixMarket"):  # its first line of numbers is no edge
+        raise GraphError(f"{file} is a Matrix Market file; pass scipy.io.mmread({str(file)!r}) to GraphSet.from_scipy.")
+    ends, text = integer_pairs(data, str(file), _HINT)
     if not len(ends):
         raise GraphError(f"{file} holds no edges: looked for lines with two vertex numbers.")
     negative = np.flatnonzero((ends < 0).any(axis=1))
@@ -35,7 +70,7 @@ def read_edge_list(path: str | os.PathLike[str]) -> GraphSet:
     present = np.unique(ends)
     if len(present) != vertices:
         ends, vertices = np.searchsorted(present, ends), len(present)
-    return assemble([vertices], ends[:, 0], ends[:, 1])
+    return Piece(vertices, ends[:, 0], ends[:, 1])
 
 
 def is_gzip(path: Path) -> bool:

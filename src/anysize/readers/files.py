@@ -10,7 +10,7 @@ from anysize.errors import GraphError
 from anysize.graphs import GraphSet
 from anysize.readers.adjacency import from_adjacency_csv
 from anysize.readers.archive import Folder
-from anysize.readers.edgelist import read_edge_list
+from anysize.readers.edgelist import ENDINGS, edge_lists, read_edge_list, read_edge_lists
 from anysize.readers.tu import read_tu, tu_sets
 
 
@@ -19,6 +19,7 @@ def read(path: str | os.PathLike[str], name: str | None = None) -> GraphSet:
 
     - a TU folder (or its parent), or a zip file of one: see `read_tu`
     - another folder with CSV files, an adjacency matrix each: see `from_adjacency_csv`
+    - a folder with edge lists (.txt, .edges, .edgelist), a graph each: see `read_edge_lists`
     - any other file: an edge list, plain or gzipped, see `read_edge_list`
 
     Args:
@@ -52,7 +53,9 @@ def _read_folder(where: Path, name: str | None) -> GraphSet:
         return read_tu(where, name)
     if any(where.glob("*.csv")):
         return from_adjacency_csv(where)
+    if edge_lists(where) and not any(where.glob("*_graph_indicator.txt")):  # that one has lost its edges
+        return read_edge_lists(where)
     raise GraphError(
-        f"{where} holds no graphs: looked for a TU set (NAME_A.txt, NAME/NAME_A.txt) "
-        "and for adjacency matrices (*.csv)."
+        f"{where} holds no graphs: looked for a TU set (NAME_A.txt, NAME/NAME_A.txt), "
+        f"for adjacency matrices (*.csv) and for edge lists (*{', *'.join(ENDINGS)})."
     )

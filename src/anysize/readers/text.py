@@ -55,10 +55,11 @@ def integer_table(data: bytes, where: str, columns: int) -> IntArray:
     return np.array(rows, np.int64).reshape(len(rows), columns)
 
 
-def integer_pairs(data: bytes, where: str) -> tuple[IntArray, bytes]:
+def integer_pairs(data: bytes, where: str, hint: str = "") -> tuple[IntArray, bytes]:
     """The first two columns of an edge list, and the text they were read from.
 
-    Empty lines and lines that begin with # or % are skipped, further columns are ignored.
+    Empty lines and lines that begin with # or % are skipped, further columns are ignored. The error for a line without
+    two integers ends with the hint.
     """
     data = normalise(data)
     if b"#" in data or b"%" in data:
@@ -68,7 +69,7 @@ def integer_pairs(data: bytes, where: str) -> tuple[IntArray, bytes]:
         return table, data
     pattern = re.compile(_row_pattern(2) + rb"(?:[ \t,].*)?")
     lines = enumerate(data.split(b"\n"), 1)
-    rows = [_row(pattern, line, number, where, 2) for number, line in lines if line.strip(b" \t")]
+    rows = [_row(pattern, line, number, where, 2, hint) for number, line in lines if line.strip(b" \t")]
     return np.array(rows, np.int64).reshape(len(rows), 2), data
 
 
@@ -102,11 +103,11 @@ def _row_pattern(columns: int) -> bytes:
     return _SEPARATOR.join([rb"[ \t]*([+-]?[0-9]+)"] * columns)
 
 
-def _row(pattern: re.Pattern[bytes], line: bytes, number: int, where: str, columns: int) -> list[int]:
+def _row(pattern: re.Pattern[bytes], line: bytes, number: int, where: str, columns: int, hint: str = "") -> list[int]:
     match = pattern.fullmatch(line)
     if match is None:
         amount = "one integer" if columns == 1 else f"{columns} integers"
-        raise GraphError(f"{where}, line {number}: expected {amount}; got {shown(line)}.")
+        raise GraphError(f"{where}, line {number}: expected {amount}; got {shown(line)}.{hint}")
     for field in match.groups():
         if len(field) > 18:  # beyond 18 digits an integer may not fit 64 bits
             raise GraphError(f"{where}, line {number}: the number {shown(field)} is too large.")
