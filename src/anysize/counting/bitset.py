@@ -14,9 +14,11 @@ from itertools import pairwise
 import numpy as np
 from numba import int64, uint64
 
-from anysize.counting.bits import lowest_bit, popcount
+from anysize.counting.bits import popcount
+from anysize.counting.bitset_pairs import pair_sums, sweep
+from anysize.counting.bitset_vertices import count_cliques5, list_bits, small_vertex_sums, vertex_sums
 from anysize.counting.jit import specialise
-from anysize.counting.moebius import LENGTH, SUMS, from_complement_sums, from_sums
+from anysize.counting.moebius import AT, LENGTH, SUMS, from_complement_sums, from_sums
 from anysize.counting.parallel import Tick, chunks_by_weight, in_threads
 from anysize.graphs import GraphSet
 
@@ -56,8 +58,8 @@ def _finish(sums, sizes, flipped, k):
 @cache
 def _kernel(width: int):
     """The kernel for rows of that many words (a constant the compiler unrolls), or of any number."""
-    helpers = (fill, codegrees, pair_sums, list_bits, sweep, vertex_sums, count_cliques5)
-    return specialise(kernel, helpers, words=width)
+    over_vertices = (small_vertex_sums, vertex_sums, list_bits, count_cliques5)
+    return specialise(kernel, (fill, codegrees, sweep, pair_sums, *over_vertices), words=width)
 
 
 # ---- kernels: `words` is a constant when they are compiled -------------------------------------------
@@ -66,6 +68,7 @@ words = ANY
 
 
 def kernel(first, indptr, indices, rows, flipped, k, sums):
+    """Fill sums[g] for the graphs g in rows."""
     biggest = 1
     for g in rows:
         biggest = max(biggest, first[g + 1] - first[g])
@@ -80,19 +83,21 @@ def kernel(first, indptr, indices, rows, flipped, k, sums):
     reach = np.empty(64 * most, np.int32)
     members = np.empty(64 * most, np.int64)
     pair = np.empty(most, np.uint64)
-    at_vertex = np.empty((4, 64 * most), np.int64)
+    at_vertex = np.empty((4, 64 * most), np.int64)  # degree; triangles, 4-cycles and 4-cliques at a vertex
     for g in rows:
         n = first[g + 1] - first[g]
         w = words if words > 0 else (n + 63) >> 6
         fill(first[g], n, w, indptr, indices, flipped[g], bits, upper, columns)
         codegrees(n, w, bits, columns, common, at_vertex)
         pair_sums(n, w, bits, upper, columns, common, closed, scratch, pair, at_vertex, k, sums[g])
+        small_vertex_sums(n, at_vertex, sums[g])
         if k == 5:
             vertex_sums(n, w, bits, upper, common, reach, at_vertex, sums[g])
-            sums[g, 29] = count_cliques5(n, w, bits, upper, local, members, pair)
+            sums[g, AT.cliques5] = count_cliques5(n, w, bits, upper, local, members, pair)
 
 
 def fill(start, n, width, indptr, indices, flip, bits, upper, columns):
+    """The rows of one graph, or of its complement."""
     w = words if words > 0 else width
     for i in range(n):
         for q in range(w):
@@ -116,6 +121,7 @@ def fill(start, n, width, indptr, indices, flip, bits, upper, columns):
 
 
 def codegrees(n, width, bits, columns, common, at_vertex):
+    """Common neighbours of all pairs, and so the degrees; whatever else is at a vertex begins with zero."""
     w = words if words > 0 else width
     span = 64 * ((n + 63) >> 6)
     for i in range(n):
@@ -138,275 +144,3 @@ def codegrees(n, width, bits, columns, common, at_vertex):
         at_vertex[1, i] = 0
         at_vertex[2, i] = 0
         at_vertex[3, i] = 0
-
-
-def pair_sums(n, width, bits, upper, columns, common, closed, scratch, pair, at_vertex, k, out):
-    w = words if words > 0 else width
-    blocks = (n + 63) >> 6
-    degree, triangles_at, cycles_at, cliques_at = at_vertex[0], at_vertex[1], at_vertex[2], at_vertex[3]
-    for i in range(n):
-        for b in range(blocks):
-            word = bits[i, b]
-            for x in range(64):
-                bit = (word >> uint64(x)) & uint64(1)
-                closed[i, 64 * b + x] = (common[i, 64 * b + x] - 1) * int64(bit)
-    for i in range(n, 64 * w):
-        degree[i] = 0
-    paths4, squares4, diamonds, books, bulls, darts, bipartite23 = 0, 0, 0, 0, 0, 0, 0
-    kites, gems, edge_cliques4, path_off, wheels, inner_edges, triangle_pairs = 0, 0, 0, 0, 0, 0, 0
-    for i in range(n):
-        di = degree[i]
-        for block in range(i >> 6, blocks):
-            rest = uint64(0)  # edges, and other pairs with at least two common neighbours
-            for x in range(64):
-                rest |= uint64(common[i, 64 * block + x] > 1) << uint64(x)
-            if block == i >> 6:
-                rest &= ~((uint64(2) << uint64(i & 63)) - uint64(1))
-            rest |= upper[i, block]
-            while rest:
-                j = (block << 6) + int64(lowest_bit(rest))
-                rest &= rest - uint64(1)
-                c = int64(common[i, j])
-                adjacent = (bits[i, j >> 6] >> uint64(j & 63)) & uint64(1)
-                dj = degree[j]
-                ordered = c * (c - 1)  # halves and sixths are taken at the end
-                squares4 += ordered
-                cycles_at[i] += ordered
-                cycles_at[j] += ordered
-                bipartite23 += ordered * (c - 2)
-                if adjacent:
-                    paths4 += (di - 1) * (dj - 1)
-                    if c == 0:
-                        continue
-                    triangles_at[i] += c
-                    triangles_at[j] += c
-                    diamonds += ordered
-                    books += ordered * (c - 2)
-                    bulls += c * (di - 2) * (dj - 2)
-                    darts += ordered * (di + dj - 6)
-                if k < 4 or (k < 5 and not adjacent):
-                    continue
-                for q in range(w):
-                    pair[q] = bits[i, q] & bits[j, q]
-                if 8 * c < n:  # few common neighbours: one by one
-                    around, hubs, inner, squares = 0, 0, uint64(0), uint64(0)
-                    for b in range(blocks):
-                        left = pair[b]
-                        while left:
-                            x = (b << 6) + int64(lowest_bit(left))
-                            left &= left - uint64(1)
-                            ones = uint64(0)
-                            for q in range(w):
-                                ones += popcount(pair[q] & bits[x, q])
-                            inner += ones
-                            squares += ones * ones
-                            if adjacent:
-                                around += degree[x]
-                                hubs += int64(closed[i, x]) * int64(closed[j, x])
-                else:  # many: a sweep over all vertices in vector registers
-                    inner, squares = sweep(w, blocks, pair, columns, scratch)
-                    around, hubs = 0, 0
-                    if adjacent:
-                        for b in range(blocks):
-                            word = pair[b]
-                            for x in range(64 * b, 64 * b + 64):
-                                around += int64((word >> uint64(x & 63)) & uint64(1)) * degree[x]
-                                hubs += int64(closed[i, x]) * int64(closed[j, x])
-                pairs_inside = int64(squares - inner)
-                wheels += pairs_inside
-                cliques = int64(inner) // 2
-                inner_edges += cliques * (c - 2)
-                if adjacent:
-                    kites += (c - 1) * (around - 2 * c)
-                    gems += hubs
-                    edge_cliques4 += cliques
-                    cliques_at[i] += cliques
-                    cliques_at[j] += cliques
-                    path_off += cliques * (c - 2)
-                    triangle_pairs += pairs_inside
-    wedges, triangles, claws, paws, edges = 0, 0, 0, 0, 0
-    for i in range(n):
-        d = degree[i]
-        t = triangles_at[i] // 2
-        triangles_at[i] = t
-        cycles_at[i] //= 2
-        edges += d
-        triangles += t
-        wedges += d * (d - 1) // 2
-        claws += d * (d - 1) * (d - 2) // 6
-        paws += t * (d - 2)
-    out[0] = edges // 2
-    out[1] = wedges
-    out[2] = triangles // 3
-    out[3] = claws
-    out[4] = paths4
-    out[5] = paws
-    out[6] = squares4 // 4
-    out[7] = diamonds // 2
-    out[8] = edge_cliques4 // 6
-    out[13] = bulls
-    out[17] = darts // 2
-    out[18] = kites
-    out[19] = bipartite23 // 6
-    out[23] = books // 6
-    out[24] = gems
-    out[25] = inner_edges
-    out[26] = path_off
-    out[27] = wheels // 4
-    out[28] = triangle_pairs // 6
-
-
-def list_bits(set_words, width, members):
-    w = words if words > 0 else width
-    size = 0
-    for q in range(w):
-        rest = set_words[q]
-        while rest:
-            members[size] = (q << 6) + int64(lowest_bit(rest))
-            size += 1
-            rest &= rest - uint64(1)
-    return size
-
-
-def sweep(width, blocks, pair, columns, scratch):
-    """Sums over x in the pair's common neighbourhood of its degree there, and of the square."""
-    w = words if words > 0 else width
-    inner, squares = uint64(0), uint64(0)
-    if words > 0:
-        for b in range(blocks):
-            word = pair[b]
-            for x in range(64):
-                ones = uint64(0)
-                for q in range(w):
-                    ones += popcount(pair[q] & columns[q, 64 * b + x])
-                ones *= (word >> uint64(x)) & uint64(1)
-                inner += ones
-                squares += ones * ones
-    else:
-        for x in range(64 * w):
-            scratch[x] = 0
-        for q in range(w):
-            word = pair[q]
-            for x in range(64 * w):
-                scratch[x] += int64(popcount(word & columns[q, x]))
-        for b in range(w):
-            word = pair[b]
-            for x in range(64):
-                ones = uint64(scratch[64 * b + x]) * ((word >> uint64(x)) & uint64(1))
-                inner += ones
-                squares += ones * ones
-    return inner, squares
-
-
-def vertex_sums(n, width, bits, upper, common, reach, at_vertex, out):
-    w = words if words > 0 else width
-    degree, triangles_at, cycles_at, cliques_at = at_vertex[0], at_vertex[1], at_vertex[2], at_vertex[3]
-    span = 64 if words == 1 else 64 * ((n + 63) >> 6)
-    stars5, forks, paths5, crickets, banners, tadpoles = 0, 0, 0, 0, 0, 0
-    butterflies, lollipops, houses, walks5, tails = 0, 0, 0, 0, 0
-    for i in range(n):
-        d, t = degree[i], triangles_at[i]
-        stars5 += d * (d - 1) * (d - 2) * (d - 3) // 24
-        crickets += t * ((d - 2) * (d - 3) // 2)
-        butterflies += t * (t - 1) // 2
-        banners += cycles_at[i] * (d - 2)
-        lollipops += (cliques_at[i] // 3) * (d - 3)
-        tails += (d - 2) * t
-        a, b = 0, 0
-        for j in range(span):
-            reach[j] = 0
-        for q in range(w):
-            rest = bits[i, q]
-            while rest:
-                x = (q << 6) + int64(lowest_bit(rest))
-                rest &= rest - uint64(1)
-                e = degree[x] - 1
-                a += e
-                b += e * e
-                row = common[x]
-                for j in range(span):
-                    reach[j] += row[j]
-        forks += a * ((d - 1) * (d - 2) // 2)
-        paths5 += (a * a - b) // 2
-        tadpoles += t * (a - 2 * (d - 1))
-        walks = 0
-        for j in range(span):
-            walks += int64(reach[j]) * int64(common[i, j])
-        walks5 += walks
-        for q in range(i >> 6, w):
-            rest = upper[i, q]
-            while rest:
-                x = (q << 6) + int64(lowest_bit(rest))
-                rest &= rest - uint64(1)
-                houses += int64(common[i, x]) * (int64(reach[x]) - d - degree[x] + 1)
-    out[9] = stars5
-    out[10] = forks
-    out[11] = paths5
-    out[12] = crickets
-    out[14] = banners
-    out[15] = tadpoles
-    out[16] = (walks5 - 30 * out[2] - 10 * tails) // 10  # closed 5-walks: cycles, triangles with a tail
-    out[20] = butterflies
-    out[21] = houses
-    out[22] = lollipops
-
-
-def count_cliques5(n, width, bits, upper, local, members, pair):
-    """4-cliques among the upper neighbours of each vertex, in the graph they induce, renumbered."""
-    found = uint64(0)
-    for i in range(n):
-        size = list_bits(upper[i], width, members)
-        if size < 4:
-            continue
-        w = (size + 63) >> 6
-        for a in range(size):
-            for q in range(w):
-                local[a, q] = uint64(0)
-            row = members[a]
-            for b in range(a + 1, size):
-                x = members[b]
-                local[a, b >> 6] |= ((bits[row, x >> 6] >> uint64(x & 63)) & uint64(1)) << uint64(b & 63)
-        if w == 1:
-            for a in range(size):
-                rest = local[a, 0]
-                while rest:
-                    both = local[a, 0] & local[lowest_bit(rest), 0]
-                    rest &= rest - uint64(1)
-                    third = both
-                    while third:
-                        found += popcount(both & local[lowest_bit(third), 0])
-                        third &= third - uint64(1)
-        elif w == 2:
-            for a in range(size):
-                for q in range(2):
-                    rest = local[a, q]
-                    while rest:
-                        b = (q << 6) + int64(lowest_bit(rest))
-                        rest &= rest - uint64(1)
-                        both, more = local[a, 0] & local[b, 0], local[a, 1] & local[b, 1]
-                        third = both
-                        while third:
-                            c = int64(lowest_bit(third))
-                            third &= third - uint64(1)
-                            found += popcount(both & local[c, 0]) + popcount(more & local[c, 1])
-                        third = more
-                        while third:
-                            found += popcount(more & local[64 + int64(lowest_bit(third)), 1])
-                            third &= third - uint64(1)
-        else:
-            for a in range(size):
-                for q in range(a >> 6, w):
-                    rest = local[a, q]
-                    while rest:
-                        b = (q << 6) + int64(lowest_bit(rest))
-                        rest &= rest - uint64(1)
-                        for p in range(q, w):
-                            pair[p] = local[a, p] & local[b, p]
-                        for p in range(q, w):
-                            third = pair[p]
-                            while third:
-                                c = (p << 6) + int64(lowest_bit(third))
-                                third &= third - uint64(1)
-                                for r in range(p, w):
-                                    found += popcount(pair[r] & local[c, r])
-    return int64(found)

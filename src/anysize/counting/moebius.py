@@ -9,6 +9,7 @@ copy of the complement of f here. That needs the disconnected types too, which a
 
 from __future__ import annotations
 
+from collections import namedtuple
 from functools import cache
 from math import comb
 
@@ -55,6 +56,7 @@ SUMS = (
     "cliques5",  # exact
 )
 PLACE = {name: place for place, name in enumerate(SUMS)}
+AT = namedtuple("AT", SUMS)(**PLACE)  # the same for kernels, which take no dictionaries
 LENGTH = {2: 1, 3: 3, 4: 9, 5: len(SUMS)}  # how many of them a pattern size needs
 
 # pattern -> sum it comes from, and the smaller sums to take off: each map that is not injective, or the
