@@ -18,7 +18,18 @@ FILES = sorted(PACKAGE.rglob("*.py"))
 
 LEVELS = (
     (
-        *("errors", "writing", "colours", "labels", "graphs", "orbits", "drawing", "patterns", "colouring"),
+        *(
+            "errors",
+            "elsewhere",
+            "writing",
+            "colours",
+            "labels",
+            "graphs",
+            "orbits",
+            "drawing",
+            "patterns",
+            "colouring",
+        ),
         *("expectations", "graphons"),
     ),
     ("builtin", "progress", "readers", "draws", "causal", "theory", "executors", "counting"),

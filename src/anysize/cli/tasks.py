@@ -29,11 +29,12 @@ def tasks(
 ) -> None:
     """List the tasks, or show what one of them consists of: sizes, classes and environments of its graphs."""
     with plain_errors():
-        from anysize.tasks import TASKS, describe, find_task, parse_data, shift
+        from anysize.tasks import TASKS, describe, find_task, parse_data, register_elsewhere, shift
 
         if name is None:
             if data is not None or data_dir is not None:
                 raise ValueError("--data and --data-dir go with the name of a task: anysize tasks NAME.")
+            register_elsewhere()
             _show_all(list(TASKS.values()), json)
             return
         task = find_task(name)

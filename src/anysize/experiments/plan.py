@@ -25,7 +25,7 @@ from anysize.methods import METHODS, RECIPES, Configuration, Method, RecipeName,
 from anysize.methods.fitted import sizes_of
 from anysize.methods.neural import STACK_MEMBERS
 from anysize.methods.parameters import whole_number
-from anysize.tasks import Data, Task, find_task, parse_data
+from anysize.tasks import TASKS, Data, Task, find_task, parse_data
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "main": (
@@ -91,8 +91,8 @@ class Plan:
 
 
 def make_plan(
-    targets: Sequence[str],
-    methods: Sequence[str] | None = None,
+    targets: str | Sequence[str | Task],
+    methods: str | Sequence[str] | None = None,
     *,
     grid: Grid | None = None,
     seeds: int = 10,
@@ -105,7 +105,8 @@ def make_plan(
     """The plan of a sweep.
 
     Args:
-        targets: names of tasks, or `table1`, `table2`, `table3` for those of a table of the paper.
+        targets: names of tasks, tasks that `anysize.tasks.register` knows, or `table1`, `table2`, `table3` for those of
+            a table of the paper.
         methods: names, or groups of them (`GROUPS`); `main` for the quick grid, otherwise `all`.
         grid: `quick`, `paper`, or `one` configuration each; `quick` for the paper's recipe, `one` for the robust one.
         seeds: so many for every configuration, from 0; one for methods without chance.
@@ -126,12 +127,12 @@ def make_plan(
     most = busy if stack is None else whole_number("stack", stack)
     wanted: Grid = grid or ("quick" if recipe == "paper" else "one")
     usual = ("main",) if wanted == "quick" else ("all",)
-    named = _methods(usual if methods is None else methods)
+    named = _methods(usual if methods is None else [methods] if isinstance(methods, str) else methods)
     given = dict(settings or {})
     strange = [name for name in given if not any(name in settable(method) for method in named)]
     if strange:
         raise ValueError(f"{strange[0]} cannot be set for any of {', '.join(method.name for method in named)}.")
-    tasks = _tasks(targets)
+    tasks = _tasks([targets] if isinstance(targets, str) else targets)
     columns, left_out = _columns(tasks, parse_data_sets(data))
     cells: list[list[Piece]] = []
     for task, own in columns:
@@ -202,12 +203,18 @@ def data_of(name: str) -> Data:
 # ---- what was asked for ----------------------------------------------------------------------------
 
 
-def _tasks(targets: Sequence[str]) -> dict[str, tuple[Task, bool]]:
+def _tasks(targets: Sequence[str | Task]) -> dict[str, tuple[Task, bool]]:
     """The tasks, and whether they were asked for by name: others may be left out."""
     if not targets:
         raise ValueError("A sweep takes at least one task, or table1, table2 or table3.")
     tasks: dict[str, tuple[Task, bool]] = {}
     for target in targets:
+        if isinstance(target, Task):
+            if TASKS.get(target.name) != target:  # workers look a task up by its name
+                raise ValueError(
+                    f"A sweep looks tasks up by name: pass {target.name!r} to anysize.tasks.register first."
+                )
+            target = target.name
         number = target.removeprefix("table")
         if target.startswith("table") and number.isdigit():
             if int(number) not in TABLES:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import partial
-from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
+from anysize.elsewhere import named_elsewhere
 from anysize.learning.invariance import VREX
 from anysize.methods import grids
 from anysize.methods.classical import FittedKernel, FittedSanity, KernelMethod, SanityMethod
@@ -138,12 +137,7 @@ def unregister(name: str) -> None:
 
 def register_elsewhere() -> None:
     """Register what the environment variable ANYSIZE_METHODS names, as ``module:NAME`` between commas."""
-    for place in filter(None, map(str.strip, os.environ.get(ELSEWHERE, "").split(","))):
-        module, _, name = place.partition(":")
-        try:
-            found = getattr(import_module(module), name)
-        except (ImportError, AttributeError, ValueError) as error:
-            raise ValueError(f"{ELSEWHERE} names methods as module:NAME, and {place!r} is none: {error}.") from error
+    for found in named_elsewhere(ELSEWHERE, "methods"):
         register(found)
 
 

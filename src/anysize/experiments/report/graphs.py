@@ -21,7 +21,7 @@ from anysize.plots import (
     pattern_svg,
     size_distribution,
 )
-from anysize.tasks import TASKS, Splits, Task, shift
+from anysize.tasks import TASKS, Splits, Task, register_elsewhere, shift
 from anysize.tasks.task import DataDir, labels
 
 if TYPE_CHECKING:
@@ -49,6 +49,8 @@ class TaskGraphs:
 
 def graphs_of(own: TaskRecords, data_dir: DataDir = None) -> TaskGraphs | str:
     """The graphs of a task, or a sentence that says why they are not there."""
+    if own.task not in TASKS:
+        register_elsewhere()
     if own.task not in TASKS:
         return f"{own.task} is no task of this package, so that its graphs cannot be made again here."
     task = TASKS[own.task]

@@ -1,0 +1,104 @@
+"""A task of somebody else, by docs/add-a-task.md: one constant, and nothing of the package touched."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import anysize as az
+from anysize.experiments.plan import make_plan
+from anysize.experiments.store import RecordStore
+from anysize.experiments.sweep import sweep
+from anysize.tasks import find_task, register, unregister
+from anysize.tasks.synthetic import Synthetic
+
+CORES = az.Task(
+    name="cores",
+    title="One dense core or two",
+    family="sbm",
+    source=Synthetic(
+        names=("one core", "two cores"),
+        classes=(az.BlockModel(within=(0.6, 0.1), between=0.1), az.BlockModel(within=(0.35, 0.35), between=0.1)),
+        train=az.Environment(sizes=(10,), blocks="balanced"),
+        test=az.Environment(sizes=(20,), blocks="balanced"),
+        graphs=(20, 10, 10),
+    ),
+    k=3,
+)
+
+
+@pytest.fixture
+def registered() -> Iterator[None]:
+    register(CORES)
+    yield
+    unregister("cores")
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_registered_task_is_swept_by_name_or_as_it_is(tmp_path: Path) -> None:
+    plan = make_plan("cores", "topology-only", data="fresh:2")
+    assert plan == make_plan([CORES], ["topology-only"], data="fresh:2")
+    assert sweep(plan, tmp_path).made == 2
+    assert {(record.task, record.data) for record in RecordStore(tmp_path).read()} == {
+        ("cores", "seed:0"),
+        ("cores", "seed:1"),
+    }
+
+
+def test_other_processes_are_told_by_an_environment_variable(tmp_path: Path) -> None:
+    here = Path(__file__)
+    environment = {**os.environ, "ANYSIZE_TASKS": f"{here.stem}:CORES", "PYTHONPATH": os.pathsep.join(
+        [str(here.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
+    )}  # fmt: skip
+
+    def anysize(*words: str) -> str:
+        done = subprocess.run(
+            [sys.executable, "-m", "anysize", *words], env=environment, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    words = ("sweep", "cores", "--methods", "topology-only", "--data", "fresh:2", "--workers", "2")
+    anysize(*words, "--records", str(tmp_path / "records"))
+    assert len(RecordStore(tmp_path / "records").read()) == 2
+    assert "cores" in [task["task"] for task in json.loads(anysize("tasks", "--json"))]
+    anysize("report", "--records", str(tmp_path / "records"), "--out", str(tmp_path / "report.html"))
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    assert "cores" in page
+    assert "is no task of this package" not in page
+
+
+def test_a_variable_that_names_nothing_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    for wrong in ("nowhere_at_all:CORES", "json:CORES", "json"):
+        monkeypatch.setenv("ANYSIZE_TASKS", wrong)
+        with pytest.raises(ValueError, match=f"names tasks as module:NAME, and '{wrong}' is none"):
+            find_task("cores")
+    monkeypatch.setenv("ANYSIZE_TASKS", "json:dumps")
+    with pytest.raises(ValueError, match="register takes a Task; got a function"):
+        find_task("cores")
+
+
+@pytest.mark.usefixtures("registered")
+def test_a_name_is_taken_once() -> None:
+    register(CORES)
+    for taken in (replace(CORES, k=4), replace(CORES, name="sbm-20")):
+        with pytest.raises(ValueError, match=f"There is a task '{taken.name}' already"):
+            register(taken)
+    for name in ("", "a b", "a/b", "table4"):
+        with pytest.raises(ValueError, match="the name of a task has letters"):
+            register(replace(CORES, name=name))
+
+
+def test_what_was_not_registered() -> None:
+    for name in ("cores", "sbm-20"):
+        with pytest.raises(ValueError, match="is no task that was registered"):
+            unregister(name)
+    with pytest.raises(ValueError, match=r"pass 'cores' to anysize\.tasks\.register first"):
+        make_plan([CORES], ["majority"], data=0)
