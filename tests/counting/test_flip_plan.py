@@ -10,7 +10,8 @@ from counting.helpers import coloured, gnp
 from anysize.counting import count
 from anysize.counting.canonical import unpack
 from anysize.counting.columns import Columns
-from anysize.counting.flip_plan import FlipPlan, flip_plan, is_cycle, open_pairs
+from anysize.counting.flip_plan import FlipPlan, flip_plan
+from anysize.counting.open_pairs import is_cycle, open_pairs
 from anysize.graphs import GraphSet
 from anysize.patterns import catalogue
 

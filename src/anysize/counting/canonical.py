@@ -7,7 +7,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from numba import uint64
+from numba import int64, uint64
 
 from anysize.counting.jit import helper
 from anysize.orbits import automorphisms, orbits
@@ -82,6 +82,14 @@ def pack(place, colours, k):
         else:
             low |= uint64(colours[i]) << uint64(48 - 16 * (i - 3))
     return high, low
+
+
+@helper
+def colour_at(high, low, i):
+    """The colour of vertex i in packed words."""
+    if i < 3:
+        return int64((high >> uint64(32 - 16 * i)) & uint64(0xFFFF))
+    return int64((low >> uint64(48 - 16 * (i - 3))) & uint64(0xFFFF))
 
 
 @helper
