@@ -12,6 +12,7 @@ from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
+from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MaxAbsScaler
 from torch_geometric.data import Batch, Data
@@ -87,6 +88,31 @@ def test_conventions_and_errors(graphs: GraphSet) -> None:
     assert SubgraphDensities(k=5).fit_transform(GraphSet.from_edges([[(0, 1)]])).shape == (1, 0)
 
 
+def test_tables_of_other_patterns_are_refused(graphs: GraphSet) -> None:
+    learned = SubgraphDensities(k=3).fit(graphs)
+    for ask in (learned.transform, SubgraphDensities(k=3).fit):
+        with pytest.raises(ValueError, match="expected counts of patterns with 3 vertices and got a table with 4"):
+            ask(count(graphs, 4))
+    with pytest.raises(ValueError, match="expected counts without colours"):
+        SubgraphDensities(k=3, colours=False).fit(count(graphs, 3))
+    plain = count(graphs, 3, colours=False)
+    np.testing.assert_array_equal(
+        SubgraphDensities(k=3, colours=False).fit_transform(plain).toarray(), plain.densities().toarray()
+    )
+
+
+def test_dense_output_for_estimators_and_data_frames(graphs: GraphSet) -> None:
+    sparse, dense = SubgraphDensities(k=3), SubgraphDensities(k=3, sparse_output=False)
+    expected = sparse.fit_transform(graphs).toarray()
+    for found in (dense.fit_transform(graphs), dense.transform(graphs)):
+        assert isinstance(found, np.ndarray)
+        np.testing.assert_array_equal(found, expected)
+    assert make_pipeline(dense, GaussianNB()).fit(graphs, labels(24)).predict(graphs).shape == (24,)
+    frame = dense.set_output(transform="pandas").fit_transform(graphs)
+    assert frame.columns.tolist() == sparse.get_feature_names_out().tolist()
+    np.testing.assert_array_equal(frame.to_numpy(), expected)
+
+
 # ---- PyG -------------------------------------------------------------------------------------------
 
 
@@ -107,6 +133,8 @@ def test_coloured_patterns_need_a_vocabulary(graphs: GraphSet) -> None:
     pyg = graphs.with_y(None).to_pyg()
     learned = SubgraphDensities(k=3, colour="x").fit(pyg[:10])
     attach = AttachDensities(vocabulary=learned)
+    framed = AttachDensities(vocabulary=clone(learned).set_params(sparse_output=False).fit(pyg[:10]))
+    assert torch.equal(framed(pyg[0]).densities, attach(pyg[0]).densities)
     batch = Batch.from_data_list([attach(data) for data in pyg])
     np.testing.assert_allclose(batch.densities.numpy(), learned.transform(pyg).toarray(), rtol=1e-6)
     assert attach(pyg[0]).pattern_names == learned.get_feature_names_out().tolist()

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from anysize.choice import sizes
 from anysize.counting import count
 from anysize.counting.counts import OVER, Counts, Over
-from anysize.ensemble import as_source
+from anysize.ensemble import as_source, check_sizes
 from anysize.kernels.products import short_indices
 from anysize.methods.parameters import whole_number
 from anysize.readers import as_graphset
@@ -34,6 +34,7 @@ class SubgraphDensities(TransformerMixin, BaseEstimator):
         colours: tell vertices apart by colour, where graphs have some.
         top: keep only so many patterns, the most common ones; the others are dropped before shares are taken.
         colour: for networkx, PyG and igraph graphs, the vertex attribute with the colours.
+        sparse_output: False for numpy arrays, which some estimators and ``set_output(transform="pandas")`` need.
 
     Examples:
         >>> from anysize import GraphSet
@@ -48,25 +49,32 @@ class SubgraphDensities(TransformerMixin, BaseEstimator):
 
     def __init__(
         self, k: int | Sequence[int] = 4, over: Over = "subsets", colours: bool = True, top: int | None = None,
-        colour: str | None = None,
+        colour: str | None = None, sparse_output: bool = True,
     ) -> None:  # fmt: skip
         self.k = k
         self.over = over
         self.colours = colours
         self.top = top
         self.colour = colour
+        self.sparse_output = sparse_output
 
     def fit(self, graphs: Any, y: Any = None) -> SubgraphDensities:
         """Learn which patterns occur; ``y`` is ignored. Graphs may be a table of counts."""
         self._learn(graphs)
         return self
 
-    def fit_transform(self, graphs: Any, y: Any = None) -> csr_array[np.float64]:
+    def fit_transform(self, graphs: Any, y: Any = None) -> csr_array[np.float64] | NDArray[np.float64]:
         """`fit`, and the densities of the same graphs."""
-        return self._densities(self._learn(graphs))
+        found = self._densities(self._learn(graphs))
+        return found if self.sparse_output else found.toarray()
 
-    def transform(self, graphs: Any) -> csr_array[np.float64]:
+    def transform(self, graphs: Any) -> csr_array[np.float64] | NDArray[np.float64]:
         """(graphs, patterns)."""
+        found = self.rows(graphs)
+        return found if self.sparse_output else found.toarray()
+
+    def rows(self, graphs: Any) -> csr_array[np.float64]:
+        """(graphs, patterns), sparse whatever the output of `transform` is set to."""
         check_is_fitted(self, "vocabulary_")
         counts = self._count(graphs)
         if len(counts) and (counts.columns.colours is None) != (self.vocabulary_.columns.colours is None):
@@ -91,7 +99,12 @@ class SubgraphDensities(TransformerMixin, BaseEstimator):
 
     def _count(self, graphs: Any) -> Counts:
         source = as_source(graphs, self.colour)
-        return source if isinstance(source, Counts) else count(source, sizes(self.k), colours=self.colours)
+        if not isinstance(source, Counts):
+            return count(source, sizes(self.k), colours=self.colours)
+        check_sizes(source, sizes(self.k))
+        if not self.colours and source.columns.colours is not None:
+            raise ValueError("expected counts without colours, as colours=False says; count with colours=False, too")
+        return source
 
     def _densities(self, counts: Counts) -> csr_array[np.float64]:
         if not len(counts):  # a set without graphs has no colours to be matched
@@ -140,7 +153,7 @@ class AttachDensities:
             counts = count(as_graphset(data, warn=False), self.k, colours=False)
             row, names = counts.densities(self.over), [pattern.name for pattern in counts.patterns]
         else:
-            row, names = self.vocabulary.transform([data]), self.vocabulary.get_feature_names_out().tolist()
+            row, names = self.vocabulary.rows([data]), self.vocabulary.get_feature_names_out().tolist()
         made = copy(data)
         made.densities = torch.from_numpy(row.toarray().astype(np.float32))
         made.pattern_names = names

@@ -109,15 +109,20 @@ def check_kind(source: Source, method: Method, k: Sizes) -> None:
         return
     if not method.takes_tables:
         raise ValueError(f"{method.name} looks at whole graphs and got a table of counts; pass the graphs themselves")
+    check_sizes(source, k)
+
+
+def check_sizes(counts: Counts, k: Sizes) -> None:
+    """An error for a table of patterns of other sizes."""
     wanted = {k} if isinstance(k, int) else set(k)
-    found = set(np.unique(source.columns.size).tolist())
+    found = set(np.unique(counts.columns.size).tolist())
     # A coloured table has no column of a size that no graph reaches; a plain one has them all.
-    if found - wanted or (source.columns.colours is None and found != wanted):
+    if found - wanted or (counts.columns.colours is None and found != wanted):
         told = ", ".join(map(str, sorted(found))) or "none"
         asked = ", ".join(map(str, sorted(wanted)))
         raise ValueError(
             f"expected counts of patterns with {asked} vertices and got a table with {told}; count with "
-            f"k={k}, or set k of the classifier before fitting"
+            f"k={k}, or set k before fitting"
         )
 
 
