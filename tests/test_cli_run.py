@@ -93,6 +93,21 @@ def test_a_file_of_graphs(tmp_path):
     assert (fields["metric"], fields["test"]) == ("mcc", 0.0)
 
 
+def test_classes_from_a_file_of_their_own(tmp_path):
+    folder, labels = tmp_path / "EGOS", tmp_path / "labels.csv"
+    folder.mkdir()
+    for n in range(5, 45):
+        graph = nx.gnp_random_graph(n, 0.2 if n % 2 else 0.6, seed=n)
+        nx.write_edgelist(graph, folder / f"{n:02}.edges", data=False)
+    labels.write_text("".join(f"{n:02},{'sparse' if n % 2 else 'dense'}\n" for n in reversed(range(5, 45))))
+    given = ("run", folder, "--method", "topology-only", "--metric", "accuracy")
+    fields = json.loads(run(*given, "--labels", labels, "--json").stdout)
+    assert (fields["task"], fields["test"]) == ("EGOS", 1.0)
+    bare = run(*given)
+    assert bare.exit_code == 1
+    assert "give the graphs y, one label per graph (in commands: --labels FILE)." in bare.output.replace("\n", " ")
+
+
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anysize.cli.shared import console, plain_errors
+from anysize.cli.shared import console, plain_errors, read_labels
 
 if TYPE_CHECKING:
     from rich.table import Table
 
     from anysize.experiments.run import Result
+    from anysize.tasks import Task
 
 LATE = 2.0  # seconds before progress is shown
 RECORDS = Path("results/records")
@@ -44,6 +45,9 @@ def run(
     metric: Annotated[
         MetricName | None, typer.Option(help="What scores are; without it that of the task, mcc for files.")
     ] = None,
+    labels: Annotated[
+        Path | None, typer.Option(help="Classes of the graphs of a file: one per line, or lines 'graph name,class'.")
+    ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "auto",
     data_dir: Annotated[Path | None, typer.Option(help="Folder with data files; else ANYSIZE_DATA.")] = None,
     store: Annotated[Path | None, typer.Option(help="A folder that keeps counts and saves counting twice.")] = None,
@@ -58,7 +62,8 @@ def run(
 
         with progress_bars(after=LATE, keep=False) as report:
             result = run_cell(
-                task, method, data=None if data is None else parse_data(data), seeds=seeds, recipe=recipe.value,
+                task if labels is None else _labelled(task, labels), method,
+                data=None if data is None else parse_data(data), seeds=seeds, recipe=recipe.value,
                 settings=dict(parse_setting(text) for text in set_ or ()), device=device, data_dir=data_dir,
                 store=store, report=report, metric=None if metric is None else metric.value,
             )  # fmt: skip
@@ -66,6 +71,14 @@ def run(
             print(dumps(result.fields(), ensure_ascii=False))
         else:
             _show(result)
+
+
+def _labelled(file: str, labels: Path) -> Task:
+    """The graphs of a file with classes from another one, split by size."""
+    from anysize import read, size_split
+
+    graphs = read(file)
+    return size_split(graphs.with_y(read_labels(labels, graphs)), name=Path(file).stem)
 
 
 def sweep(

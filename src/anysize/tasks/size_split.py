@@ -90,7 +90,9 @@ def split_by_size(graphs: GraphSet, train_below: float, test_above: float, seed:
             f"The percentiles are 0 <= train_below < test_above <= 100; got {train_below!r} and {test_above!r}."
         )
     if graphs.y is None:
-        raise ValueError("A split by size needs classes: give the graphs y, one label per graph.")
+        raise ValueError(
+            "A split by size needs classes: give the graphs y, one label per graph (in commands: --labels FILE)."
+        )
     if not len(graphs):
         raise ValueError("A split by size needs graphs; this set has none.")
     values, codes = np.unique(graphs.y, return_inverse=True)
