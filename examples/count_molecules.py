@@ -9,6 +9,8 @@ import numpy as np
 
 import anysize as az
 
+if len(sys.argv) != 2:
+    sys.exit(__doc__)
 graphs = az.read(sys.argv[1])
 counts = az.count(graphs, k=4)
 print(graphs)

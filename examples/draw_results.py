@@ -68,6 +68,8 @@ def draw(scores):
     return figure
 
 
+if len(sys.argv) != 3:
+    sys.exit(__doc__)
 folder, out = Path(sys.argv[1]), Path(sys.argv[2])
 scores = mean_scores(RecordStore(folder).read(task=TASKS, data="published", curves=False))
 if not scores:

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import json
 import os
+import zipfile
 from typing import IO, Any, cast
 
 import numpy as np
@@ -44,11 +45,15 @@ def write(arrays: Arrays, file: IO[bytes]) -> None:
 def load(path: str | os.PathLike[str]) -> Counts:
     """Read a table; a ValueError says what is wrong with a file that is none."""
     try:
-        with open(path, "rb") as file, np.load(file, allow_pickle=False) as archive:
-            about = json.loads(archive["about"].tobytes())
-            if about.get("format") != FORMAT:
-                raise ValueError(f"format {about.get('format')!r}, expected {FORMAT!r}")
-            return from_arrays(about, {name: archive[name] for name in archive.files})
+        with open(path, "rb") as file:
+            if not zipfile.is_zipfile(file):  # numpy would speak of pickles, and how to trust them
+                raise ValueError("it is foreign or cut off; Counts.save and anysize count --out FILE.npz write tables")
+            file.seek(0)
+            with np.load(file, allow_pickle=False) as archive:
+                about = json.loads(archive["about"].tobytes())
+                if about.get("format") != FORMAT:
+                    raise ValueError(f"format {about.get('format')!r}, expected {FORMAT!r}")
+                return from_arrays(about, {name: archive[name] for name in archive.files})
     except OSError as error:
         if isinstance(error, FileNotFoundError):
             raise
