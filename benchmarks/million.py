@@ -18,7 +18,7 @@ from time import perf_counter
 import numpy as np
 
 from anysize import GraphSet, cluster, count, count_stream
-from anysize.graphs import assemble
+from anysize.assembly import assemble
 
 VERTICES = (10, 31)  # from, to
 DEGREE = 3.0

@@ -9,9 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anysize.assembly import assemble
 from anysize.colours import encode_colours
 from anysize.errors import GraphError, GraphWarning
-from anysize.graphs import MAX_VERTICES_PER_GRAPH, GraphSet, assemble, empty_set
+from anysize.graphs import MAX_VERTICES_PER_GRAPH, GraphSet, empty_set
 
 
 def four() -> GraphSet:

@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from anysize.graphs import GraphSet, assemble
+from anysize.assembly import assemble
+from anysize.graphs import GraphSet
 
 # Caffeine without its hydrogens: atoms 0-5 are the six-ring, 2-8 the five-ring closes at 3 and 4.
 _CAFFEINE_ATOMS = ["N", "C", "N", "C", "C", "C", "N", "C", "N", "C", "C", "C", "O", "O"]

@@ -13,11 +13,13 @@ from typing import Literal, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from anysize.assembly import assemble
 from anysize.colouring import Colouring, check_shares
 from anysize.colours import ColourName
 from anysize.draws import draw_edges, draw_hidden, first_vertices
+from anysize.flat import ranges
 from anysize.graphons import Graphon
-from anysize.graphs import MAX_VERTICES_PER_GRAPH, GraphSet, assemble, ranges
+from anysize.graphs import MAX_VERTICES_PER_GRAPH, GraphSet
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from anysize.flat import offsets, ranges
 from anysize.graphons import Graphon, block_sizes
-from anysize.graphs import offsets, ranges
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]

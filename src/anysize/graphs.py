@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anysize.colours import ColourName, check_palette, colour_order
-from anysize.errors import GraphError, GraphWarning, warn_user
+from anysize.errors import GraphError
+from anysize.flat import chosen_rows, offsets, ranges
 from anysize.labels import label_array
 
 if TYPE_CHECKING:
@@ -143,28 +144,8 @@ class GraphSet:
 
     def __getitem__(self, key: int | slice | ArrayLike) -> GraphSet:
         """One graph (an integer), or several (a slice, integers, booleans), as a new set."""
-        key = rows_of(key)
-        if isinstance(key, (int, np.integer)):
-            position = range(len(self))[int(key)]  # IndexError as for a list
-            key = slice(position, position + 1)
-        if isinstance(key, slice):
-            start, stop, step = key.indices(len(self))
-            if step == 1:
-                return self._contiguous(start, max(start, stop))
-            rows = np.arange(start, stop, step)
-        else:
-            rows = np.asarray(key)
-            if rows.dtype == bool:
-                if rows.shape != (len(self),):
-                    raise IndexError(f"expected {len(self)} booleans, one per graph; got shape {rows.shape}")
-                rows = np.flatnonzero(rows)
-            elif rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
-                raise IndexError(f"expected an integer, a slice, integers or booleans; got {rows.dtype} {rows.shape}")
-            rows = rows.astype(np.int64)
-            if rows.size and (rows.min() < -len(self) or rows.max() >= len(self)):
-                raise IndexError(f"graph numbers must lie in 0..{len(self) - 1}; got {rows.min()}..{rows.max()}")
-            rows = np.where(rows < 0, rows + len(self), rows)
-        return self._gather(rows)
+        rows = chosen_rows(key, len(self))
+        return self._contiguous(rows.start, rows.stop) if isinstance(rows, slice) else self._gather(rows)
 
     def _contiguous(self, start: int, stop: int) -> GraphSet:
         v0, v1 = int(self.first[start]), int(self.first[stop])
@@ -311,68 +292,6 @@ class GraphSet:
         to_tu(self, folder, name)
 
 
-def rows_of(key: Any) -> Any:
-    """The rows that an index means: scikit-learn writes ``x[rows, ...]`` for whatever has a shape."""
-    return key[0] if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis else key
-
-
 def empty_set() -> GraphSet:
     """A set without graphs."""
     return GraphSet(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(0, np.uint32))
-
-
-def assemble(
-    sizes: ArrayLike,
-    source: NDArray[Any],
-    target: NDArray[Any],
-    colours: NDArray[np.uint16] | None = None,
-    palette: tuple[ColourName, ...] = (),
-    y: ArrayLike | None = None,
-    names: Sequence[str] | None = None,
-) -> GraphSet:
-    """A GraphSet from the edges of all graphs, numbered through the set (graph g starts at sum(sizes[:g])).
-
-    Edges may come in one or in both directions and in any order. Self loops and repeated lines (the same
-    ordered pair again) are dropped, with one warning that counts them.
-    """
-    from scipy.sparse import coo_array
-
-    first = offsets(np.asarray(sizes, np.int64))
-    total = int(first[-1])
-    largest = int(np.diff(first).max(initial=0))
-    if largest >= MAX_VERTICES_PER_GRAPH:
-        raise GraphError(f"A graph has {largest} vertices; the most is {MAX_VERTICES_PER_GRAPH - 1}.")
-    source, target = source.astype(np.int64, copy=False), target.astype(np.int64, copy=False)
-    loops = source == target
-    if loops.any():
-        source, target = source[~loops], target[~loops]
-    directed = coo_array((np.ones(len(source), np.int8), (source, target)), shape=(total, total)).tocsr()
-    repeated = len(source) - directed.nnz
-    if loops.any() or repeated:
-        warn_user(
-            f"Dropped {int(loops.sum())} self loops and {repeated} repeated edges "
-            f"while reading {len(first) - 1} graph{'' if len(first) == 2 else 's'}.",
-            GraphWarning,
-        )
-    directed.data[:] = 1
-    both = (directed + directed.T).tocsr()
-    both.sort_indices()
-    indptr = both.indptr.astype(np.int64)
-    start = np.repeat(first[:-1], np.diff(first))  # where the graph of each vertex begins
-    local = both.indices - np.repeat(start, np.diff(indptr))
-    labels = None if y is None else np.atleast_1d(label_array(y))
-    named = None if names is None else tuple(names)
-    return GraphSet(first, indptr, local.astype(np.uint32), colours, palette, labels, named)
-
-
-def offsets(lengths: IntArray) -> IntArray:
-    """0 and the running sums of lengths."""
-    first = np.zeros(len(lengths) + 1, np.int64)
-    np.cumsum(lengths, out=first[1:])
-    return first
-
-
-def ranges(starts: IntArray, lengths: IntArray) -> IntArray:
-    """The concatenation of start .. start + length over all pairs."""
-    first = offsets(lengths)
-    return np.repeat(starts - first[:-1], lengths) + np.arange(int(first[-1]))

@@ -8,9 +8,10 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 
+from anysize.assembly import assemble
 from anysize.colours import ColourName
 from anysize.counting.counts import Counts
-from anysize.graphs import GraphSet, assemble
+from anysize.graphs import GraphSet
 
 
 def same(left: Counts, right: Counts) -> None:

@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import anysize as az
+from anysize.assembly import assemble
 from anysize.counting.sampled import SampleSize
 from anysize.counting.trees import spanning_trees, tree_plans
-from anysize.graphs import GraphSet, assemble
+from anysize.graphs import GraphSet
 from anysize.patterns import catalogue
 
 RUNS = 200

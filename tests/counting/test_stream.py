@@ -284,7 +284,7 @@ import sys
 import numpy as np
 from dataclasses import replace
 from anysize.counting.stream import count_stream
-from anysize.graphs import assemble
+from anysize.assembly import assemble
 
 def batches(n):
     for number in range(n):

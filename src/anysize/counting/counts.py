@@ -15,7 +15,7 @@ from scipy.sparse import csr_array
 from anysize.colours import ColourName
 from anysize.counting.columns import Columns, unite
 from anysize.counting.estimates import Sampling
-from anysize.graphs import rows_of
+from anysize.flat import rows_of
 from anysize.patterns import Pattern
 
 IntArray = NDArray[np.int64]

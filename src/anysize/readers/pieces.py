@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anysize.assembly import assemble
 from anysize.colours import ColourName, encode_colours
 from anysize.errors import GraphError
-from anysize.graphs import MAX_VERTICES_PER_GRAPH, GraphSet, IntArray, assemble, empty_set
+from anysize.graphs import MAX_VERTICES_PER_GRAPH, GraphSet, IntArray, empty_set
 from anysize.labels import label_array
 
 

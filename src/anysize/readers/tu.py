@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anysize.assembly import assemble
 from anysize.colours import ColourName, check_palette, encode_colours
 from anysize.errors import GraphError
-from anysize.graphs import GraphSet, IntArray, assemble
+from anysize.graphs import GraphSet, IntArray
 from anysize.readers.archive import Folder, Source, open_zip
 from anysize.readers.text import column_count, integer_table, shown
 

@@ -8,10 +8,11 @@ from math import floor
 import numpy as np
 from numpy.typing import NDArray
 
+from anysize.assembly import assemble
 from anysize.causal import Environment, sample_graphs
 from anysize.errors import GraphError
 from anysize.graphons import BlockModel, Graphon
-from anysize.graphs import GraphSet, assemble
+from anysize.graphs import GraphSet
 from anysize.readers import from_adjacency_csv
 from anysize.tasks.files import HOW, data_folder
 from anysize.tasks.task import FOLDS, Data, DataDir, Parts, Task, labels

@@ -9,8 +9,10 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from anysize.assembly import assemble
 from anysize.counting import count
-from anysize.graphs import GraphSet, assemble, offsets, ranges
+from anysize.flat import offsets, ranges
+from anysize.graphs import GraphSet
 from anysize.patterns import Pattern
 
 FloatArray = NDArray[np.float64]

@@ -1,0 +1,65 @@
+"""Flat arrays: where the lists in them begin, and which of them an index means."""
+
+from __future__ import annotations
+
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+IntArray: TypeAlias = NDArray[np.int64]
+
+
+def offsets(lengths: IntArray) -> IntArray:
+    """0 and the running sums of lengths.
+
+    Examples:
+        >>> offsets(np.array([2, 0, 3])).tolist()
+        [0, 2, 2, 5]
+    """
+    first = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, out=first[1:])
+    return first
+
+
+def ranges(starts: IntArray, lengths: IntArray) -> IntArray:
+    """The concatenation of start .. start + length over all pairs.
+
+    Examples:
+        >>> ranges(np.array([7, 0]), np.array([2, 3])).tolist()
+        [7, 8, 0, 1, 2]
+    """
+    first = offsets(lengths)
+    return np.repeat(starts - first[:-1], lengths) + np.arange(int(first[-1]))
+
+
+def rows_of(key: Any) -> Any:
+    """The rows that an index means: scikit-learn writes ``x[rows, ...]`` for whatever has a shape."""
+    return key[0] if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis else key
+
+
+def chosen_rows(key: Any, n: int) -> slice | IntArray:
+    """Which of n graphs an integer, a slice, integers or booleans mean: a slice of step 1, or their numbers.
+
+    Examples:
+        >>> chosen_rows(-1, 5), chosen_rows(slice(None, None, 2), 5).tolist(), chosen_rows([-1, 0], 5).tolist()
+        (slice(4, 5, None), [0, 2, 4], [4, 0])
+    """
+    key = rows_of(key)
+    if isinstance(key, (int, np.integer)):
+        position = range(n)[int(key)]  # IndexError as for a list
+        return slice(position, position + 1)
+    if isinstance(key, slice):
+        start, stop, step = key.indices(n)
+        return slice(start, max(start, stop)) if step == 1 else np.arange(start, stop, step)
+    rows = np.asarray(key)
+    if rows.dtype == bool:
+        if rows.shape != (n,):
+            raise IndexError(f"expected {n} booleans, one per graph; got shape {rows.shape}")
+        return np.flatnonzero(rows)
+    if rows.ndim != 1 or (rows.size and rows.dtype.kind not in "iu"):
+        raise IndexError(f"expected an integer, a slice, integers or booleans; got {rows.dtype} {rows.shape}")
+    rows = rows.astype(np.int64)
+    if rows.size and (rows.min() < -n or rows.max() >= n):
+        raise IndexError(f"graph numbers must lie in 0..{n - 1}; got {rows.min()}..{rows.max()}")
+    return np.where(rows < 0, rows + n, rows)
