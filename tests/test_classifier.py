@@ -215,6 +215,20 @@ def test_held_out_graphs_are_a_share_of_every_class() -> None:
     assert len(hold_out(y, 0.0, seed=0)) == 0
 
 
+def test_labels_of_another_kind_are_no_zero_score(graphs: GraphSet) -> None:
+    numbers = np.array([0, 1] * 12)
+    model = GraphClassifier("majority").fit(graphs, numbers)
+    for metric in ("accuracy", "mcc"):
+        with pytest.raises(
+            ValueError, match="These labels are strings, such as '0', and the classes they are compared"
+        ):
+            model.set_params(metric=metric).score(graphs, numbers.astype(str))
+    with pytest.raises(ValueError, match="These labels are strings"):
+        GraphClassifier("gin-sum", epochs=1).fit(graphs, numbers, validation=(graphs, numbers.astype(str)))
+    with pytest.raises(NotFittedError):
+        GraphClassifier("majority").score(graphs, numbers)
+
+
 def test_validation_graphs_that_are_passed(graphs: GraphSet, table: Counts) -> None:
     rest, own = graphs[:16], graphs[16:]
     model = quick(recipe="paper").fit(rest, validation=own)

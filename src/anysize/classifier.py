@@ -31,7 +31,7 @@ from anysize.familiar import Familiar
 from anysize.labels import Labels, labels_of, several_classes
 from anysize.methods import Examples, Problem, RecipeName
 from anysize.progress import Report, progress_bars
-from anysize.tasks.metrics import accuracy, mcc
+from anysize.tasks.metrics import accuracy, check_alike, mcc
 from anysize.verdict import Answers, Trial, Verdict
 
 if TYPE_CHECKING:
@@ -254,6 +254,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         if not len(own):
             raise ValueError("expected validation graphs; got none. Leave validation out to go without")
         labels = labels_of(own, pair[1])
+        check_alike(labels, classes)
         strange = np.setdiff1d(labels, classes)
         if len(strange):
             raise ValueError(f"validation graphs have the class {strange.tolist()[0]!r}, which no training graph has")
@@ -280,8 +281,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
     def score(self, graphs: Any, y: ArrayLike | None = None) -> float:
         """The accuracy of `predict`, or its Matthews correlation with ``metric="mcc"``."""
         source = as_source(graphs, self.colour)
-        measure = accuracy if self.metric == "accuracy" else mcc
-        return measure(labels_of(source, y), self.predict(source))
+        measure, labels = accuracy if self.metric == "accuracy" else mcc, labels_of(source, y)
+        check_is_fitted(self, "ensemble_")
+        check_alike(labels, self.classes_)  # before the work
+        return measure(labels, self.predict(source))
 
     def representation(self, graphs: Any) -> FloatArray:
         """(graphs, models * width): what the classifiers on top see, the models side by side."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from math import sqrt
 
 import numpy as np
@@ -44,6 +45,17 @@ def test_mcc_of_two_classes_is_the_four_cell_formula() -> None:
 )
 def test_mcc_is_zero_where_it_is_undefined(true: list[int], pred: list[int]) -> None:
     assert mcc(true, pred) == 0.0
+
+
+@pytest.mark.parametrize("score", [accuracy, mcc])
+def test_strings_are_not_compared_with_numbers(score: Callable[..., float]) -> None:
+    for true, pred in ((["0", "1"], [0, 1]), ([0, 1], ["0", "1"]), (np.array(["0", "1"], object), [0, 1])):
+        with pytest.raises(ValueError, match=r"These labels are (strings|numbers), such as '?0'?, and the classes"):
+            score(true, pred)
+    with pytest.raises(ValueError, match="Some labels are NaN"):
+        score([0.0, np.nan], [0.0, 1.0])
+    assert score([True, False], [1, 0]) == score([1.0, 0.0], [1, 0]) == 1.0
+    assert score(np.array(["a", "b"], object), ["a", "b"]) == 1.0
 
 
 def test_mcc_is_exact_for_large_sets() -> None:

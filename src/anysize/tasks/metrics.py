@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -49,4 +50,20 @@ def _pair(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[np.generic], ND
         raise ValueError(
             f"A score compares one true with one predicted class per graph; got shapes {true.shape} and {pred.shape}."
         )
+    check_alike(true, pred)
     return true, pred
+
+
+def check_alike(labels: NDArray[Any], classes: NDArray[Any]) -> None:
+    """Refuse to compare strings with numbers: "1" is not 1, for which numpy has a score of 0, or strings of both.
+
+    >>> check_alike(np.array([0, 1]), np.array([True, False]))
+    """
+    kinds = ["strings" if part.dtype.kind in "USO" else "numbers" for part in (labels, classes)]
+    if len(labels) and len(classes) and kinds[0] != kinds[1]:
+        raise ValueError(
+            f"These labels are {kinds[0]}, such as {labels.tolist()[0]!r}, and the classes they are compared with are "
+            f"{kinds[1]}, such as {classes.tolist()[0]!r}; write both alike."
+        )
+    if labels.dtype.kind == "f" and np.isnan(labels).any():
+        raise ValueError("Some labels are NaN; leave out graphs without a class.")
