@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import json
+import weakref
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +16,10 @@ from learning.helpers import accuracies, fitted, tables
 from anysize.counting import count
 from anysize.counting.counts import Counts
 from anysize.graphs import GraphSet
-from anysize.learning.gamma import GammaStack, fit_gamma
+from anysize.learning import gamma
+from anysize.learning.gamma import GammaProblem, GammaStack, fit_gamma
 from anysize.learning.settings import Recipe, Settings
+from anysize.learning.training import without_collection
 
 KINDS = ("1hot", "gnn", "rp")
 
@@ -175,6 +179,39 @@ def test_progress_is_told_epoch_by_epoch() -> None:
     told: list[float] = []
     fitted("1hot", [Settings(hidden=4)], Recipe(epochs=4), tables("sbm-20", 3), progress=told.append)
     assert told == [0.25, 0.5, 0.75, 1.0]
+
+
+def test_a_finished_training_leaves_no_garbage(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a stack held on a GPU is free at once, and cannot be freed while another one is recorded."""
+    kept: list[weakref.ref[Any]] = []
+
+    class Watched(GammaProblem):
+        def __init__(self, *given: Any) -> None:
+            super().__init__(*given)
+            kept.append(weakref.ref(self))
+
+    monkeypatch.setattr(gamma, "GammaProblem", Watched)
+    with without_collection():
+        members = [Settings(), Settings(seed=1)]
+        stack = fitted("gnn", members, Recipe(epochs=2, epoch="best"), tables("er-single", 3))
+        assert [found() for found in kept] == [None]
+    assert stack.trained is not None
+
+
+def test_nothing_is_collected_while_an_epoch_is_recorded() -> None:
+    class Circle:
+        def __init__(self) -> None:
+            self.itself = self
+
+    assert gc.isenabled()
+    before = weakref.ref(Circle())
+    with without_collection():
+        assert before() is None
+        assert not gc.isenabled()
+        with without_collection():
+            pass
+        assert not gc.isenabled(), "as it was before"
+    assert gc.isenabled()
 
 
 def test_losses_that_are_no_numbers_never_win() -> None:

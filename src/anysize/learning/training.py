@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -20,6 +21,8 @@ from anysize.representations.structure import Structure
 
 EAGER_CALLS = 3  # before a CUDA graph is recorded
 LOOK_EVERY = 10  # epochs between looks at models that have run out of patience
+
+_Player = Callable[[Callable[[], None]], None]
 
 
 @dataclass(frozen=True)
@@ -153,29 +156,47 @@ def keep_large_blocks() -> None:
 
 
 class _Recorded:
-    """A function without arguments as a CUDA graph: played back, its many small kernels cost no launches.
+    """Calls of one function as a CUDA graph: played back, its many small kernels cost no launches.
 
-    The first calls run as they are, on a stream of their own, as recording asks.
+    The first calls run as they are, on a stream of their own, as recording asks. The function comes with each call: a
+    graph that held it would hold all memory of a run in a circle, until the next collection of garbage.
     """
 
-    def __init__(self, function: Callable[[], None]) -> None:
-        self.function, self.calls = function, 0
+    def __init__(self) -> None:
+        self.calls = 0
         self.graph: torch.cuda.CUDAGraph | None = None
 
-    def __call__(self) -> None:
+    def __call__(self, function: Callable[[], None]) -> None:
         self.calls += 1
         if self.calls <= EAGER_CALLS:
             side = torch.cuda.Stream()
             side.wait_stream(torch.cuda.current_stream())
             with torch.cuda.stream(side):
-                self.function()
+                function()
             torch.cuda.current_stream().wait_stream(side)
             return
         if self.graph is None:
             self.graph = torch.cuda.CUDAGraph()
-            with torch.cuda.graph(self.graph):
-                self.function()
+            with without_collection(), torch.cuda.graph(self.graph):
+                function()
         self.graph.replay()
+
+
+@contextmanager
+def without_collection() -> Iterator[None]:
+    """Garbage is collected now, and not again until the end: to free what is on a GPU ends a recording."""
+    gc.collect()
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
+
+
+def _at_once(function: Callable[[], None]) -> None:
+    function()
 
 
 class _Run:
@@ -200,14 +221,14 @@ class _Run:
         names = ("loss", "penalty", "validation_loss", "validation_score")
         self.curves = {name: torch.full(shape, float("nan"), device=self.device) for name in names}
         recorded = self.device.type == "cuda" and (self.batch is None or problem.recordable)
-        self.train = _Recorded(self._train) if recorded else self._train
-        self.look = _Recorded(self._look) if recorded else self._look
+        self.training: _Player = _Recorded() if recorded else _at_once
+        self.looking: _Player = _Recorded() if recorded else _at_once
 
     def epoch(self, epoch: int) -> None:
-        self.train()
+        self.training(self._train)
         every = self.recipe.epoch == "best"
         if self.validates and (every or epoch % LOOK_EVERY == 0 or epoch == self.recipe.epochs - 1):
-            self.look()
+            self.looking(self._look)
         self.now += 1
 
     def _train(self) -> None:
