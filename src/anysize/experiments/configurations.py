@@ -54,8 +54,16 @@ def configurations(method: Method, task: Task, grid: Grid, recipe: RecipeName) -
 
 
 def default_configuration(method: Method, task: Task, recipe: RecipeName) -> Configuration:
-    """One good configuration of a method for a task."""
-    return method.default(recipe, task.family, coloured=task.family == "sbm")  # TU sets have no penalty anyway
+    """One good configuration of a method for a task: one of its own grid, where it has one.
+
+    >>> from anysize.methods import find_method
+    >>> from anysize.tasks import find_task
+    >>> default_configuration(find_method("gamma-gin"), find_task("DD"), "paper")["batch_size"]
+    256
+    """
+    chosen = method.default(recipe, task.family, coloured=task.family == "sbm")  # TU sets have no penalty anyway
+    own = method.grid.get(task.name, {})
+    return chosen | {name: values[0] for name, values in own.items() if chosen.get(name) not in values}
 
 
 def _restricted(points: Iterable[Configuration], wanted: Mapping[str, tuple[Any, ...]]) -> tuple[Configuration, ...]:
