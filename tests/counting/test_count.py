@@ -81,6 +81,14 @@ def test_unknown_engines_are_refused_with_the_names_of_the_others() -> None:
         count(nx.path_graph(4), 3, method="magic")
 
 
+def test_odd_arguments_are_refused_before_the_work() -> None:
+    with pytest.raises(ValueError, match="progress is a function that is called with the share"):
+        count(nx.path_graph(4), 3, progress=True)  # type: ignore[arg-type]
+    for seed in (-1, 1.5, None, True):
+        with pytest.raises(ValueError, match="seed must be a whole number of at least 0; got"):
+            count(nx.path_graph(4), 3, method="sample", samples=10, seed=seed)  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True])
 def test_a_number_of_threads_that_is_none_is_refused(threads: Any) -> None:
     with pytest.raises(ValueError, match="threads must be a whole number of at least 1, or None"):

@@ -268,6 +268,19 @@ def test_more_batches_can_follow_later(tmp_path: Path) -> None:
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
+def test_a_damaged_file_says_how_to_have_its_batch_again(tmp_path: Path) -> None:
+    batches = some_batches(True)
+    count_stream(batches, 3, tmp_path)
+    before = contents(tmp_path)
+    (tmp_path / "graphs" / "000001.parquet").write_bytes(b"cut off")
+    stream = open_stream(tmp_path)
+    with pytest.raises(ValueError, match=r"000001\.parquet of a stream of counts is missing or damaged; remove it"):
+        stream.counts()
+    (tmp_path / "graphs" / "000001.parquet").unlink()
+    count_stream(batches, 3, tmp_path)
+    assert contents(tmp_path) == before
+
+
 @pytest.mark.parametrize("kind", ["counts", "graphs", "patterns"])
 def test_a_file_that_is_gone_is_written_again(tmp_path: Path, kind: str) -> None:
     batches = some_batches(True)
@@ -402,7 +415,7 @@ def test_bad_input_is_refused_in_one_sentence(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="batch 1 has colours, unlike"):
         count_stream([batches[0], some_batches(True)[0]], 3, tmp_path / "c")
     with pytest.raises(ValueError, match="labels must be numbers or strings; those of batch 0 are object"):
-        count_stream([batches[0].with_y(np.array([None, 1]))], 3, tmp_path / "d")
+        count_stream([replace(batches[0], y=np.array([None, 1]))], 3, tmp_path / "d")
 
 
 def test_folders_that_hold_something_else(tmp_path: Path) -> None:

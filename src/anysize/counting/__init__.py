@@ -85,6 +85,10 @@ def count(
         _positive(threads)
     if errors not in ("raise", "skip"):
         raise ValueError(f"errors must be 'raise' or 'skip'; got {errors!r}")
+    if progress is not None and not callable(progress):
+        raise ValueError(f"progress is a function that is called with the share of the work done; got {progress!r}")
+    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
+        raise ValueError(f"seed must be a whole number of at least 0; got {seed!r}")
     wanted = Wanted(method, samples, rel_error, seed, budget_s, parse_memory(max_memory))
 
     numbers = np.arange(check_first(first), first + len(sets))

@@ -132,4 +132,11 @@ class CountStream:
         return count(empty_set(), self._about.arguments["k"], **own)
 
     def _table(self, kind: str, number: int, columns: list[str] | None = None) -> Any:
-        return pyarrow().parquet.read_table(self.folder / kind / self._about.batches[number].file, columns=columns)
+        file = self.folder / kind / self._about.batches[number].file
+        try:
+            return pyarrow().parquet.read_table(file, columns=columns)
+        except (OSError, ValueError) as error:  # errors of Arrow are ValueErrors
+            raise ValueError(
+                f"{file} of a stream of counts is missing or damaged; remove it if it is there, and count_stream with "
+                "the same arguments counts its batch again"
+            ) from error
