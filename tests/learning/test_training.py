@@ -181,6 +181,16 @@ def test_progress_is_told_epoch_by_epoch() -> None:
     assert told == [0.25, 0.5, 0.75, 1.0]
 
 
+def test_progress_expects_patience_to_run_out() -> None:
+    told: list[float] = []
+    recipe = Recipe(epochs=2000, epoch="best", patience=15)
+    fitted("gnn", [Settings(hidden=8, seed=s) for s in range(2)], recipe, tables("sbm-20", 3), progress=told.append)
+    assert len(told) < 1000, "it ends early"
+    assert told == sorted(told)
+    assert told[-1] == 1.0
+    assert told[len(told) // 2] > 0.25, "far more than the share of all epochs"
+
+
 def test_a_finished_training_leaves_no_garbage(monkeypatch: pytest.MonkeyPatch) -> None:
     """What a stack held on a GPU is free at once, and cannot be freed while another one is recorded."""
     kept: list[weakref.ref[Any]] = []

@@ -82,6 +82,16 @@ class EpochChoice:
         if self.patience is not None:
             self.alive &= epoch - self.top.epoch < self.patience
 
+    def end(self, epochs: int) -> int:
+        """Of so many epochs those to train, if nothing better is found from now on; 0: patience has run out.
+
+        A model that has found nothing yet may need all of them.
+        """
+        if self.patience is None:
+            return epochs
+        found = torch.where(self.top.epoch < 0, epochs, self.top.epoch + 1 + self.patience)
+        return int(torch.where(self.alive, found.clamp(max=epochs), 0).max())
+
     def _shift(self, higher: Tensor, score: Tensor, key: Tensor, epoch: Tensor, state: dict[str, Tensor]) -> None:
         """Keep the best epoch that is one validation graph below the top."""
         assert self.next is not None

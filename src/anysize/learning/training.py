@@ -112,12 +112,16 @@ def train(
     """
     began = time.perf_counter()
     run = _Run(model, problem, members, recipe, metric)
+    told, end = 0.0, recipe.epochs
     with _tuned(problem.threads):
         for epoch in range(recipe.epochs):
             run.epoch(epoch)
+            if recipe.patience is not None and epoch % LOOK_EVERY == 0:
+                end = run.choice.end(recipe.epochs)
             if progress is not None:
-                progress((epoch + 1) / recipe.epochs)
-            if recipe.patience is not None and epoch % LOOK_EVERY == 0 and not bool(run.choice.alive.any()):
+                told = max(told, min((epoch + 1) / max(end, 1), 1.0))
+                progress(told)
+            if end == 0:
                 break
     chosen = torch.full((len(members),), epoch, dtype=torch.int64)
     last = None
