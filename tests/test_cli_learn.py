@@ -143,6 +143,26 @@ def test_fit_doubts_a_model_that_sizes_beat(tmp_path: Path) -> None:
     assert held["rivals"]["majority"]["train"] == 0.5
 
 
+def test_colours_are_left_out_in_training_and_in_use(folder: Path, tmp_path: Path) -> None:
+    out = tmp_path / "plain.anysize"
+    given = ("fit", folder / "TRAIN", "--k", 3, "--set", "epochs=20", "--out", out)
+    done = run(*given, "--no-colours")
+    assert done.exit_code == 0, done.output
+    plain = GraphClassifier("gamma-gin", k=[3], epochs=20).fit(read(folder / "TRAIN").without_colours())
+    new = read(folder / "NEW").without_colours()
+    np.testing.assert_array_equal(load(out).predict_proba(new), plain.predict_proba(new))
+    shown = run("predict", out, folder / "NEW", "--no-colours")
+    assert [row["class"] for row in csv.DictReader(io.StringIO(shown.stdout))] == plain.predict(new).astype(
+        str
+    ).tolist()
+    why = run("explain", out, folder / "NEW", "--graph", 0, "--reference", folder / "TRAIN", "--no-colours")
+    assert why.exit_code == 0, why.output
+    assert "3-path  " in why.stdout
+    refused = run("predict", out, folder / "NEW")
+    assert refused.exit_code == 1
+    assert "leave colours out, as without_colours() and --no-colours do" in refused.stderr.replace("\n", " ")
+
+
 def test_labels_from_a_file(folder: Path, tmp_path: Path) -> None:
     graphs = read(folder / "TRAIN")
     assert graphs.y is not None

@@ -72,7 +72,9 @@ class Ensemble:
         ours, theirs = self.palette is not None, palette_of(source) is not None
         if self.method.colours and ours != theirs and len(source):
             had, have = ("with colours", "none") if ours else ("without colours", "some")
-            advice = "colour them as in training" if ours else "leave colours out, as without_colours() does"
+            advice = (
+                "colour them as in training" if ours else "leave colours out, as without_colours() and --no-colours do"
+            )
             raise ValueError(f"this model was trained on graphs {had} and these have {have}; {advice}")
         return examples_of(source, self.method, self.k, store, report)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anysize.cli.shared import check_out, console, errors, note, plain_errors
+from anysize.cli.shared import check_out, console, errors, note, plain_errors, read_graphs
 from anysize.writing import aside
 
 if TYPE_CHECKING:
@@ -34,13 +34,14 @@ def explain(
     reference: Annotated[
         Path | None, typer.Option(help="Graphs to compare with, such as the training graphs: more or less than there.")
     ] = None,
+    colours: Annotated[bool, typer.Option("--colours/--no-colours", help="Tell vertices apart by colour.")] = True,
     top: Annotated[int, typer.Option(help="How many patterns.", min=1)] = 10,
     format: Annotated[FormatOption, typer.Option(help="What to print.")] = FormatOption.text,
     out: Annotated[Path | None, typer.Option(help="Draw the explanation of one graph: .png, .svg or .pdf.")] = None,
 ) -> None:
     """Say which patterns speak for the class that a model gives to a graph, and how strongly."""
     with plain_errors():
-        from anysize import load, read
+        from anysize import load
 
         check_out(out)
         if out is not None and out.suffix.lower() not in PICTURES:
@@ -51,12 +52,12 @@ def explain(
         if graphs is None:
             _weights(classifier, top, format)
             return
-        found = read(graphs)
+        found = read_graphs(graphs, colours)
         rows = _chosen(found, graph, graphs)
         if out is not None and len(rows) != 1:
             raise ValueError(f"--out draws the explanation of one graph and {graphs} has {len(rows)}: add --graph.")
         few = rows if format is FormatOption.json else rows[:SHOWN]
-        compared = None if reference is None else read(reference)
+        compared = None if reference is None else read_graphs(reference, colours)
         told = {_name(found, row): classifier.explain(found[row], compared) for row in few}
         _show(told, top, format)
         if len(few) < len(rows):

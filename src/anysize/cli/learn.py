@@ -20,6 +20,7 @@ from anysize.cli.shared import (
     note,
     parse_sizes,
     plain_errors,
+    read_graphs,
     read_labels,
     text_file,
 )
@@ -61,6 +62,7 @@ def fit(
     validation: Annotated[
         float | None, typer.Option(help="Share of the graphs held out to choose the epoch; else as the recipe needs.")
     ] = None,
+    colours: Annotated[bool, typer.Option("--colours/--no-colours", help="Tell vertices apart by colour.")] = True,
     metric: Annotated[MetricOption, typer.Option(help="What scores are.")] = MetricOption.accuracy,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="Any other parameter of GraphClassifier, as name=value.")
@@ -71,7 +73,7 @@ def fit(
 ) -> None:
     """Train a classifier on labelled graphs and write it to a file."""
     with plain_errors():
-        from anysize import GraphClassifier, read
+        from anysize import GraphClassifier
         from anysize.experiments.configurations import parse_setting
         from anysize.progress import progress_bars
 
@@ -82,7 +84,7 @@ def fit(
         )  # fmt: skip
         _set(model, others)
         check_out(out)
-        graphs = read(train)
+        graphs = read_graphs(train, colours)
         if labels is not None:
             graphs = graphs.with_y(read_labels(labels, graphs))
         if graphs.y is None:
@@ -103,17 +105,18 @@ def fit(
 def predict(
     model: Annotated[Path, typer.Argument(help="A file that anysize fit wrote.")],
     new: Annotated[Path, typer.Argument(help="Graphs to classify: whatever anysize count reads.")],
+    colours: Annotated[bool, typer.Option("--colours/--no-colours", help="Tell vertices apart by colour.")] = True,
     out: Annotated[Path | None, typer.Option(help="Write here, not to the screen.")] = None,
     store: Annotated[Path | None, typer.Option(help="A folder that keeps counts and saves counting twice.")] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object instead of CSV.")] = False,
 ) -> None:
     """Classify graphs: a line of CSV for each, with its class and the probability of every class."""
     with plain_errors():
-        from anysize import load, read
+        from anysize import load
 
         check_out(out)
         classifier = load(model).set_params(store=store, verbose=1)
-        graphs = read(new)
+        graphs = read_graphs(new, colours)
         chances = classifier.predict_proba(graphs)
         chosen = classifier.classes_[chances.argmax(axis=1)].tolist()
         classes = classifier.classes_.tolist()

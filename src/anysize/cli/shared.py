@@ -162,6 +162,14 @@ def parse_sizes(text: str) -> list[int]:
     return sizes
 
 
+def read_graphs(file: Path, colours: bool) -> GraphSet:
+    """The graphs of a file, with their colours or without."""
+    from anysize import read
+
+    graphs = read(file)
+    return graphs if colours else graphs.without_colours()
+
+
 def read_labels(file: Path, graphs: GraphSet) -> list[Any]:
     """One class per line, or 'graph name,class' in any order; whole numbers become numbers."""
     try:

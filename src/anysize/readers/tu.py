@@ -69,7 +69,8 @@ def _read(source: Source, where: str, name: str | None) -> GraphSet:
     if name is None and len(sets) == 1:
         name = next(iter(sets))
     if name is None and sets:
-        raise GraphError(f"{where} holds several TU sets: {', '.join(sorted(sets)[:20])}; choose one with name=.")
+        listed = ", ".join(sorted(sets)[:20])
+        raise GraphError(f"{where} holds several TU sets: {listed}; choose one with name=, or name its own folder.")
     if name is None or name not in sets:
         raise GraphError(f"{where} holds no TU set: looked for {name or 'NAME'}_A.txt.")
 
