@@ -5,6 +5,8 @@ from __future__ import annotations
 import gc
 import json
 import weakref
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +21,7 @@ from anysize.graphs import GraphSet
 from anysize.learning import gamma
 from anysize.learning.gamma import GammaProblem, GammaStack, fit_gamma
 from anysize.learning.settings import Recipe, Settings
-from anysize.learning.training import without_collection
+from anysize.learning.training import EAGER_CALLS, _Recorded, without_collection
 
 KINDS = ("1hot", "gnn", "rp")
 
@@ -222,6 +224,32 @@ def test_nothing_is_collected_while_an_epoch_is_recorded() -> None:
             pass
         assert not gc.isenabled(), "as it was before"
     assert gc.isenabled()
+
+
+def test_an_epoch_is_recorded_once_and_then_played(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The order of things on a GPU, with stand-ins for streams and graphs."""
+    told: list[str] = []
+
+    class Stream:
+        def wait_stream(self, other: Stream) -> None:
+            told.append("wait")
+
+    class Graph:
+        def replay(self) -> None:
+            told.append("play")
+
+    @contextmanager
+    def recording(given: Any) -> Iterator[None]:
+        told.append("record" if not gc.isenabled() else "record among garbage")
+        yield
+
+    stands = {"Stream": Stream, "current_stream": Stream, "stream": nullcontext, "graph": recording, "CUDAGraph": Graph}
+    for name, stand in stands.items():
+        monkeypatch.setattr(torch.cuda, name, stand)
+    recorded = _Recorded()
+    for _ in range(EAGER_CALLS + 2):
+        recorded(lambda: told.append("work"))
+    assert told == ["wait", "work", "wait"] * EAGER_CALLS + ["record", "work", "play", "play"]
 
 
 def test_losses_that_are_no_numbers_never_win() -> None:
