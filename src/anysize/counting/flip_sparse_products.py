@@ -129,10 +129,21 @@ def over_wedges(colours: int):
                             code = 5
                         if cu > cv:  # the table wants the ends in ascending order: u and v change places
                             cu, cv = cv, cu
-                            _exchange(sizes, 1, 4, colours)
-                            _exchange(sizes, 3, 6, colours)
+                            for c in range(colours):
+                                a, b = colours + c, 4 * colours + c
+                                sizes[a], sizes[b] = sizes[b], sizes[a]
+                                a, b = 3 * colours + c, 6 * colours + c
+                                sizes[a], sizes[b] = sizes[b], sizes[a]
                         kind = tuple_of[(cu * colours + cm) * colours + cv]
-                        _add_sizes(sizes, colours, (kind * 8 + code) * side, group_sums, filled)
+                        sums_at = (kind * 8 + code) * side
+                        for p in range(1, 8):
+                            total = np.uint32(0)
+                            for c in range(colours):
+                                total |= sizes[p * colours + c]
+                            filled[p] = total
+                            if total:
+                                for c in range(colours):
+                                    group_sums[sums_at + p * colours + c] += int64(sizes[p * colours + c])
                         here = block[kind, code]
                         for j in range(pair_ptr[code], pair_ptr[code + 1]):
                             p, r = pairs[j, 0], pairs[j, 1]
@@ -172,24 +183,3 @@ def _codegrees_above(low_ptr, low, high_ptr, high, colour, u, beside, codegree, 
                 codegree[b, c] += 1
                 f -= 1
     return size
-
-
-@helper
-def _exchange(sizes, p, r, colours):
-    """Two groups change places."""
-    for c in range(colours):
-        a, b = p * colours + c, r * colours + c
-        sizes[a], sizes[b] = sizes[b], sizes[a]
-
-
-@helper
-def _add_sizes(sizes, colours, at, group_sums, filled):
-    """Add the sizes of all groups to their sums, and say which groups are not empty."""
-    for p in range(1, 8):
-        some = np.uint32(0)
-        for c in range(colours):
-            some |= sizes[p * colours + c]
-        filled[p] = some
-        if some:
-            for c in range(colours):
-                group_sums[at + p * colours + c] += int64(sizes[p * colours + c])

@@ -100,7 +100,12 @@ def around_triangles(
         for e in range(first, last):
             place[high[e]] = below + e - first
         for e in range(first, last):
-            _mark_triangles(rows[e - first], words, ptr, third, e, place)
+            row = rows[e - first]
+            for q in range(words):
+                row[q] = uint64(0)
+            for z in range(ptr[e], ptr[e + 1]):
+                x = place[third[z]]
+                row[x >> 6] |= uint64(1) << uint64(x & 63)
         gems, kites, pairs, cliques5 = 0, 0, 0, uint64(0)
         for e in range(first, last):
             v = high[e]
@@ -127,38 +132,21 @@ def around_triangles(
                 pairs += common * (common - 1) // 2
                 if common < 2:
                     continue
-                cliques5 += _edges_above(both, rows, below, below + g - first + 1, words)
+                above = below + g - first + 1  # places of the vertices above w
+                for q in range(above >> 6, words):
+                    rest = both[q]
+                    if q == above >> 6:
+                        rest &= ~uint64(0) << uint64(above & 63)
+                    while rest:
+                        x = (q << 6) + int64(lowest_bit(rest))
+                        rest &= rest - uint64(1)
+                        last_row = rows[x - below]
+                        cliques5 += popcount(both[q] & last_row[q] & (~uint64(0) << uint64(x & 63)))
+                        for p in range(q + 1, words):
+                            cliques5 += popcount(both[p] & last_row[p])
         sums += np.array([gems, kites, pairs, int64(cliques5)])
         shadow += np.array([float(gems), float(kites), float(pairs), float(cliques5)])
     return sums, shadow
-
-
-@helper
-def _mark_triangles(row, words, ptr, third, e, place):
-    """A bit for the third vertex of every triangle of edge e."""
-    for q in range(words):
-        row[q] = uint64(0)
-    for z in range(ptr[e], ptr[e + 1]):
-        x = place[third[z]]
-        row[x >> 6] |= uint64(1) << uint64(x & 63)
-
-
-@helper
-def _edges_above(inside, rows, below, above, words):
-    """Edges among the vertices of a set of bits at places from above; the row of place x is x - below."""
-    found = uint64(0)
-    for q in range(above >> 6, words):
-        rest = inside[q]
-        if q == above >> 6:
-            rest &= ~uint64(0) << uint64(above & 63)
-        while rest:
-            x = (q << 6) + int64(lowest_bit(rest))
-            rest &= rest - uint64(1)
-            row = rows[x - below]
-            found += popcount(inside[q] & row[q] & (~uint64(0) << uint64(x & 63)))
-            for p in range(q + 1, words):
-                found += popcount(inside[p] & row[p])
-    return found
 
 
 @entry
@@ -202,7 +190,11 @@ def _wheels_by_bits(low_ptr, low, low_edge, high_ptr, high, ptr, third, hub, pla
         place[high[high_ptr[hub] + s - below] if s >= below else low[low_ptr[hub] + s]] = s
     for s in range(degree):
         e = high_ptr[hub] + s - below if s >= below else int64(low_edge[low_ptr[hub] + s])
-        _mark_triangles(rows[s], words, ptr, third, e, place)
+        for q in range(words):
+            rows[s, q] = uint64(0)
+        for z in range(ptr[e], ptr[e + 1]):
+            x = place[third[z]]
+            rows[s, x >> 6] |= uint64(1) << uint64(x & 63)
     found = 0
     for s in range(degree):
         for t in range(s):

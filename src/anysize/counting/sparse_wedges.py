@@ -11,7 +11,7 @@ from __future__ import annotations
 import numpy as np
 from numba import int64, uint64
 
-from anysize.counting.jit import entry, helper
+from anysize.counting.jit import entry
 
 
 @entry
@@ -48,12 +48,33 @@ def along_cycles(low_ptr, low, low_edge, high_ptr, high, start, stop, at_edge):
     to either end; the paths must not use j or l as their middle, and must not share it (taken off elsewhere).
     """
     n = len(low_ptr) - 1
-    paths = np.zeros(n, np.uint32)
+    paths = np.zeros(n, np.uint32)  # twice the ways, plus one where the vertex is adjacent to top
     touched = np.empty(n, np.uint32)
     sums, shadow = np.zeros(1, np.int64), np.zeros(1, np.float64)
     for top in range(start, stop):
-        size = _two_steps_down(low_ptr, low, high_ptr, high, top, paths, touched)
-        for e in range(low_ptr[top], low_ptr[top + 1]):
+        first, last = low_ptr[top], low_ptr[top + 1]
+        size = 0
+        for e in range(first, last):
+            middle = low[e]
+            if paths[middle] == 0:
+                touched[size] = middle
+                size += 1
+            paths[middle] |= 1
+            for f in range(low_ptr[middle], low_ptr[middle + 1]):
+                j = low[f]
+                if paths[j] == 0:
+                    touched[size] = j
+                    size += 1
+                paths[j] += 2
+            for f in range(high_ptr[middle], high_ptr[middle + 1]):
+                j = high[f]
+                if j >= top:
+                    break
+                if paths[j] == 0:
+                    touched[size] = j
+                    size += 1
+                paths[j] += 2
+        for e in range(first, last):
             middle = low[e]
             met = 0
             for f in range(low_ptr[middle], low_ptr[middle + 1]):
@@ -79,33 +100,6 @@ def along_cycles(low_ptr, low, low_edge, high_ptr, high, start, stop, at_edge):
         sums[0] += found
         shadow[0] += float(found)
     return sums, shadow
-
-
-@helper
-def _two_steps_down(low_ptr, low, high_ptr, high, top, paths, touched):
-    """Fill paths with twice the ways to every vertex, plus one where it is adjacent to top; how many were met."""
-    size = 0
-    for e in range(low_ptr[top], low_ptr[top + 1]):
-        middle = low[e]
-        if paths[middle] == 0:
-            touched[size] = middle
-            size += 1
-        paths[middle] |= 1
-        for f in range(low_ptr[middle], low_ptr[middle + 1]):
-            j = low[f]
-            if paths[j] == 0:
-                touched[size] = j
-                size += 1
-            paths[j] += 2
-        for f in range(high_ptr[middle], high_ptr[middle + 1]):
-            j = high[f]
-            if j >= top:
-                break
-            if paths[j] == 0:
-                touched[size] = j
-                size += 1
-            paths[j] += 2
-    return size
 
 
 @entry
