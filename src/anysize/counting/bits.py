@@ -3,10 +3,12 @@
 # mypy: ignore-errors
 from __future__ import annotations
 
+import numba  # before llvmlite, so that a machine without them hears of the one it lacks
 from llvmlite import ir
-from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
+
+types = numba.types
 
 
 @intrinsic
