@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import os
 import subprocess
 import sys
 
@@ -140,7 +141,7 @@ def test_dropped_edges_are_one_note(tmp_path):
     result = run("count", path, "--k", 3)
     assert result.exit_code == 0
     assert result.stderr.count("Note: ") == 1
-    assert "1 self loops and 1 repeated edges" in result.stderr
+    assert "1 self loop and 1 repeated edge" in result.stderr
 
 
 def test_usage_errors_exit_with_two():
@@ -169,6 +170,17 @@ def test_every_command_shows_an_example():
 def test_installed_as_a_module():
     result = subprocess.run([sys.executable, "-m", "anysize", "--version"], capture_output=True, text=True, check=True)
     assert result.stdout.strip() == f"anysize {az.__version__}"
+
+
+def test_stopped_while_packages_are_loaded(tmp_path):
+    """Ctrl-C in the first moments ends a command as it does later."""
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt")
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    command = [sys.executable, "-m", "anysize", "--version"]
+    result = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}, check=False
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", "Stopped.\n")
 
 
 def test_sampled_tables_show_their_errors(house):

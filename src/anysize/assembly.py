@@ -43,11 +43,9 @@ def assemble(
     directed = coo_array((np.ones(len(source), np.int8), (source, target)), shape=(total, total)).tocsr()
     repeated = len(source) - directed.nnz
     if loops.any() or repeated:
-        warn_user(
-            f"Dropped {int(loops.sum())} self loops and {repeated} repeated edges "
-            f"while reading {len(first) - 1} graph{'' if len(first) == 2 else 's'}.",
-            GraphWarning,
-        )
+        found = [(int(loops.sum()), "self loop"), (repeated, "repeated edge")]
+        dropped = " and ".join(_amount(number, what) for number, what in found if number)
+        warn_user(f"Dropped {dropped} while reading {_amount(len(first) - 1, 'graph')}.", GraphWarning)
     directed.data[:] = 1
     both = (directed + directed.T).tocsr()
     both.sort_indices()
@@ -57,3 +55,7 @@ def assemble(
     labels = None if y is None else np.atleast_1d(label_array(y))
     named = None if names is None else tuple(names)
     return GraphSet(first, indptr, local.astype(np.uint32), colours, palette, labels, named)
+
+
+def _amount(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

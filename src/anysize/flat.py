@@ -47,7 +47,9 @@ def chosen_rows(key: Any, n: int) -> slice | IntArray:
     """
     key = rows_of(key)
     if isinstance(key, (int, np.integer)):
-        position = range(n)[int(key)]  # IndexError as for a list
+        if not -n <= key < n:
+            raise IndexError(f"there is no graph {int(key)} among {n}")
+        position = int(key) % n
         return slice(position, position + 1)
     if isinstance(key, slice):
         start, stop, step = key.indices(n)

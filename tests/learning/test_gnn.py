@@ -289,6 +289,9 @@ def test_errors_name_what_was_given() -> None:
         fitted("gat", [Settings()])
     with pytest.raises(ValueError, match="one class for each of the training graphs, at least one; got 3 for 24"):
         fit_gnn("gin", "sum", TRAIN, np.zeros(3, np.int64), [Settings()], RECIPE, classes=2)
+    nobody = GraphSet.from_edges([[], []], n_vertices=[0, 0])
+    with pytest.raises(ValueError, match="no training graph has a vertex"):
+        fit_gnn("gin", "sum", nobody, np.array([0, 1]), [Settings()], RECIPE, classes=2)
 
 
 def kept_bytes(shape: GNNShape, models: int, batch_size: int | None) -> int:

@@ -126,7 +126,7 @@ def test_labels_of_several_columns_become_one_colour(tmp_path: Path) -> None:
 
 def test_repetitions_and_loops_give_one_warning(tmp_path: Path) -> None:
     folder = folder_of(tmp_path, FILES | {"A": "1, 2\n" + FILES["A"] + "6, 6\n"})
-    with pytest.warns(GraphWarning, match="Dropped 1 self loops and 1 repeated edges while reading 2") as caught:
+    with pytest.warns(GraphWarning, match="Dropped 1 self loop and 1 repeated edge while reading 2") as caught:
         check(read(folder))
     assert len(caught) == 1
     assert caught[0].filename == __file__

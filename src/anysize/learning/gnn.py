@@ -255,6 +255,8 @@ def _check(graphs: GraphSet, y: IntArray, members: Sequence[Settings], environme
     if len(y) != len(graphs) or not len(y):
         raise ValueError(f"expected one class for each of the training graphs, at least one; got {len(y)} "
                          f"for {len(graphs)} graphs")  # fmt: skip
+    if not graphs.sizes.any():
+        raise ValueError("no training graph has a vertex: there is nothing to learn from")
     if any(member.penalty > 0 for member in members):
         raise ValueError("the attribute penalty belongs to the Gamma models: leave penalty at 0 for GNNs")
     if any(member.invariance > 0 for member in members):
