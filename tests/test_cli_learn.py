@@ -199,6 +199,7 @@ def test_methods_are_listed(tmp_path: Path) -> None:
     assert by_name["gamma-gin"]["looks_at"] == "patterns"
     assert "penalty" in by_name["gamma-gin"]["parameters"]
     assert by_name["rpgin"]["looks_at"] == "whole graphs"
+    assert by_name["topology-only"]["looks_at"] == "plain patterns"
     text = run("methods").stdout
     assert all(name in text for name in METHODS)
 

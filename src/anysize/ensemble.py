@@ -110,7 +110,9 @@ def check_kind(source: Source, method: Method, k: Sizes) -> None:
     if not isinstance(source, Counts):
         return
     if not method.takes_tables:
-        raise ValueError(f"{method.name} looks at whole graphs and got a table of counts; pass the graphs themselves")
+        verb = "counts" if method.patterns else "looks at"
+        given = "and got a table of counts; pass the graphs themselves"
+        raise ValueError(f"{method.name} {verb} {method.looks_at} {given}")
     check_sizes(source, k)
 
 

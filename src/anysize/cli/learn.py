@@ -169,7 +169,7 @@ def _described() -> Iterator[dict[str, Any]]:
         yield {
             "method": method.name,
             "title": method.title,
-            "looks_at": "patterns" if method.takes_tables else "whole graphs",
+            "looks_at": method.looks_at,
             "robust": method.default("robust"),
             "paper": method.default("paper"),
             "parameters": sorted(method.settable),

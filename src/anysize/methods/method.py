@@ -76,6 +76,13 @@ class Method:
         return self.patterns and self.colours
 
     @property
+    def looks_at(self) -> str:
+        """What it looks at, in words: patterns, plain patterns (which it counts itself) or whole graphs."""
+        if not self.patterns:
+            return "whole graphs"
+        return "patterns" if self.colours else "plain patterns"
+
+    @property
     def trained(self) -> bool:
         """Whether it is trained in epochs, by a recipe."""
         return self.recipes is not None
