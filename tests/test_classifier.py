@@ -503,14 +503,15 @@ def test_the_verdict_has_the_scores_of_models_and_rivals(graphs: GraphSet) -> No
     assert verdict.train["model"] == model.score(graphs[kept])
     assert verdict.validation is not None
     assert verdict.validation["model"] == model.score(graphs[model.held_out_])
-    for name in ("majority", "size-only"):
-        rival = GraphClassifier(name).fit(graphs[kept])
+    for name in ("majority", "size-only", "topology-only"):
+        rival = GraphClassifier(name, k=3).fit(graphs[kept])
         assert verdict.train[name] == rival.score(graphs[kept])
         assert verdict.validation[name] == rival.score(graphs[model.held_out_])
     assert (verdict.metric, verdict.doubt, verdict.remedies) == ("accuracy", None, ())
     assert quick().fit(count(graphs, 3)).verdict_.train == quick().fit(graphs).verdict_.train
     assert quick().fit(graphs).verdict_.validation is None
     assert quick(metric="mcc").fit(graphs).verdict_.train["majority"] == 0.0
+    assert "topology-only" not in quick("gin-sum").fit(graphs).verdict_.train, "nothing was counted"
 
 
 def test_a_model_that_does_not_beat_sizes_is_doubted() -> None:
@@ -538,6 +539,28 @@ def test_validation_graphs_have_a_say_beyond_chance() -> None:
         assert (verdict.doubt is not None) == doubted
         assert verdict.remedies == ((("k", 4),) if doubted else ())
     assert "on the validation graphs (accuracy 0.800, size-only 1.000)" in str(verdict.doubt)
+
+
+def test_a_model_that_knows_less_than_plain_densities_is_doubted(graphs: GraphSet) -> None:
+    right = np.arange(60) % 2
+    made = [nx.gnp_random_graph(12, (0.2, 0.6)[y], seed=place) for place, y in enumerate(right)]
+    shapes = count(GraphSet.from_networkx(made), 3)
+    for wrong, doubted in ((5, False), (20, True)):
+        chosen = np.where(np.arange(60) < wrong, 1 - right, right)
+        said = Answers(shapes.sizes, right, chosen, shapes)
+        trial = Trial(said, None, "accuracy", True, (("k", 4),), (("method", "topology-only"),))
+        verdict = trial.verdict()
+        assert verdict.train["topology-only"] == 1.0
+        assert (verdict.doubt is not None) == doubted
+        assert verdict.remedies == ((("method", "topology-only"),) if doubted else ())
+        held = replace(trial, validation=said, train=Answers(shapes.sizes, right, right, shapes)).verdict()
+        assert (held.doubt is not None) == doubted
+    assert "alone go farther on the training graphs (accuracy 0.667, topology-only 1.000)" in str(verdict.doubt)
+    assert "on the validation graphs" in str(held.doubt)
+    few = replace(trial, train=Answers(shapes.sizes[:9], right[:9], 1 - right[:9] * (np.arange(9) < 8), shapes[:9]))
+    assert "alone go farther" not in str(few.verdict().doubt), "nine graphs say little"
+    assert dict(quick().fit(graphs)._trial.simpler) == {"method": "topology-only", "epochs": 3000}
+    assert dict(GraphClassifier("gc-kernel", k=3).fit(graphs)._trial.simpler) == {"method": "topology-only"}
 
 
 def test_a_loaded_model_has_no_verdict(graphs: GraphSet, tmp_path: Path) -> None:

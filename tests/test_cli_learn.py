@@ -71,7 +71,8 @@ def test_fit_tells_scores_and_what_was_learned(folder: Path, tmp_path: Path) -> 
     graphs = read(folder / "TRAIN")
     held = hold_out(np.asarray(graphs.y), 0.1, seed=5)
     rest = np.setdiff1d(np.arange(20), held)
-    scores = {name: GraphClassifier(name).fit(graphs[rest]) for name in ("majority", "size-only")}
+    names = ("majority", "size-only", "topology-only")
+    scores = {name: GraphClassifier(name, k=made.k).fit(graphs[rest]) for name in names}
 
     def rivals(chosen: Any) -> str:
         return ", ".join(f"{name} {rival.score(graphs[chosen]):.3f}" for name, rival in scores.items())

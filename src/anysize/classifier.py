@@ -82,8 +82,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         held_out_: numbers of the training graphs that were held out for validation.
         epochs_: the epoch kept for every model; empty for methods without epochs.
         curves_: name -> (epochs, models): "loss", "penalty", "validation_loss", "validation_score".
-        verdict_: scores on training and validation graphs beside those of the class shares and the sizes alone, and
-            ``verdict_.doubt``, a sentence where the model does not beat them.
+        verdict_: scores on training and validation graphs beside those of the class shares, the sizes or the plain
+            patterns alone, and ``verdict_.doubt``, a sentence where the model does not beat them.
 
     Graphs with fewer than k vertices have no patterns: all of them get the same prediction. A colour that the training
     set did not have is nobody's colour: its vertices have no features (GNNs), its patterns no weight (one-hot rows and
@@ -215,8 +215,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
 
     @property
     def verdict_(self) -> Verdict:
-        """The scores of the models on training and validation graphs, beside those of the class shares and the sizes
-        alone, and a sentence of doubt where they do not beat them."""
+        """The scores of the models on training and validation graphs, beside those of the class shares, the sizes or
+        the plain patterns alone, and a sentence of doubt where they do not beat them."""
         check_is_fitted(self, "ensemble_")
         if not hasattr(self, "_trial"):
             raise AttributeError("the verdict belongs to training and is not kept in model files; fit again to have it")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from anysize.counting import count
 from anysize.counting.counts import Counts
 from anysize.labels import Labels, State, classes_from_json, classes_to_json, labels_of, several_classes
+from anysize.patterns import catalogue
 from anysize.readers import as_graphset
 
 FloatArray = NDArray[np.float64]
@@ -160,7 +161,7 @@ class SizeOnly(_Logistic):
 class TopologyOnly(_Logistic):
     """Logistic regression on the densities over subsets of the plain connected k-vertex patterns, colours ignored.
 
-    Tables of such patterns are taken too.
+    Tables of patterns of k vertices are taken too; copies are summed over colours.
 
     Examples:
         >>> import networkx as nx
@@ -171,12 +172,15 @@ class TopologyOnly(_Logistic):
         ['dense']
     """
 
-    def __init__(self, k: int = 5, class_weight: str | Mapping[Any, float] | None = None) -> None:
+    def __init__(self, k: int | Sequence[int] = 5, class_weight: str | Mapping[Any, float] | None = None) -> None:
         self.k = k
         self.class_weight = class_weight
 
     def _numbers(self, graphs: Any) -> FloatArray:
         counts = graphs if isinstance(graphs, Counts) else count(graphs, self.k, colours=False)
-        if counts.columns.colours is not None:
-            raise ValueError("topology-only looks at plain patterns and got coloured ones: count with colours=False")
-        return np.asarray(counts.densities("subsets").toarray())
+        sizes = np.unique(self.k).tolist()
+        others = sorted(set(np.unique(counts.columns.size).tolist()) - set(sizes))
+        if others:
+            raise ValueError(f"expected patterns of {sizes} vertices, and got some of {others}; count with k={self.k}")
+        known = [pattern for size in sizes for pattern in catalogue(size)]
+        return np.asarray(counts.without_colours().align(known).densities("subsets").toarray())

@@ -349,3 +349,23 @@ def test_foreign_and_damaged_files_are_refused(name: str, tmp_path: Path) -> Non
 def test_a_missing_file_is_missing(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError):
         Counts.load(tmp_path / "nothing.npz")
+
+
+@pytest.mark.parametrize("k", [3, (1, 4)])
+def test_without_colours_copies_are_summed(k: int | tuple[int, ...]) -> None:
+    graphs = GraphSet.concatenate([coloured(gnp(12, 0.3, seed), 3, seed) for seed in range(5)])
+    found = count(graphs, k).without_colours()
+    same(found, count(graphs, k, colours=False))
+    assert found.matrix.dtype == np.int64
+    assert found.without_colours() is found
+    assert count(graphs[:0], k).without_colours().matrix.nnz == 0
+
+
+def test_without_colours_refuses_what_does_not_add_up() -> None:
+    graphs = coloured(gnp(12, 0.3, 0), 2, 0)
+    with pytest.raises(ValueError, match="sample again with colours=False"):
+        count(graphs, 3, method="sample", samples=100, seed=0).without_colours()
+    counts = count(graphs, 3)
+    huge = replace(counts, matrix=counts.matrix * (2**62 // counts.matrix.max()))
+    with pytest.raises(OverflowError, match="exceed a 64-bit integer"):
+        huge.without_colours()

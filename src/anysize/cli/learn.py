@@ -213,7 +213,8 @@ def _facts(model: GraphClassifier, graphs: GraphSet, seconds: float) -> dict[str
                 "train": verdict.train[name],
                 "validation": None if verdict.validation is None else verdict.validation[name],
             }
-            for name in ("majority", "size-only")
+            for name in verdict.train
+            if name != "model"
         },
         "doubt": verdict.doubt,
         "epochs": model.epochs_.tolist(),

@@ -118,6 +118,29 @@ class Counts:
 
         return self._with_columns(target, moved)
 
+    def without_colours(self) -> Counts:
+        """The same graphs over plain patterns of the same sizes, copies summed over the colours.
+
+        Examples:
+            >>> import anysize as az
+            >>> path = az.GraphSet.from_edges([(0, 1), (1, 2)], colours=["C", "C", "O"])
+            >>> az.count(path, k=2).without_colours().matrix.toarray().tolist()  # C-C and C-O
+            [[2]]
+        """
+        if self.columns.colours is None:
+            return self
+        if self.sampling is not None:
+            raise ValueError("errors of sampled counts do not add up over colours; sample again with colours=False")
+        plain = unite([Columns.plain(int(k)) for k in np.unique(self.columns.size)] or [Columns.plain(1)])[0]
+        start = np.searchsorted(plain.size, self.columns.size)  # sizes go up, and places from 0 on within a size
+        into = csr_array(
+            (np.ones(len(start), np.int64), (np.arange(len(start)), start + self.columns.place)),
+            shape=(len(start), len(plain)),
+        )
+        if len(start) and (self.matrix.astype(np.float64) @ into).max() >= 2**63:
+            raise OverflowError("the copies of a plain pattern, summed over its colours, exceed a 64-bit integer")
+        return self._with_columns(plain, lambda matrix: csr_array(matrix @ into))
+
     def top(self, n: int) -> Counts:
         """The n most common patterns over all graphs, in canonical order; ties go to the earlier one."""
         return self.select(np.sort(np.argsort(-self.totals(), kind="stable")[:n]))
