@@ -11,8 +11,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from typer.testing import CliRunner
 
 import anysize as az
+from anysize.cli import app
 from anysize.experiments.plan import make_plan
 from anysize.experiments.store import RecordStore
 from anysize.experiments.sweep import sweep
@@ -52,27 +54,24 @@ def test_a_registered_task_is_swept_by_name_or_as_it_is(tmp_path: Path) -> None:
     }
 
 
-def test_other_processes_are_told_by_an_environment_variable(tmp_path: Path) -> None:
+def test_other_processes_are_told_by_an_environment_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     here = Path(__file__)
-    environment = {**os.environ, "ANYSIZE_TASKS": f"{here.stem}:CORES", "PYTHONPATH": os.pathsep.join(
-        [str(here.parent), *filter(None, [os.environ.get("PYTHONPATH")])]
-    )}  # fmt: skip
-
-    def anysize(*words: str) -> str:
-        done = subprocess.run(
-            [sys.executable, "-m", "anysize", *words], env=environment, capture_output=True, text=True, check=False
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    words = ("sweep", "cores", "--methods", "topology-only", "--data", "fresh:2", "--workers", "2")
-    anysize(*words, "--records", str(tmp_path / "records"))
-    assert len(RecordStore(tmp_path / "records").read()) == 2
-    assert "cores" in [task["task"] for task in json.loads(anysize("tasks", "--json"))]
-    anysize("report", "--records", str(tmp_path / "records"), "--out", str(tmp_path / "report.html"))
-    page = (tmp_path / "report.html").read_text(encoding="utf-8")
-    assert "cores" in page
-    assert "is no task of this package" not in page
+    records, page = tmp_path / "records", tmp_path / "report.html"
+    monkeypatch.setenv("ANYSIZE_TASKS", f"{here.stem}:CORES")
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(here.parent), os.environ.get("PYTHONPATH", "")]))
+    words = ["sweep", "cores", "--methods", "topology-only", "--data", "fresh:2", "--workers", "2"]
+    command = [sys.executable, "-m", "anysize", *words, "--records", str(records)]
+    subprocess.run(command, capture_output=True, check=True)
+    assert len(RecordStore(records).read()) == 2
+    monkeypatch.syspath_prepend(here.parent)
+    told = json.loads(CliRunner().invoke(app, ["tasks", "--json"]).stdout)
+    try:
+        assert "cores" in [task["task"] for task in told]
+        CliRunner().invoke(app, ["report", "--records", str(records), "--out", str(page)])
+    finally:
+        unregister("cores")
+    assert "cores" in page.read_text(encoding="utf-8")
+    assert "is no task of this package" not in page.read_text(encoding="utf-8")
 
 
 def test_a_variable_that_names_nothing_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
