@@ -112,17 +112,19 @@ def _families(compared: Sequence[Compared]) -> list[tuple[str, list[Compared]]]:
 
 
 def _fresh_lines(records: Sequence[Record]) -> list[str]:
-    """Of every method and recipe on fresh data: the mean over data sets, and the worst of them, unrounded enough."""
+    """Of every Gamma row on fresh data, table by table: the mean over data sets, and the worst, unrounded enough."""
     chosen = select_all(record for record in records if record.data != "published")
-    found: dict[tuple[str, str], list[tuple[float, str]]] = {}
+    found: dict[tuple[int, str, str], list[tuple[float, str]]] = {}
     for group, selection in chosen.items():
         summary = None if selection is None else selection.summary("test")
-        if summary is not None:
-            found.setdefault((group.method, group.recipe), []).append((summary.mean, f"{group.task}, {group.data}"))
+        if summary is not None and group.method.startswith("gamma"):
+            place = table_of(group.task) or 0, group.method, group.recipe
+            found.setdefault(place, []).append((summary.mean, f"{group.task}, {group.data}"))
     return [
-        f"- Fresh data, {method} by the {recipe} recipe: mean test score {sum(mean for mean, _ in own) / len(own):.3f} "
-        f"over {len(own)} data sets; the worst has {min(own)[0]:.3f} ({min(own)[1]})."
-        for (method, recipe), own in sorted(found.items())
+        f"- {f'Table {table}, fresh' if table else 'Fresh'} data, {method} by the {recipe} recipe: mean test score "
+        f"{sum(mean for mean, _ in own) / len(own):.3f} over {len(own)} data sets; the worst has {min(own)[0]:.3f} "
+        f"({min(own)[1]})."
+        for (table, method, recipe), own in sorted(found.items())
     ]
 
 
