@@ -20,7 +20,7 @@ LEVELS = (
     (
         *(
             "errors",
-            "elsewhere",
+            "registry",
             "writing",
             "colours",
             "labels",

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 from functools import partial
-from types import MappingProxyType
 from typing import Any
 
-from anysize.elsewhere import named_elsewhere
 from anysize.learning.invariance import VREX
 from anysize.methods import grids
 from anysize.methods.classical import FittedKernel, FittedSanity, KernelMethod, SanityMethod
@@ -20,6 +17,7 @@ from anysize.methods.neural import FittedGamma, FittedGNN, GammaMethod, GNNMetho
 from anysize.methods.parameters import COUNTED, DEEP, TRAINED, positive, weight, whole_number
 from anysize.methods.problem import Examples, Problem, balancing_weights
 from anysize.methods.recipes import gamma_recipe, gnn_recipe
+from anysize.registry import Registry
 
 _TU = {"batch_size": 64, "lr": 0.005}
 
@@ -109,9 +107,8 @@ _ALL = (
     _sanity("topology-only", "Topology only", patterns=True),
 )
 
-_KNOWN = {method.name: method for method in _ALL}
-METHODS: Mapping[str, Method] = MappingProxyType(_KNOWN)
-ELSEWHERE = "ANYSIZE_METHODS"  # environment variable: methods of other modules, such as "mine:METHOD,mine:OTHER"
+_REGISTRY = Registry(Method, "method", "ANYSIZE_METHODS", _ALL)
+METHODS: Mapping[str, Method] = _REGISTRY.known
 
 
 def register(method: Method) -> None:
@@ -120,25 +117,17 @@ def register(method: Method) -> None:
     Other processes (the command line, the workers of a sweep) read ``ANYSIZE_METHODS=module:NAME``. Registering the
     same method again changes nothing; another one under a name that is taken is an error.
     """
-    if not isinstance(method, Method):
-        raise ValueError(f"register takes a Method; got a {type(method).__name__}")
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", method.name):
-        raise ValueError(f"the name of a method has letters, digits, dots and dashes; got {method.name!r}")
-    if _KNOWN.setdefault(method.name, method) != method:
-        raise ValueError(f"There is a method {method.name!r} already; take another name, or unregister that one first.")
+    _REGISTRY.add(method)
 
 
 def unregister(name: str) -> None:
     """Forget a method that `register` added."""
-    if name not in _KNOWN or any(method.name == name for method in _ALL):
-        raise ValueError(f"{name!r} is no method that was registered")
-    del _KNOWN[name]
+    _REGISTRY.remove(name)
 
 
 def register_elsewhere() -> None:
     """Register what the environment variable ANYSIZE_METHODS names, as ``module:NAME`` between commas."""
-    for found in named_elsewhere(ELSEWHERE, "methods"):
-        register(found)
+    _REGISTRY.add_elsewhere()
 
 
 def find_method(name: str) -> Method:

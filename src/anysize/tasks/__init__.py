@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from difflib import get_close_matches
-from types import MappingProxyType
 
-from anysize.elsewhere import named_elsewhere
+from anysize.registry import Registry
 from anysize.tasks.brain import SCHIZOPHRENIA, SCHIZOPHRENIA_LIKE
 from anysize.tasks.describe import Summary, describe, shift
 from anysize.tasks.metrics import accuracy, mcc
@@ -32,9 +30,8 @@ _ALL = (
     DD,
 )
 
-_KNOWN = {task.name: task for task in _ALL}
-TASKS: Mapping[str, Task] = MappingProxyType(_KNOWN)
-ELSEWHERE = "ANYSIZE_TASKS"  # environment variable: tasks of other modules, such as "mine:CORES,mine:LATTICES"
+_REGISTRY = Registry(Task, "task", "ANYSIZE_TASKS", _ALL, no_table=True)
+TASKS: Mapping[str, Task] = _REGISTRY.known
 
 
 def register(task: Task) -> None:
@@ -43,25 +40,17 @@ def register(task: Task) -> None:
     Other processes (the command line, the workers of a sweep) read ``ANYSIZE_TASKS=module:NAME``. Registering the
     same task again changes nothing; another one under a name that is taken is an error.
     """
-    if not isinstance(task, Task):
-        raise ValueError(f"register takes a Task; got a {type(task).__name__}")
-    if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", task.name) or re.fullmatch(r"table[0-9]+", task.name):
-        raise ValueError(f"the name of a task has letters, digits, dots and dashes, and is no table; got {task.name!r}")
-    if _KNOWN.setdefault(task.name, task) != task:
-        raise ValueError(f"There is a task {task.name!r} already; take another name, or unregister that one first.")
+    _REGISTRY.add(task)
 
 
 def unregister(name: str) -> None:
     """Forget a task that `register` added."""
-    if name not in _KNOWN or any(task.name == name for task in _ALL):
-        raise ValueError(f"{name!r} is no task that was registered")
-    del _KNOWN[name]
+    _REGISTRY.remove(name)
 
 
 def register_elsewhere() -> None:
     """Register what the environment variable ANYSIZE_TASKS names, as ``module:NAME`` between commas."""
-    for found in named_elsewhere(ELSEWHERE, "tasks"):
-        register(found)
+    _REGISTRY.add_elsewhere()
 
 
 def find_task(name: str) -> Task:
