@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from anysize.choice import sizes
 from anysize.counting import count
 from anysize.counting.counts import OVER, Counts, Over
-from anysize.ensemble import as_source, check_sizes
+from anysize.ensemble import as_source
 from anysize.kernels.products import short_indices
 from anysize.methods.parameters import whole_number
 from anysize.readers import as_graphset
@@ -101,7 +101,7 @@ class SubgraphDensities(TransformerMixin, BaseEstimator):
         source = as_source(graphs, self.colour)
         if not isinstance(source, Counts):
             return count(source, sizes(self.k), colours=self.colours)
-        check_sizes(source, sizes(self.k))
+        source.columns.check_sizes(sizes(self.k))
         if not self.colours and source.columns.colours is not None:
             raise ValueError("expected counts without colours, as colours=False says; count with colours=False, too")
         return source

@@ -113,21 +113,7 @@ def check_kind(source: Source, method: Method, k: Sizes) -> None:
         verb = "counts" if method.patterns else "looks at"
         given = "and got a table of counts; pass the graphs themselves"
         raise ValueError(f"{method.name} {verb} {method.looks_at} {given}")
-    check_sizes(source, k)
-
-
-def check_sizes(counts: Counts, k: Sizes) -> None:
-    """An error for a table of patterns of other sizes."""
-    wanted = {k} if isinstance(k, int) else set(k)
-    found = set(np.unique(counts.columns.size).tolist())
-    # A coloured table has no column of a size that no graph reaches; a plain one has them all.
-    if found - wanted or (counts.columns.colours is None and found != wanted):
-        told = ", ".join(map(str, sorted(found))) or "none"
-        asked = ", ".join(map(str, sorted(wanted)))
-        raise ValueError(
-            f"expected counts of patterns with {asked} vertices and got a table with {told}; count with "
-            f"k={k}, or set k before fitting"
-        )
+    source.columns.check_sizes(k)
 
 
 def examples_of(source: Source, method: Method, k: Sizes, store: Any = None, report: Report | None = None) -> Examples:

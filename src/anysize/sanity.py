@@ -178,9 +178,6 @@ class TopologyOnly(_Logistic):
 
     def _numbers(self, graphs: Any) -> FloatArray:
         counts = graphs if isinstance(graphs, Counts) else count(graphs, self.k, colours=False)
-        sizes = np.unique(self.k).tolist()
-        others = sorted(set(np.unique(counts.columns.size).tolist()) - set(sizes))
-        if others:
-            raise ValueError(f"expected patterns of {sizes} vertices, and got some of {others}; count with k={self.k}")
-        known = [pattern for size in sizes for pattern in catalogue(size)]
+        counts.columns.check_sizes(self.k)
+        known = [pattern for size in np.unique(self.k).tolist() for pattern in catalogue(size)]
         return np.asarray(counts.without_colours().align(known).densities("subsets").toarray())

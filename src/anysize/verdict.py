@@ -58,8 +58,7 @@ class Answers:
         """The answers are the classes with the largest of ``chances`` (graphs, classes)."""
         table = examples.table
         source: Any = examples.graphs if table is None else table
-        exact = table is not None and table.sampling is None
-        plain = table.without_colours() if table is not None and exact else None
+        plain = None if table is None or table.sampling is not None else table.without_colours()
         return Answers(np.asarray(source.sizes), examples.labels(), chances.argmax(axis=1), plain)
 
 

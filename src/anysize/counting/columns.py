@@ -101,6 +101,19 @@ class Columns:
                     result[here] = sum((own[:, row] == own).all(axis=1).astype(np.int64) for row in group)
         return result
 
+    def check_sizes(self, k: int | Sequence[int]) -> None:
+        """An error for patterns of other sizes."""
+        wanted = {k} if isinstance(k, int) else set(k)
+        found = set(np.unique(self.size).tolist())
+        # A coloured table has no column of a size that no graph reaches; a plain one has them all.
+        if found - wanted or (self.colours is None and found != wanted):
+            told = ", ".join(map(str, sorted(found))) or "none"
+            asked = ", ".join(map(str, sorted(wanted)))
+            raise ValueError(
+                f"expected counts of patterns with {asked} vertices and got a table with {told}; count with "
+                f"k={k}, or set k before fitting"
+            )
+
     def recoded(self, palette: tuple[ColourName, ...]) -> Columns:
         """The same patterns with colours coded by a palette that holds all of this one's colours in use."""
         if self.colours is None or palette == self.palette:

@@ -11,9 +11,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from anysize.representations.structure import Dense, Sparse, Sums, csr_tensor
-
-DENSE_CELLS = 8_000_000  # above it the zeros of a full matrix cost more to read than they save
+from anysize.representations.structure import DENSE_CELLS, Dense, Sparse, Sums, csr_tensor
 
 
 @dataclass(frozen=True)

@@ -87,7 +87,7 @@ class Sparse:
 
     def by_model(self, h: Tensor) -> Tensor:
         """The same, model by model: the rows of one fit into the cache of a GPU, and nothing is moved about."""
-        product: Tensor = _ProductByModel.apply(h, self.matrix, self.transpose)
+        product: Tensor = _SparseProduct.apply(h, self.matrix, self.transpose)
         return product
 
     def rows(self, items: Tensor) -> Dense:
@@ -100,40 +100,29 @@ class Sparse:
 
 
 class _SparseProduct(torch.autograd.Function):
+    """A sparse matrix times rows: those of one table (rows, numbers), or of every model (models, rows, features)."""
+
     @staticmethod
-    def forward(ctx: Any, dense: Tensor, matrix: Tensor, transpose: Tensor) -> Tensor:
+    def forward(ctx: Any, rows: Tensor, matrix: Tensor, transpose: Tensor) -> Tensor:
         ctx.transpose = transpose
-        return _product(matrix, dense)
+        return _product(matrix, rows)
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
         return _product(ctx.transpose, gradients[0].contiguous()), None, None
 
 
-class _ProductByModel(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx: Any, h: Tensor, matrix: Tensor, transpose: Tensor) -> Tensor:
-        ctx.transpose = transpose
-        return _products(matrix, h)
-
-    @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
-        return _products(ctx.transpose, gradients[0].contiguous()), None, None
-
-
-def _products(matrix: Tensor, h: Tensor) -> Tensor:
-    found = h.new_empty(h.shape[0], matrix.shape[0], h.shape[2])
-    for rows, place in zip(h, found, strict=True):
-        torch.mm(matrix, rows, out=place)
-    return found
-
-
-def _product(matrix: Tensor, dense: Tensor) -> Tensor:
-    if dense.device.type != "cpu":
-        return matrix @ dense
-    rows, columns, values = matrix.crow_indices(), matrix.col_indices(), matrix.values()
+def _product(matrix: Tensor, rows: Tensor) -> Tensor:
+    if rows.dim() == 3:
+        found = rows.new_empty(rows.shape[0], matrix.shape[0], rows.shape[2])
+        for own, place in zip(rows, found, strict=True):
+            torch.mm(matrix, own, out=place)
+        return found
+    if rows.device.type != "cpu":
+        return matrix @ rows
+    first, columns, values = matrix.crow_indices(), matrix.col_indices(), matrix.values()
     bags: Tensor = torch.nn.functional.embedding_bag(  # the same sums, two or three times as fast there
-        columns, dense, rows[:-1], per_sample_weights=values.to(dense.dtype), mode="sum"
+        columns, rows, first[:-1], per_sample_weights=values.to(rows.dtype), mode="sum"
     )
     return bags
 
