@@ -53,7 +53,7 @@ bench: $(STAMP)  ## speed of counting beside igraph and networkx, of training be
 	$(BIN)/python -m benchmarks.baselines --quick
 
 results: $(STAMP) ## docs/results.md, the table of README.md and its figure, from results/records
-	$(BIN)/python -m anysize.experiments.results --records results/records --out docs/results.md --readme README.md
+	$(BIN)/python -m tools.results_page --records results/records --out docs/results.md --readme README.md
 	$(BIN)/python examples/draw_results.py results/records docs/figures/results.svg
 
 $(DOCS): pyproject.toml constraints.txt | $(STAMP)

@@ -1,7 +1,7 @@
 """How fast is a stack of baselines, beside plain PyG models one at a time? ``python -m benchmarks.baselines``.
 
 GNNs on whole graphs with the sum readout (mean and max cost the same), one of them with IRM, and RPGIN, on small
-coloured graphs (sbm-20), on larger plain ones (er-single), and on graphs like molecules in mini-batches. Every epoch
+colored graphs (sbm-20), on larger plain ones (er-single), and on graphs like molecules in mini-batches. Every epoch
 looks at the validation graphs. Before anything is timed, losses and validation logits of both are compared on equal
 parameters and equal draws. Needs PyG and networkx, neither numba nor data files.
 """
@@ -18,14 +18,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from anysize.learning.gnn import GNNProblem, fit_gnn
-from anysize.learning.invariance import WARM_UP
-from anysize.learning.settings import Settings
-from anysize.learning.training import keep_large_blocks
-from anysize.representations.gamma import GraphModel
-from anysize.representations.gnn import drawn_identities
-from anysize.representations.layers import initialise
-from anysize.representations.structure import Structure
+from anysize.nn.gamma import GraphModel
+from anysize.nn.gnn import drawn_identities
+from anysize.nn.layers import initialize
+from anysize.nn.rows.structure import Structure
+from anysize.training.fit_gnn import GNNProblem, fit_gnn
+from anysize.training.invariance import WARM_UP
+from anysize.training.loop import keep_large_blocks
+from anysize.training.settings import Settings
 from benchmarks.plain_gamma import HAS_PYG
 from benchmarks.plain_gnn import Graphs, batches, loss_of, train_plain, with_parameters_of
 from benchmarks.stacks import Clock, Progress, best_rates, doubled, machine, same, stack_rate, written
@@ -80,7 +80,7 @@ def check(row: Row, data: Data) -> None:
 def _lively(row: Row, data: Data) -> GraphModel:
     """A stack of two with noise on all parameters, so that none hides behind a starting value of 0 or 1."""
     model = data.shape(row).build([False, False])
-    initialise(model, [3, 4])
+    initialize(model, [3, 4])
     noise = torch.Generator().manual_seed(5)
     with torch.no_grad():
         for parameter in model.parameters():

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anysize import Counts, GraphSet, count
-from anysize.patterns import catalogue
-from benchmarks.inputs import coloured
+from anysize.patterns.pattern import catalog
+from benchmarks.inputs import colored
 
 Check = Callable[[GraphSet, int, Counts], None]
 
@@ -27,8 +27,8 @@ def ours(graphs: GraphSet, k: int, method: str = "auto", threads: int | None = N
 
 
 def class_sums(counts: Counts, k: int) -> NDArray[np.int64]:
-    """Copies of every plain pattern over all graphs, colours forgotten."""
-    sums = np.zeros(len(catalogue(k)), np.int64)
+    """Copies of every plain pattern over all graphs, colors forgotten."""
+    sums = np.zeros(len(catalog(k)), np.int64)
     np.add.at(sums, counts.columns.place, np.asarray(counts.matrix.sum(axis=0)).ravel())
     return sums
 
@@ -55,18 +55,18 @@ def engine(name: str) -> Check:
     return check
 
 
-def colour_sums(graphs: GraphSet, k: int, counts: Counts) -> None:
-    """Summed over the colourings, every class has as many copies as in the bare graphs."""
-    plain = ours(graphs.without_colours(), k)
-    same_classes(class_sums(counts, k), class_sums(plain, k), "the count without colours")
+def color_sums(graphs: GraphSet, k: int, counts: Counts) -> None:
+    """Summed over the colorings, every class has as many copies as in the bare graphs."""
+    plain = ours(graphs.without_colors(), k)
+    same_classes(class_sums(counts, k), class_sums(plain, k), "the count without colors")
 
 
-def recoloured(colours: int, method: str = "auto") -> Check:
-    """For plain rows: colour the vertices at random, count again and forget the colours."""
+def recolored(colors: int, method: str = "auto") -> Check:
+    """For plain rows: color the vertices at random, count again and forget the colors."""
 
     def check(graphs: GraphSet, k: int, counts: Counts) -> None:
-        again = ours(coloured(graphs, colours), k, method)
-        same_classes(class_sums(counts, k), class_sums(again, k), f"the count with {colours} colours")
+        again = ours(colored(graphs, colors), k, method)
+        same_classes(class_sums(counts, k), class_sums(again, k), f"the count with {colors} colors")
 
     return check
 
@@ -77,8 +77,8 @@ def part(vertices: int, name: str = "enumerate") -> Check:
     def check(graphs: GraphSet, k: int, counts: Counts) -> None:
         edges = graphs.edges()
         small = edges[(edges < vertices).all(axis=1)]
-        names = None if graphs.colours is None else list(graphs.colour_names()[:vertices])
-        piece = GraphSet.from_edges(small, n_vertices=vertices, colours=names)
+        names = None if graphs.colors is None else list(graphs.color_names()[:vertices])
+        piece = GraphSet.from_edges(small, n_vertices=vertices, colors=names)
         used = counts.log[0].split(": ")[1].split()[0]  # the engine that will be timed
         _same_tables(ours(piece, k, used), ours(piece, k, name), name)
 
@@ -100,7 +100,7 @@ def triangles(amount: int) -> Check:
     """Against the published number of triangles."""
 
     def check(graphs: GraphSet, k: int, counts: Counts) -> None:
-        found = int(ours(graphs.without_colours(), 3).matrix.toarray()[:, -1].sum())
+        found = int(ours(graphs.without_colors(), 3).matrix.toarray()[:, -1].sum())
         if found != amount:
             raise WrongAnswer(f"expected {amount} triangles, found {found}")
 

@@ -50,8 +50,8 @@ def measured(row: Row, threads: int, quick: bool) -> Record:
 
 
 def _peers(row: Row, graphs: GraphSet, expected: Any, limit: float) -> Record:
-    """Seconds of the other libraries, where they can do it; none of them sees colours."""
-    names = () if graphs.colours is not None else ("igraph", "networkx") if row.network else ("igraph",)
+    """Seconds of the other libraries, where they can do it; none of them sees colors."""
+    names = () if graphs.colors is not None else ("igraph", "networkx") if row.network else ("igraph",)
     times: Record = {}
     for name in names:
         result = peers.timed(name, graphs, row.k, int(expected.sum()), limit)
@@ -79,7 +79,7 @@ def growth_tables(screen: Console, quick: bool, threads: int) -> dict[str, list[
     for title, value, make in (
         ("Growth with the number of vertices n (random graphs, p = .1)", "n", growth.by_size),
         ("Growth with the density p (140 vertices)", "p", growth.by_density),
-        ("Growth with the number of colours (140 vertices, p = .3)", "colours", growth.by_colours),
+        ("Growth with the number of colors (140 vertices, p = .3)", "colors", growth.by_colors),
     ):
         with screen.status(title):
             tables[value] = make(quick, threads)

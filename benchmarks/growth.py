@@ -1,4 +1,4 @@
-"""How our own time grows with vertices, density and colours, and how well the plan foresees it."""
+"""How our own time grows with vertices, density and colors, and how well the plan foresees it."""
 
 from __future__ import annotations
 
@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 
 from anysize import Counts, GraphSet
-from anysize.counting.features import Features
-from anysize.counting.plan import ENGINES, choose
-from benchmarks.checks import class_sums, colour_sums, ours, same_classes
+from anysize.counting.planner import ENGINES, Features, choose_engines
+from benchmarks.checks import class_sums, color_sums, ours, same_classes
 from benchmarks.inputs import MissingData, erdos_renyi
 from benchmarks.rows import ROWS, Row
 from benchmarks.timing import best_of
@@ -20,8 +19,8 @@ Record = dict[str, Any]
 
 SIZES = (50, 100, 200, 400, 800)
 DENSITIES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-COLOURS = (1, 2, 4, 8, 12, 20, 40)
-MOST_COLOURS_AT_FIVE = 12  # beyond, the patterns themselves fill the memory: most sets have one of their own
+COLORS = (1, 2, 4, 8, 12, 20, 40)
+MOST_COLORS_AT_FIVE = 12  # beyond, the patterns themselves fill the memory: most sets have one of their own
 BUDGET, QUICK_BUDGET = 0.5, 0.05  # seconds per cell
 OFF = 3.0  # an estimate this many times from the measurement deserves another constant,
 SMALL = 1e-3  # unless fewer seconds than this are between them
@@ -38,10 +37,10 @@ def _budget(quick: bool) -> float:
 
 
 def _cell(graphs: GraphSet, k: int, threads: int, budget: float) -> Record:
-    """One timed count; coloured answers are checked against plain ones first."""
+    """One timed count; colored answers are checked against plain ones first."""
     counts = ours(graphs, k, threads=threads)
-    if graphs.colours is not None:
-        colour_sums(graphs, k, counts)
+    if graphs.colors is not None:
+        color_sums(graphs, k, counts)
     seconds = best_of(lambda: ours(graphs, k, threads=threads), budget)
     return {"seconds": seconds, "engine": engines_of(counts)}
 
@@ -51,8 +50,8 @@ def _line(value: object, n: int, p: float, threads: int, budget: float) -> Recor
     jobs = {
         "plain k=4": (plain, 4),
         "plain k=5": (plain, 5),
-        "4 colours k=4": (dyed, 4),
-        "4 colours k=5": (dyed, 5),
+        "4 colors k=4": (dyed, 4),
+        "4 colors k=5": (dyed, 5),
     }
     return {"value": value, **{name: _cell(graphs, k, threads, budget) for name, (graphs, k) in jobs.items()}}
 
@@ -67,13 +66,13 @@ def by_density(quick: bool, threads: int) -> list[Record]:
     return [_line(p, 140, p, threads, _budget(quick)) for p in (DENSITIES[1::4] if quick else DENSITIES)]
 
 
-def by_colours(quick: bool, threads: int) -> list[Record]:
-    """One graph of 140 vertices in more and more colours."""
+def by_colors(quick: bool, threads: int) -> list[Record]:
+    """One graph of 140 vertices in more and more colors."""
     records = []
-    for colours in COLOURS[:3] if quick else COLOURS:
-        graph = erdos_renyi(140, 0.3, colours)
-        record: Record = {"value": colours, "k=4": _cell(graph, 4, threads, _budget(quick))}
-        if colours <= MOST_COLOURS_AT_FIVE:
+    for colors in COLORS[:3] if quick else COLORS:
+        graph = erdos_renyi(140, 0.3, colors)
+        record: Record = {"value": colors, "k=4": _cell(graph, 4, threads, _budget(quick))}
+        if colors <= MOST_COLORS_AT_FIVE:
             record["k=5"] = _cell(graph, 5, threads, _budget(quick))
         records.append(record)
     return records
@@ -87,15 +86,15 @@ def estimates(rows: Iterable[Row], quick: bool) -> Iterator[Record]:
         except MissingData:
             continue
         seen = Features(graphs)
-        picked = {choice.engine.name for choice in choose(graphs, row.k)}
+        picked = {choice.engine.name for choice in choose_engines(graphs, row.k)}
         expected = class_sums(ours(graphs, row.k), row.k)
         group = []
         for engine in ENGINES.values():
-            if row.k not in engine.sizes or (graphs.colours is not None and not engine.colours):
+            if row.k not in engine.sizes or (graphs.colors is not None and not engine.colors):
                 continue
             if not np.isfinite(engine.cost(seen, row.k)).all():
                 continue
-            seconds = sum(choice.seconds for choice in choose(graphs, row.k, engine.name, seen=seen))
+            seconds = sum(choice.seconds for choice in choose_engines(graphs, row.k, engine.name, seen=seen))
             if seconds > (LONGEST / 10 if quick else LONGEST):
                 continue
             same_classes(expected, class_sums(ours(graphs, row.k, engine.name, 1), row.k), engine.name)

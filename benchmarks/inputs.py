@@ -9,30 +9,30 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 
-from anysize import GraphSet, read
+from anysize import GraphSet, read_graphs
 
-MOLECULE_COLOURS = 37
+MOLECULE_COLORS = 37
 
 
 class MissingData(Exception):
     """A data file is not on this machine."""
 
 
-def coloured(graphs: GraphSet, colours: int, seed: int = 0) -> GraphSet:
-    """The same graphs with each vertex in one of some colours, all equally likely."""
+def colored(graphs: GraphSet, colors: int, seed: int = 0) -> GraphSet:
+    """The same graphs with each vertex in one of some colors, all equally likely."""
     rng = np.random.default_rng(seed)
-    codes = rng.integers(0, colours, int(graphs.first[-1])).astype(np.uint16)
-    return GraphSet(graphs.first, graphs.indptr, graphs.indices, codes, tuple(range(colours)))
+    codes = rng.integers(0, colors, int(graphs.first[-1])).astype(np.uint16)
+    return GraphSet(graphs.first, graphs.indptr, graphs.indices, codes, tuple(range(colors)))
 
 
 def _er_edges(n: int, p: float, rng: np.random.Generator) -> np.ndarray:
     return np.argwhere(np.triu(rng.random((n, n)) < p, 1))
 
 
-def erdos_renyi(n: int, p: float, colours: int = 0, seed: int = 1) -> GraphSet:
+def erdos_renyi(n: int, p: float, colors: int = 0, seed: int = 1) -> GraphSet:
     """One graph whose vertex pairs are edges with probability p."""
     graph = GraphSet.from_edges(_er_edges(n, p, np.random.default_rng(seed)), n_vertices=n)
-    return coloured(graph, colours) if colours else graph
+    return colored(graph, colors) if colors else graph
 
 
 def erdos_renyi_batch(amount: int, sizes: tuple[int, int], densities: tuple[float, ...]) -> GraphSet:
@@ -55,24 +55,24 @@ def powerlaw_cluster(n: int, m: int) -> GraphSet:
     return GraphSet.from_networkx(nx.powerlaw_cluster_graph(n, m, 0.5, seed=1))
 
 
-def geometric(n: int, degree: float, colours: int) -> GraphSet:
-    """Points in the unit square, joined when near; colours of uneven frequency."""
+def geometric(n: int, degree: float, colors: int) -> GraphSet:
+    """Points in the unit square, joined when near; colors of uneven frequency."""
     from scipy.spatial import cKDTree
 
     rng = np.random.default_rng(3)
     near = cKDTree(rng.random((n, 2))).query_pairs(np.sqrt(degree / (np.pi * n)), output_type="ndarray")
-    codes = rng.choice(colours, n, p=rng.dirichlet(np.full(colours, 0.5)))
-    return GraphSet.from_edges(near, n_vertices=n, colours=codes.tolist())
+    codes = rng.choice(colors, n, p=rng.dirichlet(np.full(colors, 0.5)))
+    return GraphSet.from_edges(near, n_vertices=n, colors=codes.tolist())
 
 
 def molecules(amount: int) -> GraphSet:
-    """Graphs like organic molecules: rings of five and six, stubs, 37 colours, one in the lead."""
+    """Graphs like organic molecules: rings of five and six, stubs, 37 colors, one in the lead."""
     rng = np.random.default_rng(11)
-    share = 0.45 ** np.arange(MOLECULE_COLOURS)
+    share = 0.45 ** np.arange(MOLECULE_COLORS)
     edges = [_molecule_edges(int(rng.integers(22, 39)), rng) for _ in range(amount)]
     sizes = [1 + max(max(edge) for edge in graph) for graph in edges]
-    names = [rng.choice(MOLECULE_COLOURS, n, p=share / share.sum()).tolist() for n in sizes]
-    return GraphSet.from_edges(edges, n_vertices=sizes, colours=names)
+    names = [rng.choice(MOLECULE_COLORS, n, p=share / share.sum()).tolist() for n in sizes]
+    return GraphSet.from_edges(edges, n_vertices=sizes, colors=names)
 
 
 def _molecule_edges(n: int, rng: np.random.Generator) -> list[tuple[int, int]]:
@@ -113,4 +113,4 @@ def real(file: str) -> GraphSet:
     path = data_folder() / file
     if not path.is_file():
         raise MissingData(f"{file} is not in the data folder; set ANYSIZE_DATA")
-    return read(path)
+    return read_graphs(path)

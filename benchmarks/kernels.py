@@ -21,7 +21,8 @@ from rich.table import Table
 from scipy.sparse import csr_array
 
 from anysize import GraphSet
-from anysize.kernels import WLKernel, gram
+from anysize.kernels.gram import gram
+from anysize.kernels.wl import WLKernel
 from benchmarks.checks import WrongAnswer
 from benchmarks.inputs import real
 from benchmarks.report import console, machine
@@ -56,7 +57,7 @@ def grakel_job(graphs: GraphSet, iterations: int) -> Call:
 
 
 def dictionary_job(graphs: GraphSet, iterations: int) -> Call:
-    """Colour refinement as one would write it by hand: dictionaries, sorted tuples, counters."""
+    """Color refinement as one would write it by hand: dictionaries, sorted tuples, counters."""
     near = [
         [one.indices[one.indptr[v] : one.indptr[v + 1]].tolist() for v in range(int(one.first[-1]))] for one in graphs
     ]
@@ -64,15 +65,15 @@ def dictionary_job(graphs: GraphSet, iterations: int) -> Call:
 
     def call() -> Matrix:
         number: dict[Any, int] = {}
-        colours = [[number.setdefault(name, len(number)) for name in names] for names in start]
-        found = [Counter(own) for own in colours]
+        colors = [[number.setdefault(name, len(number)) for name in names] for names in start]
+        found = [Counter(own) for own in colors]
         for step in range(iterations):
-            for g, own in enumerate(colours):
+            for g, own in enumerate(colors):
                 keys = [(step, own[v], tuple(sorted([own[u] for u in around]))) for v, around in enumerate(near[g])]
-                colours[g] = [number.setdefault(key, len(number)) for key in keys]
-                found[g].update(colours[g])
+                colors[g] = [number.setdefault(key, len(number)) for key in keys]
+                found[g].update(colors[g])
         rows = np.repeat(np.arange(len(found)), [len(own) for own in found])
-        columns = [colour for own in found for colour in own]
+        columns = [color for own in found for color in own]
         data = np.array([amount for own in found for amount in own.values()], float)
         table: Any = csr_array((data, (rows, columns)), shape=(len(found), len(number)))
         return np.asarray((table @ table.T).toarray())
@@ -84,7 +85,7 @@ PEERS: dict[str, Callable[[GraphSet, int], Call]] = {"dictionaries": dictionary_
 
 
 def _names(graphs: GraphSet) -> list[dict[int, Any]]:
-    return [dict(enumerate(graphs.colour_names(g))) for g in range(len(graphs))]
+    return [dict(enumerate(graphs.color_names(g))) for g in range(len(graphs))]
 
 
 def available() -> list[str]:

@@ -22,18 +22,18 @@ from scipy.sparse import csr_array
 
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
-from anysize.learning.gamma import GammaProblem, GammaShape, fit_gamma
-from anysize.learning.settings import Recipe, Settings
-from anysize.learning.vocabulary import Kind, Vocabulary
-from anysize.representations.batch import PatternBatch
-from anysize.representations.layers import initialise
-from anysize.representations.twins import Twins
+from anysize.nn.layers import initialize
+from anysize.nn.rows.pattern_batch import PatternBatch
+from anysize.nn.rows.recolored_pairs import RecoloredPairs
+from anysize.training.fit_gamma import GammaProblem, GammaShape, fit_gamma
+from anysize.training.settings import Recipe, Settings
+from anysize.training.vocabulary import Kind, Vocabulary
 from benchmarks.plain_gamma import HAS_PYG, PlainGamma, Vertices, train_plain, with_parameters_of
 from benchmarks.stacks import Clock, Progress, best_rates, machine, same, stack_rate, written
 
 TASK, K = "sbm-20", 5
 PARTS = ("train", "validation", "test")
-Labelled = tuple[Counts, NDArray[np.int64]]
+Labeled = tuple[Counts, NDArray[np.int64]]
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,10 @@ def members(amount: int, hidden: int, layers: int, jumping: bool = False) -> lis
 # ---- data ----------------------------------------------------------------------------------------------
 
 
-def counted() -> dict[str, Labelled]:
+def counted() -> dict[str, Labeled]:
     """The published graphs of the task, counted here: the only part that needs numba."""
-    from anysize.counting import count
-    from anysize.tasks import TASKS
+    from anysize.counting.api import count
+    from anysize.tasks.catalog import TASKS
 
     sets = TASKS[TASK].splits("published").sets
     return {name: (count(sets[name], K), np.asarray(sets[name].y, np.int64)) for name in PARTS}
@@ -85,7 +85,7 @@ def prepare(folder: Path) -> None:
         counts.save(folder / f"{name}.npz")
 
 
-def loaded(folder: Path) -> dict[str, Labelled]:
+def loaded(folder: Path) -> dict[str, Labeled]:
     """What `prepare` wrote."""
     found = {}
     for name in PARTS:
@@ -103,7 +103,7 @@ def loaded(folder: Path) -> dict[str, Labelled]:
 class Data:
     """Both sides' view of the training and validation graphs."""
 
-    tables: dict[str, Labelled]
+    tables: dict[str, Labeled]
     vocabulary: Vocabulary
     columns: Columns
     densities: csr_array[Any]
@@ -111,7 +111,7 @@ class Data:
     validation: Vertices
 
     @staticmethod
-    def of(tables: dict[str, Labelled], device: str) -> Data:
+    def of(tables: dict[str, Labeled], device: str) -> Data:
         vocabulary = Vocabulary.of("gnn", tables["train"][0], RECIPE.over, None)
         columns, densities = vocabulary.densities(tables["train"][0])
         checked_columns, checked = vocabulary.densities(tables["validation"][0])
@@ -146,7 +146,7 @@ def check(row: Row, data: Data, hidden: int, device: str) -> None:
     settings = [members(3, hidden, row.layers, jumping)[-1] for jumping in (False, True)]
     shape, permutations = data.shape(row, hidden), int(RECIPE.permutations) if row.pooled else None
     model = shape.build([setting.jumping for setting in settings])
-    initialise(model, [3, 4])
+    initialize(model, [3, 4])
     model.to(device)
     plains = [
         with_parameters_of(data.plain(row, hidden, setting.jumping), model, place)
@@ -154,25 +154,25 @@ def check(row: Row, data: Data, hidden: int, device: str) -> None:
     ]
     batch = PatternBatch.of(data.columns, data.vocabulary.palette, K)
     y = torch.from_numpy(data.tables["train"][1]).to(device)
-    twins = Twins.of(batch, data.densities, row.layers, permutations).to(device)
+    twins = RecoloredPairs.of(batch, data.densities, row.layers, permutations).to(device)
     problem = GammaProblem(twins, y, None, settings, RECIPE, None)
     step = torch.tensor(1, device=device)
     with torch.no_grad():
         found = problem.losses(model.train(), None, step, step).total
-    own = Twins.of(batch, data.densities, 1, permutations, universal=False).to(device).draw(step)
+    own = RecoloredPairs.of(batch, data.densities, 1, permutations, universal=False).to(device).draw(step)
     marks = own.structure.levels[0].own
     assert marks is not None
-    colours = marks.view(2, twins.copies, -1)
+    colors = marks.view(2, twins.copies, -1)
     identities = None
     if row.pooled:
-        colours, identities = colours // K, (colours % K)[0]
+        colors, identities = colors // K, (colors % K)[0]
     columns, densities = data.vocabulary.densities(data.tables["validation"][0])
     checked = shape.structure(columns, data.vocabulary.palette, densities).to(device)
     for place, (plain, setting) in enumerate(zip(plains, settings, strict=True)):
         with torch.no_grad():
-            loss = plain.train().loss(data.train, colours[1, 0], identities, setting.penalty)
+            loss = plain.train().loss(data.train, colors[1, 0], identities, setting.penalty)
             same(f"{row.name}: loss", loss, found[place])
-            read = plain.eval().patterns(data.validation, data.validation.colours[None], data.fixed(row))
+            read = plain.eval().patterns(data.validation, data.validation.colors[None], data.fixed(row))
             same(f"{row.name}: logits", plain.logits(data.validation, read[0]), model.eval()(checked)[place])
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anysize import GraphSet
-from anysize.orbits import code_of
-from anysize.patterns import catalogue, class_table
+from anysize.patterns.orbits import code_of
+from anysize.patterns.pattern import catalog, class_table
 
 LIMIT, QUICK_LIMIT = 20.0, 1.0  # seconds
 Answer = NDArray[np.int64]
@@ -27,7 +27,7 @@ IGRAPH_SIZES = (3, 4, 5, 6)
 
 
 def igraph_job(graphs: GraphSet, k: int) -> tuple[Callable[[], Any], Callable[[Any], Answer]]:
-    """Motif counts of every graph, one call each; and their sums in the order of our catalogue."""
+    """Motif counts of every graph, one call each; and their sums in the order of our catalog."""
     import igraph
 
     made = [igraph.Graph(n=int(one.first[-1]), edges=one.edges().tolist()) for one in graphs]
@@ -37,7 +37,7 @@ def igraph_job(graphs: GraphSet, k: int) -> tuple[Callable[[], Any], Callable[[A
 
     def answer(result: list[list[float]]) -> Answer:
         sums = np.nansum(np.array(result, np.float64), axis=0).astype(np.int64)  # nan: not connected
-        ours = np.zeros(len(catalogue(k)), np.int64)
+        ours = np.zeros(len(catalog(k)), np.int64)
         for number, copies in enumerate(sums):
             edges = igraph.Graph.Isoclass(n=k, cls=number, directed=False).get_edgelist()
             place = class_table(k)[code_of(edges)]
@@ -52,9 +52,9 @@ def networkx_job(graphs: GraphSet, k: int) -> tuple[Callable[[], Any], Callable[
     """`networkx.triangles` for k = 3, else every connected set in turn, looked up by its adjacency."""
     import networkx as nx
 
-    made = graphs.without_colours().to_networkx()
+    made = graphs.without_colors().to_networkx()
     table = class_table(k)
-    places = len(catalogue(k))
+    places = len(catalog(k))
 
     def three() -> Answer:
         sums = np.zeros(2, np.int64)
@@ -76,7 +76,7 @@ def networkx_job(graphs: GraphSet, k: int) -> tuple[Callable[[], Any], Callable[
 
 
 def connected_sets(graph: Any, k: int) -> Iterator[list[int]]:
-    """Every connected k-set once, grown from its smallest vertex by neighbours that are new to it."""
+    """Every connected k-set once, grown from its smallest vertex by neighbors that are new to it."""
 
     def grow(members: list[int], choice: list[int], seen: set[int]) -> Iterator[list[int]]:
         if len(members) == k:

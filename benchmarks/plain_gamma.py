@@ -17,14 +17,14 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor, nn
 
-from anysize.representations.batch import PatternBatch
-from anysize.representations.gamma import GraphModel
+from anysize.nn.gamma import GraphModel
+from anysize.nn.rows.pattern_batch import PatternBatch
 
 HAS_PYG = find_spec("torch_geometric") is not None
 
 
 class ScatterGIN(nn.Module):
-    """MLP((1 + eps) h_v + sum over neighbours of h_u)."""
+    """MLP((1 + eps) h_v + sum over neighbors of h_u)."""
 
     def __init__(self, mlp: nn.Module) -> None:
         super().__init__()
@@ -55,7 +55,7 @@ class Vertices:
     ``position``: the number of a vertex inside its pattern. ``k``: vertices of the largest pattern.
     """
 
-    colours: Tensor
+    colors: Tensor
     edges: Tensor
     item: Tensor
     position: Tensor
@@ -66,11 +66,11 @@ class Vertices:
 
     @staticmethod
     def of(batch: PatternBatch, densities: csr_array[Any], y: NDArray[np.int64], device: str) -> Vertices:
-        near, colours, item = batch.vertices
-        target = np.repeat(np.arange(len(colours)), (near >= 0).sum(axis=1))
+        near, colors, item = batch.vertices
+        target = np.repeat(np.arange(len(colors)), (near >= 0).sum(axis=1))
         edges, position = np.stack([near[near >= 0], target]), np.nonzero(batch.present)[1]
         full = densities.toarray().astype(np.float32)
-        tensors = (torch.from_numpy(part).to(device) for part in (colours, edges, item, position, full, y))
+        tensors = (torch.from_numpy(part).to(device) for part in (colors, edges, item, position, full, y))
         return Vertices(*tensors, batch.inputs, batch.k)
 
     @cached_property
@@ -103,10 +103,10 @@ class PlainGamma(nn.Module):
         width = sum(sizes) + (first if pooled else 0) if jumping else hidden
         self.norm, self.head = nn.BatchNorm1d(width, affine=False), nn.Linear(width, classes)
 
-    def patterns(self, vertices: Vertices, colours: Tensor, identities: Tensor | None) -> Tensor:
-        """(sides, patterns, width): ``colours`` (sides, vertices), ``identities`` (permutations, vertices)."""
-        sides, copies = len(colours), 1 if identities is None else len(identities)
-        x = nn.functional.one_hot(colours, self.inputs).float()[:, None].expand(-1, copies, -1, -1)
+    def patterns(self, vertices: Vertices, colors: Tensor, identities: Tensor | None) -> Tensor:
+        """(sides, patterns, width): ``colors`` (sides, vertices), ``identities`` (permutations, vertices)."""
+        sides, copies = len(colors), 1 if identities is None else len(identities)
+        x = nn.functional.one_hot(colors, self.inputs).float()[:, None].expand(-1, copies, -1, -1)
         if identities is not None:
             own = nn.functional.one_hot(identities, self.k).float()[None].expand(sides, -1, -1, -1)
             x = torch.cat([x, own], dim=-1)
@@ -126,8 +126,8 @@ class PlainGamma(nn.Module):
         return found
 
     def loss(self, vertices: Vertices, twins: Tensor, identities: Tensor | None, penalty: float) -> Tensor:
-        """Cross entropy plus the paper's penalty; ``twins`` are other colours for all vertices."""
-        read = self.patterns(vertices, torch.stack([vertices.colours, twins]), identities)
+        """Cross entropy plus the paper's penalty; ``twins`` are other colors for all vertices."""
+        read = self.patterns(vertices, torch.stack([vertices.colors, twins]), identities)
         entropy = nn.functional.cross_entropy(self.logits(vertices, read[0]), vertices.y)
         return entropy + penalty * torch.linalg.vector_norm(read[0] - read[1], dim=-1).mean()
 
@@ -144,18 +144,18 @@ def train_plain(
     permutations: int, fixed: Tensor | None,
 ) -> float:  # fmt: skip
     """Training and validation in every epoch; the best validation accuracy. ``fixed``: identities of validation."""
-    optimiser = torch.optim.Adam(model.parameters(), lr=lr)
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
     best = 0.0
     for _ in range(epochs):
         model.train()
-        twins = torch.randint(0, train.inputs, train.colours.shape, device=train.colours.device)
+        twins = torch.randint(0, train.inputs, train.colors.shape, device=train.colors.device)
         identities = drawn_identities(train, permutations) if model.pooled else None
-        optimiser.zero_grad()
+        optimizer.zero_grad()
         model.loss(train, twins, identities, penalty).backward()
-        optimiser.step()
+        optimizer.step()
         model.eval()
         with torch.no_grad():
-            read = model.patterns(validation, validation.colours[None], fixed)
+            read = model.patterns(validation, validation.colors[None], fixed)
             right = model.logits(validation, read[0]).argmax(-1) == validation.y
             best = max(best, float(right.float().mean()))
     return best

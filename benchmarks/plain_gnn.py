@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from anysize import GraphSet
-from anysize.representations.gamma import GraphModel
-from anysize.representations.gnn import IDENTITIES
+from anysize.nn.gamma import GraphModel
+from anysize.nn.gnn import IDENTITIES
 from benchmarks.plain_gamma import HAS_PYG, gin_layer
 
 if HAS_PYG:
@@ -27,11 +27,11 @@ AGGREGATORS, SCALERS = ["mean", "min", "max", "std"], ["identity", "amplificatio
 
 
 def pyg_list(graphs: GraphSet, environments: Tensor) -> list[Any]:
-    """One `Data` per graph; without colours the one feature is 1."""
+    """One `Data` per graph; without colors the one feature is 1."""
     data = graphs.to_pyg()
     for item, environment in zip(data, environments, strict=True):
         item.environment = environment[None]
-        if graphs.colours is None:
+        if graphs.colors is None:
             item.x = torch.ones(item.num_nodes, 1)
     return data
 
@@ -154,15 +154,15 @@ def train_plain(
     permutations: int, fixed: Tensor | None,
 ) -> float:  # fmt: skip
     """Training and validation in every epoch; the best validation accuracy. ``fixed``: identities of validation."""
-    optimiser = torch.optim.Adam(model.parameters(), lr=lr)
+    optimizer = torch.optim.Adam(model.parameters(), lr=lr)
     best = 0.0
     for _ in range(epochs):
         model.train()
         for graphs in epoch_of():
             identities = None if model.lift is None else graphs.drawn_identities(permutations)
-            optimiser.zero_grad()
+            optimizer.zero_grad()
             loss_of(model(graphs, identities), graphs.batch, irm).backward()
-            optimiser.step()
+            optimizer.step()
         model.eval()
         with torch.no_grad():
             right = model(validation, fixed).argmax(-1) == validation.batch.y

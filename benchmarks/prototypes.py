@@ -1,7 +1,7 @@
 """The rough prototypes beside the package's engines, if ANYSIZE_PROTOTYPES names their folder.
 
 Each function prepares one job and gives (what is timed, how to read plain class sums off its result). The
-prototypes leave out what a user needs around a kernel: set-up of bit rows, and in the large sparse coloured
+prototypes leave out what a user needs around a kernel: set-up of bit rows, and in the large sparse colored
 case the decoding of sums into counts. So equal times are a win for the package.
 """
 
@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anysize import GraphSet
-from anysize.patterns import catalogue, class_table
+from anysize.patterns.pattern import catalog, class_table
 
 Answer = NDArray[np.int64]
 Job = tuple[Callable[[], Any], Callable[[Any], Answer]]
@@ -46,19 +46,19 @@ def _arrays(graphs: GraphSet) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
 
 
 def _codes(graphs: GraphSet) -> NDArray[np.int32]:
-    if graphs.colours is None:
+    if graphs.colors is None:
         return np.zeros(int(graphs.first[-1]), np.int32)
-    return graphs.colours.astype(np.int32)
+    return graphs.colors.astype(np.int32)
 
 
 def _summed(places: NDArray[Any], copies: NDArray[Any], k: int) -> Answer:
-    sums = np.zeros(len(catalogue(k)), np.int64)
+    sums = np.zeros(len(catalog(k)), np.int64)
     np.add.at(sums, places, copies)
     return sums
 
 
 def _by_pattern(found: dict[Any, int], k: int) -> Answer:
-    """From {(class, colours): copies}."""
+    """From {(class, colors): copies}."""
     return _summed(np.array([key[0] for key in found], np.int64), np.array(list(found.values()), np.int64), k)
 
 
@@ -77,27 +77,27 @@ def sparse(graphs: GraphSet, k: int) -> Job:
 
 
 def flip(graphs: GraphSet, k: int) -> Job:
-    """Coloured k = 5 on small graphs; bit rows and decode map are made beforehand."""
+    """Colored k = 5 on small graphs; bit rows and decode map are made beforehand."""
     decoding, kernels = import_module("flip_map"), import_module("attr_flip2")
     state = kernels.setup(_arrays(graphs), _codes(graphs))
-    n, words, places, rows, word_colour, triple, _, _, colours, _ = state
-    decode = decoding.build_map(colours)
+    n, words, places, rows, word_color, triple, _, _, colors, _ = state
+    decode = decoding.build_map(colors)
     unused = np.zeros((1, 1, 1), np.int64), np.zeros((1, 1), np.int64)
 
     def call() -> Any:
         sums, single = kernels.kernel(state)
-        cliques = np.zeros((colours**4, colours), np.int64)
-        decoding.flip5(n, words, colours, places, rows, word_colour, triple, *unused, cliques, 2)
+        cliques = np.zeros((colors**4, colors), np.int64)
+        decoding.flip5(n, words, colors, places, rows, word_color, triple, *unused, cliques, 2)
         return decoding.apply(decode, sums, single, cliques)
 
     return call, lambda x: _by_pattern({key: int(x[i]) for key, i in decode["ids"].items()}, k)
 
 
 def flip_sparse(graphs: GraphSet, k: int) -> Job:
-    """Coloured k = 5 on large sparse graphs; sums only, decoding is not timed."""
+    """Colored k = 5 on large sparse graphs; sums only, decoding is not timed."""
     module = import_module("attr_flip_sparse2")
-    arrays, codes, colours = _arrays(graphs), _codes(graphs), len(graphs.palette)
-    return lambda: module.run(arrays, codes, colours), lambda sums: _by_pattern(module.decode(*sums), k)
+    arrays, codes, colors = _arrays(graphs), _codes(graphs), len(graphs.palette)
+    return lambda: module.run(arrays, codes, colors), lambda sums: _by_pattern(module.decode(*sums), k)
 
 
 def flip6(graphs: GraphSet, k: int) -> Job:
@@ -110,9 +110,9 @@ def flip6(graphs: GraphSet, k: int) -> Job:
 
 
 def batch(graphs: GraphSet, k: int) -> Job:
-    """Coloured batches of small graphs by enumeration."""
+    """Colored batches of small graphs by enumeration."""
     module = import_module("batch_esu")
-    bits = 7  # per colour
+    bits = 7  # per color
     memo = 24 if len(graphs.palette) > 64 else 20  # log2 of the memo's size, which does not grow
     tables = module.canon_tables(k)
     inputs = (graphs.first, *_arrays(graphs), _codes(graphs), 0, len(graphs), k, bits, *tables, memo, memo)
@@ -141,16 +141,16 @@ def esu_hash(graphs: GraphSet, k: int) -> Job:
 def esu_direct(graphs: GraphSet, k: int) -> Job:
     """Enumeration into a table of all raw codes; canonical names are not timed."""
     module = import_module("attr_esu")
-    arrays, codes, colours = _arrays(graphs), _codes(graphs), len(graphs.palette)
+    arrays, codes, colors = _arrays(graphs), _codes(graphs), len(graphs.palette)
     low = (k - 1) * (k - 2) // 2
 
     def answer(result: Any) -> Answer:
         used = np.flatnonzero(result[0])
-        last = used // colours % (1 << (k - 1))
-        prefix = (used // colours >> (k - 1)) & ((1 << low) - 1)
+        last = used // colors % (1 << (k - 1))
+        prefix = (used // colors >> (k - 1)) & ((1 << low) - 1)
         return _summed(class_table(k)[prefix | last << low], result[0][used], k)
 
-    return lambda: module.run_direct(arrays, codes, k, colours), answer
+    return lambda: module.run_direct(arrays, codes, k, colors), answer
 
 
 def sampler(graph: GraphSet, k: int, samples: int) -> tuple[Callable[[], Any], Callable[[Any], tuple[Any, Any]]]:
@@ -162,7 +162,7 @@ def sampler(graph: GraphSet, k: int, samples: int) -> tuple[Callable[[], Any], C
     module.estimate(arrays, k, 1000, 0, prepared)
 
     def ordered(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        result = np.zeros(len(catalogue(k)))
+        result = np.zeros(len(catalog(k)))
         result[places] = values
         return result
 

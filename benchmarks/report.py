@@ -11,7 +11,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from anysize.counting.parallel import available_threads
+from anysize.counting.engines.threads import available_threads
 from benchmarks.growth import OFF, SMALL, Record
 from benchmarks.timing import rate_written, ratio_written, written
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from functools import partial
 
 from anysize import GraphSet
-from benchmarks.checks import Check, both, colour_sums, engine, part, recoloured, totals, triangles
+from benchmarks.checks import Check, both, color_sums, engine, part, recolored, totals, triangles
 from benchmarks.inputs import (
     barabasi_albert,
-    coloured,
+    colored,
     erdos_renyi,
     erdos_renyi_batch,
     geometric,
@@ -36,11 +36,11 @@ class Row:
 
 
 def _plain(file: str) -> GraphSet:
-    return real(file).without_colours()
+    return real(file).without_colors()
 
 
 def _dyed(make: Callable[..., GraphSet], *arguments: object) -> Callable[[], GraphSet]:
-    return lambda: coloured(make(*arguments), 4)
+    return lambda: colored(make(*arguments), 4)
 
 
 ASTRO, FACEBOOK = "ca-AstroPh-lcc.txt.gz", "facebook_combined.txt.gz"
@@ -77,7 +77,7 @@ DENSE = (
     Row("k=5 ER 140 p=.5", partial(erdos_renyi, 140, 0.5), 5, engine("flip"), "bitset", quick=True),
     Row("k=5 ER 140 p=.8", partial(erdos_renyi, 140, 0.8), 5, engine("flip"), "bitset", quick=True),
     Row("k=5 ER 264 p=.5", partial(erdos_renyi, 264, 0.5), 5, engine("flip"), "bitset", quick=True),
-    Row("k=6 ER 140 p=.5", partial(erdos_renyi, 140, 0.5), 6, both(part(45), recoloured(2)), "flip6"),
+    Row("k=6 ER 140 p=.5", partial(erdos_renyi, 140, 0.5), 6, both(part(45), recolored(2)), "flip6"),
 )
 
 BATCHES = (
@@ -128,96 +128,96 @@ SPARSE = (
     Row("k=5 facebook_combined", partial(_plain, FACEBOOK), 5, both(facebook, engine("bitset")), "sparse"),
 )
 
-COLOURED = (
+COLORED = (
     Row(
-        "k=5 ER 140 p=.5, 4 colours",
+        "k=5 ER 140 p=.5, 4 colors",
         partial(erdos_renyi, 140, 0.5, 4),
         5,
-        both(colour_sums, engine("enumerate")),
+        both(color_sums, engine("enumerate")),
         "flip",
         quick=True,
     ),
     Row(
-        "k=5 ER 264 p=.5, 4 colours",
+        "k=5 ER 264 p=.5, 4 colors",
         partial(erdos_renyi, 264, 0.5, 4),
         5,
-        both(colour_sums, part(80)),
+        both(color_sums, part(80)),
         "flip",
     ),
     Row(
-        "k=5 BA 10k m=5, 4 colours",
+        "k=5 BA 10k m=5, 4 colors",
         _dyed(barabasi_albert, 10_000, 5),
         5,
-        both(colour_sums, part(600)),
+        both(color_sums, part(600)),
         "flip_sparse",
         quick=True,
     ),
     Row(
-        "k=5 BA 10k m=20, 4 colours",
+        "k=5 BA 10k m=20, 4 colors",
         _dyed(barabasi_albert, 10_000, 20),
         5,
-        both(colour_sums, part(250)),
+        both(color_sums, part(250)),
         "flip_sparse",
     ),
     Row(
-        "k=5 powerlaw-cl. 100k, 4 colours",
+        "k=5 powerlaw-cl. 100k, 4 colors",
         _dyed(powerlaw_cluster, 100_000, 5),
         5,
-        both(colour_sums, part(600)),
+        both(color_sums, part(600)),
         "flip_sparse",
     ),
 )
 
-MANY_COLOURS = (
-    Row("k=4 molecules, 37 colours", partial(molecules, 4000), 4, colour_sums, "batch", "graphs", quick=True),
-    Row("k=5 molecules, 37 colours", partial(molecules, 4000), 5, colour_sums, "batch", "graphs", quick=True),
+MANY_COLORS = (
+    Row("k=4 molecules, 37 colors", partial(molecules, 4000), 4, color_sums, "batch", "graphs", quick=True),
+    Row("k=5 molecules, 37 colors", partial(molecules, 4000), 5, color_sums, "batch", "graphs", quick=True),
     Row("k=4 NCI1 plain", partial(_plain, "NCI1.zip"), 4, totals(309386), "bitset", "graphs"),
     Row("k=5 NCI1 plain", partial(_plain, "NCI1.zip"), 5, engine("enumerate"), "bitset", "graphs"),
     Row(
-        "k=4 NCI1 coloured",
+        "k=4 NCI1 colored",
         partial(real, "NCI1.zip"),
         4,
-        both(totals(309386, 390), colour_sums),
+        both(totals(309386, 390), color_sums),
         "batch",
         "graphs",
     ),
-    Row("k=5 NCI1 coloured", partial(real, "NCI1.zip"), 5, colour_sums, "batch", "graphs"),
+    Row("k=5 NCI1 colored", partial(real, "NCI1.zip"), 5, color_sums, "batch", "graphs"),
     Row(
-        "k=4 DD coloured",
+        "k=4 DD colored",
         partial(real, "DD.zip"),
         4,
-        both(totals(9973546, 284652), colour_sums),
+        both(totals(9973546, 284652), color_sums),
         "batch",
         "graphs",
     ),
     Row(
-        "k=5 ER 80 p=.2, 4 colours, listed",
+        "k=5 ER 80 p=.2, 4 colors, listed",
         partial(erdos_renyi, 80, 0.2, 4),
         5,
-        both(colour_sums, engine("flip")),
+        both(color_sums, engine("flip")),
         "esu_direct",
         "subgraphs",
         "enumerate",
         quick=True,
     ),
     Row(
-        "k=5 ER 80 p=.5, 4 colours, listed",
+        "k=5 ER 80 p=.5, 4 colors, listed",
         partial(erdos_renyi, 80, 0.5, 4),
         5,
-        both(colour_sums, engine("flip")),
+        both(color_sums, engine("flip")),
         "esu_direct",
         "subgraphs",
         "enumerate",
     ),
     Row(
-        "k=5 geometric 5k, 89 colours",
+        "k=5 geometric 5k, 89 colors",
         partial(geometric, 5000, 5, 89),
         5,
-        colour_sums,
+        color_sums,
         "esu_hash",
         "subgraphs",
         "enumerate",
     ),
 )
 
-ROWS: tuple[Row, ...] = (*TINY, *DENSE, *BATCHES, *SPARSE, *COLOURED, *MANY_COLOURS)
+ROWS: tuple[Row, ...] = (*TINY, *DENSE, *BATCHES, *SPARSE, *COLORED, *MANY_COLORS)

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anysize import Counts, GraphSet, count
-from anysize.counting.features import Features
-from anysize.counting.plan import ENGINES
+from anysize.counting.planner import ENGINES, Features
 from benchmarks import prototypes
 from benchmarks.checks import WrongAnswer, ours
 from benchmarks.growth import Record
@@ -38,7 +37,7 @@ class Job:
 
 
 def _plain(file: str) -> GraphSet:
-    return real(file).without_colours()
+    return real(file).without_colors()
 
 
 ASTRO, FACEBOOK = partial(_plain, "ca-AstroPh-lcc.txt.gz"), partial(_plain, "facebook_combined.txt.gz")

@@ -9,14 +9,14 @@ from typing import Any
 from benchmarks.timing import race
 
 HOUSE = "[(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)]"
-FIRST = f"import anysize as az; az.count(az.GraphSet.from_edges({HOUSE}{{colours}}), 5)"
+FIRST = f"import anysize as az; az.count(az.GraphSet.from_edges({HOUSE}{{colors}}), 5)"
 IMPORTS = "import numpy, scipy.sparse, numba"
 
 # what, its script, the script it is held against, the ratio to stay below
 PAIRS = (
     ("import anysize", "import anysize", "import numpy", 1.3),
-    ("first count, plain", FIRST.format(colours=""), IMPORTS, 1.5),
-    ("first count, coloured", FIRST.format(colours=", colours=[0, 0, 1, 1, 2]"), IMPORTS, 1.5),
+    ("first count, plain", FIRST.format(colors=""), IMPORTS, 1.5),
+    ("first count, colored", FIRST.format(colors=", colors=[0, 0, 1, 1, 2]"), IMPORTS, 1.5),
 )
 
 

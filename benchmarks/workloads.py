@@ -12,12 +12,12 @@ import torch
 from numpy.typing import NDArray
 
 from anysize import GraphSet
-from anysize.learning.gnn import GNN, GNNShape
-from anysize.learning.settings import Recipe, Settings
-from anysize.representations.gnn import fixed_identities
-from anysize.representations.graph_batch import Rows
-from anysize.tasks import TASKS
-from benchmarks.inputs import MOLECULE_COLOURS, molecules
+from anysize.nn.gnn import fixed_identities
+from anysize.nn.rows.graph_batch import Rows
+from anysize.tasks.catalog import TASKS
+from anysize.training.fit_gnn import GNN, GNNShape
+from anysize.training.settings import Recipe, Settings
+from benchmarks.inputs import MOLECULE_COLORS, molecules
 from benchmarks.plain_gnn import Graphs, PlainGNN, pyg_list
 
 HIDDEN = 32
@@ -52,7 +52,7 @@ def _published(task: str) -> tuple[GraphSet, GraphSet]:
 def _molecules() -> tuple[GraphSet, GraphSet]:
     """Graphs like those of NCI1 with classes at random: what is learned does not matter to the clock."""
     train, validation = MOLECULES
-    graphs = molecules(train + validation).with_palette(tuple(range(MOLECULE_COLOURS)))
+    graphs = molecules(train + validation).with_palette(tuple(range(MOLECULE_COLORS)))
     graphs = graphs.with_y(np.random.default_rng(5).integers(0, 2, len(graphs)))
     return graphs[:train], graphs[train:]
 
@@ -69,7 +69,7 @@ class Workload:
 
 
 WORKLOADS = (
-    Workload("sbm-20", "small coloured graphs, all at once", 2, None, lambda: _published("sbm-20")),
+    Workload("sbm-20", "small colored graphs, all at once", 2, None, lambda: _published("sbm-20")),
     Workload("er-single", "larger plain graphs, all at once", 2, None, lambda: _published("er-single")),
     Workload("molecules", "in mini-batches of 64", 3, 64, _molecules),
 )
@@ -99,7 +99,7 @@ class Data:
 
     @property
     def palette(self) -> Any:
-        return None if self.train.colours is None else self.train.palette
+        return None if self.train.colors is None else self.train.palette
 
     @cached_property
     def plain_train(self) -> list[Any]:

@@ -10,15 +10,15 @@ import numpy as np
 
 import anysize as az
 
-# Two classes of social networks: two groups that mix, and two groups that keep to themselves. People wear the colours
+# Two classes of social networks: two groups that mix, and two groups that keep to themselves. People wear the colors
 # of their group, red or orange and blue or green; which of the two is in fashion changes with the size of the network.
 mixing = az.BlockModel(within=(0.2, 0.2), between=0.3)
 apart = az.BlockModel(within=(0.2, 0.2), between=0.1)
-small = az.Environment(sizes=(20,), colours=[{"red": 0.9, "orange": 0.1}, {"blue": 0.9, "green": 0.1}])
-large = az.Environment(sizes=(40,), colours=[{"red": 0.1, "orange": 0.9}, {"blue": 0.1, "green": 0.9}])
+small = az.Environment(sizes=(20,), colors=[{"red": 0.9, "orange": 0.1}, {"blue": 0.9, "green": 0.1}])
+large = az.Environment(sizes=(40,), colors=[{"red": 0.1, "orange": 0.9}, {"blue": 0.1, "green": 0.9}])
 names = np.array(["mixing", "apart"])
 
-# Your own graphs: az.read(FILE), az.GraphSet.from_networkx(graphs, colour="team", y=labels), from_pyg, ...
+# Your own graphs: az.read_graphs(FILE), az.GraphSet.from_networkx(graphs, color="team", y=labels), from_pyg, ...
 train = az.sample_graphs((mixing, apart), small, 80, seed=1)
 new = az.sample_graphs((mixing, apart), large, 40, seed=2)
 train, new = train.with_y(names[train.y]), new.with_y(names[new.y])
@@ -38,7 +38,7 @@ print(f"\nThe first large graph is {told}")
 with tempfile.TemporaryDirectory() as folder:
     file = Path(folder) / "model.anysize"
     model.save(file)
-    again = az.load(file)
+    again = az.load_model(file)
     print(f"\n{file.name} has {file.stat().st_size:,} bytes and predicts the same:", end=" ")
     print(np.array_equal(again.predict_proba(new), model.predict_proba(new)))
     try:

@@ -1,4 +1,4 @@
-"""Count coloured patterns of molecules and see which ones tell two classes apart.
+"""Count colored patterns of molecules and see which ones tell two classes apart.
 
 Run:  python examples/count_molecules.py path/to/NCI1.zip
 """
@@ -11,7 +11,7 @@ import anysize as az
 
 if len(sys.argv) != 2:
     sys.exit(__doc__)
-graphs = az.read(sys.argv[1])
+graphs = az.read_graphs(sys.argv[1])
 counts = az.count(graphs, k=4)
 print(graphs)
 print(counts.explain())

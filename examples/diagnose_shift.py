@@ -10,15 +10,15 @@ import anysize as az
 
 mixing = az.BlockModel(within=(0.2, 0.2), between=0.3)
 apart = az.BlockModel(within=(0.2, 0.2), between=0.1)
-small = az.Environment(sizes=(16, 20, 24), colours=[{"red": 0.9, "orange": 0.1}, {"blue": 0.9, "green": 0.1}])
-large = az.Environment(sizes=(40, 50), colours=[{"red": 0.1, "orange": 0.9}, {"blue": 0.1, "green": 0.9}])
+small = az.Environment(sizes=(16, 20, 24), colors=[{"red": 0.9, "orange": 0.1}, {"blue": 0.9, "green": 0.1}])
+large = az.Environment(sizes=(40, 50), colors=[{"red": 0.1, "orange": 0.9}, {"blue": 0.1, "green": 0.9}])
 train = az.sample_graphs((mixing, apart), small, 120, seed=1)
 
 # Another fashion and larger groups: a shift that the Gamma models are made for.
 fashion = az.diagnose(train, az.sample_graphs((mixing, apart), large, 60, seed=2))
 print(fashion)
 
-# The same sizes and colours, but people know half as many others: no method promises anything about that.
+# The same sizes and colors, but people know half as many others: no method promises anything about that.
 other = az.BlockModel(within=(0.1, 0.1), between=0.1)
 rewired = az.diagnose(train, az.sample_graphs(other, small, 60, seed=3))
 

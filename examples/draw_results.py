@@ -9,8 +9,8 @@ from pathlib import Path
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from anysize.experiments.select import select_all
-from anysize.experiments.store import RecordStore
+from anysize.experiments.record_store import RecordStore
+from anysize.experiments.selection import select_all
 
 TASKS = ("sbm-20", "sbm-14-20", "sbm-20-30")
 ROWS = {
@@ -50,16 +50,16 @@ def draw(scores):
     figure = Figure(figsize=(7, 0.9 + 0.32 * len(scores)), layout="constrained", facecolor="white")
     axes = figure.subplots()
     for place, (label, (validation, test)) in enumerate(scores.items()):
-        colour = "#2c6bd6" if label.startswith("Γ") else "#7a8496"
-        axes.plot([test, validation], [place, place], color=colour, linewidth=2, zorder=1)
-        axes.plot(validation, place, "o", color=colour, markerfacecolor="white", markersize=7)
-        axes.plot(test, place, "o", color=colour, markersize=7)
+        color = "#2c6bd6" if label.startswith("Γ") else "#7a8496"
+        axes.plot([test, validation], [place, place], color=color, linewidth=2, zorder=1)
+        axes.plot(validation, place, "o", color=color, markerfacecolor="white", markersize=7)
+        axes.plot(test, place, "o", color=color, markersize=7)
     axes.set_yticks(range(len(scores)), list(scores))
     axes.set_ylim(len(scores) - 0.5, -0.5)
     axes.set_xlim(0.35, 1.02)
     axes.set_xlabel("accuracy, mean over three block-model tasks")
     axes.plot([], [], "o", color="#1c2430", markerfacecolor="white", markersize=7, label="small graphs, as in training")
-    axes.plot([], [], "o", color="#1c2430", markersize=7, label="larger graphs with other colours")
+    axes.plot([], [], "o", color="#1c2430", markersize=7, label="larger graphs with other colors")
     figure.legend(loc="outside upper right", ncols=2, frameon=False)
     axes.grid(True, axis="x", color="#dfe3ea")
     axes.tick_params(length=0)

@@ -29,7 +29,7 @@ def data_dir() -> Path:
 def two_workers() -> Iterator[Any]:
     """A Ray cluster on this machine with two worker processes, which find `workers.py` beside this file."""
     pytest.importorskip("ray")
-    from anysize.executors import RayExecutor
+    from anysize.executors.ray import RayExecutor
 
     with pytest.MonkeyPatch.context() as patch:
         found = [str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]

@@ -42,7 +42,7 @@ class CountAndDie:
         self.marker, self.number = str(marker), number
 
     def __call__(self, piece: Any) -> Any:
-        from anysize.counting.pieces import count_piece
+        from anysize.counting.cluster import count_piece
 
         if self.number in piece.numbers.tolist():
             os.kill(os.getpid(), signal.SIGKILL)
@@ -56,18 +56,18 @@ class WarnAndCount:
     """`count_piece`, where the counting itself warns of the first graph of each piece."""
 
     def __call__(self, piece: Any) -> Any:
-        from anysize.counting import pieces
-        from anysize.errors import CountWarning, warn_user
+        from anysize._errors import CountWarning, warn_user
+        from anysize.counting import cluster
 
-        count = pieces.survive
+        count = cluster.survive
 
         def survive(plan: Any, graphs: Any, numbers: Any, threads: int) -> Any:
             if 0 in numbers:
                 warn_user("beware of graph 0", CountWarning)
             return count(plan, graphs, numbers, threads)
 
-        pieces.survive = survive
+        cluster.survive = survive
         try:
-            return pieces.count_piece(piece)
+            return cluster.count_piece(piece)
         finally:
-            pieces.survive = count
+            cluster.survive = count

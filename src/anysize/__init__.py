@@ -10,57 +10,59 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from anysize.causal import Environment, sample_graphs, sample_twins
-    from anysize.classifier import GraphClassifier
-    from anysize.counting import count
+    from anysize._errors import CountWarning, GraphError, GraphWarning, TaskError
+    from anysize.causal.environments import Environment, sample_graphs, sample_twins
+    from anysize.causal.graphons import BlockModel, ErdosRenyi, SmoothGraphon
+    from anysize.counting.api import count
     from anysize.counting.counts import Counts
     from anysize.counting.stream import count_stream
-    from anysize.counting.stream_reading import open_stream
-    from anysize.densities import AttachDensities, SubgraphDensities
+    from anysize.counting.stream_reader import open_stream
     from anysize.diagnosis import Diagnosis, diagnose
-    from anysize.errors import CountWarning, GraphError, GraphWarning, TaskError
-    from anysize.executors import cluster
-    from anysize.graphons import BlockModel, ErdosRenyi, SmoothGraphon
-    from anysize.graphs import GraphSet
-    from anysize.methods import METHODS
-    from anysize.model_file import load
-    from anysize.patterns import Pattern, catalogue
-    from anysize.readers import read
-    from anysize.tasks import TASKS, Splits, Task, size_split
+    from anysize.estimators.classifier import GraphClassifier
+    from anysize.estimators.model_file import load_model
+    from anysize.estimators.transformers import AttachDensities, SubgraphDensities
+    from anysize.executors.cluster import cluster
+    from anysize.graphs.graphset import GraphSet
+    from anysize.io.read import read_graphs
+    from anysize.methods.catalog import METHODS
+    from anysize.patterns.pattern import Pattern, catalog
+    from anysize.tasks.catalog import TASKS
+    from anysize.tasks.size_split import size_split
+    from anysize.tasks.task import Splits, Task
 
 __version__ = "0.1.0"
 
 _HOME = {
-    "AttachDensities": "anysize.densities",
-    "BlockModel": "anysize.graphons",
-    "CountWarning": "anysize.errors",
+    "AttachDensities": "anysize.estimators.transformers",
+    "BlockModel": "anysize.causal.graphons",
+    "CountWarning": "anysize._errors",
     "Counts": "anysize.counting.counts",
     "Diagnosis": "anysize.diagnosis",
-    "Environment": "anysize.causal",
-    "ErdosRenyi": "anysize.graphons",
-    "GraphClassifier": "anysize.classifier",
-    "GraphError": "anysize.errors",
-    "GraphSet": "anysize.graphs",
-    "GraphWarning": "anysize.errors",
-    "METHODS": "anysize.methods",
-    "Pattern": "anysize.patterns",
-    "SmoothGraphon": "anysize.graphons",
-    "Splits": "anysize.tasks",
-    "SubgraphDensities": "anysize.densities",
-    "TASKS": "anysize.tasks",
-    "Task": "anysize.tasks",
-    "TaskError": "anysize.errors",
-    "catalogue": "anysize.patterns",
-    "cluster": "anysize.executors",
-    "count": "anysize.counting",
+    "Environment": "anysize.causal.environments",
+    "ErdosRenyi": "anysize.causal.graphons",
+    "GraphClassifier": "anysize.estimators.classifier",
+    "GraphError": "anysize._errors",
+    "GraphSet": "anysize.graphs.graphset",
+    "GraphWarning": "anysize._errors",
+    "METHODS": "anysize.methods.catalog",
+    "Pattern": "anysize.patterns.pattern",
+    "SmoothGraphon": "anysize.causal.graphons",
+    "Splits": "anysize.tasks.task",
+    "SubgraphDensities": "anysize.estimators.transformers",
+    "TASKS": "anysize.tasks.catalog",
+    "Task": "anysize.tasks.task",
+    "TaskError": "anysize._errors",
+    "catalog": "anysize.patterns.pattern",
+    "cluster": "anysize.executors.cluster",
+    "count": "anysize.counting.api",
     "count_stream": "anysize.counting.stream",
     "diagnose": "anysize.diagnosis",
-    "load": "anysize.model_file",
-    "open_stream": "anysize.counting.stream_reading",
-    "read": "anysize.readers",
-    "sample_graphs": "anysize.causal",
-    "sample_twins": "anysize.causal",
-    "size_split": "anysize.tasks",
+    "load_model": "anysize.estimators.model_file",
+    "open_stream": "anysize.counting.stream_reader",
+    "read_graphs": "anysize.io.read",
+    "sample_graphs": "anysize.causal.environments",
+    "sample_twins": "anysize.causal.environments",
+    "size_split": "anysize.tasks.size_split",
 }
 
 __all__ = [
@@ -84,14 +86,14 @@ __all__ = [
     "Task",
     "TaskError",
     "__version__",
-    "catalogue",
+    "catalog",
     "cluster",
     "count",
     "count_stream",
     "diagnose",
-    "load",
+    "load_model",
     "open_stream",
-    "read",
+    "read_graphs",
     "sample_graphs",
     "sample_twins",
     "size_split",

@@ -6,7 +6,7 @@ import sys
 def main() -> None:
     """Run the command line; stopped while its packages are still being loaded, it ends without a traceback."""
     try:
-        from anysize.cli import main as run
+        from anysize.cli.app import main as run
     except KeyboardInterrupt:
         print("Stopped.", file=sys.stderr)
         sys.exit(130)

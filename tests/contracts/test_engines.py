@@ -9,16 +9,17 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
-from counting.helpers import coloured, gnp, identical, renamed, same
+from counting.helpers import colored, gnp, identical, renamed, same
 
-from anysize.counting import Counts, count
-from anysize.counting.plan import ENGINES
-from anysize.graphs import GraphSet
-from anysize.patterns import catalogue
+from anysize.counting.api import count
+from anysize.counting.counts import Counts
+from anysize.counting.planner import ENGINES
+from anysize.graphs.graphset import GraphSet
+from anysize.patterns.pattern import catalog
 
 Oracle = Callable[[str, int], Counts]
 
-# engine -> (pattern sizes, whether it sees colours): what it must do here to be listed in ENGINES
+# engine -> (pattern sizes, whether it sees colors): what it must do here to be listed in ENGINES
 CONTRACTS = {
     "direct": ((1, 2), True),
     "bitset": ((3, 4, 5), False),
@@ -28,35 +29,35 @@ CONTRACTS = {
     "enumerate": ((3, 4, 5, 6, 7), True),
     "brute": ((1, 2, 3, 4, 5, 6, 7), True),
 }
-# Strings, and a colour that nobody has in the middle, so that codes are not the numbers of colours in use.
+# Strings, and a color that nobody has in the middle, so that codes are not the numbers of colors in use.
 PALETTE = ("C", "H, 1", "N", "O")
 
 
-def jobs(with_oracle: bool = False, kinds: tuple[str, ...] = ("plain", "coloured")) -> list[Any]:
-    """(engine, k, plain or coloured) of every contract."""
+def jobs(with_oracle: bool = False, kinds: tuple[str, ...] = ("plain", "colored")) -> list[Any]:
+    """(engine, k, plain or colored) of every contract."""
     return [
         pytest.param(name, k, kind, id=f"{name}-{k}-{kind}")
-        for name, (sizes, colours) in CONTRACTS.items()
+        for name, (sizes, colors) in CONTRACTS.items()
         for k in sizes
         for kind in kinds
-        if (with_oracle or name != "brute") and (colours or kind == "plain")
+        if (with_oracle or name != "brute") and (colors or kind == "plain")
     ]
 
 
 def in_both_kinds(graphs: GraphSet) -> dict[str, GraphSet]:
-    """Plain, and with up to three of four colours; a third of the graphs has one, a third two."""
-    wild = coloured(graphs, 3, seed=1, palette=PALETTE)
-    assert wild.colours is not None
+    """Plain, and with up to three of four colors; a third of the graphs has one, a third two."""
+    wild = colored(graphs, 3, seed=1, palette=PALETTE)
+    assert wild.colors is not None
     most = np.repeat(np.arange(len(graphs)) % 3, graphs.sizes)
-    wild.colours[:] = np.array([0, 2, 3], np.uint16)[np.minimum(wild.colours, most)]
-    return {"plain": graphs, "coloured": wild}
+    wild.colors[:] = np.array([0, 2, 3], np.uint16)[np.minimum(wild.colors, most)]
+    return {"plain": graphs, "colored": wild}
 
 
 @pytest.fixture(scope="session")
 def atlas() -> dict[str, GraphSet]:
     """All 1253 graphs of up to seven vertices."""
     kinds = in_both_kinds(GraphSet.from_networkx(nx.graph_atlas_g()))
-    return kinds | {"some coloured": kinds["coloured"][::5]}
+    return kinds | {"some colored": kinds["colored"][::5]}
 
 
 @pytest.fixture(scope="session")
@@ -103,13 +104,13 @@ def odd_oracle(odd: dict[str, GraphSet]) -> Oracle:
 
 
 def test_every_engine_has_a_contract() -> None:
-    assert {name: (engine.sizes, engine.colours) for name, engine in ENGINES.items()} == CONTRACTS
+    assert {name: (engine.sizes, engine.colors) for name, engine in ENGINES.items()} == CONTRACTS
 
 
 def test_the_atlas_holds_every_pattern(oracle: Oracle) -> None:
     for k in range(1, 8):
         totals = np.asarray(oracle("plain", k).matrix.sum(axis=0))
-        assert totals.shape == (len(catalogue(k)),)
+        assert totals.shape == (len(catalog(k)),)
         assert totals.min() > 0
 
 
@@ -117,8 +118,8 @@ def test_the_atlas_holds_every_pattern(oracle: Oracle) -> None:
 def test_engine_equals_the_oracle_on_all_small_graphs(
     name: str, k: int, kind: str, atlas: dict[str, GraphSet], oracle: Oracle
 ) -> None:
-    if k > 5 and kind == "coloured":
-        kind = "some coloured"  # the oracle looks at k! numberings of every set
+    if k > 5 and kind == "colored":
+        kind = "some colored"  # the oracle looks at k! numberings of every set
     same(count(atlas[kind], k, method=name, threads=1), oracle(kind, k))
 
 
@@ -148,20 +149,20 @@ def test_renaming_vertices_changes_nothing(name: str, k: int, kind: str, atlas: 
 @pytest.mark.parametrize(("name", "k", "kind"), jobs(with_oracle=True))
 def test_graphs_without_a_k_set_have_zero_rows(name: str, k: int, kind: str) -> None:
     bare = GraphSet.from_networkx([nx.complete_graph(k - 1), nx.empty_graph(0)])
-    counts = count(bare if kind == "plain" else coloured(bare, 2), k, method=name)
-    assert counts.shape == (2, len(catalogue(k)) if kind == "plain" else 0)
+    counts = count(bare if kind == "plain" else colored(bare, 2), k, method=name)
+    assert counts.shape == (2, len(catalog(k)) if kind == "plain" else 0)
     assert counts.matrix.nnz == 0 or not counts.matrix.toarray().any()
 
 
 @pytest.mark.parametrize(("name", "k", "kind"), jobs(with_oracle=True))
 def test_an_empty_set_has_no_rows(name: str, k: int, kind: str, odd: dict[str, GraphSet]) -> None:
     counts = count(odd[kind][:0], k, method=name)
-    assert counts.shape == counts.matrix.shape == (0, len(catalogue(k)) if kind == "plain" else 0)
+    assert counts.shape == counts.matrix.shape == (0, len(catalog(k)) if kind == "plain" else 0)
     assert counts.palette == odd[kind].palette
 
 
-@pytest.mark.parametrize(("name", "k", "kind"), jobs(kinds=("coloured",)))
-def test_colours_that_nobody_has_change_nothing(name: str, k: int, kind: str, odd: dict[str, GraphSet]) -> None:
+@pytest.mark.parametrize(("name", "k", "kind"), jobs(kinds=("colored",)))
+def test_colors_that_nobody_has_change_nothing(name: str, k: int, kind: str, odd: dict[str, GraphSet]) -> None:
     graphs = odd[kind][3:8]
     wide = graphs.with_palette((-5, *(f"{letter}x" for letter in "ABCDEFGHIJKLMNOPQ"), *graphs.palette))
     narrow, broad = count(graphs, k, method=name), count(wide, k, method=name)
@@ -186,8 +187,8 @@ def large(name: str, k: int) -> GraphSet:
 @pytest.mark.parametrize(("name", "k", "kind"), jobs())
 def test_threads_do_not_change_a_bit(name: str, k: int, kind: str, one: bool) -> None:
     graphs = large(name, k) if one else many(k)
-    if kind == "coloured":
-        graphs = coloured(graphs, 4, seed=3)
+    if kind == "colored":
+        graphs = colored(graphs, 4, seed=3)
     first, *others = (count(graphs, k, method=name, threads=threads) for threads in (1, 2, 5))
     assert first.matrix.sum() > 0
     for other in others:

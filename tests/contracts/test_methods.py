@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from learned import labelled
+from learned import labeled
 from sklearn.base import clone
 
-from anysize import METHODS, GraphClassifier, GraphSet, count, load
+from anysize import METHODS, GraphClassifier, GraphSet, count, load_model
 from anysize.diagnosis.advice import _counts
-from anysize.experiments import layout
+from anysize.experiments.tables import layout
 
 
 @pytest.fixture(autouse=True)
@@ -24,11 +24,11 @@ def one_thread() -> None:
 
 @dataclass(frozen=True)
 class Case:
-    """``counts``: takes a table of counts. ``ordered``: depends on the order of vertices. ``colours``: sees them."""
+    """``counts``: takes a table of counts. ``ordered``: depends on the order of vertices. ``colors``: sees them."""
 
     counts: bool = False
     ordered: bool = False
-    colours: bool = True
+    colors: bool = True
     settings: tuple[tuple[str, Any], ...] = (("epochs", 5),)
 
 
@@ -43,19 +43,19 @@ CASES = {
     "gamma-gin": Case(counts=True),
     "gamma-rpgin": Case(counts=True),
     "gamma-gin-free": Case(counts=True),
-    **{name: Case(colours=False, settings=NO_EPOCHS) for name in ("random", "majority", "size-only", "topology-only")},
+    **{name: Case(colors=False, settings=NO_EPOCHS) for name in ("random", "majority", "size-only", "topology-only")},
 }
 NAMES = sorted(CASES)
 
 
 @pytest.fixture(scope="module")
 def train() -> GraphSet:
-    return labelled(10, sizes=(7, 8, 9, 10, 11))
+    return labeled(10, sizes=(7, 8, 9, 10, 11))
 
 
 @pytest.fixture(scope="module")
 def new() -> GraphSet:
-    return labelled(6, sizes=(5, 20, 13), seed=1)
+    return labeled(6, sizes=(5, 20, 13), seed=1)
 
 
 def made(name: str, **others: Any) -> GraphClassifier:
@@ -74,7 +74,7 @@ def test_what_others_know_of_methods_without_torch_is_what_the_methods_say() -> 
         assert rows[method.name].environments == method.compares(method.default("paper")), method.name
         assert _counts(method.name) == method.patterns, method.name
         assert CASES[method.name].counts == method.takes_tables
-        assert CASES[method.name].colours == method.colours
+        assert CASES[method.name].colors == method.colors
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -96,7 +96,7 @@ def test_it_fits_ten_graphs_and_survives_clone_and_file(
     np.testing.assert_array_equal(again.predict_proba(new), chances)
 
     model.save(tmp_path / "model.anysize")
-    loaded = load(tmp_path / "model.anysize")
+    loaded = load_model(tmp_path / "model.anysize")
     assert loaded.get_params() == model.get_params()
     np.testing.assert_array_equal(loaded.predict_proba(new), chances)
     np.testing.assert_array_equal(loaded.representation(new), representation)
@@ -110,9 +110,9 @@ def test_the_order_of_vertices_does_not_matter(name: str, train: GraphSet, new: 
     turned = []
     for graph in new:
         order = rng.permutation(int(graph.sizes[0]))
-        colours = np.empty(len(order), object)
-        colours[order] = graph.colour_names()
-        turned.append(GraphSet.from_edges(order[graph.edges()], n_vertices=len(order), colours=colours.tolist()))
+        colors = np.empty(len(order), object)
+        colors[order] = graph.color_names()
+        turned.append(GraphSet.from_edges(order[graph.edges()], n_vertices=len(order), colors=colors.tolist()))
     close = np.allclose(model.predict_proba(GraphSet.concatenate(turned)), model.predict_proba(new), atol=1e-5)
     assert close or CASES[name].ordered
 
@@ -134,11 +134,11 @@ def test_tables_are_taken_by_methods_that_look_at_nothing_else(name: str, train:
 @pytest.mark.filterwarnings("ignore::anysize.GraphWarning")  # that it is not to be trusted: tests/test_familiar.py
 @pytest.mark.parametrize("name", NAMES)
 def test_graphs_that_training_could_not_foresee(name: str, train: GraphSet) -> None:
-    """Colours never seen, graphs without patterns, without vertices, and no graphs at all: numbers, no nan."""
+    """Colors never seen, graphs without patterns, without vertices, and no graphs at all: numbers, no nan."""
     model = made(name).fit(train)
-    strange = labelled(4, colours="AZ")
-    foreign = labelled(4, colours="YZ")
-    tiny = GraphSet.from_edges([[], [], [(0, 1)]], n_vertices=[0, 1, 2], colours=[[], ["A"], ["A", "Z"]])
+    strange = labeled(4, colors="AZ")
+    foreign = labeled(4, colors="YZ")
+    tiny = GraphSet.from_edges([[], [], [(0, 1)]], n_vertices=[0, 1, 2], colors=[[], ["A"], ["A", "Z"]])
     for graphs in (strange, foreign, tiny):
         assert np.isfinite(model.predict_proba(graphs)).all()
         assert np.isfinite(model.representation(graphs)).all()
@@ -149,12 +149,12 @@ def test_graphs_that_training_could_not_foresee(name: str, train: GraphSet) -> N
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_colours_in_training_or_in_use_but_not_in_both(name: str, train: GraphSet) -> None:
-    plain = train.without_colours()
+def test_colors_in_training_or_in_use_but_not_in_both(name: str, train: GraphSet) -> None:
+    plain = train.without_colors()
     models = {"with": made(name).fit(train), "without": made(name).fit(plain)}
     for kind, graphs in (("with", plain), ("without", train)):
-        if CASES[name].colours:
-            with pytest.raises(ValueError, match=f"trained on graphs {kind} colours"):
+        if CASES[name].colors:
+            with pytest.raises(ValueError, match=f"trained on graphs {kind} colors"):
                 models[kind].predict(graphs)
-        else:  # colours are nothing to it
+        else:  # colors are nothing to it
             np.testing.assert_array_equal(models[kind].predict_proba(graphs), models["with"].predict_proba(train))

@@ -14,21 +14,24 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from learned import labelled
+from learned import labeled
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 from typer.testing import CliRunner
 
-from anysize import METHODS, GraphClassifier, GraphSet, load
-from anysize.cli import app
+from anysize import METHODS, GraphClassifier, GraphSet, load_model
+from anysize.cli.app import app
 from anysize.experiments.plan import make_plan
-from anysize.experiments.store import RecordStore
+from anysize.experiments.record_store import RecordStore
 from anysize.experiments.sweep import sweep
-from anysize.experiments.tables import build_table
-from anysize.learning.invariance import Environments, Objective, variance_of_risks
-from anysize.methods import Examples, GNNMethod, Method, Problem, Run, find_method, gnn_method, register, unregister
+from anysize.experiments.tables.build import build_table
+from anysize.methods.catalog import find_method, gnn_method, register, unregister
 from anysize.methods.grids import FAMILIES
+from anysize.methods.learner import Examples, LearningTask, Run
+from anysize.methods.method import Method
+from anysize.methods.neural import GNNMethod
 from anysize.methods.parameters import weight
+from anysize.training.invariance import EnvironmentBatch, Objective, variance_of_risks
 
 
 @dataclass(frozen=True)
@@ -38,7 +41,9 @@ class EdgeRule:
     ``lift`` moves the threshold, so that a test can see whether it arrives.
     """
 
-    def fit(self, problem: Problem, runs: Any, recipe: Any, progress: Any = None, most: Any = None) -> Iterator[Fitted]:
+    def fit(
+        self, problem: LearningTask, runs: Any, recipe: Any, progress: Any = None, most: Any = None
+    ) -> Iterator[Fitted]:
         assert problem.train.environments is not None, "the entry says environments=True"
         shares, y, places = (
             shares_of(problem.train.whole("edge-rule")),
@@ -99,7 +104,7 @@ def registered() -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def graphs() -> GraphSet:
-    return labelled(24, sizes=(7, 9, 11, 13))
+    return labeled(24, sizes=(7, 9, 11, 13))
 
 
 # ---- the classifier ----------------------------------------------------------------------------------
@@ -120,7 +125,7 @@ def test_it_is_a_classifier_with_a_hyper_parameter_and_environments(graphs: Grap
     assert len(set(lifted.predict(graphs))) == 1
     assert clone(lifted).settings == {"lift": 9}
     lifted.save(tmp_path / "model.anysize")
-    again = load(tmp_path / "model.anysize")
+    again = load_model(tmp_path / "model.anysize")
     assert again.get_params() == lifted.get_params()
     np.testing.assert_array_equal(again.predict(graphs), lifted.predict(graphs))
 
@@ -155,7 +160,7 @@ def test_a_model_is_not_read_where_its_method_is_unknown(graphs: GraphSet, tmp_p
     GraphClassifier("edge-rule").fit(graphs).save(tmp_path / "model.anysize")
     unregister("edge-rule")
     with pytest.raises(ValueError, match="the method 'edge-rule', which is not known here; register it first"):
-        load(tmp_path / "model.anysize")
+        load_model(tmp_path / "model.anysize")
 
 
 # ---- sweeps and tables -------------------------------------------------------------------------------
@@ -184,10 +189,10 @@ def test_it_is_swept_and_has_a_row(tmp_path: Path) -> None:
 def test_it_is_listed_and_fitted_on_the_command_line(graphs: GraphSet, tmp_path: Path) -> None:
     listed = {one["method"]: one for one in json.loads(CliRunner().invoke(app, ["methods", "--json"]).stdout)}
     assert listed["edge-rule"]["parameters"] == ["lift"]
-    graphs.without_colours().with_y(np.arange(24) % 2).to_tu(tmp_path, "SMALL")
+    graphs.without_colors().with_y(np.arange(24) % 2).to_tu(tmp_path, "SMALL")
     given = ["fit", str(tmp_path / "SMALL"), "--method", "edge-rule", "--set", "lift=9", "--out", str(tmp_path / "m")]
     assert CliRunner().invoke(app, given).exit_code == 0
-    assert load(tmp_path / "m").settings == {"lift": 9}
+    assert load_model(tmp_path / "m").settings == {"lift": 9}
     wrong = CliRunner().invoke(app, [*given[:5], "lft=9", *given[6:]])
     assert wrong.exit_code == 1
     assert "--set lft=...: GraphClassifier has no such parameter" in " ".join(wrong.output.split())
@@ -259,7 +264,7 @@ def test_names_that_begin_like_this_are_suggested_first(name: str, told: str) ->
 def test_an_objective_of_ones_own_is_one_function_and_one_entry(graphs: GraphSet, tmp_path: Path) -> None:
     seen = []
 
-    def penalty(environments: Environments) -> torch.Tensor:
+    def penalty(environments: EnvironmentBatch) -> torch.Tensor:
         seen.append(len(environments.risks))
         return variance_of_risks(environments)
 
@@ -272,7 +277,9 @@ def test_an_objective_of_ones_own_is_one_function_and_one_entry(graphs: GraphSet
         np.testing.assert_array_equal(own.predict_proba(graphs), ours.predict_proba(graphs))
         assert not np.array_equal(ours.curves_["penalty"], np.zeros_like(ours.curves_["penalty"]))
         own.save(tmp_path / "model.anysize")
-        np.testing.assert_array_equal(load(tmp_path / "model.anysize").predict_proba(graphs), own.predict_proba(graphs))
+        np.testing.assert_array_equal(
+            load_model(tmp_path / "model.anysize").predict_proba(graphs), own.predict_proba(graphs)
+        )
         seen.clear()
         GraphClassifier("gin-own", settings={"strength": 0}, epochs=2).fit(graphs)
         assert not seen  # without weight nothing is compared

@@ -14,11 +14,11 @@ import pytest
 from typer.testing import CliRunner
 
 import anysize as az
-from anysize.cli import app
+from anysize.cli.app import app
 from anysize.experiments.plan import make_plan
-from anysize.experiments.store import RecordStore
+from anysize.experiments.record_store import RecordStore
 from anysize.experiments.sweep import sweep
-from anysize.tasks import find_task, register, unregister
+from anysize.tasks.catalog import find_task, register, unregister
 from anysize.tasks.synthetic import Synthetic
 
 CORES = az.Task(

@@ -14,7 +14,8 @@ import numpy as np
 import pytest
 
 import anysize
-from anysize.tasks import TASKS, Splits
+from anysize.tasks.catalog import TASKS
+from anysize.tasks.task import Splits
 
 # task -> (data set, whether it needs files, and another data set or None where there is one only): a name in TASKS
 # without a line here fails
@@ -24,8 +25,8 @@ CONTRACTS = {
     "sbm-20": ("published", False, 1),
     "sbm-14-20": (0, False, 1),
     "sbm-20-30": (0, False, "published"),
-    "sbm-colour": (0, False, 1),
-    "sbm-colour-400": (0, False, 1),
+    "sbm-color": (0, False, 1),
+    "sbm-color-400": (0, False, 1),
     "schizophrenia": ("published", True, 1),
     "schizophrenia-like": (0, False, 1),
     "NCI1": ("published", True, None),
@@ -69,7 +70,7 @@ def digest(splits: Splits) -> str:
     """A number that stands for every array of the splits."""
     found = hashlib.sha256()
     for graphs in splits.sets.values():
-        for array in (graphs.first, graphs.indptr, graphs.indices, graphs.colours, graphs.y):
+        for array in (graphs.first, graphs.indptr, graphs.indices, graphs.colors, graphs.y):
             found.update(b"" if array is None else np.ascontiguousarray(array).tobytes())
         found.update(json.dumps(graphs.palette).encode())
     return found.hexdigest()
@@ -105,7 +106,7 @@ def test_splits_are_what_methods_expect(name: str, folder: Path | None) -> None:
         assert graphs.y.dtype == np.int64
         assert set(graphs.y.tolist()) == set(range(len(splits.classes)))
         assert graphs.palette == splits.train.palette
-        assert (graphs.colours is None) == (splits.train.colours is None)
+        assert (graphs.colors is None) == (splits.train.colors is None)
         codes = getattr(splits.environments, part)
         assert codes.dtype == np.int64
         assert codes.shape == (len(graphs),)

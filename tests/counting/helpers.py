@@ -1,4 +1,4 @@
-"""What counting tests share: graphs, other numberings and colours, and when two tables are the same."""
+"""What counting tests share: graphs, other numberings and colors, and when two tables are the same."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 
-from anysize.assembly import assemble
-from anysize.colours import ColourName
 from anysize.counting.counts import Counts
-from anysize.graphs import GraphSet
+from anysize.graphs.assembly import assemble
+from anysize.graphs.colors import ColorName
+from anysize.graphs.graphset import GraphSet
 
 
 def same(left: Counts, right: Counts) -> None:
     """The same graphs, columns and copies, bit by bit."""
     assert left.palette == right.palette
     assert np.array_equal(left.columns.keys(), right.columns.keys())
-    assert (left.columns.colours is None) == (right.columns.colours is None)
+    assert (left.columns.colors is None) == (right.columns.colors is None)
     assert np.array_equal(left.sizes, right.sizes)
     assert left.matrix.shape == right.matrix.shape
     assert left.matrix.dtype == right.matrix.dtype == np.int64
@@ -33,10 +33,10 @@ def identical(left: Counts, right: Counts) -> None:
         assert np.array_equal(getattr(left.matrix, name), getattr(right.matrix, name)), name
 
 
-def coloured(graphs: GraphSet, amount: int, seed: int = 0, palette: Sequence[ColourName] | None = None) -> GraphSet:
-    """Random colours: the codes 0 .. amount - 1 of a palette (numbers, if none is given)."""
+def colored(graphs: GraphSet, amount: int, seed: int = 0, palette: Sequence[ColorName] | None = None) -> GraphSet:
+    """Random colors: the codes 0 .. amount - 1 of a palette (numbers, if none is given)."""
     codes = np.random.default_rng(seed).integers(0, amount, int(graphs.first[-1])).astype(np.uint16)
-    return replace(graphs, colours=codes, palette=tuple(range(amount) if palette is None else palette))
+    return replace(graphs, colors=codes, palette=tuple(range(amount) if palette is None else palette))
 
 
 def renamed(graphs: GraphSet, seed: int = 0) -> GraphSet:
@@ -47,8 +47,8 @@ def renamed(graphs: GraphSet, seed: int = 0) -> GraphSet:
     place[order] = np.arange(len(order))
     source = np.repeat(np.arange(len(graph)), graphs.degrees)
     target = graphs.indices + graphs.first[graph[source]]
-    colours = None if graphs.colours is None else graphs.colours[order]
-    return assemble(graphs.sizes, place[source], place[target], colours, graphs.palette)
+    colors = None if graphs.colors is None else graphs.colors[order]
+    return assemble(graphs.sizes, place[source], place[target], colors, graphs.palette)
 
 
 def gnp(n: int, p: float, seed: int = 0) -> GraphSet:
@@ -56,8 +56,8 @@ def gnp(n: int, p: float, seed: int = 0) -> GraphSet:
     return GraphSet.from_networkx(nx.gnp_random_graph(n, p, seed=seed))
 
 
-def colour_sums(counts: Counts) -> np.ndarray:
-    """Copies (graphs, catalogue) of plain patterns of a coloured table of one size, summed over colours."""
+def color_sums(counts: Counts) -> np.ndarray:
+    """Copies (graphs, catalog) of plain patterns of a colored table of one size, summed over colors."""
     plain = np.zeros((len(counts), 853), np.int64)
     cells = counts.matrix.tocoo()
     np.add.at(plain, (cells.row, counts.columns.place[cells.col]), cells.data)

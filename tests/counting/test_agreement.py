@@ -8,19 +8,19 @@ from math import comb
 import networkx as nx
 import numpy as np
 import pytest
-from counting.helpers import colour_sums, coloured, gnp, same
+from counting.helpers import color_sums, colored, gnp, same
 
-from anysize.counting import count
-from anysize.counting import enumerate as enumerate_engine
-from anysize.counting.plan import ENGINES, FLIP_VERTICES
-from anysize.graphs import GraphSet
-from anysize.patterns import Pattern, catalogue
+from anysize.counting.api import count
+from anysize.counting.engines import enumerate as enumerate_engine
+from anysize.counting.planner import ENGINES, FLIP_VERTICES
+from anysize.graphs.graphset import GraphSet
+from anysize.patterns.pattern import Pattern, catalog
 
 AFFORDABLE = 3e6  # connected sets that enumeration may visit in a test
 
 
 def connected_sets(graphs: GraphSet, k: int) -> int:
-    return int(count(graphs, k, colours=False).matrix.sum())
+    return int(count(graphs, k, colors=False).matrix.sum())
 
 
 @pytest.mark.parametrize("k", [3, 4, 5])
@@ -68,8 +68,8 @@ def test_plain_engines_agree_on_skewed_degrees(name: str, k: int) -> None:
 
 @pytest.mark.parametrize("amount", [2, 3, 4, 5])
 @pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
-def test_coloured_engines_agree_on_random_graphs(p: float, amount: int) -> None:
-    graphs = coloured(gnp(26 + amount, p, seed=amount), amount, seed=amount)
+def test_colored_engines_agree_on_random_graphs(p: float, amount: int) -> None:
+    graphs = colored(gnp(26 + amount, p, seed=amount), amount, seed=amount)
     for k in (4, 5):
         expected = count(graphs, k, method="enumerate")
         same(count(graphs, k, method="flip"), expected)
@@ -77,8 +77,8 @@ def test_coloured_engines_agree_on_random_graphs(p: float, amount: int) -> None:
 
 
 @pytest.mark.parametrize("name", list(large_graphs()))
-def test_coloured_engines_agree_on_skewed_degrees(name: str) -> None:
-    graphs = coloured(GraphSet.from_networkx(large_graphs()[name]), 4, seed=4)
+def test_colored_engines_agree_on_skewed_degrees(name: str) -> None:
+    graphs = colored(GraphSet.from_networkx(large_graphs()[name]), 4, seed=4)
     same(count(graphs, 4, method="flip_sparse"), count(graphs, 4, method="enumerate"))
     if int(graphs.sizes[0]) <= 300:
         same(count(graphs, 5, method="flip_sparse"), count(graphs, 5, method="flip"))
@@ -86,7 +86,7 @@ def test_coloured_engines_agree_on_skewed_degrees(name: str) -> None:
 
 @pytest.mark.parametrize("amount", [2, 4])
 def test_six_vertices_agree(amount: int) -> None:
-    graphs = coloured(gnp(16, 0.4, seed=6), amount)
+    graphs = colored(gnp(16, 0.4, seed=6), amount)
     same(count(graphs, 6, method="flip"), count(graphs, 6, method="enumerate"))
 
 
@@ -108,29 +108,29 @@ def test_six_vertices_agree(amount: int) -> None:
         ("enumerate", 6, 700),
     ],
 )
-def test_copies_summed_over_colours_are_plain_copies(method: str, k: int, amount: int) -> None:
+def test_copies_summed_over_colors_are_plain_copies(method: str, k: int, amount: int) -> None:
     graphs = GraphSet.concatenate([gnp(40, 0.12, seed=7), gnp(60, 0.05, seed=8), gnp(12, 0.6, seed=9)])
-    counts = count(coloured(graphs, amount, seed=k), k, method=method)
+    counts = count(colored(graphs, amount, seed=k), k, method=method)
     expected = count(graphs, k).matrix.toarray()
-    assert np.array_equal(colour_sums(counts)[:, : len(catalogue(k))], expected)
+    assert np.array_equal(color_sums(counts)[:, : len(catalog(k))], expected)
 
 
-def test_the_last_of_many_colours_is_told_apart() -> None:
-    path = GraphSet.from_edges([(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6)], colours=list(range(7)))
+def test_the_last_of_many_colors_is_told_apart() -> None:
+    path = GraphSet.from_edges([(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6)], colors=list(range(7)))
     wide = path.with_palette(range(65536))
     for k in range(3, 8):
         counts = count(wide, k, method="enumerate")
-        assert sorted(p.colours[0] + p.colours[-1] for p in counts.patterns if p.colours) == sorted(
-            colours[0] + colours[-1] for start in range(8 - k) for colours in [_along(k, list(range(start, start + k)))]
+        assert sorted(p.colors[0] + p.colors[-1] for p in counts.patterns if p.colors) == sorted(
+            colors[0] + colors[-1] for start in range(8 - k) for colors in [_along(k, list(range(start, start + k)))]
         )
-    ends = GraphSet.from_edges([(0, 1), (1, 2)], colours=[65535, 65534, 65533]).with_palette(range(65536))
+    ends = GraphSet.from_edges([(0, 1), (1, 2)], colors=[65535, 65534, 65533]).with_palette(range(65536))
     (pattern,) = count(ends, 3, method="enumerate").patterns
-    assert pattern.colours is not None
-    assert sorted(pattern.colours) == [65533, 65534, 65535]
+    assert pattern.colors is not None
+    assert sorted(pattern.colors) == [65533, 65534, 65535]
 
 
-def _along(k: int, colours: list[int]) -> tuple[object, ...]:
-    found = Pattern.of([(i, i + 1) for i in range(k - 1)], colours).colours
+def _along(k: int, colors: list[int]) -> tuple[object, ...]:
+    found = Pattern.of([(i, i + 1) for i in range(k - 1)], colors).colors
     assert found is not None
     return found
 
@@ -138,7 +138,7 @@ def _along(k: int, colours: list[int]) -> tuple[object, ...]:
 @pytest.mark.parametrize("mode", [enumerate_engine.CACHED, enumerate_engine.WIDE])
 @pytest.mark.parametrize("k", [4, 5])
 def test_the_ways_to_remember_raw_patterns_agree(mode: str, k: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    graphs = coloured(GraphSet.concatenate([gnp(30, 0.3, seed=1), gnp(300, 0.01, seed=2)]), 3)
+    graphs = colored(GraphSet.concatenate([gnp(30, 0.3, seed=1), gnp(300, 0.01, seed=2)]), 3)
     assert enumerate_engine._mode(k, 2, vertices=165) == enumerate_engine.DIRECT
     expected = count(graphs, k, method="enumerate")
     asked: list[int] = []
@@ -189,7 +189,7 @@ def test_the_largest_graph_of_flip_fits_its_small_sums() -> None:
 
 def copies_by_name(graphs: GraphSet, k: int, method: str) -> dict[str, int]:
     row = count(graphs, k, method=method).matrix.toarray()[0]
-    return {pattern.name: int(copies) for pattern, copies in zip(catalogue(k), row, strict=True) if copies}
+    return {pattern.name: int(copies) for pattern, copies in zip(catalog(k), row, strict=True) if copies}
 
 
 def test_copies_are_those_networkx_finds() -> None:
@@ -198,7 +198,7 @@ def test_copies_are_those_networkx_finds() -> None:
     for k in (3, 4, 5):
         induced = [graph.subgraph(subset) for subset in combinations(graph, k)]
         connected = [part for part in induced if nx.is_connected(part)]
-        patterns = [pattern.to_networkx() for pattern in catalogue(k)]
+        patterns = [pattern.to_networkx() for pattern in catalog(k)]
         expected = [sum(nx.is_isomorphic(part, pattern) for part in connected) for pattern in patterns]
         assert count(graph, k).matrix.toarray()[0].tolist() == expected
 

@@ -9,16 +9,16 @@ import igraph
 import networkx as nx
 import numpy as np
 import pytest
-from counting.helpers import coloured, gnp, identical, same
+from counting.helpers import colored, gnp, identical, same
 from scipy.sparse import csr_array
 
 import anysize as az
-from anysize.counting import count
+from anysize._errors import GraphWarning
+from anysize.counting.api import count
 from anysize.counting.counts import Counts
-from anysize.counting.plan import ENGINES, choose
-from anysize.errors import GraphWarning
-from anysize.graphs import GraphSet
-from anysize.patterns import catalogue
+from anysize.counting.planner import ENGINES, choose_engines
+from anysize.graphs.graphset import GraphSet
+from anysize.patterns.pattern import catalog
 
 
 @pytest.mark.parametrize("kind", ["networkx", "list", "igraph", "scipy", "path", "set"])
@@ -36,24 +36,24 @@ def test_graphs_of_every_kind_count_alike(kind: str, tmp_path: Path) -> None:
     assert count(graphs[kind], 4).matrix.toarray().tolist() == [[0, 2, 2, 1, 0, 0]]
 
 
-def test_the_vertex_attribute_with_the_colour_is_named() -> None:
+def test_the_vertex_attribute_with_the_color_is_named() -> None:
     water = nx.Graph([("O", "H1"), ("O", "H2")])
     nx.set_node_attributes(water, {"O": "O", "H1": "H", "H2": "H"}, "atom")
-    (pattern,) = count([water], 3, colour="atom").patterns
+    (pattern,) = count([water], 3, color="atom").patterns
     assert pattern.automorphisms == 2
-    assert sorted(pattern.colours or ()) == ["H", "H", "O"]
-    with pytest.warns(GraphWarning, match="pass colour='atom' to use it"):
+    assert sorted(pattern.colors or ()) == ["H", "H", "O"]
+    with pytest.warns(GraphWarning, match="pass color='atom' to use it"):
         assert count([water], 3).palette == ()
 
 
-def test_colours_are_ignored_on_demand() -> None:
-    graphs = coloured(gnp(12, 0.4), 3)
-    same(count(graphs, 4, colours=False), count(graphs.without_colours(), 4))
+def test_colors_are_ignored_on_demand() -> None:
+    graphs = colored(gnp(12, 0.4), 3)
+    same(count(graphs, 4, colors=False), count(graphs.without_colors(), 4))
 
 
 @pytest.mark.parametrize("palette", [0, 2])
 def test_several_sizes_make_one_table(palette: int) -> None:
-    graphs = coloured(gnp(12, 0.4), palette) if palette else gnp(12, 0.4)
+    graphs = colored(gnp(12, 0.4), palette) if palette else gnp(12, 0.4)
     several = count(graphs, (4, 2, 4, 1))
     apart = [count(graphs, k) for k in (1, 2, 4)]
     assert [p.name for p in several.patterns] == [p.name for one in apart for p in one.patterns]
@@ -103,20 +103,20 @@ def test_engines_refuse_sizes_they_cannot_count(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["bitset", "sparse"])
-def test_plain_engines_refuse_colours(name: str) -> None:
-    graphs = coloured(gnp(8, 0.4), 2)
-    with pytest.raises(ValueError, match=rf"the engine '{name}' does not see colours; pass colours=False"):
+def test_plain_engines_refuse_colors(name: str) -> None:
+    graphs = colored(gnp(8, 0.4), 2)
+    with pytest.raises(ValueError, match=rf"the engine '{name}' does not see colors; pass colors=False"):
         count(graphs, 4, method=name)
-    same(count(graphs, 4, method=name, colours=False), count(graphs.without_colours(), 4))
+    same(count(graphs, 4, method=name, colors=False), count(graphs.without_colors(), 4))
 
 
 @pytest.mark.parametrize(
     ("name", "graphs", "what"),
     [
-        ("flip", GraphSet.from_networkx([nx.path_graph(3), nx.path_graph(1025)]), "1025 vertices, 1 colours"),
+        ("flip", GraphSet.from_networkx([nx.path_graph(3), nx.path_graph(1025)]), "1025 vertices, 1 colors"),
         ("bitset", GraphSet.from_networkx([nx.path_graph(3), nx.path_graph(4097)]), "4097 vertices"),
         ("flip_sparse", GraphSet.from_edges([[(0, 1)], [(0, 1)]], [2, 20], [[0, 1], list(range(20))]), "20 col"),
-        ("flip", GraphSet.from_edges([[(0, 1)], [(0, 1)]], [2, 20], [[0, 1], list(range(20))]), "20 colours"),
+        ("flip", GraphSet.from_edges([[(0, 1)], [(0, 1)]], [2, 20], [[0, 1], list(range(20))]), "20 colors"),
     ],
 )
 def test_engines_refuse_graphs_they_cannot_take(name: str, graphs: GraphSet, what: str) -> None:
@@ -138,16 +138,15 @@ def test_auto_takes_different_engines_for_different_graphs() -> None:
     """A clique is for words of bits, a graph of 40,000 vertices for its few edges."""
     clique = GraphSet.from_networkx(nx.complete_graph(300))
     sparse = GraphSet.from_networkx(nx.barabasi_albert_graph(40_000, 4, seed=1))
-    choices = choose(GraphSet.concatenate([clique, sparse, clique]), 5)
+    choices = choose_engines(GraphSet.concatenate([clique, sparse, clique]), 5)
     assert {choice.engine.name: choice.rows.tolist() for choice in choices} == {"bitset": [0, 2], "sparse": [1]}
 
 
 def test_a_set_shared_by_engines_keeps_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
-    from anysize.counting import plan
 
     graphs = GraphSet.concatenate([gnp(40, 0.5), GraphSet.from_networkx(nx.path_graph(2000)), gnp(41, 0.5)])
-    monkeypatch.setattr(plan, "WORTH_A_SECOND_ENGINE", -1e18)
-    names = {choice.engine.name for choice in choose(graphs, 4)}
+    monkeypatch.setattr("anysize.counting.planner.WORTH_A_SECOND_ENGINE", -1e18)
+    names = {choice.engine.name for choice in choose_engines(graphs, 4)}
     assert len(names) > 1
     same(count(graphs, 4), count(graphs, 4, method="enumerate"))
 
@@ -156,7 +155,7 @@ def test_a_set_shared_by_engines_keeps_its_order(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("k", range(1, 8))
 def test_auto_equals_the_oracle(k: int, palette: int) -> None:
     graphs = gnp(8, 0.5, seed=k)
-    graphs = coloured(graphs, palette) if palette else graphs
+    graphs = colored(graphs, palette) if palette else graphs
     same(count(graphs, k), count(graphs, k, method="brute"))
 
 
@@ -169,9 +168,9 @@ def test_progress_rises_to_one() -> None:
 
 
 def test_long_work_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
-    import anysize.counting.local
+    import anysize.counting.execution
 
-    monkeypatch.setattr(anysize.counting.local, "LONG", 0.0)
+    monkeypatch.setattr(anysize.counting.execution, "LONG", 0.0)
     with pytest.warns(az.CountWarning, match="Counting will take about .* A smaller k"):
         count(gnp(600, 0.1), 3)
 
@@ -184,11 +183,11 @@ def test_an_empty_list_is_an_empty_table() -> None:
 def test_the_public_names_are_the_same_objects() -> None:
     assert az.count is count
     assert az.Counts is Counts
-    assert az.catalogue is catalogue
+    assert az.catalog is catalog
     identical(az.count(nx.path_graph(4), 3), count(nx.path_graph(4), 3))
 
 
 def test_one_large_graph_goes_to_an_engine_that_all_threads_can_share() -> None:
     graph = gnp(900, 0.1)
-    assert [choice.engine.name for choice in choose(graph, 5, threads=1)] == ["bitset"]
-    assert [choice.engine.name for choice in choose(graph, 5, threads=16)] == ["sparse"]
+    assert [choice.engine.name for choice in choose_engines(graph, 5, threads=1)] == ["bitset"]
+    assert [choice.engine.name for choice in choose_engines(graph, 5, threads=16)] == ["sparse"]

@@ -12,15 +12,15 @@ from pathlib import Path
 import networkx as nx
 import numpy as np
 import pytest
-from counting.helpers import coloured, gnp, identical, same
+from counting.helpers import colored, gnp, identical, same
 from scipy.sparse import csr_array
 
-from anysize.counting import count
-from anysize.counting.archive import FORMAT
+from anysize.counting.api import count
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
-from anysize.graphs import GraphSet
-from anysize.patterns import Pattern, catalogue
+from anysize.counting.counts_file import FORMAT
+from anysize.graphs.graphset import GraphSet
+from anysize.patterns.pattern import Pattern, catalog
 
 
 def slow_densities(counts: Counts, over: str) -> list[list[float]]:
@@ -47,8 +47,8 @@ def some_graphs() -> GraphSet:
 
 
 def handmade(copies: list[list[int]], sizes: list[int], k: int = 5) -> Counts:
-    """A plain table with these copies of the first patterns of the catalogue."""
-    table = np.zeros((len(copies), len(catalogue(k))), np.int64)
+    """A plain table with these copies of the first patterns of the catalog."""
+    table = np.zeros((len(copies), len(catalog(k))), np.int64)
     for row, values in enumerate(copies):
         table[row, : len(values)] = values
     return Counts(csr_array(table), Columns.plain(k), np.array(sizes, np.int64))
@@ -60,7 +60,7 @@ def handmade(copies: list[list[int]], sizes: list[int], k: int = 5) -> Counts:
 @pytest.mark.parametrize("over", ["subsets", "maps", "connected"])
 @pytest.mark.parametrize("palette", [None, ("C", "N")])
 def test_densities_follow_their_definitions(over: str, palette: tuple[str, str] | None) -> None:
-    graphs = some_graphs() if palette is None else coloured(some_graphs(), 2, palette=palette)
+    graphs = some_graphs() if palette is None else colored(some_graphs(), 2, palette=palette)
     counts = count(graphs, (1, 2, 3, 4))
     densities = counts.densities(over).toarray()
     assert densities.tolist() == slow_densities(counts, over)
@@ -92,24 +92,24 @@ def test_a_quotient_that_two_roundings_would_spoil() -> None:
 @pytest.mark.parametrize("over", ["subsets", "maps", "connected"])
 def test_graphs_without_copies_have_zero_rows(over: str) -> None:
     graphs = GraphSet.from_networkx([nx.empty_graph(n) for n in (0, 1, 3, 9)])
-    densities = count(graphs, (2, 3, 4), colours=False).densities(over)
+    densities = count(graphs, (2, 3, 4), colors=False).densities(over)
     assert densities.shape == (4, 9)
     assert densities.toarray().tolist() == np.zeros((4, 9)).tolist()
 
 
-def test_sizes_are_normalised_each_by_itself() -> None:
+def test_sizes_are_normalized_each_by_itself() -> None:
     together = count(some_graphs(), (3, 4)).densities("connected").toarray()
     apart = [count(some_graphs(), k).densities("connected").toarray() for k in (3, 4)]
     assert np.array_equal(together, np.hstack(apart))
 
 
-def test_symmetries_respect_colours() -> None:
-    counts = count(coloured(gnp(12, 0.5, seed=4), 2, palette=("x", "y")), (3, 4))
+def test_symmetries_respect_colors() -> None:
+    counts = count(colored(gnp(12, 0.5, seed=4), 2, palette=("x", "y")), (3, 4))
     assert len(counts.patterns) > 10
     for pattern, symmetries in zip(counts.patterns, counts.columns.symmetries, strict=True):
-        assert pattern.colours is not None
+        assert pattern.colors is not None
         kept = sum(
-            all(pattern.colours[image[v]] == pattern.colours[v] for v in range(pattern.size))
+            all(pattern.colors[image[v]] == pattern.colors[v] for v in range(pattern.size))
             and {tuple(sorted((image[i], image[j]))) for i, j in pattern.edges} == set(pattern.edges)
             for image in permutations(range(pattern.size))
         )
@@ -172,9 +172,9 @@ def named(counts: Counts) -> list[dict[str, int]]:
     return [{n: c for n, c in zip(names, row, strict=True) if c} for row in rows]
 
 
-def test_align_matches_by_names_of_colours() -> None:
-    ours = count(GraphSet.from_edges([(0, 1), (1, 2), (2, 3)], colours=["N", "O", "C", "N"]), 2)
-    theirs = count(GraphSet.from_edges([(0, 1), (1, 2), (2, 3)], colours=["A", "C", "N", "N"]), 2)
+def test_align_matches_by_names_of_colors() -> None:
+    ours = count(GraphSet.from_edges([(0, 1), (1, 2), (2, 3)], colors=["N", "O", "C", "N"]), 2)
+    theirs = count(GraphSet.from_edges([(0, 1), (1, 2), (2, 3)], colors=["A", "C", "N", "N"]), 2)
     assert ours.palette != theirs.palette
     aligned = ours.align(theirs)
     assert [p.name for p in aligned.patterns] == [p.name for p in theirs.patterns]
@@ -186,37 +186,37 @@ def test_align_matches_by_names_of_colours() -> None:
 
 def test_align_takes_patterns_in_any_order() -> None:
     counts = count(some_graphs(), (3, 4))
-    order = [catalogue(4)[5], catalogue(3)[0], catalogue(5)[0]]
+    order = [catalog(4)[5], catalog(3)[0], catalog(5)[0]]
     aligned = counts.align(order)
     assert aligned.patterns == tuple(order)
     expected = counts.matrix.toarray()[:, [7, 0]]
     assert aligned.matrix.toarray()[:, :2].tolist() == expected.tolist()
     assert not aligned.matrix.toarray()[:, 2].any()
     edge = Pattern.of([(0, 1)], ["N", "C"])
-    bonds = count(GraphSet.from_edges([(0, 1), (1, 2)], colours=["N", "C", "N"]), 2)
+    bonds = count(GraphSet.from_edges([(0, 1), (1, 2)], colors=["N", "C", "N"]), 2)
     assert bonds.align([edge]).matrix.toarray().tolist() == [[2]]
 
 
-def test_plain_and_coloured_tables_do_not_mix() -> None:
-    plain, wild = count(some_graphs(), 3), count(coloured(some_graphs(), 2), 3)
-    with pytest.raises(ValueError, match="all plain or all coloured"):
+def test_plain_and_colored_tables_do_not_mix() -> None:
+    plain, wild = count(some_graphs(), 3), count(colored(some_graphs(), 2), 3)
+    with pytest.raises(ValueError, match="all plain or all colored"):
         plain.align(wild)
-    with pytest.raises(ValueError, match="all plain or all coloured"):
+    with pytest.raises(ValueError, match="all plain or all colored"):
         Counts.concatenate([plain, wild])
 
 
 def test_top_breaks_ties_by_canonical_order() -> None:
     counts = handmade([[5, 0, 9, 2], [0, 5, 0, 3]], [20, 20])
     assert np.flatnonzero(counts.top(3).matrix.sum(axis=0)).tolist() == [0, 1, 2]
-    assert counts.top(1).patterns == (catalogue(5)[2],)
-    assert counts.top(2).patterns == (catalogue(5)[0], catalogue(5)[2])  # 5 and 5: the earlier one
+    assert counts.top(1).patterns == (catalog(5)[2],)
+    assert counts.top(2).patterns == (catalog(5)[0], catalog(5)[2])  # 5 and 5: the earlier one
     identical(counts.top(100), counts)
     assert counts.top(0).shape == (2, 0)
 
 
 def test_concatenate_unites_columns_and_keeps_what_all_tables_have() -> None:
-    one = count(GraphSet.from_edges([(0, 1)], colours=["N", "O"], y=[1]), 2)
-    two = count(GraphSet.from_edges([(0, 1)], colours=["C", "N"], y=[2]), 2)
+    one = count(GraphSet.from_edges([(0, 1)], colors=["N", "O"], y=[1]), 2)
+    two = count(GraphSet.from_edges([(0, 1)], colors=["C", "N"], y=[2]), 2)
     both = Counts.concatenate([one, two, one])
     assert both.palette == ("C", "N", "O")
     assert [p.name for p in both.patterns] == ["edge[C,N]", "edge[N,O]"]
@@ -234,12 +234,12 @@ def test_to_pandas_names_rows_and_columns() -> None:
     assert table.index.tolist() == ["a", "b", "c"]
     assert table.columns.tolist() == ["3-path", "triangle"]
     assert table.to_numpy().tolist() == count(some_graphs(), 3).matrix.toarray().tolist()
-    shares = count(some_graphs().without_colours()[:2], 3).to_pandas(over="connected")
+    shares = count(some_graphs().without_colors()[:2], 3).to_pandas(over="connected")
     assert shares.loc["a"].sum() == pytest.approx(1)
 
 
 def test_to_pandas_is_sparse_where_a_table_is_wide() -> None:
-    counts = count(coloured(gnp(40, 0.3, seed=1), 40), 4)
+    counts = count(colored(gnp(40, 0.3, seed=1), 40), 4)
     assert counts.shape[1] > 2000
     table = counts.to_pandas()
     assert all(kind.name.startswith("Sparse") for kind in table.dtypes[:5])
@@ -250,15 +250,15 @@ def test_to_pandas_is_sparse_where_a_table_is_wide() -> None:
 def test_a_table_says_what_it_is() -> None:
     counts = count(some_graphs(), (3, 4))
     assert repr(counts) == "Counts(3 graphs x 8 plain patterns, k = 3, 4)"
-    assert repr(count(coloured(some_graphs(), 2)[1], 3)) == "Counts(1 graphs x 0 coloured patterns, k = -)"
+    assert repr(count(colored(some_graphs(), 2)[1], 3)) == "Counts(1 graphs x 0 colored patterns, k = -)"
 
 
 # ---- files -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("kind", ["plain", "coloured", "empty"])
+@pytest.mark.parametrize("kind", ["plain", "colored", "empty"])
 def test_a_saved_table_comes_back(kind: str, tmp_path: Path) -> None:
-    graphs = some_graphs() if kind == "plain" else coloured(some_graphs(), 3, palette=(-7, "C", "é\n,"))
+    graphs = some_graphs() if kind == "plain" else colored(some_graphs(), 3, palette=(-7, "C", "é\n,"))
     counts = count(graphs if kind != "empty" else graphs[:0], (2, 4))
     counts.save(tmp_path / "table.npz")
     back = Counts.load(tmp_path / "table.npz")
@@ -270,7 +270,7 @@ def test_a_saved_table_comes_back(kind: str, tmp_path: Path) -> None:
 
 
 def test_a_saved_table_is_read_with_numpy_alone(tmp_path: Path) -> None:
-    counts = count(GraphSet.from_edges([(0, 1), (1, 2)], colours=["N", "C", "O"]), (2, 3))
+    counts = count(GraphSet.from_edges([(0, 1), (1, 2)], colors=["N", "C", "O"]), (2, 3))
     counts.save(tmp_path / "table.npz")
     with np.load(tmp_path / "table.npz", allow_pickle=False) as file:
         arrays = {name: file[name] for name in file.files}
@@ -283,9 +283,9 @@ def test_a_saved_table_is_read_with_numpy_alone(tmp_path: Path) -> None:
     assert arrays["indices"].tolist() == [0, 1, 2]
     assert arrays["sizes"].tolist() == [3]
     assert arrays["pattern_size"].tolist() == [2, 2, 3]
-    path = catalogue(3)[0]
+    path = catalog(3)[0]
     assert arrays["pattern_code"].tolist() == [1, 1, path.code]
-    words = [[about["palette"][c] for c in row] for row in arrays["pattern_colours"].tolist()]
+    words = [[about["palette"][c] for c in row] for row in arrays["pattern_colors"].tolist()]
     assert [word[:2] for word in words[:2]] == [["C", "N"], ["C", "O"]]
     assert sorted(words[2][:3]) == ["C", "N", "O"]
 
@@ -328,7 +328,7 @@ def foreign_files(folder: Path) -> dict[str, Path]:
         "size": {"pattern_size": np.array([9, 9], np.uint8)},
         "code": {"pattern_code": np.array([2**20, 7], np.uint32)},
         "unconnected": {"pattern_code": np.array([1, 7], np.uint32)},
-        "palette": {"pattern_colours": np.full((2, 7), 3, np.uint16)},
+        "palette": {"pattern_colors": np.full((2, 7), 3, np.uint16)},
         "index": {"indices": arrays["indices"] + 7},
         "length": {"data": arrays["data"][:-1]},
     }
@@ -352,20 +352,20 @@ def test_a_missing_file_is_missing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("k", [3, (1, 4)])
-def test_without_colours_copies_are_summed(k: int | tuple[int, ...]) -> None:
-    graphs = GraphSet.concatenate([coloured(gnp(12, 0.3, seed), 3, seed) for seed in range(5)])
-    found = count(graphs, k).without_colours()
-    same(found, count(graphs, k, colours=False))
+def test_without_colors_copies_are_summed(k: int | tuple[int, ...]) -> None:
+    graphs = GraphSet.concatenate([colored(gnp(12, 0.3, seed), 3, seed) for seed in range(5)])
+    found = count(graphs, k).without_colors()
+    same(found, count(graphs, k, colors=False))
     assert found.matrix.dtype == np.int64
-    assert found.without_colours() is found
-    assert count(graphs[:0], k).without_colours().matrix.nnz == 0
+    assert found.without_colors() is found
+    assert count(graphs[:0], k).without_colors().matrix.nnz == 0
 
 
-def test_without_colours_refuses_what_does_not_add_up() -> None:
-    graphs = coloured(gnp(12, 0.3, 0), 2, 0)
-    with pytest.raises(ValueError, match="sample again with colours=False"):
-        count(graphs, 3, method="sample", samples=100, seed=0).without_colours()
+def test_without_colors_refuses_what_does_not_add_up() -> None:
+    graphs = colored(gnp(12, 0.3, 0), 2, 0)
+    with pytest.raises(ValueError, match="sample again with colors=False"):
+        count(graphs, 3, method="sample", samples=100, seed=0).without_colors()
     counts = count(graphs, 3)
     huge = replace(counts, matrix=counts.matrix * (2**62 // counts.matrix.max()))
     with pytest.raises(OverflowError, match="exceed a 64-bit integer"):
-        huge.without_colours()
+        huge.without_colors()

@@ -5,15 +5,14 @@ from __future__ import annotations
 import networkx as nx
 import numpy as np
 import pytest
-from counting.helpers import coloured, gnp
+from counting.helpers import colored, gnp
 
-from anysize.counting import count
-from anysize.counting.canonical import unpack
+from anysize.counting.api import count
 from anysize.counting.columns import Columns
-from anysize.counting.flip_plan import FlipPlan, flip_plan
-from anysize.counting.open_pairs import is_cycle, open_pairs
-from anysize.graphs import GraphSet
-from anysize.patterns import catalogue
+from anysize.counting.engines.canonical import unpack
+from anysize.counting.engines.flip_plan import FlipPlan, flip_plan, is_cycle, open_pairs
+from anysize.graphs.graphset import GraphSet
+from anysize.patterns.pattern import catalog
 
 PLANS = [(4, 1), (4, 2), (4, 4), (5, 1), (5, 2), (6, 1)]
 
@@ -23,29 +22,29 @@ def solved_for(plan: FlipPlan) -> list[int]:
     return [int(pattern) for _, rows in plan.levels for pattern in rows[0]]
 
 
-@pytest.mark.parametrize(("k", "colours"), PLANS)
-def test_every_pattern_but_the_cliques_has_one_equation(k: int, colours: int) -> None:
-    plan = flip_plan(k, colours)
+@pytest.mark.parametrize(("k", "colors"), PLANS)
+def test_every_pattern_but_the_cliques_has_one_equation(k: int, colors: int) -> None:
+    plan = flip_plan(k, colors)
     cliques = list(range(len(plan.clique)))
     assert sorted(cliques + solved_for(plan)) == list(range(len(plan.high)))
     place, _ = unpack(plan.high, plan.low, k)
-    assert (place[: len(cliques)] == len(catalogue(k)) - 1).all()
-    assert (place[len(cliques) :] < len(catalogue(k)) - 1).all()
-    assert set(place.tolist()) == set(range(len(catalogue(k))))
+    assert (place[: len(cliques)] == len(catalog(k)) - 1).all()
+    assert (place[len(cliques) :] < len(catalog(k)) - 1).all()
+    assert set(place.tolist()) == set(range(len(catalog(k))))
 
 
-@pytest.mark.parametrize(("k", "colours"), [(4, 2), (5, 2)])
-def test_the_sparse_plan_leaves_cycles_to_a_count_of_their_own(k: int, colours: int) -> None:
-    plan = flip_plan(k, colours, sparse=True)
+@pytest.mark.parametrize(("k", "colors"), [(4, 2), (5, 2)])
+def test_the_sparse_plan_leaves_cycles_to_a_count_of_their_own(k: int, colors: int) -> None:
+    plan = flip_plan(k, colors, sparse=True)
     place, _ = unpack(plan.high, plan.low, k)
     left = set(range(len(plan.clique), len(plan.high))) - set(solved_for(plan))
     assert left
-    assert all(is_cycle(catalogue(k)[place[pattern]]) for pattern in left)
+    assert all(is_cycle(catalog(k)[place[pattern]]) for pattern in left)
 
 
-@pytest.mark.parametrize(("k", "colours"), PLANS)
-def test_denser_patterns_are_known_before_they_are_used(k: int, colours: int) -> None:
-    plan = flip_plan(k, colours)
+@pytest.mark.parametrize(("k", "colors"), PLANS)
+def test_denser_patterns_are_known_before_they_are_used(k: int, colors: int) -> None:
+    plan = flip_plan(k, colors)
     known = set(range(len(plan.clique)))
     for _, (pattern, _, denser, m0, _) in plan.levels:
         assert set(denser.tolist()) <= known
@@ -53,16 +52,16 @@ def test_denser_patterns_are_known_before_they_are_used(k: int, colours: int) ->
         known |= set(pattern.tolist())
 
 
-def test_open_pairs_have_a_neighbour_each() -> None:
+def test_open_pairs_have_a_neighbor_each() -> None:
     for k in (4, 5, 6):
         assert all(p > 0 and r >= p for pairs in open_pairs(k).values() for p, r in pairs)
 
 
 def copies_in_order(plan: FlipPlan, graphs: GraphSet) -> np.ndarray:
     """The oracle's copies of the plan's patterns in one graph."""
-    place, colours = unpack(plan.high, plan.low, plan.k)
-    palette = tuple(range(plan.colours))
-    columns = Columns(np.full(len(place), plan.k, np.uint8), place, colours, palette)
+    place, colors = unpack(plan.high, plan.low, plan.k)
+    palette = tuple(range(plan.colors))
+    columns = Columns(np.full(len(place), plan.k, np.uint8), place, colors, palette)
     brute = count(graphs, plan.k, method="brute")
     return brute.align(columns.patterns).matrix.toarray()[0]
 
@@ -76,15 +75,15 @@ def exact_products(plan: FlipPlan, copies: np.ndarray) -> tuple[np.ndarray, np.n
     cell = {int(opened): at for at, opened in reversed(list(enumerate(plan.target)))}
     for opened, at in cell.items():
         products[plan.source[at]] = open_counts[opened] * (2 if plan.group[at] >= 0 else 1)
-    cliques = np.zeros(plan.colours**plan.k, np.int64)
+    cliques = np.zeros(plan.colors**plan.k, np.int64)
     cliques[plan.clique] = copies[: len(plan.clique)]
     return products, np.zeros(plan.n_groups, np.int64), cliques
 
 
-@pytest.mark.parametrize(("k", "colours"), [(4, 2), (5, 2)])
-def test_exact_products_solve_to_the_counts_of_the_oracle(k: int, colours: int) -> None:
-    plan = flip_plan(k, colours)
-    copies = copies_in_order(plan, coloured(gnp(10, 0.6, seed=3), colours))
+@pytest.mark.parametrize(("k", "colors"), [(4, 2), (5, 2)])
+def test_exact_products_solve_to_the_counts_of_the_oracle(k: int, colors: int) -> None:
+    plan = flip_plan(k, colors)
+    copies = copies_in_order(plan, colored(gnp(10, 0.6, seed=3), colors))
     assert np.count_nonzero(copies) > 20
     assert np.array_equal(plan.solve(*exact_products(plan, copies)), copies)
 
@@ -92,7 +91,7 @@ def test_exact_products_solve_to_the_counts_of_the_oracle(k: int, colours: int) 
 @pytest.mark.parametrize("how", ["uneven", "negative"])
 def test_products_that_cannot_be_are_noticed(how: str) -> None:
     plan = flip_plan(5, 2)
-    graphs = coloured(GraphSet.from_networkx(nx.complete_graph(8)), 2)
+    graphs = colored(GraphSet.from_networkx(nx.complete_graph(8)), 2)
     products, sums, cliques = exact_products(plan, copies_in_order(plan, graphs))
     if how == "negative":
         products[:] = 0

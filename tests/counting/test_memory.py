@@ -10,14 +10,14 @@ from dataclasses import replace
 import networkx as nx
 import numpy as np
 import pytest
-from counting.helpers import coloured, gnp, identical
+from counting.helpers import colored, gnp, identical
 
 import anysize as az
-from anysize.counting.features import Features
 from anysize.counting.memory import NEEDS, batches, fits, parse_memory, written
-from anysize.counting.plan import ENGINES, choose
-from anysize.executors import LocalExecutor, cluster
-from anysize.graphs import GraphSet
+from anysize.counting.planner import ENGINES, Features, choose_engines
+from anysize.executors.cluster import cluster
+from anysize.executors.local import LocalExecutor
+from anysize.graphs.graphset import GraphSet
 
 
 @pytest.mark.parametrize(
@@ -41,8 +41,8 @@ def test_amounts_for_people() -> None:
 
 def test_engines_that_need_more_are_left_out() -> None:
     graph = GraphSet.from_networkx(nx.complete_graph(600))
-    assert [choice.engine.name for choice in choose(graph, 5)] == ["bitset"]
-    assert [choice.engine.name for choice in choose(graph, 5, limit=2**20)] == ["flip"]
+    assert [choice.engine.name for choice in choose_engines(graph, 5)] == ["bitset"]
+    assert [choice.engine.name for choice in choose_engines(graph, 5, limit=2**20)] == ["flip"]
     assert not fits("bitset", Features(graph), 5, 2**20).any()
     with pytest.raises(ValueError, match=r"graph 0 \(600 vertices, 179700 edges\) cannot be counted .* within 9 KiB"):
         az.count(graph, 5, max_memory="9KiB")
@@ -52,12 +52,12 @@ def test_engines_that_need_more_are_left_out() -> None:
         az.count(replace(graph, names=("x",)), 5, method="sample", samples=100, max_memory="1MiB")
 
 
-@pytest.mark.parametrize("colours", [0, 3])
-def test_the_table_is_the_same_within_any_limit(colours: int) -> None:
+@pytest.mark.parametrize("colors", [0, 3])
+def test_the_table_is_the_same_within_any_limit(colors: int) -> None:
     graphs = GraphSet.concatenate([gnp(5 + n % 30, 0.3, seed=n) for n in range(120)])
-    graphs = coloured(graphs, colours) if colours else graphs
+    graphs = colored(graphs, colors) if colors else graphs
     expected = az.count(graphs, (3, 5))
-    for limit in ("64KiB", "3MiB", "30MiB") if not colours else ("30MiB", "100MiB"):
+    for limit in ("64KiB", "3MiB", "30MiB") if not colors else ("30MiB", "100MiB"):
         identical(az.count(graphs, (3, 5), max_memory=limit), expected)
     with LocalExecutor(2) as two, cluster(two):
         identical(az.count(graphs, (3, 5), max_memory="100MiB"), expected)
@@ -86,18 +86,18 @@ import numpy as np
 import anysize as az
 name, k = sys.argv[1], int(sys.argv[2])
 from anysize.graphs import GraphSet
-def make(n, p, colours):
+def make(n, p, colors):
     random = np.random.default_rng(1)
     edges = np.argwhere(np.triu(random.random((n, n), np.float32) < p, 1))
-    names = random.integers(0, colours, n).tolist() if colours else None
-    return GraphSet.from_edges(edges, n_vertices=n, colours=names)
-n, p, colours = int(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5])
-small = make(n, p / 10, colours)  # what is compiled depends on vertices and colours
+    names = random.integers(0, colors, n).tolist() if colors else None
+    return GraphSet.from_edges(edges, n_vertices=n, colors=names)
+n, p, colors = int(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5])
+small = make(n, p / 10, colors)  # what is compiled depends on vertices and colors
 az.count(small, k, method=name, threads=1)
 if name.startswith("flip"):
     from anysize.counting.flip_plan import flip_plan
     flip_plan.cache_clear()  # it belongs to what the engine takes
-graph = make(n, p, colours)
+graph = make(n, p, colors)
 open("/proc/self/clear_refs", "w").write("5")  # the peak starts anew
 status = lambda field: next(int(l.split()[1]) for l in open("/proc/self/status") if l.startswith(field))
 before = status("VmRSS:")
@@ -108,7 +108,7 @@ print(1024 * (status("VmHWM:") - before))
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="peaks are read from /proc")
 @pytest.mark.parametrize(
-    ("name", "k", "n", "p", "colours"),
+    ("name", "k", "n", "p", "colors"),
     [
         ("bitset", 5, 2000, 0.02, 0),
         ("sparse", 5, 4000, 0.05, 0),
@@ -117,9 +117,9 @@ print(1024 * (status("VmHWM:") - before))
         ("enumerate", 4, 700, 0.03, 60),
     ],
 )
-def test_estimates_are_near_what_engines_take(name: str, k: int, n: int, p: float, colours: int) -> None:
+def test_estimates_are_near_what_engines_take(name: str, k: int, n: int, p: float, colors: int) -> None:
     """Not below half of the measured peak, not above four times of it (and a few MiB)."""
-    arguments = [name, k, n, p, colours]
+    arguments = [name, k, n, p, colors]
     at_once = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}  # freed memory goes back
     command = [sys.executable, "-c", PEAK, *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, env=os.environ | at_once)
@@ -127,8 +127,8 @@ def test_estimates_are_near_what_engines_take(name: str, k: int, n: int, p: floa
     peak = int(done.stdout)
     random = np.random.default_rng(1)
     edges = np.argwhere(np.triu(random.random((n, n), np.float32) < p, 1))
-    names = random.integers(0, colours, n).tolist() if colours else None
-    seen = Features(GraphSet.from_edges(edges, n_vertices=n, colours=names))
+    names = random.integers(0, colors, n).tolist() if colors else None
+    seen = Features(GraphSet.from_edges(edges, n_vertices=n, colors=names))
     need = NEEDS[name](seen, k)
     estimate = float((need.work(1) + need.kept).max())
     print(f"{name}: estimated {written(estimate)}, measured {written(peak)}")

@@ -7,12 +7,12 @@ from math import comb
 
 import numpy as np
 import pytest
-from counting.helpers import coloured
+from counting.helpers import colored
 
-from anysize.counting import count
-from anysize.counting.sparse import binomial_sum, exact_sum
-from anysize.errors import CountWarning
-from anysize.graphs import GraphSet
+from anysize._errors import CountWarning
+from anysize.counting.api import count
+from anysize.counting.engines.sparse import binomial_sum, exact_sum
+from anysize.graphs.graphset import GraphSet
 
 
 def star(leaves: int) -> GraphSet:
@@ -48,8 +48,8 @@ def test_sums_beyond_int64_on_the_way_leave_exact_counts() -> None:
     }
 
 
-def test_coloured_sums_that_may_not_fit_are_refused_by_name() -> None:
-    graphs = replace(coloured(star(100_000), 2), names=("hub",))
+def test_colored_sums_that_may_not_fit_are_refused_by_name() -> None:
+    graphs = replace(colored(star(100_000), 2), names=("hub",))
     refused = pytest.raises(OverflowError, match=r"graph 'hub' may exceed a 64-bit integer. Use a smaller k")
     with pytest.warns(CountWarning, match="Counting will take about"), refused:
         count(graphs, 5, method="flip_sparse")

@@ -1,4 +1,4 @@
-"""Properties that hold for every small graph with any colours."""
+"""Properties that hold for every small graph with any colors."""
 
 from __future__ import annotations
 
@@ -8,25 +8,25 @@ from counting.helpers import identical, renamed, same
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anysize.counting import count
+from anysize.counting.api import count
 from anysize.counting.counts import Counts
-from anysize.graphs import GraphSet
+from anysize.graphs.graphset import GraphSet
 
 
 @st.composite
-def graph_sets(draw: st.DrawFn, coloured: bool) -> GraphSet:
+def graph_sets(draw: st.DrawFn, colored: bool) -> GraphSet:
     """One to four graphs on up to seven vertices."""
-    edges, sizes, colours = [], [], []
+    edges, sizes, colors = [], [], []
     for _ in range(draw(st.integers(1, 4))):
         n = draw(st.integers(0, 7))
         pairs = list(combinations(range(n), 2))
         edges.append(draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else [])
         sizes.append(n)
         names = st.sampled_from(["C", "N", "a b", 7, -1])
-        colours.append(draw(st.lists(names, min_size=n, max_size=n)))
-    if not coloured:
+        colors.append(draw(st.lists(names, min_size=n, max_size=n)))
+    if not colored:
         return GraphSet.from_edges(edges, sizes)
-    parts = zip(edges, sizes, colours, strict=True)
+    parts = zip(edges, sizes, colors, strict=True)
     return GraphSet.concatenate([GraphSet.from_edges(e, n, c) for e, n, c in parts])
 
 

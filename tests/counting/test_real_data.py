@@ -7,11 +7,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from counting.helpers import colour_sums
+from counting.helpers import color_sums
 
 import anysize as az
 
-# connected induced 4-subsets, their coloured types, and the types in the smaller half of the graphs
+# connected induced 4-subsets, their colored types, and the types in the smaller half of the graphs
 FACTS = {
     "MUTAG": (8864, 45, 36),
     "NCI1": (309386, 390, 348),
@@ -26,7 +26,7 @@ def graphs_of(data_dir: Path, name: str) -> az.GraphSet:
     file = data_dir / json.loads((data_dir / "manifest.json").read_text())[name]["file"]
     if not file.is_file():
         pytest.skip(f"{file.name} is not among the data files")
-    return az.read(file)
+    return az.read_graphs(file)
 
 
 @pytest.mark.parametrize("name", FACTS)
@@ -42,11 +42,11 @@ def test_types_of_connected_four_subsets(name: str, data_dir: Path) -> None:
 
 
 @pytest.mark.parametrize("k", [3, 4, 5])
-def test_copies_summed_over_colours_are_plain_copies_in_proteins(k: int, data_dir: Path) -> None:
+def test_copies_summed_over_colors_are_plain_copies_in_proteins(k: int, data_dir: Path) -> None:
     graphs = graphs_of(data_dir, "PROTEINS")
-    plain = az.count(graphs, k, colours=False).matrix.toarray()
+    plain = az.count(graphs, k, colors=False).matrix.toarray()
     assert plain.sum() > 0
-    assert np.array_equal(colour_sums(az.count(graphs, k))[:, : plain.shape[1]], plain)
+    assert np.array_equal(color_sums(az.count(graphs, k))[:, : plain.shape[1]], plain)
 
 
 @pytest.mark.parametrize("name", TRIANGLES)

@@ -18,27 +18,28 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
-from counting.helpers import coloured, gnp, same
+from counting.helpers import colored, gnp, same
 
-from anysize.counting import count
+from anysize._errors import TaskError
+from anysize.counting.api import count
 from anysize.counting.stream import count_stream
-from anysize.counting.stream_reading import CountStream, open_stream
-from anysize.errors import TaskError
-from anysize.executors import Executor, cluster
-from anysize.graphs import GraphSet, empty_set
-from anysize.patterns import Pattern, catalogue
+from anysize.counting.stream_reader import CountStream, open_stream
+from anysize.executors.base import Executor
+from anysize.executors.cluster import cluster
+from anysize.graphs.graphset import GraphSet, empty_set
+from anysize.patterns.pattern import Pattern, catalog
 
 PALETTES = [("C", "N"), ("C", "O"), (1, "1", "N")]
 
 
-def some_batches(colours: bool, labels: bool = True) -> list[GraphSet]:
+def some_batches(colors: bool, labels: bool = True) -> list[GraphSet]:
     """Batches of several sizes; one holds nothing but graphs too small for a copy."""
     batches = []
     for number, sizes in enumerate([(9, 12), (2, 1, 3), (10,), (3, 8, 2)]):
         graphs = GraphSet.concatenate([gnp(n, 0.4, seed=10 * number + n) for n in sizes])
-        if colours:
+        if colors:
             palette = PALETTES[number % 3]
-            graphs = coloured(graphs, len(palette), seed=number, palette=palette)
+            graphs = colored(graphs, len(palette), seed=number, palette=palette)
         if labels:
             names = tuple(f"{number}/{n}" for n in sizes)
             graphs = replace(graphs, y=np.array(sizes) / 2, names=names)
@@ -54,10 +55,10 @@ def contents(folder: Path) -> dict[str, bytes]:
 # ---- what is written and read back ---------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("colours", [False, True])
+@pytest.mark.parametrize("colors", [False, True])
 @pytest.mark.parametrize("k", [2, 4, (1, 3)])
-def test_a_stream_equals_one_count_of_everything(tmp_path: Path, colours: bool, k: int | tuple[int, ...]) -> None:
-    batches = some_batches(colours)
+def test_a_stream_equals_one_count_of_everything(tmp_path: Path, colors: bool, k: int | tuple[int, ...]) -> None:
+    batches = some_batches(colors)
     stream = count_stream(iter(batches), k, tmp_path / "new" / "out", threads=1)
     expected = count(GraphSet.concatenate(batches), k)
     same(stream.counts(), expected)
@@ -78,12 +79,12 @@ def test_a_stream_equals_one_count_of_everything(tmp_path: Path, colours: bool, 
         stream.batch(len(batches))
 
 
-def test_colours_can_be_left_out(tmp_path: Path) -> None:
+def test_colors_can_be_left_out(tmp_path: Path) -> None:
     batches = some_batches(True)
-    stream = count_stream(batches, 3, tmp_path, colours=False)
-    same(stream.counts(), count(GraphSet.concatenate(batches), 3, colours=False))
-    # whether there were colours does not matter then, nor does the number of threads
-    again = count_stream([batch.without_colours() for batch in batches], 3, tmp_path, colours=False, threads=1)
+    stream = count_stream(batches, 3, tmp_path, colors=False)
+    same(stream.counts(), count(GraphSet.concatenate(batches), 3, colors=False))
+    # whether there were colors does not matter then, nor does the number of threads
+    again = count_stream([batch.without_colors() for batch in batches], 3, tmp_path, colors=False, threads=1)
     assert len(again) == len(stream)
 
 
@@ -109,7 +110,7 @@ def test_rows_are_tidy(tmp_path: Path) -> None:
     cells = counts.matrix.tocoo()
     for graph, column, copies in zip(cells.row.tolist(), cells.col.tolist(), cells.data.tolist(), strict=True):
         p = counts.patterns[column]
-        expected.append((graph, int(counts.sizes[graph]), p.name, p.size, p.code, json.dumps(p.colours), copies))
+        expected.append((graph, int(counts.sizes[graph]), p.name, p.size, p.code, json.dumps(p.colors), copies))
     assert sorted(tuple(row.values()) for row in rows) == sorted(expected)
     schema = stream.dataset().schema
     assert pa.types.is_dictionary(schema.field("pattern").type)
@@ -118,10 +119,10 @@ def test_rows_are_tidy(tmp_path: Path) -> None:
     assert one["copies"].to_pylist() == counts[5].matrix.data.tolist()
 
 
-def test_plain_rows_have_no_colours(tmp_path: Path) -> None:
+def test_plain_rows_have_no_colors(tmp_path: Path) -> None:
     stream = count_stream(some_batches(False), 3, tmp_path)
-    assert set(stream.dataset().to_table()["colours"].to_pylist()) == {None}
-    assert stream.patterns() == catalogue(3)
+    assert set(stream.dataset().to_table()["colors"].to_pylist()) == {None}
+    assert stream.patterns() == catalog(3)
 
 
 @pytest.mark.parametrize("y", [np.array([True, False]), np.array(["ab", "c"]), np.array([1, -1], np.int8)])
@@ -133,10 +134,10 @@ def test_labels_keep_their_kind(tmp_path: Path, y: np.ndarray) -> None:
     assert read.tolist() == y.tolist()
 
 
-@pytest.mark.parametrize("colours", [False, True])
+@pytest.mark.parametrize("colors", [False, True])
 @pytest.mark.parametrize("places", [(0,), (1, 2), (4,), (0, 0, 5)])
-def test_batches_without_graphs(tmp_path: Path, colours: bool, places: tuple[int, ...]) -> None:
-    batches = some_batches(colours)
+def test_batches_without_graphs(tmp_path: Path, colors: bool, places: tuple[int, ...]) -> None:
+    batches = some_batches(colors)
     for place in places:
         batches.insert(place, empty_set())
     stream = count_stream(batches, 3, tmp_path)
@@ -152,7 +153,7 @@ def test_nothing_but_empty_batches(tmp_path: Path, batches: list[GraphSet]) -> N
     stream = count_stream(batches, (2, 3), tmp_path)
     same(stream.counts(), count(empty_set(), (2, 3)))
     assert stream.dataset().count_rows() == len(stream) == 0
-    assert stream.patterns() == catalogue(2) + catalogue(3)
+    assert stream.patterns() == catalog(2) + catalog(3)
     assert stream.finished
 
 
@@ -175,9 +176,9 @@ def test_many_cells_come_back_from_several_row_groups(tmp_path: Path, monkeypatc
 # ---- estimates and clusters ----------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("colours", [False, True])
-def test_a_stream_of_estimates_equals_one_count_of_everything(tmp_path: Path, colours: bool) -> None:
-    batches = some_batches(colours)
+@pytest.mark.parametrize("colors", [False, True])
+def test_a_stream_of_estimates_equals_one_count_of_everything(tmp_path: Path, colors: bool) -> None:
+    batches = some_batches(colors)
     how = {"method": "sample", "samples": 5000, "seed": 3}
     stream = count_stream(batches, 4, tmp_path, **how)
     expected = count(GraphSet.concatenate(batches), 4, **how)  # type: ignore[arg-type]
@@ -222,16 +223,16 @@ def test_a_batch_that_fails_on_a_cluster_keeps_those_before(tmp_path: Path, two_
     with cluster(two_workers), pytest.raises(TaskError, match=r"1 of 1 graphs could not be counted.*graph '2' has"):
         count_stream(batches, 5, tmp_path)
     assert open_stream(tmp_path).n_batches == 2
-    with cluster(two_workers), pytest.raises(ValueError, match="batch 1 has no colours, unlike"):
-        count_stream([coloured(gnp(9, 0.4), 2), gnp(9, 0.4)], 3, tmp_path / "other")
+    with cluster(two_workers), pytest.raises(ValueError, match="batch 1 has no colors, unlike"):
+        count_stream([colored(gnp(9, 0.4), 2), gnp(9, 0.4)], 3, tmp_path / "other")
 
 
 # ---- going on ------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("colours", [False, True])
-def test_a_stream_goes_on_where_it_stopped(tmp_path: Path, colours: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    batches = some_batches(colours)
+@pytest.mark.parametrize("colors", [False, True])
+def test_a_stream_goes_on_where_it_stopped(tmp_path: Path, colors: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    batches = some_batches(colors)
     count_stream(batches, 3, tmp_path / "whole")
     counted: list[int] = []
     told: list[tuple[int, int]] = []
@@ -241,7 +242,7 @@ def test_a_stream_goes_on_where_it_stopped(tmp_path: Path, colours: bool, monkey
         return count(graphs, *rest, **options)  # type: ignore[arg-type]
 
     spy.__signature__ = inspect.signature(count)  # type: ignore[attr-defined]
-    monkeypatch.setattr("anysize.counting.count", spy)
+    monkeypatch.setattr("anysize.counting.api.count", spy)
 
     def broken(after: int) -> Iterator[GraphSet]:
         yield from batches[:after]
@@ -307,8 +308,8 @@ def batches(n):
         target = (source + random.integers(1, 12, 600)) % 12
         start = np.repeat(np.arange(30) * 12, 20)
         edges = np.unique(np.stack([start + np.minimum(source, target), start + np.maximum(source, target)]), axis=1)
-        colours = random.integers(0, 3, 360).astype(np.uint16)
-        yield assemble(sizes, edges[0], edges[1], colours, ("C", "N", "O"), y=random.integers(0, 2, 30))
+        colors = random.integers(0, 3, 360).astype(np.uint16)
+        yield assemble(sizes, edges[0], edges[1], colors, ("C", "N", "O"), y=random.integers(0, 2, 30))
 
 if __name__ == "__main__":
     print("ready", flush=True)
@@ -354,7 +355,7 @@ def test_a_killed_run_goes_on_and_ends_with_the_same_files(tmp_path: Path) -> No
     [
         ({"k": 4}, r"k was \[3\], is now \[4\]"),
         ({"k": (3, 4)}, r"k was \[3\], is now \[3, 4\]"),
-        ({"colours": False}, "colours was True, is now False"),
+        ({"colors": False}, "colors was True, is now False"),
         ({"method": "brute"}, "method was 'the default', is now 'brute'"),
     ],
 )
@@ -378,7 +379,7 @@ def test_other_batches_are_refused(tmp_path: Path) -> None:
         "this has 1;": batches[2],
         "this has as many, but": first[[1, 0]],
         "labels or names differ": first.with_y([0, 1]),
-        "edges, colours": first.with_palette(("A", "C", "N")),
+        "edges, colors": first.with_palette(("A", "C", "N")),
     }
     for says, other in others.items():
         with pytest.raises(ValueError, match=f"batch 0 is not the one.*had 2 graphs.*{says}"):
@@ -410,9 +411,9 @@ def test_bad_input_is_refused_in_one_sentence(tmp_path: Path) -> None:
     assert not out.exists()
     with pytest.raises(ValueError, match="batch 0 is a Graph; expected a GraphSet"):
         count_stream([nx.path_graph(3)], 3, tmp_path / "a")
-    with pytest.raises(ValueError, match="batch 1 has no colours, unlike"):
+    with pytest.raises(ValueError, match="batch 1 has no colors, unlike"):
         count_stream([some_batches(True)[0], batches[0]], 3, tmp_path / "b")
-    with pytest.raises(ValueError, match="batch 1 has colours, unlike"):
+    with pytest.raises(ValueError, match="batch 1 has colors, unlike"):
         count_stream([batches[0], some_batches(True)[0]], 3, tmp_path / "c")
     with pytest.raises(ValueError, match="labels must be numbers or strings; those of batch 0 are object"):
         count_stream([replace(batches[0], y=np.array([None, 1]))], 3, tmp_path / "d")
@@ -445,7 +446,7 @@ def large_batches(n: int) -> Iterator[GraphSet]:
     for number in range(n):
         hop = np.stack([ring, (ring + 2 + number) % 3000], axis=1)
         edges = np.concatenate([hop, np.stack([ring, (ring + 1) % 3000], axis=1)])
-        yield coloured(GraphSet.from_edges([edges] * 4), 3, seed=number)
+        yield colored(GraphSet.from_edges([edges] * 4), 3, seed=number)
 
 
 def test_memory_stays_flat(tmp_path: Path) -> None:
@@ -455,7 +456,7 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
     def measure(done: int, _: int) -> None:
         held.append(tracemalloc.get_traced_memory()[0] + pa.total_allocated_bytes())
 
-    count_stream(large_batches(2), 3, tmp_path / "warm")  # kernels and catalogues, once
+    count_stream(large_batches(2), 3, tmp_path / "warm")  # kernels and catalogs, once
     tracemalloc.start()
     try:
         stream: CountStream = count_stream(large_batches(50), 3, tmp_path / "out", progress=measure)

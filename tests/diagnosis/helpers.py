@@ -6,18 +6,18 @@ import networkx as nx
 import numpy as np
 
 import anysize as az
-from anysize.graphons import Graphon
+from anysize.causal.graphons import Graphon
 
 BLOCKS: list[Graphon] = [
     az.BlockModel(within=(0.2, 0.2), between=0.1),
     az.BlockModel(within=(0.2, 0.2), between=0.3),
 ]
-COLOURS = ({"red": 0.9, "blue": 0.1}, {"green": 0.9, "yellow": 0.1})
+COLORS = ({"red": 0.9, "blue": 0.1}, {"green": 0.9, "yellow": 0.1})
 
 
-def blocks(sizes, amount, seed, colours=COLOURS, graphons=None):
-    """Graphs of the SBM tasks' kind, coloured and labelled."""
-    return az.sample_graphs(graphons or BLOCKS, az.Environment(tuple(sizes), colours), amount, seed)
+def blocks(sizes, amount, seed, colors=COLORS, graphons=None):
+    """Graphs of the SBM tasks' kind, colored and labeled."""
+    return az.sample_graphs(graphons or BLOCKS, az.Environment(tuple(sizes), colors), amount, seed)
 
 
 def erdos_renyi(p, sizes, amount, seed):
@@ -26,7 +26,7 @@ def erdos_renyi(p, sizes, amount, seed):
 
 
 def rings(low, high, amount, seed, rewired=0.1):
-    """Sparse graphs: rings of four neighbours with some edges rewired."""
+    """Sparse graphs: rings of four neighbors with some edges rewired."""
     rng = np.random.default_rng(seed)
     made = [
         nx.watts_strogatz_graph(int(n), 4, rewired, seed=int(rng.integers(1 << 30)))
@@ -44,7 +44,7 @@ def molecules(amount: int, seed: int) -> tuple[az.GraphSet, np.ndarray]:
         hit = rng.random(len(tree)) < rng.uniform(0.0, 0.3)
         nx.set_node_attributes(tree, {v: "X" if hit[v] else "C" for v in tree}, "atom")
         many.append(hit.sum())
-    return az.GraphSet.from_networkx(trees, colour="atom"), np.array(many)
+    return az.GraphSet.from_networkx(trees, color="atom"), np.array(many)
 
 
 def chosen(score: np.ndarray, seed: int) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""How often the diagnosis raises an alarm, by simulation: false ones where only sizes (and colours of one role) change,
+"""How often the diagnosis raises an alarm, by simulation: false ones where only sizes (and colors of one role) change,
 true ones where more does. Run as a script it prints the tables of docs/diagnose.md:
 
     python tests/diagnosis/rates.py 100          # pairs of sets per situation
@@ -13,8 +13,8 @@ from unittest.mock import patch
 import numpy as np
 
 import anysize as az
+from anysize.causal.graphons import Graphon, SmoothGraphon
 from anysize.diagnosis import Findings
-from anysize.graphons import Graphon, SmoothGraphon
 
 BLOCKS = tuple(az.BlockModel(within=(0.2, 0.2), between=p) for p in (0.1, 0.3))
 SHARP = tuple(az.BlockModel(within=(0.6, 0.6), between=p) for p in (0.1, 0.2))
@@ -25,7 +25,7 @@ TWO, TWO_TURNED = (
     ({"red": s, "blue": 1 - s}, {"green": s, "yellow": 1 - s}) for s in (0.9, 0.1)
 )  # as in the paper's tasks
 PLACED = ({"red": 0.8, "blue": 0.2}, {"green": 1.0})
-MISPLACED = ({"red": 0.8, "green": 0.2}, {"green": 0.8, "blue": 0.2})  # the same shares of colours
+MISPLACED = ({"red": 0.8, "green": 0.2}, {"green": 0.8, "blue": 0.2})  # the same shares of colors
 
 FRESH = 1000  # seeds from here on were never looked at while the rules were made
 
@@ -36,12 +36,12 @@ class Side:
 
     graphons: tuple[Graphon, ...]
     sizes: tuple[int, ...]
-    colours: tuple[dict[str, float], ...] | None = None
+    colors: tuple[dict[str, float], ...] | None = None
     balanced: bool = False
     mix: tuple[float, ...] | None = None
 
     def draw(self, graphs: int, seed: tuple[int, int]) -> az.GraphSet:
-        environment = az.Environment(self.sizes, self.colours, blocks="balanced" if self.balanced else "iid")
+        environment = az.Environment(self.sizes, self.colors, blocks="balanced" if self.balanced else "iid")
         return az.sample_graphs(self.graphons, environment, graphs, seed, self.mix)
 
 
@@ -61,17 +61,17 @@ SAME: dict[str, list[Pair]] = {
     "balanced blocks": [grown(Side(BLOCKS, s, balanced=True)) for s in (SMALL, LOW, HIGH, ANY)],
     "balanced blocks, one class": [grown(Side((g,), s, balanced=True)) for g in BLOCKS for s in (SMALL, LOW)],
     "sharp balanced blocks, one class": [grown(Side((g,), s, balanced=True)) for g in SHARP for s in (SMALL, LOW)],
-    "coloured Erdos-Renyi": [grown(Side(RANDOM, s, ONE)) for s in (SMALL, LOW, HIGH, ANY)],
-    "coloured blocks": [grown(Side(BLOCKS, s, TWO)) for s in (SMALL, LOW, HIGH, ANY)],
-    "coloured balanced blocks": [grown(Side(BLOCKS, s, TWO, True)) for s in (SMALL, LOW, HIGH, ANY)],
-    "coloured blocks, colours of a role exchanged": [
-        grown(Side(BLOCKS, s, TWO), colours=TWO_TURNED) for s in (SMALL, LOW, HIGH, ANY)
+    "colored Erdos-Renyi": [grown(Side(RANDOM, s, ONE)) for s in (SMALL, LOW, HIGH, ANY)],
+    "colored blocks": [grown(Side(BLOCKS, s, TWO)) for s in (SMALL, LOW, HIGH, ANY)],
+    "colored balanced blocks": [grown(Side(BLOCKS, s, TWO, True)) for s in (SMALL, LOW, HIGH, ANY)],
+    "colored blocks, colors of a role exchanged": [
+        grown(Side(BLOCKS, s, TWO), colors=TWO_TURNED) for s in (SMALL, LOW, HIGH, ANY)
     ],
-    "coloured balanced blocks, exchanged (the tasks)": [
-        grown(Side(BLOCKS, s, TWO, True), colours=TWO_TURNED) for s in (SMALL, LOW, HIGH, ANY)
+    "colored balanced blocks, exchanged (the tasks)": [
+        grown(Side(BLOCKS, s, TWO, True), colors=TWO_TURNED) for s in (SMALL, LOW, HIGH, ANY)
     ],
-    "the same, one class": [grown(Side((g,), s, TWO, True), colours=TWO_TURNED) for g in BLOCKS for s in (SMALL, LOW)],
-    "the same sizes, coloured balanced blocks": [grown(Side(BLOCKS, s, TWO, True), s) for s in (SMALL, ANY)],
+    "the same, one class": [grown(Side((g,), s, TWO, True), colors=TWO_TURNED) for g in BLOCKS for s in (SMALL, LOW)],
+    "the same sizes, colored balanced blocks": [grown(Side(BLOCKS, s, TWO, True), s) for s in (SMALL, ANY)],
 }
 MORE = {
     0.05: tuple(az.ErdosRenyi(p + 0.05) for p in (0.2, 0.4)),
@@ -87,8 +87,8 @@ CHANGED: dict[str, list[Pair]] = {
     "Erdos-Renyi, p + .1, 20 to 40": [grown(Side(RANDOM, SMALL), graphons=MORE[0.1])],
     "Erdos-Renyi, p + .1, 14-20 or 14..30 to 40": [grown(Side(RANDOM, s), graphons=MORE[0.1]) for s in (LOW, ANY)],
     "balanced blocks, between + .1, 20 to 40": [grown(Side(BLOCKS, SMALL, TWO, True), graphons=CLOSER)],
-    "colours move to the other block, sizes kept": [grown(Side(SHARP, SMALL, PLACED), SMALL, colours=MISPLACED)],
-    "shares of the roles .5 to .7, 20 to 40": [grown(Side(BLOCKS, SMALL, TWO), colours=TWO_TURNED, graphons=UNEVEN)],
+    "colors move to the other block, sizes kept": [grown(Side(SHARP, SMALL, PLACED), SMALL, colors=MISPLACED)],
+    "shares of the roles .5 to .7, 20 to 40": [grown(Side(BLOCKS, SMALL, TWO), colors=TWO_TURNED, graphons=UNEVEN)],
     "class mix 50 : 50 to 80 : 20, 20 to 40": [grown(Side(BLOCKS, SMALL, TWO, True), mix=(0.8, 0.2))],
     "class mix 50 : 50 to 100 : 0, 20 to 40": [grown(Side(BLOCKS, SMALL, TWO, True), mix=(1.0, 0.0))],
 }
@@ -107,11 +107,11 @@ def findings(pair: Pair, graphs: int | tuple[int, int], seed: int, k: int = 4) -
         return az.diagnose(train, new, k, seed=seed).findings
 
 
-def alarmed(found: Findings, recoloured: bool) -> bool:
-    """Whether anything beyond sizes is reported, and beyond colours of one role where those change."""
-    coloured = found.found("coloured densities") and not found.colours_moved
-    colours = found.found("colours") and not recoloured
-    return found.beyond_size or found.within_roles is False or coloured or colours
+def alarmed(found: Findings, recolored: bool) -> bool:
+    """Whether anything beyond sizes is reported, and beyond colors of one role where those change."""
+    colored = found.found("colored densities") and not found.colors_moved
+    colors = found.found("colors") and not recolored
+    return found.beyond_size or found.within_roles is False or colored or colors
 
 
 def rate(pairs: list[Pair], graphs: int | tuple[int, int], seeds: range, k: int = 4) -> float:
@@ -119,7 +119,7 @@ def rate(pairs: list[Pair], graphs: int | tuple[int, int], seeds: range, k: int 
     alarms = []
     for seed in seeds:
         pair = pairs[seed % len(pairs)]
-        alarms.append(alarmed(findings(pair, graphs, seed, k), pair[0].colours != pair[1].colours))
+        alarms.append(alarmed(findings(pair, graphs, seed, k), pair[0].colors != pair[1].colors))
     return float(np.mean(alarms))
 
 

@@ -10,7 +10,7 @@ from diagnosis.helpers import blocks, erdos_renyi
 from typer.testing import CliRunner
 
 import anysize as az
-from anysize.cli import app
+from anysize.cli.app import app
 
 
 def run(*arguments: object):
@@ -30,23 +30,23 @@ def test_the_report(sets: tuple[Path, Path]) -> None:
     assert result.stdout.startswith("50 training graphs and 30 new ones")
     for heading in (
         "Sizes: disjoint",
-        "Colours: ",
+        "Colors: ",
         "Densities: ",
         "Theorem 1: vacuous",
         "Label: ",
         "What to do: gamma-gin",
     ):
         assert f"\n{heading}" in result.stdout
-    assert result.stdout.strip() == str(az.diagnose(az.read(sets[0]), az.read(sets[1]))).strip()
+    assert result.stdout.strip() == str(az.diagnose(az.read_graphs(sets[0]), az.read_graphs(sets[1]))).strip()
 
 
 def test_json_is_one_line_and_the_page_is_written(sets: tuple[Path, Path], tmp_path: Path) -> None:
-    result = run(*sets, "--k", 3, "--json", "--html", tmp_path / "page.html", "--no-colours")
+    result = run(*sets, "--k", 3, "--json", "--html", tmp_path / "page.html", "--no-colors")
     assert result.exit_code == 0
     told = json.loads(result.stdout)
     assert result.stdout.count("\n") == 1
     assert told["k"] == 3
-    assert told["colours"] is None
+    assert told["colors"] is None
     assert told["sizes"]["verdict"] == "disjoint"
     page = (tmp_path / "page.html").read_text(encoding="utf-8")
     assert page.startswith("<!doctype html>")
@@ -68,8 +68,8 @@ def test_labels_from_a_file(sets: tuple[Path, Path], tmp_path: Path) -> None:
         (("missing.zip", "TRAIN"), "There is no file or folder missing.zip."),
         (("TRAIN", "NEW", "--k", 9), "k must be a whole number from 1 to 7; got 9"),
         (("TRAIN", "NEW", "--level", 0), "level is a probability between 0 and 1; got 0.0"),
-        (("TRAIN", "PLAIN"), "The training graphs have colours and the new graphs have none"),
-        (("TRAIN", "PLAIN", "--no-colours", "--k", 5), "0 of 2 new graphs are large enough and 1 is needed"),
+        (("TRAIN", "PLAIN"), "The training graphs have colors and the new graphs have none"),
+        (("TRAIN", "PLAIN", "--no-colors", "--k", 5), "0 of 2 new graphs are large enough and 1 is needed"),
         (("TRAIN", "NEW", "--html", "no/such/folder/page.html"), "no/such/folder"),
     ],
 )

@@ -14,8 +14,8 @@ ROOT = Path(__file__).resolve().parents[2]
 def test_the_example_tells_three_shifts_apart(capsys: pytest.CaptureFixture[str]) -> None:
     runpy.run_path(str(ROOT / "examples" / "diagnose_shift.py"))
     told = capsys.readouterr().out
-    assert "Colours: a shift within exchangeable colours" in told
-    assert 'fashion: shifts of sizes, colours, coloured densities; use az.GraphClassifier("gamma-gin", k=4)' in told
+    assert "Colors: a shift within exchangeable colors" in told
+    assert 'fashion: shifts of sizes, colors, colored densities; use az.GraphClassifier("gamma-gin", k=4)' in told
     assert re.search(r"rewired: shifts of plain densities.*do not trust", told)
     assert re.search(r"same: shifts of none; .*, as in validation", told)
 

@@ -54,7 +54,7 @@ def test_a_label_that_any_one_part_decides_is_not_called_intensive() -> None:
     names = [np.where(rng.random(len(tree)) < 0.05, "X", "C") for tree in trees]
     for tree, name in zip(trees, names, strict=True):
         nx.set_node_attributes(tree, dict(enumerate(name.tolist())), "atom")
-    label = nature(az.GraphSet.from_networkx(trees, colour="atom"), ["X" in name for name in names])
+    label = nature(az.GraphSet.from_networkx(trees, color="atom"), ["X" in name for name in names])
     assert label.verdict == "cannot tell"
     assert label.moves_p is not None
     assert label.moves_p < 0.001
@@ -135,7 +135,7 @@ def test_why_a_label_says_nothing(y: object, reason: str) -> None:
 def test_the_advice_follows_the_label() -> None:
     trees, many = molecules(600, seed=1)
     larger = molecules(60, seed=2)[0]
-    big = az.GraphSet.from_networkx([nx.disjoint_union(g, g) for g in larger.to_networkx()], colour="colour")
+    big = az.GraphSet.from_networkx([nx.disjoint_union(g, g) for g in larger.to_networkx()], color="color")
     extensive = az.diagnose(trees, big[big.sizes > 50], k=3, y=chosen(1.2 * (many - 3.5), 11))
     assert extensive.advice.method == "wl-kernel"
     unknown = az.diagnose(trees, big[big.sizes > 50], k=3)
@@ -155,8 +155,8 @@ def test_without_a_shift_a_plain_gnn_is_advised() -> None:
 
 
 @pytest.mark.parametrize(("amount", "rate", "suffices"), [(120, 0.0, True), (16, 0.0, False), (120, 1.0, False)])
-def test_shape_suffices_where_colours_can_add_little(amount: int, rate: float, suffices: bool) -> None:
-    """At ``rate`` 0 the class is density and colours are noise, at 1 it is a colour. Few graphs leave much possible."""
+def test_shape_suffices_where_colors_can_add_little(amount: int, rate: float, suffices: bool) -> None:
+    """At ``rate`` 0 the class is density and colors are noise, at 1 it is a color. Few graphs leave much possible."""
     rng = np.random.default_rng(1)
     y = np.arange(amount) % 2
     graphs = []
@@ -164,9 +164,9 @@ def test_shape_suffices_where_colours_can_add_little(amount: int, rate: float, s
         p = 0.3 + 0.2 * label * (1 - rate)
         graph = nx.gnp_random_graph(int(rng.integers(10, 20)), p, seed=int(rng.integers(1 << 30)))
         share = 0.5 + rate * (0.4 if label else -0.4)
-        nx.set_node_attributes(graph, {v: "ab"[int(rng.random() < share)] for v in graph}, "colour")
+        nx.set_node_attributes(graph, {v: "ab"[int(rng.random() < share)] for v in graph}, "color")
         graphs.append(graph)
-    label = nature(az.GraphSet.from_networkx(graphs, colour="colour"), y)
+    label = nature(az.GraphSet.from_networkx(graphs, color="color"), y)
     assert label.shape_suffices is suffices
     add = label.comparison("shape", "shares", "right")
     gain = label.probe("shares").accuracy - label.probe("shape").accuracy

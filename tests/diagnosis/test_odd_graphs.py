@@ -14,8 +14,8 @@ import anysize as az
 def painted(graphs: list[nx.Graph], names: list[str], seed: int) -> az.GraphSet:
     rng = np.random.default_rng(seed)
     for graph in graphs:
-        nx.set_node_attributes(graph, {v: str(rng.choice(names)) for v in graph}, "colour")
-    return az.GraphSet.from_networkx(graphs, colour="colour")
+        nx.set_node_attributes(graph, {v: str(rng.choice(names)) for v in graph}, "color")
+    return az.GraphSet.from_networkx(graphs, color="color")
 
 
 def plain(*graphs: nx.Graph) -> az.GraphSet:
@@ -39,7 +39,7 @@ ODD = {
         painted([nx.path_graph(n) for n in range(5, 30)], ["a", "b"], 0),
         painted([nx.path_graph(n) for n in range(15, 40)], ["c", "d"], 1),
     ),
-    "one colour": (
+    "one color": (
         painted([nx.cycle_graph(n) for n in range(5, 30)], ["a"], 0),
         painted([nx.cycle_graph(n) for n in range(5, 30)], ["a"], 1),
     ),
@@ -59,7 +59,7 @@ def test_odd_graphs_are_answered(name: str, k: int) -> None:
             assert all(0 <= item.p <= 1 and 0 <= item.q <= 1 for item in family.patterns)
 
 
-@pytest.mark.parametrize("name", ["one graph again and again", "graphs without vertices", "one colour"])
+@pytest.mark.parametrize("name", ["one graph again and again", "graphs without vertices", "one color"])
 def test_sets_that_are_alike_are_found_alike(name: str) -> None:
     assert az.diagnose(*ODD[name], k=3).findings.nothing_found
 
@@ -68,8 +68,8 @@ def test_edges_out_of_nothing_are_noticed() -> None:
     found = az.diagnose(*ODD["edges out of nothing"], k=3)
     assert found.findings.found("plain densities")
     assert found.advice.trust == "do not trust"
-    colours = az.diagnose(*ODD["palettes without overlap"], k=3).findings.colours
-    assert colours is not None
-    assert colours.unseen == ("c", "d")
-    assert colours.unseen_share == 1.0
-    assert colours.gone == ("a", "b")
+    colors = az.diagnose(*ODD["palettes without overlap"], k=3).findings.colors
+    assert colors is not None
+    assert colors.unseen == ("c", "d")
+    assert colors.unseen_share == 1.0
+    assert colors.gone == ("a", "b")

@@ -44,7 +44,7 @@ addEventListener("load", () => {
 
 
 def pages() -> dict[str, str]:
-    """The longest first screens: colours and an unknown nature, a label about size, and one that nothing predicts."""
+    """The longest first screens: colors and an unknown nature, a label about size, and one that nothing predicts."""
     turned = ({"red": 0.1, "blue": 0.9}, {"green": 0.1, "yellow": 0.9})
     train, new = erdos_renyi(0.3, range(10, 30), 100, 1), erdos_renyi(0.3, (60,), 40, 2)
     rng = np.random.default_rng(1)
@@ -52,7 +52,7 @@ def pages() -> dict[str, str]:
         [nx.connected_watts_strogatz_graph(int(n), 4, 0.2, seed=1) for n in rng.integers(5, 2000, 40)]
     )
     found = {
-        "colours": az.diagnose(blocks((20,), 80, 1), blocks((40,), 40, 2, turned)),
+        "colors": az.diagnose(blocks((20,), 80, 1), blocks((40,), 40, 2, turned)),
         "size": az.diagnose(train, new, y=train.sizes > 20),
         "nothing": az.diagnose(train, new, y=rng.integers(0, 2, 100)),
         "far": az.diagnose(rings[:30], rings[30:], k=3),
@@ -78,7 +78,7 @@ def seen(tmp_path_factory: pytest.TempPathFactory) -> dict[str, dict[str, object
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("name", ["colours", "size", "nothing", "far"])
+@pytest.mark.parametrize("name", ["colors", "size", "nothing", "far"])
 def test_the_first_screen_holds_verdict_and_advice(seen, name, screen):
     found, (wide, high) = seen[f"{name} {screen}"], SCREENS[screen]
     assert found["wide"] == wide
@@ -87,7 +87,7 @@ def test_the_first_screen_holds_verdict_and_advice(seen, name, screen):
 
 
 @pytest.mark.parametrize("screen", SCREENS)
-@pytest.mark.parametrize("name", ["colours", "size", "nothing", "far"])
+@pytest.mark.parametrize("name", ["colors", "size", "nothing", "far"])
 def test_nothing_is_wider_than_the_screen_or_too_small_to_read(seen, name, screen):
     found = seen[f"{name} {screen}"]
     assert found["outside"] == []

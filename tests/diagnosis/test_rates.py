@@ -7,28 +7,28 @@ import pytest
 from diagnosis.rates import CHANGED, SAME, rate
 
 import anysize as az
+from anysize.causal.graphons import balanced_density
 from anysize.diagnosis.finite import finite_size
-from anysize.graphons import balanced_density
-from anysize.patterns import Pattern, catalogue
+from anysize.patterns.pattern import Pattern, catalog
 
-PATTERNS = [pattern for k in (2, 3, 4) for pattern in catalogue(k)]
+PATTERNS = [pattern for k in (2, 3, 4) for pattern in catalog(k)]
 QUIET = (
-    "coloured balanced blocks, exchanged (the tasks)",
+    "colored balanced blocks, exchanged (the tasks)",
     "the same, one class",
     "sharp balanced blocks, one class",
-    "coloured blocks, colours of a role exchanged",
+    "colored blocks, colors of a role exchanged",
 )
 LOUD = {
     "Erdos-Renyi of one p = .2, + .05, 20 to 40": 0.9,
     "balanced blocks, between + .1, 20 to 40": 0.9,
-    "colours move to the other block, sizes kept": 0.9,
+    "colors move to the other block, sizes kept": 0.9,
     "shares of the roles .5 to .7, 20 to 40": 0.9,
     "class mix 50 : 50 to 100 : 0, 20 to 40": 0.9,
 }
 
 
 @pytest.mark.parametrize("name", QUIET)
-def test_false_alarms_are_rare_where_sizes_and_exchangeable_colours_change(name: str) -> None:
+def test_false_alarms_are_rare_where_sizes_and_exchangeable_colors_change(name: str) -> None:
     assert rate(SAME[name], 60, range(24), k=3) <= 2 / 24  # without the allowances: 3 to 9 in all but the last
 
 
@@ -39,7 +39,7 @@ def test_real_shifts_are_found(name: str) -> None:
 
 @pytest.mark.parametrize("graphs", [(3, 30), (60, 1), (60, 3)])
 def test_a_few_graphs_raise_no_false_alarm(graphs: tuple[int, int]) -> None:
-    pairs = SAME["coloured blocks"]
+    pairs = SAME["colored blocks"]
     assert rate(pairs, graphs, range(16), k=3) <= 3 / 16
     assert rate([(new, train) for train, new in pairs], graphs, range(16), k=3) <= 3 / 16
 
@@ -47,18 +47,18 @@ def test_a_few_graphs_raise_no_false_alarm(graphs: tuple[int, int]) -> None:
 @pytest.mark.parametrize("between", [0.0, 0.1, 0.5, 1.0])
 @pytest.mark.parametrize("within", [(1.0, 1.0), (0.9, 0.2), (0.3, 0.3)])
 def test_finite_size_covers_what_balanced_halves_do(within: tuple[float, float], between: float) -> None:
-    """Exact expected densities of balanced graphs of two sizes, plain and coloured by block."""
+    """Exact expected densities of balanced graphs of two sizes, plain and colored by block."""
     model = az.BlockModel(within=within, between=between)
     blocks = [{"a": 1.0}, {"b": 1.0}]
-    coloured = [Pattern.of(p.edges, c) for p in PATTERNS for c in (["a"] * p.size, ["a", *["b"] * (p.size - 1)])]
+    colored = [Pattern.of(p.edges, c) for p in PATTERNS for c in (["a"] * p.size, ["a", *["b"] * (p.size - 1)])]
     for small, large in ((10, 40), (14, 40), (20, 30), (20, 400)):
-        for patterns, shares in ((PATTERNS, {}), (coloured, {"a": 0.5, "b": 0.5})):
+        for patterns, shares in ((PATTERNS, {}), (colored, {"a": 0.5, "b": 0.5})):
             t = np.array([[balanced_density(model, p, n, blocks) for p in patterns] for n in (small, large)])
             allowed = finite_size(patterns, shares, np.array([small]), np.array([large])) * t.max(axis=0)
             assert (np.abs(t[1] - t[0]) <= allowed + 1e-12).all()
 
 
-def test_finite_size_covers_groups_of_any_share_where_colours_show_them() -> None:
+def test_finite_size_covers_groups_of_any_share_where_colors_show_them() -> None:
     model = az.BlockModel(within=(0.5, 0.5), between=0.5, shares=(0.2, 0.8))
     blocks = [{"a": 1.0}, {"b": 1.0}]
     pair = Pattern.of([(0, 1)], ["a", "a"])
@@ -71,5 +71,5 @@ def test_finite_size_covers_groups_of_any_share_where_colours_show_them() -> Non
 def test_sets_of_the_same_sizes_and_single_vertices_have_no_excuse() -> None:
     sizes = np.array([10.0, 20.0, 30.0])
     assert finite_size(PATTERNS, {}, sizes, sizes).tolist() == [0.0] * len(PATTERNS)
-    vertex = catalogue(1)[0].coloured(("a",))
+    vertex = catalog(1)[0].colored(("a",))
     assert finite_size([vertex], {"a": 0.1}, sizes, 2 * sizes).tolist() == [0.0]

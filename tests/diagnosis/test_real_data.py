@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import anysize as az
-from anysize.tasks import TASKS
+from anysize.tasks.catalog import TASKS
 
 
 def diagnosed(name: str, folder: Path) -> az.Diagnosis:
@@ -27,8 +27,8 @@ def test_nci1_has_larger_graphs_and_an_extensive_label(data_dir: Path) -> None:
     assert found.too_small == (1, 0)
     assert found.sparsity.kind == "sparse"
     assert found.sparsity.exponent == pytest.approx(-1, abs=0.1)
-    assert found.colours is not None
-    assert len(found.colours.unseen) == 4
+    assert found.colors is not None
+    assert len(found.colors.unseen) == 4
     assert found.label is not None
     assert found.label.verdict == "extensive"
     assert found.label.moves_p is not None
@@ -56,7 +56,7 @@ def test_in_proteins_size_itself_is_the_main_predictor(data_dir: Path) -> None:
 def test_random_halves_of_nci1_do_not_differ(data_dir: Path) -> None:
     if not (data_dir / "NCI1.zip").is_file():
         pytest.skip("NCI1.zip is not among the data files")
-    graphs = az.read(data_dir / "NCI1.zip").with_y(None)
+    graphs = az.read_graphs(data_dir / "NCI1.zip").with_y(None)
     for seed in range(3):
         order = np.random.default_rng(seed).permutation(len(graphs))
         assert az.diagnose(graphs[order[:2000]], graphs[order[2000:]]).findings.nothing_found

@@ -13,7 +13,7 @@ from diagnosis.helpers import blocks, erdos_renyi
 
 import anysize as az
 from anysize.diagnosis.figures import NEW, TRAIN
-from anysize.methods import METHODS
+from anysize.methods.catalog import METHODS
 
 EVIL = '<script>alert("x")</script>'
 VOID = {"meta", "rect", "line"}
@@ -21,9 +21,9 @@ VOID = {"meta", "rect", "line"}
 
 @pytest.fixture(scope="module")
 def found() -> az.Diagnosis:
-    colours = ({EVIL: 0.9, "blue & co": 0.1}, {"green": 0.9, "yellow": 0.1})
+    colors = ({EVIL: 0.9, "blue & co": 0.1}, {"green": 0.9, "yellow": 0.1})
     other = ({EVIL: 0.1, "blue & co": 0.9}, {"green": 0.1, "yellow": 0.9})
-    train, new = blocks((14, 20), 80, 1, colours), blocks((40,), 40, 2, other)
+    train, new = blocks((14, 20), 80, 1, colors), blocks((40,), 40, 2, other)
     return az.diagnose(train.with_y([f"<b>{label}" for label in train.y]), new)  # type: ignore[union-attr]
 
 
@@ -53,7 +53,7 @@ class Tags(HTMLParser):
 
 def test_the_report_has_its_sections_in_order(found: az.Diagnosis) -> None:
     titles = [section.title for section in found.sections]
-    assert titles == ["Sizes", "Colours", "Densities", "Theorem 1", "Label", "What to do"]
+    assert titles == ["Sizes", "Colors", "Densities", "Theorem 1", "Label", "What to do"]
     text = str(found)
     assert text.startswith("80 training graphs and 40 new ones, patterns of up to 4 vertices\n")
     for section in found.sections:
@@ -62,18 +62,18 @@ def test_the_report_has_its_sections_in_order(found: az.Diagnosis) -> None:
     assert max(map(len, text.splitlines())) <= 120
 
 
-def test_without_colours_and_labels_there_are_fewer_sections() -> None:
+def test_without_colors_and_labels_there_are_fewer_sections() -> None:
     plain = az.diagnose(erdos_renyi(0.3, (10, 14), 30, 1), erdos_renyi(0.3, (10, 14), 30, 2), k=3)
     assert [section.title for section in plain.sections] == ["Sizes", "Densities", "Theorem 1", "What to do"]
-    with_labels = az.diagnose(blocks((14, 20), 40, 1), blocks((14, 20), 40, 2), colours=False)
-    assert with_labels.findings.colours is None
+    with_labels = az.diagnose(blocks((14, 20), 40, 1), blocks((14, 20), 40, 2), colors=False)
+    assert with_labels.findings.colors is None
     assert with_labels.findings.label is not None
 
 
 def test_json_holds_every_number(found: az.Diagnosis) -> None:
     told = json.loads(json.dumps(found.to_json(), allow_nan=False))
     assert told["sizes"]["verdict"] == "disjoint"
-    assert told["colours"]["distance"] == found.findings.colours.distance  # type: ignore[union-attr]
+    assert told["colors"]["distance"] == found.findings.colors.distance  # type: ignore[union-attr]
     assert [one["name"] for one in told["families"]] == [one.name for one in found.findings.families]
     assert told["families"][0]["patterns"][0]["q"] == found.findings.families[0].patterns[0].q
     assert told["gap"]["promises"][0]["vacuous"] is True
@@ -110,7 +110,7 @@ def test_the_page_begins_with_verdict_and_advice(found: az.Diagnosis) -> None:
     places = [page.index(part) for part in order]
     assert places == sorted(places)
     assert '<div class="advice">' in page  # with care: neither fine nor stop
-    assert "<h1>The new graphs differ in size and in the mix of colours, among exchangeable ones.</h1>" in page
+    assert "<h1>The new graphs differ in size and in the mix of colors, among exchangeable ones.</h1>" in page
 
 
 def test_the_page_says_what_its_columns_and_axes_are(found: az.Diagnosis) -> None:
@@ -139,7 +139,7 @@ def test_words_and_numbers_of_the_probes_agree(found: az.Diagnosis) -> None:
     add = label.comparison("shape", "shares", "right")
     shape, both = (100 * label.probe(name).accuracy for name in ("shape", "shares"))
     told = " ".join(text.split())
-    assert f"Shape alone has {shape:.0f} % of the held-out graphs right, shape and colours {both:.0f} %" in told
+    assert f"Shape alone has {shape:.0f} % of the held-out graphs right, shape and colors {both:.0f} %" in told
     assert f"{100 * abs(add.gain):.0f} ± {100 * add.standard_error:.0f} points" in told
     assert ("Shape alone nearly suffices." in told) == label.shape_suffices
 
@@ -162,7 +162,7 @@ def test_the_headline(train: tuple[float, tuple[int, ...]], new: tuple[float, tu
     assert str(found).splitlines()[1] == told
 
 
-def test_the_page_draws_sizes_colours_and_rates(found: az.Diagnosis) -> None:
+def test_the_page_draws_sizes_colors_and_rates(found: az.Diagnosis) -> None:
     page = found.to_html()
     drawings = re.findall(r"<svg.*?</svg>", page, re.S)
     assert len(drawings) == 3
@@ -170,7 +170,7 @@ def test_the_page_draws_sizes_colours_and_rates(found: az.Diagnosis) -> None:
     heights = [float(h) for h in re.findall(rf'height="([\d.]+)" fill="{TRAIN}"', drawings[0])]
     largest = max(*sizes.train_bins, *sizes.new_bins)
     assert heights == pytest.approx([60 * share / largest for share in sizes.train_bins], abs=0.06)
-    assert drawings[1].count("<rect") == 2 * len(found.findings.colours.shares)  # type: ignore[union-attr]
+    assert drawings[1].count("<rect") == 2 * len(found.findings.colors.shares)  # type: ignore[union-attr]
     assert f'fill="{NEW}"' in drawings[1]
     assert page.count("<table>") == 1 + len([family for family in found.findings.families if family.patterns])
 
@@ -179,7 +179,7 @@ def test_the_same_seed_gives_the_same_report() -> None:
     train, new = blocks((14, 20), 40, 1), blocks((20,), 40, 2)
     one, two, other = (az.diagnose(train, new, seed=seed) for seed in (1, 1, 2))
     assert one == two
-    assert one.findings.colours.expected != other.findings.colours.expected  # type: ignore[union-attr]
+    assert one.findings.colors.expected != other.findings.colors.expected  # type: ignore[union-attr]
 
 
 def test_progress_runs_from_start_to_end() -> None:
@@ -211,7 +211,7 @@ def test_classes_may_be_given_beside_the_graphs() -> None:
         ({"k": 1}, "patterns of 2 to 7 vertices; got k = 1"),
         ({"k": 8}, "k must be a whole number from 1 to 7; got 8"),
         ({"level": 1.5}, "level is a probability between 0 and 1; got 1.5"),
-        ({"new": az.GraphSet.from_edges([(0, 1)])}, "The training graphs have colours and the new graphs have none"),
+        ({"new": az.GraphSet.from_edges([(0, 1)])}, "The training graphs have colors and the new graphs have none"),
         ({"train": blocks((3,), 5, 1)}, "0 of 5 training graphs are large enough and 2 are needed; take a smaller k"),
         ({"new": blocks((3,), 1, 1)}, "0 of 1 new graph are large enough and 1 is needed"),
         ({"train": blocks((20,), 1, 1)}, "1 of 1 training graph is large enough and 2 are needed"),

@@ -8,8 +8,8 @@ import pytest
 from diagnosis.helpers import blocks, erdos_renyi, rings
 
 import anysize as az
-from anysize.diagnosis.colours import by_role, colour_shares
-from anysize.tasks import TASKS
+from anysize.diagnosis.colors import by_role, color_shares
+from anysize.tasks.catalog import TASKS
 
 SEEDS = range(40)
 
@@ -21,7 +21,7 @@ def test_the_same_distribution_raises_no_alarm() -> None:
         train, new = (blocks(range(15, 31), 60, (seed, part)).with_y(None) for part in (0, 1))
         found = az.diagnose(train, new, k=3, seed=seed).findings
         assert [question.subject for question in found.questions] == [
-            "sizes", "colours", "plain densities", "coloured densities",
+            "sizes", "colors", "plain densities", "colored densities",
         ]  # fmt: skip
         alarms += not found.nothing_found
         smallest.append(min(question.p for question in found.questions))
@@ -30,8 +30,8 @@ def test_the_same_distribution_raises_no_alarm() -> None:
     assert np.median(smallest) < 0.5
 
 
-@pytest.mark.parametrize("name", ["sbm-20", "sbm-14-20", "sbm-20-30", "sbm-colour"])
-def test_the_block_tasks_shift_sizes_and_exchangeable_colours(name: str) -> None:
+@pytest.mark.parametrize("name", ["sbm-20", "sbm-14-20", "sbm-20-30", "sbm-color"])
+def test_the_block_tasks_shift_sizes_and_exchangeable_colors(name: str) -> None:
     splits = TASKS[name].splits(7)
     assert splits.validation is not None
     diagnosis = az.diagnose(splits.train + splits.validation, splits.test)
@@ -39,11 +39,11 @@ def test_the_block_tasks_shift_sizes_and_exchangeable_colours(name: str) -> None
     assert found.sizes.verdict == "disjoint"
     assert found.sizes.within == 0.0
     assert found.sizes.ratio == 40 / np.median((splits.train + splits.validation).sizes)
-    assert found.colours is not None
-    assert found.colours.distance == pytest.approx(0.8, abs=0.05)
-    assert set(found.colours.roles or ()) == {("blue", "red"), ("green", "yellow")}
+    assert found.colors is not None
+    assert found.colors.distance == pytest.approx(0.8, abs=0.05)
+    assert set(found.colors.roles or ()) == {("blue", "red"), ("green", "yellow")}
     assert found.within_roles is True
-    assert found.found("coloured densities")
+    assert found.found("colored densities")
     assert not found.beyond_size
     assert advice.method == "gamma-gin"
     assert "penalty=0" not in advice.call
@@ -56,7 +56,7 @@ def test_the_erdos_renyi_tasks_shift_sizes_alone(name: str) -> None:
     diagnosis = az.diagnose(splits.train, splits.test)
     found = diagnosis.findings
     assert found.sizes.verdict == "disjoint"
-    assert found.colours is None
+    assert found.colors is None
     assert [question.subject for question in found.questions if question.found] == ["sizes"]
     assert found.sparsity.kind == "dense"
     assert found.gap.unlike == 0.0
@@ -70,7 +70,7 @@ def test_a_planted_density_is_found_at_the_same_sizes() -> None:
     found = diagnosis.findings
     assert [question.subject for question in found.questions if question.found] == ["plain densities"]
     first = found.families[0].patterns[0]
-    assert first.judgement == "beyond size"
+    assert first.judgment == "beyond size"
     assert first.new > first.train
     assert diagnosis.advice.trust == "do not trust"
     assert "beyond what sizes explain" in str(diagnosis)
@@ -93,7 +93,7 @@ def test_densities_of_sparse_graphs_fall_and_that_is_no_shift() -> None:
     assert quiet.families[0].patterns[0].p_constant < 1e-6
     loud = az.diagnose(rings(20, 40, 80, 1), rings(60, 90, 50, 3, rewired=0.5)).findings
     assert loud.found("connected shares")
-    changed = [item.pattern for item in loud.families[1].patterns if item.judgement == "beyond size"]
+    changed = [item.pattern for item in loud.families[1].patterns if item.judgment == "beyond size"]
     assert "diamond" in changed or "triangle" in changed
 
 
@@ -108,37 +108,37 @@ def test_a_shift_of_blocks_is_a_shift_of_roles() -> None:
     train, new = blocks((25,), 100, 1, graphons=even), blocks((25,), 100, 2, graphons=uneven)
     diagnosis = az.diagnose(train.with_y(None), new, k=3)
     found = diagnosis.findings
-    assert found.found("colours")
+    assert found.found("colors")
     assert found.within_roles is False
-    assert found.colours is not None
-    assert found.colours.role_distance == pytest.approx(0.3, abs=0.06)
-    assert "a shift beyond exchangeable colours" in str(diagnosis)
+    assert found.colors is not None
+    assert found.colors.role_distance == pytest.approx(0.3, abs=0.06)
+    assert "a shift beyond exchangeable colors" in str(diagnosis)
 
 
-def test_colours_that_change_their_place_are_seen_in_coloured_patterns() -> None:
-    """The shares stay as they are, but a tenth of each block wears the colour of the other."""
+def test_colors_that_change_their_place_are_seen_in_colored_patterns() -> None:
+    """The shares stay as they are, but a tenth of each block wears the color of the other."""
     train = ({"red": 0.8, "blue": 0.2}, {"green": 1.0})
     other = ({"red": 0.8, "green": 0.2}, {"green": 0.8, "blue": 0.2})
     graphons = [az.BlockModel(within=(0.6, 0.6), between=0.05)]
     sets = [blocks((20,), 100, s, c, graphons).with_y(None) for s, c in ((1, train), (2, other))]
     diagnosis = az.diagnose(*sets, k=3)
     found = diagnosis.findings
-    assert not found.colours_moved
+    assert not found.colors_moved
     assert not found.beyond_size
-    assert found.found("coloured densities")
+    assert found.found("colored densities")
     assert diagnosis.advice.trust == "with care"
 
 
-def test_colours_that_training_never_saw() -> None:
+def test_colors_that_training_never_saw() -> None:
     purple = ({"red": 0.6, "purple": 0.4}, {"green": 1.0})
     diagnosis = az.diagnose(blocks((20,), 60, 1).with_y(None), blocks((20,), 60, 2, purple), k=3)
-    shift = diagnosis.findings.colours
+    shift = diagnosis.findings.colors
     assert shift is not None
     assert shift.unseen == ("purple",)
     assert shift.unseen_share == pytest.approx(0.2, abs=0.03)
     assert set(shift.gone) == {"blue", "yellow"}
     assert diagnosis.advice.trust == "do not trust"
-    assert "purple is a colour that no training graph has" in str(diagnosis)
+    assert "purple is a color that no training graph has" in str(diagnosis)
 
 
 @pytest.mark.parametrize(
@@ -195,28 +195,28 @@ def test_the_order_of_graphs_and_of_vertices_does_not_matter_to_densities() -> N
     assert [item.p for item in one.patterns] == pytest.approx([item.p for item in two.patterns])
 
 
-def test_shares_and_roles_of_colours() -> None:
-    path = az.GraphSet.from_edges([[(0, 1)], [(0, 1), (1, 2)]], colours=[["b", "b"], ["a", "b", "c"]])
-    assert colour_shares(path).tolist() == [[0, 1, 0], [1 / 3, 1 / 3, 1 / 3]]
+def test_shares_and_roles_of_colors() -> None:
+    path = az.GraphSet.from_edges([[(0, 1)], [(0, 1), (1, 2)]], colors=[["b", "b"], ["a", "b", "c"]])
+    assert color_shares(path).tolist() == [[0, 1, 0], [1 / 3, 1 / 3, 1 / 3]]
     merged = by_role(path, (("a",), ("b", "c")))
     assert merged.palette == ("a", "b+c")
-    assert merged.colour_names(1) == ("a", "b+c", "b+c")
+    assert merged.color_names(1) == ("a", "b+c", "b+c")
 
 
-def test_many_colours_are_compared_without_roles() -> None:
+def test_many_colors_are_compared_without_roles() -> None:
     rng = np.random.default_rng(0)
 
     def painted(shares: np.ndarray, seed: int) -> az.GraphSet:
         plain = erdos_renyi(0.3, (12,), 60, seed)
         names = [f"c{code:03}" for code in rng.choice(400, size=int(plain.first[-1]), p=shares)]
         edges = [plain.edges(g) for g in range(len(plain))]
-        return az.GraphSet.from_edges(edges, n_vertices=[12] * 60, colours=np.split(np.array(names), 60))
+        return az.GraphSet.from_edges(edges, n_vertices=[12] * 60, colors=np.split(np.array(names), 60))
 
     first = np.full(400, 1 / 400)
     second = np.where(np.arange(400) < 200, 1.5, 0.5) / 400
     found = az.diagnose(painted(first, 1), painted(second, 2), k=3).findings
-    assert found.found("colours")
-    assert found.colours is not None
-    assert found.colours.roles is None
-    assert "at most 60 colours" in found.colours.no_roles
+    assert found.found("colors")
+    assert found.colors is not None
+    assert found.colors.roles is None
+    assert "at most 60 colors" in found.colors.no_roles
     assert found.within_roles is None

@@ -29,7 +29,7 @@ def test_one_new_graph_is_spoken_of_as_one() -> None:
     assert "could go unseen" in text
     alone = told(erdos_renyi(0.3, (20,), 2, 1), erdos_renyi(0.3, (20,), 1, 2))
     assert "With so few graphs, any difference may go unseen." in alone
-    assert "No shift of sizes was found" in alone  # colours were not looked at
+    assert "No shift of sizes was found" in alone  # colors were not looked at
 
 
 def test_one_class_and_no_classes() -> None:
@@ -42,10 +42,10 @@ def test_one_class_and_no_classes() -> None:
     assert "Nothing is known about the label" in bare
 
 
-def test_unseen_colours_have_a_role_of_their_own() -> None:
+def test_unseen_colors_have_a_role_of_their_own() -> None:
     text = told(blocks((20,), 60, 1), blocks((20,), 30, 2, ({"purple": 1.0}, {"green": 1.0})), k=3)
-    assert "Colours: a shift beyond exchangeable colours" in text
-    assert "A colour that training never saw counts as a role of its own." in text
+    assert "Colors: a shift beyond exchangeable colors" in text
+    assert "A color that training never saw counts as a role of its own." in text
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -54,20 +54,20 @@ def test_sizes_of_patterns_are_named_as_they_are(k: int) -> None:
     assert f"Plain patterns of {'2' if k == 2 else '2 to 3'} vertices" in text
 
 
-def test_colours_too_rare_for_a_role_are_named() -> None:
+def test_colors_too_rare_for_a_role_are_named() -> None:
     few = Side(BLOCKS, SMALL, TWO).draw(30, (0, 0))
     turned = Side(BLOCKS, (40,), TWO_TURNED).draw(30, (0, 1))
     found = az.diagnose(few, turned, k=3)
     assert found.findings.within_roles is None
-    assert found.findings.colours is not None
-    assert found.findings.colours.roles is None
+    assert found.findings.colors is not None
+    assert found.findings.colors.roles is None
     text = " ".join(str(found).split())
     assert "is not known: too rare in the training graphs for a role to be told: " in text
-    assert "Whether colours shift among exchangeable ones only is not known." in text
+    assert "Whether colors shift among exchangeable ones only is not known." in text
     uneven = az.BlockModel(within=(0.2, 0.2), between=0.1, shares=(0.8, 0.2))
     other = told(few, Side((uneven,), (40,), TWO_TURNED).draw(30, (0, 2)), k=3)
     assert "Whatever their roles are, the shares of roles differ by" in other
-    assert "Colours: a shift beyond exchangeable colours" in other
+    assert "Colors: a shift beyond exchangeable colors" in other
 
 
 def test_balanced_blocks_differ_by_what_finite_sizes_explain() -> None:
@@ -78,7 +78,7 @@ def test_balanced_blocks_differ_by_what_finite_sizes_explain() -> None:
     edge = next(item for item in found.findings.families[0].patterns if item.pattern == "edge")
     assert (edge.train, edge.new) == pytest.approx((9 / 19, 19 / 39))
     assert edge.p_constant < 1e-4
-    assert edge.judgement == "size may explain"
+    assert edge.judgment == "size may explain"
     assert not found.findings.beyond_size
     assert "differ by no more than effects of order 1/N may bring about" in " ".join(str(found).split())
     sharp = [side.draw(100, (1, 1)) for side in grown(Side(SHARP[:1], SMALL, balanced=True))]

@@ -6,9 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anysize.experiments.classes import encode
-from anysize.experiments.curves import Curves
-from anysize.experiments.records import Outcome, Record, Scores
+from anysize.experiments.records import Curves, Outcome, Record, Scores, encode
 
 
 def made(

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anysize.experiments.bootstrap import METRICS, accuracy, confusion_matrices, interval, mcc
+from anysize.experiments.tables.bootstrap import METRICS, accuracy, confusion_matrices, interval, mcc
 
 sklearn_metrics = pytest.importorskip("sklearn.metrics")
 

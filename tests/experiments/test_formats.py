@@ -9,11 +9,12 @@ from html.parser import HTMLParser
 import pytest
 from experiments.helpers import made, seeds
 
-from anysize.experiments.cells import Cell, Column, Row, Table
-from anysize.experiments.formats import FORMATS, html, latex, markdown, render, text, words
-from anysize.experiments.published import Published
-from anysize.experiments.select import Summary
-from anysize.experiments.tables import build_table
+from anysize.experiments.selection import ScoreSummary
+from anysize.experiments.tables.build import build_table
+from anysize.experiments.tables.cells import Cell, Column, Row, Table
+from anysize.experiments.tables.formats import cell_text, html, latex, markdown, text
+from anysize.experiments.tables.published import Published
+from anysize.experiments.tables.render import FORMATS, render
 
 HOSTILE = "<script>alert('x')</script> | a_b & 50% $x$ #1 {y} ~ ^ \\ `c` *d* [e](f) é ☃"
 
@@ -44,14 +45,19 @@ def real() -> Table:
 def hostile() -> Table:
     return Table(
         HOSTILE, "accuracy", "paper", (Column("t", HOSTILE, "published", "test"),),
-        (Row("m", "r", HOSTILE, False, (Cell("run", Summary(0.5, 0.1, 2)),)),), (HOSTILE,),
+        (Row("m", "r", HOSTILE, False, (Cell("run", ScoreSummary(0.5, 0.1, 2)),)),), (HOSTILE,),
     )  # fmt: skip
 
 
 def numbers(table: Table) -> set[str]:
     """Every number a reader must find."""
     cells = [cell for row in table.rows for cell in row.cells]
-    return {text for cell in cells for text in (words.ours(cell), words.paper(cell), words.interval(cell)) if text}
+    return {
+        text
+        for cell in cells
+        for text in (cell_text.ours(cell), cell_text.paper(cell), cell_text.interval(cell))
+        if text
+    }
 
 
 # ---- words -----------------------------------------------------------------------------------------
@@ -60,12 +66,12 @@ def numbers(table: Table) -> set[str]:
 def test_differences_have_a_sign():
     paper = Published(0.5, 0.1)
     means = {0.6: "+0.10", 0.4: "-0.10", 0.5: "±0.00", 0.504: "±0.00", 0.496: "±0.00"}
-    assert {mean: words.difference(Cell("run", Summary(mean, 0, 1), paper)) for mean in means} == means
-    assert words.beside(Cell("run", Summary(0.6, 0, 1), paper)) == "0.50 (0.10) +0.10"
-    assert words.beside(Cell("NA", published=Published(None, None))) == ""
-    assert words.beside(Cell("run", Summary(0.6, 0, 1), Published(None, None))) == "NA"
-    assert words.beside(Cell("not run")) == ""
-    assert [words.ours(Cell(status)) for status in ("NA", "not run", "unknown")] == ["NA", "not run", "?"]
+    assert {mean: cell_text.difference(Cell("run", ScoreSummary(mean, 0, 1), paper)) for mean in means} == means
+    assert cell_text.beside(Cell("run", ScoreSummary(0.6, 0, 1), paper)) == "0.50 (0.10) +0.10"
+    assert cell_text.beside(Cell("NA", published=Published(None, None))) == ""
+    assert cell_text.beside(Cell("run", ScoreSummary(0.6, 0, 1), Published(None, None))) == "NA"
+    assert cell_text.beside(Cell("not run")) == ""
+    assert [cell_text.ours(Cell(status)) for status in ("NA", "not run", "unknown")] == ["NA", "not run", "?"]
 
 
 def test_unknown_formats():

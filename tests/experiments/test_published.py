@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from anysize.experiments.layout import METHODS, TABLES, applies, table_of
-from anysize.experiments.published import KEYS, published
 from anysize.experiments.records import SPLITS
-from anysize.experiments.tables import best_places
+from anysize.experiments.tables.build import best_places
+from anysize.experiments.tables.layout import METHODS, TABLES, applies, table_of
+from anysize.experiments.tables.published import KEYS, published
 
 PAPERS = {number: [task for task in entry.tasks if not task.extra] for number, entry in TABLES.items()}
 
@@ -42,7 +42,7 @@ def test_na_is_where_irm_has_one_size():
 
 
 def test_what_the_paper_does_not_have():
-    assert published("sbm-colour", "gamma-gin") is None
+    assert published("sbm-color", "gamma-gin") is None
     assert published("sbm-20", "majority") is None
     assert published("NCI1", "gamma-gin", "validation") is None
     assert published("NCI1", "gamma-gin", "val") is None

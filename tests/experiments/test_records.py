@@ -13,10 +13,23 @@ from experiments.helpers import made, sweep
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anysize.experiments.classes import ALPHABET, decode, encode
-from anysize.experiments.curves import Curves, places
-from anysize.experiments.lines import from_line, key_of_line, may_be_of, to_line
-from anysize.experiments.records import Outcome, Record, Scores, key, now, versions
+from anysize.experiments.records import (
+    ALPHABET,
+    Curves,
+    Outcome,
+    Record,
+    Scores,
+    decode,
+    encode,
+    from_line,
+    key,
+    key_of_line,
+    may_be_of,
+    now,
+    places,
+    to_line,
+    versions,
+)
 
 plain_values = st.one_of(
     st.none(), st.booleans(), st.integers(), st.floats(allow_nan=False, allow_infinity=False), st.text(max_size=5)
@@ -79,7 +92,7 @@ def test_every_changed_byte_is_noticed(whole):
 
 
 def test_a_line_that_lies_about_its_key_or_lacks_a_field_is_refused():
-    from anysize.experiments.lines import CHECK, _check
+    from anysize.experiments.records import CHECK, _check
 
     def sealed(fields: dict[str, object]) -> bytes:
         body = json.dumps(fields, separators=(",", ":")).encode()

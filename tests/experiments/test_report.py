@@ -14,19 +14,19 @@ import pytest
 from experiments.helpers import made, seeds, sweep
 from typer.testing import CliRunner
 
-from anysize.cli import app
-from anysize.counting import count
-from anysize.experiments.bootstrap import mcc
-from anysize.experiments.classes import encode
-from anysize.experiments.report import make_report
-from anysize.experiments.report.chosen import label_of, tasks_of
-from anysize.experiments.report.graphs import TaskGraphs, drift_part, drifts
+from anysize.cli.app import app
+from anysize.counting.api import count
+from anysize.experiments.record_store import RecordStore
+from anysize.experiments.records import encode
+from anysize.experiments.report.build import make_report
 from anysize.experiments.report.page import Section, page, text
 from anysize.experiments.report.scores import size_bins, sizes_part
-from anysize.experiments.select import Group
-from anysize.experiments.store import RecordStore
-from anysize.graphs import GraphSet
-from anysize.tasks import TASKS
+from anysize.experiments.report.selected_rows import label_of, tasks_of
+from anysize.experiments.report.task_graphs import TaskGraphs, drift_part, drifts
+from anysize.experiments.selection import Group
+from anysize.experiments.tables.bootstrap import mcc
+from anysize.graphs.graphset import GraphSet
+from anysize.tasks.catalog import TASKS
 
 EVIL = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
 METHODS = ("gin-sum", "wl-kernel", "gamma-gin", "topology-only")
@@ -158,10 +158,10 @@ def test_tables_stand_beside_the_published_numbers(reader):
 
 
 def test_every_figure_of_a_task_is_there(html):
-    for name in ("sizes", "colours", "drift", "curves", "by-size", "gamma-gin", "gin-sum", "ladder"):
+    for name in ("sizes", "colors", "drift", "curves", "by-size", "gamma-gin", "gin-sum", "ladder"):
         assert f'id="task-1-{name}-figure_1"' in html, name
-    assert html.count('class="pattern"') == 12  # six with colours, six without
-    assert "colour shares by 0.80" in html
+    assert html.count('class="pattern"') == 12  # six with colors, six without
+    assert "color shares by 0.80" in html
 
 
 def test_what_cannot_be_shown_is_said(reader):
@@ -270,19 +270,20 @@ def test_classes_in_other_shares_are_no_drift():
 def test_plain_graphs_have_one_kind_of_drift():
     part = drift_part(TaskGraphs(TASKS["er-single"], TASKS["er-single"].splits()), "t")
     assert part.count('class="pattern"') == 6
-    assert "colours" not in part
+    assert "colors" not in part
     assert "4-clique" in part
 
 
 def test_the_figure_of_the_drift_shows_the_most_common_patterns(monkeypatch):
-    from anysize.experiments.report import graphs
 
     whole = TaskGraphs(TASKS["sbm-20"], TASKS["sbm-20"].splits())
     drawn = {}
-    monkeypatch.setattr(graphs, "density_drift", lambda values: drawn.update(values) or _figure())
-    monkeypatch.setattr(graphs, "DOTS", 5)
+    monkeypatch.setattr(
+        "anysize.experiments.report.task_graphs.density_drift", lambda values: drawn.update(values) or _figure()
+    )
+    monkeypatch.setattr("anysize.experiments.report.task_graphs.DOTS", 5)
     assert "Shown are the 5 most common patterns." in drift_part(whole, "t")
-    train, test = drawn["colours told apart"]
+    train, test = drawn["colors told apart"]
     assert len(train) == len(test) == 5
     everything = drifts(*(part for s in (whole.splits.train, whole.splits.test) for part in (count(s, 4), s.y)))
     common = sorted((max(one.train, one.test) for one in everything), reverse=True)[:5]
@@ -326,7 +327,7 @@ def test_scores_by_size_are_those_of_the_graphs_of_that_size(monkeypatch):
 
 
 def _figure():
-    from anysize.plots import size_distribution
+    from anysize.plots.distributions import size_distribution
 
     return size_distribution({"train": [1]})
 

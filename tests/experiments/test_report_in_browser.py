@@ -11,8 +11,8 @@ import pytest
 from browser import chromium, measured, needs_chromium
 from experiments.helpers import sweep
 
-from anysize.experiments.report import make_report
-from anysize.experiments.store import RecordStore
+from anysize.experiments.record_store import RecordStore
+from anysize.experiments.report.build import make_report
 
 WIDTHS = {"desk": 1280, "phone": 375}
 HEIGHT = 3000
@@ -79,7 +79,7 @@ def seen(around):
 def test_figures_and_tables_are_seen(seen, name):
     found = seen[name]
     assert found["width"] == WIDTHS[name]
-    assert len(found["plots"]) == 6  # a chart of the table, sizes, colours, drift, curves of two tasks
+    assert len(found["plots"]) == 6  # a chart of the table, sizes, colors, drift, curves of two tasks
     assert len(found["patterns"]) == 12
     for width, height in found["plots"]:
         assert 250 <= width <= 460
@@ -106,7 +106,7 @@ def test_a_picture_of_the_page_is_no_blank_sheet(around):
     chromium(around.parent, f"--screenshot={shot}", f"--window-size=1700,{HEIGHT}", around.as_uri())
     pixels = np.asarray(image.open(shot).convert("RGB"))
     for part in (pixels[:, : WIDTHS["desk"]], pixels[:, WIDTHS["desk"] : sum(WIDTHS.values())]):
-        assert len(np.unique(part @ np.array([1 << 16, 1 << 8, 1]))) > 100  # colours
+        assert len(np.unique(part @ np.array([1 << 16, 1 << 8, 1]))) > 100  # colors
         blue = (part == (0x2C, 0x6B, 0xD6)).all(axis=2)
         assert blue.sum() > 500  # the dots of the charts
 

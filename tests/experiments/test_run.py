@@ -10,15 +10,23 @@ import pytest
 import torch
 
 from anysize import GraphSet
-from anysize.experiments.classes import decode
-from anysize.experiments.configurations import checked, configurations, default_configuration, parse_setting, settable
+from anysize.experiments.configurations import (
+    checked,
+    configurations,
+    default_configuration,
+    parse_setting,
+    settable,
+)
 from anysize.experiments.memory import affordable, fit_in_memory
-from anysize.experiments.prepared import prepare, tables_for
+from anysize.experiments.prepare import prepare, tables_for
+from anysize.experiments.records import decode
 from anysize.experiments.run import run
-from anysize.experiments.training import Job, records_of
-from anysize.methods import METHODS, RECIPES, Examples, Problem, Run, find_method
-from anysize.tasks import TASKS, Task
-from anysize.tasks.task import Parts
+from anysize.experiments.train_runs import Job, records_of
+from anysize.methods.catalog import METHODS, find_method
+from anysize.methods.learner import Examples, LearningTask, Run
+from anysize.methods.method import RECIPES
+from anysize.tasks.catalog import TASKS
+from anysize.tasks.task import Parts, Task
 
 SMALL = {"epochs": 4, "k": 3}  # a model in no time
 
@@ -45,7 +53,7 @@ def test_a_record_holds_what_training_by_hand_gives(method):
 
     splits = TASKS["sbm-20"].splits(0)
     sets = {name: Examples(graphs, np.asarray(graphs.y)) for name, graphs in splits.sets.items()}
-    problem = Problem(sets["train"], sets["validation"], 2, 3)
+    problem = LearningTask(sets["train"], sets["validation"], 2, 3)
     recipe = replace(chosen.recipe("paper", "sbm"), epochs=12)
     (fitted,) = chosen.learner.fit(problem, [Run(own, 0)], recipe)
     for split, examples in sets.items():
@@ -70,9 +78,9 @@ def test_a_record_holds_what_training_by_hand_gives(method):
 
 
 def test_penalties_are_kept_where_there_are_some():
-    penalised, plain = records("sbm-20", "gamma-gin", [{"penalty": 0.5, **SMALL}, {"penalty": 0.0, **SMALL}], seeds=1)
-    assert penalised.chosen.penalty > 0
-    assert len(penalised.curves.penalty) == 4
+    penalized, plain = records("sbm-20", "gamma-gin", [{"penalty": 0.5, **SMALL}, {"penalty": 0.0, **SMALL}], seeds=1)
+    assert penalized.chosen.penalty > 0
+    assert len(penalized.curves.penalty) == 4
     assert plain.chosen.penalty is None
     assert plain.curves.penalty == ()
 
@@ -160,7 +168,7 @@ def test_folds_give_the_validation_score_and_all_training_graphs_the_model(metho
 
     def trained(graphs):
         (fitted,) = chosen.learner.fit(
-            Problem(Examples(graphs, np.asarray(graphs.y)), None, 2, FEW.k), [Run(model, 0)], recipe
+            LearningTask(Examples(graphs, np.asarray(graphs.y)), None, 2, FEW.k), [Run(model, 0)], recipe
         )
         return lambda other: float(
             (fitted.probabilities(Examples(other, np.asarray(other.y)))[0].argmax(axis=1) == other.y).mean()

@@ -16,15 +16,15 @@ import pytest
 import torch
 from experiments.errands import die, halve
 
-from anysize.experiments.clock import Clock, Progress
 from anysize.experiments.command import main
-from anysize.experiments.display import line, shown_progress
-from anysize.experiments.plan import GROUPS, Piece, make_plan
-from anysize.experiments.store import RecordStore
+from anysize.experiments.plan import GROUPS, RunBatch, make_plan
+from anysize.experiments.record_store import RecordStore
 from anysize.experiments.sweep import Swept, fill_store, sweep
+from anysize.experiments.sweep_progress import Clock, SweepProgress, line, shown_progress
 from anysize.experiments.workers import Processes
-from anysize.methods import METHODS, Run
-from anysize.tasks import TASKS
+from anysize.methods.catalog import METHODS
+from anysize.methods.learner import Run
+from anysize.tasks.catalog import TASKS
 
 HERE = Path(__file__).parent
 TINY = {"epochs": 3, "k": 3}
@@ -153,7 +153,7 @@ def test_settings_go_where_they_apply_and_collapse_the_grid():
         ({"data": "fresh:0"}, "'fresh:10'"),
         ({"data": "new"}, "'fresh:10'"),
         ({"targets": ["NCI1"], "data": "3"}, "NCI1 has one data set"),
-        ({"targets": ["sbm-colour"]}, "sbm-colour is no task of the published tables"),
+        ({"targets": ["sbm-color"]}, "sbm-color is no task of the published tables"),
         ({"settings": {"hiden": 3}}, "hiden cannot be set for any of gamma-gin"),
         ({"settings": {"hidden": -1}}, "hidden must be"),
         ({"targets": ["er-single"], "methods": ["gin-irm"]}, "Nothing is left to run. gin-irm on er-single: NA"),
@@ -166,8 +166,8 @@ def test_plans_that_make_no_sense_are_refused(arguments, sentence):
 
 
 def test_of_a_table_only_tasks_that_have_such_data_are_planned():
-    plan = make_plan(["table3", "sbm-colour"], ["random"], data="fresh:2", seeds=1)
-    assert {piece.task for piece in plan.pieces} == {"sbm-colour"}
+    plan = make_plan(["table3", "sbm-color"], ["random"], data="fresh:2", seeds=1)
+    assert {piece.task for piece in plan.pieces} == {"sbm-color"}
     assert len(plan.left_out) == 4
     assert plan.optional == {"NCI1", "NCI109", "PROTEINS", "DD"}
 
@@ -387,33 +387,33 @@ def test_the_module_has_a_command_of_its_own(tmp_path, capsys):
 
 
 def piece(task, method, runs):
-    return Piece(task, "published", method, "paper", tuple(Run({}, seed) for seed in range(runs)))
+    return RunBatch(task, "published", method, "paper", tuple(Run({}, seed) for seed in range(runs)))
 
 
 def test_the_time_left_comes_from_pieces_of_the_same_task_and_method():
     now = [0.0]
     pieces = [piece("a", "x", 4), piece("b", "x", 2), piece("a", "y", 10), piece("b", "y", 1)]
     clock = Clock(pieces, 2, lambda: now[0])
-    assert clock.progress() == Progress("training", 0, 17, None, ())
+    assert clock.progress() == SweepProgress("training", 0, 17, None, ())
     clock.begin(0, pieces[0])
     now[0] = 8.0
     assert clock.progress().left is None
     clock.look({0: 0.5})  # 16 s for 4 runs: 4 s a run, of everything that is left
-    assert clock.progress() == Progress("training", 2, 17, (17 - 2) * 4 / 2, ("x on a",))
+    assert clock.progress() == SweepProgress("training", 2, 17, (17 - 2) * 4 / 2, ("x on a",))
     clock.end(0)  # 8 s for 4 runs: 2 s a run
-    assert clock.progress() == Progress("training", 4, 17, 13 * 2 / 2, ())
+    assert clock.progress() == SweepProgress("training", 4, 17, 13 * 2 / 2, ())
     clock.begin(1, pieces[2])
     now[0] = 58.0
     clock.end(1)  # 5 s a run of y
     assert clock.progress().left == (2 * 2 + 1 * 5) / 2
     clock.skip(pieces[1], 2)
     clock.skip(pieces[3], 1)
-    assert clock.progress() == Progress("training", 17, 17, 0.0, ())
+    assert clock.progress() == SweepProgress("training", 17, 17, 0.0, ())
 
 
 def test_progress_without_a_terminal_is_a_line_now_and_then(capsys, monkeypatch):
-    monkeypatch.setattr("anysize.experiments.display.EVERY", 0.0)
-    progress = Progress("counting", 1, 3, None, ("sbm-20", "er-single", "NCI1"))
+    monkeypatch.setattr("anysize.experiments.sweep_progress.EVERY", 0.0)
+    progress = SweepProgress("counting", 1, 3, None, ("sbm-20", "er-single", "NCI1"))
     with shown_progress() as show:
         show(progress)
     assert capsys.readouterr().err == f"{line(progress)}\n"
@@ -425,8 +425,8 @@ def test_progress_in_a_terminal_is_a_bar(capsys, monkeypatch):
     monkeypatch.setenv("FORCE_COLOR", "1")
     monkeypatch.setenv("COLUMNS", "120")
     with shown_progress() as show:
-        show(Progress("counting", 0, 2))
-        show(Progress("training", 5, 10, 61.0, ("gamma-gin on sbm-20",)))
+        show(SweepProgress("counting", 0, 2))
+        show(SweepProgress("training", 5, 10, 61.0, ("gamma-gin on sbm-20",)))
     shown = capsys.readouterr().err
     assert "5 of 10 runs" in shown
     assert "about 1:01 left; now gamma-gin on sbm-20" in shown

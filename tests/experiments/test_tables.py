@@ -8,14 +8,13 @@ import numpy as np
 import pytest
 from experiments.helpers import made, seeds, sweep
 
-from anysize.errors import RecordWarning
-from anysize.experiments.bootstrap import interval
-from anysize.experiments.cells import Cell, printed
-from anysize.experiments.classes import decode
-from anysize.experiments.layout import METHODS, TABLES
-from anysize.experiments.published import published
-from anysize.experiments.records import Outcome, Scores
-from anysize.experiments.tables import best_places, build_table
+from anysize._errors import RecordWarning
+from anysize.experiments.records import Outcome, Scores, decode
+from anysize.experiments.tables.bootstrap import interval
+from anysize.experiments.tables.build import best_places, build_table
+from anysize.experiments.tables.cells import Cell, printed
+from anysize.experiments.tables.layout import METHODS, TABLES
+from anysize.experiments.tables.published import published
 
 ROWS = [
     "PNA", "PNA (mean)", "PNA (max)", "PNA + IRM", "GCN", "GCN (mean)", "GCN (max)", "GCN + IRM",
@@ -175,14 +174,14 @@ def test_a_check_with_two_recipes_has_two_rows():
 
 
 def test_tasks_of_our_own_appear_where_they_were_run():
-    table = build_table(2, [made(task="sbm-colour")])
+    table = build_table(2, [made(task="sbm-color")])
     assert [column.task for column in table.columns if column.split == "test"] == [
-        "sbm-20", "sbm-14-20", "sbm-20-30", "sbm-colour",
+        "sbm-20", "sbm-14-20", "sbm-20-30", "sbm-color",
     ]  # fmt: skip
-    assert cell(table, "Γ GIN", "sbm-colour").published is None
-    assert cell(table, "GIN + IRM", "sbm-colour").status == "NA"
-    only = build_table(2, [made(task="my-task")], tasks=["my-task", "sbm-colour"], splits=["test"])
-    assert [column.heading for column in only.columns] == ["my-task", "SBM, colours needed, 20 → 40"]
+    assert cell(table, "Γ GIN", "sbm-color").published is None
+    assert cell(table, "GIN + IRM", "sbm-color").status == "NA"
+    only = build_table(2, [made(task="my-task")], tasks=["my-task", "sbm-color"], splits=["test"])
+    assert [column.heading for column in only.columns] == ["my-task", "SBM, colors needed, 20 → 40"]
     assert cell(only, "Γ GIN", "my-task").status == "run"
 
 
@@ -292,7 +291,7 @@ def test_every_table_has_its_own_tasks():
 
 
 def test_every_task_and_method_of_the_package_has_its_place():
-    from anysize.tasks import TASKS
+    from anysize.tasks.catalog import TASKS
 
     assert {task.name: entry.metric for entry in TABLES.values() for task in entry.tasks} == {
         name: str(task.metric) for name, task in TASKS.items()

@@ -15,29 +15,29 @@ from anysize import GraphSet
 Graph = nx.Graph
 
 
-def slow_colours(graph: Graph, iterations: int) -> Counter[Hashable]:
-    """Every (iteration, refined colour) of a graph; a colour is written out as the whole tree it stands for."""
-    colour = {v: str(graph.nodes[v].get("c", "dot")) for v in graph}
-    found: Counter[Hashable] = Counter((0, c) for c in colour.values())
+def slow_colors(graph: Graph, iterations: int) -> Counter[Hashable]:
+    """Every (iteration, refined color) of a graph; a color is written out as the whole tree it stands for."""
+    color = {v: str(graph.nodes[v].get("c", "dot")) for v in graph}
+    found: Counter[Hashable] = Counter((0, c) for c in color.values())
     for step in range(1, iterations + 1):
-        colour = {v: f"({colour[v]}:{','.join(sorted(colour[u] for u in graph[v]))})" for v in graph}
-        found.update((step, c) for c in colour.values())
+        color = {v: f"({color[v]}:{','.join(sorted(color[u] for u in graph[v]))})" for v in graph}
+        found.update((step, c) for c in color.values())
     return found
 
 
 def slow_kernel(left: list[Graph], right: list[Graph], iterations: int) -> np.ndarray[Any, Any]:
-    a, b = ([slow_colours(graph, iterations) for graph in graphs] for graphs in (left, right))
+    a, b = ([slow_colors(graph, iterations) for graph in graphs] for graphs in (left, right))
     return np.array([[sum(n * y[c] for c, n in x.items()) for y in b] for x in a], float)
 
 
 def graphs_of(made: list[Graph], y: Any = None) -> GraphSet:
     dyed = any("c" in data for graph in made for _, data in graph.nodes(data=True))
-    return GraphSet.from_networkx(made, colour="c" if dyed else None, y=y)
+    return GraphSet.from_networkx(made, color="c" if dyed else None, y=y)
 
 
-def dye(graph: Graph, colours: str, seed: int) -> Graph:
+def dye(graph: Graph, colors: str, seed: int) -> Graph:
     rng = np.random.default_rng(seed)
-    nx.set_node_attributes(graph, {v: str(rng.choice(list(colours))) for v in graph}, "c")
+    nx.set_node_attributes(graph, {v: str(rng.choice(list(colors))) for v in graph}, "c")
     return graph
 
 

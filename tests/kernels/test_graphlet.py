@@ -10,7 +10,8 @@ from kernels.helpers import DYED, graphs_of
 from scipy.sparse import csr_array, random_array
 
 from anysize import count
-from anysize.kernels import GraphletKernel, gram
+from anysize.kernels.gram import gram
+from anysize.kernels.graphlet import GraphletKernel
 
 
 def test_graphlet_features_are_shares_matched_by_name() -> None:
@@ -44,10 +45,10 @@ def test_top_patterns_are_kept_before_shares_are_taken() -> None:
         GraphletKernel(top=0).fit(graphs)
 
 
-def test_graphlets_without_colours_and_without_subgraphs() -> None:
+def test_graphlets_without_colors_and_without_subgraphs() -> None:
     graphs = graphs_of(DYED)
-    plain = GraphletKernel(k=4, colours=False).fit_transform(graphs).toarray()
-    np.testing.assert_array_equal(plain, GraphletKernel(k=4).fit_transform(graphs.without_colours()).toarray())
+    plain = GraphletKernel(k=4, colors=False).fit_transform(graphs).toarray()
+    np.testing.assert_array_equal(plain, GraphletKernel(k=4).fit_transform(graphs.without_colors()).toarray())
     assert not plain[0].any()  # one vertex: a zero row
 
 

@@ -8,8 +8,12 @@ import pytest
 from sklearn.svm import SVC
 
 from anysize import count
-from anysize.kernels import C_GRID, ITERATIONS_GRID, GraphletKernel, KernelClassifier, WLKernel
-from anysize.tasks import TASKS, Splits, accuracy
+from anysize.kernels.graphlet import GraphletKernel
+from anysize.kernels.svm import C_GRID, ITERATIONS_GRID, KernelClassifier
+from anysize.kernels.wl import WLKernel
+from anysize.tasks.catalog import TASKS
+from anysize.tasks.metrics import accuracy
+from anysize.tasks.task import Splits
 
 CELLS = {
     ("er-single", "wl"): (1.00, 1.00, 0.01),

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import anysize as az
-from anysize.tasks import TASKS
 from anysize.tasks.brain import hold_out, induced, thin
+from anysize.tasks.catalog import TASKS
 
 REGIONS = 24
 
@@ -141,7 +141,7 @@ def test_more_than_everything_cannot_be_removed(share: float) -> None:
 def test_induced_subgraphs_equal_those_of_networkx() -> None:
     rng = np.random.default_rng(5)
     dense = [np.triu(rng.random((n, n)) < 0.4, 1) for n in (7, 0, 12, 1)]
-    graphs = az.GraphSet.from_scipy(dense, colours=[rng.integers(3, size=len(matrix)) for matrix in dense])
+    graphs = az.GraphSet.from_scipy(dense, colors=[rng.integers(3, size=len(matrix)) for matrix in dense])
     keep = rng.random(20) < 0.6
     small = induced(graphs, keep)
     start = 0
@@ -153,7 +153,7 @@ def test_induced_subgraphs_equal_those_of_networkx() -> None:
             for u, v in graph.subgraph(chosen.tolist()).edges
         )
         assert [tuple(edge) for edge in small.edges(row).tolist()] == expected
-        assert small.colour_names(row) == tuple(graph.nodes[int(vertex)]["colour"] for vertex in chosen)
+        assert small.color_names(row) == tuple(graph.nodes[int(vertex)]["color"] for vertex in chosen)
 
 
 # ---- simulated brains -------------------------------------------------------------------------------------
@@ -176,7 +176,7 @@ def test_densities_carry_over_and_numbers_of_edges_do_not() -> None:
     for seed in (0, 1):
         splits = TASKS["schizophrenia-like"].splits(seed)
         train, test = (
-            az.count(graphs, 4, colours=False).densities().toarray() for graphs in (splits.train, splits.test)
+            az.count(graphs, 4, colors=False).densities().toarray() for graphs in (splits.train, splits.test)
         )
         scaler = StandardScaler().fit(train)
         model = LogisticRegression(C=10, max_iter=5000).fit(scaler.transform(train), splits.train.y)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, matthews_corrcoef
 
-from anysize.tasks import TASKS
+from anysize.tasks.catalog import TASKS
 from anysize.tasks.metrics import accuracy, mcc
 
 pairs = st.integers(1, 5).flatmap(

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import anysize as az
-from anysize.tasks import TASKS, Splits
+from anysize.tasks.catalog import TASKS
+from anysize.tasks.task import Splits
 
 SBM = {"sbm-20": (3545, 1598), "sbm-14-20": (2980, 1605), "sbm-20-30": (4747, 3297)}
 TEST_PATTERNS = 6724
@@ -57,12 +58,12 @@ def test_the_three_block_model_tasks_share_one_test_set(made: dict[str, Splits])
 
 
 @pytest.mark.parametrize(("part", "common"), [("train", ("red", "green")), ("test", ("blue", "yellow"))])
-def test_colours_follow_blocks_and_flip(made: dict[str, Splits], part: str, common: tuple[str, str]) -> None:
+def test_colors_follow_blocks_and_flip(made: dict[str, Splits], part: str, common: tuple[str, str]) -> None:
     graphs = made["sbm-14-20"].sets[part]
     assert graphs.palette == ("blue", "green", "red", "yellow")
     place = np.arange(len(graphs.indptr) - 1) - np.repeat(graphs.first[:-1], graphs.sizes)
     block = (place >= np.repeat(graphs.sizes // 2, graphs.sizes)).astype(int)
-    names = np.array(graphs.palette)[graphs.colours]
+    names = np.array(graphs.palette)[graphs.colors]
     for number, pair in enumerate((("red", "blue"), ("green", "yellow"))):
         inside = names[block == number]
         assert set(inside.tolist()) == set(pair)
@@ -70,7 +71,7 @@ def test_colours_follow_blocks_and_flip(made: dict[str, Splits], part: str, comm
 
 
 def test_the_first_graph_by_hand() -> None:
-    """The order of draws: class, size, then the colours of block 1 and of block 2; networkx has its own seed."""
+    """The order of draws: class, size, then the colors of block 1 and of block 2; networkx has its own seed."""
     stream = np.random.RandomState(42)
     label, _size = stream.randint(2), stream.randint(1)
     codes = np.concatenate([stream.choice(4, 10, p=[0.9, 0.1, 0, 0]), stream.choice(4, 10, p=[0, 0, 0.9, 0.1])])
@@ -81,7 +82,7 @@ def test_the_first_graph_by_hand() -> None:
     first = splits.validation[0]
     assert first.y.tolist() == [label]
     assert sorted(map(tuple, first.edges().tolist())) == sorted(tuple(sorted(edge)) for edge in graph.edges())
-    assert list(first.colour_names()) == [("red", "blue", "green", "yellow")[code] for code in codes]
+    assert list(first.color_names()) == [("red", "blue", "green", "yellow")[code] for code in codes]
 
 
 def test_without_networkx_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,15 +8,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import anysize as az
-from anysize.tasks import describe, shift, size_split
+from anysize.tasks.describe import describe, shift
+from anysize.tasks.size_split import size_split
 
 
-def rings(sizes: list[int], y: list[int] | None = None, colours: list[int] | None = None) -> az.GraphSet:
-    """Cycles of these sizes, all vertices of one colour each."""
+def rings(sizes: list[int], y: list[int] | None = None, colors: list[int] | None = None) -> az.GraphSet:
+    """Cycles of these sizes, all vertices of one color each."""
     edges = [[(i, (i + 1) % n) for i in range(n)] for n in sizes]
-    named = None if colours is None else [[colour] * n for n, colour in zip(sizes, colours, strict=True)]
+    named = None if colors is None else [[color] * n for n, color in zip(sizes, colors, strict=True)]
     return az.GraphSet.from_edges(
-        edges, n_vertices=sizes, colours=named, y=[0, 1] * (len(sizes) // 2) if y is None else y
+        edges, n_vertices=sizes, colors=named, y=[0, 1] * (len(sizes) // 2) if y is None else y
     )
 
 
@@ -69,11 +70,11 @@ def test_the_note_says_how_strong_the_shift_is(large: int, words: str) -> None:
     )
 
 
-def test_moving_classes_and_colours_are_told() -> None:
+def test_moving_classes_and_colors_are_told() -> None:
     sizes = [10] * 20 + [20] * 20
-    task = size_split(rings(sizes, y=[0, 1] * 10 + [1] * 20, colours=[5] * 20 + [5, 6] * 10), 50, 51)
+    task = size_split(rings(sizes, y=[0, 1] * 10 + [1] * 20, colors=[5] * 20 + [5, 6] * 10), 50, 51)
     moved = np.mean(task.splits(seed=0).train.y == 0)  # test graphs have class 1 alone
-    assert task.note.endswith(f"class shares move by {moved:.2f}; colour shares by 0.50.")
+    assert task.note.endswith(f"class shares move by {moved:.2f}; color shares by 0.50.")
 
 
 def test_a_class_that_training_lacks_is_told() -> None:

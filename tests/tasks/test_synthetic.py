@@ -1,4 +1,4 @@
-"""Fresh data of the synthetic tasks: sizes, blocks, colours, classes; and what makes sbm-colour hard."""
+"""Fresh data of the synthetic tasks: sizes, blocks, colors, classes; and what makes sbm-color hard."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 import anysize as az
-from anysize.tasks import TASKS, Splits
+from anysize.tasks.catalog import TASKS
+from anysize.tasks.task import Splits
 
-FRESH = ("er-single", "er-multi", "sbm-20", "sbm-14-20", "sbm-20-30", "sbm-colour", "sbm-colour-400")
+FRESH = ("er-single", "er-multi", "sbm-20", "sbm-14-20", "sbm-20-30", "sbm-color", "sbm-color-400")
 
 
 @pytest.mark.parametrize(
@@ -23,8 +24,8 @@ FRESH = ("er-single", "er-multi", "sbm-20", "sbm-14-20", "sbm-20-30", "sbm-colou
         ("sbm-20", (80, 20, 100), {20}, {40}),
         ("sbm-14-20", (80, 20, 100), {14, 20}, {40}),
         ("sbm-20-30", (80, 20, 100), {20, 30}, {40}),
-        ("sbm-colour", (80, 20, 100), {20}, {40}),
-        ("sbm-colour-400", (400, 100, 100), {20}, {40}),
+        ("sbm-color", (80, 20, 100), {20}, {40}),
+        ("sbm-color-400", (400, 100, 100), {20}, {40}),
     ],
 )
 def test_amounts_and_sizes(name: str, amounts: tuple[int, int, int], train: set[int], test: set[int]) -> None:
@@ -54,7 +55,7 @@ def pair_densities(splits: Splits, part: str) -> np.ndarray:
     [
         ("sbm-20", [(0.2, 0.1, 0.2), (0.2, 0.3, 0.2)]),
         ("sbm-20-30", [(0.2, 0.1, 0.2), (0.2, 0.3, 0.2)]),
-        ("sbm-colour-400", [(0.3, 0.2, 0.1), (0.1, 0.2, 0.3)]),
+        ("sbm-color-400", [(0.3, 0.2, 0.1), (0.1, 0.2, 0.3)]),
     ],
 )
 def test_edges_follow_the_block_matrix_in_training_and_test(name: str, expected: list[tuple[float, ...]]) -> None:
@@ -62,12 +63,12 @@ def test_edges_follow_the_block_matrix_in_training_and_test(name: str, expected:
         assert pair_densities(TASKS[name].splits(1), part) == pytest.approx(np.array(expected), abs=0.03)
 
 
-@pytest.mark.parametrize("name", ["sbm-14-20", "sbm-colour"])
-def test_fresh_colours_follow_blocks_and_flip(name: str) -> None:
+@pytest.mark.parametrize("name", ["sbm-14-20", "sbm-color"])
+def test_fresh_colors_follow_blocks_and_flip(name: str) -> None:
     splits = TASKS[name].splits(2)
     for part, common in (("train", ("red", "green")), ("validation", ("red", "green")), ("test", ("blue", "yellow"))):
         graphs = splits.sets[part]
-        names = np.array(graphs.palette)[graphs.colours]
+        names = np.array(graphs.palette)[graphs.colors]
         place = np.arange(len(names)) - np.repeat(graphs.first[:-1], graphs.sizes)
         second = place >= np.repeat(graphs.sizes // 2, graphs.sizes)
         for inside, pair, mode in (
@@ -91,21 +92,21 @@ def test_train_and_validation_are_different_graphs() -> None:
     assert not splits.train[:20].equals(splits.validation)
 
 
-# ---- sbm-colour: neither topology nor colours at face value ------------------------------------------------
+# ---- sbm-color: neither topology nor colors at face value ------------------------------------------------
 
 DATA_SETS = range(8)
 
 
 def merged(graphs: az.GraphSet) -> az.GraphSet:
-    """The colours of one block made one colour, by hand."""
+    """The colors of one block made one color, by hand."""
     block = np.array([{"red": 0, "blue": 0, "green": 1, "yellow": 1}[name] for name in graphs.palette], np.uint16)
-    return replace(graphs, colours=block[graphs.colours], palette=("first", "second"))
+    return replace(graphs, colors=block[graphs.colors], palette=("first", "second"))
 
 
-def held_out_score(splits: Splits, k: int, colours: bool, scale: bool) -> float:
+def held_out_score(splits: Splits, k: int, colors: bool, scale: bool) -> float:
     """Test accuracy of logistic regression on densities over subsets."""
-    train = az.count(splits.train, k, colours=colours)
-    test = az.count(splits.test, k, colours=colours).align(train)
+    train = az.count(splits.train, k, colors=colors)
+    test = az.count(splits.test, k, colors=colors).align(train)
     before, after = train.densities().toarray(), test.densities().toarray()
     if scale:
         scaler = StandardScaler().fit(before)
@@ -114,25 +115,25 @@ def held_out_score(splits: Splits, k: int, colours: bool, scale: bool) -> float:
     return float(model.score(after, splits.test.y))
 
 
-def scores(k: int, colours: bool = True, merge: bool = False, scale: bool = False) -> list[float]:
+def scores(k: int, colors: bool = True, merge: bool = False, scale: bool = False) -> list[float]:
     found = []
     for seed in DATA_SETS:
-        splits = TASKS["sbm-colour"].splits(seed)
+        splits = TASKS["sbm-color"].splits(seed)
         if merge:
             splits = replace(splits, train=merged(splits.train), test=merged(splits.test))
-        found.append(held_out_score(splits, k, colours, scale))
+        found.append(held_out_score(splits, k, colors, scale))
     return found
 
 
 def test_topology_alone_is_blind() -> None:
-    assert 0.42 < np.mean(scores(5, colours=False, scale=True)) < 0.58
+    assert 0.42 < np.mean(scores(5, colors=False, scale=True)) < 0.58
 
 
-def test_colours_at_face_value_break_under_the_shift() -> None:
+def test_colors_at_face_value_break_under_the_shift() -> None:
     found = scores(2)
     assert 0.55 < np.mean(found) < 0.75
     assert min(found) < 0.6
 
 
-def test_colours_merged_by_hand_solve_it() -> None:
+def test_colors_merged_by_hand_solve_it() -> None:
     assert min(scores(2, merge=True)) >= 0.99

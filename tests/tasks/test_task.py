@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import anysize as az
-from anysize.cli import app
-from anysize.tasks import TASKS, find_task, parse_data
-from anysize.tasks.task import environments_of, stratified_folds
+from anysize.cli.app import app
+from anysize.tasks.catalog import TASKS, find_task
+from anysize.tasks.task import environments_of, parse_data, stratified_folds
 
 
 @pytest.mark.parametrize("data", [-1, 1.0, True, "7", "fresh"])
@@ -39,7 +39,7 @@ def test_the_data_option_is_parsed_strictly(text: str) -> None:
 
 def test_without_data_the_published_ones_are_taken_where_there_are_some() -> None:
     assert TASKS["sbm-20"].splits().train.equals(TASKS["sbm-20"].splits("published").train)
-    assert TASKS["sbm-colour"].splits().train.equals(TASKS["sbm-colour"].splits(0).train)
+    assert TASKS["sbm-color"].splits().train.equals(TASKS["sbm-color"].splits(0).train)
     assert not TASKS["sbm-20"].splits().train.equals(TASKS["sbm-20"].splits(0).train)
 
 
@@ -124,7 +124,7 @@ def test_the_list_names_every_task() -> None:
     listed = json.loads(run("--json").stdout)
     assert [entry["task"] for entry in listed] == list(TASKS)
     assert {entry["task"] for entry in listed if entry["single_environment"]} == {
-        "schizophrenia", "schizophrenia-like", "er-single", "sbm-20", "sbm-colour", "sbm-colour-400",
+        "schizophrenia", "schizophrenia-like", "er-single", "sbm-20", "sbm-color", "sbm-color-400",
     }  # fmt: skip
 
 
@@ -170,7 +170,7 @@ def test_a_data_folder_can_be_named(tmp_path: Path, data_dir: Path) -> None:
     [
         (("sbm-21",), "Error: There is no task 'sbm-21': did you mean sbm-20?"),
         (("NCI1", "--data", "3"), "Error: NCI1 has one data set, and no fresh ones"),
-        (("sbm-colour", "--data", "published"), "Error: sbm-colour is no task of the published tables"),
+        (("sbm-color", "--data", "published"), "Error: sbm-color is no task of the published tables"),
         (("sbm-20", "--data", "x"), "Error: --data takes 'published' or a seed"),
         (("--data", "3"), "Error: --data and --data-dir go with the name of a task"),
     ],

@@ -10,13 +10,14 @@ import pytest
 from scipy.stats import binom
 
 import anysize as az
-from anysize.theory import density_gap, epsilon_reached, number_of_patterns, size_needed, theorem_bound
+from anysize.theory.bounds import epsilon_reached, number_of_patterns, size_needed, theorem_bound
+from anysize.theory.gaps import density_gap
 
 
-@pytest.mark.parametrize(("k", "colours"), [(1, 4), (2, 3), (3, 3), (4, 2), (4, 3), (5, 2)])
-def test_coloured_patterns_are_counted_without_listing_them(k, colours):
-    listed = {plain.coloured(way) for plain in az.catalogue(k) for way in product(range(colours), repeat=k)}
-    assert number_of_patterns(k, colours) == len(listed)
+@pytest.mark.parametrize(("k", "colors"), [(1, 4), (2, 3), (3, 3), (4, 2), (4, 3), (5, 2)])
+def test_colored_patterns_are_counted_without_listing_them(k, colors):
+    listed = {plain.colored(way) for plain in az.catalog(k) for way in product(range(colors), repeat=k)}
+    assert number_of_patterns(k, colors) == len(listed)
 
 
 def test_numbers_of_plain_patterns():
@@ -28,7 +29,7 @@ def test_numbers_of_plain_patterns():
 def test_the_bound_is_the_papers_formula():
     tails = np.exp(-0.25 * 400 / 32) + np.exp(-0.25 * 800 / 32)
     assert theorem_bound(2, 400, 800, 0.5) == pytest.approx(2 * tails)
-    assert theorem_bound(2, 400, 800, 0.5, colours=4, up_to=True) == pytest.approx(2 * 14 * tails)
+    assert theorem_bound(2, 400, 800, 0.5, colors=4, up_to=True) == pytest.approx(2 * 14 * tails)
     assert theorem_bound(2, 400, 800, 0.5) < 0.1
 
 
@@ -42,7 +43,7 @@ def test_the_bound_is_vacuous_at_the_sizes_of_the_erdos_renyi_task():
 @pytest.mark.parametrize("kind", ["paper", "hoeffding"])
 @pytest.mark.parametrize(("n", "m"), [(40, 40), (30, 90), (200, 60)])
 def test_exact_tails_lie_below_the_bound(kind, n, m):
-    """k = 1 and two colours: shares of colours are binomial, and the distribution of their gap is known."""
+    """k = 1 and two colors: shares of colors are binomial, and the distribution of their gap is known."""
     for share in (0.5, 0.2):
         joint = np.outer(binom.pmf(np.arange(n + 1), n, share), binom.pmf(np.arange(m + 1), m, share))
         gap = np.abs(np.arange(n + 1)[:, None] / n - np.arange(m + 1) / m)
@@ -60,18 +61,18 @@ def test_hoeffding_is_never_above_the_paper():
 @pytest.mark.parametrize("kind", ["paper", "hoeffding"])
 @pytest.mark.parametrize("up_to", [False, True])
 def test_sizes_and_gaps_invert_the_bound(kind, up_to):
-    for k, colours, delta in ((2, 1, 0.05), (4, 3, 0.01), (5, 2, 0.5)):
-        needed = size_needed(k, 0.3, delta, colours, up_to=up_to, kind=kind)
-        assert theorem_bound(k, needed, needed, 0.3, colours, up_to=up_to, kind=kind) <= delta
-        assert theorem_bound(k, needed - 1, needed - 1, 0.3, colours, up_to=up_to, kind=kind) > delta
-        reached = epsilon_reached(k, needed, 2 * needed, delta, colours, up_to=up_to, kind=kind)
+    for k, colors, delta in ((2, 1, 0.05), (4, 3, 0.01), (5, 2, 0.5)):
+        needed = size_needed(k, 0.3, delta, colors, up_to=up_to, kind=kind)
+        assert theorem_bound(k, needed, needed, 0.3, colors, up_to=up_to, kind=kind) <= delta
+        assert theorem_bound(k, needed - 1, needed - 1, 0.3, colors, up_to=up_to, kind=kind) > delta
+        reached = epsilon_reached(k, needed, 2 * needed, delta, colors, up_to=up_to, kind=kind)
         assert reached < 0.3 + 1e-9
-        assert theorem_bound(k, needed, 2 * needed, reached, colours, up_to=up_to, kind=kind) == pytest.approx(delta)
+        assert theorem_bound(k, needed, 2 * needed, reached, colors, up_to=up_to, kind=kind) == pytest.approx(delta)
 
 
 def test_the_size_needed_has_the_closed_form_of_the_paper():
     assert size_needed(4, 0.1, 0.05) == ceil(8 * 16 / 0.01 * log(4 * 6 / 0.05))
-    assert size_needed(5, 0.2, 0.01, colours=2) == ceil(8 * 25 / 0.04 * log(4 * number_of_patterns(5, 2) / 0.01))
+    assert size_needed(5, 0.2, 0.01, colors=2) == ceil(8 * 25 / 0.04 * log(4 * number_of_patterns(5, 2) / 0.01))
 
 
 # ---- on graphs -------------------------------------------------------------------------------------
@@ -87,23 +88,23 @@ GRAPHONS = {
 
 @pytest.mark.parametrize("name", GRAPHONS)
 def test_twins_of_400_and_800_vertices_keep_to_the_theorem(name):
-    colours = [{"a": 0.5, "b": 0.5}] * len(GRAPHONS[name].shares)
-    train, test = (az.Environment(sizes=(n,), colours=colours) for n in (400, 800))
+    colors = [{"a": 0.5, "b": 0.5}] * len(GRAPHONS[name].shares)
+    train, test = (az.Environment(sizes=(n,), colors=colors) for n in (400, 800))
     twins = az.sample_twins(GRAPHONS[name], train, test, 16, seed=0)
-    plain = density_gap(twins.train, twins.test, 2, paired=True, colours=False)
+    plain = density_gap(twins.train, twins.test, 2, paired=True, colors=False)
     assert plain.share_above(0.5) <= theorem_bound(2, 400, 800, 0.5) < 0.1
-    coloured = density_gap(twins.train, twins.test, 2, paired=True)
-    assert coloured.share_above(0.5) <= theorem_bound(2, 400, 800, 0.5, colours=2) < 0.3
+    colored = density_gap(twins.train, twins.test, 2, paired=True)
+    assert colored.share_above(0.5) <= theorem_bound(2, 400, 800, 0.5, colors=2) < 0.3
     assert plain.largest < epsilon_reached(2, 400, 800, kind="hoeffding") < 0.2
     apart = az.sample_graphs(GRAPHONS[name], test, 8, seed=1)  # and for independent graphs
-    assert density_gap(twins.train, apart, 2, colours=False).share_above(0.5) <= theorem_bound(2, 400, 800, 0.5)
+    assert density_gap(twins.train, apart, 2, colors=False).share_above(0.5) <= theorem_bound(2, 400, 800, 0.5)
 
 
-def test_the_theorem_needs_colours_that_do_not_depend_on_the_environment():
-    train, test = (az.Environment(sizes=(n,), colours=[{c: 1.0}]) for n, c in ((400, "red"), (800, "blue")))
+def test_the_theorem_needs_colors_that_do_not_depend_on_the_environment():
+    train, test = (az.Environment(sizes=(n,), colors=[{c: 1.0}]) for n, c in ((400, "red"), (800, "blue")))
     twins = az.sample_twins(az.ErdosRenyi(0.9), train, test, 10, seed=0)
     gap = density_gap(twins.train, twins.test, 2, paired=True)
-    assert gap.share_above(0.5) == 1 > theorem_bound(2, 400, 800, 0.5, colours=2)
+    assert gap.share_above(0.5) == 1 > theorem_bound(2, 400, 800, 0.5, colors=2)
 
 
 @pytest.mark.parametrize(
@@ -114,7 +115,7 @@ def test_the_theorem_needs_colours_that_do_not_depend_on_the_environment():
         (lambda: theorem_bound(4, 80.5, 800, 0.5), "at least 4; got 80.5"),
         (lambda: theorem_bound(2, 400, 800, 0.0), "epsilon is a gap between 0 and 1; got 0.0"),
         (lambda: theorem_bound(2, 400, 800, 1.5), "epsilon is a gap between 0 and 1"),
-        (lambda: theorem_bound(2, 400, 800, 0.5, colours=0), "colours are whole numbers of at least 1; got 0"),
+        (lambda: theorem_bound(2, 400, 800, 0.5, colors=0), "colors are whole numbers of at least 1; got 0"),
         (lambda: theorem_bound(2, 400, 800, 0.5, kind="azuma"), "one of paper, hoeffding; got 'azuma'"),
         (lambda: epsilon_reached(2, 400, 800, delta=0), "delta is a probability above 0; got 0"),
         (lambda: size_needed(2, 1.2), "epsilon is a gap between 0 and 1"),

@@ -9,25 +9,20 @@ import numpy as np
 import pytest
 
 import anysize as az
-from anysize.theory import (
-    density_gap,
-    density_intervals,
-    epsilon_reached,
-    erdos_renyi_accuracy,
-    erdos_renyi_posterior,
-    extrapolation_errors,
-    gaps,
-    invariance_gap,
-)
-from anysize.theory.intervals import induced
+from anysize.theory import gaps
+from anysize.theory.bounds import epsilon_reached
+from anysize.theory.gaps import density_gap
+from anysize.theory.intervals import density_intervals, induced
+from anysize.theory.invariance import extrapolation_errors, invariance_gap
+from anysize.theory.posterior import erdos_renyi_accuracy, erdos_renyi_posterior
 
 LOPSIDED = az.BlockModel(within=(0.6, 0.2), between=0.3, shares=(0.4, 0.6))
-COLOURS = [{"a": 0.6, "b": 0.4}, {"b": 0.3, "c": 0.7}]
+COLORS = [{"a": 0.6, "b": 0.4}, {"b": 0.3, "c": 0.7}]
 ER = [az.ErdosRenyi(p) for p in (0.2, 0.5, 0.8)]
 
 
-def draw(graphon, size, n, seed, colours=None):
-    return az.sample_graphs(graphon, az.Environment(sizes=(size,), colours=colours), n, seed)
+def draw(graphon, size, n, seed, colors=None):
+    return az.sample_graphs(graphon, az.Environment(sizes=(size,), colors=colors), n, seed)
 
 
 # ---- gaps ------------------------------------------------------------------------------------------
@@ -46,7 +41,7 @@ def slow_gap(one, two, k, over):
 
 @pytest.mark.parametrize("over", ["subsets", "maps"])
 def test_gaps_agree_with_a_slow_comparison(over, monkeypatch):
-    train, test = draw([LOPSIDED, LOPSIDED], 9, 6, 0, COLOURS), draw([LOPSIDED, LOPSIDED], 14, 6, 1, COLOURS)
+    train, test = draw([LOPSIDED, LOPSIDED], 9, 6, 0, COLORS), draw([LOPSIDED, LOPSIDED], 14, 6, 1, COLORS)
     slow = np.array([[slow_gap(one, two, (1, 2, 3), over) for two in test] for one in train])
     paired = density_gap(train, test, (1, 2, 3), paired=True, over=over)
     assert paired.values == pytest.approx(np.diag(slow))
@@ -67,16 +62,16 @@ def test_the_worst_pattern_and_the_gap_of_means():
     assert gap.worst.name in {"vertex[red]", "vertex[blue]"}
     assert gap.largest == 1
     assert gap.of_means == pytest.approx(1)
-    plain = density_gap(train, test, 2, colours=False)
-    means = [az.count(g, 2, colours=False).densities().toarray().mean() for g in (train, test)]
+    plain = density_gap(train, test, 2, colors=False)
+    means = [az.count(g, 2, colors=False).densities().toarray().mean() for g in (train, test)]
     assert plain.of_means == pytest.approx(abs(means[0] - means[1]))
     assert plain.worst.name == "edge"
-    by_class = density_gap(train.with_y([0, 1] * 10), test.with_y([0, 1] * 10), 2, colours=False)
+    by_class = density_gap(train.with_y([0, 1] * 10), test.with_y([0, 1] * 10), 2, colors=False)
     assert by_class.of_means >= plain.of_means
 
 
 def test_graphs_without_patterns_have_no_gap():
-    edgeless = az.GraphSet.from_edges(np.zeros((0, 2), int), n_vertices=5, colours=[1] * 5)
+    edgeless = az.GraphSet.from_edges(np.zeros((0, 2), int), n_vertices=5, colors=[1] * 5)
     for paired in (True, False):
         gap = density_gap(edgeless, edgeless, 3, paired=paired)
         assert gap.values.tolist() == [0]
@@ -88,7 +83,7 @@ def test_graphs_without_patterns_have_no_gap():
 
 
 def test_the_jackknife_leaves_vertices_out():
-    graph = draw(LOPSIDED, 12, 1, 0, COLOURS)
+    graph = draw(LOPSIDED, 12, 1, 0, COLORS)
     found = density_intervals(graph, (2, 3), groups=99)
     assert found.groups == 12  # one vertex each
     names = [pattern.name for pattern in found.patterns]
@@ -103,8 +98,8 @@ def test_the_jackknife_leaves_vertices_out():
     assert found.densities[0] == pytest.approx(az.count(graph, (2, 3)).densities().toarray()[0])
 
 
-def test_induced_graphs_keep_edges_colours_and_order():
-    graphs = draw([LOPSIDED, LOPSIDED], 8, 5, 0, COLOURS)
+def test_induced_graphs_keep_edges_colors_and_order():
+    graphs = draw([LOPSIDED, LOPSIDED], 8, 5, 0, COLORS)
     keep = np.random.default_rng(0).random(40) < 0.6
     rest = induced(graphs, keep)
     for g, graph in enumerate(graphs):
@@ -112,7 +107,7 @@ def test_induced_graphs_keep_edges_colours_and_order():
         place = {int(old): new for new, old in enumerate(own)}
         expected = [[place[u], place[v]] for u, v in graph.edges().tolist() if u in place and v in place]
         assert rest.edges(g).tolist() == expected
-        assert rest.colour_names(g) == tuple(graph.colour_names()[v] for v in own)
+        assert rest.color_names(g) == tuple(graph.color_names()[v] for v in own)
     assert (rest.y == graphs.y).all()
 
 
@@ -136,13 +131,13 @@ def test_intervals_cover_the_expected_density(graphon, width):
 
 
 def test_the_predicted_gap_is_exceeded_as_often_as_it_says():
-    train, test = draw(LOPSIDED, 60, 200, 8, COLOURS), draw(LOPSIDED, 100, 200, 9, COLOURS)
+    train, test = draw(LOPSIDED, 60, 200, 8, COLORS), draw(LOPSIDED, 100, 200, 9, COLORS)
     found = density_intervals(train, (1, 2, 3))
     measured = density_gap(train, test, (1, 2, 3), paired=True).values
     for delta in (0.05, 0.2):
         share = (measured > found.predicted_gap(100, delta)).mean()
         assert 0.4 * delta < share < 1.8 * delta
-    assert found.predicted_gap(100).max() < 0.4 * epsilon_reached(3, 60, 100, colours=3, up_to=True, kind="hoeffding")
+    assert found.predicted_gap(100).max() < 0.4 * epsilon_reached(3, 60, 100, colors=3, up_to=True, kind="hoeffding")
 
 
 def test_groups_do_not_follow_the_hidden_variables_of_graphs_with_the_same_seed():
@@ -163,17 +158,17 @@ def test_predictions_are_the_same_for_the_same_seed_and_never_above_one():
 def sbm_twins(n=100):
     classes = [az.BlockModel(within=(0.2, 0.2), between=p) for p in (0.1, 0.3)]
     shares = [({"red": r, "blue": 1 - r}, {"green": r, "yellow": 1 - r}) for r in (0.9, 0.1)]
-    train, test = (az.Environment(sizes=(n,), colours=c) for n, c in zip((20, 40), shares, strict=True))
+    train, test = (az.Environment(sizes=(n,), colors=c) for n, c in zip((20, 40), shares, strict=True))
     return az.sample_twins(classes, train, test, n, seed=0)
 
 
-def test_densities_are_nearly_invariant_counts_and_colours_are_not():
+def test_densities_are_nearly_invariant_counts_and_colors_are_not():
     twins = sbm_twins()
     edges = invariance_gap(lambda graphs: graphs.edge_counts, twins)
-    plain = invariance_gap(lambda graphs: az.count(graphs, 3, colours=False).densities().toarray(), twins)
-    coloured = invariance_gap(lambda graphs: az.count(graphs, 1).densities().toarray(), twins)
-    assert plain.ratio < 1 < coloured.ratio < edges.ratio
-    assert coloured.mean > 0.4  # red is .45 of the vertices in training and .05 in test, and chance adds to it
+    plain = invariance_gap(lambda graphs: az.count(graphs, 3, colors=False).densities().toarray(), twins)
+    colored = invariance_gap(lambda graphs: az.count(graphs, 1).densities().toarray(), twins)
+    assert plain.ratio < 1 < colored.ratio < edges.ratio
+    assert colored.mean > 0.4  # red is .45 of the vertices in training and .05 in test, and chance adds to it
     assert plain.gaps.shape == (100,)
 
 

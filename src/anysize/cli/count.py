@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.console import Console
 
-from anysize.cli.shared import MAX_SEED, check_out, console, errors, late_progress, parse_sizes, plain_errors, text_file
+from anysize.cli.shared import (
+    MAX_SEED,
+    check_out,
+    console,
+    errors,
+    late_progress,
+    parse_sizes,
+    plain_errors,
+    text_file,
+)
 
 if TYPE_CHECKING:
     from anysize.counting.counts import Counts, Over
@@ -31,7 +40,7 @@ def count(
         Path, typer.Argument(help="TU folder or zip, edge list (.txt, .txt.gz), folder of edge lists or CSV matrices.")
     ],
     k: Annotated[str, typer.Option("--k", help="Pattern size 1..7, or several: 5, 3,4 or 1-4.")] = "4",
-    colours: Annotated[bool, typer.Option("--colours/--no-colours", help="Tell vertices apart by colour.")] = True,
+    colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Tell vertices apart by color.")] = True,
     over: Annotated[Denominator, typer.Option(help="What densities are shares of.")] = Denominator.subsets,
     format: Annotated[
         Format | None, typer.Option(help="How to write the table; else as --out ends, or text. npz keeps all.")
@@ -53,14 +62,14 @@ def count(
 ) -> None:
     """Count the connected induced patterns of the graphs in a file."""
     with plain_errors():
-        from anysize import count, read
+        from anysize import count, read_graphs
 
         form = _form(format, json, out)
         check_out(out)
-        graphs = read(file)
+        graphs = read_graphs(file)
         with _on(cluster), late_progress("counting") as report:
             counts = count(
-                graphs, parse_sizes(k), colours, method, samples=samples, rel_error=rel_error, seed=seed,
+                graphs, parse_sizes(k), colors, method, samples=samples, rel_error=rel_error, seed=seed,
                 budget_s=budget, max_memory=max_memory, store=store, threads=threads, progress=report,
                 errors="skip" if skip else "raise",
             )  # fmt: skip
@@ -78,9 +87,9 @@ def patterns(
     with plain_errors():
         import json as writer
 
-        from anysize.patterns import catalogue
+        from anysize.patterns.pattern import catalog
 
-        listed = catalogue(k)
+        listed = catalog(k)
         if json:
             fields = [{"name": p.name, "edges": p.edges, "automorphisms": p.automorphisms} for p in listed]
             print(writer.dumps(fields))
@@ -98,7 +107,7 @@ def patterns(
 def demo() -> None:
     """Count the patterns of a few built-in graphs: a first look."""
     with plain_errors():
-        from anysize.demo import show
+        from anysize.cli.demo import show
 
         show(console)
 
@@ -131,23 +140,23 @@ def _on(address: str | None) -> Iterator[None]:
 
 
 def _write(counts: Counts, over: Over, form: Format, out: Path | None, top: int, title: str) -> None:
-    from anysize import output
+    from anysize.cli import count_output
 
     if form is Format.parquet:
-        output.write_parquet(counts, over, str(out))
+        count_output.write_parquet(counts, over, str(out))
     elif form is Format.npz:
         assert out is not None
         counts.save(out)
     else:
         with text_file(out) as file:
             if form is Format.csv:
-                output.write_csv(counts, over, file)
+                count_output.write_csv(counts, over, file)
             elif form is Format.json:
-                output.write_json(counts, over, file)
+                count_output.write_json(counts, over, file)
             else:
                 printer = Console(file=file, width=110) if out is not None else console
                 printer.print(f"{title}: {len(counts.columns)} patterns", highlight=False, markup=False)
-                printer.print(output.summary(counts, over, top))
+                printer.print(count_output.summary(counts, over, top))
                 if len(counts.columns) > top:
                     printer.print(f"The {top} most common of {len(counts.columns)}; --top shows more.", highlight=False)
     if out is not None:

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anysize.cli.shared import MAX_SEED, check_out, console, errors, late_progress, plain_errors, read_labels, text_file
+from anysize.cli.shared import (
+    MAX_SEED,
+    check_out,
+    console,
+    errors,
+    late_progress,
+    plain_errors,
+    read_labels,
+    text_file,
+)
 
 if TYPE_CHECKING:
     from anysize.diagnosis import Diagnosis
@@ -17,7 +26,7 @@ def diagnose(
     train: Annotated[Path, typer.Argument(help="Training graphs: whatever anysize count reads; classes are used.")],
     new: Annotated[Path, typer.Argument(help="The graphs to predict on; classes are not looked at.")],
     k: Annotated[int, typer.Option("--k", help="Patterns of up to so many vertices, 2..7.")] = 4,
-    colours: Annotated[bool, typer.Option("--colours/--no-colours", help="Look at the colours of vertices.")] = True,
+    colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Look at the colors of vertices.")] = True,
     labels: Annotated[
         Path | None, typer.Option(help="A text file with the classes of TRAIN: one per line, or 'graph name,class'.")
     ] = None,
@@ -26,17 +35,17 @@ def diagnose(
     html: Annotated[Path | None, typer.Option(help="Write the report as a page, too.")] = None,
     json: Annotated[bool, typer.Option("--json", help="One line of JSON, for programs.")] = False,
 ) -> None:
-    """Say how new graphs differ from training graphs, and which method to use: sizes, colours, densities, label."""
+    """Say how new graphs differ from training graphs, and which method to use: sizes, colors, densities, label."""
     with plain_errors():
-        from anysize import read
+        from anysize import read_graphs
         from anysize.diagnosis import diagnose
 
         check_out(html, "--html")
-        ours, theirs = read(train), read(new)
+        ours, theirs = read_graphs(train), read_graphs(new)
         if labels is not None:
             ours = ours.with_y(read_labels(labels, ours))
         with late_progress("diagnosing") as report:
-            found = diagnose(ours, theirs, k, colours=colours, level=level, seed=seed, progress=report)
+            found = diagnose(ours, theirs, k, colors=colors, level=level, seed=seed, progress=report)
         if html is not None:
             with text_file(html) as file:
                 file.write(found.to_html())

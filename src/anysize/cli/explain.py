@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anysize.cli.shared import check_out, console, errors, note, plain_errors, read_graphs
-from anysize.writing import aside
+from anysize._files import aside
+from anysize.cli.shared import check_out, console, errors, note, plain_errors, read_input
 
 if TYPE_CHECKING:
-    from anysize.classifier import GraphClassifier
-    from anysize.explain import Explanation
-    from anysize.graphs import GraphSet
+    from anysize.estimators.classifier import GraphClassifier
+    from anysize.estimators.explain import Explanation
+    from anysize.graphs.graphset import GraphSet
 
 SHOWN = 5  # graphs that are explained as text unless one is named
 PICTURES = (".png", ".svg", ".pdf")
@@ -34,30 +34,30 @@ def explain(
     reference: Annotated[
         Path | None, typer.Option(help="Graphs to compare with, such as the training graphs: more or less than there.")
     ] = None,
-    colours: Annotated[bool, typer.Option("--colours/--no-colours", help="Tell vertices apart by colour.")] = True,
+    colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Tell vertices apart by color.")] = True,
     top: Annotated[int, typer.Option(help="How many patterns.", min=1)] = 10,
     format: Annotated[FormatOption, typer.Option(help="What to print.")] = FormatOption.text,
     out: Annotated[Path | None, typer.Option(help="Draw the explanation of one graph: .png, .svg or .pdf.")] = None,
 ) -> None:
     """Say which patterns speak for the class that a model gives to a graph, and how strongly."""
     with plain_errors():
-        from anysize import load
+        from anysize import load_model
 
         check_out(out)
         if out is not None and out.suffix.lower() not in PICTURES:
             raise ValueError(f"--out names a picture that ends in {', '.join(PICTURES)}; got {out}.")
         if graphs is None and (graph is not None or reference is not None or out is not None):
             raise ValueError("--graph, --reference and --out are about the explanation of a graph: give graphs too.")
-        classifier = load(model)
+        classifier = load_model(model)
         if graphs is None:
             _weights(classifier, top, format)
             return
-        found = read_graphs(graphs, colours)
+        found = read_input(graphs, colors)
         rows = _chosen(found, graph, graphs)
         if out is not None and len(rows) != 1:
             raise ValueError(f"--out draws the explanation of one graph and {graphs} has {len(rows)}: add --graph.")
         few = rows if format is FormatOption.json else rows[:SHOWN]
-        compared = None if reference is None else read_graphs(reference, colours)
+        compared = None if reference is None else read_input(reference, colors)
         told = {_name(found, row): classifier.explain(found[row], compared) for row in few}
         _show(told, top, format)
         if len(few) < len(rows):
@@ -99,7 +99,7 @@ def _weights(model: GraphClassifier, top: int, format: FormatOption) -> None:
     """The strongest patterns of the model itself, for every class."""
     import numpy as np
 
-    from anysize.explain import pattern_weights
+    from anysize.estimators.explain import pattern_weights
 
     patterns, weights = pattern_weights(model.ensemble_)
     order = np.argsort(-np.abs(weights).max(axis=1), kind="stable")[:top]

@@ -20,14 +20,14 @@ from anysize.cli.shared import (
     note,
     parse_sizes,
     plain_errors,
-    read_graphs,
+    read_input,
     read_labels,
     text_file,
 )
 
 if TYPE_CHECKING:
-    from anysize.classifier import GraphClassifier
-    from anysize.graphs import GraphSet
+    from anysize.estimators.classifier import GraphClassifier
+    from anysize.graphs.graphset import GraphSet
 
 LATE = 2.0  # seconds before progress is shown
 OPTIONS = {  # parameters of GraphClassifier that --set must not change behind the back of an option
@@ -62,7 +62,7 @@ def fit(
     validation: Annotated[
         float | None, typer.Option(help="Share of the graphs held out to choose the epoch; else as the recipe needs.")
     ] = None,
-    colours: Annotated[bool, typer.Option("--colours/--no-colours", help="Tell vertices apart by colour.")] = True,
+    colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Tell vertices apart by color.")] = True,
     metric: Annotated[MetricOption, typer.Option(help="What scores are.")] = MetricOption.accuracy,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="Any other parameter of GraphClassifier, as name=value.")
@@ -71,11 +71,11 @@ def fit(
     store: Annotated[Path | None, typer.Option(help="A folder that keeps counts and saves counting twice.")] = None,
     json: Annotated[bool, typer.Option("--json", help="One line of JSON, for programs.")] = False,
 ) -> None:
-    """Train a classifier on labelled graphs and write it to a file."""
+    """Train a classifier on labeled graphs and write it to a file."""
     with plain_errors():
         from anysize import GraphClassifier
+        from anysize._progress import progress_bars
         from anysize.experiments.configurations import parse_setting
-        from anysize.progress import progress_bars
 
         others = dict(parse_setting(text) for text in set_ or ())
         model = GraphClassifier(
@@ -84,7 +84,7 @@ def fit(
         )  # fmt: skip
         _set(model, others)
         check_out(out)
-        graphs = read_graphs(train, colours)
+        graphs = read_input(train, colors)
         if labels is not None:
             graphs = graphs.with_y(read_labels(labels, graphs))
         if graphs.y is None:
@@ -105,18 +105,18 @@ def fit(
 def predict(
     model: Annotated[Path, typer.Argument(help="A file that anysize fit wrote.")],
     new: Annotated[Path, typer.Argument(help="Graphs to classify: whatever anysize count reads.")],
-    colours: Annotated[bool, typer.Option("--colours/--no-colours", help="Tell vertices apart by colour.")] = True,
+    colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Tell vertices apart by color.")] = True,
     out: Annotated[Path | None, typer.Option(help="Write here, not to the screen.")] = None,
     store: Annotated[Path | None, typer.Option(help="A folder that keeps counts and saves counting twice.")] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object instead of CSV.")] = False,
 ) -> None:
     """Classify graphs: a line of CSV for each, with its class and the probability of every class."""
     with plain_errors():
-        from anysize import load
+        from anysize import load_model
 
         check_out(out)
-        classifier = load(model).set_params(store=store, verbose=1)
-        graphs = read_graphs(new, colours)
+        classifier = load_model(model).set_params(store=store, verbose=1)
+        graphs = read_input(new, colors)
         chances = classifier.predict_proba(graphs)
         chosen = classifier.classes_[chances.argmax(axis=1)].tolist()
         classes = classifier.classes_.tolist()
@@ -162,7 +162,7 @@ def methods(
 
 
 def _described() -> Iterator[dict[str, Any]]:
-    from anysize.methods import METHODS, register_elsewhere
+    from anysize.methods.catalog import METHODS, register_elsewhere
 
     register_elsewhere()
     for method in METHODS.values():
@@ -181,7 +181,7 @@ def _described() -> Iterator[dict[str, Any]]:
 
 
 def _set(model: GraphClassifier, others: dict[str, Any]) -> None:
-    from anysize.methods import find_method
+    from anysize.methods.catalog import find_method
 
     known, own = model.get_params(), find_method(model.method).settable
     for name, value in others.items():
@@ -257,7 +257,7 @@ def _learned(model: GraphClassifier, graphs: GraphSet) -> Iterator[str]:
     """The patterns by which the classes are known, for models that can say so."""
     import numpy as np
 
-    from anysize.explain import voices
+    from anysize.estimators.explain import voices
     from anysize.methods.neural import FittedGamma
 
     if not all(isinstance(part, FittedGamma) and part.stack.model.head.linear for part in model.ensemble_.parts):
@@ -283,4 +283,4 @@ def _tell_score(model: GraphClassifier, graphs: GraphSet, chosen: list[Any]) -> 
     from anysize.tasks.metrics import accuracy, mcc
 
     score = (accuracy if model.metric == "accuracy" else mcc)(graphs.y, chosen)
-    errors.print(f"{model.metric} on these {len(graphs)} labelled graphs: {score:.3f}", highlight=False, markup=False)
+    errors.print(f"{model.metric} on these {len(graphs)} labeled graphs: {score:.3f}", highlight=False, markup=False)

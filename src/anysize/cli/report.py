@@ -18,15 +18,15 @@ LATE = 2.0  # seconds before progress is shown
 def report(
     records: Annotated[Path, typer.Option(help="The folder with the records of sweeps.")] = FOLDER,
     out: Annotated[Path, typer.Option(help="The page to write.")] = PAGE,
-    tasks: Annotated[str | None, typer.Option(help="Which tasks, e.g. sbm-20,sbm-colour; else all.")] = None,
+    tasks: Annotated[str | None, typer.Option(help="Which tasks, e.g. sbm-20,sbm-color; else all.")] = None,
     data_dir: Annotated[Path | None, typer.Option(help="Folder with data files; else ANYSIZE_DATA.")] = None,
     fits: Annotated[bool, typer.Option(help="Fit two small models per synthetic task for the figures.")] = True,
     json: Annotated[bool, typer.Option("--json", help="One line of JSON about the page, for programs.")] = False,
 ) -> None:
     """Write one self-contained HTML page from stored records: tables, figures, what was run when."""
     with plain_errors():
-        from anysize.experiments.store import RecordStore
-        from anysize.progress import progress_bars
+        from anysize._progress import progress_bars
+        from anysize.experiments.record_store import RecordStore
 
         if records != FOLDER and not records.is_dir():
             raise ValueError(f"--records takes a folder with the records of sweeps; there is no folder {records}.")
@@ -35,7 +35,7 @@ def report(
         if names is not None and not names:
             raise ValueError("--tasks takes at least one task, such as --tasks sbm-20; got none.")
         try:
-            from anysize.experiments.report import make_report
+            from anysize.experiments.report.build import make_report
         except ModuleNotFoundError as error:
             if error.name is None or not error.name.startswith("matplotlib"):
                 raise

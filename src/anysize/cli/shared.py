@@ -15,11 +15,11 @@ from typing import IO, TYPE_CHECKING, Any
 import typer
 from rich.console import Console
 
-from anysize.errors import TaskError
-from anysize.writing import aside, unwritable
+from anysize._errors import TaskError
+from anysize._files import aside, unwritable
 
 if TYPE_CHECKING:
-    from anysize.graphs import GraphSet
+    from anysize.graphs.graphset import GraphSet
 
 MAX_SEED = 2**32 - 1  # the largest that numpy, scikit-learn and torch all take
 _ALLOCATION = re.compile(  # as torch and numpy put it
@@ -162,12 +162,12 @@ def parse_sizes(text: str) -> list[int]:
     return sizes
 
 
-def read_graphs(file: Path, colours: bool) -> GraphSet:
-    """The graphs of a file, with their colours or without."""
-    from anysize import read
+def read_input(file: Path, colors: bool) -> GraphSet:
+    """The graphs of a file, with their colors or without."""
+    from anysize import read_graphs
 
-    graphs = read(file)
-    return graphs if colours else graphs.without_colours()
+    graphs = read_graphs(file)
+    return graphs if colors else graphs.without_colors()
 
 
 def read_labels(file: Path, graphs: GraphSet) -> list[Any]:

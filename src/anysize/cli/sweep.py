@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from anysize.experiments.run import Result
-    from anysize.tasks import Task
+    from anysize.tasks.task import Task
 
 LATE = 2.0  # seconds before progress is shown
 RECORDS = Path("results/records")
@@ -34,7 +34,7 @@ class GridName(StrEnum):
 
 
 def run(
-    task: Annotated[str, typer.Argument(help="One of anysize tasks, or a file of labelled graphs to split by size.")],
+    task: Annotated[str, typer.Argument(help="One of anysize tasks, or a file of labeled graphs to split by size.")],
     method: Annotated[str, typer.Option(help="One of anysize methods.")] = "gamma-gin",
     data: Annotated[str | None, typer.Option(help="published, or the seed of fresh data.")] = None,
     seeds: Annotated[int, typer.Option(help="How many models, with seeds from 0 on.", min=1)] = 10,
@@ -55,14 +55,14 @@ def run(
 ) -> None:
     """Train a method on a task with some seeds and show its scores beside the published ones: one cell of a table."""
     with plain_errors():
+        from anysize._progress import progress_bars
         from anysize.experiments.configurations import parse_setting
         from anysize.experiments.run import run as run_cell
-        from anysize.progress import progress_bars
-        from anysize.tasks import parse_data
+        from anysize.tasks.task import parse_data
 
         with progress_bars(after=LATE, keep=False) as report:
             result = run_cell(
-                task if labels is None else _labelled(task, labels), method,
+                task if labels is None else _labeled(task, labels), method,
                 data=None if data is None else parse_data(data), seeds=seeds, recipe=recipe.value,
                 settings=dict(parse_setting(text) for text in set_ or ()), device=device, data_dir=data_dir,
                 store=store, report=report, metric=None if metric is None else metric.value,
@@ -73,11 +73,11 @@ def run(
             _show(result)
 
 
-def _labelled(file: str, labels: Path) -> Task:
+def _labeled(file: str, labels: Path) -> Task:
     """The graphs of a file with classes from another one, split by size."""
-    from anysize import read, size_split
+    from anysize import read_graphs, size_split
 
-    graphs = read(file)
+    graphs = read_graphs(file)
     return size_split(graphs.with_y(read_labels(labels, graphs)), name=Path(file).stem)
 
 
@@ -120,10 +120,10 @@ def sweep(
     with plain_errors():
         from anysize.experiments.command import names, sentences
         from anysize.experiments.configurations import parse_setting
-        from anysize.experiments.display import shown_progress
         from anysize.experiments.plan import make_plan
         from anysize.experiments.sweep import fill_store
         from anysize.experiments.sweep import sweep as carry_out
+        from anysize.experiments.sweep_progress import shown_progress
 
         plan = make_plan(
             targets, None if methods is None else names(methods), grid=None if grid is None else grid.value,

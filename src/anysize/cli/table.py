@@ -12,7 +12,7 @@ import typer
 from anysize.cli.shared import check_out, console, errors, note, plain_errors, split_names, text_file
 
 if TYPE_CHECKING:
-    from anysize.experiments.notes import GridSize
+    from anysize.experiments.tables.notes import GridSize
 
 FOLDER = Path("results/records")
 
@@ -34,16 +34,17 @@ def table(
     ] = RuleName.paper,
     data: Annotated[str, typer.Option(help="published, fresh (means over data sets), seed:7, or all.")] = "all",
     splits: Annotated[str | None, typer.Option(help="Which scores, e.g. validation,test.")] = None,
-    tasks: Annotated[str | None, typer.Option(help="Which tasks, e.g. sbm-20,sbm-colour.")] = None,
+    tasks: Annotated[str | None, typer.Option(help="Which tasks, e.g. sbm-20,sbm-color.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write here, not to the screen.")] = None,
     json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
     """Show a table of the paper from stored records, beside the published numbers."""
     with plain_errors():
-        from anysize.experiments.formats import render, text
-        from anysize.experiments.layout import TABLES
-        from anysize.experiments.store import RecordStore
-        from anysize.experiments.tables import build_table
+        from anysize.experiments.record_store import RecordStore
+        from anysize.experiments.tables.build import build_table
+        from anysize.experiments.tables.formats import text
+        from anysize.experiments.tables.layout import TABLES
+        from anysize.experiments.tables.render import render
 
         if records != FOLDER and not records.is_dir():
             raise ValueError(f"--records takes a folder with the records of sweeps; there is no folder {records}.")
@@ -70,7 +71,7 @@ def table(
 
 def check_tasks(names: Iterable[str] | None, recorded: set[str]) -> None:
     """Refuse names that no task has; tasks of which there are records need not be ours."""
-    from anysize.tasks import find_task
+    from anysize.tasks.catalog import find_task
 
     for name in names or ():
         if name not in recorded:
@@ -80,10 +81,10 @@ def check_tasks(names: Iterable[str] | None, recorded: set[str]) -> None:
 def grid_size() -> GridSize | None:
     """The sizes of the paper's grids, where the methods can be imported."""
     try:
-        import anysize.methods  # noqa: F401
+        import anysize.methods.catalog  # noqa: F401
     except ImportError:
         note("the foot does not say which grids were reduced: that needs pip install 'anysize[learn]'.")
         return None
-    from anysize.experiments.grids import paper_grid_size
+    from anysize.experiments.tables.build import paper_grid_size
 
     return paper_grid_size

@@ -15,7 +15,8 @@ from anysize.cli.shared import MAX_SEED, console, plain_errors
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from anysize.tasks import Data, Summary, Task
+    from anysize.tasks.describe import SplitSummary
+    from anysize.tasks.task import Data, Task
 
 ENVIRONMENTS_SHOWN = 6  # every size is an environment: thinned graphs have many
 
@@ -29,7 +30,9 @@ def tasks(
 ) -> None:
     """List the tasks, or show what one of them consists of: sizes, classes and environments of its graphs."""
     with plain_errors():
-        from anysize.tasks import TASKS, describe, find_task, parse_data, register_elsewhere, shift
+        from anysize.tasks.catalog import TASKS, find_task, register_elsewhere
+        from anysize.tasks.describe import describe, shift
+        from anysize.tasks.task import parse_data
 
         if name is None:
             if data is not None or data_dir is not None:
@@ -64,7 +67,7 @@ def _show_all(listed: list[Task], json: bool) -> None:
     console.print("anysize tasks NAME shows the graphs of one.", highlight=False)
 
 
-def _show_one(task: Task, data: Data, sets: Sequence[Summary], shift: str) -> None:
+def _show_one(task: Task, data: Data, sets: Sequence[SplitSummary], shift: str) -> None:
     sizes = task.k if isinstance(task.k, int) else " or ".join(map(str, task.k))
     kind = "published data" if data == "published" else f"fresh data, seed {data}"
     chosen = "stratified folds" if task.protocol == "folds" else "a validation set"
@@ -75,7 +78,7 @@ def _show_one(task: Task, data: Data, sets: Sequence[Summary], shift: str) -> No
     console.print(shift, highlight=False, markup=False)
 
 
-def _table(sets: Sequence[Summary]) -> Table:
+def _table(sets: Sequence[SplitSummary]) -> Table:
     """Sets as columns: graphs, sizes, edges, then the share and number of each class, then environments."""
     from rich import box
     from rich.table import Table
@@ -100,7 +103,7 @@ def _table(sets: Sequence[Summary]) -> Table:
     return table
 
 
-def _span(one: Summary) -> str:
+def _span(one: SplitSummary) -> str:
     if one.smallest == one.largest:
         return f"{one.smallest}"
     return f"{one.smallest}-{one.largest}, mean {one.mean_size:.1f}"

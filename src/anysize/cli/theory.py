@@ -10,14 +10,14 @@ from rich.table import Table
 from anysize.cli.shared import MAX_SEED, console, late_progress, plain_errors
 
 if TYPE_CHECKING:
-    from anysize.theory.summary import BoundRow, Summary
+    from anysize.theory.summary import BoundRow, TheorySummary
 
 
 def theory(
     k: Annotated[int, typer.Option("--k", help="Pattern size 1..7.")] = 4,
     train_size: Annotated[int, typer.Option(help="Vertices of the training graphs.")] = 80,
     test_size: Annotated[int, typer.Option(help="Vertices of the test graphs.")] = 140,
-    colours: Annotated[int, typer.Option(help="How many colours vertices have.")] = 1,
+    colors: Annotated[int, typer.Option(help="How many colors vertices have.")] = 1,
     epsilon: Annotated[float, typer.Option(help="The gap of densities for which bounds are shown.")] = 0.5,
     delta: Annotated[float, typer.Option(help="The probability for which sizes and gaps are shown.")] = 0.05,
     pairs: Annotated[int, typer.Option(help="Pairs of graphs to measure gaps on; 0 for none.")] = 50,
@@ -26,11 +26,11 @@ def theory(
 ) -> None:
     """Say what Theorem 1 promises at these sizes, beside the gaps that are measured there."""
     with plain_errors():
-        from anysize.theory.summary import summarise
+        from anysize.theory.summary import summarize
 
         with late_progress("measuring") as report:
-            summary = summarise(
-                k, train_size, test_size, colours,
+            summary = summarize(
+                k, train_size, test_size, colors,
                 epsilon=epsilon, delta=delta, pairs=pairs, seed=seed, progress=report,
             )  # fmt: skip
         if json:
@@ -42,10 +42,10 @@ def theory(
         _show(summary)
 
 
-def _show(summary: Summary) -> None:
+def _show(summary: TheorySummary) -> None:
     from anysize.theory.summary import TITLES
 
-    one = "1 colour" if summary.colours == 1 else f"{summary.colours} colours"
+    one = "1 color" if summary.colors == 1 else f"{summary.colors} colors"
     console.print(
         f"Gaps of densities between graphs of {summary.train_size} and {summary.test_size} vertices, "
         f"k = {summary.k}, {one}",

@@ -11,9 +11,9 @@ from scipy.sparse import csr_array
 
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
-from anysize.counting.estimates import Sampling
-from anysize.orbits import MAX_SIZE
-from anysize.patterns import catalogue, class_table, representatives
+from anysize.counting.sampling.intervals import Sampling
+from anysize.patterns.orbits import MAX_SIZE
+from anysize.patterns.pattern import catalog, class_table, representatives
 
 
 class ArrowTables(NamedTuple):
@@ -40,7 +40,7 @@ ESTIMATES = ("standard_error", "hits")
 
 
 def cell_schema(sampled: bool = False) -> Any:
-    """The types of a row: a number for each graph, its pattern by name, by code and colours, by size; the copies."""
+    """The types of a row: a number for each graph, its pattern by name, by code and colors, by size; the copies."""
     pa = pyarrow()
     word = pa.dictionary(pa.int32(), pa.string())
     kinds = {
@@ -49,7 +49,7 @@ def cell_schema(sampled: bool = False) -> Any:
         "pattern": word,
         "size": pa.uint8(),
         "code": pa.uint32(),
-        "colours": word,
+        "colors": word,
         "copies": pa.float64() if sampled else pa.int64(),
     }
     if sampled:
@@ -82,7 +82,7 @@ def to_arrow(counts: Counts, first: int) -> ArrowTables:
         "pattern": _coded(patterns["pattern"], place),
         "size": size[place],
         "code": code[place],
-        "colours": _coded(patterns["colours"], place),
+        "colors": _coded(patterns["colors"], place),
         "copies": matrix.data,
     }
     if sampling is not None:  # the same cells in the same order
@@ -100,9 +100,9 @@ def _patterns(counts: Counts) -> Any:
         "pattern": pa.array([pattern.name for pattern in counts.patterns], pa.string()),
         "size": columns.size,
         "code": code,
-        "colours": pa.array([p.colours and json.dumps(p.colours) for p in counts.patterns], pa.string()),
+        "colors": pa.array([p.colors and json.dumps(p.colors) for p in counts.patterns], pa.string()),
     }
-    about: dict[str, Any] = {"coloured": columns.colours is not None, "palette": counts.palette, "log": counts.log}
+    about: dict[str, Any] = {"colored": columns.colors is not None, "palette": counts.palette, "log": counts.log}
     if counts.sampling is not None:
         about["sampled"] = counts.sampling.k
     return pa.table(table).replace_schema_metadata({"anysize": json.dumps(about)})
@@ -132,7 +132,7 @@ def from_arrow(tables: ArrowTables, first: int) -> Counts:
     sampling = None
     if "samples" in graphs.column_names:
         k = _about(patterns)["sampled"]
-        rates = graphs["rates"].combine_chunks().flatten().to_numpy().reshape(len(graphs), len(catalogue(k)))
+        rates = graphs["rates"].combine_chunks().flatten().to_numpy().reshape(len(graphs), len(catalog(k)))
         cliques = graphs["exact_cliques"].to_numpy()
         own = matrix("hits"), matrix("standard_error"), rates, graphs["samples"].to_numpy(), cliques
         sampling = Sampling(k, *own)
@@ -155,13 +155,13 @@ def columns_from_arrow(patterns: Any) -> Columns:
     place = np.zeros(len(size), np.int16)
     for k in np.unique(size):
         place[size == k] = class_table(int(k))[code[size == k]]
-    if not about["coloured"]:
+    if not about["colored"]:
         return Columns(size, place)
     position = {name: code for code, name in enumerate(about["palette"])}
-    colours = np.zeros((len(size), MAX_SIZE), np.uint16)
-    for row, names in enumerate(patterns["colours"].to_pylist()):
-        colours[row, : size[row]] = [position[name] for name in json.loads(names)]
-    return Columns(size, place, colours, tuple(about["palette"]))
+    colors = np.zeros((len(size), MAX_SIZE), np.uint16)
+    for row, names in enumerate(patterns["colors"].to_pylist()):
+        colors[row, : size[row]] = [position[name] for name in json.loads(names)]
+    return Columns(size, place, colors, tuple(about["palette"]))
 
 
 def _about(patterns: Any) -> Any:

@@ -12,13 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from anysize.colours import ColourName
+from anysize._typing import IntArray
 from anysize.counting.columns import Columns, unite
-from anysize.counting.estimates import Sampling
-from anysize.flat import rows_of
-from anysize.patterns import Pattern
+from anysize.counting.sampling.intervals import Sampling
+from anysize.graphs.colors import ColorName
+from anysize.graphs.ragged import rows_of
+from anysize.patterns.pattern import Pattern
 
-IntArray = NDArray[np.int64]
 Over = Literal["subsets", "maps", "connected"]
 OVER: tuple[Over, ...] = ("subsets", "maps", "connected")
 
@@ -30,7 +30,7 @@ class Counts:
     """Induced copies of patterns (columns) in graphs (rows).
 
     ``matrix`` is a scipy ``csr_array`` of int64, ``columns`` says what its columns are, ``sizes`` holds the
-    vertices of each graph. Plain tables have the whole catalogue as columns, coloured ones the patterns that
+    vertices of each graph. Plain tables have the whole catalog as columns, colored ones the patterns that
     occur, both in canonical order. Labels and graph names are carried along from the graph set. A table of
     estimates (``method="sample"``) has a float matrix, and `standard_errors`, `hits` and `interval`.
     """
@@ -49,8 +49,8 @@ class Counts:
         return self.columns.patterns
 
     @property
-    def palette(self) -> tuple[ColourName, ...]:
-        """The colour names that patterns may use; empty in a plain table."""
+    def palette(self) -> tuple[ColorName, ...]:
+        """The color names that patterns may use; empty in a plain table."""
         return self.columns.palette
 
     @property
@@ -61,7 +61,7 @@ class Counts:
         return len(self.sizes)
 
     def __repr__(self) -> str:
-        kinds = "plain" if self.columns.colours is None else "coloured"
+        kinds = "plain" if self.columns.colors is None else "colored"
         sizes = ", ".join(str(k) for k in np.unique(self.columns.size))
         kinds = kinds if self.sampling is None else f"sampled {kinds}"
         return f"Counts({len(self)} graphs x {len(self.columns)} {kinds} patterns, k = {sizes or '-'})"
@@ -102,7 +102,7 @@ class Counts:
     def align(self, reference: Counts | Sequence[Pattern]) -> Counts:
         """The same graphs over the columns of another table (or over these patterns), in that order.
 
-        Patterns are matched by their edges and colour names. Those the reference lacks are left out, and
+        Patterns are matched by their edges and color names. Those the reference lacks are left out, and
         those that do not occur here have zero columns.
         """
         target = reference.columns if isinstance(reference, Counts) else Columns.of(reference)
@@ -118,19 +118,19 @@ class Counts:
 
         return self._with_columns(target, moved)
 
-    def without_colours(self) -> Counts:
-        """The same graphs over plain patterns of the same sizes, copies summed over the colours.
+    def without_colors(self) -> Counts:
+        """The same graphs over plain patterns of the same sizes, copies summed over the colors.
 
         Examples:
             >>> import anysize as az
-            >>> path = az.GraphSet.from_edges([(0, 1), (1, 2)], colours=["C", "C", "O"])
-            >>> az.count(path, k=2).without_colours().matrix.toarray().tolist()  # C-C and C-O
+            >>> path = az.GraphSet.from_edges([(0, 1), (1, 2)], colors=["C", "C", "O"])
+            >>> az.count(path, k=2).without_colors().matrix.toarray().tolist()  # C-C and C-O
             [[2]]
         """
-        if self.columns.colours is None:
+        if self.columns.colors is None:
             return self
         if self.sampling is not None:
-            raise ValueError("errors of sampled counts do not add up over colours; sample again with colours=False")
+            raise ValueError("errors of sampled counts do not add up over colors; sample again with colors=False")
         plain = unite([Columns.plain(int(k)) for k in np.unique(self.columns.size)] or [Columns.plain(1)])[0]
         start = np.searchsorted(plain.size, self.columns.size)  # sizes go up, and places from 0 on within a size
         into = csr_array(
@@ -138,7 +138,7 @@ class Counts:
             shape=(len(start), len(plain)),
         )
         if len(start) and (self.matrix.astype(np.float64) @ into).max() >= 2**63:
-            raise OverflowError("the copies of a plain pattern, summed over its colours, exceed a 64-bit integer")
+            raise OverflowError("the copies of a plain pattern, summed over its colors, exceed a 64-bit integer")
         return self._with_columns(plain, lambda matrix: csr_array(matrix @ into))
 
     def top(self, n: int) -> Counts:
@@ -173,12 +173,12 @@ class Counts:
             data = np.concatenate([part.data for part in parts])
             return csr_array((data, (row, column)), shape=(int(first[-1]), len(columns)))
 
-        labelled, named = all(t.y is not None for t in tables), all(t.names is not None for t in tables)
+        labeled, named = all(t.y is not None for t in tables), all(t.names is not None for t in tables)
         return Counts(
             stacked([table.matrix for table in tables]),
             columns,
             np.concatenate([table.sizes for table in tables]),
-            np.concatenate([t.y for t in tables if t.y is not None]) if labelled else None,
+            np.concatenate([t.y for t in tables if t.y is not None]) if labeled else None,
             tuple(name for t in tables for name in t.names or ()) if named else None,
             tuple(dict.fromkeys(line for table in tables for line in table.log)),
             Sampling.stacked([table.sampling for table in tables], stacked),
@@ -213,7 +213,7 @@ class Counts:
         """Counts as shares, per pattern size k, in a graph of N vertices.
 
         ``subsets``: copies / C(N, k). ``maps``: copies * |Aut F| / (N)_k, the induced homomorphism density;
-        the symmetries respect colours. ``connected``: copies / number of connected k-subsets that this table
+        the symmetries respect colors. ``connected``: copies / number of connected k-subsets that this table
         holds. Quotients of integers, correctly rounded. A graph without any copy has a zero row, never NaN.
 
         Examples:
@@ -268,15 +268,15 @@ class Counts:
         return sparse.from_spmatrix(table, index=index, columns=header)
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the table as a numpy ``.npz`` archive without pickled objects; see `anysize.counting.archive`."""
-        from anysize.counting.archive import save
+        """Write the table as a numpy ``.npz`` archive without pickled objects; see `anysize.counting.counts_file`."""
+        from anysize.counting.counts_file import save
 
         save(self, path)
 
     @staticmethod
     def load(path: str | os.PathLike[str]) -> Counts:
         """Read a table that `save` wrote. Needs numpy and scipy alone."""
-        from anysize.counting.archive import load
+        from anysize.counting.counts_file import load
 
         return load(path)
 

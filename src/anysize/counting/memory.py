@@ -14,26 +14,27 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from anysize.counting.features import Features, Floats
-from anysize.counting.parallel import Chunk
-from anysize.patterns import catalogue
+from anysize._typing import FloatArray
+from anysize.counting.engines.threads import Chunk
+from anysize.counting.planner import Features
+from anysize.patterns.pattern import catalog
 
 UNITS = {"": 1, "b": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
 UNITS |= {f"{unit}b": size for unit, size in UNITS.items() if unit not in ("", "b")}
 UNITS |= {f"{unit}ib": 1024**power for power, unit in enumerate("kmgt", 1)}
 
-CELL = 60  # bytes of a cell of a coloured table, from the engine's lists to the merged table
+CELL = 60  # bytes of a cell of a colored table, from the engine's lists to the merged table
 KEPT = 0.5  # of the limit, at most, for what is kept; the rest is for the work
 
 
 class Need(NamedTuple):
     """Bytes, graph by graph."""
 
-    shared: Floats
-    thread: Floats
-    kept: Floats
+    shared: FloatArray
+    thread: FloatArray
+    kept: FloatArray
 
-    def work(self, threads: int) -> Floats:
+    def work(self, threads: int) -> FloatArray:
         """While a graph is counted by so many threads."""
         return np.asarray(self.shared + threads * self.thread, np.float64)
 
@@ -65,27 +66,27 @@ def written(amount: float) -> str:
     return f"{amount:.0f} bytes"
 
 
-def cells(f: Features, k: int) -> Floats:
+def cells(f: Features, k: int) -> FloatArray:
     """Patterns that occur in each graph, at most."""
-    if f.graphs.colours is None:
-        return np.full(len(f.n), float(len(catalogue(k))))
+    if f.graphs.colors is None:
+        return np.full(len(f.n), float(len(catalog(k))))
     most = f.sets(k) if k > 2 else f.n + f.edges
-    return np.asarray(np.minimum(most, coloured_patterns(k, f.colours)))
+    return np.asarray(np.minimum(most, colored_patterns(k, f.colors)))
 
 
-def coloured_patterns(k: int, colours: Floats) -> Floats:
-    """About how many patterns there are in so many colours: most colourings of a graph have no symmetry.
+def colored_patterns(k: int, colors: FloatArray) -> FloatArray:
+    """About how many patterns there are in so many colors: most colorings of a graph have no symmetry.
 
-    >>> [round(float(amount)) for amount in coloured_patterns(5, np.array([1.0, 8.0]))]  # there are 21 and 228,088
+    >>> [round(float(amount)) for amount in colored_patterns(5, np.array([1.0, 8.0]))]  # there are 21 and 228,088
     [21, 258430]
     """
-    labelled = sum(factorial(k) / pattern.automorphisms for pattern in catalogue(k))
-    return np.asarray(np.maximum(1.3 * labelled / factorial(k) * colours**k, len(catalogue(k)) * colours))
+    labeled = sum(factorial(k) / pattern.automorphisms for pattern in catalog(k))
+    return np.asarray(np.maximum(1.3 * labeled / factorial(k) * colors**k, len(catalog(k)) * colors))
 
 
-def _padded(f: Features) -> Floats:
-    """The compiled number of colours, about."""
-    return np.asarray(2 ** np.ceil(np.log2(np.maximum(f.colours, 1))))
+def _padded(f: Features) -> FloatArray:
+    """The compiled number of colors, about."""
+    return np.asarray(2 ** np.ceil(np.log2(np.maximum(f.colors, 1))))
 
 
 def _bitset(f: Features, k: int) -> Need:
@@ -93,7 +94,7 @@ def _bitset(f: Features, k: int) -> Need:
     return Need(np.zeros(len(f.n)), 8.5 * f.n * side + 64 * side, np.full(len(f.n), 700.0))
 
 
-def _triangles(f: Features) -> Floats:
+def _triangles(f: Features) -> FloatArray:
     return np.asarray(f.closed * f.edges / 3)
 
 
@@ -110,19 +111,19 @@ def _flip(f: Features, k: int) -> Need:
 
 
 def _flip_sparse(f: Features, k: int) -> Need:
-    colours = _padded(f)
+    colors = _padded(f)
     lists = 12 * _triangles(f)
     shared, thread = {4: (400, 60), 5: (1500, 250)}[k]
-    edges = (100 + 4 * colours) * f.edges
+    edges = (100 + 4 * colors) * f.edges
     return Need(
-        (100 + 4 * colours) * f.n + edges + lists + shared * colours**k,
-        (30 + 8 * colours) * f.n + thread * colours**k,
+        (100 + 4 * colors) * f.n + edges + lists + shared * colors**k,
+        (30 + 8 * colors) * f.n + thread * colors**k,
         CELL * cells(f, k),
     )
 
 
 def _enumerate(f: Features, k: int) -> Need:
-    raw_bits = k * (k - 1) / 2 + k * np.ceil(np.log2(f.colours))
+    raw_bits = k * (k - 1) / 2 + k * np.ceil(np.log2(f.colors))
     table = np.where(raw_bits <= 22, 8 * 2.0 ** np.minimum(raw_bits, 22), 0)
     return Need(np.full(len(f.n), 1e5), 5 * f.n + table + 1e6 + 64 * cells(f, k), CELL * cells(f, k))
 
@@ -167,7 +168,7 @@ def too_large(names: list[str], f: Features, k: int, limit: int, row: int) -> Va
     return ValueError(
         f"{title} ({int(f.n[row])} vertices, {int(f.edges[row])} edges) cannot be counted at k = {k} within "
         f"{written(limit)}: the engine {name!r} needs least, about {written(least[name])}; give more memory, a "
-        f"smaller k, or colours=False"
+        f"smaller k, or colors=False"
     )
 
 

@@ -22,19 +22,15 @@ from typing import Any
 
 import numpy as np
 
-from anysize.counting.arrow import (
-    ArrowTables,
-    pyarrow,
-    to_arrow,
-)
+from anysize._files import aside, make_folder
+from anysize.counting.arrow import ArrowTables, pyarrow, to_arrow
+from anysize.counting.cache import canonical_json, content_digest
 from anysize.counting.counts import Counts
-from anysize.counting.local import wanted_of
-from anysize.counting.store import canonical_json, content_digest
-from anysize.counting.stream_reading import ABOUT, FORMAT, About, Batch, CountStream, open_stream, read_about
-from anysize.executors import active
-from anysize.graphs import GraphSet
-from anysize.patterns import check_size
-from anysize.writing import aside, make_folder
+from anysize.counting.execution import make_request
+from anysize.counting.stream_reader import ABOUT, FORMAT, About, Batch, CountStream, open_stream, read_about
+from anysize.executors.cluster import active
+from anysize.graphs.graphset import GraphSet
+from anysize.patterns.pattern import check_size
 
 NO_MATTER = {"threads", "store", "max_memory"}  # arguments of `count` that do not change its result
 REFUSED = {  # arguments of `count` that make no sense batch by batch, and why
@@ -42,7 +38,7 @@ REFUSED = {  # arguments of `count` that make no sense batch by batch, and why
     "budget_s": "all batches are counted alike; use method='sample', or none",
     "errors": "every graph has its place in the stream; leave out those that cannot be counted",
 }
-DICTIONARY = 1 << 26  # bytes; a coloured table may have a million names of patterns, each to be written once
+DICTIONARY = 1 << 26  # bytes; a colored table may have a million names of patterns, each to be written once
 
 
 def count_stream(
@@ -50,7 +46,7 @@ def count_stream(
     k: int | Iterable[int],
     out: str | os.PathLike[str],
     *,
-    colours: bool = True,
+    colors: bool = True,
     progress: Callable[[int, int], None] | None = None,
     **count_options: Any,
 ) -> CountStream:
@@ -64,7 +60,7 @@ def count_stream(
         batches: graph sets; one is in memory at a time, with its table.
         k: pattern size 1..7, or several of them.
         out: a folder: a new one, or one with a stream that was begun.
-        colours: tell vertices apart by colour; either all batches have colours or none.
+        colors: tell vertices apart by color; either all batches have colors or none.
         progress: called with the numbers of batches and of graphs done so far, after every batch.
         count_options: more arguments of `count`, such as ``method`` or ``threads``.
 
@@ -83,8 +79,8 @@ def count_stream(
     if isinstance(batches, GraphSet):
         raise ValueError("expected several graph sets, one after the other; got one: use count, or give [graphs]")
     sizes = sorted({check_size(size) for size in (k if isinstance(k, Iterable) else [k])})
-    writer = _Writer(Path(out), _arguments(sizes, colours, count_options))
-    for graphs, counts in _tables(writer.new(batches, colours), sizes, colours, count_options):
+    writer = _Writer(Path(out), _arguments(sizes, colors, count_options))
+    for graphs, counts in _tables(writer.new(batches, colors), sizes, colors, count_options):
         if counts is not None:
             writer.write(graphs, counts)
         writer.advance(graphs)
@@ -99,19 +95,19 @@ Task = tuple[GraphSet, int, bool]  # a batch, the number of its first graph, whe
 
 
 def _tables(
-    tasks: Iterator[Task], sizes: list[int], colours: bool, options: dict[str, Any]
+    tasks: Iterator[Task], sizes: list[int], colors: bool, options: dict[str, Any]
 ) -> Iterator[tuple[GraphSet, Counts | None]]:
     """The batches with their tables, one after the other; None for those that are done."""
     executor = active()
     if executor is None or options.get("store") is not None:  # with a store, `count` looks there first
-        from anysize.counting import count  # here, because that module may offer this one
+        from anysize.counting.api import count  # here, because that module may offer this one
 
         for graphs, first, done in tasks:
             own: dict[str, Any] = {"first": first} if options.get("method") == "sample" else {}
-            yield graphs, None if done else count(graphs, sizes, colours, **options, **own)
+            yield graphs, None if done else count(graphs, sizes, colors, **options, **own)
             del graphs
         return
-    from anysize.counting.pieces import count_batches
+    from anysize.counting.cluster import count_batches
 
     waiting: deque[GraphSet] = deque()
 
@@ -120,7 +116,7 @@ def _tables(
             waiting.append(graphs)
             yield None if done else (graphs, first)
 
-    for counts in count_batches(executor, handed_out(), sizes, wanted_of(options), options.get("threads")):
+    for counts in count_batches(executor, handed_out(), sizes, make_request(options), options.get("threads")):
         yield waiting.popleft(), counts
 
 
@@ -137,7 +133,7 @@ class _Writer:
         else:
             self.about = About(arguments)
         self._begun = len(self.about.batches)  # batches of runs before this one
-        self._coloured = next((batch.coloured for batch in self.about.batches if batch.graphs), None)
+        self._colored = next((batch.colored for batch in self.about.batches if batch.graphs), None)
         self._lines = [_line(batch) for batch in self.about.batches]
         make_folder(folder)
         if not self._lines:
@@ -147,13 +143,13 @@ class _Writer:
         for part in [*folder.glob("*.part"), *folder.glob("*/*.part")]:
             part.unlink()  # what a killed run left behind
 
-    def new(self, batches: Iterable[GraphSet], colours: bool) -> Iterator[Task]:
+    def new(self, batches: Iterable[GraphSet], colors: bool) -> Iterator[Task]:
         """The batches of this run, each with the number of its first graph, and whether it is done."""
         first = 0
         for number, batch in enumerate(batches):
             if not isinstance(batch, GraphSet):
                 raise ValueError(f"batch {number} is a {type(batch).__name__}; expected a GraphSet")
-            graphs = batch if colours else batch.without_colours()
+            graphs = batch if colors else batch.without_colors()
             size, done = len(graphs), self._is_done(graphs, number)
             yield graphs, first, done
             first += size
@@ -165,7 +161,7 @@ class _Writer:
             return False
         done = self.about.batches[number]
         if done.sha256 != _batch_hash(graphs):
-            what = "as many, but edges, colours, labels or names differ" if done.graphs == len(graphs) else len(graphs)
+            what = "as many, but edges, colors, labels or names differ" if done.graphs == len(graphs) else len(graphs)
             raise ValueError(
                 f"batch {number} is not the one {self.folder} was begun with: that had {done.graphs} graphs, "
                 f"this has {what}; give the same batches, or another folder"
@@ -179,7 +175,7 @@ class _Writer:
             with aside(self.folder / kind / file) as part:
                 pyarrow().parquet.write_table(table, part, dictionary_pagesize_limit=DICTIONARY)
         if self.position == len(self.about.batches):
-            batch = Batch(file, _batch_hash(graphs), len(graphs), counts.columns.colours is not None)
+            batch = Batch(file, _batch_hash(graphs), len(graphs), counts.columns.colors is not None)
             self.about = replace(self.about, batches=(*self.about.batches, batch), finished=False)
             self._lines.append(_line(batch))
             self._save()
@@ -203,13 +199,13 @@ class _Writer:
         """Whether a batch can be written, and goes with those before; better known before it is counted."""
         if graphs.y is not None and graphs.y.dtype.kind not in "biufU":
             raise ValueError(f"labels must be numbers or strings; those of batch {number} are {graphs.y.dtype}")
-        if len(graphs) and self._coloured not in (None, graphs.colours is not None):
+        if len(graphs) and self._colored not in (None, graphs.colors is not None):
             raise ValueError(
-                f"batch {number} has {'no ' if self._coloured else ''}colours, unlike those before: colour all, "
-                "or none, or give colours=False"
+                f"batch {number} has {'no ' if self._colored else ''}colors, unlike those before: color all, "
+                "or none, or give colors=False"
             )
         if len(graphs):
-            self._coloured = graphs.colours is not None
+            self._colored = graphs.colors is not None
 
     def _save(self) -> None:
         head = {"format": FORMAT, "arguments": self.about.arguments, "finished": self.about.finished}
@@ -231,9 +227,9 @@ def _batch_hash(graphs: GraphSet) -> str:
     return digest.hexdigest()
 
 
-def _arguments(sizes: list[int], colours: bool, options: dict[str, Any]) -> dict[str, Any]:
+def _arguments(sizes: list[int], colors: bool, options: dict[str, Any]) -> dict[str, Any]:
     """The arguments that make the result what it is, as JSON gives them back; those at their defaults are left out."""
-    from anysize.counting import count
+    from anysize.counting.api import count
 
     known = inspect.signature(count).parameters
     for name in options:
@@ -242,9 +238,9 @@ def _arguments(sizes: list[int], colours: bool, options: dict[str, Any]) -> dict
     for name, why in REFUSED.items():
         if options.get(name, known[name].default) != known[name].default:
             raise ValueError(f"a stream takes no {name}={options[name]!r}: {why}")
-    wanted_of(options)  # wrong ones are known before a folder is made
+    make_request(options)  # wrong ones are known before a folder is made
     chosen = {n: v for n, v in options.items() if n not in NO_MATTER and v != known[n].default}
-    arguments: dict[str, Any] = json.loads(canonical_json({"k": sizes, "colours": bool(colours), **chosen}))
+    arguments: dict[str, Any] = json.loads(canonical_json({"k": sizes, "colors": bool(colors), **chosen}))
     return arguments
 
 

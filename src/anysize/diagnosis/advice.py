@@ -6,14 +6,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from anysize.diagnosis.colours import SLIGHT
+from anysize.diagnosis.colors import SLIGHT
 from anysize.diagnosis.findings import Findings
 from anysize.diagnosis.labels import LabelNature
 
 Trust = Literal["as in validation", "with care", "do not trust"]
 
 CLEAR = 0.5  # standard deviations between graphs: a shift beyond size that is more than slight
-MANY_UNSEEN = 0.1  # share of vertices in colours that training never saw
+MANY_UNSEEN = 0.1  # share of vertices in colors that training never saw
 UNLIKE = 0.5  # share of new graphs that no training graph is like
 FEW_SEEN = 0.3  # a difference of distributions that would go unseen: too few graphs to be sure of anything
 
@@ -57,8 +57,8 @@ def _method(found: Findings) -> tuple[str | None, list[str], list[str]]:
     nature = None if label is None else label.verdict
     if label is not None and len(label.classes) == 1:
         return None, [], ["All training graphs have one class, so that there is nothing to learn from them."]
-    if not (found.sizes_moved or found.colours_moved):
-        asked = "sizes" if found.colours is None else "sizes or colours"
+    if not (found.sizes_moved or found.colors_moved):
+        asked = "sizes" if found.colors is None else "sizes or colors"
         why = f"No shift of {asked} was found, so that methods made for such shifts have nothing to add."
         more = "A plain GNN on whole graphs, or the WL kernel, sees more than patterns do."
         return "gin-sum", [], [why, more, *([_nothing(found, label)] if _unpredicted(label) else [])]
@@ -69,9 +69,9 @@ def _method(found: Findings) -> tuple[str | None, list[str], list[str]]:
             "The sizes shift and the label is extensive on the training graphs: it depends on amounts, which densities "
             "divide out. A kernel on counts keeps them.",
         ]  # fmt: skip
-    if found.colours_moved and found.within_roles is False and label is not None and label.shape_suffices:
+    if found.colors_moved and found.within_roles is False and label is not None and label.shape_suffices:
         return "topology-only", [], [
-            f"Colours shift, and not only among exchangeable ones; the bare shape cannot be misled by colours, and "
+            f"Colors shift, and not only among exchangeable ones; the bare shape cannot be misled by colors, and "
             f"nearly suffices: {_shape(label)}.",
         ]  # fmt: skip
     settings, reasons = _gamma(found)
@@ -120,11 +120,11 @@ def _nothing(found: Findings, label: LabelNature | None) -> str:
 
 
 def _shape(label: LabelNature) -> str:
-    """What shape alone reaches, beside shape with colours, on the graphs of both."""
+    """What shape alone reaches, beside shape with colors, on the graphs of both."""
     alone, both = label.probe("shape").accuracy, label.probe("shares").accuracy
     add = label.comparison("shape", "shares", "right")
     points = f"{100 * abs(add.gain):.0f} ± {100 * add.standard_error:.0f} points {'more' if add.gain >= 0 else 'less'}"
-    return f"{100 * alone:.0f} % of held-out training graphs right, with colours {100 * both:.0f} %, {points}"
+    return f"{100 * alone:.0f} % of held-out training graphs right, with colors {100 * both:.0f} %, {points}"
 
 
 def _gamma(found: Findings) -> tuple[list[str], list[str]]:
@@ -141,25 +141,25 @@ def _gamma(found: Findings) -> tuple[list[str], list[str]]:
         if found.sparsity.kind == "sparse":
             settings.append('over="connected"')
             reasons.append("These graphs are sparse: shares of connected subsets stay comparable, densities do not.")
-    if found.colours is None:
+    if found.colors is None:
         return settings, reasons
-    if not found.colours_moved and found.colours.expected >= SLIGHT:
+    if not found.colors_moved and found.colors.expected >= SLIGHT:
         reasons.append(
-            "No shift of colours was found, but one could go unseen among so few graphs: the attribute penalty stays."
+            "No shift of colors was found, but one could go unseen among so few graphs: the attribute penalty stays."
         )
-    elif not found.colours_moved:
+    elif not found.colors_moved:
         settings.append("penalty=0")
-        reasons.append("Colours hardly shift, so that they can be read at face value: no attribute penalty.")
+        reasons.append("Colors hardly shift, so that they can be read at face value: no attribute penalty.")
     elif found.within_roles:
         reasons.append(
-            "Colours shift among exchangeable ones only: the robust recipe reads colours by role and penalises what "
-            "recolouring changes."
+            "Colors shift among exchangeable ones only: the robust recipe reads colors by role and penalizes what "
+            "recoloring changes."
         )
     elif found.within_roles is None:
-        reasons.append("Colours shift: the attribute penalty of the robust recipe makes a model lean on them less.")
+        reasons.append("Colors shift: the attribute penalty of the robust recipe makes a model lean on them less.")
     else:
         reasons.append(
-            "Colours shift, and not only among exchangeable ones: the attribute penalty of the robust recipe makes a "
+            "Colors shift, and not only among exchangeable ones: the attribute penalty of the robust recipe makes a "
             "model lean on them less, but nothing here makes it immune."
         )
     return settings, reasons
@@ -183,15 +183,15 @@ def _cautions(found: Findings) -> tuple[list[str], Trust]:
             + "the graphs are made differently, or their classes are mixed differently, and no method here promises "
             "anything about that. Label some of the new graphs and score predictions on them.",
         )
-    elif found.found("coloured densities") and not found.colours_moved:
-        doubt(1, "Coloured patterns differ beyond what sizes and colour shares explain; score some new graphs by hand.")
-    if found.colours is not None and found.colours.unseen_share >= MANY_UNSEEN:
-        share = f"{found.colours.unseen_share:.0%}"
-        doubt(2, f"{share} of the vertices have colours that training never saw, about which nothing was learned.")
+    elif found.found("colored densities") and not found.colors_moved:
+        doubt(1, "Colored patterns differ beyond what sizes and color shares explain; score some new graphs by hand.")
+    if found.colors is not None and found.colors.unseen_share >= MANY_UNSEEN:
+        share = f"{found.colors.unseen_share:.0%}"
+        doubt(2, f"{share} of the vertices have colors that training never saw, about which nothing was learned.")
     if found.within_roles is False:
-        doubt(1, "The mix of colours itself has changed: if the label depends on it, the rate of classes changes too.")
-    elif found.colours_moved and found.within_roles is None:
-        doubt(1, "Whether colours shift among exchangeable ones only is not known.")
+        doubt(1, "The mix of colors itself has changed: if the label depends on it, the rate of classes changes too.")
+    elif found.colors_moved and found.within_roles is None:
+        doubt(1, "Whether colors shift among exchangeable ones only is not known.")
     if found.gap.unlike is not None and found.gap.unlike > UNLIKE and found.sparsity.kind == "dense":
         doubt(2, f"{found.gap.unlike:.0%} of the new graphs have densities unlike those of any training graph.")
     if found.sizes_moved:
@@ -231,10 +231,10 @@ def _others(found: Findings, method: str | None) -> Iterator[tuple[str, str]]:
         if found.sizes_moved and label is not None and label.verdict == "cannot tell":
             yield "wl-kernel", "counts instead of densities: the better bet if the label depends on amounts"
         yield "gamma-rpgin", "the same with a more expressive GNN on the patterns"
-        if found.colours is None:
+        if found.colors is None:
             yield "topology-only", "logistic regression on the densities, which needs least"
         elif label is not None and label.shape_suffices:
-            yield "topology-only", f"the bare shape, which colours cannot mislead: {_shape(label)}"
+            yield "topology-only", f"the bare shape, which colors cannot mislead: {_shape(label)}"
     if label is not None and label.densities_learn is False:
         yield from _beside_amounts(label, method)
     elif method == "wl-kernel":
@@ -242,7 +242,7 @@ def _others(found: Findings, method: str | None) -> Iterator[tuple[str, str]]:
     if method == "gin-sum":
         yield "wl-kernel", "a kernel on counts, often as good and faster"
     if method == "topology-only":
-        yield "gamma-gin", "with the attribute penalty: colours used with restraint"
+        yield "gamma-gin", "with the attribute penalty: colors used with restraint"
 
 
 def _beside_amounts(label: LabelNature, method: str | None) -> Iterator[tuple[str, str]]:

@@ -15,7 +15,7 @@ SEES = {
     "shares": "densities of patterns",
     "shares and size": "both",
     "counts": "numbers of patterns",
-    "shape": "densities, colours ignored",
+    "shape": "densities, colors ignored",
     "connected shares": "shares of connected subsets",
 }
 ANSWERS = {
@@ -23,21 +23,21 @@ ANSWERS = {
     "extensive": "extensive, about size or amounts",
     "cannot tell": "cannot tell whether it is about composition or amounts",
 }
-PER_VERTEX = {"shares": "numbers of patterns per vertex", "shape": "the same, colours ignored"}
+PER_VERTEX = {"shares": "numbers of patterns per vertex", "shape": "the same, colors ignored"}
 
 
 def headline(found: Findings) -> str:
     """What differs, in one sentence."""
     alike = "the graphs are like those of training" if found.graphs[1] > 1 else "the graph is like those of training"
-    if not (found.sizes_moved or found.colours_moved or found.beyond_size or found.found("coloured densities")):
+    if not (found.sizes_moved or found.colors_moved or found.beyond_size or found.found("colored densities")):
         return f"No shift found: as far as can be seen, {alike}."
     parts = ["in size"] if found.sizes_moved else []
-    if found.colours_moved:
-        parts.append("in the mix of colours" + (", among exchangeable ones" if found.within_roles else ""))
+    if found.colors_moved:
+        parts.append("in the mix of colors" + (", among exchangeable ones" if found.within_roles else ""))
     if found.beyond_size:
         parts.append("in densities beyond what sizes explain" if found.sizes_moved else "in densities")
-    elif found.found("coloured densities") and not found.colours_moved:
-        parts.append("in coloured patterns")
+    elif found.found("colored densities") and not found.colors_moved:
+        parts.append("in colored patterns")
     listed = parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
     return f"The new graph{' differs' if found.graphs[1] == 1 else 's differ'} {listed}."
 
@@ -69,7 +69,7 @@ def _label(label: LabelNature) -> Iterator[str]:
         alone, both = label.probe("shape").accuracy, label.probe("shares").accuracy
         points = f"{100 * abs(add.gain):.0f} ± {100 * add.standard_error:.0f} points"
         yield (
-            f"Shape alone has {100 * alone:.0f} % of the held-out graphs right, shape and colours {100 * both:.0f} %: "
+            f"Shape alone has {100 * alone:.0f} % of the held-out graphs right, shape and colors {100 * both:.0f} %: "
             f"{points} {'more' if add.gain >= 0 else 'less'} (graph by graph, ± one standard error). Shape alone "
             f"{'nearly suffices' if label.shape_suffices else 'cannot be said to suffice'}."
         )

@@ -14,22 +14,22 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.special import comb
 
-from anysize.colours import ColourName
 from anysize.counting.counts import Counts
 from anysize.diagnosis.finite import finite_size
 from anysize.diagnosis.testing import benjamini_hochberg, mean_difference, two_sided
 from anysize.diagnosis.trends import Sides, fit_trend, fittable, free_trend_test, trend_test
-from anysize.patterns import Pattern
+from anysize.graphs.colors import ColorName
+from anysize.patterns.pattern import Pattern
 
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 BoolArray = NDArray[np.bool_]
 Over = Literal["subsets", "connected"]
 Kind = Literal["dense", "sparse", "cannot tell"]
-Judgement = Literal["same", "size may explain", "beyond size"]
+Judgment = Literal["same", "size may explain", "beyond size"]
 
 OCCURS = 10  # graphs that have the pattern; rarer ones are not tested
-MOST_PATTERNS = 200  # coloured patterns tested, those that occur in most graphs
+MOST_PATTERNS = 200  # colored patterns tested, those that occur in most graphs
 DENSE = 0.15  # a mean edge density from which graphs are called dense where the trend with size says nothing
 
 
@@ -60,7 +60,7 @@ class PatternShift:
     p: float
     q: float
     effect: float
-    judgement: Judgement
+    judgment: Judgment
 
     @property
     def score(self) -> float:
@@ -89,12 +89,12 @@ class Family:
     @property
     def finite(self) -> int:
         """How many patterns differ by no more than finite sizes may explain, and better so than by a trend."""
-        may = (item for item in self.patterns if item.judgement == "size may explain")
+        may = (item for item in self.patterns if item.judgment == "size may explain")
         return sum(item.p_trend is None or item.p_finite >= item.p_trend for item in may)
 
-    def number(self, judgement: Judgement) -> int:
+    def number(self, judgment: Judgment) -> int:
         """How many patterns were judged so."""
-        return sum(item.judgement == judgement for item in self.patterns)
+        return sum(item.judgment == judgment for item in self.patterns)
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def sparsity(edges: FloatArray, sizes: IntArray, train: int) -> Sparsity:
 class Sample:
     """Densities (graphs, patterns) to be tested, what they are shares of, and sizes; training graphs first.
 
-    ``shares``: of every colour, the larger of its mean shares in the two sets; empty without colours.
+    ``shares``: of every color, the larger of its mean shares in the two sets; empty without colors.
     """
 
     values: FloatArray
@@ -146,7 +146,7 @@ class Sample:
     sizes: FloatArray
     patterns: tuple[Pattern, ...]
     train: int
-    shares: dict[ColourName, float]
+    shares: dict[ColorName, float]
 
 
 def sample_of(counts: Counts, train: int, over: Over) -> Sample:
@@ -223,21 +223,21 @@ def family(name: str, over: Over, sample: Sample, level: float, free: bool = Fal
             p=float(p[i]),
             q=float(q[i]),
             effect=float(effect[i]),
-            judgement="beyond size" if q[i] <= level else "size may explain" if q_constant[i] <= level else "same",
+            judgment="beyond size" if q[i] <= level else "size may explain" if q_constant[i] <= level else "same",
         )
         for i in order
     )
     return Family(name, over, items, float(q.min()))
 
 
-def _shares(counts: Counts, train: int) -> dict[ColourName, float]:
-    """Of every colour, the larger of its mean shares in the two sets; empty where single vertices were not counted."""
+def _shares(counts: Counts, train: int) -> dict[ColorName, float]:
+    """Of every color, the larger of its mean shares in the two sets; empty where single vertices were not counted."""
     single = counts.columns.size == 1
-    if counts.columns.colours is None or not single.any() or not 0 < train < len(counts):
+    if counts.columns.colors is None or not single.any() or not 0 < train < len(counts):
         return {}
     share = counts.matrix[:, single].toarray() / counts.sizes[:, None]
     most = np.maximum(share[:train].mean(axis=0), share[train:].mean(axis=0))
-    codes = counts.columns.colours[single, 0].tolist()
+    codes = counts.columns.colors[single, 0].tolist()
     return {counts.columns.palette[code]: float(one) for code, one in zip(codes, most, strict=True)}
 
 

@@ -5,20 +5,20 @@ from __future__ import annotations
 from html import escape
 from math import log
 
-from anysize.diagnosis.colours import ColourShift
+from anysize.diagnosis.colors import ColorShift
 from anysize.diagnosis.labels import LabelNature
 from anysize.diagnosis.sizes import SizeShift
 
 WIDTH = 360  # units of the drawings; a phone shows about one per pixel
-TRAIN, NEW = "#4477aa", "#cc6677"  # told apart by people who see colours differently
+TRAIN, NEW = "#4477aa", "#cc6677"  # told apart by people who see colors differently
 SHADES = ("#4477aa", "#cc6677", "#ddaa33", "#117733", "#88ccee", "#aa4499", "#999933", "#555555")
 SHOWN = 10
 VISIBLE = 0.005  # shares below have no bar to speak of
 
 
 def legend(entries: tuple[tuple[str, str], ...]) -> str:
-    """Colours and what they stand for."""
-    spans = (f'<span><i style="background:{colour}"></i>{escape(name)}</span>' for name, colour in entries)
+    """Colors and what they stand for."""
+    spans = (f'<span><i style="background:{color}"></i>{escape(name)}</span>' for name, color in entries)
     return f'<p class="legend">{" ".join(spans)}</p>'
 
 
@@ -68,13 +68,13 @@ def _ticks(low: float, last: float) -> list[float]:
     return sorted({round(low), round(last)})
 
 
-def colour_figure(shift: ColourShift) -> str:
-    """Mean shares of the colours that move most, two bars each."""
+def color_figure(shift: ColorShift) -> str:
+    """Mean shares of the colors that move most, two bars each."""
     seen = [item for item in shift.shares if max(item.train, item.new) >= VISIBLE] or list(shift.shares)
     rows = [(str(item.name), item.train, item.new) for item in seen[:SHOWN]]
     keys = legend((("training graphs", TRAIN), ("new graphs", NEW)))
-    what = "Mean share of the vertices that have the colour, for the colours that move most."
-    return f'{_pairs(rows, "Mean shares of colours")}{keys}<p class="legend">{what}</p>\n'
+    what = "Mean share of the vertices that have the color, for the colors that move most."
+    return f'{_pairs(rows, "Mean shares of colors")}{keys}<p class="legend">{what}</p>\n'
 
 
 def rate_figure(label: LabelNature) -> str:
@@ -104,9 +104,9 @@ def _pairs(rows: list[tuple[str, float, float]], label: str) -> str:
     for place, (name, ours, theirs) in enumerate(rows):
         y = place * high
         drawn.append(_words(0, y + 15, name if len(name) <= 12 else name[:11] + "…"))
-        for row, (share, colour) in enumerate(((ours, TRAIN), (theirs, NEW))):
+        for row, (share, color) in enumerate(((ours, TRAIN), (theirs, NEW))):
             wide = (WIDTH - 140) * share / top
-            drawn.append(_box(90, y + 3 + 10 * row, wide, 9, colour))
+            drawn.append(_box(90, y + 3 + 10 * row, wide, 9, color))
             drawn.append(_words(94 + wide, y + 11 + 10 * row, f"{100 * share:.1f} %", size=9))
     return _svg(high * len(rows), label, drawn)
 
@@ -116,8 +116,8 @@ def _svg(height: float, label: str, inside: list[str]) -> str:
     return f"{head}<title>{escape(label)}</title>{''.join(inside)}</svg>"
 
 
-def _box(x: float, y: float, wide: float, high: float, colour: str) -> str:
-    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(wide, 0):.1f}" height="{max(high, 0):.1f}" fill="{colour}"/>'
+def _box(x: float, y: float, wide: float, high: float, color: str) -> str:
+    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(wide, 0):.1f}" height="{max(high, 0):.1f}" fill="{color}"/>'
 
 
 def _words(x: float, y: float, text: str, anchor: str = "start", size: int = 11) -> str:

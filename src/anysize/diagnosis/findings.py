@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from anysize.diagnosis.colours import ColourShift
+from anysize.diagnosis.colors import ColorShift
 from anysize.diagnosis.densities import Family, Sparsity
 from anysize.diagnosis.gaps import MeasuredGap
 from anysize.diagnosis.labels import LabelNature
@@ -13,10 +13,10 @@ from anysize.diagnosis.sizes import SizeShift
 
 Subject = Literal[
     "sizes",
-    "colours",
+    "colors",
     "plain densities",
     "connected shares",
-    "coloured densities",
+    "colored densities",
     "shares of roles",
     "patterns by role",
 ]
@@ -39,7 +39,7 @@ class Findings:
 
     ``graphs``: numbers of training and new graphs; ``too_small``: those with fewer than k vertices, which have no
     densities. ``families``: plain densities over subsets first, then shares of connected subsets for sparse graphs,
-    then coloured patterns, then patterns by role where colours shift and some can be exchanged.
+    then colored patterns, then patterns by role where colors shift and some can be exchanged.
     """
 
     k: int
@@ -48,7 +48,7 @@ class Findings:
     too_small: tuple[int, int]
     questions: tuple[Question, ...]
     sizes: SizeShift
-    colours: ColourShift | None
+    colors: ColorShift | None
     sparsity: Sparsity
     families: tuple[Family, ...]
     gap: MeasuredGap
@@ -64,17 +64,17 @@ class Findings:
         return self.found("sizes")
 
     @property
-    def colours_moved(self) -> bool:
-        """Whether colours differ by more than little."""
-        return self.colours is not None and self.found("colours") and not self.colours.slight
+    def colors_moved(self) -> bool:
+        """Whether colors differ by more than little."""
+        return self.colors is not None and self.found("colors") and not self.colors.slight
 
     @property
-    def colours_with_size(self) -> bool:
-        """Whether the training graphs' own trends with size may explain all that colours moved."""
-        tested = self.family("coloured densities")
-        if tested is None or not (self.colours_moved and self.sizes_moved):
+    def colors_with_size(self) -> bool:
+        """Whether the training graphs' own trends with size may explain all that colors moved."""
+        tested = self.family("colored densities")
+        if tested is None or not (self.colors_moved and self.sizes_moved):
             return False
-        judged = {item.judgement for item in tested.patterns if item.size == 1}
+        judged = {item.judgment for item in tested.patterns if item.size == 1}
         return "size may explain" in judged and "beyond size" not in judged
 
     @property
@@ -92,7 +92,7 @@ class Findings:
     def strongest(self) -> float:
         """The largest effect among plain patterns beyond size, in standard deviations between graphs."""
         plain = (one for one in self.families if one.name in ("plain densities", "connected shares"))
-        effects = [abs(i.effect) for one in plain for i in one.patterns if i.judgement == "beyond size"]
+        effects = [abs(i.effect) for one in plain for i in one.patterns if i.judgment == "beyond size"]
         return max(effects, default=0.0) if self.beyond_size else 0.0
 
     @property
@@ -106,15 +106,15 @@ class Findings:
 
     @property
     def within_roles(self) -> bool | None:
-        """Whether colours moved among exchangeable ones only; None where they did not move or roles are not known."""
-        shift = self.colours
-        if shift is None or not self.colours_moved or shift.role_p is None:
+        """Whether colors moved among exchangeable ones only; None where they did not move or roles are not known."""
+        shift = self.colors
+        if shift is None or not self.colors_moved or shift.role_p is None:
             return None
-        if shift.roles is None:  # colours too rare for a role: the test is for the kindest roles
+        if shift.roles is None:  # colors too rare for a role: the test is for the kindest roles
             return False if self.role_shares_moved else None
         return shift.exchangeable and not (self.role_shares_moved or self.found("patterns by role"))
 
     @property
     def role_shares_moved(self) -> bool:
         """Whether the shares of roles differ by more than little."""
-        return self.colours is not None and self.found("shares of roles") and not self.colours.role_slight
+        return self.colors is not None and self.found("shares of roles") and not self.colors.role_slight

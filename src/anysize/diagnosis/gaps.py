@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.spatial.distance import cdist
 
-from anysize.counting.plan import choose
-from anysize.graphs import GraphSet
-from anysize.theory import density_intervals, epsilon_reached
-from anysize.theory.bounds import KINDS, Kind
+from anysize.counting.planner import choose_engines
+from anysize.graphs.graphset import GraphSet
+from anysize.theory.bounds import KINDS, Kind, epsilon_reached
+from anysize.theory.intervals import density_intervals
 
 FloatArray = NDArray[np.float64]
 
@@ -28,7 +28,7 @@ class Promise:
     """
 
     kind: Kind
-    colours: int
+    colors: int
     epsilon: float
     vacuous: bool
 
@@ -53,11 +53,11 @@ class MeasuredGap:
 
 
 def measured_gap(
-    train: GraphSet, new: GraphSet, densities: FloatArray, names: list[str], k: int, colours: int, seed: int
+    train: GraphSet, new: GraphSet, densities: FloatArray, names: list[str], k: int, colors: int, seed: int
 ) -> MeasuredGap:
     """Bounds and gaps; ``densities`` (graphs, patterns) has training graphs first, and ``names`` for its columns.
 
-    All graphs have at least k vertices; ``colours`` is the size of both palettes together, 1 without colours.
+    All graphs have at least k vertices; ``colors`` is the size of both palettes together, 1 without colors.
     """
     ours, theirs = densities[: len(train)], densities[len(train) :]
     moved = np.abs(ours.mean(axis=0) - theirs.mean(axis=0))
@@ -68,7 +68,7 @@ def measured_gap(
     predicted = _predicted(train, k, sizes[1], seed)
     return MeasuredGap(
         sizes=sizes,
-        promises=tuple(_promise(kind, k, sizes, amount) for amount in sorted({1, colours}) for kind in KINDS),
+        promises=tuple(_promise(kind, k, sizes, amount) for amount in sorted({1, colors}) for kind in KINDS),
         of_means=float(moved.max()),
         worst=names[int(moved.argmax())],
         typical=float(gaps.mean()),
@@ -77,9 +77,9 @@ def measured_gap(
     )
 
 
-def _promise(kind: Kind, k: int, sizes: tuple[int, int], colours: int) -> Promise:
-    epsilon = epsilon_reached(k, *sizes, DELTA, colours, up_to=True, kind=kind)
-    return Promise(kind, colours, epsilon, epsilon >= 1)
+def _promise(kind: Kind, k: int, sizes: tuple[int, int], colors: int) -> Promise:
+    epsilon = epsilon_reached(k, *sizes, DELTA, colors, up_to=True, kind=kind)
+    return Promise(kind, colors, epsilon, epsilon >= 1)
 
 
 def _predicted(train: GraphSet, k: int, n_new: int, seed: int) -> float | None:
@@ -90,8 +90,8 @@ def _predicted(train: GraphSet, k: int, n_new: int, seed: int) -> float | None:
     chosen = np.random.default_rng(seed).permutation(near)[:JACKKNIVED]
     if not len(chosen):
         return None
-    bare = train[np.sort(chosen)].without_colours().with_y(None)
-    cost = GROUPS * sum(choice.seconds for size in range(2, k + 1) for choice in choose(bare, size))
+    bare = train[np.sort(chosen)].without_colors().with_y(None)
+    cost = GROUPS * sum(choice.seconds for size in range(2, k + 1) for choice in choose_engines(bare, size))
     affordable = int(len(bare) * min(SECONDS / max(cost, 1e-9), 1.0))
     if not affordable:
         return None

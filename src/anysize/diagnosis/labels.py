@@ -25,7 +25,7 @@ MOST_GRAPHS, MOST_CLASSES = 4000, 20
 NARROW = 1.25  # the ninth decile of the sizes over the first, below which counts and shares say the same
 MOSTLY = 0.5  # of all that can be predicted: from here on, size itself is the main thing
 LITTLE = 0.1  # of all that can be predicted: what size could add to shares, or densities predict, and be called little
-COSTS = 0.1  # share of graphs: shape alone suffices if colours would set right no more than so many
+COSTS = 0.1  # share of graphs: shape alone suffices if colors would set right no more than so many
 BINS = 5
 AMOUNTS = (("chance", "size"), ("chance", "counts"), ("size", "counts"))
 
@@ -51,8 +51,8 @@ class LabelNature:
     ``densities_learn``: whether methods on densities can learn this label. Not so if the densities predict held-out
     graphs no better than chance, or a tenth or less of what can be predicted, or less than half of it where size alone,
     which predicts more, leaves less than half of the log loss of chance. None where nothing was tried.
-    ``shape_suffices``: whether shares of plain patterns have more held-out graphs right than chance, and colours, all
-    errors allowed for, would set right at most a tenth of the graphs beside them; None without colours.
+    ``shape_suffices``: whether shares of plain patterns have more held-out graphs right than chance, and colors, all
+    errors allowed for, would set right at most a tenth of the graphs beside them; None without colors.
     """
 
     verdict: Nature
@@ -93,14 +93,14 @@ class LabelNature:
 
 
 def label_nature(
-    y: NDArray[Any], plain: Counts, coloured: Counts | None, kind: Kind, seed: int, level: float
+    y: NDArray[Any], plain: Counts, colored: Counts | None, kind: Kind, seed: int, level: float
 ) -> LabelNature:
     """Compare what sizes, shares and counts of the training graphs predict.
 
     Args:
         y: classes.
         plain: counts of plain patterns of the training graphs.
-        coloured: counts of coloured ones, where there are colours.
+        colored: counts of colored ones, where there are colors.
         kind: shares are counts per vertex in sparse graphs, densities over subsets otherwise.
         seed: of the folds.
         level: for the test of whether the class moves with size.
@@ -113,7 +113,7 @@ def label_nature(
         few = len(classes) <= MOST_CLASSES
         return LabelNature("cannot tell", unfit, names if few else (), _rates(codes, sizes) if few else ())
     rows = np.sort(np.random.default_rng(seed).permutation(len(codes))[:MOST_GRAPHS])
-    losses, right, probes = probe(features(plain, coloured, kind, rows), codes[rows], seed)
+    losses, right, probes = probe(features(plain, colored, kind, rows), codes[rows], seed)
     compared = _compared(losses)
     seen = _density_probe(_means(losses))
     size, density = _part(losses, "size"), _part(losses, seen)
@@ -122,9 +122,9 @@ def label_nature(
     verdict, reason = _verdict(compared, losses, size, seen, learn, moves, _alike(sizes), level)
     listed, shape = list(compared.values()), None
     if "shape" in losses:
-        found, colours = compare_hits(right, "chance", "shape"), compare_hits(right, "shape", "shares")
-        listed += [found, colours]
-        shape = found.sure and colours.most <= COSTS
+        found, colors = compare_hits(right, "chance", "shape"), compare_hits(right, "shape", "shares")
+        listed += [found, colors]
+        shape = found.sure and colors.most <= COSTS
     rates = _rates(codes, sizes)
     return LabelNature(verdict, reason, names, rates, moves, probes, tuple(listed), size, density, learn, shape)
 
@@ -134,7 +134,7 @@ def _means(losses: dict[str, FloatArray]) -> dict[str, float]:
 
 
 def _density_probe(losses: dict[str, float]) -> str:
-    """Which probe looks at what methods on densities are given; where colours only get in its way, shape alone."""
+    """Which probe looks at what methods on densities are given; where colors only get in its way, shape alone."""
     if "connected shares" in losses:
         return "connected shares"
     return "shape" if losses.get("shape", np.inf) < losses["shares"] else "shares"

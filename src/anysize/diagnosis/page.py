@@ -8,8 +8,8 @@ from math import exp
 
 from anysize.diagnosis.advice import Advice
 from anysize.diagnosis.conclusions import answer, headline, probe_rows, trust_sentence
-from anysize.diagnosis.densities import Family, Judgement, PatternShift
-from anysize.diagnosis.figures import colour_figure, rate_figure, size_figure
+from anysize.diagnosis.densities import Family, Judgment, PatternShift
+from anysize.diagnosis.figures import color_figure, rate_figure, size_figure
 from anysize.diagnosis.findings import Findings
 from anysize.diagnosis.text import title
 from anysize.diagnosis.words import Section
@@ -48,8 +48,8 @@ tr.beyond { font-weight: 600; }
 TITLES = {
     "plain densities": "Plain patterns",
     "connected shares": "Plain patterns",
-    "coloured densities": "Coloured patterns",
-    "patterns by role": "Patterns coloured by role",
+    "colored densities": "Colored patterns",
+    "patterns by role": "Patterns colored by role",
 }
 COLUMNS = (
     ("training, new", "means over the graphs of each set."),
@@ -62,7 +62,7 @@ COLUMNS = (
     ),
     ("q", "p-value of 'size explains the difference', corrected for the number of patterns."),
     (
-        "judgement",
+        "judgment",
         "same: the means do not differ by more than chance, whatever the trend says. size may explain: they differ, "
         "and the sizes may be why. beyond size: sizes do not explain it.",
     ),
@@ -117,8 +117,8 @@ def _section(section: Section, found: Findings) -> str:
 def _figure(name: str, found: Findings) -> str:
     if name == "Sizes":
         return size_figure(found.sizes)
-    if name == "Colours" and found.colours is not None:
-        return colour_figure(found.colours)
+    if name == "Colors" and found.colors is not None:
+        return color_figure(found.colors)
     if name == "Densities":
         tables = "".join(_table(family) for family in found.families if family.patterns)
         meaning = "".join(f"<li><b>{escape(name)}</b>: {escape(what)}</li>" for name, what in COLUMNS)
@@ -132,15 +132,15 @@ def _figure(name: str, found: Findings) -> str:
 
 def _table(family: Family) -> str:
     rows = [
-        (item.pattern, f"{item.train:.3g}", f"{item.new:.3g}", _ratio(item), f"{item.q:.2g}", item.judgement)
+        (item.pattern, f"{item.train:.3g}", f"{item.new:.3g}", _ratio(item), f"{item.q:.2g}", item.judgment)
         for item in family.patterns[:SHOWN]
     ]
     more = f" ({SHOWN} of {len(family.patterns)})" if len(family.patterns) > SHOWN else ""
     over = "densities over subsets" if family.over == "subsets" else "shares of connected subsets"
-    marks = [_mark(item.judgement) for item in family.patterns[:SHOWN]]
+    marks = [_mark(item.judgment) for item in family.patterns[:SHOWN]]
     return _grid(
         f"{TITLES[family.name]}: {over}{more}",
-        ("pattern", "training", "new", "new / trend", "q", "judgement"),
+        ("pattern", "training", "new", "new / trend", "q", "judgment"),
         rows,
         marks,
     )
@@ -172,5 +172,5 @@ def _grid(
     )
 
 
-def _mark(judgement: Judgement) -> str:
-    return ' class="beyond"' if judgement == "beyond size" else ""
+def _mark(judgment: Judgment) -> str:
+    return ' class="beyond"' if judgment == "beyond size" else ""

@@ -7,11 +7,11 @@ from typing import Any
 
 from numpy.typing import ArrayLike, NDArray
 
-from anysize.errors import GraphError
-from anysize.graphs import GraphSet
-from anysize.labels import labels_of
-from anysize.patterns import check_size
-from anysize.readers import as_graphset
+from anysize._errors import GraphError
+from anysize.graphs.graphset import GraphSet
+from anysize.graphs.labels import labels_of
+from anysize.io.convert import as_graphset
+from anysize.patterns.pattern import check_size
 
 FEWEST = 2  # training graphs, for a variance
 
@@ -37,7 +37,7 @@ class Pair:
         return self.train - self.kept_train, len(self.both) - self.train - (len(self.kept) - self.kept_train)
 
     @staticmethod
-    def of(train: Any, new: Any, k: int, y: ArrayLike | None, colours: bool) -> Pair:
+    def of(train: Any, new: Any, k: int, y: ArrayLike | None, colors: bool) -> Pair:
         """The two sets, or an error that says what is missing."""
         if check_size(k) < 2:
             raise ValueError("a diagnosis needs patterns of 2 to 7 vertices; got k = 1")
@@ -46,13 +46,13 @@ class Pair:
             if not len(graphs):
                 raise GraphError(f"Expected graphs in both sets; the {name} set has none.")
         labels = labels_of(ours, y) if y is not None or ours.y is not None else None
-        if not colours:
-            ours, theirs = ours.without_colours(), theirs.without_colours()
-        if (ours.colours is None) != (theirs.colours is None):
-            named = ("training", "new") if ours.colours is not None else ("new", "training")
+        if not colors:
+            ours, theirs = ours.without_colors(), theirs.without_colors()
+        if (ours.colors is None) != (theirs.colors is None):
+            named = ("training", "new") if ours.colors is not None else ("new", "training")
             raise GraphError(
-                f"The {named[0]} graphs have colours and the {named[1]} graphs have none: colour both, or leave "
-                "colours out (colours=False, on the command line --no-colours)."
+                f"The {named[0]} graphs have colors and the {named[1]} graphs have none: color both, or leave "
+                "colors out (colors=False, on the command line --no-colors)."
             )
         both = GraphSet.concatenate([ours.with_y(None), theirs.with_y(None)])
         able = both.sizes >= k

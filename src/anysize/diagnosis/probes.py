@@ -17,7 +17,7 @@ BoolArray = NDArray[np.bool_]
 Measure = Literal["log loss", "right"]
 
 FOLDS, STRENGTHS = 5, (0.01, 0.1, 1.0)
-MOST_PATTERNS = 50  # coloured ones of each size
+MOST_PATTERNS = 50  # colored ones of each size
 SURE = 2.0  # standard errors
 
 
@@ -55,17 +55,17 @@ class Comparison:
         return self.gain + SURE * self.standard_error
 
 
-def features(plain: Counts, coloured: Counts | None, kind: Kind, rows: IntArray) -> dict[str, FloatArray]:
+def features(plain: Counts, colored: Counts | None, kind: Kind, rows: IntArray) -> dict[str, FloatArray]:
     """The numbers that each probe looks at.
 
     In sparse graphs shares are counts per vertex, which in trees, say, give away the size (1 - 1/N edges per vertex);
     "connected shares" are what the methods on densities are given there.
     """
     tables = [plain[rows]]
-    if coloured is not None:
-        largest = int(coloured.columns.size.max(initial=1))
+    if colored is not None:
+        largest = int(colored.columns.size.max(initial=1))
         sizes_used = dict.fromkeys((1, largest))
-        tables += [coloured[rows].select(coloured.columns.size == k).top(MOST_PATTERNS) for k in sizes_used]
+        tables += [colored[rows].select(colored.columns.size == k).top(MOST_PATTERNS) for k in sizes_used]
     sizes = plain.sizes[rows].astype(np.float64)[:, None]
     counts = np.hstack([table.matrix.toarray().astype(np.float64) for table in tables])
     over = [table.matrix.toarray() / sizes if kind == "sparse" else table.densities().toarray() for table in tables]
@@ -75,7 +75,7 @@ def features(plain: Counts, coloured: Counts | None, kind: Kind, rows: IntArray)
     if kind == "sparse":
         larger = [table.select(table.columns.size >= 3) for table in tables[:1]] + tables[1:]  # a pair is an edge
         made["connected shares"] = np.hstack([table.densities(over="connected").toarray() for table in larger])
-    return made if coloured is None else made | {"shape": over[0]}
+    return made if colored is None else made | {"shape": over[0]}
 
 
 def probe(

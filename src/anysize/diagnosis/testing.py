@@ -147,7 +147,7 @@ def permutation_test(
     no variance to speak of: there, deviations of smaller graphs are shrunk as sqrt(N) to the size of the larger set's.
 
     Args:
-        shares: (graphs, colours), training graphs first.
+        shares: (graphs, colors), training graphs first.
         sizes: vertices (graphs,).
         train: how many of them are training graphs.
         draws: random regroupings.
@@ -160,7 +160,7 @@ def permutation_test(
     graphs = len(shares)
     group = np.zeros(graphs)
     group[:train] = 1.0
-    level = _levelled(shares, sizes, train)
+    level = _leveled(shares, sizes, train)
     observed, moved = _statistic(level, group[None]), _distance(shares, group[None])
     beyond, distances = 0, []
     at_once = max(1, CELLS_AT_ONCE // graphs)
@@ -171,18 +171,18 @@ def permutation_test(
     return float(moved[0]), float(np.concatenate(distances).mean()), (1 + beyond) / (1 + draws)
 
 
-def _levelled(shares: FloatArray, sizes: NDArray[Any], train: int) -> FloatArray:
+def _leveled(shares: FloatArray, sizes: NDArray[Any], train: int) -> FloatArray:
     """The shares, with deviations of small graphs shrunk where one of the sets has few graphs."""
     if min(train, len(shares) - train) >= UNSTEADY:
         return shares
     many = slice(train, None) if 2 * train < len(shares) else slice(None, train)
-    centre = shares[many].mean(axis=0)
+    center = shares[many].mean(axis=0)
     shrunk = np.minimum(1.0, np.sqrt(sizes / max(float(np.median(sizes[many])), 1.0)))
-    return np.asarray(centre + (shares - centre) * shrunk[:, None])
+    return np.asarray(center + (shares - center) * shrunk[:, None])
 
 
 def _means(shares: FloatArray, groups: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Mean shares (groupings, colours) of the graphs marked 1 in each grouping (groupings, graphs), and of the rest."""
+    """Mean shares (groupings, colors) of the graphs marked 1 in each grouping (groupings, graphs), and of the rest."""
     many, sums = groups.sum(axis=1)[:, None], groups @ shares
     return np.asarray(sums / many), np.asarray((shares.sum(0) - sums) / (len(shares) - many))
 

@@ -44,8 +44,8 @@ def _table(family: Family) -> list[str]:
         return []
     wide = max(7, *(len(item.pattern) for item in shown))
     return [
-        f"  {'pattern':{wide}} {'training':>10} {'new':>10} {'q':>8}  judgement",
-        *(f"  {i.pattern:{wide}} {i.train:10.3g} {i.new:10.3g} {i.q:8.2g}  {i.judgement}" for i in shown),
+        f"  {'pattern':{wide}} {'training':>10} {'new':>10} {'q':>8}  judgment",
+        *(f"  {i.pattern:{wide}} {i.train:10.3g} {i.new:10.3g} {i.q:8.2g}  {i.judgment}" for i in shown),
     ]
 
 

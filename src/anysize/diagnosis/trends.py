@@ -24,14 +24,14 @@ NARROW = np.log(1.15)  # the two halves of the sizes are at least so far apart
 
 @dataclass(frozen=True, eq=False)
 class Trend:
-    """E[density] = exp(a + b (log N - centre)), one per pattern: ``coefficients`` (patterns, 2) = (a, b).
+    """E[density] = exp(a + b (log N - center)), one per pattern: ``coefficients`` (patterns, 2) = (a, b).
 
     ``covariances`` (patterns, 2, 2) are robust to any variance; ``relative`` is the relative variance of one graph.
     """
 
     coefficients: FloatArray
     covariances: FloatArray
-    centre: float
+    center: float
     relative: FloatArray
 
     @property
@@ -44,7 +44,7 @@ class Trend:
 
     def predict(self, sizes: FloatArray) -> FloatArray:
         """(graphs, patterns)."""
-        return np.asarray(np.exp(_design(sizes, self.centre) @ self.coefficients.T))
+        return np.asarray(np.exp(_design(sizes, self.center) @ self.coefficients.T))
 
 
 class Sides(NamedTuple):
@@ -77,8 +77,8 @@ def fit_trend(densities: FloatArray, sizes: FloatArray, ways: FloatArray) -> Tre
     Args:
         densities: (graphs, patterns). sizes: vertices (graphs,). ways: what densities are shares of.
     """
-    centre = float(np.average(np.log(sizes), weights=sizes))
-    x = _design(sizes, centre)
+    center = float(np.average(np.log(sizes), weights=sizes))
+    x = _design(sizes, center)
     products = x[:, :, None] * x[:, None, :]
     b = np.stack([np.log(np.average(densities, weights=sizes, axis=0)), np.zeros(densities.shape[1])], axis=1)
     for _ in range(ITERATIONS):  # Newton's method on a convex function; long steps are cut
@@ -96,7 +96,7 @@ def fit_trend(densities: FloatArray, sizes: FloatArray, ways: FloatArray) -> Tre
     least = _weighted(sizes[:, None] ** 2 / (mean * ways), products)  # copies that fall independently
     spread *= np.maximum(1.0, _trace(least) / np.maximum(_trace(spread), 1e-300))[:, None, None]
     relative = np.average((ratio - 1) ** 2, weights=sizes, axis=0)
-    return Trend(b, inverse @ spread @ inverse, centre, relative)
+    return Trend(b, inverse @ spread @ inverse, center, relative)
 
 
 def fittable(densities: FloatArray, sizes: FloatArray) -> BoolArray:
@@ -137,10 +137,10 @@ def free_trend_test(sides: Sides, exponents: tuple[FloatArray, FloatArray]) -> t
         p-values (patterns,) of the law that fits best, and what is left, in deviations between graphs.
     """
     train, new, train_sizes, new_sizes, train_ways, new_ways = sides
-    centre = float(np.exp(_log_mean(train_sizes)))
+    center = float(np.exp(_log_mean(train_sizes)))
     ends = []
     for exponent in exponents:
-        ours, theirs = ((sizes[:, None] / centre) ** exponent for sizes in (train_sizes, new_sizes))
+        ours, theirs = ((sizes[:, None] / center) ** exponent for sizes in (train_sizes, new_sizes))
         ends.append(mean_difference(train / ours, new / theirs, train_ways * ours, new_ways * theirs))
     apart = ends[0].difference * ends[1].difference > 0
     least = np.where(np.abs(ends[0].effect) < np.abs(ends[1].effect), ends[0].effect, ends[1].effect)
@@ -163,7 +163,7 @@ def _half_ratio(train: FloatArray, sizes: FloatArray, ways: FloatArray, low: Boo
 def _observed(
     trend: Trend, densities: FloatArray, sizes: FloatArray, ways: FloatArray
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Mean of observed over predicted, its variance by chance alone, and the mean row (1, log N - centre)."""
+    """Mean of observed over predicted, its variance by chance alone, and the mean row (1, log N - center)."""
     weights = sizes / sizes.sum()
     mean = trend.predict(sizes)
     ratio = densities / mean
@@ -173,7 +173,7 @@ def _observed(
     else:
         variance = trend.relative * (weights**2).sum()
     least = weights**2 @ (1 / (mean * ways))
-    return found, np.maximum(variance, least), weights @ _design(sizes, trend.centre)
+    return found, np.maximum(variance, least), weights @ _design(sizes, trend.center)
 
 
 def _off(ratio: FloatArray) -> FloatArray:
@@ -191,8 +191,8 @@ def _log_mean(sizes: FloatArray) -> float:
     return float(np.average(np.log(sizes), weights=sizes)) if len(sizes) else -np.inf
 
 
-def _design(sizes: FloatArray, centre: float) -> FloatArray:
-    return np.stack([np.ones(len(sizes)), np.log(sizes) - centre], axis=1)
+def _design(sizes: FloatArray, center: float) -> FloatArray:
+    return np.stack([np.ones(len(sizes)), np.log(sizes) - center], axis=1)
 
 
 def _weighted(weights: FloatArray, products: FloatArray) -> FloatArray:

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anysize.counting import count
+from anysize.counting.api import count
 from anysize.counting.counts import Counts
 from anysize.diagnosis.advice import Advice, advise
-from anysize.diagnosis.colours import ColourShift, by_role, colour_shift
+from anysize.diagnosis.colors import ColorShift, by_role, color_shift
 from anysize.diagnosis.densities import Family, Over, Sparsity, family, sample_of, sparsity
 from anysize.diagnosis.findings import SUBJECTS, Findings, Question
 from anysize.diagnosis.gaps import MeasuredGap, measured_gap
@@ -61,12 +61,12 @@ def diagnose(
     k: int = 4,
     y: ArrayLike | None = None,
     *,
-    colours: bool = True,
+    colors: bool = True,
     level: float = 0.05,
     seed: int = 0,
     progress: Callable[[float], None] | None = None,
 ) -> Diagnosis:
-    """Say how new graphs differ from training graphs: sizes, colours, densities beyond what sizes explain.
+    """Say how new graphs differ from training graphs: sizes, colors, densities beyond what sizes explain.
 
     Also: what Theorem 1 promises at these sizes, whether the label of the training graphs is intensive or extensive
     in size, and which method all this speaks for. Labels of the new graphs are never looked at.
@@ -76,7 +76,7 @@ def diagnose(
         new: the graphs to predict on, likewise.
         k: patterns of up to so many vertices, 2..7.
         y: classes of the training graphs, where they do not bring their own. Without any, nothing is said about them.
-        colours: look at colours, where both sets have some.
+        colors: look at colors, where both sets have some.
         level: the probability of any false alarm in the whole report.
         seed: of random regroupings and folds.
         progress: called with the share of the work done so far.
@@ -93,19 +93,19 @@ def diagnose(
     if not 0 < level < 1:
         raise ValueError(f"level is a probability between 0 and 1; got {level!r}")
     tell = progress or (lambda done: None)
-    pair = Pair.of(train, new, k, y, colours)
+    pair = Pair.of(train, new, k, y, colors)
     sizes = size_shift(pair.both.sizes[: pair.train], pair.both.sizes[pair.train :], level)
-    plain = count(pair.kept, range(2, k + 1), colours=False, progress=lambda done: tell(0.3 * done))
+    plain = count(pair.kept, range(2, k + 1), colors=False, progress=lambda done: tell(0.3 * done))
     kind = _sparsity(pair, plain)
     families = _plain_families(pair, plain, kind, sizes, level)
-    coloured = None
+    colored = None
     shift = None
-    if pair.both.colours is not None:
-        coloured = count(pair.kept, sorted({1, 2, k}), progress=lambda done: tell(0.3 + 0.3 * done))
-        shift = colour_shift(pair.both, pair.train, pair.y, seed, level)
-        families += _coloured_families(pair, coloured, shift, kind, sizes, level)
+    if pair.both.colors is not None:
+        colored = count(pair.kept, sorted({1, 2, k}), progress=lambda done: tell(0.3 + 0.3 * done))
+        shift = color_shift(pair.both, pair.train, pair.y, seed, level)
+        families += _colored_families(pair, colored, shift, kind, sizes, level)
     tell(0.7)
-    label = _label(pair, plain, coloured, kind, seed, level)
+    label = _label(pair, plain, colored, kind, seed, level)
     tell(0.9)
     findings = Findings(
         k=int(k),
@@ -114,7 +114,7 @@ def diagnose(
         too_small=pair.too_small,
         questions=_questions(sizes, shift, families, level),
         sizes=sizes,
-        colours=shift,
+        colors=shift,
         sparsity=kind,
         families=tuple(families),
         gap=_gap(pair, plain, k, seed),
@@ -125,7 +125,7 @@ def diagnose(
 
 
 def _sparsity(pair: Pair, plain: Counts) -> Sparsity:
-    edges = plain.matrix[:, [0]].toarray().ravel().astype(np.float64)  # the first pattern of the catalogue of 2
+    edges = plain.matrix[:, [0]].toarray().ravel().astype(np.float64)  # the first pattern of the catalog of 2
     return sparsity(edges, pair.kept.sizes, pair.kept_train)
 
 
@@ -138,14 +138,14 @@ def _plain_families(pair: Pair, plain: Counts, kind: Sparsity, sizes: SizeShift,
     return made
 
 
-def _coloured_families(
-    pair: Pair, coloured: Counts, shift: ColourShift, kind: Sparsity, sizes: SizeShift, level: float
+def _colored_families(
+    pair: Pair, colored: Counts, shift: ColorShift, kind: Sparsity, sizes: SizeShift, level: float
 ) -> list[Family]:
     over: Over = "connected" if kind.kind == "sparse" else "subsets"
     free = _free(kind, sizes)
-    made = [family("coloured densities", over, sample_of(coloured, pair.kept_train, over), level, free)]
+    made = [family("colored densities", over, sample_of(colored, pair.kept_train, over), level, free)]
     if shift.roles is not None and shift.exchangeable:
-        merged = count(by_role(pair.kept, shift.roles), np.unique(coloured.columns.size).tolist())
+        merged = count(by_role(pair.kept, shift.roles), np.unique(colored.columns.size).tolist())
         made.append(family("patterns by role", over, sample_of(merged, pair.kept_train, over), level, free))
     return made
 
@@ -156,10 +156,10 @@ def _free(kind: Sparsity, sizes: SizeShift) -> bool:
 
 
 def _questions(
-    sizes: SizeShift, shift: ColourShift | None, families: list[Family], level: float
+    sizes: SizeShift, shift: ColorShift | None, families: list[Family], level: float
 ) -> tuple[Question, ...]:
     """Every question with its p-value, corrected for their number, the second look at roles included."""
-    asked = {"sizes": sizes.p} | ({} if shift is None else {"colours": shift.p})
+    asked = {"sizes": sizes.p} | ({} if shift is None else {"colors": shift.p})
     asked |= {} if shift is None or shift.role_p is None else {"shares of roles": shift.role_p}
     asked |= {one.name: one.p for one in families}
     subjects = [subject for subject in SUBJECTS if subject in asked]
@@ -176,12 +176,12 @@ def _plain_to_see(subject: str, sizes: SizeShift) -> bool:
 
 
 def _label(
-    pair: Pair, plain: Counts, coloured: Counts | None, kind: Sparsity, seed: int, level: float
+    pair: Pair, plain: Counts, colored: Counts | None, kind: Sparsity, seed: int, level: float
 ) -> LabelNature | None:
     if pair.kept_y is None:
         return None
     rows = slice(0, pair.kept_train)
-    dressed = None if coloured is None else coloured[rows]
+    dressed = None if colored is None else colored[rows]
     return label_nature(pair.kept_y, plain[rows], dressed, kind.kind, seed, level)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from anysize.diagnosis.advice import Advice
-from anysize.diagnosis.colours import ColourShift
+from anysize.diagnosis.colors import ColorShift
 from anysize.diagnosis.conclusions import advice_section, label_section
 from anysize.diagnosis.densities import Family, PatternShift
 from anysize.diagnosis.findings import Findings
@@ -31,10 +31,10 @@ class Section:
 def sections(found: Findings, advice: Advice) -> tuple[Section, ...]:
     """The whole report."""
     made = [Section("Sizes", *_sizes(found.sizes, found.sizes_moved, found.graphs[1] == 1))]
-    if found.colours is not None:
-        made.append(Section("Colours", *_colours(found, found.colours)))
+    if found.colors is not None:
+        made.append(Section("Colors", *_colors(found, found.colors)))
     made.append(Section("Densities", *_densities(found)))
-    made.append(Section("Theorem 1", *_theorem(found.gap, found.sparsity.kind == "sparse", found.colours_moved)))
+    made.append(Section("Theorem 1", *_theorem(found.gap, found.sparsity.kind == "sparse", found.colors_moved)))
     if found.label is not None:
         made.append(Section("Label", *label_section(found.label)))
     made.append(Section("What to do", *advice_section(advice)))
@@ -65,58 +65,58 @@ def _sizes(shift: SizeShift, moved: bool, single: bool) -> tuple[str, tuple[str,
     return f"{shift.verdict}, {compared}", (sentence, within, test)
 
 
-def _colours(found: Findings, shift: ColourShift) -> tuple[str, tuple[str, ...]]:
+def _colors(found: Findings, shift: ColorShift) -> tuple[str, tuple[str, ...]]:
     told = [
-        f"The mean shares of colours differ by {shift.distance:.2f} in total variation; random regroupings of the same "
+        f"The mean shares of colors differ by {shift.distance:.2f} in total variation; random regroupings of the same "
         f"graphs differ by {shift.expected:.2f} ({p_value(shift.p)})."
     ]
     if shift.unseen:
         told.append(
-            f"{some(shift.unseen)} {plural(len(shift.unseen), 'is a colour', 'are colours')} that no training graph "
+            f"{some(shift.unseen)} {plural(len(shift.unseen), 'is a color', 'are colors')} that no training graph "
             f"has ({percent(shift.unseen_share)} of the vertices of a new graph)."
         )
     if shift.gone:
         told.append(f"{some(shift.gone)} {plural(len(shift.gone), 'does', 'do')} not occur in the new graphs.")
-    if not found.found("colours"):
+    if not found.found("colors"):
         return "no shift found", tuple(told)
     if shift.slight:
         return "a slight shift", (*told, "That is more than chance, but little.")
     top = [f"{s.name} ({percent(s.train)} to {percent(s.new)})" for s in shift.shares[:LISTED]]
     told.append(f"Strongest: {', '.join(top)}.")
-    if found.colours_with_size:
-        told.append("Sizes may explain it: in the training graphs, too, shares of colours move with size.")
+    if found.colors_with_size:
+        told.append("Sizes may explain it: in the training graphs, too, shares of colors move with size.")
     return _roles(found, shift, told)
 
 
-def _roles(found: Findings, shift: ColourShift, told: list[str]) -> tuple[str, tuple[str, ...]]:
+def _roles(found: Findings, shift: ColorShift, told: list[str]) -> tuple[str, tuple[str, ...]]:
     if shift.role_distance is None or shift.role_p is None or (shift.roles is None and found.within_roles is None):
-        return "a shift", (*told, f"Whether it stays within exchangeable colours is not known: {shift.no_roles}.")
+        return "a shift", (*told, f"Whether it stays within exchangeable colors is not known: {shift.no_roles}.")
     if shift.roles is None:
         least = f"the shares of roles differ by {shift.role_distance:.2f} or more ({p_value(shift.role_p)})"
-        told.append(f"Some colours are {shift.no_roles}. Whatever their roles are, {least}.")
-        return "a shift beyond exchangeable colours", tuple(told)
+        told.append(f"Some colors are {shift.no_roles}. Whatever their roles are, {least}.")
+        return "a shift beyond exchangeable colors", tuple(told)
     groups = [" and ".join(map(str, role)) for role in shift.roles if len(role) > 1]
     if not groups:
-        told.append("No two colours play the same role in the training graphs, so that none can stand for another.")
-        return "a shift, of colours that cannot be exchanged", tuple(told)
+        told.append("No two colors play the same role in the training graphs, so that none can stand for another.")
+        return "a shift, of colors that cannot be exchanged", tuple(told)
     told.append(
-        f"In the training graphs these colours play the same role (their vertices are joined to others alike): "
+        f"In the training graphs these colors play the same role (their vertices are joined to others alike): "
         f"{'; '.join(groups[:LISTED])}."
     )
     rest = f"the shares of roles differ by {shift.role_distance:.2f} ({p_value(shift.role_p)})"
     if found.within_roles:
         little = ", which is more than chance but little" if found.found("shares of roles") else ""
         told.append(f"The shift stays within these roles, as far as can be seen: {rest}{little}.")
-        return "a shift within exchangeable colours", tuple(told)
+        return "a shift within exchangeable colors", tuple(told)
     if found.role_shares_moved:
         told.append(f"The shift goes beyond these roles: {rest}.")
-        told += ["A colour that training never saw counts as a role of its own."] if shift.unseen else []
+        told += ["A color that training never saw counts as a role of its own."] if shift.unseen else []
     by_role = found.family("patterns by role")
     if found.found("patterns by role") and by_role is not None and not found.role_shares_moved:
         told.append(
             f"{rest[0].upper()}{rest[1:]}, but patterns by role differ ({p_value(by_role.p)}): roles have changed."
         )
-    return "a shift beyond exchangeable colours", tuple(told)
+    return "a shift beyond exchangeable colors", tuple(told)
 
 
 def _densities(found: Findings) -> tuple[str, tuple[str, ...]]:
@@ -145,8 +145,8 @@ def _densities(found: Findings) -> tuple[str, tuple[str, ...]]:
         told.append(f"{other} would look the same.")
     if found.beyond_size:
         return "a shift beyond what sizes explain", tuple(told)
-    if found.found("coloured densities") and not found.colours_moved:
-        return "a shift of coloured patterns", tuple(told)
+    if found.found("colored densities") and not found.colors_moved:
+        return "a shift of colored patterns", tuple(told)
     if found.shown.number("size may explain"):
         return "a shift that sizes may explain", tuple(told)
     return "no shift found", tuple(told)
@@ -156,8 +156,8 @@ def _family(family: Family, found: Findings) -> Iterator[str]:
     title = {
         "plain densities": f"plain patterns of {upto(2, found.k)} vertices, densities over subsets",
         "connected shares": f"plain patterns of {upto(3, found.k)} vertices, shares of connected subsets",
-        "coloured densities": "coloured patterns",
-        "patterns by role": "patterns coloured by role",
+        "colored densities": "colored patterns",
+        "patterns by role": "patterns colored by role",
     }[family.name]
     beyond, may, finite = family.number("beyond size"), family.number("size may explain"), family.finite
     tested = len(family.patterns)
@@ -179,9 +179,9 @@ def _family(family: Family, found: Findings) -> Iterator[str]:
             f"So far from the training sizes the trend is good to a factor of {family.margin:.2g} only, which hides "
             "much."
         )
-    strongest = [item for item in family.patterns if item.judgement == "beyond size"][:3]
-    if family.name == "coloured densities" and found.colours_moved and 2 * beyond > tested:
-        yield "So they must, where colours shift."
+    strongest = [item for item in family.patterns if item.judgment == "beyond size"][:3]
+    if family.name == "colored densities" and found.colors_moved and 2 * beyond > tested:
+        yield "So they must, where colors shift."
     elif strongest:
         yield f"Strongest: {'; '.join(map(_pattern, strongest))}."
 
@@ -193,7 +193,7 @@ def _pattern(item: PatternShift) -> str:
     return f"{moved} ({abs(item.effect):.1f} deviations between graphs)"
 
 
-def _theorem(gap: MeasuredGap, sparse: bool, colours_moved: bool) -> tuple[str, tuple[str, ...]]:
+def _theorem(gap: MeasuredGap, sparse: bool, colors_moved: bool) -> tuple[str, tuple[str, ...]]:
     told = [_promises(gap)]
     told.append(
         f"Measured: the mean densities of the sets differ by {gap.of_means:.3g} at most ({gap.worst}); two graphs, one "
@@ -208,22 +208,22 @@ def _theorem(gap: MeasuredGap, sparse: bool, colours_moved: bool) -> tuple[str, 
         told.append(
             "In sparse graphs gaps are small because densities are; the theorem says nothing about what is left."
         )
-    if colours_moved:
-        told.append("The theorem is about colours that do not depend on the environment; here they do.")
+    if colors_moved:
+        told.append("The theorem is about colors that do not depend on the environment; here they do.")
     paper = [promise.vacuous for promise in gap.promises if promise.kind == "paper"]
     return ("vacuous at these sizes" if all(paper) else "says something at these sizes"), tuple(told)
 
 
 def _promises(gap: MeasuredGap) -> str:
-    """What each of the two bounds excludes; plain patterns and coloured ones apart where they differ."""
+    """What each of the two bounds excludes; plain patterns and colored ones apart where they differ."""
     said = []
     for kind in KINDS:
         kept = [promise for promise in gap.promises if promise.kind == kind and not promise.vacuous]
         several = len(gap.promises) > len(KINDS)
-        named = [f"gaps above {one.epsilon:.2f}" + (f" ({_kinds(one.colours)})" if several else "") for one in kept]
+        named = [f"gaps above {one.epsilon:.2f}" + (f" ({_kinds(one.colors)})" if several else "") for one in kept]
         said.append(f"{TITLES[kind]} " + (f"excludes {' and '.join(named)}" if named else "excludes no gap (vacuous)"))
     return f"With 95 % certainty, for graphs of {gap.sizes[0]} and {gap.sizes[1]} vertices, {' and '.join(said)}."
 
 
-def _kinds(colours: int) -> str:
-    return "plain patterns" if colours == 1 else f"patterns in {colours} colours"
+def _kinds(colors: int) -> str:
+    return "plain patterns" if colors == 1 else f"patterns in {colors} colors"

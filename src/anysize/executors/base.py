@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from anysize.errors import TaskError
+from anysize._errors import TaskError
 
 RETRIES = 3  # times that an item is tried again after its worker died
 PER_WORKER = 3  # items handed out for each worker: one at work, two to follow

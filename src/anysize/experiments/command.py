@@ -10,10 +10,10 @@ from argparse import ArgumentParser, Namespace
 from collections.abc import Sequence
 
 from anysize.experiments.configurations import GRIDS, parse_setting
-from anysize.experiments.display import duration, shown_progress
 from anysize.experiments.plan import make_plan
 from anysize.experiments.sweep import Swept, fill_store, sweep
-from anysize.methods import RECIPES
+from anysize.experiments.sweep_progress import duration, shown_progress
+from anysize.methods.method import RECIPES
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

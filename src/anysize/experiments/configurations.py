@@ -11,14 +11,15 @@ from dataclasses import fields, replace
 from json import JSONDecodeError, loads
 from typing import Any, Literal
 
-from anysize.experiments.plain import compact_json, plain
-from anysize.learning.settings import Recipe
-from anysize.methods import Configuration, Method, RecipeName
-from anysize.patterns import check_size
-from anysize.tasks import Task
+from anysize._json import compact_json, plain
+from anysize.methods.grids import Configuration
+from anysize.methods.method import Method, RecipeName
+from anysize.patterns.pattern import check_size
+from anysize.tasks.task import Task
+from anysize.training.settings import Recipe
 
-Grid = Literal["quick", "paper", "one"]
-GRIDS: tuple[Grid, ...] = ("quick", "paper", "one")
+GridName = Literal["quick", "paper", "one"]
+GRIDS: tuple[GridName, ...] = ("quick", "paper", "one")
 
 # The quick grid: of each hyper-parameter these values of the paper's grid, or its first where it has none of them;
 # of a penalty the weight of the paper's configuration.
@@ -30,7 +31,7 @@ QUICK_LAYERS: Mapping[str, tuple[int, ...]] = {"gin": (1, 2), "gcn": (1, 2)}  # 
 RECIPE_NAMES = frozenset(field.name for field in fields(Recipe)) - {"penalty"}
 
 
-def configurations(method: Method, task: Task, grid: Grid, recipe: RecipeName) -> tuple[Configuration, ...]:
+def configurations(method: Method, task: Task, grid: GridName, recipe: RecipeName) -> tuple[Configuration, ...]:
     """The configurations to try: the whole grid of the paper, a few points of it, or one good one.
 
     Methods without epochs (kernels, checks) always try their whole grid: it costs little, and without validation
@@ -61,7 +62,7 @@ def default_configuration(method: Method, task: Task, recipe: RecipeName) -> Con
     >>> default_configuration(find_method("gamma-gin"), find_task("DD"), "paper")["batch_size"]
     256
     """
-    chosen = method.default(recipe, task.family, coloured=task.family == "sbm")  # TU sets have no penalty anyway
+    chosen = method.default(recipe, task.family, colored=task.family == "sbm")  # TU sets have no penalty anyway
     own = method.grid.get(task.name, {})
     return chosen | {name: values[0] for name, values in own.items() if chosen.get(name) not in values}
 

@@ -7,10 +7,11 @@ from collections.abc import Callable, Iterator, Sequence
 
 import torch
 
-from anysize.learning.memory import bytes_per_model
-from anysize.learning.settings import Recipe
-from anysize.methods import Fitted, Method, Problem, Run
+from anysize.methods.learner import Fitted, LearningTask, Run
+from anysize.methods.method import Method
 from anysize.methods.neural import STACK_MEMBERS, GNNMethod
+from anysize.training.memory import bytes_per_model
+from anysize.training.settings import Recipe
 
 # Of all memory, free or not: a stack must not depend on what else runs. A CPU is shared with other workers.
 SHARE = {"cuda": 0.7, "cpu": 0.25}
@@ -18,7 +19,7 @@ ENOUGH = 32e6  # bytes of one model that keep a CPU core busy: a stack of such m
 
 
 def fit_in_memory(
-    method: Method, problem: Problem, runs: Sequence[Run], recipe: Recipe,
+    method: Method, problem: LearningTask, runs: Sequence[Run], recipe: Recipe,
     report: Callable[[float], None] | None = None, most: int | None = None,
 ) -> Iterator[Fitted]:  # fmt: skip
     """Train; where the memory of a GPU does not hold a stack after all, in stacks of half the size."""
@@ -39,7 +40,7 @@ def fit_in_memory(
 
 
 def affordable(
-    method: Method, problem: Problem, runs: Sequence[Run], recipe: Recipe, most: int | None = None
+    method: Method, problem: LearningTask, runs: Sequence[Run], recipe: Recipe, most: int | None = None
 ) -> int | None:
     """The most models in a stack, at most ``most``; None for methods that take little memory."""
     learner = method.learner

@@ -16,16 +16,19 @@ from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
-from anysize.choice import device_of
-from anysize.experiments.configurations import Grid, changed, configurations, divided, settable
-from anysize.experiments.layout import TABLES
-from anysize.experiments.plain import compact_json
+from anysize._json import compact_json
+from anysize.estimators.configuration import device_of
+from anysize.experiments.configurations import GridName, changed, configurations, divided, settable
 from anysize.experiments.records import key
-from anysize.methods import METHODS, RECIPES, Configuration, Method, RecipeName, Run, find_method
-from anysize.methods.fitted import sizes_of
+from anysize.experiments.tables.layout import TABLES
+from anysize.methods.catalog import METHODS, find_method
+from anysize.methods.grids import Configuration
+from anysize.methods.learner import Run, sizes_of
+from anysize.methods.method import RECIPES, Method, RecipeName
 from anysize.methods.neural import STACK_MEMBERS
 from anysize.methods.parameters import whole_number
-from anysize.tasks import TASKS, Data, Task, find_task, parse_data
+from anysize.tasks.catalog import TASKS, find_task
+from anysize.tasks.task import Data, Task, parse_data
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "main": (
@@ -41,7 +44,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 
 
 @dataclass(frozen=True)
-class Piece:
+class RunBatch:
     """Runs that are trained together: one task, one data set (`published` or `seed:7`), one method, one recipe."""
 
     task: str
@@ -57,13 +60,13 @@ class Piece:
             key(self.task, self.data, self.method, self.recipe, run.configuration, run.seed) for run in self.runs
         )
 
-    def without(self, finished: Iterable[str]) -> Piece | None:
+    def without(self, finished: Iterable[str]) -> RunBatch | None:
         """What is left of it when some records exist already; None if nothing is."""
         known = set(self.keys).intersection(finished)
         if not known:
             return self
         runs = tuple(run for run, name in zip(self.runs, self.keys, strict=True) if name not in known)
-        return Piece(self.task, self.data, self.method, self.recipe, runs) if runs else None
+        return RunBatch(self.task, self.data, self.method, self.recipe, runs) if runs else None
 
     def __str__(self) -> str:
         data = "" if self.data == "published" else f", {self.data}"
@@ -71,7 +74,7 @@ class Piece:
 
 
 @dataclass(frozen=True)
-class Plan:
+class SweepPlan:
     """What a sweep is to do.
 
     Attributes:
@@ -80,7 +83,7 @@ class Plan:
         optional: tasks that belong to a table that was asked for; they are left out where their graphs are missing.
     """
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[RunBatch, ...]
     left_out: tuple[str, ...] = ()
     optional: frozenset[str] = frozenset()
 
@@ -94,19 +97,18 @@ def make_plan(
     targets: str | Sequence[str | Task],
     methods: str | Sequence[str] | None = None,
     *,
-    grid: Grid | None = None,
+    grid: GridName | None = None,
     seeds: int = 10,
     data: str | Data = "published",
     recipe: RecipeName = "paper",
     settings: Mapping[str, Any] | None = None,
     stack: int | None = None,
     device: str = "auto",
-) -> Plan:
+) -> SweepPlan:
     """The plan of a sweep.
 
     Args:
-        targets: names of tasks, tasks that `anysize.tasks.register` knows, or `table1`, `table2`, `table3` for those of
-            a table of the paper.
+        targets: names of tasks, built-in or registered, or `table1`, `table2`, `table3` for the tasks of a table.
         methods: names, or groups of them (`GROUPS`); `main` for the quick grid, otherwise `all`.
         grid: `quick`, `paper`, or `one` configuration each; `quick` for the paper's recipe, `one` for the robust one.
         seeds: so many for every configuration, from 0; one for methods without chance.
@@ -125,7 +127,7 @@ def make_plan(
     kind = device if device.startswith("cuda") else device_of(device)  # a GPU may be elsewhere in a cluster
     busy = STACK_MEMBERS[kind.partition(":")[0]]
     most = busy if stack is None else whole_number("stack", stack)
-    wanted: Grid = grid or ("quick" if recipe == "paper" else "one")
+    wanted: GridName = grid or ("quick" if recipe == "paper" else "one")
     usual = ("main",) if wanted == "quick" else ("all",)
     named = _methods(usual if methods is None else [methods] if isinstance(methods, str) else methods)
     given = dict(settings or {})
@@ -134,7 +136,7 @@ def make_plan(
         raise ValueError(f"{strange[0]} cannot be set for any of {', '.join(method.name for method in named)}.")
     tasks = _tasks([targets] if isinstance(targets, str) else targets)
     columns, left_out = _columns(tasks, parse_data_sets(data))
-    cells: list[list[Piece]] = []
+    cells: list[list[RunBatch]] = []
     for task, own in columns:
         for method in named:
             if reason := not_applicable(task, method):
@@ -144,7 +146,7 @@ def make_plan(
             points = changed(configurations(method, task, wanted, recipe), method, fitting)
             cells.append(
                 [
-                    Piece(task.name, data_name(own), method.name, recipe, runs)
+                    RunBatch(task.name, data_name(own), method.name, recipe, runs)
                     for runs in _cut(points, range(amount) if method.seeded else range(1), method, task, most)
                 ]
             )
@@ -153,7 +155,7 @@ def make_plan(
         raise ValueError(" ".join(["Nothing is left to run.", *left_out]))
     rounds = zip_longest(*cells)
     pieces = tuple(piece for round_ in rounds for piece in round_ if piece is not None)
-    return Plan(pieces, tuple(left_out), frozenset(name for name, (_, by_name) in tasks.items() if not by_name))
+    return SweepPlan(pieces, tuple(left_out), frozenset(name for name, (_, by_name) in tasks.items() if not by_name))
 
 
 def not_applicable(task: Task, method: Method) -> str:
@@ -212,7 +214,7 @@ def _tasks(targets: Sequence[str | Task]) -> dict[str, tuple[Task, bool]]:
         if isinstance(target, Task):
             if TASKS.get(target.name) != target:  # workers look a task up by its name
                 raise ValueError(
-                    f"A sweep looks tasks up by name: pass {target.name!r} to anysize.tasks.register first."
+                    f"A sweep looks tasks up by name: pass {target.name!r} to anysize.tasks.catalog.register first."
                 )
             target = target.name
         number = target.removeprefix("table")

@@ -9,20 +9,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from anysize.choice import device_of
+from anysize.estimators.configuration import device_of
 from anysize.experiments.configurations import changed, configurations, default_configuration
 from anysize.experiments.plan import data_name, not_applicable
-from anysize.experiments.prepared import prepare, tables_for
-from anysize.experiments.published import Published, published
+from anysize.experiments.prepare import prepare, tables_for
 from anysize.experiments.records import SPLITS
-from anysize.experiments.select import RULES, Selection, Summary, select
-from anysize.experiments.training import Job, device_name, records_of
-from anysize.methods import RECIPES, Configuration, Method, RecipeName, Run, find_method
+from anysize.experiments.selection import RULES, ScoreSummary, Selection, select
+from anysize.experiments.tables.published import Published, published
+from anysize.experiments.train_runs import Job, device_name, records_of
+from anysize.methods.catalog import find_method
+from anysize.methods.grids import Configuration
+from anysize.methods.learner import Run
+from anysize.methods.method import RECIPES, Method, RecipeName
 from anysize.methods.parameters import whole_number
-from anysize.tasks import TASKS, Data, Task, find_task, size_split
-from anysize.tasks.task import Metric
+from anysize.tasks.catalog import TASKS, find_task
+from anysize.tasks.size_split import size_split
+from anysize.tasks.task import Data, Metric, Task
 
-Report = Callable[[str, float], None]
+ProgressFunction = Callable[[str, float], None]
 FILE_ENDINGS = (".zip", ".txt", ".csv", ".gz", ".json", ".pt", ".graphml", ".gml")  # a name that is meant as a file
 
 
@@ -45,7 +49,7 @@ class Result:
     seconds: float
     na: str = ""
 
-    def summary(self, split: str) -> Summary | None:
+    def summary(self, split: str) -> ScoreSummary | None:
         """Mean and deviation over seeds; None where there is no such score."""
         return None if self.selection is None else self.selection.summary(split)
 
@@ -92,7 +96,7 @@ def run(
     device: str = "auto",
     data_dir: str | os.PathLike[str] | None = None,
     store: str | os.PathLike[str] | None = None,
-    report: Report | None = None,
+    report: ProgressFunction | None = None,
 ) -> Result:
     """Train a method on a task and score it.
 
@@ -101,7 +105,7 @@ def run(
     validation score, the first of several.
 
     Args:
-        task: a task or its name, or a file of labelled graphs, which is split by size (`anysize.size_split`).
+        task: a task or its name, or a file of labeled graphs, which is split by size (`anysize.size_split`).
         method: its name.
         data: `published` or the seed of a fresh data set; `Task.default_data` if None.
         seeds: how many models, with the seeds from 0 on.

@@ -21,20 +21,20 @@ from functools import partial
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from anysize.choice import device_of
-from anysize.experiments.clock import Clock, Progress
-from anysize.experiments.curves import POINTS
-from anysize.experiments.plan import Piece, Plan
-from anysize.experiments.prepared import Wanted, prepared, tables_for
-from anysize.experiments.store import RecordStore
-from anysize.experiments.training import Job, work
+from anysize.estimators.configuration import device_of
+from anysize.experiments.plan import RunBatch, SweepPlan
+from anysize.experiments.prepare import CountsKey, prepared, tables_for
+from anysize.experiments.record_store import RecordStore
+from anysize.experiments.records import POINTS
+from anysize.experiments.sweep_progress import Clock, SweepProgress
+from anysize.experiments.train_runs import Job, work
 from anysize.experiments.workers import Cluster, Processes, ThisProcess, Workers
-from anysize.methods import find_method
+from anysize.methods.catalog import find_method
 from anysize.methods.parameters import whole_number
-from anysize.tasks import find_task
+from anysize.tasks.catalog import find_task
 
 PathLike = str | os.PathLike[str]
-Show = Callable[[Progress], None]
+Show = Callable[[SweepProgress], None]
 
 
 @dataclass(frozen=True)
@@ -66,7 +66,7 @@ class Swept:
 
 
 def sweep(
-    plan: Plan,
+    plan: SweepPlan,
     records: PathLike = "results/records",
     *,
     workers: int = 1,
@@ -113,8 +113,8 @@ def sweep(
 
 
 def fill_store(
-    plan: Plan, store: PathLike | None, data_dir: PathLike | None = None, show: Show | None = None,
-    pieces: Sequence[Piece] | None = None,
+    plan: SweepPlan, store: PathLike | None, data_dir: PathLike | None = None, show: Show | None = None,
+    pieces: Sequence[RunBatch] | None = None,
 ) -> dict[str, str]:  # fmt: skip
     """Count everything that the methods of a plan look at into a store, so that training needs no counting.
 
@@ -122,7 +122,7 @@ def fill_store(
         A sentence for every task whose graphs cannot be had; such a task must be part of a table, and not asked for by
         its own name.
     """
-    wanted: dict[tuple[str, str], dict[Wanted, None]] = {}
+    wanted: dict[tuple[str, str], dict[CountsKey, None]] = {}
     for piece in plan.pieces if pieces is None else pieces:
         configurations = [run.configuration for run in piece.runs]
         own = wanted.setdefault((piece.task, piece.data), {})
@@ -130,7 +130,11 @@ def fill_store(
     missing: dict[str, str] = {}
     for done, ((task, data), tables) in enumerate(wanted.items()):
         if show is not None:
-            show(Progress("counting", done, len(wanted), None, (task if data == "published" else f"{task}, {data}",)))
+            show(
+                SweepProgress(
+                    "counting", done, len(wanted), None, (task if data == "published" else f"{task}, {data}",)
+                )
+            )
         if task in missing:
             continue
         try:
@@ -164,7 +168,7 @@ class Finished:
 class _State:
     """A sweep under way."""
 
-    def __init__(self, plan: Plan, finished: Finished, deadline: float, show: Show) -> None:
+    def __init__(self, plan: SweepPlan, finished: Finished, deadline: float, show: Show) -> None:
         self.plan, self.finished, self.deadline, self.show = plan, finished, deadline, show
         self.left_out = list(plan.left_out)
         self.failures: list[str] = []
@@ -181,7 +185,7 @@ class _State:
 
     def train(self, hands: Workers, function: Callable[..., object]) -> None:
         clock = Clock(self.pending, hands.workers)
-        begun: list[Piece] = []
+        begun: list[RunBatch] = []
 
         def look(shares: dict[int, float]) -> None:
             clock.look(shares)
@@ -197,7 +201,7 @@ class _State:
             self.show(clock.progress())
         self.show(clock.progress())
 
-    def _items(self, clock: Clock, begun: list[Piece]) -> Iterator[Piece]:
+    def _items(self, clock: Clock, begun: list[RunBatch]) -> Iterator[RunBatch]:
         """The pieces in their order, without what others have done meanwhile, until the time is over."""
         for piece in self.pending:
             if time.monotonic() >= self.deadline:

@@ -83,7 +83,7 @@ class Cluster:
     """The machines of a Ray cluster: ``auto``, an address, or ``local:2`` for one of two cores on this machine."""
 
     def __init__(self, address: str) -> None:
-        from anysize.executors import RayExecutor  # imports Ray
+        from anysize.executors.ray import RayExecutor  # imports Ray
 
         self._executor: Any = RayExecutor(address)
         self.workers = self._executor.workers

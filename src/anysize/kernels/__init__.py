@@ -4,9 +4,9 @@
 are the kernel; `KernelClassifier` is the SVM of the paper's kernel rows, with C and iterations by validation.
 """
 
+from anysize.kernels.gram import gram
 from anysize.kernels.graphlet import GraphletKernel
-from anysize.kernels.products import gram
-from anysize.kernels.svm import C_GRID, ITERATIONS_GRID, KernelClassifier, Trial
+from anysize.kernels.svm import C_GRID, ITERATIONS_GRID, KernelClassifier, KernelTrial
 from anysize.kernels.wl import WLKernel
 
-__all__ = ["C_GRID", "ITERATIONS_GRID", "GraphletKernel", "KernelClassifier", "Trial", "WLKernel", "gram"]
+__all__ = ["C_GRID", "ITERATIONS_GRID", "GraphletKernel", "KernelClassifier", "KernelTrial", "WLKernel", "gram"]

@@ -12,30 +12,31 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from anysize.counting import count
-from anysize.counting.archive import from_arrays, to_arrays
+from anysize._typing import FloatArray
+from anysize.counting.api import count
 from anysize.counting.counts import Counts, Over
-from anysize.kernels.products import FloatArray, gram, short_indices
-from anysize.labels import State
+from anysize.counting.counts_file import from_arrays, to_arrays
+from anysize.graphs.labels import State
+from anysize.kernels.gram import gram, short_indices
 
 
 class GraphletKernel(TransformerMixin, BaseEstimator):
-    r"""Densities of the connected induced k-vertex patterns, coloured where the graphs are.
+    r"""Densities of the connected induced k-vertex patterns, colored where the graphs are.
 
     .. math:: K(G, H) = \sum_F \omega_F(G)\, \omega_F(H)
 
     (Shervashidze et al. 2009), omega being the share of F among the connected k-subsets with ``over="connected"``,
-    which the published rows of the paper use. Patterns are matched by edges and colour names. Those that no training
+    which the published rows of the paper use. Patterns are matched by edges and color names. Those that no training
     graph has are left out of the features, but count in the denominators.
 
     Args:
         k: size of the patterns.
         over: what densities are shares of, see `Counts.densities`.
-        colours: tell vertices apart by colour.
+        colors: tell vertices apart by color.
         top: keep only so many patterns, the most common ones of the training graphs; the others are dropped before
             shares are taken, as the paper does for molecules (100) and DD (30000).
 
-    `fit`, `transform` and `kernel` take graphs, or a table of `Counts` made before (``k`` and ``colours`` are then
+    `fit`, `transform` and `kernel` take graphs, or a table of `Counts` made before (``k`` and ``colors`` are then
     those of the table).
 
     Examples:
@@ -47,10 +48,10 @@ class GraphletKernel(TransformerMixin, BaseEstimator):
                [0.667, 0.333]])
     """
 
-    def __init__(self, k: int = 5, over: Over = "connected", colours: bool = True, top: int | None = None) -> None:
+    def __init__(self, k: int = 5, over: Over = "connected", colors: bool = True, top: int | None = None) -> None:
         self.k = k
         self.over = over
-        self.colours = colours
+        self.colors = colors
         self.top = top
 
     def fit(self, graphs: Any, y: Any = None) -> GraphletKernel:
@@ -81,7 +82,7 @@ class GraphletKernel(TransformerMixin, BaseEstimator):
         return gram(self.transform(graphs), self.features_ if others is None else self.transform(others))
 
     def _count(self, graphs: Any) -> Counts:
-        return graphs if isinstance(graphs, Counts) else count(graphs, self.k, colours=self.colours)
+        return graphs if isinstance(graphs, Counts) else count(graphs, self.k, colors=self.colors)
 
     def _features(self, counts: Counts) -> csr_array[np.float64]:
         if self.top is not None:
@@ -97,7 +98,7 @@ class GraphletKernel(TransformerMixin, BaseEstimator):
             "kernel": "graphlet",
             "k": self.k if isinstance(self.k, int) else [int(size) for size in self.k],
             "over": self.over,
-            "colours": bool(self.colours),
+            "colors": bool(self.colors),
             "top": None if self.top is None else int(self.top),
             "columns": json.loads(arrays.pop("about").tobytes()),
         }
@@ -106,6 +107,6 @@ class GraphletKernel(TransformerMixin, BaseEstimator):
     @classmethod
     def from_state(cls, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> GraphletKernel:
         """The kernel from what `state` gave."""
-        made = cls(about["k"], about["over"], about["colours"], about["top"])
+        made = cls(about["k"], about["over"], about["colors"], about["top"])
         made.columns_ = from_arrays(about["columns"], arrays)
         return made

@@ -15,10 +15,11 @@ from sklearn.model_selection import StratifiedKFold
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
+from anysize._typing import FloatArray
+from anysize.graphs.labels import Labels, State, classes_from_json, classes_to_json, labels_of, several_classes
+from anysize.kernels.gram import gram
 from anysize.kernels.graphlet import GraphletKernel
-from anysize.kernels.products import FloatArray, gram
 from anysize.kernels.wl import WLKernel
-from anysize.labels import Labels, State, classes_from_json, classes_to_json, labels_of, several_classes
 from anysize.tasks.metrics import accuracy, mcc
 
 Kernel: TypeAlias = WLKernel | GraphletKernel
@@ -31,7 +32,7 @@ ITERATIONS_GRID = (1, 2, 3, 4)  # the paper's for the synthetic tasks and the br
 
 
 @dataclass(frozen=True)
-class Trial:
+class KernelTrial:
     """One configuration and its scores; ``validation`` is nan where nothing was there to validate on."""
 
     settings: tuple[tuple[str, Any], ...]
@@ -45,7 +46,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
 
     Configurations are tried in the order of ``grid`` (its last parameter varying fastest), for each of them all of
     ``C`` as given, and the FIRST best one is taken: with ascending values the fewest iterations and the strongest
-    regularisation. `tied_` says how many share the best score. Without validation graphs, folds of the training
+    regularization. `tied_` says how many share the best score. Without validation graphs, folds of the training
     graphs take their place (stratified, in the order given), and the SVM is trained on all of them in the end.
 
     The SVM sees the Gram matrix, as the paper's does. Because features are explicit it is kept as one weight vector
@@ -102,10 +103,10 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"scoring must be one of {', '.join(SCORES)}; got {self.scoring!r}")
         labels = labels_of(graphs, y)
         self.classes_ = several_classes(labels)
-        held_out = _labelled(validation)
+        held_out = _labeled(validation)
         settings = self._settings()
-        self.trials_: tuple[Trial, ...] = ()
-        best: tuple[Trial, Kernel, SVC] | None = None
+        self.trials_: tuple[KernelTrial, ...] = ()
+        best: tuple[KernelTrial, Kernel, SVC] | None = None
         for chosen in settings:
             kernel: Kernel = clone(WLKernel() if self.kernel is None else self.kernel).set_params(**dict(chosen))
             features = kernel.fit_transform(graphs)
@@ -140,7 +141,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         labels: Labels,
         held_out: tuple[Any, Labels] | None,
         settings: int,
-    ) -> Iterator[tuple[Trial, SVC]]:
+    ) -> Iterator[tuple[KernelTrial, SVC]]:
         """Every C on one Gram matrix of the training graphs."""
         outer = None if held_out is None else kernel.kernel(held_out[0])
         choice = settings * len(self._penalties()) > 1
@@ -151,13 +152,13 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
                 score = self._score(held_out[1], svc.predict(outer))
             elif choice:
                 score = self._score_in_folds(inner, labels, C)
-            yield Trial(chosen, C, self._score(labels, svc.predict(inner)), score), svc
+            yield KernelTrial(chosen, C, self._score(labels, svc.predict(inner)), score), svc
 
     def _score(self, truth: Labels, predicted: Labels) -> float:
         return SCORES[self.scoring](truth, predicted)
 
     def _score_in_folds(self, inner: FloatArray, labels: Labels, C: float) -> float:
-        """The mean score over folds. Colours or patterns of a left-out graph alone add nothing to its products."""
+        """The mean score over folds. Colors or patterns of a left-out graph alone add nothing to its products."""
         rarest = int(np.unique(labels, return_counts=True)[1].min())
         if rarest < self.folds:
             raise ValueError(
@@ -211,7 +212,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         return made
 
 
-def _labelled(validation: Any) -> tuple[Any, Labels] | None:
+def _labeled(validation: Any) -> tuple[Any, Labels] | None:
     """Validation graphs and their labels, from a set that has labels or from a pair."""
     if validation is None:
         return None

@@ -1,4 +1,4 @@
-"""The Weisfeiler-Lehman subtree kernel, with colours refined for all graphs of a set at once."""
+"""The Weisfeiler-Lehman subtree kernel, with colors refined for all graphs of a set at once."""
 
 from __future__ import annotations
 
@@ -12,21 +12,20 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from anysize.colours import ColourName
-from anysize.errors import GraphError
-from anysize.graphs import GraphSet
-from anysize.kernels.products import FloatArray, gram, short_indices
-from anysize.labels import State
-from anysize.readers import as_graphset
-
-IntArray = NDArray[np.int64]
+from anysize._errors import GraphError
+from anysize._typing import FloatArray, IntArray
+from anysize.graphs.colors import ColorName
+from anysize.graphs.graphset import GraphSet
+from anysize.graphs.labels import State
+from anysize.io.convert import as_graphset
+from anysize.kernels.gram import gram, short_indices
 
 
 @dataclass(frozen=True, eq=False)
 class Signatures:
-    """What refinement looks at: row i is a colour and the sorted colours of the neighbours.
+    """What refinement looks at: row i is a color and the sorted colors of the neighbors.
 
-    ``own`` has one colour a row; the neighbours of row i are ``near[first[i]:first[i + 1]]``.
+    ``own`` has one color a row; the neighbors of row i are ``near[first[i]:first[i + 1]]``.
     """
 
     own: IntArray
@@ -51,16 +50,16 @@ class Signatures:
 NOTHING = Signatures(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64))
 
 
-def signatures(graphs: GraphSet, colours: IntArray) -> Signatures:
-    """The signature of every vertex of a set under these colours (whole numbers from 0)."""
+def signatures(graphs: GraphSet, colors: IntArray) -> Signatures:
+    """The signature of every vertex of a set under these colors (whole numbers from 0)."""
     begin = np.repeat(graphs.first[:-1], graphs.sizes)  # where the graph of each vertex begins
     degrees = graphs.degrees
-    near = colours[np.repeat(begin, degrees) + graphs.indices]
-    # One sort of (vertex, colour) as a single number sorts every row. The rows are in order already, which the
+    near = colors[np.repeat(begin, degrees) + graphs.indices]
+    # One sort of (vertex, color) as a single number sorts every row. The rows are in order already, which the
     # stable sort makes use of: ten times faster here than the other.
-    base = int(colours.max(initial=0)) + 1
+    base = int(colors.max(initial=0)) + 1
     offset = np.repeat(np.arange(len(degrees)) * base, degrees)
-    return Signatures(colours, graphs.indptr, np.sort(offset + near, kind="stable") - offset)
+    return Signatures(colors, graphs.indptr, np.sort(offset + near, kind="stable") - offset)
 
 
 def number(rows: Signatures, known: Signatures = NOTHING) -> tuple[IntArray, Signatures]:
@@ -91,7 +90,7 @@ def number(rows: Signatures, known: Signatures = NOTHING) -> tuple[IntArray, Sig
 
 
 def _hashes(rows: Signatures, salt: int) -> NDArray[np.uint64]:
-    """A number for every row that does not depend on the order of its neighbours."""
+    """A number for every row that does not depend on the order of its neighbors."""
     top = max(int(rows.own.max(initial=0)), int(rows.near.max(initial=0)))
     mixed = _mix(np.arange(top + 1, dtype=np.uint64), 2 * salt)
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed[rows.near], dtype=np.uint64)])  # modulo 2**64
@@ -120,20 +119,20 @@ def _slots(starts: IntArray, first: IntArray) -> IntArray:
 
 
 class WLKernel(TransformerMixin, BaseEstimator):
-    r"""Weisfeiler-Lehman subtree features: how many vertices have each refined colour.
+    r"""Weisfeiler-Lehman subtree features: how many vertices have each refined color.
 
-    Colours start as the vertex colours, or as one colour for plain graphs, and iteration i + 1 tells vertices apart
-    by their colour of iteration i and the multiset of those of their neighbours. With phi_i(G)_c the number of
-    vertices of colour c after i iterations,
+    Colors start as the vertex colors, or as one color for plain graphs, and iteration i + 1 tells vertices apart
+    by their color of iteration i and the multiset of those of their neighbors. With phi_i(G)_c the number of
+    vertices of color c after i iterations,
 
     .. math:: K(G, H) = \sum_{i=0}^{h} \langle \phi_i(G), \phi_i(H) \rangle
 
-    (Shervashidze et al. 2011). A colour that no training graph has, at any iteration, has no column; the vertex keeps
-    a class of its own and is refined on, which only matters for the length of normalised features.
+    (Shervashidze et al. 2011). A color that no training graph has, at any iteration, has no column; the vertex keeps
+    a class of its own and is refined on, which only matters for the length of normalized features.
 
     Args:
         iterations: h, the number of refinements; the kernel sums over 0 .. h.
-        normalise: divide by sqrt(K(G, G)), so that every graph has length 1 (as seen over all its own colours).
+        normalize: divide by sqrt(K(G, G)), so that every graph has length 1 (as seen over all its own colors).
 
     Attributes (after `fit`):
         offsets_: (h + 2,) columns offsets_[i] .. offsets_[i + 1] belong to iteration i.
@@ -150,12 +149,12 @@ class WLKernel(TransformerMixin, BaseEstimator):
                [12., 18.]])
     """
 
-    def __init__(self, iterations: int = 3, normalise: bool = False) -> None:
+    def __init__(self, iterations: int = 3, normalize: bool = False) -> None:
         self.iterations = iterations
-        self.normalise = normalise
+        self.normalize = normalize
 
     def fit(self, graphs: Any, y: Any = None) -> WLKernel:
-        """Learn which colours occur; ``y`` is ignored."""
+        """Learn which colors occur; ``y`` is ignored."""
         self.fit_transform(graphs)
         return self
 
@@ -166,8 +165,8 @@ class WLKernel(TransformerMixin, BaseEstimator):
         if self.iterations < 0:
             raise ValueError(f"iterations must be a whole number from 0 on; got {self.iterations}")
         sets = as_graphset(graphs)
-        codes = np.unique(sets.colours) if sets.colours is not None else None
-        self.start_: tuple[ColourName, ...] | None = None if codes is None else tuple(sets.palette[c] for c in codes)
+        codes = np.unique(sets.colors) if sets.colors is not None else None
+        self.start_: tuple[ColorName, ...] | None = None if codes is None else tuple(sets.palette[c] for c in codes)
         self.signatures_ = (NOTHING,) * int(self.iterations)
         classes, self.signatures_ = self._refine(sets)
         self.offsets_ = _offsets([self._start_size(sets), *map(len, self.signatures_)])
@@ -175,7 +174,7 @@ class WLKernel(TransformerMixin, BaseEstimator):
         return self.features_
 
     def transform(self, graphs: Any) -> csr_array[np.float64]:
-        """Features (graphs, columns) over the colours of the training graphs."""
+        """Features (graphs, columns) over the colors of the training graphs."""
         check_is_fitted(self, "offsets_")
         sets = as_graphset(graphs)
         return self._features(sets, self._refine(sets)[0])
@@ -197,25 +196,25 @@ class WLKernel(TransformerMixin, BaseEstimator):
         return classes, tuple(found)
 
     def _start(self, graphs: GraphSet) -> IntArray:
-        """Start colours by the names that occur in training; names met later get the numbers after those."""
-        if len(graphs) and (graphs.colours is None) != (self.start_ is None):
-            kinds = ("plain", "coloured") if self.start_ is None else ("coloured", "plain")
+        """Start colors by the names that occur in training; names met later get the numbers after those."""
+        if len(graphs) and (graphs.colors is None) != (self.start_ is None):
+            kinds = ("plain", "colored") if self.start_ is None else ("colored", "plain")
             raise GraphError(
                 f"This kernel was fitted on {kinds[0]} graphs and these are {kinds[1]}; "
-                "colour both, or call without_colours() on those that have colours."
+                "color both, or call without_colors() on those that have colors."
             )
-        if graphs.colours is None or self.start_ is None:
+        if graphs.colors is None or self.start_ is None:
             return np.zeros(int(graphs.first[-1]), np.int64)
         place = {name: code for code, name in enumerate(self.start_)}
         codes = [place.setdefault(name, len(place)) for name in graphs.palette]
-        return np.array(codes, np.int64)[graphs.colours]
+        return np.array(codes, np.int64)[graphs.colors]
 
     def _start_size(self, graphs: GraphSet) -> int:
         return len(self.start_) if self.start_ is not None else int(graphs.first[-1] > 0)
 
     def _features(self, graphs: GraphSet, classes: list[IntArray]) -> csr_array[np.float64]:
         width = int(self.offsets_[-1])
-        columns, new = [], width  # colours unknown in training come after all others
+        columns, new = [], width  # colors unknown in training come after all others
         for own, begin, end in zip(classes, self.offsets_, self.offsets_[1:], strict=False):
             unknown = own - (end - begin)
             columns.append(np.where(unknown < 0, own + begin, unknown + new))
@@ -224,7 +223,7 @@ class WLKernel(TransformerMixin, BaseEstimator):
         cells = np.ones(len(row)), (row, np.concatenate(columns))
         full: csr_array[np.float64] = csr_array(cells, shape=(len(graphs), new))
         known = csr_array(full[:, :width])
-        if self.normalise:
+        if self.normalize:
             lengths = np.sqrt(np.bincount(_rows(full), full.data**2, minlength=len(graphs)))
             known.data /= lengths[_rows(known)]
         return short_indices(known)
@@ -235,7 +234,7 @@ class WLKernel(TransformerMixin, BaseEstimator):
         about = {
             "kernel": "wl",
             "iterations": int(self.iterations),
-            "normalise": bool(self.normalise),
+            "normalize": bool(self.normalize),
             "start": None if self.start_ is None else list(self.start_),
         }
         arrays: dict[str, NDArray[Any]] = {"offsets": self.offsets_}
@@ -246,7 +245,7 @@ class WLKernel(TransformerMixin, BaseEstimator):
     @classmethod
     def from_state(cls, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> WLKernel:
         """The kernel from what `state` gave."""
-        made = cls(about["iterations"], about["normalise"])
+        made = cls(about["iterations"], about["normalize"])
         made.start_ = None if about["start"] is None else tuple(about["start"])
         made.signatures_ = tuple(
             Signatures(arrays[f"own_{step}"], arrays[f"first_{step}"], arrays[f"near_{step}"])

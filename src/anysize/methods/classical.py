@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anysize.learning.settings import Recipe
-from anysize.methods.fitted import Arrays, FloatArray, Run, sizes_of
-from anysize.methods.problem import Examples, Problem
+from anysize._typing import FloatArray
+from anysize.methods.learner import Arrays, Examples, LearningTask, Run, sizes_of
+from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
-    from anysize.kernels import KernelClassifier
-    from anysize.sanity import SanityClassifier
+    from anysize.kernels.svm import KernelClassifier
+    from anysize.methods.baselines import SanityClassifier
 
 Progress = Callable[[float], None]
 
@@ -30,11 +30,13 @@ class KernelMethod:
     name: str
 
     def fit(
-        self, problem: Problem, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
+        self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
         most: int | None = None,
     ) -> Iterator[FittedKernel]:  # fmt: skip
         """One machine per run."""
-        from anysize.kernels import GraphletKernel, KernelClassifier, WLKernel
+        from anysize.kernels.graphlet import GraphletKernel
+        from anysize.kernels.svm import KernelClassifier
+        from anysize.kernels.wl import WLKernel
 
         labels = problem.train.labels()
         weight = None if problem.class_weights is None else dict(enumerate(problem.class_weights))
@@ -50,7 +52,7 @@ class KernelMethod:
             if progress is not None:
                 progress((place + 1) / len(runs))
 
-    def _input(self, examples: Examples, run: Run, problem: Problem) -> Any:
+    def _input(self, examples: Examples, run: Run, problem: LearningTask) -> Any:
         if self.name == "wl-kernel":
             return examples.whole(self.name)
         return examples.counts(sizes_of(run.configuration, problem.k), problem.store)
@@ -84,7 +86,7 @@ class FittedKernel:
 
     @staticmethod
     def from_state(about: dict[str, Any], arrays: Arrays) -> FittedKernel:
-        from anysize.kernels import KernelClassifier
+        from anysize.kernels.svm import KernelClassifier
 
         runs = tuple(Run(**run) for run in about["runs"])
         return FittedKernel(KernelClassifier.from_state(about, arrays), runs, about["name"])
@@ -92,11 +94,11 @@ class FittedKernel:
 
 def sanity_class(name: str) -> type[SanityClassifier]:
     """The estimator of a sanity row."""
-    from anysize import sanity
+    from anysize.methods import baselines
 
     classes: dict[str, type[SanityClassifier]] = {
-        "random": sanity.RandomClassifier, "majority": sanity.MajorityClassifier, "size-only": sanity.SizeOnly,
-        "topology-only": sanity.TopologyOnly,
+        "random": baselines.RandomClassifier, "majority": baselines.MajorityClassifier, "size-only": baselines.SizeOnly,
+        "topology-only": baselines.TopologyOnly,
     }  # fmt: skip
     return classes[name]
 
@@ -108,7 +110,7 @@ class SanityMethod:
     name: str
 
     def fit(
-        self, problem: Problem, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
+        self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
         most: int | None = None,
     ) -> Iterator[FittedSanity]:  # fmt: skip
         """One estimator per run."""
@@ -128,7 +130,7 @@ class SanityMethod:
 def _seen(examples: Examples, estimator: Any, store: Any = None) -> Any:
     """What a sanity row looks at: graphs, or the table of their plain patterns."""
     graphs = examples.whole(type(estimator).__name__)
-    return examples.counts(estimator.k, store, colours=False) if hasattr(estimator, "k") else graphs
+    return examples.counts(estimator.k, store, colors=False) if hasattr(estimator, "k") else graphs
 
 
 @dataclass(frozen=True, eq=False)

@@ -6,12 +6,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from anysize.learning.settings import Recipe
-from anysize.methods.fitted import Arrays, Fitted, Run
 from anysize.methods.grids import Configuration, Grid, points
+from anysize.methods.learner import Arrays, Fitted, LearningTask, Run
 from anysize.methods.parameters import Check
-from anysize.methods.problem import Problem
 from anysize.methods.recipes import NO_TRAINING
+from anysize.training.settings import Recipe
 
 RecipeName = Literal["robust", "paper"]
 RECIPES: tuple[RecipeName, ...] = ("robust", "paper")
@@ -21,7 +20,7 @@ class Learner(Protocol):
     """What a row of the tables does: train many runs, stack by stack."""
 
     def fit(
-        self, problem: Problem, runs: Sequence[Run], recipe: Recipe,
+        self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe,
         progress: Callable[[float], None] | None = None, most: int | None = None,
     ) -> Iterator[Fitted]:  # fmt: skip
         """``most``: the largest number of models in one stack."""
@@ -39,7 +38,7 @@ class Method:
             name; no entry where the method is not run.
         restore: makes fitted models from their state.
         robust, paper: one good configuration for each recipe, where no grid is searched.
-        coloured: what is added to these where graphs have colours (the attribute penalty).
+        colored: what is added to these where graphs have colors (the attribute penalty).
         families: what is added to these for a family of tasks.
         parameters: how values of hyper-parameters are checked. Others that the grid or a configuration names can be
             set as well, to any value.
@@ -48,7 +47,7 @@ class Method:
         environments: whether training compares environments; with ``weight``, where that is above 0.
         weight: the hyper-parameter that weighs its penalty, if it has one.
         patterns: whether it looks at counts of patterns, and not at whole graphs.
-        colours: whether it tells vertices apart by colour.
+        colors: whether it tells vertices apart by color.
         shape: configuration -> what runs that are trained as one have in common; None where each is trained alone.
     """
 
@@ -59,7 +58,7 @@ class Method:
     restore: Callable[[dict[str, Any], Arrays], Fitted]
     robust: Configuration = field(default_factory=dict)
     paper: Configuration = field(default_factory=dict)
-    coloured: Mapping[str, Configuration] = field(default_factory=dict)
+    colored: Mapping[str, Configuration] = field(default_factory=dict)
     families: Mapping[str, Configuration] = field(default_factory=dict)
     parameters: Mapping[str, Check] = field(default_factory=dict)
     recipes: Callable[[RecipeName, str | None], Recipe] | None = None
@@ -67,20 +66,20 @@ class Method:
     environments: bool = False
     weight: str | None = None
     patterns: bool = False
-    colours: bool = True
+    colors: bool = True
     shape: Callable[[Configuration], Any] | None = None
 
     @property
     def takes_tables(self) -> bool:
-        """Whether a table of counts is all that it looks at: colours in the table would be too much for others."""
-        return self.patterns and self.colours
+        """Whether a table of counts is all that it looks at: colors in the table would be too much for others."""
+        return self.patterns and self.colors
 
     @property
     def looks_at(self) -> str:
         """What it looks at, in words: patterns, plain patterns (which it counts itself) or whole graphs."""
         if not self.patterns:
             return "whole graphs"
-        return "patterns" if self.colours else "plain patterns"
+        return "patterns" if self.colors else "plain patterns"
 
     @property
     def trained(self) -> bool:
@@ -90,7 +89,7 @@ class Method:
     @property
     def settable(self) -> frozenset[str]:
         """The hyper-parameters by name, but for k."""
-        known = (*self.grid.values(), self.robust, self.paper, *self.coloured.values(), *self.families.values())
+        known = (*self.grid.values(), self.robust, self.paper, *self.colored.values(), *self.families.values())
         return frozenset(self.parameters).union(*known) - {"k"}
 
     def checked(self, name: str, value: Any) -> Any:
@@ -99,9 +98,9 @@ class Method:
 
     def compares(self, configuration: Mapping[str, Any]) -> bool:
         """Whether training compares environments, configured like this."""
-        return self.environments and (self.weight is None or self.penalised(configuration))
+        return self.environments and (self.weight is None or self.penalized(configuration))
 
-    def penalised(self, configuration: Mapping[str, Any]) -> bool:
+    def penalized(self, configuration: Mapping[str, Any]) -> bool:
         """Whether a penalty has weight, configured like this."""
         return self.weight is not None and configuration.get(self.weight, 0) > 0
 
@@ -111,11 +110,11 @@ class Method:
             raise ValueError(f"recipe must be one of {', '.join(RECIPES)}; got {name!r}")
         return NO_TRAINING if self.recipes is None else self.recipes(name, family)
 
-    def default(self, name: RecipeName, family: str | None = None, coloured: bool = True) -> Configuration:
+    def default(self, name: RecipeName, family: str | None = None, colored: bool = True) -> Configuration:
         """The one configuration to take where nothing is searched."""
         chosen = dict(self.robust if name == "robust" else self.paper)
-        if coloured and family != "tu":
-            chosen |= self.coloured.get(name, {})
+        if colored and family != "tu":
+            chosen |= self.colored.get(name, {})
         return chosen | self.families.get(family or "", {})
 
     def points(self, family: str, task: str | None = None) -> tuple[Configuration, ...]:

@@ -8,15 +8,15 @@ from typing import Any, Literal, Protocol
 
 import numpy as np
 
-from anysize.learning.gamma import GammaStack, fit_gamma
-from anysize.learning.gnn import GNNStack, fit_gnn
-from anysize.learning.invariance import IRM, Objective
-from anysize.learning.settings import Recipe, Settings
-from anysize.learning.training import LastEpoch, Trained
-from anysize.learning.vocabulary import Kind
-from anysize.methods.fitted import Arrays, FloatArray, Run, sizes_of, softmax
+from anysize._typing import FloatArray
 from anysize.methods.grids import Configuration
-from anysize.methods.problem import Examples, Problem, Sizes
+from anysize.methods.learner import Arrays, Examples, LearningTask, Run, Sizes, sizes_of, softmax
+from anysize.training.fit_gamma import GammaStack, fit_gamma
+from anysize.training.fit_gnn import GNNStack, fit_gnn
+from anysize.training.invariance import IRM, Objective
+from anysize.training.loop import LastEpoch, Trained
+from anysize.training.settings import Recipe, Settings
+from anysize.training.vocabulary import Kind
 
 Progress = Callable[[float], None]
 STACK_MEMBERS = {"cpu": 16, "cuda": 160}  # more bring no speed
@@ -69,7 +69,7 @@ class GammaMethod:
         return self.settings(Run(configuration, 0)).shape
 
     def fit(
-        self, problem: Problem, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
+        self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
         most: int | None = None,
     ) -> Iterator[FittedGamma]:  # fmt: skip
         """Train the runs; each stack is handed back as soon as it is done."""
@@ -79,7 +79,7 @@ class GammaMethod:
             held_out = problem.validation
             stack = fit_gamma(
                 self.kind, train, problem.train.labels(), [self.settings(run) for run in members],
-                _fitting(recipe, held_out is not None, plain=train.columns.colours is None),
+                _fitting(recipe, held_out is not None, plain=train.columns.colors is None),
                 classes=problem.classes, top=problem.top, class_weights=problem.class_weights,
                 validation=None if held_out is None else (held_out.counts(k, problem.store), held_out.labels()),
                 metric=problem.metric, device=problem.device, progress=_part(progress, place, len(groups)),
@@ -87,7 +87,7 @@ class GammaMethod:
             yield FittedGamma(stack, tuple(members), k)
 
     def _most(self, settings: Settings, device: str) -> int:
-        """Recoloured vertices of two layers fill the caches of a CPU with one model already."""
+        """Recolored vertices of two layers fill the caches of a CPU with one model already."""
         crowded = settings.layers > 1 and (self.kind == "rp" or settings.penalty > 0)
         return 1 if crowded and _kind_of(device) == "cpu" else STACK_MEMBERS[_kind_of(device)]
 
@@ -141,7 +141,7 @@ class GNNMethod:
         return self.settings(Run(configuration, 0)).shape
 
     def fit(
-        self, problem: Problem, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
+        self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
         most: int | None = None,
     ) -> Iterator[FittedGNN]:  # fmt: skip
         """Train the runs; each stack is handed back as soon as it is done."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from anysize.learning.settings import Recipe
+from anysize.training.settings import Recipe
 
 Check = Callable[[str, Any], Any]  # (name, value) -> the value as it is used, or a ValueError that names it
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from anysize.learning.settings import Recipe
+from anysize.training.settings import Recipe
 
 NO_TRAINING = Recipe(epochs=1)  # kernels and sanity rows have no epochs
 
@@ -36,7 +36,7 @@ def gnn_recipe(name: str, family: str | None) -> Recipe:
 def gamma_recipe(name: str, family: str | None, roles: bool = True) -> Recipe:
     """Of Gamma models with a penalty: the robust recipe is what holds over many data sets.
 
-    Densities over subsets, colours by role, a penalty on logits, the last epoch.
+    Densities over subsets, colors by role, a penalty on logits, the last epoch.
     """
     if name == "paper" or family == "tu":
         return gnn_recipe(name, family)

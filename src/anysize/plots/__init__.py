@@ -4,10 +4,10 @@ No window is opened, pyplot is not imported, and the user's settings stay as the
 """
 
 from anysize.plots.curves import Curve, training_curves
-from anysize.plots.distributions import colour_distribution, size_distribution
+from anysize.plots.distributions import color_distribution, size_distribution
 from anysize.plots.drift import density_drift
 from anysize.plots.embedding import embedding, principal_plane
-from anysize.plots.patterns import colour_places, pattern_svg
+from anysize.plots.patterns import color_places, pattern_svg
 from anysize.plots.scores import ScoreRow, SizePoint, ours_and_published, score_by_size
 from anysize.plots.theme import DARK, LIGHT, clean, to_svg
 
@@ -18,8 +18,8 @@ __all__ = [
     "ScoreRow",
     "SizePoint",
     "clean",
-    "colour_distribution",
-    "colour_places",
+    "color_distribution",
+    "color_places",
     "density_drift",
     "embedding",
     "ours_and_published",

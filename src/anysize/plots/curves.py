@@ -10,9 +10,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
 
+from anysize._typing import FloatArray
 from anysize.plots.theme import SERIES, caption, drawing, new_figure, plain_numbers, quiet_grid
 
-Floats = NDArray[np.float64]
 LOWEST_LOSS = 1e-4  # below, a curve on a logarithmic axis shows rounding
 
 
@@ -32,10 +32,10 @@ def training_curves(runs: Mapping[str, Sequence[Curve]], metric: str = "accuracy
         figure = new_figure(3.6 + 0.2 * ((len(runs) + 1) // 2))
         above, below = figure.subplots(2, 1, sharex=True)
         for place, (label, curves) in enumerate(runs.items()):
-            colour = SERIES[place % len(SERIES)]
-            _lines(above, [(c.epochs, _numbers(c.train_loss, LOWEST_LOSS)) for c in curves if c.train_loss], colour)
-            _lines(below, [(c.epochs, _numbers(c.validation_score)) for c in curves if c.validation_score], colour)
-            above.plot([], [], color=colour, label=caption(label, 24))
+            color = SERIES[place % len(SERIES)]
+            _lines(above, [(c.epochs, _numbers(c.train_loss, LOWEST_LOSS)) for c in curves if c.train_loss], color)
+            _lines(below, [(c.epochs, _numbers(c.validation_score)) for c in curves if c.validation_score], color)
+            above.plot([], [], color=color, label=caption(label, 24))
         above.set_yscale("log")
         plain_numbers(above, "y")
         above.set_ylabel("training loss")
@@ -47,15 +47,15 @@ def training_curves(runs: Mapping[str, Sequence[Curve]], metric: str = "accuracy
         return figure
 
 
-def _lines(axes: Axes, curves: Sequence[tuple[Sequence[int], Floats]], colour: str) -> None:
+def _lines(axes: Axes, curves: Sequence[tuple[Sequence[int], FloatArray]], color: str) -> None:
     known = [(np.asarray(epochs), values) for epochs, values in curves if np.isfinite(values).any()]
     for epochs, values in known:
-        axes.plot(epochs, values, color=colour, alpha=0.25, linewidth=0.7)
+        axes.plot(epochs, values, color=color, alpha=0.25, linewidth=0.7)
     if known:
-        axes.plot(*mean_curve(known), color=colour)
+        axes.plot(*mean_curve(known), color=color)
 
 
-def mean_curve(curves: Sequence[tuple[NDArray[np.int64], Floats]]) -> tuple[NDArray[np.int64], Floats]:
+def mean_curve(curves: Sequence[tuple[NDArray[np.int64], FloatArray]]) -> tuple[NDArray[np.int64], FloatArray]:
     """The mean of curves at all their epochs that every run reached, with straight lines between known values.
 
     >>> first, second = (np.array([1, 3]), np.array([0.0, 2.0])), (np.array([1, 2]), np.array([1.0, 2.0]))
@@ -71,6 +71,6 @@ def mean_curve(curves: Sequence[tuple[NDArray[np.int64], Floats]]) -> tuple[NDAr
     return shared, np.asarray(np.mean(means, axis=0))
 
 
-def _numbers(values: Sequence[float | None], lowest: float | None = None) -> Floats:
+def _numbers(values: Sequence[float | None], lowest: float | None = None) -> FloatArray:
     found = np.array([np.nan if value is None else value for value in values], np.float64)
     return found if lowest is None else np.maximum(found, lowest)

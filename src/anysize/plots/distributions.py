@@ -1,4 +1,4 @@
-"""What the sets of a task look like: sizes and colours."""
+"""What the sets of a task look like: sizes and colors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from anysize.plots.theme import SERIES, caption, drawing, new_figure, quiet_grid
 
 BARS = 12  # sizes shown one by one; more are gathered into bins
 BINS = 24
-COLOURS = 12
+COLORS = 12
 
 
 def size_distribution(sizes: Mapping[str, ArrayLike]) -> Figure:
@@ -33,10 +33,10 @@ def size_distribution(sizes: Mapping[str, ArrayLike]) -> Figure:
             edges = np.linspace(distinct[0] - 0.5, distinct[-1] + 0.5, min(BINS, len(distinct)) + 1).tolist()
             for place, (name, values) in enumerate(known.items()):
                 weights = np.full(len(values), 1 / len(values))
-                colour = SERIES[place % len(SERIES)]
-                axes.hist(values, edges, weights=weights, histtype="stepfilled", color=colour, alpha=0.25)
-                axes.hist(values, edges, weights=weights, histtype="step", color=colour, linewidth=1.4)
-                axes.fill_between([], [], color=colour, linewidth=0, label=caption(name))
+                color = SERIES[place % len(SERIES)]
+                axes.hist(values, edges, weights=weights, histtype="stepfilled", color=color, alpha=0.25)
+                axes.hist(values, edges, weights=weights, histtype="step", color=color, linewidth=1.4)
+                axes.fill_between([], [], color=color, linewidth=0, label=caption(name))
         axes.set_xlabel("vertices of a graph")
         axes.set_ylabel("share of graphs")
         quiet_grid(axes)
@@ -44,13 +44,13 @@ def size_distribution(sizes: Mapping[str, ArrayLike]) -> Figure:
         return figure
 
 
-def colour_distribution(shares: Mapping[str, Mapping[str, float]]) -> Figure:
-    """The share of each vertex colour in each set; the rarest of many colours are added up."""
+def color_distribution(shares: Mapping[str, Mapping[str, float]]) -> Figure:
+    """The share of each vertex color in each set; the rarest of many colors are added up."""
     names = list(dict.fromkeys(name for own in shares.values() for name in own))
     if not names:
-        raise ValueError("colours are of at least one vertex; got none")
+        raise ValueError("colors are of at least one vertex; got none")
     total = {name: sum(own.get(name, 0.0) for own in shares.values()) for name in names}
-    shown = names if len(names) <= COLOURS else sorted(names, key=lambda name: -total[name])[: COLOURS - 1]
+    shown = names if len(names) <= COLORS else sorted(names, key=lambda name: -total[name])[: COLORS - 1]
     values = {label: [own.get(name, 0.0) for name in shown] for label, own in shares.items()}
     ticks = [caption(name, 8) for name in shown]
     if len(shown) < len(names):
@@ -61,7 +61,7 @@ def colour_distribution(shares: Mapping[str, Mapping[str, float]]) -> Figure:
         figure = new_figure(2.3)
         axes = figure.subplots()
         _grouped(axes, values, ticks)
-        axes.set_xlabel("vertex colour")
+        axes.set_xlabel("vertex color")
         axes.set_ylabel("share of vertices")
         quiet_grid(axes)
         figure.legend(loc="outside upper left", ncols=len(shares))

@@ -7,18 +7,18 @@ from collections.abc import Sequence
 import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from anysize._typing import FloatArray
 from anysize.plots.theme import MUTED, SERIES, caption, drawing, new_figure
 
-Floats = NDArray[np.float64]
 CLASSES = 8
 
 
-def principal_plane(rows: ArrayLike) -> tuple[Floats, float]:
+def principal_plane(rows: ArrayLike) -> tuple[FloatArray, float]:
     """Rows on their first two principal axes, and the share of the variance that this keeps.
 
-    Rows are centred; the axes are the first right singular vectors, each turned so that its largest entry is positive.
+    Rows are centered; the axes are the first right singular vectors, each turned so that its largest entry is positive.
     Shapes: (rows, features); returns (rows, 2).
 
     >>> plane, share = principal_plane([[0.0, 0, 1], [2.0, 0, 1], [4.0, 0, 1]])
@@ -28,11 +28,11 @@ def principal_plane(rows: ArrayLike) -> tuple[Floats, float]:
     values = np.asarray(rows, np.float64)
     if values.ndim != 2 or not values.size or not np.isfinite(values).all():
         raise ValueError(f"representations are rows of finite numbers; got an array of shape {values.shape}")
-    centred = values - values.mean(axis=0)
-    _, deviations, axes = np.linalg.svd(centred, full_matrices=False)
+    centered = values - values.mean(axis=0)
+    _, deviations, axes = np.linalg.svd(centered, full_matrices=False)
     axes = axes[:2] * np.sign(axes[:2][np.arange(len(axes[:2])), np.abs(axes[:2]).argmax(axis=1)])[:, None]
     plane = np.zeros((len(values), 2))
-    plane[:, : len(axes)] = centred @ axes.T
+    plane[:, : len(axes)] = centered @ axes.T
     total = float((deviations**2).sum())
     return plane, float((deviations[:2] ** 2).sum()) / total if total else 1.0
 
@@ -40,7 +40,7 @@ def principal_plane(rows: ArrayLike) -> tuple[Floats, float]:
 def embedding(
     train: ArrayLike, test: ArrayLike, y_train: ArrayLike, y_test: ArrayLike, classes: Sequence[str]
 ) -> Figure:
-    """Training graphs as rings, test graphs as dots, coloured by class, on the principal axes of all of them.
+    """Training graphs as rings, test graphs as dots, colored by class, on the principal axes of all of them.
 
     Shapes: representations (graphs, width), class numbers (graphs,).
     """
@@ -51,12 +51,12 @@ def embedding(
         figure = new_figure(3.4)
         axes = figure.subplots()
         for code in range(min(len(classes), CLASSES)):
-            colour = SERIES[code % len(SERIES)]
+            color = SERIES[code % len(SERIES)]
             for filled, (points, y) in enumerate(sets):
                 own = points[y == code]
                 axes.scatter(
                     own[:, 0], own[:, 1], 22 if filled else 30, alpha=0.75 if filled else 0.9,
-                    facecolors=colour if filled else "none", edgecolors=colour, linewidths=0 if filled else 1.1,
+                    facecolors=color if filled else "none", edgecolors=color, linewidths=0 if filled else 1.1,
                 )  # fmt: skip
         handles = [_dot(SERIES[code % len(SERIES)], name) for code, name in enumerate(classes[:CLASSES])]
         handles += [_dot(MUTED, "training", hollow=True), _dot(MUTED, "test")]
@@ -68,9 +68,9 @@ def embedding(
         return figure
 
 
-def _dot(colour: str, label: str, hollow: bool = False) -> Line2D:
+def _dot(color: str, label: str, hollow: bool = False) -> Line2D:
     """A line of the legend."""
-    face = "none" if hollow else colour
+    face = "none" if hollow else color
     return Line2D(
-        [], [], marker="o", linestyle="", markersize=6, color=colour, markerfacecolor=face, label=caption(label)
+        [], [], marker="o", linestyle="", markersize=6, color=color, markerfacecolor=face, label=caption(label)
     )

@@ -5,38 +5,38 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from html import escape
 
-from anysize.colours import ColourName
-from anysize.drawing import layout
-from anysize.patterns import Pattern
+from anysize.graphs.colors import ColorName
+from anysize.patterns.drawing import layout
+from anysize.patterns.pattern import Pattern
 from anysize.plots.theme import LIGHT, clean
 
 SIDE, MARGIN, RADIUS = 64, 12, 8.5
-DRAWN = 8  # colours that have one of their own; others share, and are told apart by their letters
-HUES = {"blue": 0, "orange": 1, "green": 2, "red": 3, "purple": 4, "teal": 5, "yellow": 6, "grey": 7}
+DRAWN = 8  # colors that have one of their own; others share, and are told apart by their letters
+HUES = {"blue": 0, "orange": 1, "green": 2, "red": 3, "purple": 4, "teal": 5, "yellow": 6, "gray": 7}
 
 
-def colour_places(palette: Sequence[ColourName]) -> dict[ColourName, int]:
-    """Which of the eight drawn colours each vertex colour has; red is drawn red where that is possible.
+def color_places(palette: Sequence[ColorName]) -> dict[ColorName, int]:
+    """Which of the eight drawn colors each vertex color has; red is drawn red where that is possible.
 
-    >>> colour_places(("C", "N", "blue"))
+    >>> color_places(("C", "N", "blue"))
     {'C': 1, 'N': 2, 'blue': 0}
     """
     names = list(dict.fromkeys(palette))
-    places: dict[ColourName, int] = {name: HUES[str(name).lower()] for name in names if str(name).lower() in HUES}
+    places: dict[ColorName, int] = {name: HUES[str(name).lower()] for name in names if str(name).lower() in HUES}
     free = [place for place in range(DRAWN) if place not in places.values()] or list(range(DRAWN))
     others = [name for name in names if name not in places]
     places |= {name: free[at % len(free)] for at, name in enumerate(others)}
     return {name: places[name] for name in names}
 
 
-def pattern_svg(pattern: Pattern, places: Mapping[ColourName, int] | None = None) -> str:
-    """A pattern as an ``<svg>`` element: vertices in their colours, with the first letters of these.
+def pattern_svg(pattern: Pattern, places: Mapping[ColorName, int] | None = None) -> str:
+    """A pattern as an ``<svg>`` element: vertices in their colors, with the first letters of these.
 
     Args:
-        places: see `colour_places`; without it, of the colours of this pattern alone.
+        places: see `color_places`; without it, of the colors of this pattern alone.
     """
-    colours = pattern.colours
-    known = colour_places(tuple(dict.fromkeys(colours or ()))) if places is None else places
+    colors = pattern.colors
+    known = color_places(tuple(dict.fromkeys(colors or ()))) if places is None else places
     points = [_scaled(x, y) for x, y in layout(pattern.size, pattern.edges)]
     ink, paper = (f"var(--{name}, {LIGHT[name]})" for name in ("ink", "paper"))
     parts = [
@@ -45,11 +45,11 @@ def pattern_svg(pattern: Pattern, places: Mapping[ColourName, int] | None = None
         for i, j in pattern.edges
     ]
     for vertex, (x, y) in enumerate(points):
-        if colours is None:
+        if colors is None:
             parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="5" style="fill: {ink}"/>')
             continue
-        name = f"series-{known[colours[vertex]] + 1}"
-        letters = escape(clean(str(colours[vertex]))[:2])
+        name = f"series-{known[colors[vertex]] + 1}"
+        letters = escape(clean(str(colors[vertex]))[:2])
         parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="{RADIUS}" style="fill: var(--{name}, {LIGHT[name]})"/>')
         parts.append(
             f'<text x="{x:g}" y="{y + 3.2:g}" text-anchor="middle" '

@@ -9,7 +9,18 @@ import numpy as np
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from anysize.plots.theme import INK, LINE, MUTED, PAPER, SERIES, caption, drawing, new_figure, plain_numbers, quiet_grid
+from anysize.plots.theme import (
+    INK,
+    LINE,
+    MUTED,
+    PAPER,
+    SERIES,
+    caption,
+    drawing,
+    new_figure,
+    plain_numbers,
+    quiet_grid,
+)
 
 MARKERS = "osD^vP*X"
 
@@ -90,18 +101,16 @@ def score_by_size(lines: Mapping[str, Sequence[SizePoint]], metric: str = "accur
         figure = new_figure(2.6 + 0.2 * ((len(lines) + 1) // 2))
         axes = figure.subplots()
         for place, (label, points) in enumerate(lines.items()):
-            colour, marker = SERIES[place % len(SERIES)], MARKERS[place % len(MARKERS)]
+            color, marker = SERIES[place % len(SERIES)], MARKERS[place % len(MARKERS)]
             own = sorted(points)
             over = len(lines) - 1 - place  # lines that will be drawn over this one: it is wider, and can be seen below
-            axes.plot([p.size for p in own], [p.score for p in own], color=colour, linewidth=1.3 + 0.5 * over)
+            axes.plot([p.size for p in own], [p.score for p in own], color=color, linewidth=1.3 + 0.5 * over)
             for point in own:
                 if point.low is not None and point.high is not None:
-                    axes.plot([point.size] * 2, [point.low, point.high], color=colour, linewidth=1, alpha=0.6)
-                face = PAPER if point.train else colour
-                axes.plot(
-                    point.size, point.score, marker, color=colour, markerfacecolor=face, markersize=5 + 0.6 * over
-                )
-            axes.plot([], [], marker=marker, color=colour, markersize=5.5, label=caption(label, 24))
+                    axes.plot([point.size] * 2, [point.low, point.high], color=color, linewidth=1, alpha=0.6)
+                face = PAPER if point.train else color
+                axes.plot(point.size, point.score, marker, color=color, markerfacecolor=face, markersize=5 + 0.6 * over)
+            axes.plot([], [], marker=marker, color=color, markersize=5.5, label=caption(label, 24))
         if max(sizes) > 4 * min(sizes) > 0:
             axes.set_xscale("log")
             plain_numbers(axes, "x")

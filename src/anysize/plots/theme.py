@@ -1,4 +1,4 @@
-"""How figures look, and how they become SVG that follows the colours of the page around it."""
+"""How figures look, and how they become SVG that follows the colors of the page around it."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-# Figures are drawn in the light colours. In the SVG each becomes var(--name, colour): a page that sets these variables
-# repaints every figure, and a figure on its own keeps the light ones. No two names may share a colour.
+# Figures are drawn in the light colors. In the SVG each becomes var(--name, color): a page that sets these variables
+# repaints every figure, and a figure on its own keeps the light ones. No two names may share a color.
 LIGHT = {
     "ink": "#1c2430",
     "muted": "#626b7d",
@@ -47,13 +47,13 @@ DARK = {
     "series-8": "#a3adbf",
 }
 INK, MUTED, LINE, PAPER = (LIGHT[name] for name in ("ink", "muted", "line", "paper"))
-SERIES = tuple(colour for name, colour in LIGHT.items() if name.startswith("series-"))
+SERIES = tuple(color for name, color in LIGHT.items() if name.startswith("series-"))
 
 WIDTH = 4.0  # inches: 384 pixels, so that a phone has to shrink a figure by little
 LONGEST = 40  # characters of a name in a figure
 
-_VARIABLES = {colour: f"var(--{name}, {colour})" for name, colour in LIGHT.items()}
-_COLOUR = re.compile("|".join(_VARIABLES))
+_VARIABLES = {color: f"var(--{name}, {color})" for name, color in LIGHT.items()}
+_COLOR = re.compile("|".join(_VARIABLES))
 _STYLE = {
     "axes.edgecolor": MUTED,
     "axes.facecolor": "none",
@@ -136,7 +136,7 @@ def clean(text: str) -> str:
 def to_svg(figure: Figure, name: str = "figure", title: str = "") -> str:
     """A figure as an ``<svg>`` element to put into a page.
 
-    Its colours are variables of the page (see `LIGHT`), its text is text, its identifiers begin with ``name``, so that
+    Its colors are variables of the page (see `LIGHT`), its text is text, its identifiers begin with ``name``, so that
     many figures fit one page, and ``title`` is read to those who cannot see it. Equal figures give equal text.
     """
     file = io.StringIO()
@@ -157,8 +157,8 @@ def to_svg(figure: Figure, name: str = "figure", title: str = "") -> str:
 
 
 def _retouched(tag: str, name: str) -> str:
-    """A tag with colours as variables, the fonts of the page, short numbers, and identifiers of its own."""
-    tag = _COLOUR.sub(lambda colour: _VARIABLES[colour.group()], tag)
+    """A tag with colors as variables, the fonts of the page, short numbers, and identifiers of its own."""
+    tag = _COLOR.sub(lambda color: _VARIABLES[color.group()], tag)
     tag = re.sub(r"(\d)(px|) 'DejaVu Sans'[^;\"]*", r"\1px system-ui, sans-serif", tag)
     if tag.startswith(("<path", "<use")):
         tag = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number.group()):.2f}", tag)  # finer than a pixel anyway

@@ -8,12 +8,12 @@ from math import floor
 import numpy as np
 from numpy.typing import NDArray
 
-from anysize.assembly import assemble
-from anysize.causal import Environment, sample_graphs
-from anysize.errors import GraphError
-from anysize.graphons import BlockModel, Graphon
-from anysize.graphs import GraphSet
-from anysize.readers import from_adjacency_csv
+from anysize._errors import GraphError
+from anysize.causal.environments import Environment, sample_graphs
+from anysize.causal.graphons import BlockModel, Graphon
+from anysize.graphs.assembly import assemble
+from anysize.graphs.graphset import GraphSet
+from anysize.io.adjacency import from_adjacency_csv
 from anysize.tasks.files import HOW, data_folder
 from anysize.tasks.task import FOLDS, Data, DataDir, Parts, Task, labels
 
@@ -76,7 +76,7 @@ def hold_out(graphs: GraphSet, seed: int) -> Parts:
 
 
 def thin(graphs: GraphSet, share: float | NDArray[np.float64], rng: np.random.Generator) -> GraphSet:
-    """Remove vertices: floor(share * N) draws with replacement, and then those left without neighbours.
+    """Remove vertices: floor(share * N) draws with replacement, and then those left without neighbors.
 
     A graph of N vertices keeps N (1 - 1/N)^floor(share N) of them on average before isolated ones go: 177.3 of 264
     for a share of .4. Graphs with share 0 stay as they are.
@@ -114,7 +114,7 @@ def induced(graphs: GraphSet, keep: NDArray[np.bool_]) -> GraphSet:
         np.bincount(graph[keep], minlength=len(graphs)),
         number[source[kept]],
         number[target[kept]],
-        None if graphs.colours is None else graphs.colours[keep],
+        None if graphs.colors is None else graphs.colors[keep],
         graphs.palette,
         graphs.y,
         graphs.names,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from anysize.graphs import GraphSet
+from anysize.graphs.graphset import GraphSet
 from anysize.tasks.task import Splits, labels
 
 # Ratio of mean sizes -> how strong a shift is called; the words are ours, chosen on the tasks of the paper (1.5 to 9).
@@ -15,7 +15,7 @@ STRENGTHS = ((1.1, "hardly any shift"), (1.3, "a weak shift"), (2.5, "a clear sh
 
 
 @dataclass(frozen=True)
-class Summary:
+class SplitSummary:
     """One set of a task: how many graphs, how large, of which classes and environments."""
 
     name: str
@@ -33,13 +33,13 @@ class Summary:
         return {name: amount / self.graphs for name, amount in self.classes.items()}
 
 
-def describe(splits: Splits) -> tuple[Summary, ...]:
+def describe(splits: Splits) -> tuple[SplitSummary, ...]:
     """A summary of each set, in the order train, validation, test."""
     return tuple(_summary(name, graphs, splits) for name, graphs in splits.sets.items())
 
 
 def shift(splits: Splits) -> str:
-    """How strong the shift from training to test is: sizes, then classes and colours where they move.
+    """How strong the shift from training to test is: sizes, then classes and colors where they move.
 
     The word for its strength goes by the class whose mean size changes most. Movements of shares are total variation
     distances, half the sum of absolute differences: 0 for equal shares, 1 for shares without overlap.
@@ -54,11 +54,11 @@ def shift(splits: Splits) -> str:
         _within(train, test),
         f"class shares move by {_moved(_shares(labels(train), count), _shares(labels(test), count)):.2f}",
     ]
-    if train.colours is not None and test.colours is not None:
-        both = GraphSet.concatenate([train, test])  # colours are compared by name
-        codes, amount = np.asarray(both.colours), len(both.palette)
-        at = len(train.colours)
-        told.append(f"colour shares by {_moved(_shares(codes[:at], amount), _shares(codes[at:], amount)):.2f}")
+    if train.colors is not None and test.colors is not None:
+        both = GraphSet.concatenate([train, test])  # colors are compared by name
+        codes, amount = np.asarray(both.colors), len(both.palette)
+        at = len(train.colors)
+        told.append(f"color shares by {_moved(_shares(codes[:at], amount), _shares(codes[at:], amount)):.2f}")
     unseen = sorted(set(labels(test).tolist()) - set(labels(train).tolist()))
     if unseen:
         told.append(f"no training graph has the class {', '.join(splits.classes[code] for code in unseen)}")
@@ -73,12 +73,12 @@ def _class_sizes(train: GraphSet, test: GraphSet) -> list[tuple[float, float]]:
     return [(before, after) for before, after in means]
 
 
-def _summary(name: str, graphs: GraphSet, splits: Splits) -> Summary:
+def _summary(name: str, graphs: GraphSet, splits: Splits) -> SplitSummary:
     environments = getattr(splits.environments, name)
     classes = np.bincount(labels(graphs), minlength=len(splits.classes)).tolist()
     counted = np.bincount(environments, minlength=len(splits.environments.names)).tolist()
     sizes = graphs.sizes
-    return Summary(
+    return SplitSummary(
         name=name,
         graphs=len(graphs),
         smallest=int(sizes.min()),

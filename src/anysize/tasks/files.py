@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from anysize.errors import GraphError
+from anysize._errors import GraphError
 from anysize.tasks.task import DataDir
 
 VARIABLE = "ANYSIZE_DATA"

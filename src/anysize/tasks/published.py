@@ -1,6 +1,6 @@
 """The synthetic data sets of the published tables, made again to the last edge.
 
-Sizes, classes and colours come from one stream of numpy's old generator, graph number i from networkx with the seed
+Sizes, classes and colors come from one stream of numpy's old generator, graph number i from networkx with the seed
 i + 1, in the order in which the functions below draw. The streams are local objects: the global ones stay untouched.
 """
 
@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from anysize.graphs import GraphSet
+from anysize.graphs.graphset import GraphSet
 
 TRAIN_STATE, TEST_STATE = 42, 43  # of numpy.random.RandomState
 TEST_GRAPHS = 100
@@ -51,7 +51,7 @@ class PublishedErdosRenyi:
 class PublishedBlocks:
     """Block models of two equal blocks and two cross densities: 100 drawn, 20 for validation, the rest for training.
 
-    ``sizes`` are whole sizes in the order in which the stream picks them; ``colours`` and ``test_colours`` have one
+    ``sizes`` are whole sizes in the order in which the stream picks them; ``colors`` and ``test_colors`` have one
     row of shares over ``palette`` for each block.
     """
 
@@ -60,15 +60,15 @@ class PublishedBlocks:
     sizes: tuple[int, ...]
     test_sizes: tuple[int, ...]
     palette: tuple[str, ...]
-    colours: Shares
-    test_colours: Shares
+    colors: Shares
+    test_colors: Shares
 
     def draw(self) -> tuple[GraphSet, GraphSet, GraphSet]:
         """Train, validation, test."""
-        pool = self._graphs(TRAIN_STATE, 100, self.sizes, self.colours)
-        return pool[20:], pool[:20], self._graphs(TEST_STATE, TEST_GRAPHS, self.test_sizes, self.test_colours)
+        pool = self._graphs(TRAIN_STATE, 100, self.sizes, self.colors)
+        return pool[20:], pool[:20], self._graphs(TEST_STATE, TEST_GRAPHS, self.test_sizes, self.test_colors)
 
-    def _graphs(self, state: int, amount: int, sizes: Sequence[int], colours: Shares) -> GraphSet:
+    def _graphs(self, state: int, amount: int, sizes: Sequence[int], colors: Shares) -> GraphSet:
         networkx = _networkx()
         stream = np.random.RandomState(state)
         names = np.array(self.palette)
@@ -80,12 +80,12 @@ class PublishedBlocks:
             graph = networkx.stochastic_block_model(
                 [half, half], [[self.within, cross], [cross, self.within]], seed=number + 1
             )
-            codes = np.concatenate([stream.choice(len(names), half, p=shares) for shares in colours])
-            networkx.set_node_attributes(graph, dict(enumerate(names[codes].tolist())), "colour")
+            codes = np.concatenate([stream.choice(len(names), half, p=shares) for shares in colors])
+            networkx.set_node_attributes(graph, dict(enumerate(names[codes].tolist())), "color")
             graphs.append(graph)
             classes.append(label)
-        coloured = GraphSet.from_networkx(graphs, colour="colour", y=np.array(classes, np.int64))
-        return coloured.with_palette(self.palette)
+        colored = GraphSet.from_networkx(graphs, color="color", y=np.array(classes, np.int64))
+        return colored.with_palette(self.palette)
 
 
 def _networkx() -> Any:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anysize.graphs import GraphSet
-from anysize.readers import as_graphset
+from anysize.graphs.graphset import GraphSet
+from anysize.io.convert import as_graphset
 from anysize.tasks.describe import shift
 from anysize.tasks.task import Data, DataDir, Parts, Splits, Task
 
@@ -38,11 +38,11 @@ def size_split(
     test_above: float = 90,
     *,
     y: ArrayLike | None = None,
-    colour: str | None = None,
+    color: str | None = None,
     name: str = "size-split",
     k: int = 4,
 ) -> Task:
-    """A task made of any labelled graphs: train on the small ones, test on the large ones.
+    """A task made of any labeled graphs: train on the small ones, test on the large ones.
 
     With s the sizes of all graphs, the graphs with s <= percentile(s, train_below) are the train pool, a tenth of
     which, drawn by the seed of `Task.splits`, is the validation set; those with s >= percentile(s, test_above) are
@@ -53,7 +53,7 @@ def size_split(
         train_below: percentile of the sizes up to which graphs are trained on.
         test_above: percentile of the sizes from which on graphs are tested on.
         y: one label per graph, where the graphs do not bring their own.
-        colour: for networkx, PyG and igraph graphs, the vertex attribute that holds the colour.
+        color: for networkx, PyG and igraph graphs, the vertex attribute that holds the color.
         name: of the task.
         k: pattern size of the task.
 
@@ -66,15 +66,15 @@ def size_split(
         >>> splits.classes
         ('even', 'odd')
     """
-    labelled = as_graphset(graphs, colour=colour)
-    labelled = labelled if y is None else labelled.with_y(y)
-    parts = split_by_size(labelled, train_below, test_above, seed=0)
+    labeled = as_graphset(graphs, color=color)
+    labeled = labeled if y is None else labeled.with_y(y)
+    parts = split_by_size(labeled, train_below, test_above, seed=0)
     kept = np.concatenate([parts.train.sizes, [] if parts.validation is None else parts.validation.sizes])
     return Task(
         name=name,
         title=f"Train on up to {kept.max():g} vertices, test on {parts.test.sizes.min():g} and more",
         family="tu",
-        source=SizeSplit(labelled, train_below, test_above),
+        source=SizeSplit(labeled, train_below, test_above),
         metric="mcc",
         k=k,
         class_weights=True,

@@ -1,7 +1,7 @@
-"""The synthetic tasks: the class is the graphon, the environment gives sizes and colours.
+"""The synthetic tasks: the class is the graphon, the environment gives sizes and colors.
 
-Each constant can be read as the causal model it stands for. Fresh data come from `anysize.causal`, published data from
-the recipe beside it.
+Each constant can be read as the causal model it stands for. Fresh data are drawn by
+`anysize.causal.environments`, published data are made again by `anysize.tasks.published`.
 """
 
 from __future__ import annotations
@@ -12,13 +12,13 @@ from typing import TypeAlias
 
 import numpy as np
 
-from anysize.causal import Environment, sample_graphs
-from anysize.colours import ColourName
-from anysize.graphons import BlockModel, ErdosRenyi, Graphon
+from anysize.causal.environments import Environment, sample_graphs
+from anysize.causal.graphons import BlockModel, ErdosRenyi, Graphon
+from anysize.graphs.colors import ColorName
 from anysize.tasks.published import PublishedBlocks, PublishedErdosRenyi
 from anysize.tasks.task import Data, DataDir, Parts, Task
 
-Colours: TypeAlias = tuple[Mapping[ColourName, float], ...]
+Colors: TypeAlias = tuple[Mapping[ColorName, float], ...]
 
 
 @dataclass(frozen=True)
@@ -94,8 +94,8 @@ ER_MULTI = Task(
 # ---- attributed block models: which cross density? -----------------------------------------------------
 
 # Block 1 is red or blue, block 2 green or yellow; from training to test the shares of each pair are exchanged.
-TRAIN_COLOURS: Colours = ({"red": 0.9, "blue": 0.1}, {"green": 0.9, "yellow": 0.1})
-TEST_COLOURS: Colours = ({"red": 0.1, "blue": 0.9}, {"green": 0.1, "yellow": 0.9})
+TRAIN_COLORS: Colors = ({"red": 0.9, "blue": 0.1}, {"green": 0.9, "yellow": 0.1})
+TEST_COLORS: Colors = ({"red": 0.1, "blue": 0.9}, {"green": 0.1, "yellow": 0.9})
 TEST_SIZE = 40
 WITHIN, BETWEEN = 0.2, (0.1, 0.3)
 
@@ -107,8 +107,8 @@ def _published_blocks(sizes: tuple[int, ...]) -> PublishedBlocks:
         sizes=sizes,
         test_sizes=(TEST_SIZE,),
         palette=("red", "blue", "green", "yellow"),
-        colours=((0.9, 0.1, 0.0, 0.0), (0.0, 0.0, 0.9, 0.1)),
-        test_colours=((0.1, 0.9, 0.0, 0.0), (0.0, 0.0, 0.1, 0.9)),
+        colors=((0.9, 0.1, 0.0, 0.0), (0.0, 0.0, 0.9, 0.1)),
+        test_colors=((0.1, 0.9, 0.0, 0.0), (0.0, 0.0, 0.1, 0.9)),
     )
 
 
@@ -116,8 +116,8 @@ def _block_models(sizes: tuple[int, ...]) -> Synthetic:
     return Synthetic(
         names=tuple(f"cross density {p}" for p in BETWEEN),
         classes=tuple(BlockModel(within=(WITHIN, WITHIN), between=p) for p in BETWEEN),
-        train=Environment(sizes, TRAIN_COLOURS, blocks="balanced"),
-        test=Environment((TEST_SIZE,), TEST_COLOURS, blocks="balanced"),
+        train=Environment(sizes, TRAIN_COLORS, blocks="balanced"),
+        test=Environment((TEST_SIZE,), TEST_COLORS, blocks="balanced"),
         graphs=(80, 20, 100),
         published=_published_blocks(sizes),
     )
@@ -125,7 +125,7 @@ def _block_models(sizes: tuple[int, ...]) -> Synthetic:
 
 SBM_20 = Task(
     name="sbm-20",
-    title="Cross density of coloured blocks, 20 to 40 vertices",
+    title="Cross density of colored blocks, 20 to 40 vertices",
     family="sbm",
     source=_block_models(sizes=(20,)),
     published="sbm_20",
@@ -133,7 +133,7 @@ SBM_20 = Task(
 )
 SBM_14_20 = Task(
     name="sbm-14-20",
-    title="Cross density of coloured blocks, 14 and 20 to 40 vertices",
+    title="Cross density of colored blocks, 14 and 20 to 40 vertices",
     family="sbm",
     source=_block_models(sizes=(20, 14)),  # the order in which the published stream picks sizes
     published="sbm_14_20",
@@ -141,36 +141,36 @@ SBM_14_20 = Task(
 )
 SBM_20_30 = Task(
     name="sbm-20-30",
-    title="Cross density of coloured blocks, 20 and 30 to 40 vertices",
+    title="Cross density of colored blocks, 20 and 30 to 40 vertices",
     family="sbm",
     source=_block_models(sizes=(20, 30)),
     published="sbm_20_30",
     table=2,
 )
 
-# ---- a task of our own, which topology alone and colours at face value both fail ---------------------------
+# ---- a task of our own, which topology alone and colors at face value both fail ---------------------------
 
 
 def _within_swapped(graphs: tuple[int, int, int]) -> Synthetic:
-    """Which of the two blocks is the dense one? Without colours both classes are the same distribution of graphs."""
+    """Which of the two blocks is the dense one? Without colors both classes are the same distribution of graphs."""
     return Synthetic(
         names=("dense first block", "dense second block"),
         classes=(BlockModel(within=(0.3, 0.1), between=0.2), BlockModel(within=(0.1, 0.3), between=0.2)),
-        train=Environment((20,), TRAIN_COLOURS, blocks="balanced"),
-        test=Environment((TEST_SIZE,), TEST_COLOURS, blocks="balanced"),
+        train=Environment((20,), TRAIN_COLORS, blocks="balanced"),
+        test=Environment((TEST_SIZE,), TEST_COLORS, blocks="balanced"),
         graphs=graphs,
     )
 
 
-SBM_COLOUR = Task(
-    name="sbm-colour",
-    title="Which coloured block is dense, 20 to 40 vertices",
+SBM_COLOR = Task(
+    name="sbm-color",
+    title="Which colored block is dense, 20 to 40 vertices",
     family="sbm",
     source=_within_swapped(graphs=(80, 20, 100)),
 )
-SBM_COLOUR_400 = Task(
-    name="sbm-colour-400",
-    title="Which coloured block is dense, with 400 training graphs",
+SBM_COLOR_400 = Task(
+    name="sbm-color-400",
+    title="Which colored block is dense, with 400 training graphs",
     family="sbm",
     source=_within_swapped(graphs=(400, 100, 100)),
 )

@@ -12,7 +12,8 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anysize.graphs import GraphSet, IntArray
+from anysize._typing import IntArray
+from anysize.graphs.graphset import GraphSet
 from anysize.tasks.metrics import accuracy, mcc
 
 Data: TypeAlias = int | Literal["published"]
@@ -34,7 +35,7 @@ class Parts(NamedTuple):
     classes: tuple[str, ...]
 
 
-class Source(Protocol):
+class GraphSource(Protocol):
     """Where the graphs of a task come from."""
 
     @property
@@ -53,7 +54,7 @@ class Source(Protocol):
         """The graphs; ``seed`` decides what is random in the split of a fixed set."""
 
 
-class Environments(NamedTuple):
+class EnvironmentLabels(NamedTuple):
     """The environment of every graph, as a number, and the names of these numbers."""
 
     train: IntArray
@@ -68,14 +69,14 @@ class Splits:
 
     ``y`` of each set holds class numbers 0 .. C - 1, positions in ``classes``. ``validation`` is None where the
     protocol has folds instead (see `Task.folds`). ``environments`` has one integer array for each set; training
-    with invariant risk minimisation reads ``environments.train``.
+    with invariant risk minimization reads ``environments.train``.
     """
 
     train: GraphSet
     validation: GraphSet | None
     test: GraphSet
     classes: tuple[str, ...]
-    environments: Environments
+    environments: EnvironmentLabels
 
     @staticmethod
     def of(parts: Parts, by: Grouping) -> Splits:
@@ -111,7 +112,7 @@ class Task:
     name: str
     title: str
     family: Family
-    source: Source
+    source: GraphSource
     metric: Metric = "accuracy"
     k: int | tuple[int, ...] = 5
     vocabulary: int | None = None
@@ -213,7 +214,7 @@ def labels(graphs: GraphSet) -> IntArray:
     return np.asarray(graphs.y, np.int64)
 
 
-def environments_of(train: GraphSet, validation: GraphSet | None, test: GraphSet, by: Grouping) -> Environments:
+def environments_of(train: GraphSet, validation: GraphSet | None, test: GraphSet, by: Grouping) -> EnvironmentLabels:
     """Numbers of environments, those of the training graphs first.
 
     By size, every size is an environment. By median, graphs of up to the median training size are environment 0,
@@ -231,7 +232,7 @@ def environments_of(train: GraphSet, validation: GraphSet | None, test: GraphSet
 
     halves = (f"up to {cut:g} vertices", f"more than {cut:g} vertices")
     names = halves if by == "median" else tuple(f"{size} vertices" for size in place)
-    return Environments(code(train), None if validation is None else code(validation), code(test), names)
+    return EnvironmentLabels(code(train), None if validation is None else code(validation), code(test), names)
 
 
 def stratified_folds(y: IntArray, folds: int, seed: int) -> IntArray:

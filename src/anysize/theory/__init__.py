@@ -5,14 +5,14 @@ from anysize.theory.gaps import Gap, density_gap
 from anysize.theory.intervals import DensityIntervals, density_intervals
 from anysize.theory.invariance import Errors, Invariance, extrapolation_errors, invariance_gap
 from anysize.theory.posterior import erdos_renyi_accuracy, erdos_renyi_posterior
-from anysize.theory.summary import Summary, summarise
+from anysize.theory.summary import TheorySummary, summarize
 
 __all__ = [
     "DensityIntervals",
     "Errors",
     "Gap",
     "Invariance",
-    "Summary",
+    "TheorySummary",
     "density_gap",
     "density_intervals",
     "epsilon_reached",
@@ -22,6 +22,6 @@ __all__ = [
     "invariance_gap",
     "number_of_patterns",
     "size_needed",
-    "summarise",
+    "summarize",
     "theorem_bound",
 ]

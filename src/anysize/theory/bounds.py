@@ -1,7 +1,7 @@
 """Theorem 1: how unlikely it is that two graphs of one graphon differ in some density by more than epsilon.
 
 Both bounds hold for densities over subsets and over maps (not over connected subsets), for independent hidden
-variables, and for colours that do not depend on the environment. They hold for twins as for independent graphs:
+variables, and for colors that do not depend on the environment. They hold for twins as for independent graphs:
 each graph is near the expected density on its own, and a union bound does the rest.
 """
 
@@ -14,30 +14,30 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from anysize.orbits import automorphisms
-from anysize.patterns import catalogue, check_size
+from anysize.patterns.orbits import automorphisms
+from anysize.patterns.pattern import catalog, check_size
 
 Kind: TypeAlias = Literal["paper", "hoeffding"]
 KINDS: tuple[Kind, ...] = ("paper", "hoeffding")
 
 
-def number_of_patterns(k: int, colours: int = 1, up_to: bool = False) -> int:
-    """How many connected patterns there are on k vertices (or on at most k), each vertex in one of so many colours.
+def number_of_patterns(k: int, colors: int = 1, up_to: bool = False) -> int:
+    """How many connected patterns there are on k vertices (or on at most k), each vertex in one of so many colors.
 
-    For each plain pattern, the colourings up to symmetry: the mean of colours^cycles over its automorphisms
+    For each plain pattern, the colorings up to symmetry: the mean of colors^cycles over its automorphisms
     (Burnside's lemma).
 
     Examples:
         >>> number_of_patterns(4), number_of_patterns(4, up_to=True)
         (6, 10)
-        >>> number_of_patterns(2, colours=4)  # ten edges
+        >>> number_of_patterns(2, colors=4)  # ten edges
         10
     """
     check_size(k)
-    _check_whole(colours, "colours", 1)
+    _check_whole(colors, "colors", 1)
     sizes = range(1, k + 1) if up_to else (k,)
     return sum(
-        sum(many * colours**cycles for cycles, many in symmetries) // group
+        sum(many * colors**cycles for cycles, many in symmetries) // group
         for size in sizes
         for group, symmetries in _cycle_counts(size)
     )
@@ -48,7 +48,7 @@ def theorem_bound(
     n_train: int,
     n_test: int,
     epsilon: float,
-    colours: int = 1,
+    colors: int = 1,
     *,
     up_to: bool = False,
     kind: Kind = "paper",
@@ -68,7 +68,7 @@ def theorem_bound(
         n_train: vertices of one graph, at least k.
         n_test: vertices of the other.
         epsilon: the gap, between 0 and 1.
-        colours: how many colours vertices may have.
+        colors: how many colors vertices may have.
         up_to: patterns of all sizes up to k, as in the theorem; otherwise of size k exactly.
         kind: "paper" or "hoeffding".
 
@@ -81,7 +81,7 @@ def theorem_bound(
     _check_sizes(k, n_train, n_test, kind)
     if not 0 < epsilon < 1:
         raise ValueError(f"epsilon is a gap between 0 and 1; got {epsilon!r}")
-    return _bound(k, n_train, n_test, epsilon, colours, up_to, kind)
+    return _bound(k, n_train, n_test, epsilon, colors, up_to, kind)
 
 
 def epsilon_reached(
@@ -89,7 +89,7 @@ def epsilon_reached(
     n_train: int,
     n_test: int,
     delta: float = 0.05,
-    colours: int = 1,
+    colors: int = 1,
     *,
     up_to: bool = False,
     kind: Kind = "paper",
@@ -103,11 +103,11 @@ def epsilon_reached(
     _check_sizes(k, n_train, n_test, kind)
     _check_delta(delta)
     low, high = 0.0, 1.0
-    while _bound(k, n_train, n_test, high, colours, up_to, kind) > delta:
+    while _bound(k, n_train, n_test, high, colors, up_to, kind) > delta:
         low, high = high, 2 * high
     while high - low > 1e-12 * high:
         middle = (low + high) / 2
-        if _bound(k, n_train, n_test, middle, colours, up_to, kind) > delta:
+        if _bound(k, n_train, n_test, middle, colors, up_to, kind) > delta:
             low = middle
         else:
             high = middle
@@ -118,7 +118,7 @@ def size_needed(
     k: int,
     epsilon: float,
     delta: float = 0.05,
-    colours: int = 1,
+    colors: int = 1,
     *,
     up_to: bool = False,
     kind: Kind = "paper",
@@ -135,25 +135,25 @@ def size_needed(
         raise ValueError(f"epsilon is a gap between 0 and 1; got {epsilon!r}")
     _check_delta(delta)
     low, high = k - 1, k
-    while _bound(k, high, high, epsilon, colours, up_to, kind) > delta:
+    while _bound(k, high, high, epsilon, colors, up_to, kind) > delta:
         low, high = high, 2 * high
     while high - low > 1:
         middle = (low + high) // 2
-        if _bound(k, middle, middle, epsilon, colours, up_to, kind) > delta:
+        if _bound(k, middle, middle, epsilon, colors, up_to, kind) > delta:
             low = middle
         else:
             high = middle
     return high
 
 
-def _bound(k: int, n_train: int, n_test: int, epsilon: float, colours: int, up_to: bool, kind: Kind) -> float:
+def _bound(k: int, n_train: int, n_test: int, epsilon: float, colors: int, up_to: bool, kind: Kind) -> float:
     if kind == "paper":
         tails = sum(exp(-(epsilon**2) * n / (8 * k**2)) for n in (n_train, n_test))
-        return 2 * number_of_patterns(k, colours, up_to) * tails
+        return 2 * number_of_patterns(k, colors, up_to) * tails
     total = 0.0
     for size in range(1, k + 1) if up_to else (k,):
         tails = sum(exp(-(epsilon**2) * (n // size) / 2) for n in (n_train, n_test))
-        total += 2 * number_of_patterns(size, colours) * tails
+        total += 2 * number_of_patterns(size, colors) * tails
     return total
 
 
@@ -161,7 +161,7 @@ def _bound(k: int, n_train: int, n_test: int, epsilon: float, colours: int, up_t
 def _cycle_counts(k: int) -> tuple[tuple[int, tuple[tuple[int, int], ...]], ...]:
     """For each plain pattern on k vertices: how many automorphisms it has, and how many with each number of cycles."""
     result = []
-    for pattern in catalogue(k):
+    for pattern in catalog(k):
         group = automorphisms(pattern.code, k).tolist()
         cycles = Counter(_cycles(image) for image in group)
         result.append((len(group), tuple(sorted(cycles.items()))))

@@ -11,13 +11,13 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
-from anysize.counting import count
+from anysize._typing import FloatArray
+from anysize.counting.api import count
 from anysize.counting.counts import Counts
-from anysize.graphs import GraphSet
-from anysize.patterns import Pattern
+from anysize.graphs.graphset import GraphSet
+from anysize.patterns.pattern import Pattern
 
-FloatArray = NDArray[np.float64]
-COLUMNS_AT_ONCE = 4096  # a coloured table may have hundreds of thousands
+COLUMNS_AT_ONCE = 4096  # a colored table may have hundreds of thousands
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,7 +58,7 @@ def density_gap(
     k: int | Iterable[int],
     *,
     paired: bool = False,
-    colours: bool = True,
+    colors: bool = True,
     over: Literal["subsets", "maps", "connected"] = "subsets",
 ) -> Gap:
     """Measure how far densities differ between the graphs of two sets, in the norm of Theorem 1.
@@ -69,7 +69,7 @@ def density_gap(
         k: pattern size, or several; ``range(1, k + 1)`` for all sizes up to k.
         paired: compare graph g with graph g only, as for twins. Otherwise all pairs of the same class, or simply
             all pairs where a set has no classes.
-        colours: whether patterns are told apart by colours.
+        colors: whether patterns are told apart by colors.
         over: what densities are shares of, as in `Counts.densities`. The theorem covers "subsets" and "maps".
 
     Examples:
@@ -81,7 +81,7 @@ def density_gap(
         raise ValueError(f"expected graphs in both sets; got {len(train)} and {len(test)}")
     if paired and len(train) != len(test):
         raise ValueError(f"pairs need as many training as test graphs; got {len(train)} and {len(test)}")
-    counts = count(GraphSet.concatenate([train.with_y(None), test.with_y(None)]), k, colours)
+    counts = count(GraphSet.concatenate([train.with_y(None), test.with_y(None)]), k, colors)
     table = counts.densities(over)
     ours, theirs = csr_array(table[: len(train)]), csr_array(table[len(train) :])
     if paired:

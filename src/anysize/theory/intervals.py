@@ -9,13 +9,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from anysize.assembly import assemble
-from anysize.counting import count
-from anysize.flat import offsets, ranges
-from anysize.graphs import GraphSet
-from anysize.patterns import Pattern
-
-FloatArray = NDArray[np.float64]
+from anysize._typing import FloatArray
+from anysize.counting.api import count
+from anysize.graphs.assembly import assemble
+from anysize.graphs.graphset import GraphSet
+from anysize.graphs.ragged import offsets, ranges
+from anysize.patterns.pattern import Pattern
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +74,7 @@ def density_intervals(
     graphs: GraphSet,
     k: int | Iterable[int],
     *,
-    colours: bool = True,
+    colors: bool = True,
     groups: int = 40,
     seed: int = 0,
 ) -> DensityIntervals:
@@ -89,11 +88,11 @@ def density_intervals(
     Args:
         graphs: at least k + 1 vertices each.
         k: pattern size, or several.
-        colours: whether patterns are told apart by colours.
+        colors: whether patterns are told apart by colors.
         groups: how many; at most the vertices of the smallest graph, which is then leave-one-out.
         seed: of the groups.
     """
-    whole = count(graphs, k, colours)
+    whole = count(graphs, k, colors)
     largest = int(whole.columns.size.max(initial=1))
     if not len(graphs) or graphs.sizes.min() <= largest:
         raise ValueError(f"a jackknife needs graphs of more than {largest} vertices; the smallest here has fewer")
@@ -101,12 +100,12 @@ def density_intervals(
     if groups < 2:
         raise ValueError(f"a jackknife needs at least 2 groups; got {groups}")
     own = _groups(graphs, groups, _stream(seed, 1))
-    centre = whole.densities().toarray()
+    center = whole.densities().toarray()
     moved = np.empty((groups, *whole.shape))
     for group in range(groups):
-        left = count(induced(graphs, own != group), k, colours).align(whole)
-        moved[group] = left.densities().toarray() - centre
-    return DensityIntervals(whole.patterns, centre, moved, graphs.sizes)
+        left = count(induced(graphs, own != group), k, colors).align(whole)
+        moved[group] = left.densities().toarray() - center
+    return DensityIntervals(whole.patterns, center, moved, graphs.sizes)
 
 
 def induced(graphs: GraphSet, keep: NDArray[np.bool_]) -> GraphSet:
@@ -123,8 +122,8 @@ def induced(graphs: GraphSet, keep: NDArray[np.bool_]) -> GraphSet:
     source = np.repeat(np.arange(len(keep)), graphs.degrees)
     target = graphs.indices + np.repeat(start, graphs.degrees)
     stays = keep[source] & keep[target] & (source < target)
-    colours = None if graphs.colours is None else graphs.colours[keep]
-    return assemble(sizes, number[source[stays]], number[target[stays]], colours, graphs.palette, graphs.y)
+    colors = None if graphs.colors is None else graphs.colors[keep]
+    return assemble(sizes, number[source[stays]], number[target[stays]], colors, graphs.palette, graphs.y)
 
 
 def _groups(graphs: GraphSet, groups: int, rng: np.random.Generator) -> NDArray[np.int64]:

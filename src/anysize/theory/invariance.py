@@ -13,10 +13,9 @@ from math import inf, sqrt
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anysize.causal import Twins
-from anysize.graphs import GraphSet
-
-FloatArray = NDArray[np.float64]
+from anysize._typing import FloatArray
+from anysize.causal.environments import CausalTwins
+from anysize.graphs.graphset import GraphSet
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +42,9 @@ class Invariance:
         return 0.0 if self.mean == 0 else inf
 
 
-def invariance_gap(representation: Callable[[GraphSet], ArrayLike], twins: Twins, norm: float = inf) -> Invariance:
+def invariance_gap(
+    representation: Callable[[GraphSet], ArrayLike], twins: CausalTwins, norm: float = inf
+) -> Invariance:
     """Measure the E-invariance gap of any representation on twins.
 
     Args:
@@ -53,8 +54,8 @@ def invariance_gap(representation: Callable[[GraphSet], ArrayLike], twins: Twins
         norm: infinity for the norm of Theorem 1, 2 for the Euclidean one, or any other order.
 
     Examples:
-        >>> from anysize.causal import Environment, sample_twins
-        >>> from anysize.graphons import ErdosRenyi
+        >>> from anysize.causal.environments import Environment, sample_twins
+        >>> from anysize.causal.graphons import ErdosRenyi
         >>> twins = sample_twins(ErdosRenyi(0.5), Environment(sizes=(20,)), Environment(sizes=(40,)), 5, seed=0)
         >>> invariance_gap(lambda graphs: graphs.sizes, twins).mean
         20.0
@@ -110,8 +111,8 @@ def extrapolation_errors(predict: Callable[[GraphSet], ArrayLike], validation: G
         test: graphs with labels, from another environment.
 
     Examples:
-        >>> from anysize.causal import Environment, sample_twins
-        >>> from anysize.graphons import ErdosRenyi
+        >>> from anysize.causal.environments import Environment, sample_twins
+        >>> from anysize.causal.graphons import ErdosRenyi
         >>> twins = sample_twins(
         ...     [ErdosRenyi(0.2), ErdosRenyi(0.8)], Environment(sizes=(20,)), Environment(sizes=(40,)), 50, seed=0
         ... )

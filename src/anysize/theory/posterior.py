@@ -5,13 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from numpy.typing import NDArray
 
-from anysize.colouring import check_shares
-from anysize.graphons import ErdosRenyi
-from anysize.graphs import GraphSet
-
-FloatArray = NDArray[np.float64]
+from anysize._typing import FloatArray
+from anysize.causal.coloring import check_shares
+from anysize.causal.graphons import ErdosRenyi
+from anysize.graphs.graphset import GraphSet
 
 
 def erdos_renyi_posterior(
@@ -22,7 +20,7 @@ def erdos_renyi_posterior(
     .. math:: P(c \mid G) \propto \pi_c\, p_c^m (1 - p_c)^{N (N - 1) / 2 - m}
 
     Args:
-        graphs: of any sizes; colours are disregarded.
+        graphs: of any sizes; colors are disregarded.
         graphons: one per class.
         prior: the probability of each class; equal if not given.
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from anysize.causal import Environment, sample_graphs
-from anysize.colouring import Colouring
-from anysize.colours import ColourName
-from anysize.counting.plan import choose
-from anysize.graphons import BlockModel, ErdosRenyi, Graphon
-from anysize.graphs import GraphSet
+from anysize.causal.coloring import Coloring
+from anysize.causal.environments import Environment, sample_graphs
+from anysize.causal.graphons import BlockModel, ErdosRenyi, Graphon
+from anysize.counting.planner import choose_engines
+from anysize.graphs.colors import ColorName
+from anysize.graphs.graphset import GraphSet
 from anysize.theory.bounds import KINDS, Kind, epsilon_reached, number_of_patterns, size_needed, theorem_bound
 from anysize.theory.gaps import density_gap
 from anysize.theory.intervals import density_intervals
@@ -59,13 +59,13 @@ class Measured:
 
 
 @dataclass(frozen=True)
-class Summary:
+class TheorySummary:
     """Bounds and measurements at one pair of sizes, and what they mean in words."""
 
     k: int
     train_size: int
     test_size: int
-    colours: int
+    colors: int
     epsilon: float
     delta: float
     bounds: tuple[BoundRow, ...]
@@ -73,11 +73,11 @@ class Summary:
     sentences: tuple[str, ...]
 
 
-def summarise(
+def summarize(
     k: int,
     train_size: int,
     test_size: int,
-    colours: int = 1,
+    colors: int = 1,
     *,
     epsilon: float = 0.5,
     delta: float = 0.05,
@@ -85,14 +85,14 @@ def summarise(
     seed: int = 0,
     budget_s: float = 10.0,
     progress: Callable[[float], None] | None = None,
-) -> Summary:
+) -> TheorySummary:
     """Both bounds at these sizes, gaps measured on pairs of graphs from two example graphons, and a few sentences.
 
     Args:
         k: pattern size 1..7.
         train_size: vertices of the training graphs.
         test_size: vertices of the test graphs.
-        colours: how many colours vertices have, in equal shares in every environment.
+        colors: how many colors vertices have, in equal shares in every environment.
         epsilon: the gap for which the bounds are shown.
         delta: the probability for which sizes and gaps are shown.
         pairs: how many pairs of a training and a test graph to measure, drawn independently; 0 for none. Fewer
@@ -108,39 +108,39 @@ def summarise(
     rows = []
     for kind in KINDS:
         for up_to in (False, True):
-            bound = theorem_bound(k, train_size, test_size, epsilon, colours, up_to=up_to, kind=kind)
+            bound = theorem_bound(k, train_size, test_size, epsilon, colors, up_to=up_to, kind=kind)
             sizes = (k, train_size, test_size)
-            silent = epsilon_reached(*sizes, 1.0, colours, up_to=up_to, kind=kind)
-            reached = epsilon_reached(*sizes, delta, colours, up_to=up_to, kind=kind)
-            needed = size_needed(k, epsilon, delta, colours, up_to=up_to, kind=kind)
-            many = number_of_patterns(k, colours, up_to)
+            silent = epsilon_reached(*sizes, 1.0, colors, up_to=up_to, kind=kind)
+            reached = epsilon_reached(*sizes, delta, colors, up_to=up_to, kind=kind)
+            needed = size_needed(k, epsilon, delta, colors, up_to=up_to, kind=kind)
+            many = number_of_patterns(k, colors, up_to)
             rows.append(BoundRow(kind, up_to, many, bound, bound >= 1, silent, reached, needed))
     measured = []
     for number, (name, graphon) in enumerate(EXAMPLES if pairs else ()):
-        drawn = _drawn(graphon, k, (train_size, test_size), colours, pairs, seed, budget_s)
+        drawn = _drawn(graphon, k, (train_size, test_size), colors, pairs, seed, budget_s)
         if drawn is not None:
             measured.append(_measured(name, *drawn, k, delta, seed))
         if progress is not None:
             progress((number + 1) / len(EXAMPLES))
     told = (*_words(rows, epsilon, delta), *_measured_words(rows, measured, pairs, delta))
-    return Summary(k, train_size, test_size, colours, epsilon, delta, tuple(rows), tuple(measured), told)
+    return TheorySummary(k, train_size, test_size, colors, epsilon, delta, tuple(rows), tuple(measured), told)
 
 
 def _drawn(
-    graphon: Graphon, k: int, sizes: tuple[int, int], colours: int, wanted: int, seed: int, budget_s: float
+    graphon: Graphon, k: int, sizes: tuple[int, int], colors: int, wanted: int, seed: int, budget_s: float
 ) -> tuple[GraphSet, GraphSet] | None:
     """As many pairs as the budget allows, or None where it does not allow a few."""
     if max(sizes) > LARGEST_DRAWN or min(sizes) <= k:
         return None
-    share: dict[ColourName, float] = dict.fromkeys(range(colours), 1 / colours)
-    colouring = None if colours == 1 else Colouring.of([share] * len(graphon.shares))
+    share: dict[ColorName, float] = dict.fromkeys(range(colors), 1 / colors)
+    coloring = None if colors == 1 else Coloring.of([share] * len(graphon.shares))
 
     def draw(n: int) -> tuple[GraphSet, GraphSet]:
-        train, test = (Environment(sizes=(size,), colours=colouring) for size in sizes)
+        train, test = (Environment(sizes=(size,), colors=coloring) for size in sizes)
         return sample_graphs(graphon, train, n, (seed, 0)), sample_graphs(graphon, test, n, (seed, 1))
 
     train, test = (
-        sum(choice.seconds for size in range(1, k + 1) for choice in choose(graphs, size)) for graphs in draw(1)
+        sum(choice.seconds for size in range(1, k + 1) for choice in choose_engines(graphs, size)) for graphs in draw(1)
     )
     affordable = (budget_s - GROUPS * train) / max(train + test, 1e-9)
     return None if affordable < min(wanted, FEWEST_PAIRS) else draw(min(wanted, int(affordable)))
@@ -190,5 +190,5 @@ def _measured_words(rows: list[BoundRow], measured: list[Measured], wanted: int,
         f"From one training graph, the vertex jackknife predicts that {1 - delta:.0%} of all gaps lie below "
         + " and ".join(f"{one.predicted:.2g} ({one.graphon})" for one in measured)
         + ".",
-        "All of this is for colours that do not depend on the environment; where they do, the gap stays at any size.",
+        "All of this is for colors that do not depend on the environment; where they do, the gap stays at any size.",
     ]

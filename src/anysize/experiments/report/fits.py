@@ -7,17 +7,17 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from anysize.causal import sample_graphs
-from anysize.experiments.report.graphs import K, TaskGraphs
+from anysize.causal.environments import sample_graphs
 from anysize.experiments.report.page import card, cards, missing, paragraph
-from anysize.graphs import GraphSet
-from anysize.plots import SizePoint, embedding, score_by_size
-from anysize.tasks import Splits
+from anysize.experiments.report.task_graphs import K, TaskGraphs
+from anysize.graphs.graphset import GraphSet
+from anysize.plots.embedding import embedding
+from anysize.plots.scores import SizePoint, score_by_size
 from anysize.tasks.synthetic import Synthetic
-from anysize.tasks.task import labels
+from anysize.tasks.task import Splits, labels
 
 if TYPE_CHECKING:
-    from anysize.methods import Examples, Fitted, Problem
+    from anysize.methods.learner import Examples, Fitted, LearningTask
 
 EPOCHS = 100
 GRAPHS_PER_SIZE = 30
@@ -46,12 +46,12 @@ def fits_part(graphs: TaskGraphs | str, name: str) -> str:
 
 
 def _fitted(graphs: TaskGraphs, source: Synthetic, name: str) -> str:
-    from anysize.methods import Examples, Problem
+    from anysize.methods.learner import Examples, LearningTask
 
     splits = graphs.splits
     sets = {key: Examples(one, labels(one)) for key, one in splits.sets.items()}
     ladder = {size: Examples(one, labels(one)) for size, one in _ladder(splits, source).items()}
-    problem = Problem(sets["train"], sets.get("validation"), len(splits.classes), K)
+    problem = LearningTask(sets["train"], sets.get("validation"), len(splits.classes), K)
     seen = set(splits.train.sizes.tolist())
     made, lines = [], {}
     for method, label in PAIR:
@@ -65,7 +65,7 @@ def _fitted(graphs: TaskGraphs, source: Synthetic, name: str) -> str:
         made.append(card(figure, f"{name}-{method}", f"What {label} sees", told))
         lines[label] = [SizePoint(size, _accuracy(model, one), train=size in seen) for size, one in ladder.items()]
     told = (
-        f"The same two models on {GRAPHS_PER_SIZE} fresh graphs of each size, colours as in the test set. Hollow: a "
+        f"The same two models on {GRAPHS_PER_SIZE} fresh graphs of each size, colors as in the test set. Hollow: a "
         "size that occurs in training."
     )
     made.append(card(score_by_size(lines), f"{name}-ladder", "Accuracy on graphs of any size", told))
@@ -77,12 +77,13 @@ def _fitted(graphs: TaskGraphs, source: Synthetic, name: str) -> str:
     return paragraph(words) + cards(made)
 
 
-def _fit(name: str, graphs: TaskGraphs, problem: Problem) -> Fitted:
-    from anysize.methods import Run, find_method
+def _fit(name: str, graphs: TaskGraphs, problem: LearningTask) -> Fitted:
+    from anysize.methods.catalog import find_method
+    from anysize.methods.learner import Run
 
     method, family = find_method(name), graphs.task.family
     recipe = replace(method.recipe("robust", family), epochs=EPOCHS)
-    (model,) = method.learner.fit(problem, [Run(method.default("robust", family, graphs.coloured), 0)], recipe)
+    (model,) = method.learner.fit(problem, [Run(method.default("robust", family, graphs.colored), 0)], recipe)
     return model
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from anysize.experiments.plain import compact_json
+from anysize._json import compact_json
 from anysize.experiments.records import Record
-from anysize.experiments.report.chosen import title_of
 from anysize.experiments.report.page import Section, grid, paragraph, text
+from anysize.experiments.report.selected_rows import title_of
 
 
 def facts(records: Sequence[Record]) -> list[tuple[str, str]]:

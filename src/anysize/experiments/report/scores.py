@@ -6,21 +6,21 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from numpy.typing import NDArray
 
-from anysize.experiments import bootstrap
-from anysize.experiments.cells import Cell, Row, Table, printed
-from anysize.experiments.classes import decode, encode
-from anysize.experiments.formats import html, words
-from anysize.experiments.layout import TABLES
-from anysize.experiments.notes import GridSize
-from anysize.experiments.records import Record
-from anysize.experiments.report.chosen import TaskRecords, label_of
-from anysize.experiments.report.graphs import TaskGraphs
+from anysize._typing import IntArray
+from anysize.experiments.records import Record, decode, encode
 from anysize.experiments.report.page import Section, card, cards, grid, missing, paragraph, text
-from anysize.experiments.select import Selection, Summary
-from anysize.experiments.tables import build_table
-from anysize.plots import Curve, ScoreRow, SizePoint, ours_and_published, score_by_size, training_curves
+from anysize.experiments.report.selected_rows import TaskRecords, label_of
+from anysize.experiments.report.task_graphs import TaskGraphs
+from anysize.experiments.selection import ScoreSummary, Selection
+from anysize.experiments.tables import bootstrap
+from anysize.experiments.tables.build import build_table
+from anysize.experiments.tables.cells import Cell, Row, Table, printed
+from anysize.experiments.tables.formats import cell_text, html
+from anysize.experiments.tables.layout import TABLES
+from anysize.experiments.tables.notes import GridSize
+from anysize.plots.curves import Curve, training_curves
+from anysize.plots.scores import ScoreRow, SizePoint, ours_and_published, score_by_size
 from anysize.tasks.task import labels
 
 METRICS = {"accuracy": "accuracy", "mcc": "MCC"}
@@ -28,8 +28,6 @@ NEAR = 0.05  # a mean that is no further from the published one is called near
 BINS = 5
 RUNS_DRAWN = 10
 SHORT_NOTES = 2000  # characters; longer ones are folded
-
-Ints = NDArray[np.int64]
 
 
 # ---- tables ----------------------------------------------------------------------------------------
@@ -91,7 +89,7 @@ def _agreement(table: Table) -> str:
     told = f"{near} of {len(compared)} test means lie within {NEAR} of the published ones."
     if far > NEAR and cell.summary is not None:
         mean = printed(cell.summary.mean)
-        told += f" Furthest: {row.label} on {heading}, {mean} where {words.paper(cell)} was published."
+        told += f" Furthest: {row.label} on {heading}, {mean} where {cell_text.paper(cell)} was published."
     return told
 
 
@@ -132,7 +130,7 @@ def other_tasks(found: Sequence[TaskRecords]) -> Section | None:
     return Section("others", "Other tasks", paragraph(told) + grid(head, rows, words=3))
 
 
-def _number(summary: Summary | None) -> str:
+def _number(summary: ScoreSummary | None) -> str:
     return "?" if summary is None else f"{printed(summary.mean)} ({printed(summary.std)})"
 
 
@@ -193,7 +191,7 @@ def _points(selection: Selection, graphs: TaskGraphs, truth: str, metric: str) -
     return found
 
 
-def size_bins(sizes: Ints, most: int = BINS) -> list[Ints]:
+def size_bins(sizes: IntArray, most: int = BINS) -> list[IntArray]:
     """The graphs of every size, or of bins with about equally many graphs where there are many sizes.
 
     >>> [rows.tolist() for rows in size_bins(np.array([9, 7, 9]))]

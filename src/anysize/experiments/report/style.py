@@ -1,13 +1,13 @@
-"""How the page looks: light and dark, on a phone and on a desk. The colours of the figures are the page's variables."""
+"""How the page looks: light and dark, on a phone and on a desk. The colors of the figures are the page's variables."""
 
 from __future__ import annotations
 
-from anysize.experiments.formats.html import STYLE as TABLE_STYLE
+from anysize.experiments.tables.formats.html import STYLE as TABLE_STYLE
 from anysize.plots.theme import DARK, LIGHT
 
 
-def _variables(colours: dict[str, str]) -> str:
-    return " ".join(f"--{name}: {colour};" for name, colour in colours.items())
+def _variables(colors: dict[str, str]) -> str:
+    return " ".join(f"--{name}: {color};" for name, color in colors.items())
 
 
 STYLE = f"""

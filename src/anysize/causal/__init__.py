@@ -1,0 +1,1 @@
+"""The structural causal model: graphons, vertex colors, environments and samples drawn from them."""

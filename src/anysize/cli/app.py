@@ -1,0 +1,64 @@
+"""The command line: parsing only. Each command is a function in the file of its group; this tuple names them all."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from anysize.cli.count import count, demo, patterns
+from anysize.cli.diagnose import diagnose
+from anysize.cli.explain import explain
+from anysize.cli.learn import fit, methods, predict
+from anysize.cli.report import report
+from anysize.cli.shared import console
+from anysize.cli.sweep import run, sweep
+from anysize.cli.table import table
+from anysize.cli.tasks import tasks
+from anysize.cli.theory import theory
+
+COMMANDS = (
+    (count, "anysize count NCI1.zip --k 4 --over connected --format csv --out nci1.csv"),
+    (patterns, "anysize patterns 4"),
+    (demo, "anysize demo"),
+    (fit, "anysize fit NCI1.zip --method gamma-gin --k 4 --models 10 --out model.anysize"),
+    (predict, "anysize predict model.anysize NEW.zip --out predictions.csv"),
+    (explain, "anysize explain model.anysize NEW.zip --graph 0 --reference TRAIN.zip --out why.png"),
+    (methods, "anysize methods"),
+    (tasks, "anysize tasks sbm-20 --data 7"),
+    (run, "anysize run sbm-20 --method gamma-rpgin --seeds 10 --data 7"),
+    (sweep, "anysize sweep table1 table2 --grid quick --workers 2"),
+    (table, "anysize table 2 --format markdown"),
+    (report, "anysize report --records results/quick --out report.html"),
+    (diagnose, "anysize diagnose TRAIN.zip NEW.zip --k 4 --html diagnosis.html"),
+    (theory, "anysize theory --k 4 --train-size 80 --test-size 140 --colors 1"),
+)
+
+app = typer.Typer(
+    name="anysize",
+    help="Train on small graphs, predict on graphs of any size.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+)
+
+
+@app.callback(invoke_without_command=True)
+def _main(
+    version: Annotated[bool, typer.Option("--version", help="Print the version and stop.")] = False,
+) -> None:
+    if version:
+        from anysize import __version__
+
+        console.print(f"anysize {__version__}")
+        raise typer.Exit
+
+
+for _command, _example in COMMANDS:
+    app.command(epilog=f"Example:  {_example}")(_command)
+
+
+def main() -> None:
+    """The entry point: usage errors exit with 2, everything else that fails with 1."""
+    app()

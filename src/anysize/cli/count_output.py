@@ -1,0 +1,123 @@
+"""Tables of counts as text, CSV, JSON or Parquet."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from typing import IO, Any
+
+import numpy as np
+from rich import box
+from rich.table import Table
+
+from anysize._files import aside
+from anysize.counting.counts import Counts, Over
+
+FORMATS = ("text", "csv", "json", "parquet")
+
+
+def graph_names(counts: Counts) -> list[str]:
+    """The names of the graphs, or their numbers."""
+    return [str(row) for row in range(len(counts))] if counts.names is None else list(counts.names)
+
+
+def summary(counts: Counts, over: Over, top: int) -> Table:
+    """The most common patterns: copies and density of one graph, or totals and means over several."""
+    single = len(counts) == 1
+    totals = counts.totals()
+    density = np.asarray(counts.densities(over).sum(axis=0)).ravel() / max(len(counts), 1)
+    held = np.bincount(counts.matrix.indices, minlength=len(counts.columns))
+    shown = np.argsort(-totals, kind="stable")[:top]
+    shown = np.sort(shown) if len(counts.columns) <= top else shown
+    table = Table(box=box.SIMPLE, header_style="bold")
+    table.add_column("pattern")
+    table.add_column("copies" if single else "copies in all", justify="right")
+    table.add_column(f"density ({over})" if single else f"mean density ({over})", justify="right")
+    if counts.sampling is not None and single:
+        table.add_column("standard error", justify="right")
+    if not single:
+        table.add_column("graphs with it", justify="right")
+    for column in shown:
+        cells = [counts.columns.pattern(column).name, f"{int(totals[column]):,}", f"{density[column]:.6g}"]
+        if counts.sampling is not None and single:
+            cells.append(f"{counts.standard_errors[0, column]:,.3g}")
+        table.add_row(*cells, *([] if single else [f"{held[column]:,}"]))
+    return table
+
+
+def rows(counts: Counts, over: Over) -> Iterator[tuple[Any, ...]]:
+    """(graph, vertices, pattern, copies, density) of every cell; of estimates also the standard error."""
+    names = graph_names(counts)
+    patterns = [pattern.name for pattern in counts.patterns]
+    densities, matrix = counts.densities(over), counts.matrix
+    errors = None if counts.sampling is None else counts.sampling.errors
+    for row in range(len(counts)):
+        for at in range(matrix.indptr[row], matrix.indptr[row + 1]):
+            cells = (names[row], int(counts.sizes[row]), patterns[matrix.indices[at]], matrix.data[at].item())
+            error = () if errors is None else (float(errors.data[at]),)
+            yield *cells, float(densities.data[at]), *error
+
+
+def header(counts: Counts) -> tuple[str, ...]:
+    """The names of the columns of `rows`."""
+    plain = ("graph", "vertices", "pattern", "copies", "density")
+    return plain if counts.sampling is None else (*plain, "standard_error")
+
+
+def write_csv(counts: Counts, over: Over, file: IO[str]) -> None:
+    """One line per graph and pattern that occurs in it."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(header(counts))
+    writer.writerows(rows(counts, over))
+
+
+def write_json(counts: Counts, over: Over, file: IO[str]) -> None:
+    """One object: the patterns, and per graph the copies and densities by pattern name."""
+    graphs: list[dict[str, Any]] = [
+        {"graph": name, "vertices": int(size), "copies": {}, "density": {}}
+        for name, size in zip(graph_names(counts), counts.sizes, strict=True)
+    ]
+    patterns = [pattern.name for pattern in counts.patterns]
+    densities, matrix = counts.densities(over), counts.matrix
+    for row, graph in enumerate(graphs):
+        for at in range(matrix.indptr[row], matrix.indptr[row + 1]):
+            name = patterns[matrix.indices[at]]
+            graph["copies"][name] = matrix.data[at].item()
+            graph["density"][name] = float(densities.data[at])
+            if counts.sampling is not None:
+                graph.setdefault("standard_error", {})[name] = float(counts.sampling.errors.data[at])
+    described = [
+        {
+            "name": p.name,
+            "size": p.size,
+            "edges": p.edges,
+            "colors": p.colors,
+            "automorphisms": p.automorphisms,
+        }
+        for p in counts.patterns
+    ]
+    json.dump({"over": over, "patterns": described, "graphs": graphs, "engines": list(counts.log)}, file)
+    file.write("\n")
+
+
+def write_parquet(counts: Counts, over: Over, path: str) -> None:
+    """The rows of the CSV form as a Parquet file."""
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise ImportError("Parquet needs pyarrow: pip install 'anysize[table]'") from error
+    names, patterns = graph_names(counts), [pattern.name for pattern in counts.patterns]
+    matrix = counts.matrix
+    row = np.repeat(np.arange(len(counts)), np.diff(matrix.indptr))
+    columns = (
+        pa.DictionaryArray.from_arrays(pa.array(row, pa.int32()), pa.array(names)),
+        pa.array(counts.sizes[row]),
+        pa.DictionaryArray.from_arrays(pa.array(matrix.indices, pa.int32()), pa.array(patterns)),
+        pa.array(matrix.data),
+        pa.array(counts.densities(over).data),
+        *([] if counts.sampling is None else [pa.array(counts.sampling.errors.data)]),
+    )
+    with aside(path) as part:
+        pq.write_table(pa.table(dict(zip(header(counts), columns, strict=True))), part)

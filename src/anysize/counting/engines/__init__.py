@@ -1,0 +1,1 @@
+"""Exact counting engines and the numba kernels they share."""

@@ -1,0 +1,36 @@
+"""Counts for k = 1 and 2: vertices by color, edges by the colors of their ends."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from anysize.counting.columns import Columns
+from anysize.counting.engines.table import CountTable, merged
+from anysize.counting.engines.threads import Tick
+from anysize.graphs.graphset import GraphSet
+from anysize.patterns.orbits import MAX_SIZE
+
+
+def count_colored(graphs: GraphSet, k: int, threads: int, tick: Tick) -> CountTable:
+    """Induced copies of the patterns that occur."""
+    vertex_row = np.repeat(np.arange(len(graphs)), graphs.sizes)
+    colors = np.zeros(len(vertex_row), np.int64) if graphs.colors is None else graphs.colors.astype(np.int64)
+    palette = max(len(graphs.palette), 1)
+    if k == 1:
+        row, kind = vertex_row, colors
+    else:
+        source = np.repeat(np.arange(len(vertex_row)), graphs.degrees)
+        target = graphs.indices + graphs.first[vertex_row[source]]
+        once = source < target
+        row = vertex_row[source[once]]
+        ends = np.sort(np.stack([colors[source[once]], colors[target[once]]]), axis=0)
+        kind = ends[0] * palette + ends[1]
+    cells, copies = np.unique(row * palette**k + kind, return_counts=True)
+    kinds, column = np.unique(cells % palette**k, return_inverse=True)
+    codes = np.zeros((len(kinds), MAX_SIZE), np.uint16)
+    for vertex in range(k):
+        codes[:, vertex] = kinds // palette ** (k - 1 - vertex) % palette
+    size, place = np.full(len(kinds), k, np.uint8), np.zeros(len(kinds), np.int16)
+    columns = Columns(size, place, None if graphs.colors is None else codes, graphs.palette)
+    tick(1.0)
+    return merged([(columns, cells // palette**k, column, copies.astype(np.int64))], len(graphs))

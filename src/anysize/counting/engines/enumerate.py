@@ -1,0 +1,328 @@
+"""Counts by enumeration: k = 3..7, plain or with any number of colors. The engine that always works.
+
+Every connected k-set is met once (ESU, Wernicke 2006): from its smallest vertex, extended by neighbors that no
+earlier member had; the last vertices are added in bulk. A raw pattern (adjacency bits and colors in the order in
+which vertices were met) indexes a table of counters where that is small enough. Otherwise a small cache says
+which canonical pattern it is, and only what is not in the cache is worked out.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+from functools import cache
+from math import comb
+
+import numpy as np
+from numba import int64, uint64
+
+from anysize.counting.columns import Columns
+from anysize.counting.engines.bits import fetch_add, prefetch_row
+from anysize.counting.engines.canonical import (
+    COPIES,
+    PATTERNS,
+    TOUCHED,
+    canonical,
+    grown,
+    hash_words,
+    pack,
+    packed_patterns,
+    pattern_tables,
+    record_of,
+    unpack,
+    write_out,
+)
+from anysize.counting.engines.jit import helper, specialize
+from anysize.counting.engines.table import CountTable, merged
+from anysize.counting.engines.threads import Tick, pull_in_threads
+from anysize.graphs.graphset import GraphSet
+
+# ---- The walk of `enumerate`: every connected k-set of a graph, once, and how its pattern is remembered.
+
+
+CACHE_BITS = 15  # entries of the cache, 16 bytes each: it stays near the core
+PENDING = 32  # patterns on their way from memory at one time
+ROOT, DEPTH = TOUCHED + 1, TOUCHED + 2  # places in state, beside those of the table: where a walk was interrupted
+
+direct = cached = 0  # constants when the walk is compiled, see `enumerate`
+
+
+def walk(
+    start, indptr, indices, colors, last_root, k, color_bits, state, frames, mark, queue,
+    amount, touched, cache, table, waiting, own, best, trial, class_of, renaming, group_ptr, group,
+):  # fmt: skip
+    """Go on until the task is done (-1), or until more room is wanted (for how many patterns).
+
+    One function, although a long one: a call in its inner loops would hand over twenty arrays at every turn.
+    """
+    place, length, member, code_at, raw_at = frames[0], frames[1], frames[2], frames[3], frames[4]
+    root, s, n_touched, n_waiting = state[ROOT], state[DEPTH], state[TOUCHED], 0
+    mask = uint64(len(table) - 1)
+    last_bits = k - 1 + color_bits
+    last_shift = (k - 1) * (k - 2) // 2
+    while True:
+        if s == 0:  # the next root, with its neighbors above it in the queue
+            if root >= 0:
+                for e in range(indptr[start + root], indptr[start + root + 1]):
+                    mark[indices[e]] = 0
+            root += 1
+            if root >= last_root:
+                if not direct:
+                    n_touched = serve(waiting, n_waiting, table, cache, touched, n_touched, state)
+                state[TOUCHED] = n_touched
+                return -1
+            size = 0
+            for e in range(indptr[start + root], indptr[start + root + 1]):
+                u = indices[e]
+                if u > root:
+                    queue[size] = u
+                    size += 1
+                    mark[u] = 1
+            if size == 0:
+                continue
+            s = 1
+            member[0] = root
+            own[0] = colors[start + root]
+            code_at[1] = 0
+            raw_at[1] = own[0]
+            length[1] = size
+            place[1] = -1
+        if place[s] + 1 >= length[s]:  # one vertex back
+            s -= 1
+            if s > 0:
+                clear = np.uint8(~(1 << s))
+                w = member[s]
+                for e in range(indptr[start + w], indptr[start + w + 1]):
+                    mark[indices[e]] &= clear
+            continue
+        w = int64(queue[place[s] + 1])
+        if s == k - 2:
+            wanted = length[s] - place[s] + indptr[start + w + 1] - indptr[start + w]
+            full = n_touched + wanted + PENDING > len(touched)
+            if not direct:
+                full = full or 2 * (state[PATTERNS] + wanted + PENDING) > len(table)
+            if full:
+                if not direct:
+                    n_touched = serve(waiting, n_waiting, table, cache, touched, n_touched, state)
+                state[TOUCHED], state[ROOT], state[DEPTH] = n_touched, root, s
+                return wanted
+        place[s] += 1
+        member[s] = w
+        own[s] = colors[start + w]
+        code = code_at[s] | (int64(mark[w]) << (s * (s - 1) // 2))
+        raw = (raw_at[s] << (s + color_bits)) | (int64(mark[w]) << color_bits) | own[s]
+        size = length[s]
+        bit = np.uint8(1 << s)
+        for e in range(indptr[start + w], indptr[start + w + 1]):
+            u = indices[e]
+            if u > root:
+                if mark[u] == 0:
+                    queue[size] = u
+                    size += 1
+                mark[u] |= bit
+        if s < k - 2:  # one vertex more
+            s += 1
+            code_at[s] = code
+            raw_at[s] = raw
+            length[s] = size
+            place[s] = place[s - 1]
+            continue
+        raw <<= last_bits
+        for q in range(place[s] + 1, size):  # or all last vertices at once
+            u = queue[q]
+            slot = raw | (int64(mark[u]) << color_bits) | int64(colors[start + u])
+            if direct:
+                if amount[slot] == 0:
+                    touched[n_touched] = slot
+                    n_touched += 1
+                amount[slot] += 1
+                continue
+            key = uint64(slot) + uint64(1)
+            at = (key * uint64(0x9E3779B97F4A7C15)) >> uint64(64 - CACHE_BITS) if cached else uint64(0)
+            if cached and cache[at, 0] == key:
+                record = cache[at, 1]
+                if table[record, COPIES] == 0:
+                    touched[n_touched] = record
+                    n_touched += 1
+                table[record, COPIES] += uint64(1)
+                continue
+            own[k - 1] = colors[start + u]
+            full_code = code | (int64(mark[u]) << last_shift)
+            kind = canonical(full_code, own, k, class_of, renaming, group_ptr, group, best, trial)
+            waiting[n_waiting, 0], waiting[n_waiting, 1] = pack(kind, best, k)
+            waiting[n_waiting, 2] = key if cached else uint64(0)
+            prefetch_row(table, int64(hash_words(waiting[n_waiting, 0], waiting[n_waiting, 1]) & mask))
+            n_waiting += 1
+            if n_waiting == PENDING:
+                n_touched = serve(waiting, n_waiting, table, cache, touched, n_touched, state)
+                n_waiting = 0
+        for e in range(indptr[start + w], indptr[start + w + 1]):
+            mark[indices[e]] &= ~bit
+
+
+@helper
+def serve(waiting, n_waiting, table, cache, touched, n_touched, state):
+    """Count the waiting patterns, whose records should have arrived by now."""
+    for i in range(n_waiting):
+        record = record_of(waiting[i, 0], waiting[i, 1], table, state)
+        if table[record, COPIES] == 0:
+            touched[n_touched] = record
+            n_touched += 1
+        table[record, COPIES] += uint64(1)
+        key = waiting[i, 2]
+        if key:
+            at = (key * uint64(0x9E3779B97F4A7C15)) >> uint64(64 - CACHE_BITS)
+            cache[at, 0], cache[at, 1] = key, uint64(record)
+    return n_touched
+
+
+@helper
+def add_up(k, color_bits, state, amount, touched, table, own, best, trial, class_of, renaming, group_ptr, group):
+    """Counters of raw patterns into records; touched lists the records afterwards."""
+    n_met = 0
+    for t in range(state[TOUCHED]):
+        slot = touched[t]
+        code, rest = 0, slot
+        for s in range(k - 1, -1, -1):
+            own[s] = rest & ((1 << color_bits) - 1)
+            code |= ((rest >> color_bits) & ((1 << s) - 1)) << (s * (s - 1) // 2)
+            rest >>= s + color_bits
+        kind = canonical(code, own, k, class_of, renaming, group_ptr, group, best, trial)
+        high, low = pack(kind, best, k)
+        record = record_of(high, low, table, state)
+        if table[record, COPIES] == 0:
+            touched[n_met] = record
+            n_met += 1
+        table[record, COPIES] += uint64(amount[slot])
+        amount[slot] = 0
+    state[TOUCHED] = n_met
+
+
+# ----
+
+
+DIRECT_BITS = 22  # raw patterns of at most so many bits index a table of counters, others go through a cache
+ROOTS_PER_TASK = 256  # a large graph is many tasks, each with the sets of so many smallest vertices
+
+DIRECT, CACHED, WIDE = "direct", "cached", "wide"
+
+
+def count_colored(graphs: GraphSet, k: int, threads: int, tick: Tick) -> CountTable:
+    """Induced copies of the patterns that occur."""
+    colors = graphs.colors if graphs.colors is not None else np.zeros(int(graphs.first[-1]), np.uint16)
+    color_bits = max(len(graphs.palette) - 1, 0).bit_length()
+    tasks = _tasks(graphs)
+    counter = np.zeros(1, np.int64)
+    compiled = _kernel(_mode(k, color_bits, int(graphs.first[-1]) // max(len(graphs), 1)))
+
+    def run():
+        arrays = (graphs.first, graphs.indptr, graphs.indices, colors, *tasks, counter)
+        return compiled(*arrays, k, color_bits, *pattern_tables(k))
+
+    parts = pull_in_threads(run, counter, len(tasks[0]), threads, tick)
+    return _merge(parts, tasks[0], k, graphs)
+
+
+def _mode(k: int, color_bits: int, vertices: int) -> str:
+    """How to remember raw patterns of graphs of about that size: a table pays where many sets share a counter."""
+    raw_bits = k * (k - 1) // 2 + k * color_bits
+    if raw_bits <= DIRECT_BITS and comb(vertices, k) >= 4 << raw_bits:
+        return DIRECT
+    return CACHED if raw_bits <= 63 else WIDE
+
+
+def _tasks(graphs: GraphSet):
+    """(graph, from, to) of ranges of smallest vertices."""
+    sizes = graphs.sizes
+    pieces = np.maximum(1, -(-sizes // ROOTS_PER_TASK))
+    graph = np.repeat(np.arange(len(graphs)), pieces)
+    piece = np.arange(len(graph)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    low = piece * ROOTS_PER_TASK
+    return graph, low, np.minimum(low + ROOTS_PER_TASK, sizes[graph])
+
+
+def _merge(parts, task_graph, k: int, graphs: GraphSet) -> CountTable:
+    tables = []
+    for high, low, length, column, amount in parts:
+        row = np.repeat(task_graph.astype(np.int32), length)
+        place, colors = unpack(high, low, k)
+        size = np.full(len(place), k, np.uint8)
+        columns = Columns(size, place, None if graphs.colors is None else colors, graphs.palette)
+        tables.append((columns, row, column, amount))
+    return merged(tables, len(graphs))
+
+
+@cache
+def _kernel(mode: str):
+    """The kernel for one way of remembering raw patterns."""
+    return specialize(kernel, (walk,), direct=int(mode == DIRECT), cached=int(mode == CACHED))
+
+
+# ---- kernels: `direct` and `cached` are constants when they are compiled. Arrays grow outside the hot loops
+# only: a loop that may reassign an array pays for its reference count at every turn.
+
+direct = cached = 0
+
+
+def kernel(
+    first, indptr, indices, colors, task_graph, task_low, task_high, counter, k, color_bits,
+    class_of, renaming, group_ptr, group,
+):  # fmt: skip
+    """Take tasks off the counter until there are none; packed patterns, and columns and copies task by task."""
+    state = np.zeros(4, np.int64)
+    # Raw patterns: a counter each (direct), or a cache of where their records are.
+    size = 1 << (k * (k - 1) // 2 + k * color_bits) if direct else 1
+    amount = np.zeros(size, np.int64)
+    cache = np.zeros((1 << CACHE_BITS if cached else 1, 2), np.uint64)  # 1 + raw pattern, record
+    table = np.zeros((1 << 12, 4), np.uint64)  # canonical patterns, by hash
+    touched = np.empty(1 << 12, np.int64)  # raw patterns (direct) or records of the present graph
+    waiting = np.empty((PENDING, 3), np.uint64)
+    n_out = 0
+    out_column, out_amount = np.empty(1 << 12, np.int32), np.empty(1 << 12, np.int64)
+    out_length = np.zeros(len(task_graph), np.int64)
+    biggest = 1
+    for g in range(len(first) - 1):
+        biggest = max(biggest, first[g + 1] - first[g])
+    mark = np.zeros(biggest, np.uint8)  # bit s: adjacent to member s
+    queue = np.empty(biggest + 1, np.uint32)
+    frames = np.zeros((5, 9), np.int64)
+    own, best, trial = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
+    while True:
+        task = fetch_add(counter, 1)
+        if task >= len(task_graph):
+            break
+        g = task_graph[task]
+        state[ROOT], state[DEPTH] = task_low[task] - 1, 0
+        while True:
+            wanted = walk(
+                first[g], indptr, indices, colors, task_high[task], k, color_bits, state, frames, mark, queue,
+                amount, touched, cache, table, waiting, own, best, trial, class_of, renaming, group_ptr, group,
+            )  # fmt: skip
+            while len(touched) < state[TOUCHED] + wanted + PENDING:
+                touched = longer(touched)
+            if not direct:
+                while len(table) < 2 * (state[PATTERNS] + wanted + PENDING):
+                    table = grown(table, touched, state)
+                    cache[:] = 0
+            if wanted < 0:
+                break
+        if direct:
+            while len(table) < 2 * (state[PATTERNS] + state[TOUCHED]):
+                table = grown(table, touched[:0], state)
+            add_up(
+                k, color_bits, state, amount, touched, table, own, best, trial, class_of, renaming, group_ptr, group
+            )  # fmt: skip
+        while len(out_column) < n_out + state[TOUCHED]:
+            out_column, out_amount = longer(out_column), longer(out_amount)
+        n_out += write_out(state, table, touched, out_column[n_out:], out_amount[n_out:])
+        out_length[task] = state[TOUCHED]
+        state[TOUCHED] = 0
+    high, low = packed_patterns(table, state)
+    return high, low, out_length, out_column[:n_out], out_amount[:n_out]
+
+
+@helper
+def longer(array):
+    """The same array with as much room again."""
+    twice = np.empty(2 * len(array), array.dtype)
+    twice[: len(array)] = array
+    return twice

@@ -1,0 +1,261 @@
+"""Colored counts, k = 4, 5, 6 (and plain k = 6), of small or dense graphs by the flip scheme.
+
+All (k - 2)-sets Q are visited; vertices are sorted by color, each color in words of its own, so that a group
+(adjacency to Q, color) is a popcount over the words of that color. See `flip_plan` for what the products mean.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from numba import int64, uint64
+
+from anysize.counting.columns import Columns
+from anysize.counting.engines.bits import add_outer, add_scaled, lowest_bit, popcount
+from anysize.counting.engines.canonical import unpack
+from anysize.counting.engines.flip_plan import flip_plan
+from anysize.counting.engines.jit import entry, helper
+from anysize.counting.engines.table import CountTable, merged
+from anysize.counting.engines.threads import Pool, Tick, chunks_by_weight, in_threads
+from anysize.counting.planner import FLIP_COLORS
+from anysize.graphs.graphset import GraphSet
+
+
+def count_colored(graphs: GraphSet, k: int, threads: int, tick: Tick) -> CountTable:
+    """Induced copies of the patterns that occur."""
+
+    def work(start, stop):
+        parts = []
+        for g in range(start, stop):
+            parts.append(_count_one(graphs[g], g, k, 1))
+            tick(1 / len(graphs))
+        return parts
+
+    if len(graphs) >= 2 * threads:
+        chunks = in_threads(work, chunks_by_weight(graphs.sizes ** (k - 1), threads), threads)
+        parts = [part for chunk in chunks for part in chunk]
+    else:
+        parts = one_by_one(_count_one, graphs, k, threads, tick)
+    return merged(parts, len(graphs))
+
+
+def one_by_one(count_one, graphs: GraphSet, k: int, threads: int, tick: Tick) -> list:
+    """count_one(graph, row, k, threads) for all graphs, each by all threads."""
+    parts = []
+    for row, graph in enumerate(graphs):
+        parts.append(count_one(graph, row, k, threads))
+        tick(1 / len(graphs))
+    return parts
+
+
+def _count_one(graph: GraphSet, row: int, k: int, threads: int):
+    """(columns, row, column, copies) of one graph."""
+    n = len(graph.indptr) - 1
+    colors = graph.colors if graph.colors is not None else np.zeros(n, np.uint16)
+    present, local = np.unique(colors, return_inverse=True)
+    plan = flip_plan(k, next(size for size in FLIP_COLORS[k] if size >= len(present)))
+    place, word_color, bits, upper = _layout(graph, local)
+
+    pool = Pool(lambda: np.zeros(plan.length, np.int64))
+    sums_pool = Pool(lambda: np.zeros(plan.n_groups, np.int64))
+    clique_pool = Pool(lambda: np.zeros(plan.colors**k, np.int64))
+    kernel = _kernel(k, plan.colors, plan.square)
+
+    def work(start, stop):
+        with pool.borrow() as products, sums_pool.borrow() as group_sums, clique_pool.borrow() as cliques:
+            where = plan.tuple_of, plan.block, plan.pair_ptr, plan.pairs
+            kernel(start, stop, place, word_color, bits, *where, products, group_sums)
+            _cliques(start, stop, k, plan.colors, place, word_color, upper, cliques)
+
+    if n >= k:
+        remaining = np.arange(n, 0, -1.0) ** (k - 2)
+        in_threads(work, [(0, n)] if threads == 1 else chunks_by_weight(remaining, threads), threads)
+    copies = plan.solve(pool.total(), sums_pool.total(), clique_pool.total())
+    return named(plan, copies, present, row, k, graph)
+
+
+def named(plan, copies, present, row: int, k: int, graph: GraphSet):
+    """The patterns that occur, with the graph's own colors put back."""
+    some = np.flatnonzero(copies)
+    place, colors = unpack(plan.high[some], plan.low[some], k)
+    size = np.full(len(some), k, np.uint8)
+    own = None
+    if graph.colors is not None:
+        own = np.zeros_like(colors)
+        own[:, :k] = present[colors[:, :k]]  # ascending, so the canonical way round stays canonical
+    columns = Columns(size, place, own, graph.palette)
+    return columns, np.full(len(some), row), np.arange(len(some)), copies[some]
+
+
+def _layout(graph: GraphSet, color):
+    """Vertices by color, each color starting a new word: bit places, color of each word, rows of bits."""
+    n = len(color)
+    order = np.argsort(color, kind="stable")
+    amount = np.bincount(color, minlength=1)
+    words = -(-amount // 64)
+    start = 64 * (np.cumsum(words) - words)
+    place = start[color[order]] + np.arange(n) - (np.cumsum(amount) - amount)[color[order]]
+    rank = np.empty(n, np.int64)
+    rank[order] = np.arange(n)
+    bits = np.zeros((n, int(words.sum())), np.uint64)
+    upper = np.zeros_like(bits)
+    source = rank[np.repeat(np.arange(n), graph.degrees)]
+    target = place[rank[graph.indices]]
+    value = np.uint64(1) << (target & 63).astype(np.uint64)
+    np.bitwise_or.at(bits, (source, target >> 6), value)
+    above = target > place[source]
+    np.bitwise_or.at(upper, (source[above], target[above] >> 6), value[above])
+    return place, np.repeat(np.arange(len(words)), words), bits, upper
+
+
+@cache
+def _kernel(k: int, colors: int, square: bool):
+    """Products for all Q with their first vertex in a range; k and the number of colors are constants.
+
+    Products are added in int32, which vector registers multiply fast, and moved on before they could wrap.
+    """
+    depth = k - 3  # vertices of Q before the last
+    masks = 1 << depth
+    patterns = 1 << (k - 2)
+    side = patterns * colors
+    cell = colors * colors
+    n_codes = 1 << ((k - 2) * (k - 3) // 2)
+
+    @entry
+    def kernel(start, stop, place, word_color, bits, tuple_of, block, pair_ptr, pairs, products, group_sums):
+        n, w = bits.shape
+        chosen = np.zeros(depth + 1, np.int64)
+        inside = np.zeros((depth + 2, 2 * masks, w), np.uint64)  # vertices by adjacency to the first of Q
+        ones = np.zeros((w, masks), np.int32)
+        by_mask = np.zeros((w, masks), np.uint64)
+        sizes = np.zeros(side, np.int32)  # of the groups (adjacency to Q, color)
+        for i in range(n):
+            inside[0, 0, place[i] >> 6] |= uint64(1) << uint64(place[i] & 63)
+        code_at = np.zeros(depth + 2, np.int64)
+        tuple_at = np.zeros(depth + 2, np.int64)
+        small = np.zeros(len(products), np.int32)
+        small_sums = np.zeros(len(group_sums), np.int32)
+        limit = (1 << 31) // (n * n) - n
+        waiting = 0
+        level = 0
+        chosen[0] = start - 1
+        while level >= 0:
+            chosen[level] += 1
+            v = chosen[level]
+            if v >= (stop if level == 0 else n):
+                level -= 1
+                continue
+            at, shift = place[v] >> 6, uint64(place[v] & 63)
+            code = code_at[level]
+            for i in range(level):
+                adjacent = int64((bits[chosen[i], at] >> shift) & uint64(1))
+                code |= adjacent << (level * (level - 1) // 2 + i)
+            code_at[level + 1] = code
+            tuple_at[level + 1] = tuple_at[level] * colors + word_color[at]
+            half = 1 << level
+            for z in range(half):
+                for q in range(w):
+                    here = inside[level, z, q]
+                    if q == at:
+                        here &= ~(uint64(1) << shift)
+                    inside[level + 1, z, q] = here & ~bits[v, q]
+                    inside[level + 1, z + half, q] = here & bits[v, q]
+            if level + 1 < depth:
+                level += 1
+                chosen[level] = v
+                continue
+            # The last vertex of Q: groups by adjacency to all of Q.
+            for q in range(w):
+                for z in range(masks):
+                    by_mask[q, z] = inside[depth, z, q]
+                    ones[q, z] = int64(popcount(inside[depth, z, q]))
+            waiting += n
+            if waiting > limit:
+                empty(small, products)
+                empty(small_sums, group_sums)
+                waiting = n
+            for last in range(v + 1, n):
+                at, shift = place[last] >> 6, uint64(place[last] & 63)
+                adjacency = 0
+                for i in range(depth):
+                    adjacency |= int64((bits[chosen[i], at] >> shift) & uint64(1)) << i
+                full = code | (adjacency << (depth * (depth - 1) // 2))
+                if pair_ptr[full] == pair_ptr[full + 1]:
+                    continue
+                for x in range(side):
+                    sizes[x] = 0
+                for q in range(w):
+                    row = bits[last, q]
+                    c = word_color[q]
+                    for z in range(masks):
+                        with_last = np.int32(popcount(by_mask[q, z] & row))
+                        sizes[(masks + z) * colors + c] += with_last
+                        sizes[z * colors + c] += ones[q, z] - with_last
+                sizes[adjacency * colors + word_color[at]] -= 1  # last itself
+                tuple_number = tuple_of[tuple_at[depth] * colors + word_color[at]]
+                here = block[tuple_number, full]
+                add_scaled(small_sums, (tuple_number * n_codes + full) * side, np.int32(1), sizes, side)
+                if square:
+                    for x in range(colors, side):
+                        add_scaled(small, here + x * side, sizes[x], sizes, side)
+                else:
+                    for j in range(pair_ptr[full], pair_ptr[full + 1]):
+                        add_outer(small, here, sizes, pairs[j, 0] * colors, pairs[j, 1] * colors, colors)
+                        here += cell
+        empty(small, products)
+        empty(small_sums, group_sums)
+
+    return kernel
+
+
+@helper
+def empty(small, products):
+    for i in range(len(small)):
+        products[i] += int64(small[i])
+        small[i] = 0
+
+
+@entry
+def _cliques(start, stop, k, colors, place, word_color, upper, cliques):
+    """k-cliques by their ascending colors, with their first vertex in start .. stop."""
+    n, w = upper.shape
+    vertex = np.zeros(64 * w, np.int64)
+    for i in range(n):
+        vertex[place[i]] = i
+    inside = np.zeros((k, w), np.uint64)
+    rest = np.zeros((k, w), np.uint64)
+    word = np.zeros(k, np.int64)
+    index = np.zeros(k, np.int64)
+    for first in range(start, stop):
+        level = 1
+        for q in range(w):
+            inside[1, q] = upper[first, q]
+            rest[1, q] = upper[first, q]
+        word[1] = 0
+        index[1] = word_color[place[first] >> 6]
+        while level > 0:
+            while word[level] < w and rest[level, word[level]] == uint64(0):
+                word[level] += 1
+            q = word[level]
+            if q == w:
+                level -= 1
+                continue
+            x = vertex[64 * q + int64(lowest_bit(rest[level, q]))]
+            rest[level, q] &= rest[level, q] - uint64(1)
+            here = index[level] * colors + word_color[q]
+            if level == k - 2:
+                for p in range(q, w):
+                    cliques[here * colors + word_color[p]] += int64(popcount(inside[level, p] & upper[x, p]))
+                continue
+            level += 1
+            some = uint64(0)
+            for p in range(w):
+                inside[level, p] = inside[level - 1, p] & upper[x, p]
+                rest[level, p] = inside[level, p]
+                some |= inside[level, p]
+            word[level] = q
+            index[level] = here
+            if some == uint64(0):
+                level -= 1

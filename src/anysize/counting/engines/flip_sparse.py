@@ -1,0 +1,454 @@
+"""Colored counts, k = 4 and 5, of large sparse graphs with few colors by the flip scheme.
+
+Only connected Q are visited: edges (k = 4), wedges and triangles (k = 5). Group sizes come from typed degrees,
+typed codegrees and the triangles of edges, never from a look at the rest of the graph. Cliques and cycles are
+counted apart, in degree order. See `flip_plan` for what the products mean.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+from functools import cache
+
+import numpy as np
+from numba import int64
+
+from anysize.counting.engines.bits import add_outer_wide
+from anysize.counting.engines.flip import named, one_by_one
+from anysize.counting.engines.flip_plan import flip_plan
+from anysize.counting.engines.jit import entry, helper
+from anysize.counting.engines.oriented import orient, triangle_lists, triangles_of_edges
+from anysize.counting.engines.table import CountTable, graph_title, merged
+from anysize.counting.engines.threads import Pool, Tick, chunks_by_weight, in_threads
+from anysize.counting.planner import FLIP_SPARSE_COLORS
+from anysize.graphs.graphset import GraphSet
+
+# ---- Products of neighborhood sizes over the edges or wedges of a large sparse graph: kernels of `flip_sparse`.
+
+
+@entry
+def typed_degrees(low_ptr, low, low_edge, high_ptr, high, ptr, third, color, colors):
+    """Neighbors of every vertex, and common neighbors of every edge, by color."""
+    n = len(low_ptr) - 1
+    of_vertex = np.zeros((n, colors), np.uint32)
+    of_edge = np.zeros((len(high), colors), np.uint32)
+    for v in range(n):
+        for e in range(low_ptr[v], low_ptr[v + 1]):
+            of_vertex[v, color[low[e]]] += 1
+        for e in range(high_ptr[v], high_ptr[v + 1]):
+            of_vertex[v, color[high[e]]] += 1
+            for z in range(ptr[e], ptr[e + 1]):
+                of_edge[e, color[third[z]]] += 1
+    return of_vertex, of_edge
+
+
+def over_edges(colors: int):
+    """k = 4: Q is an edge."""
+
+    @entry
+    def kernel(
+        low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, color, of_vertex, of_edge,
+        start, stop, tuple_of, block, pair_ptr, pairs, products, group_sums,
+    ):  # fmt: skip
+        sizes = np.zeros(4 * colors, np.uint32)
+        for x in range(start, stop):
+            for e in range(high_ptr[x], high_ptr[x + 1]):
+                u, v = int64(x), int64(high[e])
+                if color[u] > color[v]:
+                    u, v = v, u
+                for c in range(colors):
+                    both = of_edge[e, c]
+                    sizes[colors + c] = of_vertex[u, c] - both
+                    sizes[2 * colors + c] = of_vertex[v, c] - both
+                    sizes[3 * colors + c] = both
+                sizes[colors + color[v]] -= 1
+                sizes[2 * colors + color[u]] -= 1
+                kind = tuple_of[color[u] * colors + color[v]]
+                here = block[kind, 1]
+                for j in range(pair_ptr[1], pair_ptr[2]):
+                    add_outer_wide(products, here, sizes, pairs[j, 0] * colors, sizes, pairs[j, 1] * colors, colors)
+                    here += colors * colors
+                for s in range(colors, 4 * colors):
+                    group_sums[(kind * 2 + 1) * 4 * colors + s] += int64(sizes[s])
+
+    return kernel
+
+
+def over_wedges(colors: int):
+    """k = 5: Q is a path u - m - v (code 5) or a triangle (code 7); u has bit 1, m bit 2, v bit 4."""
+    side = 8 * colors
+
+    @entry
+    def kernel(
+        low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, color, of_vertex, of_edge,
+        start, stop, tuple_of, block, pair_ptr, pairs, products, group_sums,
+    ):  # fmt: skip
+        n = len(low_ptr) - 1
+        codegree = np.zeros((n, colors), np.uint32)
+        reach = np.zeros(n, np.uint32)  # codegree over all colors
+        touched = np.empty(n, np.uint32)
+        beside = np.zeros(n, np.uint8)  # adjacent to u
+        three = np.zeros(colors, np.uint32)
+        sizes = np.zeros(side, np.uint32)
+        filled = np.zeros(8, np.uint32)
+        for u in range(start, stop):
+            below = low_ptr[u + 1] - low_ptr[u]
+            degree = below + high_ptr[u + 1] - high_ptr[u]
+            n_touched = _codegrees_above(low_ptr, low, high_ptr, high, color, u, beside, codegree, reach, touched)
+            for s in range(degree):
+                outward = s >= below
+                um = high_ptr[u] + s - below if outward else int64(low_edge[low_ptr[u] + s])
+                m = int64(high[um]) if outward else int64(low[low_ptr[u] + s])
+                for t in range(2):
+                    first = low_ptr[m] if t == 0 else high_ptr[m]
+                    f = (low_ptr[m + 1] if t == 0 else high_ptr[m + 1]) - 1
+                    while f >= first:
+                        v = int64(low[f]) if t == 0 else int64(high[f])
+                        mv = int64(low_edge[f]) if t == 0 else f
+                        f -= 1
+                        if v <= u:
+                            break
+                        triangle = beside[v] != 0
+                        if triangle and not u < m < v:
+                            continue
+                        for c in range(colors):
+                            three[c] = 0
+                        if ptr[um + 1] > ptr[um] and (triangle or reach[v] > 1):
+                            for z in range(ptr[mv], ptr[mv + 1]):
+                                if beside[third[z]]:
+                                    three[color[third[z]]] += 1
+                        for c in range(colors):
+                            all3 = three[c]
+                            with_u, with_v = of_edge[um, c] - all3, of_edge[mv, c] - all3
+                            ends = codegree[v, c] - all3
+                            sizes[7 * colors + c] = all3
+                            sizes[3 * colors + c] = with_u
+                            sizes[6 * colors + c] = with_v
+                            sizes[5 * colors + c] = ends
+                            sizes[colors + c] = of_vertex[u, c] - with_u - ends - all3
+                            sizes[2 * colors + c] = of_vertex[m, c] - with_u - with_v - all3
+                            sizes[4 * colors + c] = of_vertex[v, c] - with_v - ends - all3
+                        cu, cm, cv = color[u], color[m], color[v]
+                        sizes[5 * colors + cm] -= 1
+                        if triangle:
+                            sizes[6 * colors + cu] -= 1
+                            sizes[3 * colors + cv] -= 1
+                            code = 7
+                        else:
+                            sizes[2 * colors + cu] -= 1
+                            sizes[2 * colors + cv] -= 1
+                            code = 5
+                        if cu > cv:  # the table wants the ends in ascending order: u and v change places
+                            cu, cv = cv, cu
+                            for c in range(colors):
+                                a, b = colors + c, 4 * colors + c
+                                sizes[a], sizes[b] = sizes[b], sizes[a]
+                                a, b = 3 * colors + c, 6 * colors + c
+                                sizes[a], sizes[b] = sizes[b], sizes[a]
+                        kind = tuple_of[(cu * colors + cm) * colors + cv]
+                        sums_at = (kind * 8 + code) * side
+                        for p in range(1, 8):
+                            total = np.uint32(0)
+                            for c in range(colors):
+                                total |= sizes[p * colors + c]
+                            filled[p] = total
+                            if total:
+                                for c in range(colors):
+                                    group_sums[sums_at + p * colors + c] += int64(sizes[p * colors + c])
+                        here = block[kind, code]
+                        for j in range(pair_ptr[code], pair_ptr[code + 1]):
+                            p, r = pairs[j, 0], pairs[j, 1]
+                            if filled[p] and filled[r]:
+                                add_outer_wide(products, here, sizes, p * colors, sizes, r * colors, colors)
+                            here += colors * colors
+            for s in range(n_touched):
+                reach[touched[s]] = 0
+                for c in range(colors):
+                    codegree[touched[s], c] = 0
+            for s in range(degree):
+                beside[low[low_ptr[u] + s] if s < below else high[high_ptr[u] + s - below]] = 0
+
+    return kernel
+
+
+@helper
+def _codegrees_above(low_ptr, low, high_ptr, high, color, u, beside, codegree, reach, touched):
+    """Mark what is beside u, and fill the codegrees of u with the vertices above it; how many have one."""
+    size = 0
+    below = low_ptr[u + 1] - low_ptr[u]
+    for s in range(below + high_ptr[u + 1] - high_ptr[u]):
+        x = low[low_ptr[u] + s] if s < below else high[high_ptr[u] + s - below]
+        beside[x] = 1
+        c = color[x]
+        for t in range(2):
+            first = low_ptr[x] if t == 0 else high_ptr[x]
+            f = (low_ptr[x + 1] if t == 0 else high_ptr[x + 1]) - 1
+            while f >= first:
+                b = low[f] if t == 0 else high[f]
+                if b <= u:
+                    break
+                if reach[b] == 0:
+                    touched[size] = b
+                    size += 1
+                reach[b] += 1
+                codegree[b, c] += 1
+                f -= 1
+    return size
+
+
+# ---- Colored cliques of a large sparse graph, which the flip scheme does not give: kernels of `flip_sparse`.
+
+
+def colored_cliques(k: int, colors: int):
+    """k-cliques by colors, from their lowest edge."""
+
+    @entry
+    def kernel(
+        low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, color, start, stop, cliques
+    ):  # fmt: skip
+        n = len(low_ptr) - 1
+        label = np.zeros(n, np.uint8)
+        list3 = np.empty(n, np.uint32)
+        list4 = np.empty(n, np.uint32)
+        seen = np.zeros(5, np.int64)
+        for u in range(start, stop):
+            for e in range(high_ptr[u], high_ptr[u + 1]):
+                v = high[e]
+                n3 = 0
+                for z in range(ptr[e + 1] - 1, ptr[e] - 1, -1):
+                    if third[z] <= v:
+                        break
+                    list3[n3] = third[z]
+                    label[third[z]] = 1
+                    n3 += 1
+                if n3 >= k - 2:
+                    for i in range(n3):
+                        w = list3[i]
+                        n4 = 0
+                        for f in range(high_ptr[w], high_ptr[w + 1]):
+                            x = high[f]
+                            if label[x] == 0:
+                                continue
+                            if k == 4:
+                                _count_clique(cliques, k, colors, seen, color, u, v, w, x, x)
+                            else:
+                                label[x] = 2
+                                list4[n4] = x
+                                n4 += 1
+                        for j in range(n4):
+                            x = list4[j]
+                            for f in range(high_ptr[x], high_ptr[x + 1]):
+                                if label[high[f]] == 2:
+                                    _count_clique(cliques, k, colors, seen, color, u, v, w, x, high[f])
+                        for j in range(n4):
+                            label[list4[j]] = 1
+                for i in range(n3):
+                    label[list3[i]] = 0
+
+    return kernel
+
+
+@helper
+def _count_clique(cliques, k, colors, seen, color, u, v, w, x, y):
+    seen[0], seen[1], seen[2], seen[3], seen[4] = color[u], color[v], color[w], color[x], color[y]
+    at = 0
+    for i in range(k):  # insertion sort: the table is by ascending colors
+        c, j = seen[i], i
+        while j > 0 and seen[j - 1] > c:
+            seen[j] = seen[j - 1]
+            j -= 1
+        seen[j] = c
+    for i in range(k):
+        at = at * colors + seen[i]
+    cliques[at] += 1
+
+
+# ---- Colored cycles of a large sparse graph, which the flip scheme does not give: kernels of `flip_sparse`.
+
+
+def squares(colors: int):
+    """4-cycles by the colors along them, from their highest vertex."""
+
+    @entry
+    def kernel(
+        low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, color, start, stop, cycles
+    ):  # fmt: skip
+        n = len(low_ptr) - 1
+        ways = np.zeros((n, colors), np.uint32)
+        met = np.zeros(n, np.uint8)
+        touched = np.empty(n, np.uint32)
+        for top in range(start, stop):
+            size = _walk_down(low_ptr, low, high_ptr, high, color, top, ways, met, touched)
+            for s in range(size):
+                j = touched[s]
+                for c in range(colors):
+                    for d in range(c + 1):
+                        many, more = int64(ways[j, c]), int64(ways[j, d])
+                        pairs = many * more if c != d else many * (many - 1) // 2
+                        cycles[((color[top] * colors + c) * colors + color[j]) * colors + d] += pairs
+                met[j] = 0
+                for c in range(colors):
+                    ways[j, c] = 0
+
+    return kernel
+
+
+def pentagons(colors: int):
+    """5-cycles by the colors along them: top - a - j - l - b, an edge (j, l) with paths from top to its ends."""
+    cell = colors * colors
+
+    @entry
+    def kernel(
+        low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, color, start, stop, cycles
+    ):  # fmt: skip
+        n = len(low_ptr) - 1
+        ways = np.zeros((n, colors), np.uint32)
+        met = np.zeros(n, np.uint8)
+        touched = np.empty(n, np.uint32)
+        beside = np.zeros(n, np.uint8)
+        left, right = np.zeros(colors, np.uint32), np.zeros(colors, np.uint32)
+        found = np.zeros(colors**5, np.int64)  # colors of top, j, l, then a, b
+        for top in range(start, stop):
+            size = _walk_down(low_ptr, low, high_ptr, high, color, top, ways, met, touched)
+            for e in range(low_ptr[top], low_ptr[top + 1]):
+                beside[low[e]] = 1
+            for s in range(size):
+                j = touched[s]
+                for f in range(low_ptr[j], low_ptr[j + 1]):
+                    l = low[f]  # noqa: E741
+                    if met[l] == 0:
+                        continue
+                    for c in range(colors):
+                        left[c] = ways[j, c]
+                        right[c] = ways[l, c]
+                    left[color[l]] -= beside[l]  # a must not be l, nor b be j
+                    right[color[j]] -= beside[j]
+                    at = ((color[top] * colors + color[j]) * colors + color[l]) * cell
+                    add_outer_wide(found, at, left, 0, right, 0, colors)
+            for s in range(size):
+                met[touched[s]] = 0
+                for c in range(colors):
+                    ways[touched[s], c] = 0
+            for e in range(low_ptr[top], low_ptr[top + 1]):
+                a = low[e]
+                beside[a] = 0
+                for g in range(low_ptr[a + 1] - low_ptr[a] + high_ptr[a + 1] - high_ptr[a]):
+                    # a and b must differ: take off the triangles a j l below top, with j above l
+                    inward = g < low_ptr[a + 1] - low_ptr[a]
+                    edge = (
+                        int64(low_edge[low_ptr[a] + g]) if inward else high_ptr[a] + g - (low_ptr[a + 1] - low_ptr[a])
+                    )
+                    j = low[low_ptr[a] + g] if inward else high[edge]
+                    if j >= top:
+                        break
+                    for z in range(ptr[edge], ptr[edge + 1]):
+                        l = third[z]  # noqa: E741
+                        if l >= j:
+                            break
+                        at = ((color[top] * colors + color[j]) * colors + color[l]) * cell
+                        found[at + color[a] * colors + color[a]] -= 1
+        for t in range(colors):
+            for j in range(colors):
+                for l in range(colors):  # noqa: E741
+                    for a in range(colors):
+                        for b in range(colors):
+                            at = ((t * colors + j) * colors + l) * cell + a * colors + b
+                            along = (((t * colors + a) * colors + j) * colors + l) * colors + b
+                            cycles[along] += found[at]
+
+    return kernel
+
+
+@helper
+def _walk_down(low_ptr, low, high_ptr, high, color, top, ways, met, touched):
+    """Paths top - a - j below top, by the color of a, for every j; how many j were met."""
+    size = 0
+    for e in range(low_ptr[top], low_ptr[top + 1]):
+        a = low[e]
+        c = color[a]
+        for f in range(low_ptr[a], low_ptr[a + 1]):
+            j = low[f]
+            if met[j] == 0:
+                met[j] = 1
+                touched[size] = j
+                size += 1
+            ways[j, c] += 1
+        for f in range(high_ptr[a], high_ptr[a + 1]):
+            j = high[f]
+            if j >= top:
+                break
+            if met[j] == 0:
+                met[j] = 1
+                touched[size] = j
+                size += 1
+            ways[j, c] += 1
+    return size
+
+
+# ----
+
+
+def count_colored(graphs: GraphSet, k: int, threads: int, tick: Tick) -> CountTable:
+    """Induced copies of the patterns that occur."""
+    return merged(one_by_one(_count_one, graphs, k, threads, tick), len(graphs))
+
+
+def _count_one(graph: GraphSet, row: int, k: int, threads: int):
+    n = len(graph.indptr) - 1
+    own = graph.colors if graph.colors is not None else np.zeros(n, np.uint16)
+    present, local = np.unique(own, return_inverse=True)
+    plan = flip_plan(k, next(size for size in FLIP_SPARSE_COLORS[k] if size >= len(present)), sparse=True)
+    colors = plan.colors
+    oriented = orient(graph.indptr, graph.indices)
+    color = np.empty(n, np.int64)
+    color[oriented.rank] = local
+    degree = np.diff(oriented.low_ptr) + np.diff(oriented.high_ptr)
+    per_edge = np.zeros(len(oriented.high), np.int64)
+    triangles_of_edges(oriented.high_ptr, oriented.high, 0, n, per_edge)
+    lists = triangle_lists(oriented, per_edge)
+    by_color = typed_degrees(*oriented[:5], lists.ptr, lists.third, color, colors)
+    lower = np.repeat(np.arange(n), np.diff(oriented.high_ptr))
+    around = np.bincount(lower, degree[oriented.high], n) + np.bincount(oriented.high, degree[lower], n)
+    check_room(degree, around, k, graph_title(graph, row))
+
+    accumulators = [
+        Pool(lambda size=size: np.zeros(size, np.int64)) for size in (plan.length, plan.n_groups, colors**k, colors**k)
+    ]
+    products_of, cliques_of, cycles_of = _kernels(k, colors)
+    shared = (*oriented[:5], *lists, color)
+
+    def work(start, stop):
+        with accumulators[0].borrow() as products, accumulators[1].borrow() as group_sums:
+            where = plan.tuple_of, plan.block, plan.pair_ptr, plan.pairs
+            products_of(*shared, *by_color, start, stop, *where, products, group_sums)
+        with accumulators[2].borrow() as cliques:
+            cliques_of(*shared, start, stop, cliques)
+        with accumulators[3].borrow() as cycles:
+            cycles_of(*shared, start, stop, cycles)
+
+    in_threads(work, chunks_by_weight(around, threads), threads)
+    totals = [pool.total() for pool in accumulators]
+    return named(plan, plan.solve(*totals), present, row, k, graph)
+
+
+@cache
+def _kernels(k: int, colors: int):
+    """Kernels for products, cliques and cycles."""
+    return (
+        (over_edges if k == 4 else over_wedges)(colors),
+        colored_cliques(k, colors),
+        (squares if k == 4 else pentagons)(colors),
+    )
+
+
+def check_room(degree, around, k: int, title: str) -> None:
+    """An OverflowError where a sum of products might not fit int64; around: the degrees of the neighbors, summed."""
+    center = degree.astype(np.float64)
+    if k == 4:
+        bound = 4 * float((center * (center * center + around * around / np.maximum(center, 1))).sum())
+    else:
+        # wedges at a vertex m times (d(u) + d(m) + d(v))^2, with the largest neighbor for u and v
+        largest = float(center.max(initial=0))
+        bound = float((center * center / 2 * (center + np.minimum(2 * largest, around)) ** 2).sum())
+    if bound >= 2**62:
+        raise OverflowError(f"sums toward the colored counts of {title} may exceed a 64-bit integer")

@@ -1,0 +1,147 @@
+"""Large sparse graphs in degree order: every edge points from the lower to the higher rank.
+
+Rank is degree, ascending, ties by number. Then few edges leave any vertex, a triangle is found once, from its
+lowest vertex, and a cycle once, from its highest. Edge e is the e-th slot of the out-lists.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from anysize.counting.engines.jit import entry
+
+
+class Oriented(NamedTuple):
+    """low[low_ptr[v]:low_ptr[v + 1]] are the neighbors of rank v below it, with their edges; high above."""
+
+    low_ptr: np.ndarray
+    low: np.ndarray
+    low_edge: np.ndarray
+    high_ptr: np.ndarray
+    high: np.ndarray
+    rank: np.ndarray
+
+
+class Triangles(NamedTuple):
+    """For every edge e = (u, v) its triangles, ascending by third vertex x, and the edges (u, x), (v, x)."""
+
+    ptr: np.ndarray
+    third: np.ndarray
+    lower_edge: np.ndarray
+    upper_edge: np.ndarray
+
+
+def orient(indptr, indices) -> Oriented:
+    """One graph, renumbered by rank."""
+    return Oriented(*_orient(indptr, indices))
+
+
+@entry
+def _orient(indptr, indices):
+    n = len(indptr) - 1
+    smaller = np.zeros(n + 1, np.int64)  # counting sort by degree
+    for v in range(n):
+        smaller[indptr[v + 1] - indptr[v] + 1] += 1
+    smaller = np.cumsum(smaller)
+    order = np.empty(n, np.int64)
+    rank = np.empty(n, np.uint32)
+    for v in range(n):
+        r = smaller[indptr[v + 1] - indptr[v]]
+        smaller[indptr[v + 1] - indptr[v]] += 1
+        order[r] = v
+        rank[v] = r
+    low_ptr = np.zeros(n + 1, np.int64)
+    high_ptr = np.zeros(n + 1, np.int64)
+    for r in range(n):
+        v = order[r]
+        below = 0
+        for e in range(indptr[v], indptr[v + 1]):
+            below += rank[indices[e]] < r
+        low_ptr[r + 1] = low_ptr[r] + below
+        high_ptr[r + 1] = high_ptr[r] + indptr[v + 1] - indptr[v] - below
+    m = high_ptr[n]
+    low = np.empty(m, np.uint32)
+    low_edge = np.empty(m, np.uint32)
+    high = np.empty(m, np.uint32)
+    fill = high_ptr[:-1].copy()
+    for r in range(n):  # ascending targets: the out-lists come out sorted
+        v = order[r]
+        for e in range(indptr[v], indptr[v + 1]):
+            u = rank[indices[e]]
+            if u < r:
+                high[fill[u]] = r
+                fill[u] += 1
+    fill = low_ptr[:-1].copy()
+    for u in range(n):
+        for e in range(high_ptr[u], high_ptr[u + 1]):
+            v = high[e]
+            low[fill[v]] = u
+            low_edge[fill[v]] = e
+            fill[v] += 1
+    return low_ptr, low, low_edge, high_ptr, high, rank
+
+
+@entry
+def triangles_of_edges(high_ptr, high, start, stop, per_edge):
+    """Add to per_edge the triangles whose lowest vertex lies in start .. stop."""
+    mark = np.zeros(len(high_ptr) - 1, np.uint32)
+    for u in range(start, stop):
+        first, last = high_ptr[u], high_ptr[u + 1]
+        if last - first < 2:
+            continue
+        for e in range(first, last):
+            mark[high[e]] = e + 1 - first
+        for e in range(first, last):
+            v = high[e]
+            met = 0
+            for f in range(high_ptr[v], high_ptr[v + 1]):
+                place = mark[high[f]]
+                if place:
+                    met += 1
+                    per_edge[first + place - 1] += 1
+                    per_edge[f] += 1
+            per_edge[e] += met
+        for e in range(first, last):
+            mark[high[e]] = 0
+
+
+def triangle_lists(graph: Oriented, per_edge) -> Triangles:
+    """The triangles of every edge, from their numbers."""
+    ptr = np.zeros(len(per_edge) + 1, np.int64)
+    np.cumsum(per_edge, out=ptr[1:])
+    return Triangles(ptr, *_triangle_lists(graph.high_ptr, graph.high, ptr))
+
+
+@entry
+def _triangle_lists(high_ptr, high, ptr):
+    # Lowest vertices ascend, and so does the third vertex of every edge: below, between, above.
+    third = np.empty(ptr[-1], np.uint32)
+    lower_edge = np.empty(ptr[-1], np.uint32)
+    upper_edge = np.empty(ptr[-1], np.uint32)
+    fill = ptr[:-1].copy()
+    mark = np.zeros(len(high_ptr) - 1, np.uint32)
+    for u in range(len(high_ptr) - 1):
+        first, last = high_ptr[u], high_ptr[u + 1]
+        for e in range(first, last):
+            mark[high[e]] = e + 1 - first
+        for e in range(first, last):
+            v = high[e]
+            for f in range(high_ptr[v], high_ptr[v + 1]):
+                w = high[f]
+                if mark[w]:
+                    g = first + mark[w] - 1  # edges e = uv, f = vw, g = uw
+                    at = fill[e]
+                    fill[e] = at + 1
+                    third[at], lower_edge[at], upper_edge[at] = w, g, f
+                    at = fill[g]
+                    fill[g] = at + 1
+                    third[at], lower_edge[at], upper_edge[at] = v, e, f
+                    at = fill[f]
+                    fill[f] = at + 1
+                    third[at], lower_edge[at], upper_edge[at] = u, e, g
+        for e in range(first, last):
+            mark[high[e]] = 0
+    return third, lower_edge, upper_edge

@@ -1,0 +1,618 @@
+"""Plain counts, k = 3, 4, 5, of large sparse graphs, one graph at a time, in degree order.
+
+Kernels measure what needs a walk through the graph: triangles, cliques and cycles at every edge, codegrees,
+wheels, 5-cycles. All other sums of `moebius.SUMS` are sums over vertices or edges of products of those, taken
+in numpy, and in Python integers where int64 would not do.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+from math import comb
+
+import numpy as np
+from numba import int64, uint64
+
+from anysize.counting.engines.bits import lowest_bit, popcount
+from anysize.counting.engines.jit import entry, helper
+from anysize.counting.engines.moebius import LENGTH, PLACE, from_sums
+from anysize.counting.engines.oriented import Oriented, Triangles, orient, triangle_lists, triangles_of_edges
+from anysize.counting.engines.table import graph_title
+from anysize.counting.engines.threads import Pool, Tick, chunks_by_weight, in_threads
+from anysize.graphs.graphset import GraphSet
+
+# ---- What stands on triangles in a large sparse graph: cliques, gems, kites, wheels. Kernels of `sparse`.
+
+
+@entry
+def count_cliques4(high_ptr, high, start, stop, per_edge):
+    """4-cliques with their lowest vertex in start .. stop; adds the triangles of each edge to per_edge."""
+    n = len(high_ptr) - 1
+    mark = np.zeros(n, np.uint32)
+    most = 0
+    for u in range(start, stop):
+        most = max(most, high_ptr[u + 1] - high_ptr[u])
+    rows = np.zeros((most, (most + 63) >> 6), np.uint64)
+    found = uint64(0)
+    for u in range(start, stop):
+        first, last = high_ptr[u], high_ptr[u + 1]
+        if last - first < 2:
+            continue
+        words = (last - first + 63) >> 6
+        for e in range(first, last):
+            mark[high[e]] = e + 1 - first
+        total = 0
+        for e in range(first, last):
+            v = high[e]
+            row = rows[e - first]
+            for q in range(words):
+                row[q] = uint64(0)
+            met = 0
+            for f in range(high_ptr[v], high_ptr[v + 1]):
+                place = mark[high[f]]
+                if place:
+                    met += 1
+                    per_edge[first + place - 1] += 1
+                    per_edge[f] += 1
+                    row[(place - 1) >> 6] |= uint64(1) << uint64((place - 1) & 63)
+            per_edge[e] += met
+            total += met
+        for e in range(first, last):
+            mark[high[e]] = 0
+        if total < 3:
+            continue
+        found += _triangles_among(rows, last - first, words)
+    return int64(found)
+
+
+@helper
+def _triangles_among(rows, size, words):
+    """Triangles of a small graph, from rows of bits that hold the higher neighbors."""
+    found = uint64(0)
+    for a in range(size):
+        for q in range(a >> 6, words):
+            rest = rows[a, q]
+            while rest:
+                b = (q << 6) + int64(lowest_bit(rest))
+                rest &= rest - uint64(1)
+                for p in range(q, words):
+                    found += popcount(rows[a, p] & rows[b, p])
+    return found
+
+
+@entry
+def around_triangles(
+    low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, degree, start, stop, at_edge
+):
+    """Triangles with their lowest vertex u in start .. stop: sums for gems, kites, 4- and 5-cliques.
+
+    The neighbors of u are numbered in rank order, rows of bits say which of them are adjacent, and the
+    common neighbors of a triangle are one intersection of two rows. at_edge: twice the 4-cliques of an edge.
+    """
+    sums = np.zeros(4, np.int64)
+    shadow = np.zeros(4, np.float64)
+    most, out = 0, 0
+    for u in range(start, stop):
+        most = max(most, degree[u])
+        out = max(out, high_ptr[u + 1] - high_ptr[u])
+    place = np.zeros(len(low_ptr) - 1, np.uint32)
+    rows = np.zeros((out, (most + 63) >> 6), np.uint64)
+    both = np.zeros((most + 63) >> 6, np.uint64)
+    for u in range(start, stop):
+        first, last = high_ptr[u], high_ptr[u + 1]
+        below = low_ptr[u + 1] - low_ptr[u]
+        words = (degree[u] + 63) >> 6
+        if ptr[last] == ptr[first]:
+            continue
+        for e in range(low_ptr[u], low_ptr[u + 1]):
+            place[low[e]] = e - low_ptr[u]
+        for e in range(first, last):
+            place[high[e]] = below + e - first
+        for e in range(first, last):
+            row = rows[e - first]
+            for q in range(words):
+                row[q] = uint64(0)
+            for z in range(ptr[e], ptr[e + 1]):
+                x = place[third[z]]
+                row[x >> 6] |= uint64(1) << uint64(x & 63)
+        gems, kites, pairs, cliques5 = 0, 0, 0, uint64(0)
+        for e in range(first, last):
+            v = high[e]
+            here = ptr[e + 1] - ptr[e] - 1
+            for z in range(ptr[e + 1] - 1, ptr[e] - 1, -1):
+                w = third[z]
+                if w <= v:
+                    break
+                g, f = lower_edge[z], upper_edge[z]
+                there, across = ptr[g + 1] - ptr[g] - 1, ptr[f + 1] - ptr[f] - 1
+                gems += here * there + here * across + there * across
+                kites += here * (degree[w] - 2) + there * (degree[v] - 2) + across * (degree[u] - 2)
+                row, other = rows[e - first], rows[g - first]
+                ones = uint64(0)
+                for q in range(words):
+                    both[q] = row[q] & other[q]
+                    ones += popcount(both[q])
+                common = int64(ones)
+                if common == 0:
+                    continue
+                at_edge[e] += common
+                at_edge[f] += common
+                at_edge[g] += common
+                pairs += common * (common - 1) // 2
+                if common < 2:
+                    continue
+                above = below + g - first + 1  # places of the vertices above w
+                for q in range(above >> 6, words):
+                    rest = both[q]
+                    if q == above >> 6:
+                        rest &= ~uint64(0) << uint64(above & 63)
+                    while rest:
+                        x = (q << 6) + int64(lowest_bit(rest))
+                        rest &= rest - uint64(1)
+                        last_row = rows[x - below]
+                        cliques5 += popcount(both[q] & last_row[q] & (~uint64(0) << uint64(x & 63)))
+                        for p in range(q + 1, words):
+                            cliques5 += popcount(both[p] & last_row[p])
+        sums += np.array([gems, kites, pairs, int64(cliques5)])
+        shadow += np.array([float(gems), float(kites), float(pairs), float(cliques5)])
+    return sums, shadow
+
+
+@entry
+def count_wheels(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, start, stop):
+    """Wheels with their hub in start .. stop: 4-cycles among its neighbors.
+
+    Where the neighbors are densely connected, codegrees of all pairs come from rows of bits; elsewhere each
+    cycle is found from its highest vertex, along lists of triangles.
+    """
+    sums, shadow = np.zeros(1, np.int64), np.zeros(1, np.float64)
+    n = len(low_ptr) - 1
+    ways, place, touched = np.zeros(n, np.uint32), np.zeros(n, np.uint32), np.empty(n, np.uint32)
+    rows = np.zeros((64, 1), np.uint64)
+    for hub in range(start, stop):
+        below = low_ptr[hub + 1] - low_ptr[hub]
+        degree = below + high_ptr[hub + 1] - high_ptr[hub]
+        steps = 0
+        for s in range(degree):
+            e = high_ptr[hub] + s - below if s >= below else int64(low_edge[low_ptr[hub] + s])
+            steps += (ptr[e + 1] - ptr[e]) ** 2
+        words = (degree + 63) >> 6
+        if degree * degree * words < steps:
+            if len(rows) < degree:
+                rows = np.zeros((2 * degree, (2 * degree + 63) >> 6), np.uint64)
+            found = _wheels_by_bits(low_ptr, low, low_edge, high_ptr, high, ptr, third, hub, place, rows)
+        else:
+            found = _wheels_by_lists(
+                low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, hub, ways, touched
+            )
+        sums[0] += found
+        shadow[0] += float(found)
+    return sums, shadow
+
+
+@helper
+def _wheels_by_bits(low_ptr, low, low_edge, high_ptr, high, ptr, third, hub, place, rows):
+    below = low_ptr[hub + 1] - low_ptr[hub]
+    degree = below + high_ptr[hub + 1] - high_ptr[hub]
+    words = (degree + 63) >> 6
+    for s in range(degree):
+        place[high[high_ptr[hub] + s - below] if s >= below else low[low_ptr[hub] + s]] = s
+    for s in range(degree):
+        e = high_ptr[hub] + s - below if s >= below else int64(low_edge[low_ptr[hub] + s])
+        for q in range(words):
+            rows[s, q] = uint64(0)
+        for z in range(ptr[e], ptr[e + 1]):
+            x = place[third[z]]
+            rows[s, x >> 6] |= uint64(1) << uint64(x & 63)
+    found = 0
+    for s in range(degree):
+        for t in range(s):
+            ones = uint64(0)
+            for q in range(words):
+                ones += popcount(rows[s, q] & rows[t, q])
+            found += int64(ones) * (int64(ones) - 1)
+    return found // 4  # each cycle has two pairs of opposite vertices
+
+
+@helper
+def _wheels_by_lists(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, hub, ways, touched):
+    found = 0
+    below = low_ptr[hub + 1] - low_ptr[hub]
+    for s in range(below + high_ptr[hub + 1] - high_ptr[hub]):
+        outward = s >= below
+        e = high_ptr[hub] + s - below if outward else int64(low_edge[low_ptr[hub] + s])
+        top = high[e] if outward else low[low_ptr[hub] + s]
+        size = 0
+        for z in range(ptr[e], ptr[e + 1]):
+            x = third[z]
+            if x >= top:
+                break
+            spoke = lower_edge[z] if outward else upper_edge[z]
+            for y in range(ptr[spoke], ptr[spoke + 1]):
+                a = third[y]
+                if a >= top:
+                    break
+                if ways[a] == 0:
+                    touched[size] = a
+                    size += 1
+                found += ways[a]
+                ways[a] += 1
+        for t in range(size):
+            ways[touched[t]] = 0
+    return int64(found)
+
+
+# ---- What walks of two steps find in a large sparse graph: 4- and 5-cycles, codegrees. Kernels of `sparse`.
+
+
+@entry
+def count_cycles4(low_ptr, low, high_ptr, high, start, stop):
+    """4-cycles with their highest vertex in start .. stop."""
+    n = len(low_ptr) - 1
+    ways = np.zeros(n, np.uint64)
+    found = uint64(0)
+    for top in range(start, stop):
+        first, last = low_ptr[top], low_ptr[top + 1]
+        if last - first < 2:
+            continue
+        zero = uint64(top) << uint64(32)  # counts of earlier tops are below it: nothing needs to be reset
+        for e in range(first, last):
+            middle = low[e]
+            for f in range(low_ptr[middle], low_ptr[middle + 1]):
+                here = max(ways[low[f]], zero)
+                found += here - zero
+                ways[low[f]] = here + uint64(1)
+            for f in range(high_ptr[middle], high_ptr[middle + 1]):
+                if high[f] >= top:
+                    break
+                here = max(ways[high[f]], zero)
+                found += here - zero
+                ways[high[f]] = here + uint64(1)
+    return int64(found)
+
+
+@entry
+def along_cycles(low_ptr, low, low_edge, high_ptr, high, start, stop, at_edge):
+    """Cycles with their highest vertex in start .. stop: adds 4-cycles to at_edge, sums closed 5-walks.
+
+    There are ways(j) paths top - k - j with k, j below top. A 5-cycle is an edge (j, l) below top with a path
+    to either end; the paths must not use j or l as their middle, and must not share it (taken off elsewhere).
+    """
+    n = len(low_ptr) - 1
+    paths = np.zeros(n, np.uint32)  # twice the ways, plus one where the vertex is adjacent to top
+    touched = np.empty(n, np.uint32)
+    sums, shadow = np.zeros(1, np.int64), np.zeros(1, np.float64)
+    for top in range(start, stop):
+        first, last = low_ptr[top], low_ptr[top + 1]
+        size = 0
+        for e in range(first, last):
+            middle = low[e]
+            if paths[middle] == 0:
+                touched[size] = middle
+                size += 1
+            paths[middle] |= 1
+            for f in range(low_ptr[middle], low_ptr[middle + 1]):
+                j = low[f]
+                if paths[j] == 0:
+                    touched[size] = j
+                    size += 1
+                paths[j] += 2
+            for f in range(high_ptr[middle], high_ptr[middle + 1]):
+                j = high[f]
+                if j >= top:
+                    break
+                if paths[j] == 0:
+                    touched[size] = j
+                    size += 1
+                paths[j] += 2
+        for e in range(first, last):
+            middle = low[e]
+            met = 0
+            for f in range(low_ptr[middle], low_ptr[middle + 1]):
+                others = int64(paths[low[f]] >> 1) - 1
+                met += others
+                at_edge[low_edge[f]] += others
+            for f in range(high_ptr[middle], high_ptr[middle + 1]):
+                if high[f] >= top:
+                    break
+                others = int64(paths[high[f]] >> 1) - 1
+                met += others
+                at_edge[f] += others
+            at_edge[low_edge[e]] += met
+        found = 0
+        for s in range(size):
+            j = touched[s]
+            here, direct = int64(paths[j] >> 1), int64(paths[j] & 1)
+            for f in range(low_ptr[j], low_ptr[j + 1]):
+                there = int64(paths[low[f]])  # none: then direct is 0, and so is the product
+                found += (here - (there & 1)) * ((there >> 1) - direct)
+        for s in range(size):
+            paths[touched[s]] = 0
+        sums[0] += found
+        shadow[0] += float(found)
+    return sums, shadow
+
+
+@entry
+def triangles_below(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge):
+    """Triangles with a tail to a vertex above all three: the closed 5-walks that use their middle twice."""
+    found = 0
+    for u in range(len(low_ptr) - 1):
+        for e in range(high_ptr[u], high_ptr[u + 1]):
+            v = high[e]
+            for z in range(ptr[e + 1] - 1, ptr[e] - 1, -1):
+                w = third[z]
+                if w <= v:
+                    break
+                found += high_ptr[w + 1] - high_ptr[w]
+                found += high_ptr[u + 1] - (lower_edge[z] + 1)  # the out-list of u behind w
+                found += high_ptr[v + 1] - (upper_edge[z] + 1)
+    return found
+
+
+@entry
+def over_codegrees(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, start, stop):
+    """Pairs a < b with a in start .. stop: sums of C(codegree, 3), and of diamonds * (codegree - 2)."""
+    ways = np.zeros(len(low_ptr) - 1, np.uint64)
+    sums, shadow = np.zeros(2, np.int64), np.zeros(2, np.float64)
+    for a in range(start, stop):
+        below = low_ptr[a + 1] - low_ptr[a]
+        degree = below + high_ptr[a + 1] - high_ptr[a]
+        if degree < 3:
+            continue
+        zero = uint64(a + 1) << uint64(32)  # codegrees with earlier vertices are below it
+        stars, diamonds = uint64(0), 0
+        for s in range(degree):
+            x = low[low_ptr[a] + s] if s < below else high[high_ptr[a] + s - below]
+            for f in range(high_ptr[x + 1] - 1, high_ptr[x] - 1, -1):
+                b = high[f]
+                if b <= a:
+                    break
+                c = max(ways[b], zero) - zero
+                stars += c * (c - uint64(1))  # 0, 0, 2, 6, ...: C(codegree, 3) in steps, doubled
+                ways[b] = zero + c + uint64(1)
+            if x > a:
+                for f in range(low_ptr[x + 1] - 1, low_ptr[x] - 1, -1):
+                    b = low[f]
+                    if b <= a:
+                        break
+                    c = max(ways[b], zero) - zero
+                    stars += c * (c - uint64(1))
+                    ways[b] = zero + c + uint64(1)
+        for s in range(degree):  # triangles a x y, x < y, and the vertices b above a beyond the edge x y
+            outward = s >= below
+            e = high_ptr[a] + s - below if outward else int64(low_edge[low_ptr[a] + s])
+            x = high[e] if outward else low[low_ptr[a] + s]
+            for z in range(ptr[e + 1] - 1, ptr[e] - 1, -1):
+                if third[z] <= x:
+                    break
+                beyond = upper_edge[z] if outward else lower_edge[z]
+                for y in range(ptr[beyond + 1] - 1, ptr[beyond] - 1, -1):
+                    b = third[y]
+                    if b <= a:
+                        break
+                    diamonds += int64(ways[b] - zero) - 2
+        stars = int64(stars) // 2
+        sums += np.array([stars, diamonds])
+        shadow += np.array([float(stars), float(diamonds)])
+    return sums, shadow
+
+
+# ----
+
+
+SAFE = float(2**62)  # a float sum below it has an int64 twin that did not wrap
+
+
+def count_plain(graphs: GraphSet, k: int, threads: int, tick: Tick) -> np.ndarray:
+    """Induced copies as Python integers, shape (graphs, catalog of k); the caller checks that they fit."""
+    rows = []
+    for row, graph in enumerate(graphs):
+        try:
+            sums = measure(graph, k, threads)
+        except OverflowError as error:
+            raise OverflowError(f"{graph_title(graph, row)}: {error}") from None
+        rows.append(from_sums(k).astype(object) @ np.array(sums, object))
+        tick(1 / len(graphs))
+    return np.array(rows, object).reshape(len(graphs), from_sums(k).shape[0])
+
+
+def measure(graph: GraphSet, k: int, threads: int) -> list[int]:
+    """The sums of `moebius.SUMS` that k needs, as Python integers; all zero where there is no k-set."""
+    if len(graph.indptr) - 1 < k:
+        return [0] * LENGTH[k]
+    oriented = orient(graph.indptr, graph.indices)
+    degree = np.diff(oriented.low_ptr) + np.diff(oriented.high_ptr)
+    found = _small_sums(oriented, degree, k, threads) if k < 5 else _all_sums(oriented, degree, threads)
+    sums = [0] * LENGTH[k]
+    for name, value in found.items():
+        if PLACE[name] < LENGTH[k]:
+            sums[PLACE[name]] = int(value)
+    return sums
+
+
+# ---- sums over vertices and edges, exactly ------------------------------------------------------
+
+
+def exact_sum(*factors, divide_by: int = 1) -> int:
+    """The sum of products of integer arrays: in int64 where that is safe, else in Python integers."""
+    size = np.abs(factors[0].astype(np.float64))
+    for factor in factors[1:]:
+        size = size * np.abs(factor)
+    if float(size.sum()) < SAFE:
+        total = int(np.prod(np.broadcast_arrays(*factors), axis=0).sum()) if len(factors) > 1 else int(factors[0].sum())
+    else:
+        columns = [factor.astype(object) for factor in factors]
+        product = columns[0]
+        for column in columns[1:]:
+            product = product * column
+        total = int(product.sum())
+    return total // divide_by
+
+
+def binomial_sum(values, k: int) -> int:
+    """Sum of C(value, k) over an array of small numbers: by its histogram, in Python integers."""
+    amount = np.bincount(values)
+    return sum(int(amount[v]) * comb(v, k) for v in np.flatnonzero(amount).tolist())
+
+
+def over_ends(graph: Oriented, at_edge) -> np.ndarray:
+    """For every vertex the sum over its edges of a number per edge (sums below 2^53)."""
+    n = len(graph.low_ptr) - 1
+    lower = np.repeat(np.arange(n), np.diff(graph.high_ptr))
+    return (np.bincount(lower, at_edge, n) + np.bincount(graph.high, at_edge, n)).astype(np.int64)
+
+
+def _sums_of_degrees(graph: Oriented, degree, per_edge, k: int) -> dict[str, int]:
+    """Sums that need degrees and triangles only."""
+    lower = np.repeat(np.arange(len(degree)), np.diff(graph.high_ptr))
+    upper = graph.high
+    t = over_ends(graph, per_edge) // 2
+    found = {
+        "edges": len(upper),
+        "wedges": binomial_sum(degree, 2),
+        "triangles": int(per_edge.sum()) // 3,
+        "claws": binomial_sum(degree, 3),
+        "paths4": exact_sum(degree[lower] - 1, degree[upper] - 1),
+        "paws": exact_sum(t, degree - 2),
+        "diamonds": binomial_sum(per_edge, 2),
+    }
+    if k < 5:
+        return found
+    # a(v), the sum over neighbors x of d(x) - 1
+    reach = np.bincount(lower, degree[upper] - 1, len(degree)) + np.bincount(upper, degree[lower] - 1, len(degree))
+    reach = reach.astype(np.int64)
+    with_triangle = per_edge > 0
+    lower, upper, te = lower[with_triangle], upper[with_triangle], per_edge[with_triangle].astype(np.int64)
+    found |= {
+        "stars5": binomial_sum(degree, 4),
+        "forks": exact_sum(reach, degree - 1, degree - 2, divide_by=2),
+        # a^2 less the squares of its terms: each neighbor x of degree d contributes (d - 1)^2, d times
+        "paths5": (exact_sum(reach, reach) - exact_sum(degree, degree - 1, degree - 1)) // 2,
+        "crickets": exact_sum(t, degree - 2, degree - 3, divide_by=2),
+        "bulls": exact_sum(te, degree[lower] - 2, degree[upper] - 2),
+        "tadpoles": exact_sum(t, reach - 2 * (degree - 1)),
+        "darts": exact_sum(te * (te - 1) // 2, degree[lower] + degree[upper] - 6),
+        "butterflies": exact_sum(t, t - 1, divide_by=2),
+        "books": binomial_sum(te, 3),
+    }
+    return found
+
+
+# ---- the two plans -------------------------------------------------------------------------------
+
+
+def _triangles(graph: Oriented, threads: int) -> np.ndarray:
+    pool = Pool(lambda: np.zeros(len(graph.high), np.int64))
+
+    def work(start, stop):
+        with pool.borrow() as per_edge:
+            triangles_of_edges(graph.high_ptr, graph.high, start, stop, per_edge)
+
+    in_threads(work, chunks_by_weight(np.diff(graph.high_ptr) ** 2, threads), threads)
+    return pool.total()
+
+
+def _small_sums(graph: Oriented, degree, k: int, threads: int) -> dict[str, int]:
+    """k = 3 and 4: no list of triangles, no codegree of a pair twice."""
+    if k == 3:
+        return _sums_of_degrees(graph, degree, _triangles(graph, threads), 3)
+    pool = Pool(lambda: np.zeros(len(graph.high), np.int64))
+
+    def cliques(start, stop):
+        with pool.borrow() as per_edge:
+            return count_cliques4(graph.high_ptr, graph.high, start, stop, per_edge)
+
+    out = np.diff(graph.high_ptr)
+    cliques4 = sum(in_threads(cliques, chunks_by_weight(out**2, threads), threads))
+    found = _sums_of_degrees(graph, degree, pool.total(), 4)
+
+    def cycles(start, stop):
+        return count_cycles4(graph.low_ptr, graph.low, graph.high_ptr, graph.high, start, stop)
+
+    cycles4 = sum(in_threads(cycles, chunks_by_weight(_wedge_work(graph, degree), threads), threads))
+    return found | {"cliques4": cliques4, "cycles4": cycles4}
+
+
+def _wedge_work(graph: Oriented, degree) -> np.ndarray:
+    """For each vertex the steps of a walk to its lower neighbors and on to all of theirs."""
+    return np.bincount(graph.high, np.repeat(degree, np.diff(graph.high_ptr)), len(degree))
+
+
+def _all_sums(graph: Oriented, degree, threads: int) -> dict[str, int]:
+    """k = 5."""
+    per_edge = _triangles(graph, threads)
+    found = _sums_of_degrees(graph, degree, per_edge, 5)
+    lists = triangle_lists(graph, per_edge)
+    found |= _around_triangles(graph, lists, degree, per_edge, threads)
+    found |= _along_cycles(graph, lists, degree, per_edge, threads)
+    found |= _over_pairs(graph, lists, degree, threads)
+    return found
+
+
+def _around_triangles(graph: Oriented, lists: Triangles, degree, per_edge, threads: int) -> dict[str, int]:
+    pool = Pool(lambda: np.zeros(len(graph.high), np.int64))
+    weights = np.add.reduceat(np.append(per_edge, 0), graph.high_ptr[:-1].clip(max=len(per_edge)))
+    weights = np.where(np.diff(graph.high_ptr) > 0, weights, 0)
+
+    def cliques(start, stop):
+        with pool.borrow() as at_edge:
+            return around_triangles(*graph[:5], *lists, degree, start, stop, at_edge)
+
+    parts = in_threads(cliques, chunks_by_weight(weights, threads), threads)
+    gems, kites, pairs, cliques5 = _add(parts, "gems, kites or cliques")
+    at_edge = pool.total() // 2
+
+    def wheels(start, stop):
+        return count_wheels(*graph[:5], *lists, start, stop)
+
+    chunks = chunks_by_weight(over_ends(graph, per_edge.astype(np.float64) ** 2), threads)
+    (wheels4,) = _add(in_threads(wheels, chunks, threads), "wheels")
+    return {
+        "gems": gems,
+        "kites": kites,
+        "cliques4": int(at_edge.sum()) // 6,
+        "lollipops": exact_sum(over_ends(graph, at_edge) // 3, degree - 3),
+        "cliques5_minus_path": exact_sum(at_edge, per_edge - 2),
+        "cliques5_minus_edge": pairs,
+        "cliques5": cliques5,
+        "wheels4": wheels4,
+    }
+
+
+def _along_cycles(graph: Oriented, lists: Triangles, degree, per_edge, threads: int) -> dict[str, int]:
+    pool = Pool(lambda: np.zeros(len(graph.high), np.int64))
+
+    def cycles(start, stop):
+        with pool.borrow() as at_edge:
+            return along_cycles(*graph[:5], start, stop, at_edge)
+
+    parts = in_threads(cycles, chunks_by_weight(_wedge_work(graph, degree), threads), threads)
+    (closed5,) = _add(parts, "5-cycles")
+    at_edge = pool.total()
+    tails = triangles_below(*graph[:5], *lists)
+    return {
+        "cycles4": int(at_edge.sum()) // 4,
+        "banners": exact_sum(over_ends(graph, at_edge) // 2, degree - 2),
+        "houses": exact_sum(per_edge, at_edge),
+        "cycles5": closed5 - tails,
+    }
+
+
+def _over_pairs(graph: Oriented, lists: Triangles, degree, threads: int) -> dict[str, int]:
+    def pairs(start, stop):
+        return over_codegrees(*graph[:5], *lists, start, stop)
+
+    lower = np.repeat(np.arange(len(degree)), np.diff(graph.high_ptr))
+    steps = np.bincount(lower, degree[graph.high], len(degree)) + _wedge_work(graph, degree)
+    parts = in_threads(pairs, chunks_by_weight(steps, threads), threads)
+    bipartite23, with_edge = _add(parts, "K2,3")
+    return {"bipartite23": bipartite23, "bipartite23e": with_edge}
+
+
+def _add(parts, what: str) -> list[int]:
+    """Totals of (sums, float shadows) pairs in Python integers; an error where a part did not fit."""
+    for _, shadow in parts:
+        if max(abs(x) for x in shadow) >= SAFE:
+            raise OverflowError(f"the number of {what} in one part of the graph exceeds 2^62")
+    return [sum(int(sums[i]) for sums, _ in parts) for i in range(len(parts[0][0]))]

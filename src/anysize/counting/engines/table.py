@@ -1,0 +1,38 @@
+"""What an engine hands back: columns and a sparse matrix, for one pattern size."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
+
+from anysize._typing import IntArray
+from anysize.counting.columns import Columns, unite
+from anysize.graphs.graphset import GraphSet
+
+
+class CountTable(NamedTuple):
+    """Copies, graphs by columns."""
+
+    columns: Columns
+    matrix: csr_array[np.int64]
+
+
+def merged(parts: list[tuple[Columns, NDArray[Any], NDArray[Any], IntArray]], n_graphs: int) -> CountTable:
+    """One table from (columns, row, column, copies) parts; equal cells are added, columns in canonical order."""
+    columns, places = unite([part[0] for part in parts])
+    small = np.int32 if max(n_graphs, len(columns)) < 2**31 else np.int64
+    row = np.concatenate([part[1].astype(small, copy=False) for part in parts])
+    column = np.concatenate([place.astype(small)[part[2]] for place, part in zip(places, parts, strict=True)])
+    copies = np.concatenate([part[3] for part in parts])
+    matrix = coo_array((copies, (row, column)), shape=(n_graphs, len(columns))).tocsr()
+    matrix.sort_indices()
+    return CountTable(columns, matrix)
+
+
+def graph_title(graphs: GraphSet, row: int) -> str:
+    """A graph by its name where it has one: for error messages. In a set of one, row is its number elsewhere."""
+    names = graphs.names
+    return f"graph {row}" if names is None else f"graph {names[row if len(names) > 1 else 0]!r}"

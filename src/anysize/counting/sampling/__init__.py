@@ -1,0 +1,1 @@
+"""Sampled counts: unbiased estimates with standard errors."""

@@ -1,0 +1,214 @@
+"""Maps of free trees drawn at random, and the patterns that they hit: the kernels of `sample`.
+
+Samples come in blocks with random streams of their own, which threads take off a counter: whoever draws a block, it
+comes out the same.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+import numpy as np
+from numba import int64, uint64
+
+from anysize.counting.engines.bits import fetch_add
+from anysize.counting.engines.canonical import (
+    COLUMN,
+    PATTERNS,
+    canonical,
+    grown,
+    pack,
+    packed_patterns,
+    pattern_tables,
+    record_of,
+)
+from anysize.counting.engines.jit import entry, helper
+from anysize.counting.engines.threads import Tick, pull_in_threads
+from anysize.counting.sampling.tree_maps import TreeMaps, edge_hash
+from anysize.graphs.graphset import GraphSet
+
+BLOCK = 1 << 13  # samples with a random stream of their own, so that threads do not matter
+
+
+def draw(graph: GraphSet, k: int, maps: TreeMaps, each, seed: int, stream: int, threads: int, tick: Tick):
+    """Packed patterns that were hit, and hits (trees, patterns)."""
+    tree = np.repeat(np.arange(len(each)), -(-each // BLOCK))
+    number = np.concatenate([np.arange(-(-amount // BLOCK)) for amount in each]).astype(np.int64)
+    amount = np.minimum(BLOCK, each[tree] - number * BLOCK)
+    start = np.random.SeedSequence([seed, stream, k]).generate_state(1, np.uint64)[0]
+    colors = graph.colors if graph.colors is not None else np.zeros(int(graph.first[-1]), np.uint16)
+    counter = np.zeros(1, np.int64)
+
+    def run():
+        return _sample(
+            graph.indptr, graph.indices, colors, k, tree, number, amount, counter, np.uint64(start),
+            *maps[1:], len(each), graph.colors is not None, *pattern_tables(k),
+        )  # fmt: skip
+
+    parts = pull_in_threads(run, counter, len(tree), threads, tick)
+    words = np.concatenate([np.stack([high, low], axis=1) for high, low, _ in parts])
+    distinct, inverse = np.unique(words, axis=0, return_inverse=True)
+    hits = np.zeros((len(each), len(distinct)), np.int64)
+    np.add.at(hits, (slice(None), inverse.ravel()), np.concatenate([part[2] for part in parts], axis=1))
+    return distinct, hits
+
+
+@helper
+def _next(state):
+    """SplitMix64: the next state and 64 random bits."""
+    state += uint64(0x9E3779B97F4A7C15)
+    z = state
+    z = (z ^ (z >> uint64(30))) * uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> uint64(27))) * uint64(0x94D049BB133111EB)
+    return state, z ^ (z >> uint64(31))
+
+
+@helper
+def _unit(bits):
+    """A number in [0, 1) from 64 random bits."""
+    return float(bits >> uint64(11)) * (1.0 / 9007199254740992.0)
+
+
+@entry
+def _sample(
+    indptr, indices, colors, k, block_tree, block_number, block_amount, counter, start,
+    alias, keep, running, shape_number, parent, edge_filter, n_trees, colored, class_of, renaming, group_ptr, group,
+):  # fmt: skip
+    """Take blocks off the counter until there are none; packed patterns, and their hits by tree."""
+    image = np.zeros(8, np.int64)
+    own, best, trial = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
+    by_class = np.zeros((n_trees, len(group_ptr) - 1), np.int64)
+    state = np.zeros(2, np.int64)
+    table = np.zeros((1 << 12, 4), np.uint64)
+    by_tree = np.zeros((n_trees, 1 << 10), np.int64)
+    nothing = np.zeros(0, np.int64)
+    mask = uint64(64 * len(edge_filter) - 1)
+    while True:
+        block = fetch_add(counter, 1)
+        if block >= len(block_tree):
+            break
+        while len(table) < 2 * (state[PATTERNS] + BLOCK):
+            table = grown(table, nothing, state)
+        while by_tree.shape[1] < state[PATTERNS] + BLOCK:
+            more = np.zeros((n_trees, 2 * by_tree.shape[1]), np.int64)
+            more[:, : by_tree.shape[1]] = by_tree
+            by_tree = more
+        tree = block_tree[block]
+        random, _ = _next(
+            start ^ (uint64(tree) << uint64(56)) ^ (uint64(block_number[block]) * uint64(0xD1342543DE82EF95))
+        )
+        _, random = _next(random)
+        _sample_block(
+            indptr, indices, colors, k, block_amount[block], random, alias[tree], keep[tree], running,
+            shape_number[tree], parent[tree], edge_filter, mask, colored, image, own, best, trial,
+            by_class[tree], by_tree[tree], table, state, class_of, renaming, group_ptr, group,
+        )  # fmt: skip
+    if not colored:
+        return _by_class(by_class, k)
+    high, low = packed_patterns(table, state)
+    return high, low, by_tree[:, : state[PATTERNS]].copy()
+
+
+@helper
+def _by_class(by_class, k):
+    met = np.flatnonzero(by_class.sum(axis=0))
+    high, low = np.zeros(len(met), np.uint64), np.zeros(len(met), np.uint64)
+    hits = np.zeros((by_class.shape[0], len(met)), np.int64)
+    for i in range(len(met)):
+        high[i] = uint64(met[i]) << uint64(48)
+        hits[:, i] = by_class[:, met[i]]
+    return high, low, hits
+
+
+@helper
+def _sample_block(
+    indptr, indices, colors, k, amount, random, alias, keep, running, shape_number, parent, edge_filter, mask,
+    colored, image, own, best, trial, by_class, by_column, table, state, class_of, renaming, group_ptr, group,
+):  # fmt: skip
+    """Draw so many maps of one tree; count the classes (by_class) or colored patterns (by_column) that they hit."""
+    n = len(alias)
+    for _ in range(amount):
+        random, bits = _next(random)
+        place = int64(_unit(bits) * n)
+        random, bits = _next(random)
+        image[0] = place if _unit(bits) < keep[place] else int64(alias[place])
+        fresh = True
+        for i in range(1, k):
+            above = parent[i]
+            v = image[above]
+            first, last = indptr[v], indptr[v + 1]
+            random, bits = _next(random)
+            shape = shape_number[i]
+            if shape < 0:  # a leaf: any neighbor but the way back and the leaves before it
+                back = image[parent[above]] if above > 0 else -1
+                while True:
+                    u = int64(indices[first + int64(_unit(bits) * (last - first))])
+                    taken = u == back
+                    j = i - 1
+                    while j > 0 and parent[j] == above and shape_number[j] < 0 and not taken:
+                        taken = image[j] == u
+                        j -= 1
+                    if not taken:
+                        break
+                    random, bits = _next(random)
+            else:  # a neighbor by the number of maps of the subtree below it
+                u = int64(indices[_slot_beyond(running[shape], first, last, _unit(bits) * running[shape, last - 1])])
+            for j in range(i):
+                if image[j] == u:
+                    fresh = False
+            if not fresh:
+                break
+            image[i] = u
+        if not fresh:
+            continue
+        code = _induced_code(indptr, indices, k, parent, edge_filter, mask, image)
+        if not colored:
+            by_class[class_of[code]] += 1
+            continue
+        for i in range(k):
+            own[i] = colors[image[i]]
+        kind = canonical(code, own, k, class_of, renaming, group_ptr, group, best, trial)
+        word, other = pack(kind, best, k)
+        by_column[int64(table[record_of(word, other, table, state), COLUMN]) - 1] += 1
+
+
+@helper
+def _slot_beyond(running, first, last, goal):
+    """The first slot in first .. last whose running sum exceeds the goal."""
+    low, high = first, last - 1
+    while low < high:
+        middle = (low + high) >> 1
+        if running[middle] <= goal:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
+@helper
+def _induced_code(indptr, indices, k, parent, edge_filter, mask, image):
+    """The adjacency bits of the images; the tree's own edges need no look, other pairs are filtered first."""
+    code = 0
+    for j in range(1, k):
+        for i in range(j):
+            joined = parent[j] == i
+            if not joined:
+                at = edge_hash(image[i], image[j]) & mask
+                if (edge_filter[at >> uint64(6)] >> (at & uint64(63))) & uint64(1):
+                    joined = _adjacent(indptr, indices, image[i], image[j])
+            if joined:
+                code |= 1 << (j * (j - 1) // 2 + i)
+    return code
+
+
+@helper
+def _adjacent(indptr, indices, a, b):
+    if indptr[a + 1] - indptr[a] > indptr[b + 1] - indptr[b]:
+        a, b = b, a
+    low, high = indptr[a], indptr[a + 1]
+    while low < high:
+        middle = (low + high) >> 1
+        if indices[middle] < b:
+            low = middle + 1
+        else:
+            high = middle
+    return low < indptr[a + 1] and indices[low] == b

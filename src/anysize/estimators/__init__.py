@@ -1,0 +1,1 @@
+"""scikit-learn compatible classifiers and transformers."""

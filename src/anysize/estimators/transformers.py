@@ -1,0 +1,163 @@
+"""Densities of patterns as features: a scikit-learn transformer, and a transform for PyG."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.sparse import csr_array
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils.validation import check_is_fitted
+
+from anysize.counting.api import count
+from anysize.counting.counts import OVER, Counts, Over
+from anysize.estimators.configuration import sizes
+from anysize.estimators.ensemble import as_graphs_or_counts
+from anysize.io.convert import as_graphset
+from anysize.kernels.gram import short_indices
+from anysize.methods.parameters import whole_number
+
+
+class SubgraphDensities(TransformerMixin, BaseEstimator):
+    """Densities of the connected induced patterns, as columns for any scikit-learn estimator.
+
+    Columns are the patterns that occur in the graphs seen by `fit`, by edges and color names; others are left out
+    later on, though they count in the denominators of ``over="connected"``.
+
+    Args:
+        k: the vertices of the patterns, or several sizes.
+        over: what densities are shares of, see `Counts.densities`.
+        colors: tell vertices apart by color, where graphs have some.
+        top: keep only so many patterns, the most common ones; the others are dropped before shares are taken.
+        color: for networkx, PyG and igraph graphs, the vertex attribute with the colors.
+        sparse_output: False for numpy arrays, which some estimators and ``set_output(transform="pandas")`` need.
+
+    Examples:
+        >>> from anysize import GraphSet
+        >>> square, paw = [(0, 1), (1, 2), (2, 3), (3, 0)], [(0, 1), (1, 2), (2, 0), (2, 3)]
+        >>> densities = SubgraphDensities(k=3)
+        >>> densities.fit_transform(GraphSet.from_edges([square, paw])).toarray()
+        array([[1.  , 0.  ],
+               [0.5 , 0.25]])
+        >>> densities.get_feature_names_out().tolist()
+        ['3-path', 'triangle']
+    """
+
+    def __init__(
+        self, k: int | Sequence[int] = 4, over: Over = "subsets", colors: bool = True, top: int | None = None,
+        color: str | None = None, sparse_output: bool = True,
+    ) -> None:  # fmt: skip
+        self.k = k
+        self.over = over
+        self.colors = colors
+        self.top = top
+        self.color = color
+        self.sparse_output = sparse_output
+
+    def fit(self, graphs: Any, y: Any = None) -> SubgraphDensities:
+        """Learn which patterns occur; ``y`` is ignored. Graphs may be a table of counts."""
+        self._learn(graphs)
+        return self
+
+    def fit_transform(self, graphs: Any, y: Any = None) -> csr_array[np.float64] | NDArray[np.float64]:
+        """`fit`, and the densities of the same graphs."""
+        found = self._densities(self._learn(graphs))
+        return found if self.sparse_output else found.toarray()
+
+    def transform(self, graphs: Any) -> csr_array[np.float64] | NDArray[np.float64]:
+        """(graphs, patterns)."""
+        found = self.rows(graphs)
+        return found if self.sparse_output else found.toarray()
+
+    def rows(self, graphs: Any) -> csr_array[np.float64]:
+        """(graphs, patterns), sparse whatever the output of `transform` is set to."""
+        check_is_fitted(self, "vocabulary_")
+        counts = self._count(graphs)
+        if len(counts) and (counts.columns.colors is None) != (self.vocabulary_.columns.colors is None):
+            had, have = ("none", "some") if self.vocabulary_.columns.colors is None else ("some", "none")
+            raise ValueError(f"the graphs of fit had {had} colors and these have {have}; color both or neither")
+        return self._densities(counts)
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """The names of the patterns, one per column."""
+        check_is_fitted(self, "vocabulary_")
+        return np.array([pattern.name for pattern in self.vocabulary_.patterns], object)
+
+    def _learn(self, graphs: Any) -> Counts:
+        if self.over not in OVER:
+            raise ValueError(f"over must be one of {', '.join(OVER)}; got {self.over!r}")
+        counts = self._count(graphs)
+        kept = counts.select(np.bincount(counts.matrix.indices, minlength=len(counts.columns)) > 0)
+        if self.top is not None:
+            kept = kept.top(whole_number("top", self.top))
+        self.vocabulary_ = replace(kept[:0], y=None, names=None, log=(), sampling=None)
+        return counts
+
+    def _count(self, graphs: Any) -> Counts:
+        source = as_graphs_or_counts(graphs, self.color)
+        if not isinstance(source, Counts):
+            return count(source, sizes(self.k), colors=self.colors)
+        source.columns.check_sizes(sizes(self.k))
+        if not self.colors and source.columns.colors is not None:
+            raise ValueError("expected counts without colors, as colors=False says; count with colors=False, too")
+        return source
+
+    def _densities(self, counts: Counts) -> csr_array[np.float64]:
+        if not len(counts):  # a set without graphs has no colors to be matched
+            return csr_array((0, len(self.vocabulary_.columns)), dtype=np.float64)
+        if self.top is not None:
+            return short_indices(counts.align(self.vocabulary_).densities(self.over))
+        shares: Any = replace(counts, matrix=counts.densities(self.over), sampling=None)  # type: ignore[arg-type]
+        return short_indices(shares.align(self.vocabulary_).matrix)
+
+
+class AttachDensities:
+    """A PyG transform that gives every `Data` its densities: ``data.densities`` (1, patterns), a float32 row.
+
+    ``data.pattern_names`` names its columns. Rows of one width are put below each other when PyG makes a batch.
+    Plain patterns are the whole catalog. Colored ones differ from graph to graph, so that a vocabulary has to be
+    learned first: pass a fitted `SubgraphDensities`, which then also decides k and over.
+
+    Args:
+        k: the vertices of the patterns, or several sizes.
+        over: what densities are shares of, see `Counts.densities`.
+        vocabulary: a fitted `SubgraphDensities`, for colored patterns (its ``color`` names the field with them).
+
+    Examples:
+        >>> import torch
+        >>> from torch_geometric.data import Data
+        >>> triangle = Data(edge_index=torch.tensor([[0, 1, 2], [1, 2, 0]]), num_nodes=3)
+        >>> AttachDensities(k=(2, 3))(triangle).densities
+        tensor([[1., 0., 1.]])
+    """
+
+    def __init__(
+        self, k: int | Sequence[int] = 4, over: Over = "subsets", vocabulary: SubgraphDensities | None = None
+    ) -> None:
+        if over not in OVER:
+            raise ValueError(f"over must be one of {', '.join(OVER)}; got {over!r}")
+        if vocabulary is not None:
+            check_is_fitted(vocabulary, "vocabulary_")
+        self.k, self.over, self.vocabulary = sizes(k), over, vocabulary
+
+    def __call__(self, data: Any) -> Any:
+        """A copy of the data with densities."""
+        import torch
+
+        if self.vocabulary is None:
+            # the data keep all that counting does not use, so that there is nothing to warn of
+            counts = count(as_graphset(data, warn=False), self.k, colors=False)
+            row, names = counts.densities(self.over), [pattern.name for pattern in counts.patterns]
+        else:
+            row, names = self.vocabulary.rows([data]), self.vocabulary.get_feature_names_out().tolist()
+        made = copy(data)
+        made.densities = torch.from_numpy(row.toarray().astype(np.float32))
+        made.pattern_names = names
+        return made
+
+    def __repr__(self) -> str:
+        return f"AttachDensities(k={self.k}, over={self.over!r}, vocabulary={self.vocabulary!r})"

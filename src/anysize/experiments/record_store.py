@@ -1,0 +1,179 @@
+"""A folder of records: files of lines that any number of sweeps may add to, and that a crash leaves readable.
+
+A file holds the records of one batch and is named after their keys. It is written aside, flushed and renamed, so that a
+reader meets a whole batch or none, whoever writes or dies meanwhile. ``*.jsonl`` and ``*.jsonl.gz`` are read, also in
+folders below; whatever else lies there is left alone.
+"""
+
+from __future__ import annotations
+
+import gzip
+import os
+import time
+import zlib
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from hashlib import sha256
+from pathlib import Path
+from typing import TypeVar
+
+from anysize._errors import RecordWarning, warn_user
+from anysize._files import aside, make_folder
+from anysize._json import compact_json
+from anysize.counting.cache import DAY
+from anysize.experiments.records import Record, from_line, key_of_line, may_be_of, to_line
+
+PER_FILE = 20_000  # records of a compacted file: some megabytes
+TRIES = 20  # how often a listing may go stale while another process compacts
+
+Read = TypeVar("Read")
+
+
+class RecordStore:
+    """Records in a folder.
+
+    Examples:
+        >>> from tempfile import TemporaryDirectory
+        >>> from anysize.experiments.records import Outcome, Record, Scores
+        >>> run = Record("sbm-20", "seed:1", "rpgin", "paper", {"lr": 0.01}, seed=0, chosen=Outcome(Scores(test=0.5)))
+        >>> with TemporaryDirectory() as folder:
+        ...     store = RecordStore(folder)
+        ...     path = store.write([run])
+        ...     print(run.key in store.keys(), store.read() == [run])
+        True True
+    """
+
+    def __init__(self, folder: str | os.PathLike[str]) -> None:
+        """Open a folder; it is made when the first records are written."""
+        self.folder = Path(folder)
+        if self.folder.exists() and not self.folder.is_dir():
+            raise ValueError(f"records are kept in a folder; {self.folder} is a file")
+
+    def files(self) -> list[Path]:
+        """The files of records, in the order of their names."""
+        return sorted(path for pattern in ("*.jsonl", "*.jsonl.gz") for path in self.folder.rglob(pattern))
+
+    def keys(self, files: Iterable[Path] | None = None) -> set[str]:
+        """The keys of all finished runs, or of those in some of the files: far cheaper than reading the records."""
+        return {key for _, key in self._lines(key_of_line, files)[0]}
+
+    def read(
+        self,
+        *,
+        task: str | Iterable[str] | None = None,
+        data: str | Iterable[str] | None = None,
+        method: str | Iterable[str] | None = None,
+        recipe: str | Iterable[str] | None = None,
+        curves: bool = True,
+    ) -> list[Record]:
+        """The records, or those of some tasks, data sets, methods or recipes, in a fixed order.
+
+        Of several records of one run the latest counts. A line or file that is damaged or foreign is named in a
+        `RecordWarning` and left out. Without curves, which no table needs, reading takes half the time and memory.
+        """
+        asked = {"task": task, "data": data, "method": method, "recipe": recipe}
+        wanted = {name: {one} if isinstance(one, str) else set(one) for name, one in asked.items() if one is not None}
+
+        def read(line: bytes) -> Record | None:
+            if not may_be_of(line, wanted.get("task")):
+                return None
+            record = from_line(line, curves)
+            return record if all(getattr(record, name) in values for name, values in wanted.items()) else None
+
+        found: dict[str, Record] = {}
+        for _, record in self._lines(read)[0]:
+            if record is not None:
+                other = found.get(record.key)
+                found[record.key] = record if other is None else max(other, record, key=_age)
+        return sorted(found.values(), key=_place)
+
+    def write(self, records: Iterable[Record]) -> Path | None:
+        """Add records as one file, and return its path; None if there are none."""
+        lines = {record.key: to_line(record) for record in records}
+        if not lines:
+            return None
+        make_folder(self.folder)
+        return self._put(lines, ".jsonl")
+
+    def compact(self) -> list[Path]:
+        """Bring all records into few compressed files, and return these; sweeps may go on writing meanwhile.
+
+        Records of folders below come up into this one. Files with damaged lines stay, for somebody to look at.
+        """
+        found, damaged = self._lines(lambda line: (from_line(line, False), line))
+        newest: dict[str, tuple[str, bytes]] = {}
+        for _, (record, line) in found:
+            newest[record.key] = max(newest.get(record.key, ("", b"")), (record.when, line))
+        keys = sorted(newest)
+        written = [
+            self._put({key: newest[key][1] for key in keys[start : start + PER_FILE]}, ".jsonl.gz")
+            for start in range(0, len(keys), PER_FILE)
+        ]
+        for path in {path for path, _ in found} - damaged - set(written):
+            path.unlink(missing_ok=True)
+        self._remove_leftovers()
+        return written
+
+    def _put(self, lines: dict[str, bytes], ending: str) -> Path:
+        """Write lines under the name that their keys give."""
+        path = self.folder / f"{sha256(' '.join(sorted(lines)).encode()).hexdigest()[:32]}{ending}"
+        content = b"".join(lines[key] for key in sorted(lines))
+        with aside(path) as part:
+            part.write_bytes(gzip.compress(content, 6, mtime=0) if ending.endswith(".gz") else content)
+        return path
+
+    def _lines(
+        self, read: Callable[[bytes], Read], files: Iterable[Path] | None = None
+    ) -> tuple[list[tuple[Path, Read]], set[Path]]:
+        """What was read from every good line, with its file; and the files with others, each named in a warning."""
+        for _ in range(TRIES):
+            found: list[tuple[Path, Read]] = []
+            damaged: dict[Path, str] = {}
+            try:
+                for path in self.files() if files is None else files:
+                    values, complaints = _read_file(path, read)
+                    found += [(path, value) for value in values]
+                    if complaints:
+                        more = f" (and {len(complaints) - 1} more)" if len(complaints) > 1 else ""
+                        damaged[path] = f"{path} is read in part: {complaints[0]}{more}"
+            except FileNotFoundError:  # another process has compacted the folder since it was listed
+                files = None
+                continue
+            for complaint in damaged.values():
+                warn_user(complaint, RecordWarning)
+            return found, set(damaged)
+        raise OSError(f"the files of {self.folder} change faster than they can be read; try again later")
+
+    def _remove_leftovers(self) -> None:
+        """Remove what killed writers left behind; a young file may belong to one that is at work."""
+        for part in self.folder.glob("*.part"):
+            with suppress(OSError):
+                if time.time() - part.stat().st_mtime > DAY:
+                    part.unlink()
+
+
+def _read_file(path: Path, read: Callable[[bytes], Read]) -> tuple[list[Read], list[str]]:
+    """What was read from the good lines of a file, and what is wrong with the others."""
+    values: list[Read] = []
+    complaints: list[str] = []
+    try:
+        with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
+            for number, line in enumerate(file, 1):
+                try:
+                    values.append(read(line))
+                except ValueError as error:
+                    complaints.append(f"line {number} is not a record: {error}")
+    except FileNotFoundError:
+        raise
+    except (OSError, EOFError, zlib.error) as error:
+        complaints.append(f"it cannot be read to its end: {error}")
+    return values, complaints
+
+
+def _age(record: Record) -> tuple[str, bytes]:
+    return record.when, to_line(record)
+
+
+def _place(record: Record) -> tuple[str, str, str, str, str, int]:
+    configuration = compact_json(record.configuration)
+    return record.task, record.data, record.method, record.recipe, configuration, record.seed

@@ -1,0 +1,237 @@
+"""Which configuration to report, as a pure function of records.
+
+Runs of one task, data set, method and recipe form a group; within it, runs of one configuration differ by seed. A rule
+says at which epoch a run is judged, by which split a configuration is chosen, and which of several equally good ones.
+
+- **Incomplete configurations.** Only configurations with as many seeds as the most complete one of their group are
+  candidates: a mean over three lucky seeds must not win against means over ten. The others are counted, and named in
+  the foot of a table.
+- **Missing scores.** A configuration without a score by which to choose is a candidate only if all of them lack one
+  (a task without validation data); then all tie.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anysize._json import Plain, compact_json
+from anysize.experiments.records import Outcome, Record
+from anysize.experiments.tables.layout import PENALTIES
+
+TOLERANCE = 1e-6  # means over seeds that differ by less differ by rounding: scores may come from single precision
+
+
+@dataclass(frozen=True)
+class Rule:
+    """How a configuration is chosen.
+
+    Attributes:
+        epoch: `chosen` (by the recipe, inside the run) or `last`.
+        split: whose mean score over seeds is to be highest.
+        tie: among equals the `first`, the one with the lowest validation `loss`, or with the lowest `penalty`.
+        words: what a reader is told.
+    """
+
+    name: str
+    epoch: str
+    split: str
+    tie: str
+    words: str
+
+    @property
+    def cheats(self) -> bool:
+        """Whether test scores decide: such numbers are for study, and no results."""
+        return self.split == "test"
+
+
+_HIGHEST = "of each row the configuration with the highest mean validation score over seeds"
+
+RULES = {
+    rule.name: rule
+    for rule in (
+        Rule("paper", "chosen", "validation", "first", f"{_HIGHEST}; of several the first"),
+        Rule("loss", "chosen", "validation", "loss", f"{_HIGHEST}; of several the one with the lowest validation loss"),
+        Rule("penalty", "chosen", "validation", "penalty", f"{_HIGHEST}; of several the one with the lowest penalty"),
+        Rule("last", "last", "validation", "first", f"every run at its last epoch; {_HIGHEST}; of several the first"),
+        Rule(
+            "oracle", "chosen", "test", "first",
+            "ORACLE, for study only: configurations were chosen by their mean TEST scores, so these numbers are no "
+            "results but a limit to what choosing among them could reach",
+        ),
+    )
+}  # fmt: skip
+
+
+def rule_named(name: str) -> Rule:
+    """A rule by its name."""
+    if name not in RULES:
+        raise ValueError(f"a rule is one of {', '.join(RULES)}; got {name!r}")
+    return RULES[name]
+
+
+@dataclass(frozen=True, order=True)
+class Group:
+    """What runs must share to be compared with one another."""
+
+    task: str
+    data: str
+    method: str
+    recipe: str
+
+
+@dataclass(frozen=True)
+class ScoreSummary:
+    """Mean and standard deviation over runs; the deviation divides by their number (numpy's default)."""
+
+    mean: float
+    std: float
+    count: int
+
+    @classmethod
+    def of(cls, values: Sequence[float]) -> ScoreSummary:
+        """Of at least one number.
+
+        >>> Summary.of([0.5, 1.0])
+        Summary(mean=0.75, std=0.25, count=2)
+        """
+        return cls(float(np.mean(values)), float(np.std(values)), len(values))
+
+
+@dataclass(frozen=True)
+class Selection:
+    """The configuration that a rule chose, and how clear the choice was.
+
+    Attributes:
+        records, outcomes: its runs by ascending seed, and what they had reached at the rule's epoch.
+        configurations: how many candidates there were.
+        tied: how many of them share the best score, the chosen one among them.
+        tied_test: lowest and highest mean test score of these, if known.
+        incomplete: how many configurations had too few seeds to be candidates.
+    """
+
+    group: Group
+    rule: Rule
+    configuration: Mapping[str, Plain]
+    records: tuple[Record, ...]
+    outcomes: tuple[Outcome, ...]
+    configurations: int
+    tied: int
+    tied_test: tuple[float, float] | None
+    incomplete: int
+
+    def summary(self, split: str) -> ScoreSummary | None:
+        """Mean and deviation over the seeds; None if a run has no score on this split."""
+        scores = [outcome.scores.of(split) for outcome in self.outcomes]
+        known = [score for score in scores if score is not None]
+        return ScoreSummary.of(known) if known and len(known) == len(scores) else None
+
+
+@dataclass(frozen=True)
+class _Trial:
+    """All runs of one configuration."""
+
+    configuration: Mapping[str, Plain]
+    records: tuple[Record, ...]
+    outcomes: tuple[Outcome, ...]
+
+    def mean(self, value: Callable[[Outcome], float | None]) -> float | None:
+        values = [value(outcome) for outcome in self.outcomes]
+        known = [one for one in values if one is not None]
+        return sum(known) / len(known) if known and len(known) == len(values) else None
+
+    def score(self, split: str) -> float | None:
+        return self.mean(lambda outcome: outcome.scores.of(split))
+
+
+def grouped(records: Iterable[Record]) -> dict[Group, list[Record]]:
+    """Records by their group, groups in ascending order."""
+    groups: dict[Group, list[Record]] = {}
+    for record in records:
+        groups.setdefault(Group(record.task, record.data, record.method, record.recipe), []).append(record)
+    return dict(sorted(groups.items()))
+
+
+def select(
+    records: Iterable[Record], rule: Rule = RULES["paper"], order: Sequence[Mapping[str, Plain]] = ()
+) -> Selection | None:
+    """The configuration that a rule chooses among the records of ONE group.
+
+    Arguments:
+        order: the grid in its own order, for the first of equals; configurations that are not in it follow sorted by
+            their values.
+
+    Returns:
+        None if no run has an outcome at the rule's epoch.
+    """
+    groups = grouped(records)
+    if len(groups) != 1:
+        raise ValueError(f"configurations are chosen within one task, data set, method and recipe; got {len(groups)}")
+    ((group, runs),) = groups.items()
+    trials = _trials(runs, rule)
+    if not trials:
+        return None
+    seeds = max(len(trial.records) for trial in trials)
+    full = [trial for trial in trials if len(trial.records) == seeds]
+    scored = [trial for trial in full if trial.score(rule.split) is not None] or full
+    scores = [-math.inf if (score := trial.score(rule.split)) is None else score for trial in scored]
+    tied = [trial for trial, score in zip(scored, scores, strict=True) if score >= max(scores) - TOLERANCE]
+    chosen = min(tied, key=lambda trial: (_tie_value(trial, rule.tie), *_grid_place(trial.configuration, order)))
+    tests = [score for trial in tied if (score := trial.score("test")) is not None]
+    return Selection(
+        group,
+        rule,
+        chosen.configuration,
+        chosen.records,
+        chosen.outcomes,
+        configurations=len(scored),
+        tied=len(tied),
+        tied_test=(min(tests), max(tests)) if tests else None,
+        incomplete=len({compact_json(run.configuration) for run in runs}) - len(scored),
+    )
+
+
+def select_all(records: Iterable[Record], rule: Rule = RULES["paper"]) -> dict[Group, Selection | None]:
+    """What a rule chooses in every group."""
+    return {group: select(runs, rule) for group, runs in grouped(records).items()}
+
+
+def _trials(runs: Iterable[Record], rule: Rule) -> list[_Trial]:
+    """Runs by configuration and ascending seed; those without an outcome at the rule's epoch are missing."""
+    found: dict[str, dict[int, tuple[Record, Outcome]]] = {}
+    for run in runs:
+        outcome = run.outcome(rule.epoch)
+        if outcome is not None:
+            found.setdefault(compact_json(run.configuration), {})[run.seed] = run, outcome
+    trials = []
+    for by_seed in found.values():
+        pairs = [by_seed[seed] for seed in sorted(by_seed)]
+        trials.append(_Trial(pairs[0][0].configuration, *map(tuple, zip(*pairs, strict=True))))
+    return trials
+
+
+def _tie_value(trial: _Trial, tie: str) -> float:
+    """What is to be smallest among equals; an unknown value comes last."""
+    if tie == "first":
+        return 0.0
+    value = trial.mean(lambda outcome: outcome.losses.validation if tie == "loss" else outcome.penalty)
+    return math.inf if value is None else value
+
+
+def _grid_place(configuration: Mapping[str, Plain], order: Sequence[Mapping[str, Plain]]) -> tuple[Any, ...]:
+    """Where a configuration stands in the grid, and failing that, how its values compare: the simplest first.
+
+    Values of different kinds are compared by kind first: None, false, true, numbers, strings. Of two penalties the
+    stronger one is the simpler model.
+    """
+    place = next((place for place, other in enumerate(order) if dict(other) == dict(configuration)), len(order))
+    values = []
+    for name, value in configuration.items():
+        kind = 0 if value is None else 1 if isinstance(value, bool) else 3 if isinstance(value, str) else 2
+        stronger_first = name in PENALTIES and kind == 2
+        values.append((name, kind, "" if value is None else -value if stronger_first else value))  # type: ignore[operator]
+    return place, values

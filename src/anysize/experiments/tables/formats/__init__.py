@@ -1,0 +1,1 @@
+"""Writers of tables: text, Markdown, LaTeX, HTML, JSON."""

@@ -1,0 +1,1 @@
+"""Sets of graphs in flat arrays, with vertex colors and labels."""

@@ -1,0 +1,61 @@
+"""Edges become a GraphSet: the one place where loops and repetitions are dropped and both directions are made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from anysize._errors import GraphError, GraphWarning, warn_user
+from anysize.graphs.colors import ColorName
+from anysize.graphs.graphset import MAX_VERTICES_PER_GRAPH, GraphSet
+from anysize.graphs.labels import label_array
+from anysize.graphs.ragged import offsets
+
+
+def assemble(
+    sizes: ArrayLike,
+    source: NDArray[Any],
+    target: NDArray[Any],
+    colors: NDArray[np.uint16] | None = None,
+    palette: tuple[ColorName, ...] = (),
+    y: ArrayLike | None = None,
+    names: Sequence[str] | None = None,
+) -> GraphSet:
+    """A GraphSet from the edges of all graphs, numbered through the set (graph g starts at sum(sizes[:g])).
+
+    Edges may come in one or in both directions and in any order. Self loops and repeated lines (the same
+    ordered pair again) are dropped, with one warning that counts them.
+    """
+    from scipy.sparse import coo_array
+
+    first = offsets(np.asarray(sizes, np.int64))
+    total = int(first[-1])
+    largest = int(np.diff(first).max(initial=0))
+    if largest >= MAX_VERTICES_PER_GRAPH:
+        raise GraphError(f"A graph has {largest} vertices; the most is {MAX_VERTICES_PER_GRAPH - 1}.")
+    source, target = source.astype(np.int64, copy=False), target.astype(np.int64, copy=False)
+    loops = source == target
+    if loops.any():
+        source, target = source[~loops], target[~loops]
+    directed = coo_array((np.ones(len(source), np.int8), (source, target)), shape=(total, total)).tocsr()
+    repeated = len(source) - directed.nnz
+    if loops.any() or repeated:
+        found = [(int(loops.sum()), "self loop"), (repeated, "repeated edge")]
+        dropped = " and ".join(_amount(number, what) for number, what in found if number)
+        warn_user(f"Dropped {dropped} while reading {_amount(len(first) - 1, 'graph')}.", GraphWarning)
+    directed.data[:] = 1
+    both = (directed + directed.T).tocsr()
+    both.sort_indices()
+    indptr = both.indptr.astype(np.int64)
+    start = np.repeat(first[:-1], np.diff(first))  # where the graph of each vertex begins
+    local = both.indices - np.repeat(start, np.diff(indptr))
+    labels = None if y is None else np.atleast_1d(label_array(y))
+    named = None if names is None else tuple(names)
+    return GraphSet(first, indptr, local.astype(np.uint32), colors, palette, labels, named)
+
+
+def _amount(number: int, what: str) -> str:
+    return f"{number} {what}{'' if number == 1 else 's'}"

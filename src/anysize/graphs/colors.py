@@ -1,0 +1,99 @@
+"""Vertex colors: their names, the order of names, and how user input becomes codes.
+
+A color is a category with a name, an integer or a string. Codes are positions in a palette whose names
+ascend, so that comparing codes compares names, on every machine and in every set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anysize._errors import GraphError
+
+ColorName: TypeAlias = int | str
+
+MAX_COLORS = 1 << 16  # color codes are uint16
+
+
+def color_order(name: ColorName) -> tuple[int, int, str]:
+    """Sort key of color names: integers by value, then strings by code point."""
+    return (1, 0, name) if isinstance(name, str) else (0, int(name), "")
+
+
+def check_palette(names: Sequence[ColorName]) -> tuple[ColorName, ...]:
+    """Names in ascending order; an error if one occurs twice or there are too many."""
+    palette = tuple(sorted(names, key=color_order))
+    if len(set(palette)) != len(palette):
+        raise GraphError("A palette names each color once; this one repeats a name.")
+    if len(palette) > MAX_COLORS:
+        raise GraphError(
+            f"{len(palette)} different colors; at most {MAX_COLORS} are supported. "
+            "Colors are categories: bin continuous attributes first."
+        )
+    return palette
+
+
+def encode_colors(values: Any, what: str = "colors") -> tuple[NDArray[np.uint16], tuple[ColorName, ...]]:
+    """Codes and palette of a flat list of color names (integers or strings) or of one-hot rows.
+
+    >>> encode_colors(["N", "C", "N"])
+    (array([1, 0, 1], dtype=uint16), ('C', 'N'))
+    >>> encode_colors([[0, 0, 1], [1, 0, 0]])[1]
+    (0, 1, 2)
+    """
+    try:
+        array = np.asarray(values)
+    except ValueError:
+        raise GraphError(f"{what}: expected one color per vertex or one-hot rows of one width.") from None
+    if array.ndim == 2:
+        return _decode_one_hot(array, what)
+    if array.ndim != 1:
+        raise GraphError(f"{what}: expected one color per vertex or one-hot rows; got an array of shape {array.shape}.")
+    if array.dtype.kind == "f":
+        broken = np.flatnonzero(~np.isfinite(array))
+        if broken.size:
+            raise GraphError(f"{what}: vertex {broken[0]} has the color {array[broken[0]]}; give every vertex a color.")
+        if (array != np.rint(array)).any():
+            at = np.flatnonzero(array != np.rint(array))[0]
+            raise GraphError(
+                f"{what}: vertex {at} has the color {array[at]}, which is not a whole number; "
+                "colors are categories, so bin continuous attributes first."
+            )
+    exact = 2**53 if array.dtype.kind == "f" else 2**62  # a list of integers and floats became floats
+    if array.dtype.kind in "fbiu" and array.size and np.abs(array.astype(np.float64)).max() < exact:
+        distinct, codes = np.unique(array.astype(np.int64), return_inverse=True)
+        palette = check_palette([int(name) for name in distinct])
+        return codes.astype(np.uint16), palette
+    names = [_color_name(value, vertex, what) for vertex, value in enumerate(values)]
+    palette = check_palette(list(set(names)))
+    position = {name: code for code, name in enumerate(palette)}
+    return np.array([position[name] for name in names], np.uint16), palette
+
+
+def _color_name(value: Any, vertex: int, what: str) -> ColorName:
+    if isinstance(value, str):
+        return str(value)
+    if isinstance(value, (bool, int, np.integer, np.bool_)):
+        return int(value)
+    if isinstance(value, (float, np.floating)) and np.isfinite(value) and value == int(value):
+        return int(value)
+    raise GraphError(
+        f"{what}: vertex {vertex} has the color {value!r}; expected an integer, a string or a one-hot row."
+    )
+
+
+def _decode_one_hot(array: NDArray[Any], what: str) -> tuple[NDArray[np.uint16], tuple[ColorName, ...]]:
+    good = array.dtype.kind in "biuf" and array.shape[1] > 0
+    rows = ((array == 1).sum(axis=1) == 1) & ((array != 0).sum(axis=1) == 1) if good else np.zeros(len(array), bool)
+    if not rows.all():
+        at = np.flatnonzero(~rows)[0]
+        raise GraphError(
+            f"{what}: row {at} is not one-hot ({array[at].tolist()[:8]}); expected a single 1 and zeros elsewhere. "
+            "Several attributes of a vertex make one color as text, such as 'C+1'."
+        )
+    palette = check_palette(range(array.shape[1]))
+    return array.argmax(axis=1).astype(np.uint16), palette

@@ -1,0 +1,297 @@
+"""GraphSet: many undirected graphs in flat arrays, with vertex colors, their names, and labels.
+
+Every stage of the package takes and gives this one container. A single graph is a set of length one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from anysize._errors import GraphError
+from anysize.graphs.colors import ColorName, check_palette, color_order
+from anysize.graphs.labels import label_array
+from anysize.graphs.ragged import chosen_rows, offsets, ranges
+
+if TYPE_CHECKING:
+    import os
+
+IntArray: TypeAlias = NDArray[np.int64]
+
+MAX_VERTICES_PER_GRAPH = 1 << 31  # vertex numbers are uint32, with a bit to spare in the kernels
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class GraphSet:
+    """Many undirected simple graphs in flat arrays.
+
+    Graph ``g`` has the vertices ``first[g] .. first[g + 1]`` of the set; the neighbors of the set's
+    vertex ``v`` are ``indices[indptr[v]:indptr[v + 1]]``, numbered inside their own graph and ascending.
+    ``colors[v]`` is a position in ``palette``, whose names ascend (see `color_order`), so that comparing
+    codes compares names. Both are empty for uncolored graphs: ``colors is None``, ``palette == ()``.
+
+    Make one with `from_networkx`, `from_edges`, ... or `anysize.read_graphs`.
+
+    Examples:
+        >>> path = GraphSet.from_edges([(0, 1), (1, 2)], colors=["C", "C", "O"])
+        >>> path
+        GraphSet(1 graph, 3 vertices, 2 edges, 2 colors)
+        >>> path.palette, path.colors.tolist()
+        (('C', 'O'), [0, 0, 1])
+    """
+
+    first: IntArray
+    indptr: IntArray
+    indices: NDArray[np.uint32]
+    colors: NDArray[np.uint16] | None = None
+    palette: tuple[ColorName, ...] = ()
+    y: NDArray[Any] | None = None
+    names: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        wrong = [
+            f"{name} has dtype {array.dtype}, expected {np.dtype(kind)}"
+            for name, array, kind in (
+                ("first", self.first, np.int64),
+                ("indptr", self.indptr, np.int64),
+                ("indices", self.indices, np.uint32),
+                ("colors", self.colors, np.uint16),
+            )
+            if array is not None and array.dtype != kind
+        ]
+        if self.y is not None and self.y.ndim != 1:
+            raise GraphError(f"y has shape {self.y.shape}; expected one label per graph.")
+        for name, length, expected in (
+            ("indptr", len(self.indptr), int(self.first[-1]) + 1),
+            ("indices", len(self.indices), int(self.indptr[-1])),
+            ("colors", None if self.colors is None else len(self.colors), int(self.first[-1])),
+            ("y", None if self.y is None else len(self.y), len(self.first) - 1),
+            ("names", None if self.names is None else len(self.names), len(self.first) - 1),
+        ):
+            if length is not None and length != expected:
+                wrong.append(f"{name} has length {length}, expected {expected}")
+        if wrong:
+            raise GraphError(f"These arrays do not make a GraphSet: {'; '.join(wrong)}.")
+
+    # ---- what is in it -------------------------------------------------------------------------
+
+    def __len__(self) -> int:
+        return len(self.first) - 1
+
+    @property
+    def shape(self) -> tuple[int]:
+        """(number of graphs,): with it scikit-learn slices a set as it slices an array."""
+        return (len(self),)
+
+    @property
+    def sizes(self) -> IntArray:
+        """Vertices per graph."""
+        return np.diff(self.first)
+
+    @property
+    def edge_counts(self) -> IntArray:
+        """Undirected edges per graph."""
+        return np.diff(self.indptr[self.first]) // 2
+
+    @property
+    def degrees(self) -> IntArray:
+        """Degree of every vertex of the set."""
+        return np.diff(self.indptr)
+
+    def edges(self, graph: int = 0) -> IntArray:
+        """Edges of one graph as an (m, 2) array with u < v, in ascending order."""
+        one = self[graph]
+        source = np.repeat(np.arange(int(one.first[-1])), one.degrees)
+        target = one.indices.astype(np.int64)
+        keep = source < target
+        return np.stack([source[keep], target[keep]], axis=1)
+
+    def color_names(self, graph: int = 0) -> tuple[ColorName, ...]:
+        """The color name of every vertex of one graph; empty if the set has no colors."""
+        one = self[graph]
+        return () if one.colors is None else tuple(self.palette[code] for code in one.colors)
+
+    def __repr__(self) -> str:
+        def amount(number: int, noun: str) -> str:
+            return f"{number} {noun}{'' if number == 1 else 's'}"
+
+        parts = [
+            amount(len(self), "graph"),
+            f"{int(self.first[-1])} " + ("vertex" if self.first[-1] == 1 else "vertices"),
+            amount(len(self.indices) // 2, "edge"),
+        ]
+        if self.colors is not None:
+            parts.append(amount(len(self.palette), "color"))
+        if self.y is not None:
+            parts.append(amount(len(np.unique(self.y)), "class").replace("classs", "classes"))
+        return f"GraphSet({', '.join(parts)})"
+
+    def equals(self, other: GraphSet) -> bool:
+        """The same graphs in the same order, with the same color names, labels and graph names."""
+        if not isinstance(other, GraphSet) or self.names != other.names or self.palette != other.palette:
+            return False
+        pairs = zip(self._arrays(), other._arrays(), strict=True)
+        return all(a is b if a is None or b is None else np.array_equal(a, b) for a, b in pairs)
+
+    def _arrays(self) -> tuple[NDArray[Any] | None, ...]:
+        return self.first, self.indptr, self.indices, self.colors, self.y
+
+    # ---- parts and sums ------------------------------------------------------------------------
+
+    def __getitem__(self, key: int | slice | ArrayLike) -> GraphSet:
+        """One graph (an integer), or several (a slice, integers, booleans), as a new set."""
+        rows = chosen_rows(key, len(self))
+        return self._contiguous(rows.start, rows.stop) if isinstance(rows, slice) else self._gather(rows)
+
+    def _contiguous(self, start: int, stop: int) -> GraphSet:
+        v0, v1 = int(self.first[start]), int(self.first[stop])
+        e0, e1 = int(self.indptr[v0]), int(self.indptr[v1])
+        return GraphSet(
+            self.first[start : stop + 1] - v0,
+            self.indptr[v0 : v1 + 1] - e0,
+            self.indices[e0:e1],
+            None if self.colors is None else self.colors[v0:v1],
+            self.palette,
+            None if self.y is None else self.y[start:stop],
+            None if self.names is None else self.names[start:stop],
+        )
+
+    def _gather(self, rows: IntArray) -> GraphSet:
+        vertices = ranges(self.first[rows], self.sizes[rows])
+        slots = ranges(self.indptr[vertices], self.degrees[vertices])
+        return GraphSet(
+            offsets(self.sizes[rows]),
+            offsets(self.degrees[vertices]),
+            self.indices[slots],
+            None if self.colors is None else self.colors[vertices],
+            self.palette,
+            None if self.y is None else self.y[rows],
+            None if self.names is None else tuple(self.names[row] for row in rows),
+        )
+
+    def __iter__(self) -> Iterator[GraphSet]:
+        return (self._contiguous(g, g + 1) for g in range(len(self)))
+
+    def __add__(self, other: GraphSet) -> GraphSet:
+        return GraphSet.concatenate([self, other])
+
+    @staticmethod
+    def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
+        """One set after the other; palettes are united by name.
+
+        Either all sets are colored or none. Labels and graph names are kept where every set has them.
+        """
+        sets = list(sets)
+        if not sets:
+            return empty_set()
+        filled = [s for s in sets if len(s)] or sets[:1]
+        colored = {s.colors is not None for s in filled}
+        if len(colored) > 1:
+            raise GraphError(
+                "Some of these graph sets have colors and some have none: color all of them, "
+                "or call without_colors() on those that have."
+            )
+        palette = tuple(sorted({name for s in filled for name in s.palette}, key=color_order))
+        united = [s.with_palette(palette) for s in filled]
+        return GraphSet(
+            offsets(np.concatenate([s.sizes for s in united])),
+            offsets(np.concatenate([s.degrees for s in united])),
+            np.concatenate([s.indices for s in united]),
+            np.concatenate([s.colors for s in united if s.colors is not None]) if colored == {True} else None,
+            palette,
+            np.concatenate([s.y for s in united if s.y is not None]) if all(s.y is not None for s in united) else None,
+            tuple(name for s in united for name in s.names or ()) if all(s.names is not None for s in united) else None,
+        )
+
+    # ---- the same graphs, dressed otherwise ----------------------------------------------------
+
+    def with_palette(self, palette: Sequence[ColorName]) -> GraphSet:
+        """The same colors coded by another palette, which must hold every color in use."""
+        target = check_palette(palette)
+        if self.colors is None or target == self.palette:
+            return replace(self, palette=target if self.colors is not None else ())
+        position = {name: code for code, name in enumerate(target)}
+        used = np.unique(self.colors)
+        missing = [self.palette[code] for code in used if self.palette[code] not in position]
+        if missing:
+            raise GraphError(f"The new palette lacks colors in use: {missing[:5]}; add them to it.")
+        recode = np.zeros(len(self.palette), np.uint16)
+        recode[used] = [position[self.palette[code]] for code in used]
+        return replace(self, colors=recode[self.colors], palette=target)
+
+    def without_colors(self) -> GraphSet:
+        """The bare graphs."""
+        return replace(self, colors=None, palette=())
+
+    def with_y(self, y: ArrayLike | None) -> GraphSet:
+        """The same graphs with these labels, one per graph."""
+        return replace(self, y=None if y is None else np.atleast_1d(label_array(y)))
+
+    # ---- from and to other types (the work is in anysize.io) --------------------------------
+
+    @staticmethod
+    def from_networkx(graphs: Any, color: str | None = None, y: ArrayLike | None = None) -> GraphSet:
+        """A networkx graph or several; ``color`` names the vertex attribute that holds the color."""
+        from anysize.io.memory import from_networkx
+
+        return from_networkx(graphs, color=color, y=y)
+
+    @staticmethod
+    def from_pyg(data: Any, color: str | None = None, y: ArrayLike | None = None) -> GraphSet:
+        """A PyG `Data` or several; ``color`` names the field of colors or one-hot rows, such as ``x``."""
+        from anysize.io.pyg import from_pyg
+
+        return from_pyg(data, color=color, y=y)
+
+    @staticmethod
+    def from_igraph(graphs: Any, color: str | None = None, y: ArrayLike | None = None) -> GraphSet:
+        """An igraph graph or several; ``color`` names the vertex attribute that holds the color."""
+        from anysize.io.memory import from_igraph
+
+        return from_igraph(graphs, color=color, y=y)
+
+    @staticmethod
+    def from_scipy(matrices: Any, colors: Any = None, y: ArrayLike | None = None) -> GraphSet:
+        """A square scipy sparse (or dense numpy) adjacency matrix or several."""
+        from anysize.io.memory import from_scipy
+
+        return from_scipy(matrices, colors=colors, y=y)
+
+    @staticmethod
+    def from_edges(
+        edges: Any,
+        n_vertices: int | Sequence[int] | None = None,
+        colors: Any = None,
+        y: ArrayLike | None = None,
+    ) -> GraphSet:
+        """One graph from (m, 2) vertex pairs, or several; the largest number gives ``n_vertices``."""
+        from anysize.io.memory import from_edges
+
+        return from_edges(edges, n_vertices=n_vertices, colors=colors, y=y)
+
+    def to_networkx(self, color: str = "color") -> list[Any]:
+        """One `networkx.Graph` per graph, color names in the vertex attribute ``color``."""
+        from anysize.io.write import to_networkx
+
+        return to_networkx(self, color=color)
+
+    def to_pyg(self) -> list[Any]:
+        """One PyG `Data` per graph: edge_index both ways, one-hot ``x`` over the palette, ``y``."""
+        from anysize.io.write import to_pyg
+
+        return to_pyg(self)
+
+    def to_tu(self, folder: str | os.PathLike[str], name: str) -> None:
+        """Write the set as a TU folder ``folder/name/name_A.txt``, ..."""
+        from anysize.io.write import to_tu
+
+        to_tu(self, folder, name)
+
+
+def empty_set() -> GraphSet:
+    """A set without graphs."""
+    return GraphSet(np.zeros(1, np.int64), np.zeros(1, np.int64), np.zeros(0, np.uint32))

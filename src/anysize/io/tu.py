@@ -1,0 +1,207 @@
+"""Sets in the layout of the TU collection: a folder or a zip with NAME_A.txt, NAME_graph_indicator.txt, ...
+
+Two more files are understood, and written by `to_tu` where they are needed for an exact round trip:
+``NAME_node_label_names.txt`` and ``NAME_graph_label_names.txt`` hold one JSON value per line, the name behind
+the labels 0, 1, ... of ``NAME_node_labels.txt`` and ``NAME_graph_labels.txt``.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anysize._errors import GraphError
+from anysize._typing import IntArray
+from anysize.graphs.assembly import assemble
+from anysize.graphs.colors import ColorName, check_palette, encode_colors
+from anysize.graphs.graphset import GraphSet
+from anysize.io.archive import FileTree, Folder, open_zip
+from anysize.io.text import column_count, integer_table, shown
+
+
+def read_tu(path: str | os.PathLike[str], name: str | None = None) -> GraphSet:
+    """The set in a TU folder (or its parent) or zip file: vertex labels are its colors, graph labels its y.
+
+    Vertex labels with several columns become one color, the string of the columns joined by commas. Vertex
+    attributes and edge labels are not read. A graph that has a label but no vertices is an empty graph.
+
+    Args:
+        path: a folder, its parent, or a zip file.
+        name: which set, if there are several.
+    """
+    where = Path(path)
+    if where.is_dir():
+        return _read(Folder(where), str(where), name)
+    with open_zip(where) as archive:
+        return _read(archive, str(where), name)
+
+
+def tu_sets(names: tuple[str, ...]) -> dict[str, str]:
+    """The TU sets among these files: set name -> what stands before ``_A.txt``.
+
+    >>> tu_sets(("MUTAG/MUTAG_A.txt", "MUTAG/README.txt", "._MUTAG_A.txt"))
+    {'MUTAG': 'MUTAG/MUTAG'}
+    """
+    stems = [re.fullmatch(r"((?:.*/)?([^./][^/]*))_A\.txt", name) for name in names]
+    return {stem[2]: stem[1] for stem in reversed(stems) if stem}
+
+
+@dataclass(frozen=True)
+class _Part:
+    """One file of a set: its content and how errors name it."""
+
+    data: bytes
+    where: str
+
+    def integers(self, columns: int = 1) -> IntArray:
+        return integer_table(self.data, self.where, columns)
+
+
+def _read(source: FileTree, where: str, name: str | None) -> GraphSet:
+    names = source.names
+    sets = tu_sets(names)
+    if name is None and len(sets) == 1:
+        name = next(iter(sets))
+    if name is None and sets:
+        listed = ", ".join(sorted(sets)[:20])
+        raise GraphError(f"{where} holds several TU sets: {listed}; choose one with name=, or name its own folder.")
+    if name is None or name not in sets:
+        raise GraphError(f"{where} holds no TU set: looked for {name or 'NAME'}_A.txt.")
+
+    def optional(ending: str) -> _Part | None:
+        file = f"{sets[name]}_{ending}.txt"
+        return _Part(source.read(file), source.describe(file)) if file in names else None
+
+    def needed(ending: str) -> _Part:
+        part = optional(ending)
+        if part is None:
+            raise GraphError(f"{where}: the TU set {name} lacks the file {sets[name]}_{ending}.txt.")
+        return part
+
+    return _build(
+        needed("A"),
+        needed("graph_indicator"),
+        optional("graph_labels"),
+        optional("graph_label_names"),
+        optional("node_labels"),
+        optional("node_label_names"),
+    )
+
+
+def _build(
+    edges: _Part,
+    indicator: _Part,
+    graph_labels: _Part | None,
+    graph_names: _Part | None,
+    node_labels: _Part | None,
+    node_names: _Part | None,
+) -> GraphSet:
+    y = None if graph_labels is None else _graph_labels(graph_labels, graph_names)
+    graph = _graph_of_vertex(indicator, None if y is None else len(y))
+    source, target = _edge_ends(edges, graph)
+    colors, palette = (None, ()) if node_labels is None else _colors(node_labels, node_names, len(graph))
+    sizes = np.bincount(graph, minlength=0 if y is None else len(y))
+    if (np.diff(graph) < 0).any():  # vertices of a graph lie apart: number them graph by graph, in file order
+        order = np.argsort(graph, kind="stable")
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        source, target = rank[source], rank[target]
+        colors = None if colors is None else colors[order]
+    return assemble(sizes, source, target, colors, palette, y)
+
+
+def _graph_of_vertex(indicator: _Part, graphs: int | None) -> IntArray:
+    """The graph of every vertex, from 0."""
+    graph = indicator.integers()[:, 0] - 1
+    wrong = graph < 0 if graphs is None else (graph < 0) | (graph >= graphs)
+    if wrong.any():
+        at = int(np.flatnonzero(wrong)[0])
+        allowed = "from 1" if graphs is None else f"from 1 to {graphs}, the number of graph labels"
+        raise GraphError(f"{indicator.where}, line {at + 1}: expected a graph number {allowed}; got {graph[at] + 1}.")
+    if graphs is None:
+        # Without labels nothing else tells how many graphs there are, so every number must occur.
+        present = np.unique(graph)
+        gap = np.flatnonzero(present != np.arange(len(present)))
+        if gap.size:
+            raise GraphError(
+                f"{indicator.where}: no vertex belongs to graph {gap[0] + 1}, and there are no graph labels."
+            )
+    return graph
+
+
+def _edge_ends(edges: _Part, graph: IntArray) -> tuple[IntArray, IntArray]:
+    """Both ends of every edge, from 0."""
+    ends = edges.integers(columns=2) - 1
+    outside = ((ends < 0) | (ends >= len(graph))).any(axis=1)
+    if outside.any():
+        at = int(np.flatnonzero(outside)[0])
+        pair = f"{ends[at, 0] + 1} and {ends[at, 1] + 1}"
+        raise GraphError(f"{edges.where}, line {at + 1}: expected vertices from 1 to {len(graph)}; got {pair}.")
+    source, target = ends[:, 0], ends[:, 1]
+    across = graph[source] != graph[target]
+    if across.any():
+        at = int(np.flatnonzero(across)[0])
+        raise GraphError(
+            f"{edges.where}, line {at + 1}: an edge joins graph {graph[source[at]] + 1} to graph "
+            f"{graph[target[at]] + 1}; edges stay inside a graph."
+        )
+    return source, target
+
+
+def _graph_labels(labels: _Part, names: _Part | None) -> NDArray[Any]:
+    values = labels.integers()[:, 0]
+    if names is None:
+        return values
+    texts = _names(names)
+    if not all(isinstance(text, str) for text in texts):
+        raise GraphError(f"{names.where}: expected a JSON string on every line.")
+    _check_codes(values, len(texts), labels, names)
+    return np.array(texts, np.str_)[values]
+
+
+def _colors(labels: _Part, names: _Part | None, vertices: int) -> tuple[NDArray[np.uint16], tuple[ColorName, ...]]:
+    columns = column_count(labels.data) if names is None else 1
+    table = labels.integers(columns)
+    if len(table) != vertices:
+        raise GraphError(f"{labels.where} has {len(table)} lines; expected {vertices}, one for each vertex.")
+    if columns > 1:
+        rows, inverse = np.unique(table, axis=0, return_inverse=True)
+        joined = np.array([",".join(map(str, row)) for row in rows.tolist()], dtype=np.str_)
+        return encode_colors(joined[inverse.ravel()], labels.where)
+    if names is None:
+        return encode_colors(table[:, 0], labels.where)
+    written = _names(names)
+    _check_codes(table[:, 0], len(written), labels, names)
+    palette = check_palette(written)
+    recode = np.array([palette.index(name) for name in written], np.uint16)
+    return recode[table[:, 0]], palette
+
+
+def _names(part: _Part) -> list[ColorName]:
+    """The JSON strings or integers of a file of names."""
+    names: list[ColorName] = []
+    for number, line in enumerate(part.data.splitlines(), 1):
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            value = None
+        if isinstance(value, bool) or not isinstance(value, (str, int)):
+            raise GraphError(f"{part.where}, line {number}: expected a JSON string or integer; got {shown(line)}.")
+        names.append(value)
+    return names
+
+
+def _check_codes(codes: IntArray, names: int, labels: _Part, where: _Part) -> None:
+    wrong = np.flatnonzero((codes < 0) | (codes >= names))
+    if wrong.size:
+        raise GraphError(
+            f"{labels.where}, line {wrong[0] + 1}: the label {codes[wrong[0]]} has no name; "
+            f"{where.where} holds {names} names."
+        )

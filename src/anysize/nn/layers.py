@@ -1,0 +1,205 @@
+"""Layers of M models at once: every parameter has a leading axis of models, and M = 1 is the ordinary case.
+
+Rows are vertices, vertex classes, patterns or graphs; a tensor of activations is (models, rows, features). Inputs
+that all models share may leave the first axis out.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+from zlib import crc32
+
+import torch
+from torch import Tensor, nn
+
+from anysize.nn.counter_rng import uniform
+
+MOMENTUM, EPSILON = 0.1, 1e-5  # as in torch.nn.BatchNorm1d
+LARGE_BLOCK = 1 << 21  # activations of one model: above it a GPU is busy with one at a time
+
+
+class Linear(nn.Module):
+    """x W + b for every model: (models or none, rows, inputs) -> (models, rows, outputs)."""
+
+    def __init__(self, models: int, inputs: int, outputs: int) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.empty(models, inputs, outputs))
+        self.bias = nn.Parameter(torch.empty(models, 1, outputs))
+
+    def bounds(self) -> dict[str, float]:
+        """The parameters start uniform between minus and plus this, as in torch.nn.Linear."""
+        return dict.fromkeys(("weight", "bias"), 1 / math.sqrt(max(self.weight.shape[1], 1)))
+
+    def forward(self, x: Tensor) -> Tensor:
+        if x.dim() == 3 and x.shape[0] == self.weight.shape[0]:
+            return torch.baddbmm(self.bias, x, self.weight)
+        return x @ self.weight + self.bias
+
+
+class BatchNorm(nn.Module):
+    """Batch normalization over rows that stand for several vertices each: means and variances are weighted.
+
+    With a row of weight w the result, the running averages and the gradients are those of `torch.nn.BatchNorm1d`
+    on a batch that holds the row w times.
+
+    The averages of torch begin at mean 0 and variance 1, which takes some fifty steps to die out, and more where
+    variances are small, as those of densities are. With ``corrected`` they begin at the first batch: the mean of all
+    batches so far while that is more than `MOMENTUM` for the newest one.
+    """
+
+    running_mean: Tensor
+    running_var: Tensor
+    steps: Tensor
+    corrected = False
+
+    def __init__(self, models: int, features: int, affine: bool = True) -> None:
+        super().__init__()
+        self.affine = affine
+        if affine:
+            self.scale = nn.Parameter(torch.ones(models, 1, features))
+            self.shift = nn.Parameter(torch.zeros(models, 1, features))
+        self.register_buffer("running_mean", torch.zeros(models, 1, features))
+        self.register_buffer("running_var", torch.ones(models, 1, features))
+        self.register_buffer("steps", torch.zeros(()), persistent=False)
+
+    def forward(self, x: Tensor, weight: Tensor | None = None) -> Tensor:
+        return self.normalized(x, weight)[0]
+
+    def normalized(self, x: Tensor, weight: Tensor | None = None) -> tuple[Tensor, Tensor]:
+        """The normalized rows, and the deviation they were divided by: (models, 1, features)."""
+        if not self.training:
+            deviation = torch.sqrt(self.running_var + EPSILON)
+            scale = self.scale / deviation if self.affine else 1 / deviation
+            shifted = (x - self.running_mean) * scale
+            return (shifted + self.shift if self.affine else shifted), deviation
+        share, total = _shares(x, weight)
+        if self.affine:
+            normal, mean, variance = _Normalize.apply(x, share, self.scale, self.shift)
+            self._learn(mean, variance, total)
+            return normal, torch.sqrt(variance + EPSILON)
+        mean = _average(x, share)
+        centered = x - mean
+        variance = _average(centered * centered, share)
+        self._learn(mean.detach(), variance.detach(), total)
+        deviation = torch.sqrt(variance + EPSILON)  # with its gradient: the logit penalty divides by it
+        return centered / deviation, deviation
+
+    @torch.no_grad()
+    def _learn(self, mean: Tensor, variance: Tensor, total: Tensor) -> None:
+        """Running averages; the variance without bias, as torch has it."""
+        rate: Tensor | float = MOMENTUM
+        if self.corrected:
+            self.steps += 1
+            rate = (1 / self.steps).clamp(min=MOMENTUM)
+        self.running_mean.lerp_(mean, rate)
+        self.running_var.lerp_(variance * (total / (total - 1).clamp(min=1)), rate)
+
+
+class _Normalize(torch.autograd.Function):
+    """(x - mean) / deviation * scale + shift over weighted rows, with the gradient in closed form.
+
+    Written out it takes a third of the memory traffic of the small steps that autograd would follow.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, share: Tensor | None, scale: Tensor, shift: Tensor
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        if share is None and x.is_cuda:  # on a CPU this is some fifteen times slower than two passes
+            variance, mean = torch.var_mean(x, 1, correction=0, keepdim=True)
+        else:
+            mean = _average(x, share)
+            variance = _average((x - mean).square_(), share)
+        inverse = torch.rsqrt(variance + EPSILON)
+        ctx.share = share
+        ctx.save_for_backward(x, mean, inverse, scale)
+        ctx.mark_non_differentiable(mean, variance)
+        slope = scale * inverse
+        if x.is_cuda:  # one pass; the difference first is more exact where the mean is large
+            return torch.addcmul(shift - mean * slope, x, slope), mean, variance
+        return torch.addcmul(shift, x - mean, slope), mean, variance
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, Tensor, Tensor]:
+        x, mean, inverse, scale = ctx.saved_tensors
+        outer = gradients[0]
+        if ctx.share is None and x.is_cuda and x[0].numel() >= LARGE_BLOCK:
+            inner, slope, shift = _gradients_by_model(outer.contiguous(), x, mean, inverse, scale)
+            return inner, None, slope, shift
+        centered = x - mean
+        shift = outer.sum(1, keepdim=True)
+        slope = (outer * centered).sum(1, keepdim=True) * inverse
+        factor = scale * inverse
+        # x gets factor * (outer - share * (shift + normal * slope)), where normal = centered * inverse
+        if ctx.share is None:
+            held = torch.addcmul(factor * shift / -outer.shape[1], outer, factor)
+            return held.addcmul_(centered, factor * inverse * slope / -outer.shape[1]), None, slope, shift
+        held = torch.addcmul(shift, centered, inverse * slope)
+        return (outer - held * ctx.share.transpose(1, 2)) * factor, None, slope, shift
+
+
+def _gradients_by_model(
+    outer: Tensor, x: Tensor, mean: Tensor, inverse: Tensor, scale: Tensor
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The gradients of x, scale and shift by torch's own kernels: half the memory traffic, but one model at a time."""
+    inner, slope, shift = torch.empty_like(x), torch.empty_like(scale), torch.empty_like(scale)
+    for at in range(len(x)):
+        parts = torch.ops.aten.native_batch_norm_backward(
+            outer[at], x[at], scale[at, 0], None, None, mean[at, 0], inverse[at, 0], True, EPSILON, [True, True, True]
+        )
+        for place, part in zip((inner[at], slope[at, 0], shift[at, 0]), parts, strict=True):
+            place.copy_(part)
+    return inner, slope, shift
+
+
+def _shares(x: Tensor, weight: Tensor | None) -> tuple[Tensor | None, Tensor]:
+    """The weights divided by their sum, as a row vector, and the sum."""
+    if weight is None:
+        return None, torch.full((), float(x.shape[1]), device=x.device)
+    total = weight.sum()
+    return (weight / total).expand(x.shape[0], 1, -1), total
+
+
+def _average(x: Tensor, share: Tensor | None) -> Tensor:
+    return x.mean(1, keepdim=True) if share is None else torch.bmm(share, x)
+
+
+class Dropout(nn.Module):
+    """Sets a share of the activations to zero, by numbers of the model's own seed."""
+
+    seeds: Tensor
+    step: Tensor
+
+    def __init__(self, models: int, share: float) -> None:
+        super().__init__()
+        self.share = share
+        self.register_buffer("seeds", torch.zeros(models, dtype=torch.int64), persistent=False)
+        self.register_buffer("step", torch.zeros((), dtype=torch.int64), persistent=False)
+
+    def forward(self, x: Tensor) -> Tensor:
+        if not self.training or self.share == 0:
+            return x
+        self.step += 1
+        drawn = uniform(self.seeds, self.step, x.shape[1] * x.shape[2], stream=2)
+        return x * (drawn.view_as(x) >= self.share) / (1 - self.share)
+
+
+def initialize(module: nn.Module, seeds: Sequence[int]) -> None:
+    """Fill the parameters of every model from its own seed, so that it starts alike alone and in a stack.
+
+    Every parameter has a source of its own, named after it: a matrix with further rows begins with the same rows.
+    """
+    for path, part in module.named_modules():
+        if isinstance(part, Dropout):
+            part.seeds.copy_(torch.tensor(list(seeds), dtype=torch.int64))
+        bounds: dict[str, Any] = part.bounds() if hasattr(part, "bounds") else {}
+        for name, bound in bounds.items():
+            parameter: Tensor = getattr(part, name)
+            place = crc32(f"{path}.{name}".encode())
+            sources = [torch.Generator().manual_seed(place * 1_000_003 + int(seed)) for seed in seeds]
+            drawn = torch.stack([torch.rand(parameter.shape[1:], generator=source) for source in sources])
+            limits = bound if isinstance(bound, Tensor) else torch.tensor(float(bound))
+            with torch.no_grad():
+                parameter.copy_((2 * drawn - 1) * limits)

@@ -1,0 +1,1 @@
+"""Message passing on merged rows: vertices that a layer cannot tell apart are computed once."""

@@ -1,0 +1,1 @@
+"""Connected patterns on up to 7 vertices: catalog, automorphisms, drawings."""

@@ -1,0 +1,205 @@
+"""Patterns: connected graphs on 1 to 7 vertices, plain or colored, with names, symmetries and a drawing."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from functools import cache, cached_property
+from math import factorial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anysize.graphs.colors import ColorName, color_order
+from anysize.patterns.drawing import draw
+from anysize.patterns.orbits import MAX_SIZE, automorphisms, code_of, edges_of, is_connected, orbits
+
+# Names in common use, by edges on any numbering; cliques, cycles, paths, stars and wheels are generated.
+_NAMED: dict[str, tuple[tuple[int, int], ...]] = {
+    "vertex": (),
+    "edge": ((0, 1),),
+    "triangle": ((0, 1), (0, 2), (1, 2)),
+    "claw": ((0, 1), (0, 2), (0, 3)),
+    "paw": ((0, 1), (0, 2), (1, 2), (2, 3)),
+    "diamond": ((0, 1), (0, 2), (1, 2), (1, 3), (2, 3)),
+    "fork": ((0, 1), (0, 2), (0, 3), (3, 4)),
+    "bull": ((0, 1), (0, 2), (1, 2), (0, 3), (1, 4)),
+    "cricket": ((0, 1), (0, 2), (1, 2), (0, 3), (0, 4)),
+    "tadpole": ((0, 1), (0, 2), (1, 2), (2, 3), (3, 4)),
+    "banner": ((0, 1), (1, 2), (2, 3), (0, 3), (0, 4)),
+    "butterfly": ((0, 1), (0, 2), (1, 2), (0, 3), (0, 4), (3, 4)),
+    "K2,3": ((0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4)),
+    "house": ((0, 1), (1, 2), (2, 3), (0, 3), (0, 4), (1, 4)),
+    "dart": ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (0, 4)),
+    "kite": ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 4)),
+    "lollipop": ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3), (3, 4)),
+    "K1,1,3": ((0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4)),
+    "gem": ((0, 1), (0, 2), (0, 3), (0, 4), (1, 2), (2, 3), (3, 4)),
+    "K2,3+e": ((0, 2), (0, 3), (0, 4), (1, 2), (1, 3), (1, 4), (2, 3)),
+    "K5-P3": ((0, 2), (0, 3), (0, 4), (1, 3), (1, 4), (2, 3), (2, 4), (3, 4)),
+    "K3,3": tuple((i, j) for i in range(3) for j in range(3, 6)),
+    "prism": ((0, 1), (0, 2), (1, 2), (3, 4), (3, 5), (4, 5), (0, 3), (1, 4), (2, 5)),
+    "domino": ((0, 1), (1, 2), (3, 4), (4, 5), (0, 3), (1, 4), (2, 5)),
+    "net": ((0, 1), (0, 2), (1, 2), (0, 3), (1, 4), (2, 5)),
+    "sun": ((0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (1, 4), (2, 4), (0, 5), (2, 5)),
+}
+
+
+@dataclass(frozen=True)
+class Pattern:
+    """A connected graph on ``size`` vertices, in canonical numbering.
+
+    ``edges`` are pairs i < j; ``colors`` names the color of each vertex, or is None for a plain pattern;
+    ``automorphisms`` counts the symmetries that respect the colors. Make one with `Pattern.of`.
+
+    Examples:
+        >>> Pattern.of([(0, 1), (1, 2), (2, 0)])
+        Pattern('triangle')
+        >>> Pattern.of([(0, 1), (1, 2)], colors=["O", "C", "O"]).automorphisms
+        2
+    """
+
+    size: int
+    edges: tuple[tuple[int, int], ...]
+    colors: tuple[ColorName, ...] | None
+    automorphisms: int
+    plain_name: str
+
+    @staticmethod
+    def of(
+        edges: list[tuple[int, int]] | tuple[tuple[int, int], ...],
+        colors: list[ColorName] | tuple[ColorName, ...] | None = None,
+    ) -> Pattern:
+        """The pattern of a connected graph in any numbering of its vertices 0 .. size - 1."""
+        size = 1 + max((max(edge) for edge in edges), default=0)
+        if colors is not None and len(colors) != size:
+            raise ValueError(f"expected {size} colors, one per vertex; got {len(colors)}")
+        check_size(size)
+        if not is_connected(code_of(edges), size):
+            raise ValueError(f"a pattern is connected and numbers its vertices from 0; got the edges {edges}")
+        code = code_of(edges)
+        table = class_table(size)
+        plain = catalog(size)[int(table[code])]
+        if colors is None:
+            return plain
+        renamed: list[ColorName] = [0] * size
+        for vertex, place in enumerate(orbits(size).renaming[code]):
+            renamed[place] = colors[vertex]
+        return plain.colored(tuple(renamed))
+
+    def colored(self, colors: tuple[ColorName, ...]) -> Pattern:
+        """This plain pattern with the vertices colored, in the canonical one of the equivalent ways."""
+        symmetries = automorphisms(self.code, self.size)
+        ways = [tuple(colors[v] for v in row) for row in symmetries]
+        best = min(ways, key=lambda way: [color_order(name) for name in way])
+        return Pattern(self.size, self.edges, best, ways.count(best), self.plain_name)
+
+    @property
+    def code(self) -> int:
+        """One bit per vertex pair, see `anysize.patterns.orbits`."""
+        return code_of(self.edges)
+
+    @cached_property
+    def name(self) -> str:
+        """The name in use, with the colors of the vertices in canonical order behind it."""
+        if self.colors is None:
+            return self.plain_name
+        return f"{self.plain_name}[{','.join(_written(color) for color in self.colors)}]"
+
+    def __repr__(self) -> str:
+        return f"Pattern({self.name!r})"
+
+    def draw(self) -> str:
+        """A drawing in text: vertices as dots or by the first letters of their colors."""
+        return draw(self.size, self.edges, self.colors)
+
+    def to_networkx(self) -> Any:
+        """The pattern as a networkx graph, colors in the vertex attribute ``color``."""
+        try:
+            import networkx as nx
+        except ImportError as error:
+            raise ImportError("Pattern.to_networkx needs networkx: pip install networkx") from error
+        graph = nx.empty_graph(self.size)
+        graph.add_edges_from(self.edges)
+        if self.colors is not None:
+            nx.set_node_attributes(graph, dict(enumerate(self.colors)), "color")
+        return graph
+
+
+def _written(color: ColorName) -> str:
+    """A color inside a pattern's name; strings that could be misread are quoted."""
+    if isinstance(color, str) and (not color or re.search(r'[\[\],"\s]|^-?\d+$', color)):
+        return json.dumps(color, ensure_ascii=False)
+    return str(color)
+
+
+def check_size(k: int) -> int:
+    """k itself, if it is a size the package knows."""
+    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= MAX_SIZE:
+        raise ValueError(f"k must be a whole number from 1 to {MAX_SIZE}; got {k!r}")
+    return int(k)
+
+
+@cache
+def representatives(k: int) -> tuple[int, ...]:
+    """The smallest codes of the connected classes, by number of edges, then by code."""
+    smallest = np.unique(orbits(k).smallest)
+    connected = [int(code) for code in smallest if is_connected(int(code), k)]
+    return tuple(sorted(connected, key=lambda code: (code.bit_count(), code)))
+
+
+@cache
+def class_table(k: int) -> NDArray[np.int16]:
+    """For every code on k vertices its place in the catalog, or -1 where it is not connected."""
+    place = np.full(1 << (k * (k - 1) // 2), -1, np.int16)
+    place[list(representatives(k))] = np.arange(len(representatives(k)))
+    return place[orbits(k).smallest]
+
+
+@cache
+def catalog(k: int) -> tuple[Pattern, ...]:
+    """Every connected pattern on k vertices (k = 1..7), by number of edges.
+
+    Examples:
+        >>> [pattern.name for pattern in catalog(4)]
+        ['claw', '4-path', 'paw', '4-cycle', 'diamond', '4-clique']
+        >>> [len(catalog(k)) for k in range(1, 7)]
+        [1, 1, 2, 6, 21, 112]
+    """
+    check_size(k)
+    names = _names(k)
+    sizes = orbits(k).size
+    return tuple(
+        Pattern(
+            size=k,
+            edges=edges_of(code, k),
+            colors=None,
+            automorphisms=factorial(k) // int(sizes[code]),  # orbit and stabilizer
+            plain_name=names.get(code, f"{k}.{place}"),
+        )
+        for place, code in enumerate(representatives(k))
+    )
+
+
+def _names(k: int) -> dict[int, str]:
+    """Representative code -> name, where one is in use."""
+    ring = [(i, (i + 1) % k) for i in range(k)]
+    rim = [(1 + i, 1 + (i + 1) % (k - 1)) for i in range(k - 1)] if k > 1 else []
+    spokes = [(0, i) for i in range(1, k)]
+    clique = [(i, j) for j in range(k) for i in range(j)]
+    families: list[tuple[str, list[tuple[int, int]]]] = []
+    if k >= 5:
+        families += [(f"{k - 1}-wheel", spokes + rim), (f"K1,{k - 1}", spokes), (f"K{k}-e", clique[1:])]
+    if k >= 4:
+        families += [(f"{k}-cycle", ring), (f"{k}-clique", clique)]
+    if k >= 3:
+        families.append((f"{k}-path", ring[:-1]))
+    families += [(name, list(edges)) for name, edges in _NAMED.items() if _size(edges) == k]
+    smallest = orbits(k).smallest
+    return {int(smallest[code_of(edges)]): name for name, edges in families}
+
+
+def _size(edges: tuple[tuple[int, int], ...]) -> int:
+    return 1 + max((max(edge) for edge in edges), default=0)

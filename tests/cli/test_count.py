@@ -1,0 +1,199 @@
+"""The command line: what it prints, what it writes, how it fails."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import anysize as az
+from anysize.cli.app import app
+
+HOUSE = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)]
+
+
+@pytest.fixture
+def house(tmp_path):
+    path = tmp_path / "house.txt"
+    path.write_text("# a house\n" + "".join(f"{u}\t{v}\n" for u, v in HOUSE))
+    return path
+
+
+@pytest.fixture
+def colored(tmp_path):
+    graphs = az.GraphSet.concatenate(
+        [az.GraphSet.from_edges(HOUSE, colors=[1, 1, 2, 2, 3]), az.GraphSet.from_edges([(0, 1)], colors=[1, 3])]
+    )
+    graphs.with_y([0, 1]).to_tu(tmp_path, "PAIR")
+    return tmp_path / "PAIR"
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def cells(text):
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_text_table_of_one_graph_shows_every_pattern(house):
+    result = run("count", house, "--k", 4)
+    assert result.exit_code == 0
+    for name, copies in {"claw": 0, "4-path": 2, "paw": 2, "4-cycle": 1, "diamond": 0, "4-clique": 0}.items():
+        line = next(line for line in result.stdout.splitlines() if line.strip().startswith(name + " "))
+        assert line.split()[1] == str(copies)
+
+
+def test_csv_has_one_line_per_graph_and_pattern(colored):
+    result = run("count", colored, "--k", "1-2", "--format", "csv")
+    rows = cells(result.stdout)
+    expected = az.count(az.read_graphs(colored), (1, 2))
+    assert len(rows) == expected.matrix.nnz
+    assert {(row["graph"], row["pattern"]): int(row["copies"]) for row in rows}["0", "vertex[1]"] == 2
+    density = [float(row["density"]) for row in rows if row["graph"] == "1"]
+    assert density == [0.5, 0.5, 1.0]
+
+
+def test_no_colors_counts_plain_patterns(colored):
+    rows = cells(run("count", colored, "--k", 3, "--no-colors", "--format", "csv").stdout)
+    assert {row["pattern"] for row in rows} == {"3-path", "triangle"}
+
+
+def test_json_describes_patterns_and_graphs(colored):
+    result = json.loads(run("count", colored, "--k", 3, "--json", "--over", "maps").stdout)
+    assert result["over"] == "maps"
+    assert len(result["graphs"]) == 2
+    assert result["graphs"][1]["copies"] == {}
+    named = {pattern["name"]: pattern for pattern in result["patterns"]}
+    assert named["triangle[1,1,3]"]["automorphisms"] == 2
+
+
+def test_out_writes_the_file_and_leaves_nothing_beside_it(house, tmp_path):
+    target = tmp_path / "out" / "counts.csv"
+    target.parent.mkdir()
+    result = run("count", house, "--k", 3, "--format", "csv", "--out", target)
+    assert result.exit_code == 0
+    assert cells(target.read_text())[0]["pattern"] == "3-path"
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_out_npz_keeps_the_whole_table(colored, tmp_path):
+    run("count", colored, "--k", 3, "--out", tmp_path / "table.npz")
+    loaded, expected = az.Counts.load(tmp_path / "table.npz"), az.count(az.read_graphs(colored), 3)
+    assert np.array_equal(loaded.matrix.toarray(), expected.matrix.toarray())
+    assert loaded.patterns == expected.patterns
+    assert loaded.y.tolist() == [0, 1]
+
+
+def test_parquet_round_trip(colored, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    run("count", colored, "--k", 3, "--format", "parquet", "--out", tmp_path / "table.parquet")
+    frame = pandas.read_parquet(tmp_path / "table.parquet")
+    rows = cells(run("count", colored, "--k", 3, "--format", "csv").stdout)
+    assert frame["pattern"].tolist() == [row["pattern"] for row in rows]
+    assert frame["copies"].tolist() == [int(row["copies"]) for row in rows]
+
+
+def test_explain_names_the_engine(house):
+    assert "enumerate" in run("count", house, "--k", 4, "--method", "enumerate", "--explain").stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (["nowhere.zip"], "no file or folder"),
+        (["HOUSE", "--k", "9"], "from 1 to 7"),
+        (["HOUSE", "--k", "x"], "--k takes a pattern size"),
+        (["HOUSE", "--method", "magic"], "method must be"),
+        (["HOUSE", "--method", "bitset", "--k", "6"], "counts k = 3, 4, 5"),
+        (["HOUSE", "--threads", "0"], "threads must be"),
+        (["HOUSE", "--format", "parquet"], "--out"),
+        (["HOUSE", "--out", "no/such/folder/x.csv", "--format", "csv"], "which does not exist"),
+    ],
+)
+def test_bad_input_is_one_sentence_and_exit_code_one(house, arguments, sentence):
+    result = run("count", *[str(house) if a == "HOUSE" else a for a in arguments])
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: ")
+    assert sentence in result.stderr
+    assert "Traceback" not in result.stderr + result.stdout
+
+
+def test_broken_file_names_file_and_line(tmp_path):
+    path = tmp_path / "broken.txt"
+    path.write_text("0 1\n1 two\n")
+    result = run("count", path)
+    assert result.exit_code == 1
+    assert "broken.txt" in result.stderr
+    assert "line 2" in result.stderr
+
+
+def test_dropped_edges_are_one_note(tmp_path):
+    path = tmp_path / "loops.txt"
+    path.write_text("0 0\n0 1\n0 1\n1 2\n")
+    result = run("count", path, "--k", 3)
+    assert result.exit_code == 0
+    assert result.stderr.count("Note: ") == 1
+    assert "1 self loop and 1 repeated edge" in result.stderr
+
+
+def test_usage_errors_exit_with_two():
+    assert run("count").exit_code == 2
+    assert run("count", "x", "--format", "xml").exit_code == 2
+
+
+def test_patterns_lists_the_catalog():
+    assert "4-cycle" in run("patterns", 4).stdout
+    assert len(json.loads(run("patterns", 5, "--json").stdout)) == 21
+    assert run("patterns", 9).exit_code == 1
+
+
+def test_demo_prints_known_numbers():
+    result = run("demo")
+    assert result.exit_code == 0
+    line = next(line for line in result.stdout.splitlines() if line.strip().startswith("4-path"))
+    assert line.split()[1:3] == ["60", "276"]  # Petersen graph, 6 x 6 grid
+
+
+def test_every_command_shows_an_example():
+    for command in ("count", "patterns", "demo"):
+        assert "Example:" in run(command, "--help").stdout
+
+
+def test_installed_as_a_module():
+    result = subprocess.run([sys.executable, "-m", "anysize", "--version"], capture_output=True, text=True, check=True)
+    assert result.stdout.strip() == f"anysize {az.__version__}"
+
+
+def test_stopped_while_packages_are_loaded(tmp_path):
+    """Ctrl-C in the first moments ends a command as it does later."""
+    (tmp_path / "typer.py").write_text("raise KeyboardInterrupt")
+    path = os.pathsep.join([str(tmp_path), *sys.path])
+    command = [sys.executable, "-m", "anysize", "--version"]
+    result = subprocess.run(
+        command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": path}, check=False
+    )
+    assert (result.returncode, result.stdout, result.stderr) == (130, "", "Stopped.\n")
+
+
+def test_sampled_tables_show_their_errors(house):
+    rows = cells(run("count", house, "--k", 3, "--method", "sample", "--samples", 500, "--format", "csv").stdout)
+    assert float(rows[0]["standard_error"]) > 0
+    assert "standard error" in run("count", house, "--k", 3, "--method", "sample", "--samples", 500).stdout
+
+
+def test_the_store_is_filled_and_used(house, tmp_path):
+    first = run("count", house, "--k", 4, "--store", tmp_path / "store", "--format", "csv")
+    entries = sorted((tmp_path / "store").rglob("*.npz"))
+    assert len(entries) == 1
+    written = entries[0].stat().st_mtime_ns
+    again = run("count", house, "--k", 4, "--store", tmp_path / "store", "--format", "csv")
+    assert again.stdout == first.stdout
+    assert entries[0].stat().st_mtime_ns == written

@@ -1,0 +1,229 @@
+"""What all commands do alike: files to write to, seeds, warnings, closed pipes, memory that is not there."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+import warnings
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from click.testing import Result
+from typer.testing import CliRunner
+
+import anysize as az
+from anysize._errors import CountWarning
+from anysize.cli import app
+from anysize.cli.shared import plain_errors, read_labels
+
+
+def run(*arguments: Any) -> Result:
+    return CliRunner().invoke(app.app, [str(argument) for argument in arguments])
+
+
+@pytest.fixture
+def triangle(tmp_path: Path) -> Path:
+    path = tmp_path / "triangle.txt"
+    path.write_text("0 1\n1 2\n2 0\n")
+    return path
+
+
+def refuse(*_: Any, **__: Any) -> None:
+    pytest.fail("work was begun before --out was looked at")
+
+
+# ---- --out -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("work", "arguments", "option"),
+    [
+        ("anysize.read_graphs", ("count", "FILE"), "--out"),
+        ("anysize.experiments.record_store.RecordStore.read", ("table", 2), "--out"),
+        ("anysize.experiments.record_store.RecordStore.read", ("report",), "--out"),
+        ("anysize.read_graphs", ("diagnose", "FILE", "FILE"), "--html"),
+    ],
+)
+def test_out_is_looked_at_before_the_work(
+    triangle: Path, monkeypatch: pytest.MonkeyPatch, work: str, arguments: tuple[Any, ...], option: str
+) -> None:
+    monkeypatch.setattr(work, refuse)
+    given = [triangle if one == "FILE" else one for one in arguments]
+    folder = triangle.parent
+    for out, told in (
+        (folder, "is a folder; name a file in it."),
+        (folder / "no" / "x", f"would be in the folder {folder}/no, which does not exist."),
+        (triangle / "x", "which is not a folder."),
+    ):
+        done = run(*given, option, out)
+        assert (done.exit_code, done.stdout) == (1, "")
+        assert done.stderr.startswith(f"Error: {option} {out} ")
+        assert told in done.stderr
+    assert list(folder.iterdir()) == [triangle]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
+def test_a_table_goes_through_a_named_pipe(triangle: Path) -> None:
+    pipe, got = triangle.with_name("pipe"), []
+    os.mkfifo(pipe)
+    reader = threading.Thread(target=lambda: got.append(pipe.read_text()))
+    reader.start()
+    done = run("count", triangle, "--k", 3, "--format", "csv", "--out", pipe)
+    reader.join(10)
+    assert done.exit_code == 0, done.output
+    assert "triangle,1," in got[0]
+    assert pipe.is_fifo()
+
+
+def test_a_link_stays_a_link(triangle: Path) -> None:
+    link, real = triangle.with_name("link.csv"), triangle.with_name("real.csv")
+    real.write_text("old")
+    link.symlink_to(real)
+    assert run("count", triangle, "--k", 3, "--out", link).exit_code == 0
+    assert link.is_symlink()
+    assert "triangle,1," in real.read_text()
+
+
+def test_the_ending_of_the_file_names_the_format(triangle: Path) -> None:
+    for name, start in (
+        ("x.csv", b"graph,vertices,pattern"),
+        ("x.json", b'{"over"'),
+        ("x.parquet", b"PAR1"),
+        ("x.NPZ", b"PK"),
+        ("x.txt", b"GraphSet"),
+        ("x", b"GraphSet"),
+    ):
+        assert run("count", triangle, "--k", 3, "--out", triangle.with_name(name)).exit_code == 0
+        assert triangle.with_name(name).read_bytes().startswith(start)
+    assert run("count", triangle, "--k", 3, "--format", "csv", "--out", triangle.with_name("y.txt")).exit_code == 0
+    assert triangle.with_name("y.txt").read_text().startswith("graph,vertices,pattern")
+    assert run("count", triangle, "--k", 3, "--format", "npz", "--out", triangle.with_name("y")).exit_code == 0
+    assert az.Counts.load(triangle.with_name("y")).matrix.toarray().tolist() == [[0, 1]]
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (("--format", "csv", "--out", "x.npz"), "x.npz ends as a file of format npz, and --format asks for csv"),
+        (("--format", "text", "--out", "x.csv"), "x.csv ends as a file of format csv, and --format asks for text"),
+        (("--json", "--out", "x.parquet"), "x.parquet ends as a file of format parquet, and --format asks for json"),
+        (("--json", "--format", "csv"), "--json is the same as --format json"),
+        (("--format", "npz"), "The format npz is not text: say where to write it"),
+    ],
+)
+def test_formats_that_contradict_are_refused(
+    triangle: Path, monkeypatch: pytest.MonkeyPatch, options: tuple[str, ...], told: str
+) -> None:
+    monkeypatch.chdir(triangle.parent)
+    done = run("count", triangle, "--k", 3, *options)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert told in done.stderr
+    assert list(triangle.parent.iterdir()) == [triangle]
+
+
+# ---- seeds and labels --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "command", [("count", "x"), ("theory",), ("diagnose", "x", "y"), ("fit", "x", "--out", "m"), ("tasks",)]
+)
+@pytest.mark.parametrize("seed", [-1, 2**32])
+def test_a_seed_out_of_range_is_named(command: tuple[str, ...], seed: int) -> None:
+    done = run(*command, "--seed", seed)
+    assert done.exit_code == 2
+    told = " ".join(done.stderr.replace("│", " ").split())
+    assert "'--seed'" in told
+    assert ("4294967295" if seed > 0 else " 0") in told  # the words are click's
+
+
+def test_a_file_of_labels_that_cannot_be_read_is_named(tmp_path: Path) -> None:
+    graphs = az.GraphSet.from_edges([[(0, 1)], [(0, 1)]])
+    wrong = tmp_path / "labels.txt"
+    with pytest.raises(ValueError, match=f"--labels {wrong} cannot be read: No such file or directory"):
+        read_labels(wrong, graphs)
+    with pytest.raises(ValueError, match=f"--labels {tmp_path} cannot be read: Is a directory"):
+        read_labels(tmp_path, graphs)
+    wrong.write_bytes("größer\nkleiner\n".encode("latin-1"))
+    with pytest.raises(ValueError, match=f"--labels takes a text file in UTF-8 with one class per line; {wrong} is"):
+        read_labels(wrong, graphs)
+
+
+# ---- warnings, errors, pipes -------------------------------------------------------------------------
+
+
+def notes_of(warn: Any, capsys: pytest.CaptureFixture[str]) -> str:
+    with plain_errors():
+        warn()
+    return " ".join(capsys.readouterr().err.split())
+
+
+def test_only_our_own_warnings_are_notes(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    assert notes_of(lambda: warnings.warn("few samples", CountWarning, 1), capsys) == "Note: few samples"
+    for category in (UserWarning, DeprecationWarning, FutureWarning, RuntimeWarning):
+        assert notes_of(lambda category=category: warnings.warn("`torch.jit.script`", category, 1), capsys) == ""
+    inside = str(Path(az.__file__).parent / "counting" / "pieces.py")
+    warn = warnings.warn_explicit
+    assert notes_of(lambda: warn("ours", UserWarning, inside, 1), capsys) == "Note: ours"
+    assert notes_of(lambda: warn("ours", DeprecationWarning, inside, 1), capsys) == ""
+
+
+@pytest.mark.parametrize(
+    ("error", "told"),
+    [
+        (
+            RuntimeError(
+                "[enforce fail at alloc_cpu.cpp:127] err == 0. DefaultCPUAllocator: can't allocate memory: you tried "
+                "to allocate 40000000000 bytes. Error code 12 (Cannot allocate memory)"
+            ),
+            "there is not enough memory for this (40000000000 bytes at once)",
+        ),
+        (RuntimeError("CUDA out of memory. Tried to allocate 20.00 GiB. GPU 0 has"), "for this (20.00 GiB at once)"),
+        (RuntimeError("Storage size calculation overflowed with sizes=[1, 9]"), "not enough memory for this;"),
+        (MemoryError("Unable to allocate 7.45 TiB for an array"), "not enough memory for this (7.45 TiB at once)"),
+        (MemoryError(), "there is not enough memory for this."),
+        (MemoryError("one model does not fit"), "one model does not fit"),
+        (OSError(28, "No space left on device"), "Error: No space left on device"),
+        (FileNotFoundError(2, "No such file or directory", "x.csv"), "Error: x.csv: No such file or directory"),
+        (FileNotFoundError("there is no x.csv"), "Error: there is no x.csv"),
+    ],
+)
+def test_failures_are_one_sentence(error: Exception, told: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(typer.Exit) as left, plain_errors():
+        raise error
+    assert left.value.exit_code == 1
+    shown = " ".join(capsys.readouterr().err.split())
+    assert told in shown
+    assert "alloc_cpu" not in shown
+    assert "Errno" not in shown
+
+
+def test_a_mistake_of_the_program_is_not_hidden() -> None:
+    for error in (RuntimeError("mat1 and mat2 shapes cannot be multiplied"), RuntimeError(), KeyError("x")):
+        with pytest.raises(type(error)), plain_errors():
+            raise error
+
+
+def test_memory_that_torch_cannot_have(tmp_path: Path) -> None:
+    graphs = az.GraphSet.from_edges([[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]] * 4, y=[0, 1] * 4)
+    graphs.to_tu(tmp_path, "TRAIN")
+    out = tmp_path / "m"
+    done = run("fit", tmp_path / "TRAIN", "--k", 3, "--set", "hidden=100000000", "--out", out)
+    assert done.exit_code == 1
+    assert done.stderr.startswith("Error: there is not enough memory for this (")
+    assert not out.exists()
+
+
+@pytest.mark.skipif(os.name == "nt", reason="pipes are closed otherwise there")
+@pytest.mark.parametrize("arguments", [["patterns", "7"], ["patterns", "7", "--json"], ["patterns", "4"], ["methods"]])
+def test_a_reader_that_leaves_ends_a_command_quietly(arguments: list[str]) -> None:
+    command = [sys.executable, "-m", "anysize", *arguments]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()  # before anything is written, as by `| true`
+    assert (process.stderr.read(), process.wait(60)) == (b"", 0)
+    process.stderr.close()

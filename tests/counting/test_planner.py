@@ -1,0 +1,88 @@
+"""What the plan sees of graphs, against slow and obvious counts."""
+
+from __future__ import annotations
+
+import networkx as nx
+import numpy as np
+import pytest
+from counting.helpers import colored, gnp
+
+import anysize as az
+from anysize.counting.planner import ENGINES, FEW, Features, choose_engines
+from anysize.graphs.graphset import GraphSet, empty_set
+
+
+def crowded(seed: int = 1) -> GraphSet:
+    """Many triangles: degrees alone say nothing of them."""
+    return GraphSet.from_networkx(nx.powerlaw_cluster_graph(300, 6, 0.9, seed=seed))
+
+
+def test_triangles_at_an_edge_from_random_wedges() -> None:
+    for graph in (crowded(), gnp(100, 0.2, seed=1)):
+        triangles = sum(nx.triangles(graph.to_networkx()[0]).values()) / 3
+        exact = 3 * triangles / graph.edge_counts[0]
+        assert Features(graph).closed[0] == pytest.approx(exact, rel=0.15)
+    many = GraphSet.concatenate([crowded(seed) for seed in range(FEW + 1)])
+    assert Features(many).closed.mean() == pytest.approx(Features(crowded()).closed[0], rel=0.2)
+    assert Features(GraphSet.from_networkx(nx.star_graph(9))).closed.tolist() == [0.0]
+    assert Features(GraphSet.from_networkx(nx.complete_graph(9))).closed.tolist() == [7.0]
+    assert Features(GraphSet.from_edges([], n_vertices=3)).closed.tolist() == [0.0]
+    assert Features(empty_set()).closed.tolist() == []
+
+
+@pytest.mark.parametrize("k", [3, 4, 5, 6])
+def test_connected_sets_from_samples(k: int) -> None:
+    graph = GraphSet.from_networkx(nx.powerlaw_cluster_graph(60, 5, 0.9, seed=1))
+    seen, exact = Features(graph), float(az.count(graph, k).matrix.sum())
+    assert seen.sets(k)[0] >= exact  # a bound, before anyone has looked
+    seen.look(k)
+    assert seen.sets(k)[0] == pytest.approx(exact, rel=0.05)
+    assert Features(graph).sets(k)[0] > seen.sets(k)[0] or k == 3
+
+
+def test_many_graphs_are_judged_by_some_of_them() -> None:
+    graphs = GraphSet.concatenate([gnp(10 + n % 20, 0.3, seed=n) for n in range(60)])
+    seen = Features(graphs)
+    seen.look(4)
+    assert seen.sets(4).sum() == pytest.approx(float(az.count(graphs, 4).matrix.sum()), rel=0.3)
+
+
+def test_patterns_that_occur_from_samples() -> None:
+    for colors in (2, 40):
+        graph = colored(gnp(60, 0.1, seed=1), colors)
+        seen = Features(graph)
+        seen.look(4)
+        assert seen.patterns(4)[0][0] == pytest.approx(len(az.count(graph, 4).columns), rel=0.5)
+
+
+def test_every_choice_has_an_estimate_of_time() -> None:
+    graphs = GraphSet.concatenate([gnp(20, 0.3, seed=n) for n in range(5)])
+    for method in ("auto", "bitset", "enumerate", "brute"):
+        for choice in choose_engines(graphs, 4, method):
+            assert choice.costs.shape == choice.rows.shape
+            assert 0 < choice.seconds < 60
+    assert choose_engines(graphs, 2)[0].seconds > 0
+
+
+def test_a_sample_is_only_drawn_where_it_may_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+    looked: list[int] = []
+    monkeypatch.setattr(Features, "look", lambda self, k: looked.append(k))
+    choose_engines(colored(gnp(30, 0.2), 30), 5)
+    assert looked == []
+    monkeypatch.setattr("anysize.counting.planner.WORTH_A_LOOK", 0.0)
+    choose_engines(colored(gnp(30, 0.2), 30), 5)
+    choose_engines(gnp(30, 0.2), 5, "enumerate")
+    assert looked == [5, 5]
+
+
+def test_small_plain_graphs_count_for_a_budget() -> None:
+    """A choice without a comparison has an estimate as well, so that a budget holds for it."""
+    graphs = GraphSet.concatenate([gnp(60, 0.5, seed=n) for n in range(40)])
+    assert az.count(graphs, 5, budget_s=1e-6).sampling is not None
+    assert az.count(graphs, 5, budget_s=100).sampling is None
+
+
+def test_the_oracle_is_never_chosen() -> None:
+    for k in (3, 4, 5, 6, 7):
+        assert {choice.engine.name for choice in choose_engines(gnp(8, 0.5), k)} <= set(ENGINES) - {"brute"}
+    assert np.isfinite(ENGINES["brute"].cost(Features(gnp(8, 0.5)), 4)).all()

@@ -1,0 +1,216 @@
+"""Sampled counts: unbiased, with honest errors, the same for any number of threads."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from math import comb
+from pathlib import Path
+
+import networkx as nx
+import numpy as np
+import pytest
+
+import anysize as az
+from anysize.counting.sampling.tables import SampleSize
+from anysize.counting.sampling.trees import spanning_trees, tree_plans
+from anysize.graphs.assembly import assemble
+from anysize.graphs.graphset import GraphSet
+from anysize.patterns.pattern import catalog
+
+RUNS = 200
+
+
+def preferential() -> GraphSet:
+    return GraphSet.from_networkx(nx.barabasi_albert_graph(300, 3, seed=1))
+
+
+def blocks() -> GraphSet:
+    """Two blocks of 200 vertices, three colors."""
+    draw = np.random.default_rng(5)
+    block = np.repeat([0, 1], 200)
+    edge = np.where(block[:, None] == block, 0.05, 0.02)
+    source, target = np.nonzero(np.triu(draw.random((400, 400)) < edge, 1))
+    colors = draw.integers(0, 3, 400).astype(np.uint16)
+    return assemble([400], source, target, colors, ("a", "b", "c"))
+
+
+def check(graph: GraphSet, k: int, samples: int) -> None:
+    """Means of 200 runs against the exact counts, and how often the intervals hold them."""
+    exact = az.count(graph, k)
+    truth = exact.matrix.toarray()[0].astype(float)
+    values, covered, expected = [], [], None
+    for seed in range(RUNS):
+        table = az.count(graph, k, method="sample", samples=samples, seed=seed).align(exact)
+        low, high = table.interval(0.95)
+        values.append(table.matrix.toarray()[0])
+        covered.append((low[0] <= truth) & (truth <= high[0]))
+        expected = truth * table.sampling.rates[0, exact.columns.place]
+    often = (expected >= 20) & (np.std(values, axis=0) > 0)
+    assert often.any()
+    means, spread = np.mean(values, axis=0)[often], np.std(values, axis=0, ddof=1)[often] / np.sqrt(RUNS)
+    z = np.abs(means - truth[often]) / spread
+    assert (z > 3).mean() <= 0.01
+    assert z.max() < 5
+    assert 0.93 <= np.mean(np.array(covered)[:, often]) <= 0.97
+
+
+@pytest.mark.parametrize("k", [3, 4, 5])
+def test_preferential_attachment_is_estimated_without_bias(k: int) -> None:
+    check(preferential(), k, samples=20_000)
+
+
+def test_colored_blocks_are_estimated_without_bias() -> None:
+    check(blocks(), 4, samples=20_000)
+
+
+def test_a_large_real_graph_is_estimated_without_bias(data_dir: Path) -> None:
+    check(az.read_graphs(data_dir / "ca-AstroPh-lcc.txt.gz"), 4, samples=20_000)
+
+
+@pytest.mark.parametrize("k", [6, 7])
+def test_larger_patterns_meet_exact_counts(k: int) -> None:
+    graph = GraphSet.from_networkx(nx.gnp_random_graph(22, 0.3, seed=2))
+    truth = az.count(graph, k).matrix.toarray()[0]
+    table = az.count(graph, k, method="sample", samples=400_000, seed=1)
+    rate = table.sampling.rates[0]
+    sure = truth * rate >= 50  # expected hits, which are nearly Poisson
+    assert sure.sum() > 20
+    assert (np.abs(table.matrix.toarray()[0] - truth)[sure] <= 5 * np.sqrt(truth / rate)[sure]).all()
+
+
+@pytest.mark.parametrize("make", [preferential, blocks])
+def test_the_seed_alone_decides(make: Callable[[], GraphSet]) -> None:
+    graphs = GraphSet.concatenate([make(), make()])
+    tables = [az.count(graphs, 5, method="sample", samples=50_000, seed=3, threads=threads) for threads in (1, 2, 5)]
+    for other in tables[1:]:
+        assert np.array_equal(tables[0].matrix.toarray(), other.matrix.toarray())
+        assert np.array_equal(tables[0].hits.toarray(), other.hits.toarray())
+    different = az.count(graphs, 5, method="sample", samples=50_000, seed=4)
+    assert not np.array_equal(tables[0].totals()[:5], different.totals()[:5])
+    rows = tables[0].matrix.toarray()
+    assert not np.array_equal(rows[0], rows[1])  # two graphs do not share their samples
+
+
+def test_parts_of_a_set_have_the_estimates_of_the_whole(tmp_path: Path) -> None:
+    graphs = GraphSet.concatenate([preferential()] * 3)
+    whole = az.count(graphs, 4, method="sample", samples=5000, seed=1)
+    part = az.count(graphs[1:], 4, method="sample", samples=5000, seed=1, first=1, store=tmp_path)
+    assert np.array_equal(part.matrix.toarray(), whole[1:].matrix.toarray())
+    other = az.count(graphs[1:], 4, method="sample", samples=5000, seed=1, store=tmp_path)  # not that of the store
+    assert np.array_equal(other.matrix.toarray(), whole[:2].matrix.toarray())
+    with pytest.raises(ValueError, match="first is the number of a graph"):
+        az.count(graphs, 4, first=-1)
+
+
+def test_cliques_are_counted_not_sampled() -> None:
+    hidden = nx.disjoint_union(nx.barabasi_albert_graph(2000, 3, seed=1), nx.complete_graph(6))
+    table = az.count(hidden, 5, method="sample", samples=10_000)
+    clique = len(catalog(5)) - 1
+    exact = az.count(hidden, 5).matrix[0, clique]
+    assert table.matrix[0, clique] == exact >= comb(6, 5)
+    assert table.standard_errors[0, clique] == 0
+    low, high = table.interval()
+    assert low[0, clique] == high[0, clique] == exact
+
+
+def test_patterns_that_were_not_met_have_an_upper_end() -> None:
+    graph = preferential()
+    table = az.count(graph, 5, method="sample", samples=500)
+    truth = az.count(graph, 5).matrix.toarray()[0]
+    low, high = table.interval(0.999)
+    missed = (table.hits.toarray()[0] == 0) & (truth > 0)
+    assert missed.sum() >= 3
+    assert (low[0, missed] == 0).all()
+    assert (high[0, missed] >= truth[missed]).all()
+
+
+def test_a_wished_error_is_reached() -> None:
+    graph = GraphSet.from_networkx(nx.barabasi_albert_graph(2000, 5, seed=1))
+    table = az.count(graph, 5, method="sample", rel_error=0.02, seed=1)
+    truth = az.count(graph, 5).matrix.toarray()[0]
+    error = table.standard_errors.toarray()[0]
+    common = truth / truth.sum() > 2e-3
+    assert (error[common] / truth[common]).max() <= 0.022
+    assert table.sampling.samples[0] < 5_000_000
+
+
+def test_a_wish_out_of_reach_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(SampleSize, "__init__", lambda self, *_: self.__dict__.update(
+        samples=None, rel_error=0.001, above=1e-3, most=20_000))  # fmt: skip
+    with pytest.warns(az.CountWarning, match="would need .* samples for a relative error of 0.001; it gets 20,000"):
+        az.count(preferential(), 5, method="sample", rel_error=0.001)
+
+
+def test_a_budget_turns_to_sampling_and_says_so() -> None:
+    graph = GraphSet.from_networkx(nx.barabasi_albert_graph(400, 10, seed=1))
+    sampled = az.count(graph, 7, budget_s=0.01)
+    assert "more than the budget of 0.01 s" in sampled.explain()
+    assert sampled.sampling is not None
+    assert az.count(graph, 5, budget_s=100).sampling is None
+
+
+def test_rows_columns_and_files_keep_the_errors(tmp_path: Path) -> None:
+    graphs = GraphSet.concatenate([blocks(), blocks(), blocks()])
+    table = az.count(graphs, 4, method="sample", samples=20_000, seed=2)
+    table.save(tmp_path / "sampled.npz")
+    loaded = az.Counts.load(tmp_path / "sampled.npz")
+    again = az.Counts.concatenate([table[:1], table[1:]]).align(table)
+    for other in (loaded, again):
+        for name in ("matrix", "hits", "standard_errors"):
+            assert np.array_equal(getattr(other, name).toarray(), getattr(table, name).toarray())
+        assert np.array_equal(other.interval()[1], table.interval()[1])
+    part = table[1].select(np.arange(5))
+    assert np.array_equal(part.standard_errors.toarray(), table.standard_errors.toarray()[1:2, :5])
+    assert np.allclose(table.densities("connected").sum(axis=1), 1)
+    with pytest.raises(ValueError, match="all exact, or all sampled"):
+        az.Counts.concatenate([table, az.count(graphs, 4)])
+
+
+def test_the_store_keeps_estimates_by_seed(tmp_path: Path) -> None:
+    first = az.count(preferential(), 4, method="sample", samples=1000, seed=1, store=tmp_path)
+    again = az.count(preferential(), 4, method="sample", samples=1000, seed=1, store=tmp_path)
+    other = az.count(preferential(), 4, method="sample", samples=1000, seed=2, store=tmp_path)
+    assert np.array_equal(first.standard_errors.toarray(), again.standard_errors.toarray())
+    assert not np.array_equal(first.matrix.toarray(), other.matrix.toarray())
+
+
+def test_exact_tables_have_no_error() -> None:
+    table = az.count(preferential(), 4)
+    assert table.standard_errors.nnz == 0
+    assert np.array_equal(table.interval()[0], table.matrix.toarray())
+    with pytest.raises(ValueError, match="counted exactly"):
+        _ = table.hits
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        ({"k": 2, "method": "sample", "samples": 10}, "sampling is for k = 3 to 7"),
+        ({"k": (3, 4), "method": "sample", "samples": 10}, "one pattern size at a time"),
+        ({"k": 4, "method": "sample"}, "either samples=NUMBER or rel_error"),
+        ({"k": 4, "method": "sample", "samples": 0}, "at least 1"),
+        ({"k": 4, "method": "sample", "rel_error": 2.0}, "between 0 and 1"),
+        ({"k": 4, "samples": 10}, "go with method='sample'"),
+        ({"k": 4, "budget_s": -1.0}, "positive number of seconds"),
+    ],
+)
+def test_bad_requests_are_one_sentence(arguments: dict[str, object], sentence: str) -> None:
+    with pytest.raises(ValueError, match=sentence):
+        az.count(preferential(), **arguments)  # type: ignore[arg-type]
+
+
+def test_small_and_empty_graphs_have_zero_rows() -> None:
+    graphs = GraphSet.from_edges([[(0, 1)], [], [(0, 1), (1, 2), (2, 3), (0, 3)]], [2, 0, 4])
+    table = az.count(graphs, 4, method="sample", samples=1000)
+    assert table.matrix.toarray()[:2].sum() == 0
+    assert np.flatnonzero(table.matrix.toarray()[2]).tolist() == [3]
+    assert abs(table.matrix[2, 3] - 1) < 5 * table.standard_errors[2, 3]
+    assert az.count(graphs[:0], 4, method="sample", samples=10).shape == (0, 6)
+
+
+@pytest.mark.parametrize("k", [3, 4, 5, 6, 7])
+def test_spanning_trees_sum_to_the_matrix_tree_theorem(k: int) -> None:
+    for column in range(0, len(catalog(k)), 7):
+        laplacian = nx.laplacian_matrix(catalog(k)[column].to_networkx()).toarray()
+        assert spanning_trees(k)[:, column].sum() == round(np.linalg.det(laplacian[1:, 1:]))
+    assert len(tree_plans(k)) == nx.number_of_nonisomorphic_trees(k)

@@ -1,0 +1,222 @@
+"""The manual tells the truth: its code runs, its links lead somewhere, its results are those of the records."""
+
+from __future__ import annotations
+
+import re
+import runpy
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+from learned import labeled
+from pages import LANGUAGES, PAGES, ROOT, Page, blocks, checked, commands, parsed
+from tools.front_table import with_front_table
+from tools.results_page import paper_grids, read_records, results_page
+
+from anysize.experiments.command import names
+from anysize.experiments.configurations import parse_setting
+from anysize.experiments.plan import make_plan
+from anysize.experiments.records import key
+
+RECORDS = ROOT / "results" / "records"
+EXAMPLES = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_block_of_the_manual_runs(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    state = Page(page.name)
+    for block in blocks(page):
+        state.run(block)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_every_block_says_what_it_is(page: Path) -> None:
+    for block in blocks(page):
+        assert block.language in LANGUAGES, f"{block}: {block.language!r}, and not one of {sorted(LANGUAGES)}"
+        if block.language == "text":
+            assert not re.match(r"(\$ )?(anysize|make|pip|python) ", block.code), f"{block}: these are commands"
+    text = page.read_text(encoding="utf-8")
+    assert text.count("<!-- not run:") == sum(bool(block.reason) for block in blocks(page)), "a mark without a block"
+    assert len(re.findall(r"^ *```", text, re.M)) % 2 == 0
+
+
+# ---- the tests of the test ---------------------------------------------------------------------------
+
+
+def page_of(folder: Path, text: str) -> Path:
+    file = folder / "page.md"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_a_page_is_run_in_order_and_in_one_namespace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = (
+        "<!-- before:\na = 1\n-->\n```python\na += 1\n```\n\n"
+        '=== "tab"\n\n    ```python\n    assert a == 2\n    ```\n\n<!-- not run: no time -->\n```python\n1 / 0\n```\n'
+    )
+    found = blocks(page_of(tmp_path, text))
+    assert [(block.line, block.language, block.reason) for block in found] == [
+        (1, "python", ""), (4, "python", ""), (10, "python", ""), (15, "python", "no time"),
+    ]  # fmt: skip
+    state = Page("page.md")
+    for block in found:
+        state.run(block)
+    assert state.names["a"] == 2
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "```python\nassert False\n```",
+        "```python\n>>> 1 + 1\n3\n```",
+        "```bash\nanysize patterns 99\n```",
+        "```bash\nrm -r nothing\n```",
+        "```bash\nmake nothing\n```",
+        "```bash\npip install 'anysize[nothing]'\n```",
+        "```bash\npython examples/nothing.py\n```",
+        "```bash\npython -m anysize.experiments.sweep table1 --nothing\n```",
+        "```console\n$ anysize patterns 3\na dodecahedron\n```",
+        "<!-- not run: whatever -->\n```bash\nanysize sweep table1 --nothing\n```",
+        "<!-- not run: whatever -->\n```python\nthis is no Python\n```",
+    ],
+)
+def test_what_is_wrong_is_found(text: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (block,) = blocks(page_of(tmp_path, text))
+    with pytest.raises((AssertionError, SyntaxError)):
+        Page("page.md").run(block)
+
+
+def test_commands_of_a_console_come_with_their_output(tmp_path: Path) -> None:
+    (block,) = blocks(page_of(tmp_path, "```console\n$ anysize a \\\n  b  # why\none\n...\n$ anysize c\n```"))
+    assert list(commands(block)) == [(["anysize", "a", "b"], ["one"]), (["anysize", "c"], [])]
+
+
+# ---- examples, links, places -------------------------------------------------------------------------
+
+
+def arguments(name: str, folder: Path) -> list[str]:
+    """What an example is called with; one that is not here is called with nothing."""
+    if name == "count_molecules.py":
+        graphs = labeled(12, sizes=(8, 9, 10))
+        graphs.with_y(np.arange(12) % 2).to_tu(folder, "SMALL")
+        return [str(folder / "SMALL")]
+    return [str(RECORDS), str(folder / "results.svg")] if name == "draw_results.py" else []
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_every_example_runs(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(sys, "argv", [name, *arguments(name, tmp_path)])
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path(str(ROOT / "examples" / name), run_name="__main__")
+    assert capsys.readouterr().out.strip()
+    if name == "draw_results.py":
+        assert "<svg" in (tmp_path / "results.svg").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("page", [*PAGES, *ROOT.glob("*/README.md"), *ROOT.glob("C*.md")], ids=lambda page: page.name)
+def test_every_link_within_the_repository_leads_somewhere(page: Path) -> None:
+    text = re.sub(r"```.*?```|`[^`\n]*`", "", page.read_text(encoding="utf-8"), flags=re.S)
+    for target in re.findall(r"\]\(([^)\s]+)\)", text) + re.findall(r'(?:src|href)="([^"]+)"', text):
+        if re.match(r"[a-z]+:", target) or target.startswith("#"):
+            continue
+        assert (page.parent / target.partition("#")[0]).exists(), f"{page.name} links to {target}"
+
+
+def test_the_site_has_every_page_once() -> None:
+    listed = re.findall(r"([\w/-]+\.md)\s*$", (ROOT / "mkdocs.yml").read_text(encoding="utf-8"), re.M)
+    assert sorted(listed) == sorted(path.name for path in (ROOT / "docs").glob("*.md"))
+
+
+def test_the_architecture_has_a_place_for_every_module() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    table = text[text.index("| level") : text.index("Tasks never import")]
+    units = {path.stem for path in (ROOT / "src" / "anysize").iterdir() if path.suffix == ".py" or path.is_dir()}
+    listed = {name.strip("/") for name in re.findall(r"`([a-z_]+/?)`", table)}
+    assert listed == units - {"__init__", "__pycache__", "__main__"}
+
+
+def test_the_reference_names_things_that_exist() -> None:
+    for page in PAGES:
+        for name in re.findall(r"^::: (\S+)$", page.read_text(encoding="utf-8"), re.M):
+            home, value = name, None
+            while value is None and "." in home:
+                try:
+                    value = __import__(home, fromlist=["_"])
+                except ModuleNotFoundError:
+                    home = home.rpartition(".")[0]
+            for part in name[len(home) + 1 :].split(".") if name != home else []:
+                assert hasattr(value, part), f"{page.name}: {name}"
+                value = getattr(value, part)
+
+
+@pytest.mark.parametrize("file", ["CONTRIBUTING.md", "results/README.md", "benchmarks/README.md"])
+def test_commands_of_other_pages_are_understood(file: str) -> None:
+    for block in blocks(ROOT / file):
+        if block.language == "bash":
+            for words, _ in commands(block):
+                where = f"{file}, line {block.line}: {' '.join(words)}"
+                if words[0] == "anysize":
+                    parsed(words[1:], where)
+                else:
+                    assert checked(words, where), f"{where}: what is this?"
+
+
+# ---- results -----------------------------------------------------------------------------------------
+
+NUMBER = re.compile(r"[±+-]?\d+\.\d+")
+
+
+def same(one: str, two: str) -> bool:
+    """Equal texts, but for the last digit of a number: rounding may differ between processors."""
+    values = [[float(number.lstrip("±")) for number in NUMBER.findall(text)] for text in (one, two)]
+    return NUMBER.sub("", one) == NUMBER.sub("", two) and all(abs(a - b) < 0.011 for a, b in zip(*values, strict=True))
+
+
+@pytest.fixture(scope="module")
+def records() -> list:
+    return read_records(RECORDS)
+
+
+def test_the_page_of_results_is_made_from_the_records(records: list) -> None:
+    written = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    made = results_page(records, paper_grids())
+    for number, (one, two) in enumerate(zip(written.splitlines(), made.splitlines(), strict=False), 1):
+        assert same(one, two), f"docs/results.md is stale from line {number} on: make results\n{one}\n{two}"
+    assert len(written.splitlines()) == len(made.splitlines()), "docs/results.md is stale: make results"
+
+
+def test_the_table_of_the_front_page_is_made_from_the_records(records: list) -> None:
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert same(readme, with_front_table(readme, records)), "the table of README.md is stale: make results"
+
+
+def test_every_record_comes_from_a_command_that_is_written_down(records: list) -> None:
+    known: set[str] = set()
+    for block in blocks(ROOT / "results" / "README.md"):
+        for words, _ in commands(block):
+            assert words[:2] == ["anysize", "sweep"]
+            given = parsed(words[1:], " ".join(words))
+            plan = make_plan(
+                given["targets"], None if given["methods"] is None else names(given["methods"]),
+                grid=None if given["grid"] is None else given["grid"].value, seeds=given["seeds"], data=given["data"],
+                recipe=given["recipe"].value, settings=dict(map(parse_setting, given["set_"] or ())), device="cpu",
+            )  # fmt: skip
+            known |= {
+                key(piece.task, piece.data, piece.method, piece.recipe, run.configuration, run.seed)
+                for piece in plan.pieces
+                for run in piece.runs
+            }
+    strangers = [record for record in records if record.key not in known]
+    assert not strangers, f"results/README.md has no command for {strangers[0].method} on {strangers[0].task}"

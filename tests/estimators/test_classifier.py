@@ -1,0 +1,573 @@
+"""GraphClassifier: scikit-learn's conventions, every kind of input, ensembles, validation, and what is refused."""
+
+from __future__ import annotations
+
+import re
+import runpy
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+import torch
+from learned import as_networkx, labeled, labels
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
+from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+from sklearn.pipeline import Pipeline
+
+from anysize import Counts, GraphClassifier, GraphSet, GraphWarning, count, load_model
+from anysize.estimators.baseline_check import Answers, BaselineTrial
+from anysize.estimators.configuration import class_weights
+from anysize.estimators.ensemble import DIVERGED, environments_of, hold_out
+from anysize.methods.catalog import find_method
+from anysize.methods.learner import Examples, LearningTask, Run
+
+WILD = Run({"hidden": 32, "layers": 1, "lr": 1e6}, 0)
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def graphs() -> GraphSet:
+    return labeled(24)
+
+
+@pytest.fixture(scope="module")
+def large() -> GraphSet:
+    return labeled(12, sizes=(24, 30), seed=5)
+
+
+@pytest.fixture(scope="module")
+def table(graphs: GraphSet) -> Counts:
+    return count(graphs, 3)
+
+
+def quick(method: str = "gamma-gin", **settings: Any) -> GraphClassifier:
+    return GraphClassifier(method, k=3, **{"epochs": 60, **settings})
+
+
+# ---- scikit-learn ----------------------------------------------------------------------------------
+
+
+def test_parameters_are_stored_untouched_and_cloned() -> None:
+    weights, sizes = {"dense": 2.0}, [3, 4]
+    model = GraphClassifier(k=sizes, class_weight=weights, validation="nonsense", lr=-3)  # type: ignore[arg-type]
+    assert model.get_params()["k"] is sizes
+    assert model.class_weight is weights
+    assert clone(model).get_params() == model.get_params()
+    assert clone(model).set_params(k=4, seed=7).get_params()["seed"] == 7
+    assert not hasattr(model, "classes_")
+
+
+@pytest.mark.parametrize("kind", ["set", "list", "table"])
+def test_cross_validation_cuts_up_every_kind_of_input(kind: str, graphs: GraphSet, table: Counts) -> None:
+    x: Any = {"set": graphs, "list": as_networkx(24), "table": table}[kind]
+    scores = cross_val_score(quick(color="atom"), x, np.array(labels(24)), cv=3, error_score="raise")
+    assert scores.shape == (3,)
+    assert scores.mean() > 0.9
+    left, right, y, _ = train_test_split(x, labels(24), random_state=0, test_size=8)
+    assert (len(left), len(right)) == (16, 8)
+    assert quick(color="atom").fit(left, y).predict(right).shape == (8,)
+
+
+def test_folds_of_a_set_are_the_graphs_they_should_be(graphs: GraphSet, table: Counts) -> None:
+    rows = np.array([5, 0, 17])
+    left, right = train_test_split(graphs, test_size=3, shuffle=False)
+    assert left.equals(graphs[:21])
+    assert right.equals(graphs[21:])
+    assert graphs[rows, ...].equals(graphs[rows])
+    np.testing.assert_array_equal(table[rows, ...].matrix.toarray(), table.matrix.toarray()[rows])
+
+
+def test_a_grid_is_searched_in_two_processes(graphs: GraphSet) -> None:
+    grid = {"hidden": [4, 16], "lr": [0.01, 1e-9]}
+    search = GridSearchCV(quick(), grid, cv=2, n_jobs=2, error_score="raise").fit(graphs, np.asarray(graphs.y))
+    assert search.best_params_["lr"] == 0.01
+    assert search.best_estimator_.score(graphs) == search.score(graphs, graphs.y) > 0.9
+
+
+def test_it_is_the_last_step_of_a_pipeline(graphs: GraphSet) -> None:
+    pipe = Pipeline([("model", quick())]).set_params(model__hidden=8)
+    assert pipe.fit(graphs, graphs.y).score(graphs, graphs.y) > 0.9
+    assert pipe[-1].ensemble_.parts[0].runs == (Run({"hidden": 8, "lr": 0.01, "layers": 1, "penalty": 0.1}, 0),)
+
+
+def test_asking_before_fitting(graphs: GraphSet) -> None:
+    for ask in ("predict", "predict_proba", "representation", "explain", "score"):
+        with pytest.raises(NotFittedError):
+            getattr(GraphClassifier(), ask)(graphs[0])
+    with pytest.raises(NotFittedError):
+        GraphClassifier().save("nowhere")
+
+
+def test_arrays_that_may_not_be_written_to(graphs: GraphSet) -> None:
+    """Large arrays reach the processes of joblib as read-only memory maps."""
+    parts = {name: getattr(graphs, name).copy() for name in ("first", "indptr", "indices", "colors", "y")}
+    for array in parts.values():
+        array.flags.writeable = False
+    assert quick().fit(replace(graphs, **parts)).score(graphs) > 0.9
+
+
+# ---- what comes in ---------------------------------------------------------------------------------
+
+
+def test_all_kinds_of_graphs_give_the_same_model(graphs: GraphSet, table: Counts) -> None:
+    expected = quick().fit(graphs).predict_proba(graphs)
+    pyg = graphs.with_y((np.asarray(graphs.y) == "sparse").astype(int)).to_pyg()
+    for other, y, color in (
+        (table, None, None),
+        (as_networkx(24), labels(24), "atom"),
+        (list(graphs), np.array(labels(24), object), "ignored for sets"),
+        (pyg, None, "x"),
+    ):
+        found = quick(color=color).fit(other, y)
+        np.testing.assert_array_equal(found.predict_proba(other), expected)
+        assert found.score(other, y) > 0.9
+
+
+@pytest.mark.parametrize("y", [[True, False], [3, -1], [0.0, 2.0], ["b", "a"], np.array(["long name", "x"], object)])
+def test_labels_of_any_type_come_back(y: Any, graphs: GraphSet) -> None:
+    wanted = np.array([y[number % 2] for number in range(24)])
+    model = quick().fit(graphs, wanted)
+    assert model.classes_.tolist() == sorted(y)
+    found = model.predict(graphs)
+    assert found.dtype == wanted.dtype or wanted.dtype == object
+    assert np.mean(found == wanted) > 0.9
+
+
+def test_colors_are_matched_by_name(graphs: GraphSet) -> None:
+    model = quick().fit(graphs)
+    wider = graphs.with_palette((0, "A", "AA", "B"))
+    np.testing.assert_array_equal(model.predict_proba(wider), model.predict_proba(graphs))
+
+
+def test_a_table_cut_from_a_larger_one_is_as_good_as_one_of_the_graphs_alone(graphs: GraphSet) -> None:
+    """Columns of the larger table that the rows do not have must not reach the one-hot model as untrained weights."""
+    whole = count(labeled(24, colors="ABCDEFGH"), 3)
+    rows = np.arange(8)
+    alone = count(labeled(24, colors="ABCDEFGH")[:8], 3)
+    assert len(alone.columns) < len(whole.columns)
+    first, second = (quick("gamma-1hot", validation=0).fit(t).ensemble_.parts[0] for t in (whole[rows], alone))
+    state, own = first.state()[1]["model.representation.rows"], first.stack.vocabulary.columns  # type: ignore[attr-defined]
+    there = np.isin([p.name for p in own.patterns], [p.name for p in alone.patterns])
+    assert (state[:, ~there] == 0).all()
+    assert (state[:, there] != 0).any(axis=(0, 2)).all()
+    assert second.state()[1]["model.representation.rows"].shape[1] == there.sum()
+
+
+# ---- training --------------------------------------------------------------------------------------
+
+
+def test_it_learns_on_small_graphs_what_holds_for_large_ones(graphs: GraphSet, large: GraphSet) -> None:
+    model = GraphClassifier(k=4, epochs=100, n_models=3).fit(graphs)
+    assert model.score(large) == 1.0
+    assert (model.predict(large) == large.y).all()
+    assert model.set_params(metric="mcc").score(large) == 1.0
+
+
+def test_several_models_are_averaged(graphs: GraphSet, large: GraphSet) -> None:
+    many = quick(n_models=3, seed=4, epochs=10).fit(graphs)  # few: rounding must not grow
+    assert many.ensemble_.seeds == (4, 5, 6)
+    alone = [quick(seed=seed, epochs=10).fit(graphs) for seed in (4, 5, 6)]
+    mean = np.mean([model.predict_proba(large) for model in alone], axis=0)
+    np.testing.assert_allclose(many.predict_proba(large), mean, atol=1e-4)
+    assert not np.allclose(alone[0].predict_proba(large), alone[1].predict_proba(large))
+    side_by_side = np.hstack([model.representation(large) for model in alone])
+    np.testing.assert_allclose(many.representation(large), side_by_side, atol=1e-3)
+    assert many.curves_["loss"].shape == (10, 3)
+    assert quick("wl-kernel", epochs=None, n_models=3).fit(graphs).ensemble_.seeds == (0,)
+
+
+def test_more_models_than_fit_one_stack_stay_in_the_order_of_their_seeds(graphs: GraphSet) -> None:
+    many = quick(n_models=18, epochs=2).fit(graphs)
+    assert len(many.ensemble_.parts) == 2
+    assert many.ensemble_.seeds == tuple(range(18))
+    last = quick(seed=17, epochs=2).fit(graphs)
+    width = last.representation(graphs).shape[1]
+    np.testing.assert_allclose(many.representation(graphs)[:, -width:], last.representation(graphs), atol=1e-4)
+    np.testing.assert_allclose(many.curves_["loss"][:, 17], last.curves_["loss"][:, 0], atol=1e-5)
+
+
+def test_validation_graphs_are_held_out_where_the_recipe_chooses_an_epoch(graphs: GraphSet) -> None:
+    assert len(quick().fit(graphs).held_out_) == 0
+    paper = quick(recipe="paper", epochs=30, seed=3).fit(graphs)
+    assert sorted(np.asarray(graphs.y)[paper.held_out_]) == ["dense", "sparse"]
+    assert np.isfinite(paper.curves_["validation_score"]).all()
+    best = paper.curves_["validation_score"][:, 0]
+    assert paper.epochs_.tolist() == [int(np.argmax(best))]
+    last = quick(recipe="paper", epochs=30, validation=0).fit(graphs)
+    assert (len(last.held_out_), last.epochs_.tolist()) == (0, [29])
+    third = quick(validation=1 / 3).fit(graphs)
+    assert len(third.held_out_) == 8
+
+
+def test_held_out_graphs_are_a_share_of_every_class() -> None:
+    y = np.repeat([0, 1, 2, 3], [50, 10, 2, 1])
+    chosen = hold_out(y, 0.2, seed=0)
+    assert np.bincount(y[chosen], minlength=4).tolist() == [10, 2, 1, 0]
+    assert hold_out(y, 0.2, seed=0).tolist() == chosen.tolist() != hold_out(y, 0.2, seed=1).tolist()
+    assert len(hold_out(y, 0.99, seed=0)) == 49 + 9 + 1
+    assert len(hold_out(y, 0.0, seed=0)) == 0
+
+
+def test_labels_of_another_kind_are_no_zero_score(graphs: GraphSet) -> None:
+    numbers = np.array([0, 1] * 12)
+    model = GraphClassifier("majority").fit(graphs, numbers)
+    for metric in ("accuracy", "mcc"):
+        with pytest.raises(
+            ValueError, match="These labels are strings, such as '0', and the classes they are compared"
+        ):
+            model.set_params(metric=metric).score(graphs, numbers.astype(str))
+    with pytest.raises(ValueError, match="These labels are strings"):
+        GraphClassifier("gin-sum", epochs=1).fit(graphs, numbers, validation=(graphs, numbers.astype(str)))
+    with pytest.raises(NotFittedError):
+        GraphClassifier("majority").score(graphs, numbers)
+
+
+def test_validation_graphs_that_are_passed(graphs: GraphSet, table: Counts) -> None:
+    rest, own = graphs[:16], graphs[16:]
+    model = quick(recipe="paper").fit(rest, validation=own)
+    assert len(model.held_out_) == 0
+    assert np.isfinite(model.curves_["validation_score"]).all()
+    pair = quick(recipe="paper").fit(rest, validation=(own.with_y(None), own.y))
+    counted = quick(recipe="paper").fit(count(rest, 3), validation=count(own, 3))
+    for other in (pair, counted):
+        np.testing.assert_array_equal(other.predict_proba(graphs), model.predict_proba(graphs))
+    for wrong, told in (
+        (own.with_y(["other"] * 8), "class 'other', which no training graph has"),
+        (own[:0], "expected validation graphs; got none"),
+        ((own,), "a pair"),
+        (own.without_colors(), "with colors and these have none"),
+        (own.with_y(None), "pass y"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            quick(recipe="paper").fit(rest, validation=wrong)
+
+
+def test_class_weights(graphs: GraphSet) -> None:
+    y = np.array([0, 0, 0, 1])
+    names = np.array(["a", "b"])
+    np.testing.assert_allclose(class_weights("balanced", names, y), [4 / 6, 4 / 2])  # as scikit-learn has it
+    np.testing.assert_array_equal(class_weights({"b": 3}, names, y), [1, 3])
+    assert class_weights(None, names, y) is None
+    hidden = np.array([f"{i % 5 == 0}" for i in range(24)])  # a fifth, at random: only weights decide
+    share = {
+        weight: np.mean(quick(class_weight=weight).fit(graphs, hidden).predict_proba(graphs)[:, 1])
+        for weight in (None, "balanced")
+    }
+    assert share["balanced"] > share[None] + 0.1
+    for wrong, told in (
+        ({"c": 1}, "class_weight names 'c'"),
+        ({"a": -1}, "at least 0"),
+        ({"a": 0, "b": 0}, "not all 0"),
+        ("equal", "'balanced' or a mapping"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            class_weights(wrong, names, y)
+
+
+def test_environments_of_invariant_risk_minimization(graphs: GraphSet) -> None:
+    assert environments_of(graphs, "median", None).tolist() == (graphs.sizes > 10).astype(int).tolist()
+    assert environments_of(graphs, "size", None).tolist() == (graphs.sizes - 9).tolist()
+    assert environments_of(graphs, lambda g: g.edge_counts > 15, None).max() == 1
+    model = quick("gin-irm", environments="size").fit(graphs)
+    other = quick("gin-irm").fit(graphs, environments=np.where(graphs.sizes > 10, "large", "small"))
+    same = quick("gin-irm", environments="median").fit(graphs)
+    np.testing.assert_array_equal(other.predict_proba(graphs), same.predict_proba(graphs))
+    assert not np.array_equal(other.predict_proba(graphs), model.predict_proba(graphs))
+    weighted = quick("gin-sum", irm=4.0).fit(graphs)
+    assert not np.array_equal(weighted.predict_proba(graphs), quick("gin-sum").fit(graphs).predict_proba(graphs))
+    with pytest.raises(ValueError, match="all 8 training graphs are in one"):
+        quick("gin-irm", validation=0).fit(graphs[graphs.sizes == 9])
+    with pytest.raises(ValueError, match="gamma-gin does not compare environments as it is set"):
+        quick().fit(graphs, environments=np.zeros(24))
+    with pytest.raises(ValueError, match="one environment for each of the 24 graphs"):
+        quick("gin-irm").fit(graphs, environments=[0, 1])
+    with pytest.raises(ValueError, match="'median', 'size' or a function"):
+        quick("gin-irm", environments="color").fit(graphs)
+
+
+def test_settings_reach_the_training(graphs: GraphSet) -> None:
+    model = quick(
+        hidden=np.int64(8), layers=2, lr=np.float64(0.02), jumping=True, batch_size=10, penalty=0.25, over="maps", top=5
+    ).fit(graphs)
+    stack: Any = model.ensemble_.parts[0]
+    told = stack.stack.members[0]
+    assert (told.hidden, told.layers, told.lr, told.jumping, told.batch_size, told.penalty) == (
+        8,
+        2,
+        0.02,
+        True,
+        10,
+        0.25,
+    )
+    assert stack.stack.vocabulary.over == "maps"
+    assert len(stack.stack.vocabulary.columns) == 5
+
+
+def test_several_pattern_sizes(graphs: GraphSet) -> None:
+    model = GraphClassifier(k=[3, 2], epochs=20).fit(graphs)
+    assert model.ensemble_.k == (2, 3)
+    np.testing.assert_array_equal(model.predict_proba(count(graphs, (2, 3))), model.predict_proba(graphs))
+
+
+def test_counts_are_kept_in_a_store(graphs: GraphSet, tmp_path: Any) -> None:
+    model = quick(store=tmp_path / "store").fit(graphs)
+    before = sorted((tmp_path / "store").rglob("*"))
+    assert before
+    model.predict(graphs)
+    assert sorted((tmp_path / "store").rglob("*")) == before
+    assert model.score(graphs) == quick().fit(graphs).score(graphs)
+
+
+def test_progress_is_shown_to_those_who_ask(graphs: GraphSet, capsys: pytest.CaptureFixture[str]) -> None:
+    quick().fit(graphs).predict(graphs)
+    assert capsys.readouterr() == ("", "")
+    quick(verbose=1).fit(graphs)
+    shown = capsys.readouterr()
+    assert shown.out == ""
+    assert "training" in shown.err
+    assert "100 %" in shown.err
+    assert "left" in shown.err
+
+
+def test_vertices_without_a_known_color_have_no_features(graphs: GraphSet) -> None:
+    """Two colors that training never saw cannot be told apart."""
+    model = quick("gamma-gin").fit(graphs)
+    one, other = labeled(4, colors="AY"), labeled(4, colors="AZ")
+    with pytest.warns(GraphWarning, match=r"4 of 4 graphs have colors that no training graph had \(Y\)"):
+        first = model.predict_proba(one)
+    with pytest.warns(GraphWarning, match=r"had \(Z\)"):
+        np.testing.assert_array_equal(model.predict_proba(other), first)
+
+
+def test_graphs_without_patterns_all_get_the_same_answer(graphs: GraphSet) -> None:
+    model = quick().fit(graphs)
+    tiny = GraphSet.from_edges([[], [(0, 1)]], n_vertices=[1, 2], colors=[["A"], ["A", "B"]])
+    with pytest.warns(GraphWarning, match="2 of 2 graphs have no connected subgraph on 3 vertices"):
+        chances = model.predict_proba(tiny)
+    np.testing.assert_array_equal(chances[0], chances[1])
+    mixed = tiny + graphs
+    with pytest.warns(GraphWarning, match="2 of 26 graphs have no connected subgraph on 3 vertices"):
+        among_others = model.predict_proba(mixed)
+    np.testing.assert_allclose(among_others[2:], model.predict_proba(graphs), atol=1e-6)
+    assert quick().fit(mixed, ["dense", "sparse", *labels(24)]).score(graphs) > 0.9  # nor do they harm training
+
+
+def test_the_example_runs_and_keeps_what_it_promises(capsys: pytest.CaptureFixture[str]) -> None:
+    runpy.run_path(str(Path(__file__).parents[1] / "examples" / "classify_your_graphs.py"))
+    told = capsys.readouterr().out
+    assert "predicts the same: True" in told
+    assert float(re.search(r"accuracy on large graphs: (\S+)", told)[1]) >= 0.95  # type: ignore[index]
+
+
+# ---- what is refused -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({"method": "gamma-gni"}, "no method 'gamma-gni': did you mean gamma-gin"),
+        ({"recipe": "papr"}, "recipe must be one of robust, paper; got 'papr'"),
+        ({"k": 9}, "k must be a whole number from 1 to 7; got 9"),
+        ({"k": []}, "k must be a whole number"),
+        ({"n_models": 0}, "n_models must be a whole number of at least 1"),
+        ({"seed": -1}, "seed must be a whole number of at least 0"),
+        ({"seed": None}, "seed must be"),
+        ({"validation": 1.0}, "share of the training graphs"),
+        ({"validation": "half"}, "share of the training graphs"),
+        ({"metric": "auc"}, "metric must be one of accuracy, mcc"),
+        ({"lr": 0}, "lr must be a number above 0"),
+        ({"lr": "fast"}, "lr must be a number above 0"),
+        ({"lr": float("nan")}, "lr must be a number above 0"),
+        ({"hidden": 2.5}, "hidden must be a whole number"),
+        ({"layers": True}, "layers must be a whole number"),
+        ({"jumping": 1}, "jumping must be True or False"),
+        ({"penalty": -1}, "penalty must be a number of at least 0"),
+        ({"epochs": 0}, "epochs must be a whole number of at least 1"),
+        ({"batch_size": 1}, "batch_size must be a whole number of at least 2"),
+        ({"top": 0}, "top must be a whole number"),
+        ({"over": "all"}, "over must be one of subsets, maps, connected"),
+        ({"device": "tpu"}, "device must be cpu, cuda"),
+        ({"irm": 1.0}, "irm does not apply to gamma-gin, it has batch_size"),
+        ({"method": "gin-sum", "penalty": 0.1}, "penalty does not apply to gin-sum"),
+        ({"method": "gin-sum", "top": 3}, "top does not apply to gin-sum"),
+        (
+            {"method": "wl-kernel", "hidden": 3},
+            "hidden does not apply to wl-kernel, it has C, iterations; leave it out",
+        ),
+        ({"method": "gamma-1hot", "layers": 2}, "layers does not apply to gamma-1hot"),
+    ],
+)
+def test_wrong_parameters_are_named(settings: dict[str, Any], told: str, graphs: GraphSet) -> None:
+    with pytest.raises(ValueError, match=told):
+        GraphClassifier(**{"k": 3, **settings}).fit(graphs)
+
+
+@pytest.mark.skipif(torch.cuda.is_available(), reason="there is a GPU")
+def test_a_gpu_that_is_not_there(graphs: GraphSet) -> None:
+    with pytest.raises(ValueError, match="needs a CUDA GPU"):
+        quick(device="cuda").fit(graphs)
+    assert quick(device="auto").fit(graphs).score(graphs) > 0.9
+
+
+@pytest.mark.parametrize(
+    ("y", "told"),
+    [
+        (["a"] * 24, "at least two classes; got \\['a'\\]"),
+        (["a", "b"], "one class for each of the 24 graphs; got y of shape \\(2,\\)"),
+        ([["a"] * 24], "one class for each of the 24 graphs"),
+        (np.linspace(0, 1, 24), "continuous"),
+        (["a", 1] * 12, "all be strings; got int, str"),
+        (np.array(["a", None] * 12, object), "all be strings"),
+        ([0.0, float("nan")] * 12, "NaN"),
+    ],
+)
+def test_wrong_labels(y: Any, told: str, graphs: GraphSet) -> None:
+    with pytest.raises(ValueError, match=told):
+        quick().fit(graphs, y)
+
+
+def test_wrong_graphs(graphs: GraphSet, table: Counts) -> None:
+    model = quick().fit(graphs)
+    four = count(graphs, 4)
+    plain = graphs.without_colors()
+    for call, told in (
+        (lambda: quick().fit(graphs[:0]), "expected training graphs; got none"),
+        (lambda: quick().fit([]), "expected training graphs; got none"),
+        (lambda: quick().fit(graphs.with_y(None)), "pass y"),
+        (lambda: quick().fit(4), "Expected a GraphSet"),
+        (lambda: quick().fit(four), "patterns with 3 vertices and got a table with 4; count with k=3"),
+        (lambda: model.predict(four), "patterns with 3 vertices and got a table with 4"),
+        (lambda: model.predict(count(plain, (3, 4))), "got a table with 3, 4"),
+        (lambda: model.predict(count(plain, 3)), "with colors and these have none"),
+        (lambda: quick("gin-sum").fit(table), "gin-sum looks at whole graphs"),
+        (lambda: quick("gin-sum").fit(graphs).predict(table), "gin-sum looks at whole graphs"),
+        (lambda: quick(penalty=0.1).fit(plain), "these graphs have none; leave it out"),
+        (lambda: quick(color="atom").fit(as_networkx(24), ["a"] * 23), "one class for each of the 24 graphs"),
+    ):
+        with pytest.raises(ValueError, match=told):
+            call()
+
+
+def test_graphs_that_are_all_too_small_to_learn_from() -> None:
+    small = GraphSet.from_edges([[(0, 1)], [(0, 1), (1, 2)]] * 4, y=[0, 1] * 4)
+    for graphs in (small, GraphSet.from_edges([[(0, 1)]] * 4, colors=[["A", "B"]] * 4, y=[0, 1] * 2)):
+        with pytest.raises(ValueError, match="no training graph has a connected subgraph on 5 vertices"):
+            GraphClassifier().fit(graphs)
+    assert GraphClassifier(k=2, epochs=5).fit(small).predict(small).shape == (8,)
+
+
+@pytest.mark.parametrize("method", ["gamma-gin", "gamma-rpgin", "gin-sum"])
+@pytest.mark.parametrize("recipe", ["robust", "paper"])
+def test_training_that_runs_away(method: str, recipe: Any, graphs: GraphSet) -> None:
+    with pytest.raises(ValueError, match=r"training failed: the loss of .* take a smaller lr than 1e\+12"):
+        quick(method, recipe=recipe, lr=1e12, validation=0).fit(graphs)
+
+
+def test_a_loss_far_above_guessing_is_no_model(graphs: GraphSet) -> None:
+    with pytest.raises(ValueError, match=r"training failed: the loss of 2 of 2 models \(seed 0, 1\)"):
+        quick(lr=1e6, n_models=2).fit(graphs, np.random.default_rng(0).permutation(labels(24)))
+
+
+def test_a_model_is_judged_by_its_own_loss_and_not_by_that_of_training() -> None:
+    """Batch norm of training sees the training graphs; the model that is handed back has averages over epochs."""
+    made = [nx.gnp_random_graph(20, p, seed=seed) for p in (0.3, 0.5) for seed in range(30)]
+    graphs = GraphSet.from_networkx(made, y=[0] * 30 + [1] * 30)
+    stack, told = find_method("gamma-gin"), []
+    table, y = count(graphs, 3), np.asarray(graphs.y, np.int64)
+    recipe = replace(stack.recipe("robust"), epochs=30)
+    for part in stack.learner.fit(LearningTask(Examples(table=table, y=y), None, 2, k=3), [WILD], recipe):
+        assert part.trained is not None
+        chances = part.probabilities(Examples(table=table))[0]
+        with np.errstate(divide="ignore"):
+            told.append((float(part.trained.curves["loss"][-1, 0]), float(-np.log(chances[np.arange(60), y]).mean())))
+    ((training, own),) = told
+    assert training < 1 < DIVERGED < own  # what this test is about
+    with pytest.raises(ValueError, match=r"the loss of model 0 .* take a smaller lr than 1e\+06"):
+        quick(lr=1e6, epochs=30).fit(graphs)
+
+
+# ---- how good it is --------------------------------------------------------------------------------
+
+
+def test_the_verdict_has_the_scores_of_models_and_rivals(graphs: GraphSet) -> None:
+    model = quick(validation=0.25).fit(graphs)
+    kept = np.setdiff1d(np.arange(24), model.held_out_)
+    verdict = model.verdict_
+    assert verdict.train["model"] == model.score(graphs[kept])
+    assert verdict.validation is not None
+    assert verdict.validation["model"] == model.score(graphs[model.held_out_])
+    for name in ("majority", "size-only", "topology-only"):
+        rival = GraphClassifier(name, k=3).fit(graphs[kept])
+        assert verdict.train[name] == rival.score(graphs[kept])
+        assert verdict.validation[name] == rival.score(graphs[model.held_out_])
+    assert (verdict.metric, verdict.doubt, verdict.remedies) == ("accuracy", None, ())
+    assert quick().fit(count(graphs, 3)).verdict_.train == quick().fit(graphs).verdict_.train
+    assert quick().fit(graphs).verdict_.validation is None
+    assert quick(metric="mcc").fit(graphs).verdict_.train["majority"] == 0.0
+    assert "topology-only" not in quick("gin-sum").fit(graphs).verdict_.train, "nothing was counted"
+
+
+def test_a_model_that_does_not_beat_sizes_is_doubted() -> None:
+    """The label is the size, which densities do not tell; colors are there, and the penalty with them."""
+    graphs = labeled(40, sizes=(9, 9, 15, 15))
+    y = (graphs.sizes > 10).astype(int)
+    verdict = quick(epochs=3).fit(graphs, y).verdict_
+    assert verdict.train["size-only"] == 1.0
+    assert verdict.doubt is not None
+    assert verdict.doubt.startswith("the model does not beat size-only on its own training graphs (accuracy 0.")
+    assert verdict.remedies == (("penalty", 0), ("method", "wl-kernel"))
+    assert quick(epochs=3, penalty=0).fit(graphs, y).verdict_.remedies == (("method", "wl-kernel"),)
+    assert quick(epochs=3, class_weight="balanced").fit(graphs, y).verdict_.doubt is None  # accuracy is given up
+    assert GraphClassifier("majority").fit(graphs, y).verdict_.doubt is None
+
+
+def test_validation_graphs_have_a_say_beyond_chance() -> None:
+    right = np.arange(100) % 2
+    good = Answers(np.full(100, 9), right, right)
+    sized = np.where(right == 1, 20, 10)
+    for wrong, doubted in ((5, False), (20, True)):
+        chosen = np.where(np.arange(100) < wrong, 1 - right, right)
+        trial = BaselineTrial(replace(good, sizes=sized), Answers(sized, right, chosen), "accuracy", True, (("k", 4),))
+        verdict = trial.verdict()
+        assert (verdict.doubt is not None) == doubted
+        assert verdict.remedies == ((("k", 4),) if doubted else ())
+    assert "on the validation graphs (accuracy 0.800, size-only 1.000)" in str(verdict.doubt)
+
+
+def test_a_model_that_knows_less_than_plain_densities_is_doubted(graphs: GraphSet) -> None:
+    right = np.arange(60) % 2
+    made = [nx.gnp_random_graph(12, (0.2, 0.6)[y], seed=place) for place, y in enumerate(right)]
+    shapes = count(GraphSet.from_networkx(made), 3)
+    for wrong, doubted in ((5, False), (20, True)):
+        chosen = np.where(np.arange(60) < wrong, 1 - right, right)
+        said = Answers(shapes.sizes, right, chosen, shapes)
+        trial = BaselineTrial(said, None, "accuracy", True, (("k", 4),), (("method", "topology-only"),))
+        verdict = trial.verdict()
+        assert verdict.train["topology-only"] == 1.0
+        assert (verdict.doubt is not None) == doubted
+        assert verdict.remedies == ((("method", "topology-only"),) if doubted else ())
+        held = replace(trial, validation=said, train=Answers(shapes.sizes, right, right, shapes)).verdict()
+        assert (held.doubt is not None) == doubted
+    assert "alone go farther on the training graphs (accuracy 0.667, topology-only 1.000)" in str(verdict.doubt)
+    assert "on the validation graphs" in str(held.doubt)
+    few = replace(trial, train=Answers(shapes.sizes[:9], right[:9], 1 - right[:9] * (np.arange(9) < 8), shapes[:9]))
+    assert "alone go farther" not in str(few.verdict().doubt), "nine graphs say little"
+    assert dict(quick().fit(graphs)._trial.simpler) == {"method": "topology-only", "epochs": 3000}
+    assert dict(GraphClassifier("gc-kernel", k=3).fit(graphs)._trial.simpler) == {"method": "topology-only"}
+
+
+def test_a_loaded_model_has_no_verdict(graphs: GraphSet, tmp_path: Path) -> None:
+    quick().fit(graphs).save(tmp_path / "model.anysize")
+    assert not hasattr(load_model(tmp_path / "model.anysize"), "verdict_")
+    with pytest.raises(AttributeError, match="not kept in model files"):
+        load_model(tmp_path / "model.anysize").verdict_  # noqa: B018
+    with pytest.raises(NotFittedError):
+        quick().verdict_  # noqa: B018

@@ -1,0 +1,242 @@
+"""Explanations: contributions against a slow oracle, reference graphs, text and figure."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import FrozenInstanceError, replace
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from learned import labeled
+
+from anysize import Counts, GraphClassifier, GraphSet, GraphWarning, Pattern, count
+from anysize.estimators.ensemble import Ensemble
+from anysize.estimators.explain import Explanation, explain, pattern_weights, voices
+from anysize.methods.catalog import find_method
+from anysize.methods.learner import Examples, LearningTask, Run
+
+
+@pytest.fixture(autouse=True)
+def one_thread() -> None:
+    torch.set_num_threads(1)
+
+
+@pytest.fixture(scope="module")
+def graphs() -> GraphSet:
+    return labeled(20)
+
+
+@pytest.fixture(scope="module", params=["gamma-gin", "gamma-rpgin", "gamma-1hot", "gamma-gin plain", "gamma-gin top"])
+def fitted(request: pytest.FixtureRequest, graphs: GraphSet) -> tuple[GraphClassifier, GraphSet]:
+    torch.set_num_threads(1)
+    method, _, kind = request.param.partition(" ")
+    own = graphs.without_colors() if kind == "plain" else graphs
+    # Three classes, so that the runner-up is not simply the other one.
+    y = np.array(["dense", "sparse", "third"])[np.arange(20) % 3]
+    settings: dict[str, Any] = {"top": 8, "over": "connected"} if kind == "top" else {}
+    return GraphClassifier(method, k=3, epochs=30, n_models=2, **settings).fit(own, y), own
+
+
+def logits(model: GraphClassifier, table: Counts) -> np.ndarray[Any, Any]:
+    """Mean over the models, by the forward pass."""
+    parts: Any = model.ensemble_.parts
+    return np.concatenate([part.stack.logits(table) for part in parts]).astype(np.float64).mean(axis=0)
+
+
+def name_by_role(model: GraphClassifier, pattern: Pattern) -> str:
+    """The pattern with colors joined that the model does not tell apart."""
+    part: Any = model.ensemble_.parts[0]
+    palette = part.stack.vocabulary.palette
+    if palette is None:
+        return pattern.name
+    alike = {name: [other for other in palette if palette[other] == palette[name]] for name in palette}
+    joined = ["|".join(alike[str(name)]) for name in pattern.colors or ()]
+    return Pattern.of(pattern.edges, joined).name  # type: ignore[arg-type]
+
+
+def test_contributions_are_what_the_logits_lose_without_a_pattern(fitted: tuple[GraphClassifier, GraphSet]) -> None:
+    model, graphs = fitted
+    table = count(graphs[4], 3)
+    told = model.explain(table)
+    chances = model.predict_proba(table)[0]
+    order = np.argsort(-chances)
+    assert (told.predicted, told.runner_up) == tuple(model.classes_[order[:2]])
+    assert (told.probability, told.runner_up_probability) == tuple(chances[order[:2]])
+    whole = logits(model, table)[0]
+    gap = whole[order[0]] - whole[order[1]]
+    assert told.margin == pytest.approx(gap, abs=1e-9)
+    if model.over == "connected":  # taking a pattern away would change the shares of all others
+        return
+    by_name = dict(zip((pattern.name for pattern in told.patterns), told.contributions, strict=True))
+    seen = np.array([name_by_role(model, pattern) for pattern in table.patterns])
+    full = table.matrix.toarray()
+    assert set(by_name) == set(seen[full[0] > 0])
+    for name, contribution in by_name.items():
+        less = logits(model, replace(table, matrix=type(table.matrix)(full * (seen != name))))[0]
+        assert contribution == pytest.approx(gap - (less[order[0]] - less[order[1]]), abs=2e-5)
+    nothing = logits(model, replace(table, matrix=0 * table.matrix))[0]
+    assert told.base == pytest.approx(nothing[order[0]] - nothing[order[1]], abs=1e-4)
+
+
+def test_patterns_are_sorted_and_densities_are_those_of_the_table(fitted: tuple[GraphClassifier, GraphSet]) -> None:
+    model, graphs = fitted
+    told = model.explain(graphs[7])
+    assert (np.diff(told.contributions) <= 0).all()
+    table = count(graphs[7], 3)
+    if model.top is None:
+        expected: dict[str, float] = {}
+        for pattern, density in zip(table.patterns, table.densities().toarray()[0], strict=True):
+            name = name_by_role(model, pattern)
+            expected[name] = expected.get(name, 0.0) + float(density)
+        found = dict(zip((p.name for p in told.patterns), told.densities, strict=True))
+        assert found == pytest.approx({name: density for name, density in expected.items() if density})
+    else:
+        assert told.densities.sum() == pytest.approx(1)
+        assert len(told.patterns) <= 8
+
+
+def test_reference_graphs_move_the_base_and_keep_the_sum(fitted: tuple[GraphClassifier, GraphSet]) -> None:
+    model, graphs = fitted
+    plain, compared = model.explain(graphs[5]), model.explain(graphs[5], reference=graphs)
+    assert compared.margin == pytest.approx(plain.margin, abs=1e-9)
+    first, second = (list(model.classes_).index(name) for name in (plain.predicted, plain.runner_up))
+    all_logits = logits(model, count(graphs, 3))
+    assert compared.base == pytest.approx((all_logits[:, first] - all_logits[:, second]).mean(), abs=1e-4)
+    assert plain.reference is None
+    assert compared.reference is not None
+    same = model.explain(graphs[5], reference=graphs[5])
+    np.testing.assert_allclose(same.contributions, 0, atol=1e-9)
+
+
+def test_voices_of_a_class_sum_to_how_much_its_graphs_stand_out(fitted: tuple[GraphClassifier, GraphSet]) -> None:
+    model, graphs = fitted
+    y = np.searchsorted(model.classes_, np.array(["dense", "sparse", "third"])[np.arange(20) % 3])
+    table = count(graphs, 3)
+    found = voices(model.ensemble_, Examples(table=table), y, top=10_000)
+    all_logits = logits(model, table)
+    assert len(found) == 3
+    for label, own in enumerate(found):
+        terms = [voice.contribution for voice in own]
+        assert terms == sorted(terms, reverse=True)
+        assert all(term > 0 for term in terms)
+        # Those that speak against are left out, so that the sum is an upper bound.
+        assert sum(terms) >= (all_logits[y == label, label].mean() - all_logits[:, label].mean()) - 1e-4
+    few = voices(model.ensemble_, Examples(table=table), y, top=1)
+    assert [[v.pattern for v in own] for own in few] == [[v.pattern for v in own[:1]] for own in found]
+
+
+def test_it_reads_well(graphs: GraphSet) -> None:
+    model = GraphClassifier("gamma-1hot", k=3, epochs=60).fit(graphs)
+    told = model.explain(graphs[0])
+    lines = str(told).splitlines()
+    assert lines[0].startswith("dense (probability ")
+    assert "against sparse (" in lines[0]
+    assert len(lines) == 1 + 8 + 1 + 1
+    assert lines[-1].split("  ")[1] == "no pattern at all"
+    assert sum(float(line.split()[-1]) for line in lines[-2:]) + sum(
+        told.contributions[place] for place in told.strongest()
+    ) == pytest.approx(told.margin, abs=2e-3)
+    assert "reference" in str(model.explain(graphs[0], graphs)).splitlines()[1]
+    with pytest.raises(FrozenInstanceError):
+        told.base = 0.0  # type: ignore[misc]
+
+
+@pytest.mark.parametrize("reference", [False, True])
+def test_the_figure_has_a_bar_and_a_drawing_for_every_pattern_shown(reference: bool, graphs: GraphSet) -> None:
+    model = GraphClassifier("gamma-1hot", k=3, epochs=10).fit(graphs)
+    told = model.explain(graphs[0], graphs if reference else None)
+    figure = told.figure(top=5)
+    bars, *drawings = figure.axes
+    assert [bar.get_width() for bar in bars.patches] == [told.contributions[place] for place in told.strongest(5)]
+    assert [label.get_text() for label in bars.get_yticklabels()] == [
+        told.patterns[place].plain_name for place in told.strongest(5)
+    ]
+    assert [text.get_text() for text in figure.legends[0].get_texts()] == ["A", "B"]
+    assert len(drawings) == 5
+    assert [len(axes.lines) for axes in drawings] == [len(told.patterns[place].edges) for place in told.strongest(5)]
+    figure.canvas.draw()
+
+
+def test_colors_of_one_role_are_one_color(graphs: GraphSet) -> None:
+    """Colors of these graphs are drawn at random: nothing tells them apart."""
+    model = GraphClassifier(k=3, epochs=10).fit(graphs)
+    names = {pattern.name for pattern in model.explain(graphs[0]).patterns}
+    assert names <= {"3-path[A|B,A|B,A|B]", "triangle[A|B,A|B,A|B]"}
+    with pytest.warns(GraphWarning, match=r"1 of 1 graph has colors that no training graph had \(Y, Z\), 100 %"):
+        strange = model.explain(labeled(1, colors="YZ"))
+    assert {pattern.name for pattern in strange.patterns} <= {"3-path[?,?,?]", "triangle[?,?,?]"}
+
+
+def test_a_graph_without_patterns_has_a_base_and_nothing_else(graphs: GraphSet) -> None:
+    model = GraphClassifier(k=3, epochs=10).fit(graphs)
+    with pytest.warns(GraphWarning, match="1 of 1 graph has no connected subgraph on 3 vertices"):
+        told = model.explain(GraphSet.from_edges([(0, 1)], colors=["A", "B"]))
+    assert told.patterns == ()
+    assert told.margin == told.base
+    assert "no pattern at all" in str(told)
+    told.figure().canvas.draw()
+
+
+def test_what_cannot_be_explained(graphs: GraphSet) -> None:
+    for method in ("gin-sum", "wl-kernel", "majority"):
+        model = GraphClassifier(method, epochs=2 if method == "gin-sum" else None).fit(graphs)
+        with pytest.raises(ValueError, match=f"gamma-rpgin with a linear head; this is {method}$"):
+            model.explain(graphs[0])
+    model = GraphClassifier(k=3, epochs=2).fit(graphs)
+    with pytest.raises(ValueError, match="explain takes one graph; got 2"):
+        model.explain(graphs[:2])
+    with pytest.raises(ValueError, match="expected reference graphs; got none"):
+        model.explain(graphs[0], graphs[:0])
+
+
+def test_a_head_with_a_hidden_layer_is_no_sum_over_patterns(graphs: GraphSet) -> None:
+    method = find_method("gamma-gin")
+    table, y = count(graphs, 3), (np.asarray(graphs.y) == "dense").astype(np.int64)
+    recipe = replace(method.recipe("robust"), head_hidden=8, epochs=2)
+    problem = LearningTask(Examples(table=table, y=y), None, 2, k=3)
+    parts = tuple(method.learner.fit(problem, [Run({"hidden": 8, "lr": 0.01}, 0)], recipe))
+    ensemble = Ensemble(method, 3, graphs.palette, parts)
+    with pytest.raises(ValueError, match="this is gamma-gin with a hidden layer in the head"):
+        explain(ensemble, np.array([0, 1]), Examples(table=table[:1]))
+
+
+def test_explanations_can_be_made_by_hand() -> None:
+    told = Explanation("a", "b", 0.9, 0.1, (), np.zeros(0), None, np.zeros(0), 2.0)
+    assert told.margin == 2.0
+    assert told.strongest() == ()
+
+
+def test_text_and_json_say_the_same(graphs: GraphSet) -> None:
+    model = GraphClassifier("gamma-1hot", k=3, epochs=30).fit(graphs)
+    told = model.explain(graphs[0], graphs)
+    assert str(told) == told.text(8)
+    assert len(told.text(3).splitlines()) == 1 + 3 + 1 + 1
+    held = json.loads(json.dumps(told.to_json(3)))
+    assert [one["pattern"] for one in held["patterns"]] == [told.patterns[place].name for place in told.strongest(3)]
+    assert held["base"] + held["others"] + sum(one["contribution"] for one in held["patterns"]) == pytest.approx(
+        held["margin"]
+    )
+    assert all(one["reference"] is not None for one in held["patterns"])
+    assert all(one["reference"] is None for one in model.explain(graphs[0]).to_json()["patterns"])
+
+
+@pytest.mark.parametrize("k", [3, (2, 3)])
+def test_weights_of_patterns_are_what_explanations_multiply(k: Any, graphs: GraphSet) -> None:
+    model = GraphClassifier("gamma-gin", k=k, epochs=30, n_models=2).fit(graphs.without_colors())
+    patterns, weights = pattern_weights(model.ensemble_)
+    assert len(patterns) == len(weights) == (2 if k == 3 else 3)
+    np.testing.assert_allclose(weights.sum(axis=1), 0, atol=1e-6)
+    told = model.explain(graphs[0].without_colors())
+    first, second = (list(model.classes_).index(name) for name in (told.predicted, told.runner_up))
+    by_name = {pattern.name: row[first] - row[second] for pattern, row in zip(patterns, weights, strict=True)}
+    for pattern, density, term in zip(told.patterns, told.densities, told.contributions, strict=True):
+        assert term == pytest.approx(density * by_name[pattern.name], rel=1e-4)
+
+
+def test_a_model_of_any_colored_pattern_has_no_list_of_weights(graphs: GraphSet) -> None:
+    with pytest.raises(ValueError, match="give it graphs to explain"):
+        pattern_weights(GraphClassifier(k=3, epochs=2).fit(graphs).ensemble_)
+    patterns, weights = pattern_weights(GraphClassifier("gamma-1hot", k=3, epochs=2).fit(graphs).ensemble_)
+    assert len(patterns) == len(weights) == count(graphs, 3).shape[1]

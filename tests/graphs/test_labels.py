@@ -1,0 +1,80 @@
+"""Labels: what is taken as classes and what is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from anysize import GraphSet
+from anysize.graphs.labels import label_array, labels_of
+
+GRAPHS = GraphSet.from_edges([[(0, 1)]] * 4)
+
+
+@pytest.mark.parametrize(
+    ("mixed", "kinds"),
+    [
+        ([1, 1, "hi", "hi"], "int, str"),
+        (("hi", 1.5, "hi", "hi"), "float, str"),
+        ([True, "a", "b", "a"], "bool, str"),
+        (["a", None, "b", "a"], "NoneType, str"),
+        ([np.int64(1), "a", "b", "a"], "int64, str"),
+    ],
+)
+def test_strings_among_other_values_are_refused(mixed: Any, kinds: str) -> None:
+    with pytest.raises(ValueError, match=f"classes must be numbers or all be strings; got {kinds}"):
+        labels_of(GRAPHS, mixed)
+
+
+def test_numbers_among_strings_do_not_enter_a_set() -> None:
+    for enter in (GRAPHS.with_y, lambda y: GraphSet.from_edges([[(0, 1)]] * 4, y=y)):
+        with pytest.raises(ValueError, match="got int, str"):
+            enter([1, 1, "hi", "hi"])
+        assert enter(["1", "1", np.str_("hi"), "hi"]).y.tolist() == ["1", "1", "hi", "hi"]
+
+
+@pytest.mark.parametrize(
+    ("missing", "kinds"),
+    [
+        ([1, None, 2, 1], "NoneType, int"),
+        (pd.Series(["a", "b", np.nan, "a"]), "float, str"),
+        (pd.Series(["a", "b", None, "a"], dtype="string"), "NAType, str"),
+    ],
+)
+def test_missing_labels_do_not_enter_a_set(missing: Any, kinds: str) -> None:
+    for enter in (GRAPHS.with_y, lambda y: GraphSet.from_edges([[(0, 1)]] * 4, y=y), lambda y: labels_of(GRAPHS, y)):
+        with pytest.raises(ValueError, match=f"got {kinds}. Leave out graphs without a class"):
+            enter(missing)
+
+
+@pytest.mark.parametrize(
+    ("given", "kind"),
+    [
+        (pd.Series([1, 2, 2, 1], dtype=object), "i"),
+        (pd.Series([1, 2.5, 2, 1], dtype=object), "f"),
+        (pd.Series([True, False, True, True], dtype=object), "b"),
+        (pd.Series(["a", "b", "b", "a"]), "U"),
+        (pd.Series(["a", "b", "b", "a"], dtype="string"), "U"),
+        (pd.Series(["a", "b", "b", "a"], dtype="category"), "U"),
+        (pd.Series([1, 2, 2, 1], dtype="Int64"), "i"),
+    ],
+)
+def test_labels_of_pandas_are_numbers_or_strings(given: Any, kind: str) -> None:
+    made = GRAPHS.with_y(given)
+    assert made.y is not None
+    assert made.y.dtype.kind == kind
+    assert made.y.tolist() == given.tolist()
+    assert repr(made).endswith(f"{given.nunique()} classes)")
+
+
+def test_labels_of_one_kind_stay_as_they_are() -> None:
+    for labels in ([1, 2], [1, 2.5], ["a", "b"], np.array(["a", "b"]), [True, False], []):
+        assert label_array(labels).tolist() == list(labels)
+
+
+def test_graphs_without_labels_say_when_pyg_brings_its_own() -> None:
+    with pytest.raises(ValueError, match=r"these graphs have none: pass y \(PyG graphs bring their own where every"):
+        labels_of(GRAPHS)

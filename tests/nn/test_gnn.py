@@ -1,0 +1,413 @@
+"""GNNs on whole graphs, compared with plain PyG models that are written out here."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import replace
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from benchmarks.stacks import doubled
+from torch import Tensor, nn
+
+from anysize import GraphSet
+from anysize.nn.gamma import GraphModel
+from anysize.nn.gnn import drawn_identities, fixed_identities, structure_of
+from anysize.nn.layers import initialize
+from anysize.nn.rows import graph_classes
+from anysize.nn.rows.aggregation import Lists, Slots
+from anysize.nn.rows.graph_batch import FlatGraphs, Marks, PaddedGraphs, Rows, graph_batch, slots_of
+from anysize.nn.rows.graph_classes import whole_structure
+from anysize.nn.rows.structure import Structure
+from anysize.training.fit_gnn import GNNShape
+from anysize.training.settings import Recipe
+
+with warnings.catch_warnings():  # PyG still scripts a class when it is imported
+    warnings.simplefilter("ignore", DeprecationWarning)
+    from torch_geometric.data import Batch, Data
+    from torch_geometric.nn import GCNConv, GINConv, PNAConv, global_add_pool, global_max_pool, global_mean_pool
+
+KINDS, POOLS = ("gin", "gcn", "pna"), {"sum": global_add_pool, "mean": global_mean_pool, "max": global_max_pool}
+HIDDEN, LAYERS, CLASSES = 5, 3, 3
+
+
+def random_graphs(sizes: tuple[int, ...], share: float, colors: int | None, seed: int) -> GraphSet:
+    """Graphs with edges at random: isolated vertices, twins and single vertices among them."""
+    rng = np.random.default_rng(seed)
+    edges, dress = [], []
+    for n in sizes:
+        chosen = np.triu(rng.random((n, n)) < share, 1)
+        edges.append(np.argwhere(chosen).reshape(-1, 2))
+        dress.append(rng.integers(0, colors or 1, n).tolist())
+    return GraphSet.from_edges(edges, n_vertices=list(sizes), colors=dress if colors else None)
+
+
+MIXED = random_graphs((7, 1, 12, 4, 9, 3), 0.35, 3, 0)
+PLAIN = random_graphs((9, 9, 6, 2), 0.5, None, 1)
+EDGELESS = GraphSet.from_edges([[], []], n_vertices=[3, 1], colors=[[0, 1, 1], [2]])
+SETS = {"mixed": MIXED, "plain": PLAIN, "edgeless": EDGELESS}
+
+
+# ---- plain PyG -----------------------------------------------------------------------------------
+
+
+class PlainGNN(nn.Module):
+    """One model as PyG users write it; columns of the representation: last layer first, as in the package."""
+
+    def __init__(self, kind: str, readout: str, inputs: int, jumping: bool, degrees: Tensor) -> None:
+        super().__init__()
+        widths = [inputs] + [HIDDEN] * LAYERS
+        self.convolutions = nn.ModuleList(self._layer(kind, width, degrees) for width in widths[:-1])
+        self.norms = nn.ModuleList(nn.BatchNorm1d(HIDDEN) for _ in range(LAYERS))
+        self.pool, self.jumping = POOLS[readout], jumping
+        self.head = nn.Linear(sum(widths) if jumping else HIDDEN, CLASSES)
+
+    @staticmethod
+    def _layer(kind: str, width: int, degrees: Tensor) -> nn.Module:
+        if kind == "gin":
+            parts = nn.Linear(width, HIDDEN), nn.BatchNorm1d(HIDDEN), nn.ReLU(), nn.Linear(HIDDEN, HIDDEN)
+            return GINConv(nn.Sequential(*parts), train_eps=True)
+        if kind == "gcn":
+            return GCNConv(width, HIDDEN)
+        scalers = ["identity", "amplification", "attenuation"]
+        return PNAConv(width, HIDDEN, ["mean", "min", "max", "std"], scalers, deg=degrees, towers=1)
+
+    def forward(self, batch: Any) -> Tensor:
+        found = [batch.x]
+        for convolution, norm in zip(self.convolutions, self.norms, strict=True):
+            found.append(torch.relu(norm(convolution(found[-1], batch.edge_index))))
+        pooled = [self.pool(h, batch.batch, size=batch.num_graphs) for h in found]
+        return self.head(torch.cat(pooled[::-1], 1) if self.jumping else pooled[-1])
+
+
+def names_of(kind: str) -> list[tuple[str, str]]:
+    """The parameters and running averages of a model of ours beside those of the plain one."""
+    norm = [("scale", "weight"), ("shift", "bias"), ("running_mean", "running_mean"), ("running_var", "running_var")]
+    linear = [("weight", "weight"), ("bias", "bias")]
+    inside = {
+        "gin": [("first", "nn.0", linear), ("between", "nn.1", norm), ("second", "nn.3", linear)],
+        "gcn": [("linear", "lin", linear[:1]), ("linear", "", linear[1:])],
+        "pna": [("before", "pre_nns.0.0", linear), ("after", "post_nns.0.0", linear), ("last", "lin", linear)],
+    }[kind]
+    found = [(f"head.first.{a}", f"head.{b}") for a, b in linear]
+    for layer in range(LAYERS):
+        ours, theirs = f"representation.encoder.layers.{layer}", f"convolutions.{layer}"
+        found += [(f"representation.encoder.norms.{layer}.{a}", f"norms.{layer}.{b}") for a, b in norm]
+        found += [
+            (f"{ours}.{x}.{a}", f"{theirs}.{y}.{b}".replace("..", ".")) for x, y, pairs in inside for a, b in pairs
+        ]
+        found += [(f"{ours}.eps", f"{theirs}.eps")] if kind == "gin" else []
+    return found
+
+
+def tensors(module: nn.Module) -> dict[str, Tensor]:
+    return dict(module.named_parameters()) | dict(module.named_buffers())
+
+
+def aligned(ours: Tensor, theirs: Tensor) -> Tensor:
+    """One model's tensor in the shape of PyG: matrices transposed, without rows that only other models read."""
+    return ours[: theirs.shape[1]].T if theirs.dim() == 2 else ours.reshape(theirs.shape)
+
+
+def pyg_batch(graphs: GraphSet, inputs: int) -> Any:
+    data = []
+    for place, item in enumerate(graphs.to_pyg()):
+        n = int(graphs.sizes[place])
+        x = torch.ones(n, 1) if graphs.colors is None else item.x
+        assert x.shape == (n, inputs)
+        data.append(Data(x=x.double(), edge_index=item.edge_index, num_nodes=n))
+    return Batch.from_data_list(data)
+
+
+def stack(kind: str, readout: str, graphs: GraphSet, jumping: list[bool], seed: int = 0) -> tuple[GNNShape, GraphModel]:
+    inputs = max(len(graphs.palette), 1)
+    shape = GNNShape(kind, readout, False, inputs, CLASSES, HIDDEN, LAYERS, Recipe(averages="torch"))
+    model = shape.build(jumping)
+    initialize(model, [seed + place for place in range(len(jumping))])
+    noise = torch.Generator().manual_seed(seed)
+    with torch.no_grad():
+        for parameter in model.parameters():  # also those that start at 0 or 1
+            parameter += 0.2 * torch.rand(parameter.shape, generator=noise)
+    model.representation.encoder.learn_degrees(float(np.log(graphs.degrees + 1).mean()))
+    return shape, model.double()
+
+
+def plain_like(model: GraphModel, place: int, kind: str, readout: str, graphs: GraphSet, jumping: bool) -> PlainGNN:
+    histogram = torch.bincount(torch.from_numpy(graphs.degrees))
+    plain = PlainGNN(kind, readout, max(len(graphs.palette), 1), jumping, histogram).double()
+    ours, theirs = tensors(model), tensors(plain)
+    with torch.no_grad():
+        for our, their in names_of(kind):
+            theirs[their].copy_(aligned(ours[our][place], theirs[their]))
+    return plain
+
+
+Build = Callable[[GNNShape, GraphSet], Structure]
+
+
+def merged(shape: GNNShape, graphs: GraphSet) -> Structure:
+    return shape.structure(graphs, palette_of(graphs))
+
+
+def merged_padded(shape: GNNShape, graphs: GraphSet) -> Structure:
+    """As on a GPU: adjacency matrices above the classes."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(graph_classes, "graph_batch", lambda g, m, r, e, d: PaddedGraphs.of(g, m, r, e))
+        return shape.structure(graphs, palette_of(graphs))
+
+
+def rows_flat(shape: GNNShape, graphs: GraphSet) -> Structure:
+    return structure_of(shape.batch(graphs, palette_of(graphs)).rows(), shape.layers)
+
+
+def rows_padded(shape: GNNShape, graphs: GraphSet) -> Structure:
+    batch = PaddedGraphs.of(graphs, shape.marks(graphs, palette_of(graphs)), shape.readout, shape.kind == "pna")
+    return structure_of(batch.rows(), shape.layers)
+
+
+BUILDS: dict[str, Build] = {f.__name__: f for f in (merged, merged_padded, rows_flat, rows_padded)}
+
+
+def vertices_of(rows: Rows) -> np.ndarray[Any, Any]:
+    """The rows that are vertices, and do not only fill up."""
+    return np.arange(len(rows.mark)) if rows.weight is None else np.flatnonzero(rows.weight.numpy())
+
+
+def palette_of(graphs: GraphSet) -> Any:
+    return None if graphs.colors is None else graphs.palette
+
+
+def assert_equals_plain(kind: str, readout: str, graphs: GraphSet, structure: Structure, model: GraphModel) -> None:
+    """Forward and gradient in train mode, running averages, forward in eval mode: every model of the stack."""
+    y = torch.arange(len(graphs)) % CLASSES
+    jumping = [bool(columns.all()) and model.representation.jumping for columns in model.columns]
+    plains = [plain_like(model, place, kind, readout, graphs, on).train() for place, on in enumerate(jumping)]
+    batch = pyg_batch(graphs, max(len(graphs.palette), 1))
+    logits = model.train()(structure)
+    sum(nn.functional.cross_entropy(each, y) for each in logits).backward()
+    ours = tensors(model)
+    for place, plain in enumerate(plains):
+        found, theirs = plain(batch), tensors(plain)
+        assert torch.allclose(logits[place], found, atol=1e-5)
+        nn.functional.cross_entropy(found, y).backward()
+        for our, their in names_of(kind):
+            assert torch.allclose(aligned(ours[our][place], theirs[their]), theirs[their], atol=1e-5), our
+            if theirs[their].requires_grad and ours[our].requires_grad:  # a bias below batch norm is not trained
+                gradient = aligned(ours[our].grad[place], theirs[their])
+                assert torch.allclose(gradient, theirs[their].grad, atol=1e-5), our
+        assert torch.allclose(model.eval()(structure)[place], plain.eval()(batch), atol=1e-5)
+
+
+# ---- equal to plain PyG --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("build", list(BUILDS.values()), ids=list(BUILDS))
+@pytest.mark.parametrize(("kind", "readout"), list(product(KINDS, POOLS)))
+def test_every_way_to_build_equals_plain_pyg(kind: str, readout: str, build: Build) -> None:
+    for name, graphs in SETS.items():
+        shape, model = stack(kind, readout, graphs, [True, False], seed=len(name))
+        structure = doubled(build(shape, graphs))
+        if kind == "pna" and name == "edgeless":  # PyG divides by the mean log degree, which is 0 here
+            assert model(structure).isfinite().all()
+        else:
+            assert_equals_plain(kind, readout, graphs, structure, model)
+
+
+@pytest.mark.parametrize("layout", [FlatGraphs, PaddedGraphs])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_mini_batch_equals_plain_pyg_on_the_same_graphs(kind: str, layout: Any) -> None:
+    numbers = [4, 1, 2, 5]
+    for readout in POOLS:
+        shape, model = stack(kind, readout, MIXED, [False])
+        batch = layout.of(MIXED, shape.marks(MIXED, MIXED.palette), readout, kind == "pna")
+        structure = doubled(structure_of(batch.rows(torch.tensor(numbers)), LAYERS))
+        some = MIXED[numbers]
+        model.representation.encoder.learn_degrees(float(np.log(some.degrees + 1).mean()))
+        assert_equals_plain(kind, readout, some, structure, model)
+
+
+@pytest.mark.parametrize("wide", [True, False])
+def test_extremes_over_hubs_equal_plain_pyg(wide: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Lists of very different lengths are not filled up, which must not show."""
+    monkeypatch.setattr("anysize.nn.rows.graph_batch.WIDE", 100 if wide else 2)
+    star = GraphSet.from_edges([[(0, i) for i in range(1, 30)] + [(1, 2), (2, 3)], [(0, 1)]], n_vertices=[31, 2])
+    assert (slots_of(star.indptr, star.indices.astype(np.int64)) is None) != wide
+    for build in (merged, rows_flat):
+        shape, model = stack("pna", "max", star, [True])
+        assert_equals_plain("pna", "max", star, doubled(build(shape, star)), model)
+
+
+def test_extremes_have_the_gradient_of_plain_torch() -> None:
+    """Rows that look at nobody, at one, at equals: the numbers are checked against differences."""
+    h = torch.randn(2, 6, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    first, index = torch.tensor([0, 2, 2, 5, 6]), torch.tensor([1, 3, 0, 2, 5, 4])
+    slots = slots_of(first.numpy(), index.numpy(), wide=True)
+    assert slots is not None
+    ways = [Lists.of(index, first), Slots(torch.from_numpy(slots.T.copy()), (first.diff() > 0).double())]
+    found = [torch.cat(way.extremes(h)) for way in ways]
+    assert torch.equal(found[0], found[1])
+    assert (found[0][:, 1] == 0).all()
+    for way in ways:
+        assert torch.autograd.gradcheck(way.extremes, (h,))
+    equal = torch.ones(1, 3, 2, requires_grad=True)
+    for sign, way in product((1.0, -1.0), (Lists.of(torch.arange(3), torch.tensor([0, 3])),)):
+        (gradient,) = torch.autograd.grad(sign * way(equal).sum(), equal)
+        assert torch.allclose(gradient, torch.full_like(equal, sign / 3))
+
+
+# ---- what a representation must do ---------------------------------------------------------------
+
+
+def shuffled(graphs: GraphSet, seed: int) -> GraphSet:
+    """The same graphs with their vertices in another order."""
+    rng = np.random.default_rng(seed)
+    edges, colors = [], []
+    for place, n in enumerate(graphs.sizes):
+        order = rng.permutation(n)
+        edges.append(order[graphs.edges(place)])
+        names = np.empty(n, object)
+        names[order] = graphs.color_names(place)
+        colors.append(names.tolist())
+    return GraphSet.from_edges(edges, n_vertices=graphs.sizes.tolist(), colors=colors)
+
+
+@pytest.mark.parametrize(("kind", "readout"), list(product(KINDS, POOLS)))
+def test_the_order_of_vertices_does_not_matter(kind: str, readout: str) -> None:
+    shape, model = stack(kind, readout, MIXED, [True])
+    model.eval()
+    before, after = (model(doubled(merged(shape, graphs))) for graphs in (MIXED, shuffled(MIXED, 3)))
+    assert torch.allclose(before, after, atol=1e-9)
+
+
+@pytest.mark.parametrize("layout", [FlatGraphs, PaddedGraphs])
+def test_readouts_of_graphs_of_different_sizes(layout: Any) -> None:
+    rng = np.random.default_rng(5)
+    h = rng.normal(size=(2, int(MIXED.sizes.sum()), 3)) - 2.0  # below zero: a row that fills up must not win
+    for readout, reduce in (("sum", np.sum), ("mean", np.mean), ("max", np.max)):
+        rows = doubled(layout.of(MIXED, Marks.read(MIXED, MIXED.palette), readout, False).rows())
+        full = np.full((2, len(rows.mark), 3), 7.0)
+        full[:, vertices_of(rows)] = h
+        expected = [reduce(h[:, a:b], axis=1) for a, b in zip(MIXED.first[:-1], MIXED.first[1:], strict=True)]
+        assert np.allclose(rows.readout(torch.from_numpy(full)).numpy(), np.stack(expected, 1))
+
+
+def test_colors_that_training_never_saw_have_no_features() -> None:
+    marks = Marks.read(MIXED, (0, 1))
+    assert marks.features[marks.of][MIXED.colors == 2].sum() == 0
+    assert (marks.features[marks.of].sum(1) == (MIXED.colors < 2)).all()
+    with pytest.raises(ValueError, match=r"trained on plain graphs and got colored ones; call without_colors\(\)"):
+        Marks.read(MIXED, None)
+    with pytest.raises(ValueError, match="trained on colored graphs and got plain ones"):
+        Marks.read(PLAIN, (0, 1))
+
+
+def test_alike_vertices_share_rows_and_nothing_else_changes() -> None:
+    """Regular graphs have one class of vertices however many layers there are."""
+    rings = GraphSet.from_edges([[(i, (i + 1) % n) for i in range(n)] for n in (5, 8)])
+    shape, model = stack("gin", "sum", rings, [True])
+    structure = merged(shape, rings)
+    assert [len(level.degree) for level in structure.levels] == [1] * LAYERS
+    assert [float(level.weight.sum()) for level in structure.levels] == [13.0] * LAYERS
+    whole = whole_structure(rings, shape.marks(rings, None), LAYERS, "sum", merge=False)
+    assert [len(level.degree) for level in whole.levels] == [13] * LAYERS
+    assert torch.allclose(model(doubled(structure)), model(doubled(whole)))
+
+
+def test_a_device_other_than_the_cpu_gets_full_matrices_for_small_or_dense_graphs() -> None:
+    marks = Marks.read(PLAIN, None)
+    assert isinstance(graph_batch(PLAIN, marks, "sum", device="cuda"), PaddedGraphs)
+    assert isinstance(graph_batch(PLAIN, marks, "sum", device="cpu"), FlatGraphs)
+    path = GraphSet.from_edges([[(i, i + 1) for i in range(200)]])
+    assert isinstance(graph_batch(path, Marks.read(path, None), "sum", device="cuda"), FlatGraphs)
+    with pytest.raises(ValueError, match="a readout is one of sum, mean, max; got 'median'"):
+        graph_batch(PLAIN, marks, "median")  # type: ignore[arg-type]
+
+
+# ---- relational pooling --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("layout", [FlatGraphs, PaddedGraphs])
+def test_identities_are_positions_in_an_order_of_each_graph(layout: Any) -> None:
+    graphs = random_graphs((23, 4, 1, 10), 0.3, None, 2)
+    rows = layout.of(graphs, Marks.read(graphs, None), "sum", False).rows()
+    there = vertices_of(rows)
+    drawn = [drawn_identities(rows, 3, step).numpy()[:, there] for step in (1, 1, 2)]
+    fixed = fixed_identities(rows, 4).numpy()[:, there]
+    assert np.array_equal(drawn[0], drawn[1])
+    assert not np.array_equal(drawn[0], drawn[2])
+    for copy in (*drawn[0], *fixed):
+        for place, n in enumerate(graphs.sizes):
+            own = copy[graphs.first[place] : graphs.first[place + 1]]
+            assert sorted(own.tolist()) == sorted(i % 10 for i in range(n))
+    other = FlatGraphs.of(graphs, Marks.read(graphs, None), "sum", False).rows()
+    assert np.array_equal(drawn[0], drawn_identities(other, 3, 1).numpy())  # both layouts draw alike
+    alone = layout.of(graphs[3], Marks.read(graphs[3], None), "sum", False).rows()
+    ours = fixed_identities(alone, 4).numpy()[:, vertices_of(alone)]
+    assert np.array_equal(ours, fixed[:, graphs.first[3] :])  # whatever other graphs are there
+
+
+def rp_shape(graphs: GraphSet, readout: str, permutations: int, kind: str = "gin") -> GNNShape:
+    recipe = Recipe(test_permutations=permutations)
+    return GNNShape(kind, readout, True, max(len(graphs.palette), 1), CLASSES, HIDDEN, 2, recipe)
+
+
+@pytest.mark.parametrize("layout", [FlatGraphs, PaddedGraphs])
+@pytest.mark.parametrize(("kind", "readout"), list(product(KINDS, POOLS)))
+def test_relational_pooling_equals_the_same_model_copy_by_copy(kind: str, readout: str, layout: Any) -> None:
+    """All copies at once, with shared lowest rows, against whole graphs whose colors name (color, identity)."""
+    shape = rp_shape(MIXED, readout, 3, kind)
+    model = shape.build([True]).double()
+    initialize(model, [4])
+    model.eval()
+    rows = layout.of(MIXED, shape.marks(MIXED, MIXED.palette), readout, kind == "pna").rows()
+    identities = drawn_identities(rows, 3, 7)
+    found = model.represent(doubled(structure_of(rows, 2, identities)))
+    expected = []
+    for copy in identities[:, vertices_of(rows)].numpy():
+        names = np.asarray(MIXED.colors, np.int64) * 10 + copy
+        dressed = [names[a:b].tolist() for a, b in zip(MIXED.first[:-1], MIXED.first[1:], strict=True)]
+        edges = [MIXED.edges(place) for place in range(len(MIXED))]
+        both = GraphSet.from_edges(edges, n_vertices=MIXED.sizes.tolist(), colors=dressed)
+        plain = doubled(merged(replace(shape, relational=False), both))
+        pairs = torch.tensor([[*np.eye(3)[name // 10], *np.eye(10)[name % 10]] for name in both.palette])
+        expected.append(model.represent(replace(plain, features=plain.features @ pairs)))
+    assert torch.allclose(found, torch.stack(expected).mean(0), atol=1e-9)
+
+
+def test_the_order_of_vertices_matters_less_the_more_permutations_are_averaged() -> None:
+    graphs = random_graphs((12, 9), 0.4, 2, 3)
+    model = rp_shape(graphs, "sum", 1).build([False])
+    initialize(model, [0])
+    model.eval()
+
+    def spread(permutations: int) -> float:
+        shape = rp_shape(graphs, "sum", permutations)
+        with torch.no_grad():
+            found = [model(shape.structure(shuffled(graphs, seed), graphs.palette)) for seed in range(12)]
+        return float(torch.stack(found).std(0).mean())
+
+    few, many = spread(4), spread(256)
+    assert few > 1e-3  # identities do tell vertices apart
+    assert 0.05 * few < many < 0.3 * few  # 1 / 8 where the error falls as one over the square root
+
+
+def test_relational_pooling_averages_within_its_stated_error() -> None:
+    """Two halves of many permutations agree within four standard errors of their difference."""
+    graphs = random_graphs((12,), 0.4, 2, 6)
+    shape = rp_shape(graphs, "mean", 1)
+    model = shape.build([True])
+    initialize(model, [1])
+    model.eval()
+    rows = shape.batch(graphs, graphs.palette).rows()
+    with torch.no_grad():
+        drawn = [model(structure_of(rows, 2, drawn_identities(rows, 1, step)))[0, 0] for step in range(200)]
+        other = shape.batch(shuffled(graphs, 9), graphs.palette).rows()
+        again = [model(structure_of(other, 2, drawn_identities(other, 1, 1000 + s)))[0, 0] for s in range(200)]
+    one, two = torch.stack(drawn), torch.stack(again)
+    error = torch.sqrt((one.var(0) + two.var(0)) / 200)
+    assert ((one.mean(0) - two.mean(0)).abs() < 4 * error).all()
+    assert (error > 0).all()

@@ -1,0 +1,262 @@
+"""Patterns and their recolored twins: one batch, the same topology, the same identities, uniform colors."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations as orders
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from nn.helpers import (
+    Union,
+    batch_of,
+    doubled,
+    learn_degrees,
+    lively,
+    plain_copy,
+    random_columns,
+    same_averages,
+    same_gradients,
+)  # fmt: skip
+from scipy.sparse import csr_array, random_array
+from scipy.stats import chi2
+from torch import Tensor
+
+from anysize.counting.columns import Columns
+from anysize.nn.gamma import GammaGNN, GammaRP, read
+from anysize.nn.layers import BatchNorm
+from anysize.nn.rows import lookup
+from anysize.nn.rows.recolored_pairs import RecoloredPairs
+from anysize.nn.rows.structure import Dense, Sparse
+from anysize.nn.rows.universe import colored_universe, identified_universe
+
+GRAPHS, HIDDEN = 6, 5
+
+
+def densities_of(columns: Columns, seed: int = 0) -> csr_array:
+    """Whole eighths, which single precision holds exactly."""
+    found = csr_array(random_array((GRAPHS, len(columns)), density=0.4, random_state=seed))
+    found.data = np.round(found.data * 8) / 8
+    return found
+
+
+def drawn_marks(columns: Columns, step: int, permutations: int | None = None, **given: Any) -> Any:
+    """(sides, copies, patterns, k) colors, and identities (copies, patterns, k) where there are some."""
+    batch = batch_of(columns)
+    twins = RecoloredPairs.of(batch, densities_of(columns), 1, permutations, universal=False, **given)
+    own = twins.draw(step).structure.levels[0].own
+    marks = own.view(twins.sides, twins.copies, *batch.colors.shape).numpy()
+    if permutations is None:
+        return marks, None
+    colors, identities = np.divmod(marks, batch.k)
+    assert (identities == identities[:1]).all(), "F and H carry the same identities"
+    return colors, identities[0]
+
+
+def both_sides(columns: Columns, colors: np.ndarray, identities: np.ndarray | None) -> tuple[Union, Union]:
+    """F and H for PyG, from the marks of a draw."""
+    plain = Union(columns, per_pattern=identities)
+    twin = Union(columns, colors[1, 0], per_pattern=identities)
+    return plain, twin
+
+
+WAYS = [("gin", None, True), ("gin", 4, True), ("gin", None, False), ("gin", 4, False)]  # GIN alone has universal rows
+WAYS += [("gcn", None, False), ("gcn", 2, False), ("pna", None, False), ("pna", 2, False)]
+
+
+@pytest.mark.parametrize("layers", [1, 2])
+@pytest.mark.parametrize(("kind", "permutations", "universal"), WAYS)
+def test_a_draw_is_one_batch_of_both_sides(kind: str, permutations: int | None, layers: int, universal: bool) -> None:
+    """Graphs, differences, running averages and gradients are those of PyG on F and H together."""
+    columns = random_columns((1, 2, 4), 8, 3, seed=2)
+    batch, densities = batch_of(columns), densities_of(columns)
+    colors, identities = drawn_marks(columns, 7, permutations)
+    f, h = both_sides(columns, colors, identities)
+    inputs = f.x.shape[1]
+    make = GammaGNN if permutations is None else GammaRP
+    stack = lively(make(2, inputs, HIDDEN, layers, kind), [1, 2])
+    learn_degrees(stack.encoder, f.degrees)
+    plains = [plain_copy(stack, inputs, model, f.degrees) for model in range(2)]
+    twins = RecoloredPairs.of(batch, densities, layers, permutations, universal=universal, by_degree=kind == "gcn")
+    drawn = doubled(twins.draw(7))
+    rows = stack.encode(drawn.structure)
+    graphs, moved = read(rows, drawn.structure.readouts), read(rows, drawn.differences)
+    outer = [
+        torch.randn(t.shape, generator=torch.Generator().manual_seed(3), dtype=torch.float64) for t in (graphs, moved)
+    ]
+    ((graphs * outer[0]).sum() + (moved * outer[1]).sum()).backward()
+    full = torch.from_numpy(densities.toarray())
+    for model, plain in enumerate(plains):
+        both = f + h
+        levels = [both.read(level) for level in reversed(plain(both.x, both.edges))]
+        found = torch.cat(levels, dim=1)
+        of_f, of_h = found[: len(columns)], found[len(columns) :]
+        torch.testing.assert_close(graphs[model], full @ of_f, rtol=1e-9, atol=1e-9)
+        torch.testing.assert_close(moved[model], of_f - of_h, rtol=1e-9, atol=1e-9)
+        ((full @ of_f * outer[0][model]).sum() + ((of_f - of_h) * outer[1][model]).sum()).backward()
+        same_gradients(stack, plain, model)
+        same_averages(stack, plain, model)
+
+
+@pytest.mark.parametrize("permutations", [None, 4])
+@pytest.mark.parametrize("layers", [1, 2])
+def test_universal_rows_and_own_rows_are_the_same(permutations: int | None, layers: int) -> None:
+    columns = random_columns((3, 5), 20, 4, seed=1)
+    batch, densities = batch_of(columns), densities_of(columns)
+    inputs = 4 if permutations is None else 9
+    make = GammaGNN if permutations is None else GammaRP
+    results = []
+    for universal in (True, False):
+        stack = lively(make(2, inputs, HIDDEN, layers), [1, 2])
+        twins = RecoloredPairs.of(batch, densities, layers, permutations, universal=universal)
+        assert (twins.universe is not None) == universal
+        drawn = doubled(twins.draw(4))
+        rows = stack.encode(drawn.structure)
+        states = [part.running_var for part in stack.modules() if isinstance(part, BatchNorm)]
+        results.append([read(rows, drawn.structure.readouts), read(rows, drawn.differences), *states])
+    for one, other in zip(*results, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("cells", [0, 10**9])
+@pytest.mark.parametrize("permutations", [None, 4])
+@pytest.mark.parametrize(("universal", "layers"), [(True, 1), (True, 2), (True, 3), (False, 1), (False, 3)])
+def test_rows_read_by_a_matrix_are_the_same(
+    monkeypatch: pytest.MonkeyPatch, cells: int, permutations: int | None, universal: bool, layers: int
+) -> None:
+    """What a GPU does, full matrices and sparse ones: values, gradients and averages of batch norm."""
+    monkeypatch.setattr(lookup, "DENSE_CELLS", cells)
+    columns = random_columns((1, 3, 5), 20, 4, seed=2)
+    twins = RecoloredPairs.of(batch_of(columns), densities_of(columns), layers, permutations, universal=universal)
+    results = []
+    for by_matrix in (False, True):
+        stack = lively(
+            (GammaGNN if permutations is None else GammaRP)(2, twins._features.shape[1], HIDDEN, layers), [1, 2]
+        )
+        drawn = doubled(replace(twins, by_matrix=by_matrix).draw(7))
+        kinds = {type(level.both) for level in drawn.structure.levels[int(universal) : 1 + int(universal)]}
+        assert kinds <= ({Dense if cells else Sparse} if by_matrix else {type(None)})
+        rows = stack.encode(drawn.structure)
+        found = [read(rows, drawn.structure.readouts), read(rows, drawn.differences)]
+        sum((part**2).sum() for part in found).backward()
+        states = [part.running_var for part in stack.modules() if isinstance(part, BatchNorm)]
+        results.append([*found, *states, *(own.grad for own in stack.parameters() if own.requires_grad)])
+    for one, other in zip(*results, strict=True):
+        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
+
+
+def test_products_by_model_are_the_products() -> None:
+    matrix = csr_array(random_array((30, 20), density=0.2, random_state=1))
+    sums, source = Sparse.of(matrix), torch.Generator().manual_seed(0)
+    h, outer = torch.randn(3, 20, 4, generator=source), torch.randn(3, 30, 4, generator=source)
+    results = []
+    for product in (sums, sums.by_model):
+        own = h.clone().requires_grad_()
+        found = product(own)
+        found.backward(outer)
+        results.append((found, own.grad))
+    for one, other in zip(*results, strict=True):
+        torch.testing.assert_close(one, other)
+
+
+def test_mini_batches_read_the_same_graphs() -> None:
+    columns = random_columns((3, 4), 10, 3)
+    items = torch.tensor([4, 1])
+    for permutations, universal in ((None, True), (2, True), (None, False)):
+        twins = RecoloredPairs.of(batch_of(columns), densities_of(columns), 2, permutations, universal=universal)
+        stack = lively((GammaGNN if permutations is None else GammaRP)(1, twins._features.shape[1], HIDDEN, 2), [0])
+        drawn = doubled(twins.draw(1))
+        rows = stack.encode(drawn.structure)
+        whole = read(rows, drawn.structure.readouts)
+        part = read(rows, [readout.rows(items) for readout in drawn.structure.readouts])
+        torch.testing.assert_close(part, whole[:, items])
+
+
+def test_f_keeps_its_colors_and_h_has_uniform_ones() -> None:
+    columns = random_columns((5,), 40, 4)
+    twin_colors = []
+    for step in range(50):
+        colors, _ = drawn_marks(columns, step)
+        assert np.array_equal(colors[0, 0], batch_of(columns).colors)
+        twin_colors.append(colors[1, 0])
+    h = np.stack(twin_colors)
+    expected = h.size / 4
+    assert chi2.sf(((np.bincount(h.reshape(-1), minlength=4) - expected) ** 2 / expected).sum(), 3) > 1e-3
+    flat = h.reshape(50, -1).astype(float)
+    assert abs(np.corrcoef(flat[:-1].reshape(-1), flat[1:].reshape(-1))[0, 1]) < 0.05  # steps differ
+    pairs = np.bincount(h[..., 0].reshape(-1) * 4 + h[..., 1].reshape(-1), minlength=16)
+    assert chi2.sf(((pairs - pairs.mean()) ** 2 / pairs.mean()).sum(), 15) > 1e-3  # neighbors too
+
+
+def test_identities_are_uniform_permutations_of_every_pattern_in_every_step() -> None:
+    columns = random_columns((3,), 200, 2)
+    seen: dict[tuple[int, ...], int] = dict.fromkeys(orders(range(3)), 0)
+    for step in range(10):
+        _, identities = drawn_marks(columns, step, permutations=2)
+        assert not np.array_equal(identities[0], identities[1])
+        for row in identities.reshape(-1, 3):
+            seen[tuple(row.tolist())] += 1
+    amounts = np.array(list(seen.values()))
+    assert chi2.sf(((amounts - amounts.mean()) ** 2 / amounts.mean()).sum(), 5) > 1e-3
+
+
+def test_as_many_permutations_as_there_are_means_all_of_them() -> None:
+    columns = random_columns((3,), 4, 2)
+    for permutations in (6, 100):
+        _, identities = drawn_marks(columns, 1, permutations)
+        for pattern in range(4):
+            assert sorted(map(tuple, identities[:, pattern].tolist())) == list(orders(range(3)))
+
+
+@pytest.mark.parametrize("permutations", [None, 3])
+def test_one_color_makes_no_difference_at_all(permutations: int | None) -> None:
+    columns = random_columns((4,), 10, 1)
+    twins = RecoloredPairs.of(batch_of(columns), densities_of(columns), 2, permutations)
+    inputs = 1 if permutations is None else 5
+    stack = lively((GammaGNN if permutations is None else GammaRP)(2, inputs, HIDDEN, 2), [1, 2])
+    drawn = doubled(twins.draw(3))
+    moved = read(stack.encode(drawn.structure), drawn.differences)
+    assert moved.shape[:2] == (2, 10)
+    torch.testing.assert_close(moved, torch.zeros_like(moved), rtol=0, atol=1e-12)
+
+
+def test_without_recoloring_there_are_no_differences_and_only_identities_are_drawn() -> None:
+    columns = random_columns((4,), 10, 3)
+    twins = RecoloredPairs.of(batch_of(columns), densities_of(columns), 1, 3, recolor=False)
+    drawn = twins.draw(1)
+    assert drawn.differences == ()
+    assert drawn.structure.levels[0].weight.sum() == 10 * 4 * 3
+    full = densities_of(columns).toarray()
+    counts: Tensor = drawn.structure.readouts[0](drawn.structure.features[None])[0]
+    sizes = batch_of(columns).present.sum(1)
+    np.testing.assert_allclose(counts[:, 3:].sum(1), full @ sizes, rtol=1e-5)
+
+
+def test_steps_differ_and_repeat() -> None:
+    columns = random_columns((4,), 10, 3)
+    first, again, other = (drawn_marks(columns, step)[0] for step in (3, 3, 4))
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+    assert not np.array_equal(first, drawn_marks(columns, 3, seed=1)[0])
+
+
+@pytest.mark.parametrize(("colors", "k"), [(2, 3), (3, 4), (1, 5)])
+def test_universes_hold_every_class_once(colors: int, k: int) -> None:
+    plain, identified = colored_universe(colors, k), identified_universe(colors, k)
+    assert plain is not None
+    assert identified is not None
+    for universe, alone in ((plain, False), (identified, False), (colored_universe(colors, k, True), True)):
+        assert universe is not None
+        full: Tensor = universe.near(torch.eye(len(universe.digit) - 1)[None])[0]
+        rows = torch.cat([universe.own[:, None].float(), full], dim=1)
+        assert len(rows.unique(dim=0)) == len(universe)
+        assert torch.equal(full.sum(1), universe.degree)
+        assert (universe.degree.min() == 0) == alone
+        near = [[mark for mark, n in enumerate(row.int().tolist()) for _ in range(n)] for row in full]
+        nobody = len(universe.digit) - 1
+        padded = torch.tensor([row + [nobody] * (k - 1 - len(row)) for row in near])
+        assert torch.equal(universe.classes(universe.own, padded), torch.arange(len(universe)))
+    assert identified_universe(40, 7) is None
+    assert colored_universe(40, 7) is None

@@ -1,0 +1,119 @@
+"""Which colors can be exchanged: found where planted, kept apart where not, and one input of the model then."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import permutations
+
+import numpy as np
+import pytest
+
+import anysize as az
+from anysize.counting.columns import Columns
+from anysize.graphs.graphset import GraphSet
+from anysize.patterns.pattern import Pattern
+from anysize.tasks.catalog import TASKS
+from anysize.training.color_roles import _pattern_pairs, color_roles, united_by_role
+from anysize.training.fit_gamma import fit_gamma
+from anysize.training.settings import Recipe, Settings
+from anysize.training.vocabulary import Kind
+
+
+def planted(task: str, seed: int, k: int = 4) -> tuple[az.Counts, np.ndarray]:
+    train = TASKS[task].splits(seed).train
+    assert train.y is not None
+    return az.count(train, k), train.y
+
+
+@pytest.mark.parametrize("task", ["sbm-20", "sbm-20-30", "sbm-color", "sbm-color-400"])
+def test_colors_of_one_block_have_one_role(task: str) -> None:
+    found = []
+    for seed in range(6):
+        counts, y = planted(task, seed)
+        role = dict(zip(counts.palette, color_roles(counts, y).tolist(), strict=True))
+        assert role["red"] != role["green"], "blocks differ in every class, and both colors are common"
+        found.append(role["red"] == role["blue"] and role["green"] == role["yellow"])
+    assert sum(found) >= 5
+
+
+def test_colors_that_mean_something_are_kept_apart() -> None:
+    """Vertices of high degree are hubs and the others are leaves: nobody would exchange these."""
+    rng = np.random.default_rng(0)
+    edges, colors = [], []
+    for _ in range(60):
+        n = 12
+        pairs = [(i, j) for i in range(n) for j in range(i + 1, n) if rng.random() < (0.7 if j < 4 else 0.15)]
+        edges.append(pairs or [(0, 1)])
+        used = max(max(pair) for pair in edges[-1]) + 1
+        colors.append(["hub" if v < 4 else "leaf" for v in range(used)])
+    graphs = GraphSet.from_edges(edges, colors=colors)
+    assert color_roles(az.count(graphs, 3), np.zeros(60, np.int64)).tolist() == [0, 1]
+
+
+def test_without_evidence_colors_stay_apart() -> None:
+    graphs = GraphSet.from_edges([[(0, 1), (1, 2)]] * 2, colors=[["a", "b", "c"]] * 2)
+    assert color_roles(az.count(graphs, 3), np.array([0, 1])).tolist() == [0, 1, 2]
+    plain = az.count(graphs, 3, colors=False)
+    assert color_roles(plain, np.array([0, 1])).tolist() == []
+
+
+def test_pairs_are_counted_as_by_hand() -> None:
+    path = Pattern.of([(0, 1), (1, 2)], colors=["a", "b", "a"])
+    edges, whole = (part.toarray().reshape(2, 2) for part in _pattern_pairs(Columns.of([path])))
+    assert edges.tolist() == [[0, 2], [2, 0]]
+    assert whole.tolist() == [[2, 2], [2, 0]]
+
+
+def test_patterns_are_united_as_their_canonical_forms_are() -> None:
+    counts, _ = planted("sbm-20", 3, k=5)
+    columns = counts.columns
+    role = {"red": 0, "blue": 0, "green": 1, "yellow": 1}
+    united, kind = united_by_role(columns, role)
+    dressed = [
+        Pattern.of(list(p.edges), colors=[f"r{role[str(c)]}" for c in p.colors or ()]).name for p in columns.patterns
+    ]
+    assert len(united) == len(set(dressed))
+    for name in set(dressed):
+        kinds = {int(kind[place]) for place, other in enumerate(dressed) if other == name}
+        assert len(kinds) == 1
+    for place, p in enumerate(united.patterns):
+        own = Pattern.of(list(p.edges), colors=[f"r{role[str(c)]}" for c in p.colors or ()]).name
+        assert own == dressed[int(np.flatnonzero(kind == place)[0])]
+
+
+def test_a_united_pattern_is_numbered_alike_in_every_table() -> None:
+    """Relational pooling with few permutations sees numbers of vertices: they must not depend on the company."""
+    counts, _ = planted("sbm-20", 3, k=4)
+    role = {"red": 0, "blue": 0, "green": 1, "yellow": 1}
+
+    def arranged(part: az.Counts) -> set[tuple[int, ...]]:
+        united, _ = united_by_role(part.columns, role)
+        return {
+            (p.size, q, *[role[str(c)] for c in p.colors or ()])
+            for p, q in zip(united.patterns, united.place, strict=True)
+        }
+
+    whole = arranged(counts)
+    for graph in range(10):
+        own = counts[[graph]]
+        assert arranged(own.select(np.unique(own.matrix.indices)[::-1])) <= whole
+
+
+@pytest.mark.parametrize("kind", ["gnn", "rp"])
+def test_exchanging_colors_of_one_role_changes_nothing(kind: Kind) -> None:
+    splits = TASKS["sbm-20"].splits(1)
+    counts, y = az.count(splits.train, 4), splits.train.y
+    assert y is not None
+    roles = color_roles(counts, y)
+    role = dict(zip(counts.palette, roles.tolist(), strict=True))
+    assert role["red"] == role["blue"]
+    recipe = Recipe(roles=True, epochs=5)
+    stack = fit_gamma(kind, counts, y, [Settings(penalty=0.1)], recipe, classes=2)
+    swap = {"red": "blue", "blue": "red"}
+    order = [list(splits.train.palette).index(swap.get(str(name), name)) for name in splits.train.palette]
+    assert splits.train.colors is not None
+    renamed = replace(splits.train, colors=np.array(order, np.uint16)[splits.train.colors])
+    np.testing.assert_allclose(stack.logits(az.count(renamed, 4)), stack.logits(counts), atol=1e-5)
+    other = next(p for p in permutations(range(4)) if p[0] == 1 and p[1] == 0)
+    mixed = replace(splits.train, colors=np.array(other, np.uint16)[splits.train.colors])
+    assert not np.allclose(stack.logits(az.count(mixed, 4)), stack.logits(counts), atol=1e-3)

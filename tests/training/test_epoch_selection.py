@@ -1,0 +1,108 @@
+"""Which epoch is kept, against a reference that looks at whole curves."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from anysize.training.epoch_selection import EpochChoice
+
+MODELS, EPOCHS, GRAPHS = 40, 25, 12
+
+
+class Marked(nn.Module):
+    """A stack whose parameter and buffer say which epoch they are of."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.weight = nn.Parameter(torch.full((MODELS, 2, 1), -1.0))
+        self.register_buffer("average", torch.full((MODELS, 1), -1.0))
+
+    def mark(self, epoch: int) -> None:
+        with torch.no_grad():
+            self.weight.fill_(epoch)
+            self.average.fill_(epoch)
+
+
+def curves(seed: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Scores on a grid of few values, losses and penalties with many ties: (epochs, models)."""
+    source = np.random.default_rng(seed)
+    drift = np.linspace(0, 2, EPOCHS)[:, None] * source.integers(-1, 2, MODELS)
+    score = np.clip(np.round(GRAPHS - 3 + drift + source.normal(0, 1.2, (EPOCHS, MODELS))), 0, GRAPHS) / GRAPHS
+    loss, penalty = source.integers(1, 9, (2, EPOCHS, MODELS)) / 10
+    return score, loss, penalty
+
+
+def expected(score: np.ndarray, loss: np.ndarray, penalty: np.ndarray, rule: str, patience: int | None) -> int:
+    """The kept epoch of one model: -1 if there is none."""
+    keys = {"first": np.zeros_like(loss), "loss": loss, "penalty": penalty}[rule]
+    usable = [math.isfinite(value) for value in loss]
+    seen: list[int] = []
+    top = -1
+    for epoch in range(len(score)):
+        if usable[epoch]:
+            seen.append(epoch)
+            best = max(score[e] for e in seen)
+            top = min((e for e in seen if score[e] > best - 1e-6), key=lambda e: (keys[e], e))
+        if patience is not None and epoch - top >= patience:
+            break
+    if not seen or rule != "penalty":
+        return top
+    best = max(score[e] for e in seen)
+    near = [e for e in seen if score[e] > best - 1.5 / GRAPHS]
+    return min(near, key=lambda e: (keys[e], -score[e], e))
+
+
+def chosen(given: tuple[np.ndarray, ...], rule: Any, patience: int | None, grain: float) -> tuple[Marked, torch.Tensor]:
+    model = Marked()
+    choice = EpochChoice(model, MODELS, rule, grain, patience)
+    for epoch in range(EPOCHS):
+        model.mark(epoch)
+        rows = [torch.from_numpy(curve[epoch].astype(np.float32)) for curve in given]
+        choice.look(model, torch.tensor(epoch), *rows)
+    return model, choice.restore(model)
+
+
+@pytest.mark.parametrize("patience", [None, 1, 4, 10])
+@pytest.mark.parametrize("rule", ["first", "loss", "penalty"])
+@pytest.mark.parametrize("broken", [False, True])
+def test_rules_keep_the_epoch_of_the_reference(rule: str, patience: int | None, broken: bool) -> None:
+    for seed in range(5):
+        given = curves(seed)
+        if broken:
+            source = np.random.default_rng(seed)
+            given[1][source.random((EPOCHS, MODELS)) < 0.3] = np.nan
+            given[1][source.random((EPOCHS, MODELS)) < 0.1] = np.inf
+            given[1][:, 0] = np.nan  # a model that never comes to anything
+        model, epochs = chosen(given, rule, patience, 1 / GRAPHS)
+        wanted = [expected(*(curve[:, place] for curve in given), rule, patience) for place in range(MODELS)]
+        assert epochs.tolist() == wanted
+        assert (epochs[0] == -1) == broken
+        kept = [EPOCHS - 1 if epoch == -1 else epoch for epoch in wanted]  # nothing to restore: the last state
+        assert model.weight[:, 0, 0].tolist() == kept
+        assert model.weight[:, 1, 0].tolist() == kept
+        assert model.average[:, 0].tolist() == kept
+
+
+def test_without_a_grain_only_exact_ties_are_broken_by_penalty() -> None:
+    given = curves(3)
+    _, epochs = chosen(given, "penalty", None, 0.0)
+    for place, epoch in enumerate(epochs.tolist()):
+        score, _, penalty = (curve[:, place] for curve in given)
+        tied = np.flatnonzero(score == score.max())
+        assert epoch == tied[np.argmin(penalty[tied])]
+
+
+def test_ties_are_counted() -> None:
+    given = curves(0)
+    model = Marked()
+    choice = EpochChoice(model, MODELS, "first")
+    for epoch in range(EPOCHS):
+        rows = [torch.from_numpy(curve[epoch].astype(np.float32)) for curve in given]
+        choice.look(model, torch.tensor(epoch), *rows)
+    assert choice.ties.tolist() == (given[0] == given[0].max(axis=0)).sum(axis=0).tolist()
