@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from anysize import Counts, GraphSet
-from anysize.counting.planner import ENGINES, Features, choose_engines
+from anysize.counting.features import Features
+from anysize.counting.planner import ENGINES, choose_engines
 from benchmarks.checks import class_sums, color_sums, ours, same_classes
 from benchmarks.inputs import MissingData, erdos_renyi
 from benchmarks.rows import ROWS, Row

@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anysize import Counts, GraphSet, count
-from anysize.counting.planner import ENGINES, Features
+from anysize.counting.features import Features
+from anysize.counting.planner import ENGINES
 from benchmarks import prototypes
 from benchmarks.checks import WrongAnswer, ours
 from benchmarks.growth import Record

@@ -13,8 +13,9 @@ import pytest
 from counting.helpers import colored, gnp, identical
 
 import anysize as az
+from anysize.counting.features import Features
 from anysize.counting.memory import NEEDS, batches, fits, parse_memory, written
-from anysize.counting.planner import ENGINES, Features, choose_engines
+from anysize.counting.planner import ENGINES, choose_engines
 from anysize.executors.cluster import cluster
 from anysize.executors.local import LocalExecutor
 from anysize.graphs.graphset import GraphSet

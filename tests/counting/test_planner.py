@@ -8,7 +8,8 @@ import pytest
 from counting.helpers import colored, gnp
 
 import anysize as az
-from anysize.counting.planner import ENGINES, FEW, Features, choose_engines
+from anysize.counting.features import FEW, Features
+from anysize.counting.planner import ENGINES, choose_engines
 from anysize.graphs.graphset import GraphSet, empty_set
 
 

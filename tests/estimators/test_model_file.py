@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 import torch
 from learned import labeled
-from safetensors.numpy import load_model as tensors_of
+from safetensors.numpy import load as tensors_of
 
 import anysize as az
 from anysize import GraphClassifier, GraphSet, load_model

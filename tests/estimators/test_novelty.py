@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 import torch
 from learned import labeled
-from safetensors.numpy import load_model as tensors_of
+from safetensors.numpy import load as tensors_of
 from safetensors.numpy import save as tensors_as_bytes
 
 from anysize import Counts, GraphClassifier, GraphSet, count, load_model

@@ -15,8 +15,9 @@ from anysize.counting.columns import Columns, unite
 from anysize.counting.counts import Counts
 from anysize.counting.engines.table import CountTable, graph_title, merged
 from anysize.counting.engines.threads import Tick
+from anysize.counting.features import Features
 from anysize.counting.memory import batches, fits, parse_memory, too_large
-from anysize.counting.planner import EngineChoice, Features, choose_engines
+from anysize.counting.planner import EngineChoice, choose_engines
 from anysize.counting.sampling.tables import SAMPLED_SIZES, SampleSize, count_sampled, within_budget
 from anysize.graphs.graphset import GraphSet
 from anysize.patterns.pattern import catalog

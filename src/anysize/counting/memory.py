@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from anysize._typing import FloatArray
 from anysize.counting.engines.threads import Chunk
-from anysize.counting.planner import Features
+from anysize.counting.features import Features
 from anysize.patterns.pattern import catalog
 
 UNITS = {"": 1, "b": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
