@@ -64,7 +64,7 @@ def variance_of_risks(environments: EnvironmentBatch) -> Tensor:
 
     Examples:
         >>> logits = torch.tensor([[[0.0, 0.0], [0.0, 2.0]]])  # risks log 2 and log(1 + exp(-2))
-        >>> round(variance_of_risks(Environments(logits, torch.tensor([0, 1]), torch.tensor([0, 1]), 2)).item(), 4)
+        >>> round(variance_of_risks(EnvironmentBatch(logits, torch.tensor([0, 1]), torch.tensor([0, 1]), 2)).item(), 4)
         0.0802
     """
     mean = environments.mean(environments.risks)
