@@ -30,7 +30,7 @@ def read_graphs(path: str | os.PathLike[str], name: str | None = None) -> GraphS
         >>> import tempfile
         >>> folder = tempfile.TemporaryDirectory()
         >>> GraphSet.from_edges([(0, 1), (1, 2)], y=[1]).to_tu(folder.name, "PATHS")
-        >>> read(folder.name)
+        >>> read_graphs(folder.name)
         GraphSet(1 graph, 3 vertices, 2 edges, 1 class)
         >>> folder.cleanup()
     """
