@@ -17,7 +17,7 @@ PAPERS = {number: [task for task in entry.tasks if not task.extra] for number, e
 
 
 def test_every_published_number_has_its_place_in_a_table():
-    text = files("anysize.experiments").joinpath("published.json").read_text()
+    text = files("anysize.experiments.tables").joinpath("published.json").read_text()
     for number, entry in TABLES.items():
         printed = json.loads(text)[f"table{number}"]
         assert printed["metric"] == entry.metric
@@ -62,7 +62,7 @@ def test_the_numbers_are_those_that_were_read_off_the_paper(data_dir):
     if not source.is_file():
         pytest.skip(f"no {source} to compare with")
     assert json.loads(source.read_text()) == json.loads(
-        files("anysize.experiments").joinpath("published.json").read_text()
+        files("anysize.experiments.tables").joinpath("published.json").read_text()
     )
 
 

@@ -233,7 +233,7 @@ WRITER = """
 import sys
 sys.path.insert(0, sys.argv[2])
 from experiments.helpers import sweep
-from anysize.experiments.store import RecordStore
+from anysize.experiments.record_store import RecordStore
 store = RecordStore(sys.argv[1])
 done = store.keys()
 for record in sweep(("sbm-20",), configurations=30, runs=10):

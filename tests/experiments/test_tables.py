@@ -296,5 +296,5 @@ def test_every_task_and_method_of_the_package_has_its_place():
     assert {task.name: entry.metric for entry in TABLES.values() for task in entry.tasks} == {
         name: str(task.metric) for name, task in TASKS.items()
     }
-    methods = pytest.importorskip("anysize.methods").METHODS
+    methods = pytest.importorskip("anysize.methods.catalog").METHODS
     assert set(methods) <= {method.name for method in METHODS}

@@ -121,7 +121,7 @@ def run(
 
     >>> result = run("er-single", "gc-kernel", data=0, settings={"C": 1000, "k": 3})
     >>> result.summary("test")
-    Summary(mean=1.0, std=0.0, count=1)
+    ScoreSummary(mean=1.0, std=0.0, count=1)
     """
     began = time.perf_counter()
     if recipe not in RECIPES:

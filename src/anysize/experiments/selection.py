@@ -96,8 +96,8 @@ class ScoreSummary:
     def of(cls, values: Sequence[float]) -> ScoreSummary:
         """Of at least one number.
 
-        >>> Summary.of([0.5, 1.0])
-        Summary(mean=0.75, std=0.25, count=2)
+        >>> ScoreSummary.of([0.5, 1.0])
+        ScoreSummary(mean=0.75, std=0.25, count=2)
         """
         return cls(float(np.mean(values)), float(np.std(values)), len(values))
 

@@ -133,7 +133,7 @@ class _Lines:
 def line(progress: SweepProgress) -> str:
     """The progress as a sentence.
 
-    >>> line(Progress("training", 120.4, 3400, 754.0, ("gamma-gin on sbm-20",)))
+    >>> line(SweepProgress("training", 120.4, 3400, 754.0, ("gamma-gin on sbm-20",)))
     'training: 120 of 3,400 runs, about 12:34 left; now gamma-gin on sbm-20'
     """
     return f"{progress.what}: {amounts(progress)}, {left(progress)}{now(progress)}"

@@ -8,8 +8,8 @@ from anysize.experiments.tables.cells import Cell, printed
 def ours(cell: Cell) -> str:
     """Mean (deviation), or why there is none.
 
-    >>> from anysize.experiments.selection import Summary
-    >>> ours(Cell("run", Summary(0.987, 0.021, 10))), ours(Cell("not run"))
+    >>> from anysize.experiments.selection import ScoreSummary
+    >>> ours(Cell("run", ScoreSummary(0.987, 0.021, 10))), ours(Cell("not run"))
     ('0.99 (0.02)', 'not run')
     """
     if cell.summary is None:
@@ -29,8 +29,8 @@ def difference(cell: Cell) -> str:
     """Ours minus the published number, with its sign; empty if there is none.
 
     >>> from anysize.experiments.tables.published import Published
-    >>> from anysize.experiments.selection import Summary
-    >>> difference(Cell("run", Summary(0.95, 0.0, 10), Published(0.98, 0.02)))
+    >>> from anysize.experiments.selection import ScoreSummary
+    >>> difference(Cell("run", ScoreSummary(0.95, 0.0, 10), Published(0.98, 0.02)))
     '-0.03'
     """
     if cell.difference is None:
