@@ -14,21 +14,21 @@ small = az.Environment(sizes=(16, 20, 24), colors=[{"red": 0.9, "orange": 0.1}, 
 large = az.Environment(sizes=(40, 50), colors=[{"red": 0.1, "orange": 0.9}, {"blue": 0.1, "green": 0.9}])
 train = az.sample_graphs((mixing, apart), small, 120, seed=1)
 
-# Another fashion and larger groups: a shift that the Gamma models are made for.
-fashion = az.diagnose(train, az.sample_graphs((mixing, apart), large, 60, seed=2))
-print(fashion)
+# Larger graphs, and colors exchanged within each block: the shift that the Gamma models are made for.
+exchanged = az.diagnose(train, az.sample_graphs((mixing, apart), large, 60, seed=2))
+print(exchanged)
 
-# The same sizes and colors, but people know half as many others: no method promises anything about that.
+# The same sizes and colors, but half as many edges: no method handles that, and the report warns.
 other = az.BlockModel(within=(0.1, 0.1), between=0.1)
 rewired = az.diagnose(train, az.sample_graphs(other, small, 60, seed=3))
 
-# More of the same: nothing to report.
+# Graphs of the same distribution.
 same = az.diagnose(train, az.sample_graphs((mixing, apart), small, 60, seed=4))
 
 print()
-for name, found in (("fashion", fashion), ("rewired", rewired), ("same", same)):
-    shifts = [question.subject for question in found.findings.questions if question.found] or ["none"]
-    print(f"{name}: shifts of {', '.join(shifts)}; use {found.advice.call or 'nothing yet'}, {found.advice.trust}")
+for name, report in (("exchanged", exchanged), ("rewired", rewired), ("same", same)):
+    shifts = [question.subject for question in report.findings.questions if question.found] or ["nothing"]
+    print(f"{name}: shift of {', '.join(shifts)}; use {report.advice.call}; {len(report.advice.warnings)} warnings")
 
 with tempfile.TemporaryDirectory() as folder:
     page = Path(folder) / "diagnosis.html"

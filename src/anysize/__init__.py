@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from anysize.counting.counts import Counts
     from anysize.counting.stream import count_stream
     from anysize.counting.stream_reader import open_stream
-    from anysize.diagnosis import Diagnosis, diagnose
     from anysize.estimators.classifier import GraphClassifier
     from anysize.estimators.model_file import load_model
     from anysize.estimators.transformers import AttachDensities, SubgraphDensities
@@ -26,6 +25,7 @@ if TYPE_CHECKING:
     from anysize.io.read import read_graphs
     from anysize.methods.catalog import METHODS
     from anysize.patterns.pattern import Pattern, catalog
+    from anysize.shift import Diagnosis, diagnose
     from anysize.tasks.catalog import TASKS
     from anysize.tasks.size_split import size_split
     from anysize.tasks.task import Splits, Task
@@ -37,7 +37,7 @@ _HOME = {
     "BlockModel": "anysize.causal.graphons",
     "CountWarning": "anysize._errors",
     "Counts": "anysize.counting.counts",
-    "Diagnosis": "anysize.diagnosis",
+    "Diagnosis": "anysize.shift",
     "Environment": "anysize.causal.environments",
     "ErdosRenyi": "anysize.causal.graphons",
     "GraphClassifier": "anysize.estimators.classifier",
@@ -56,7 +56,7 @@ _HOME = {
     "cluster": "anysize.executors.cluster",
     "count": "anysize.counting.api",
     "count_stream": "anysize.counting.stream",
-    "diagnose": "anysize.diagnosis",
+    "diagnose": "anysize.shift",
     "load_model": "anysize.estimators.model_file",
     "open_stream": "anysize.counting.stream_reader",
     "read_graphs": "anysize.io.read",

@@ -21,7 +21,7 @@ LEVELS = (
     ("causal", "io", "theory", "executors", "counting"),
     ("nn", "training"),
     ("kernels", "methods", "tasks", "estimators"),
-    ("experiments", "diagnosis", "plots"),
+    ("experiments", "shift", "plots"),
     ("cli", "__main__"),
 )
 LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}

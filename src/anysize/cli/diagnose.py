@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -18,27 +18,26 @@ from anysize.cli.shared import (
     text_file,
 )
 
-if TYPE_CHECKING:
-    from anysize.diagnosis import Diagnosis
-
 
 def diagnose(
-    train: Annotated[Path, typer.Argument(help="Training graphs: whatever anysize count reads; classes are used.")],
-    new: Annotated[Path, typer.Argument(help="The graphs to predict on; classes are not looked at.")],
-    k: Annotated[int, typer.Option("--k", help="Patterns of up to so many vertices, 2..7.")] = 4,
-    colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Look at the colors of vertices.")] = True,
+    train: Annotated[
+        Path, typer.Argument(help="Training graphs: anything that anysize count reads. Classes are used.")
+    ],
+    new: Annotated[Path, typer.Argument(help="The graphs to predict on. Classes are not used.")],
+    k: Annotated[int, typer.Option("--k", help="Largest number of vertices of a pattern, 2..7.")] = 4,
+    colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Compare the colors of vertices.")] = True,
     labels: Annotated[
         Path | None, typer.Option(help="A text file with the classes of TRAIN: one per line, or 'graph name,class'.")
     ] = None,
     level: Annotated[float, typer.Option(help="Probability of any false alarm in the report.")] = 0.05,
-    seed: Annotated[int, typer.Option(help="Of random regroupings and folds.", min=0, max=MAX_SEED)] = 0,
-    html: Annotated[Path | None, typer.Option(help="Write the report as a page, too.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="One line of JSON, for programs.")] = False,
+    seed: Annotated[int, typer.Option(help="Seed of permutations and folds.", min=0, max=MAX_SEED)] = 0,
+    html: Annotated[Path | None, typer.Option(help="Also write the report as an HTML page.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
 ) -> None:
-    """Say how new graphs differ from training graphs, and which method to use: sizes, colors, densities, label."""
+    """Test how new graphs differ from training graphs (sizes, colors, densities), and suggest a method."""
     with plain_errors():
         from anysize import read_graphs
-        from anysize.diagnosis import diagnose
+        from anysize.shift.diagnosis import diagnose
 
         check_out(html, "--html")
         ours, theirs = read_graphs(train), read_graphs(new)
@@ -55,12 +54,4 @@ def diagnose(
 
             print(dumps(found.to_json(), ensure_ascii=False, allow_nan=False))
         else:
-            _show(found)
-
-
-def _show(found: Diagnosis) -> None:
-    """The report, headings in bold."""
-    headings = {f"{section.title}: {section.answer}" for section in found.sections}
-    for line in str(found).splitlines():
-        style = "bold" if line in headings else None
-        console.print(line, style=style, highlight=False, markup=False, soft_wrap=True)
+            console.print(str(found), highlight=False, markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""Graphs for the tests of the diagnosis."""
+"""Graph sets for the tests of the diagnosis."""
 
 from __future__ import annotations
 

@@ -1,15 +1,15 @@
-"""How often alarms are raised: about as often as stated where only sizes change, and nearly always where more does."""
+"""Alarm rates: at most the level where only sizes and exchangeable colors change, high where more changes."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from diagnosis.rates import CHANGED, SAME, rate
+from shift.rates import CHANGED, SAME, rate
 
 import anysize as az
 from anysize.causal.graphons import balanced_density
-from anysize.diagnosis.finite import finite_size
 from anysize.patterns.pattern import Pattern, catalog
+from anysize.shift.densities import bound_finite_size_effect
 
 PATTERNS = [pattern for k in (2, 3, 4) for pattern in catalog(k)]
 QUIET = (
@@ -29,7 +29,7 @@ LOUD = {
 
 @pytest.mark.parametrize("name", QUIET)
 def test_false_alarms_are_rare_where_sizes_and_exchangeable_colors_change(name: str) -> None:
-    assert rate(SAME[name], 60, range(24), k=3) <= 2 / 24  # without the allowances: 3 to 9 in all but the last
+    assert rate(SAME[name], 60, range(24), k=3) <= 2 / 24
 
 
 @pytest.mark.parametrize("name", LOUD)
@@ -54,7 +54,7 @@ def test_finite_size_covers_what_balanced_halves_do(within: tuple[float, float],
     for small, large in ((10, 40), (14, 40), (20, 30), (20, 400)):
         for patterns, shares in ((PATTERNS, {}), (colored, {"a": 0.5, "b": 0.5})):
             t = np.array([[balanced_density(model, p, n, blocks) for p in patterns] for n in (small, large)])
-            allowed = finite_size(patterns, shares, np.array([small]), np.array([large])) * t.max(axis=0)
+            allowed = bound_finite_size_effect(patterns, shares, np.array([small]), np.array([large])) * t.max(axis=0)
             assert (np.abs(t[1] - t[0]) <= allowed + 1e-12).all()
 
 
@@ -64,12 +64,12 @@ def test_finite_size_covers_groups_of_any_share_where_colors_show_them() -> None
     pair = Pattern.of([(0, 1)], ["a", "a"])
     t = [balanced_density(model, pair, n, blocks) for n in (20, 40)]
     off = abs(t[1] - t[0]) / max(t)
-    assert off > finite_size([pair], {"a": 0.5, "b": 0.5}, np.array([20]), np.array([40]))[0]
-    assert off <= finite_size([pair], {"a": 0.2, "b": 0.8}, np.array([20]), np.array([40]))[0]
+    assert off > bound_finite_size_effect([pair], {"a": 0.5, "b": 0.5}, np.array([20]), np.array([40]))[0]
+    assert off <= bound_finite_size_effect([pair], {"a": 0.2, "b": 0.8}, np.array([20]), np.array([40]))[0]
 
 
-def test_sets_of_the_same_sizes_and_single_vertices_have_no_excuse() -> None:
+def test_sets_of_the_same_sizes_and_single_vertices_have_no_finite_size_effect() -> None:
     sizes = np.array([10.0, 20.0, 30.0])
-    assert finite_size(PATTERNS, {}, sizes, sizes).tolist() == [0.0] * len(PATTERNS)
+    assert bound_finite_size_effect(PATTERNS, {}, sizes, sizes).tolist() == [0.0] * len(PATTERNS)
     vertex = catalog(1)[0].colored(("a",))
-    assert finite_size([vertex], {"a": 0.1}, sizes, 2 * sizes).tolist() == [0.0]
+    assert bound_finite_size_effect([vertex], {"a": 0.1}, sizes, 2 * sizes).tolist() == [0.0]

@@ -1,7 +1,7 @@
-"""How often the diagnosis raises an alarm, by simulation: false ones where only sizes (and colors of one role) change,
-true ones where more does. Run as a script it prints the tables of docs/diagnose.md:
+"""Alarm rates of the diagnosis by simulation: false alarms where only sizes (and exchangeable colors) change, true
+alarms where more changes. Run as a script it prints the tables of docs/diagnose.md:
 
-    python tests/diagnosis/rates.py 100          # pairs of sets per situation
+    python tests/shift/rates.py 100          # pairs of sets per situation
 """
 
 from __future__ import annotations
@@ -14,20 +14,20 @@ import numpy as np
 
 import anysize as az
 from anysize.causal.graphons import Graphon, SmoothGraphon
-from anysize.diagnosis import Findings
+from anysize.shift.findings import Findings
 
 BLOCKS = tuple(az.BlockModel(within=(0.2, 0.2), between=p) for p in (0.1, 0.3))
 SHARP = tuple(az.BlockModel(within=(0.6, 0.6), between=p) for p in (0.1, 0.2))
 RANDOM = (az.ErdosRenyi(0.2), az.ErdosRenyi(0.4))
 SLOPES = tuple(SmoothGraphon(lambda u, v, a=a: a * (u + v) / 2 + 0.05) for a in (0.4, 0.7))
-ONE, ONE_TURNED = ({"red": 0.7, "blue": 0.3},), ({"red": 0.3, "blue": 0.7},)
-TWO, TWO_TURNED = (
+ONE = ({"red": 0.7, "blue": 0.3},)
+TWO, TWO_EXCHANGED = (
     ({"red": s, "blue": 1 - s}, {"green": s, "yellow": 1 - s}) for s in (0.9, 0.1)
 )  # as in the paper's tasks
 PLACED = ({"red": 0.8, "blue": 0.2}, {"green": 1.0})
 MISPLACED = ({"red": 0.8, "green": 0.2}, {"green": 0.8, "blue": 0.2})  # the same shares of colors
 
-FRESH = 1000  # seeds from here on were never looked at while the rules were made
+FIRST_SEED = 1000  # seeds from here on were not used to develop the tests
 
 
 @dataclass(frozen=True)
@@ -65,12 +65,14 @@ SAME: dict[str, list[Pair]] = {
     "colored blocks": [grown(Side(BLOCKS, s, TWO)) for s in (SMALL, LOW, HIGH, ANY)],
     "colored balanced blocks": [grown(Side(BLOCKS, s, TWO, True)) for s in (SMALL, LOW, HIGH, ANY)],
     "colored blocks, colors of a role exchanged": [
-        grown(Side(BLOCKS, s, TWO), colors=TWO_TURNED) for s in (SMALL, LOW, HIGH, ANY)
+        grown(Side(BLOCKS, s, TWO), colors=TWO_EXCHANGED) for s in (SMALL, LOW, HIGH, ANY)
     ],
     "colored balanced blocks, exchanged (the tasks)": [
-        grown(Side(BLOCKS, s, TWO, True), colors=TWO_TURNED) for s in (SMALL, LOW, HIGH, ANY)
+        grown(Side(BLOCKS, s, TWO, True), colors=TWO_EXCHANGED) for s in (SMALL, LOW, HIGH, ANY)
     ],
-    "the same, one class": [grown(Side((g,), s, TWO, True), colors=TWO_TURNED) for g in BLOCKS for s in (SMALL, LOW)],
+    "the same, one class": [
+        grown(Side((g,), s, TWO, True), colors=TWO_EXCHANGED) for g in BLOCKS for s in (SMALL, LOW)
+    ],
     "the same sizes, colored balanced blocks": [grown(Side(BLOCKS, s, TWO, True), s) for s in (SMALL, ANY)],
 }
 MORE = {
@@ -88,28 +90,25 @@ CHANGED: dict[str, list[Pair]] = {
     "Erdos-Renyi, p + .1, 14-20 or 14..30 to 40": [grown(Side(RANDOM, s), graphons=MORE[0.1]) for s in (LOW, ANY)],
     "balanced blocks, between + .1, 20 to 40": [grown(Side(BLOCKS, SMALL, TWO, True), graphons=CLOSER)],
     "colors move to the other block, sizes kept": [grown(Side(SHARP, SMALL, PLACED), SMALL, colors=MISPLACED)],
-    "shares of the roles .5 to .7, 20 to 40": [grown(Side(BLOCKS, SMALL, TWO), colors=TWO_TURNED, graphons=UNEVEN)],
+    "shares of the roles .5 to .7, 20 to 40": [grown(Side(BLOCKS, SMALL, TWO), colors=TWO_EXCHANGED, graphons=UNEVEN)],
     "class mix 50 : 50 to 80 : 20, 20 to 40": [grown(Side(BLOCKS, SMALL, TWO, True), mix=(0.8, 0.2))],
     "class mix 50 : 50 to 100 : 0, 20 to 40": [grown(Side(BLOCKS, SMALL, TWO, True), mix=(1.0, 0.0))],
 }
 
 
 def findings(pair: Pair, graphs: int | tuple[int, int], seed: int, k: int = 4) -> Findings:
-    """The findings, without what takes time and raises no alarm."""
+    """The findings without the label, which takes time and raises no alarm."""
     numbers = graphs if isinstance(graphs, tuple) else (graphs, graphs)
     train, new = (
         side.draw(number, (seed, place)) for place, (side, number) in enumerate(zip(pair, numbers, strict=True))
     )
-    with (
-        patch("anysize.diagnosis.whole._label", return_value=None),
-        patch("anysize.diagnosis.gaps._predicted", return_value=None),
-    ):
+    with patch("anysize.shift.diagnosis.analyze_label", return_value=None):
         return az.diagnose(train, new, k, seed=seed).findings
 
 
 def alarmed(found: Findings, recolored: bool) -> bool:
-    """Whether anything beyond sizes is reported, and beyond colors of one role where those change."""
-    colored = found.found("colored densities") and not found.colors_moved
+    """Whether anything beyond sizes is reported, and beyond exchangeable colors where those change."""
+    colored = found.found("colored densities") and not found.colors_shifted
     colors = found.found("colors") and not recolored
     return found.beyond_size or found.within_roles is False or colored or colors
 
@@ -127,7 +126,9 @@ def main(reports: int) -> None:
     for title, table in (("one model", SAME), ("a real shift", CHANGED)):
         print(f"| {title} | 30 + 30 graphs | 100 + 100 graphs |\n|---|---|---|")
         for name, pairs in table.items():
-            rates = [f"{100 * rate(pairs, graphs, range(FRESH, FRESH + reports)):.0f} %" for graphs in (30, 100)]
+            rates = [
+                f"{100 * rate(pairs, graphs, range(FIRST_SEED, FIRST_SEED + reports)):.0f} %" for graphs in (30, 100)
+            ]
             print(f"| {name} | {' | '.join(rates)} |", flush=True)
         print()
 

@@ -1,0 +1,128 @@
+"""The report as text and as an HTML page: a headline, a line per question, the strongest patterns, the advice."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from anysize.shift.advice import Advice
+from anysize.shift.colors import ColorShift
+from anysize.shift.findings import Findings, Subject
+
+PATTERNS_PER_FAMILY, NAMES_LISTED = 3, 5
+QUESTION_COLUMNS = ("question", "p", "adjusted p", "found", "effect")
+PATTERN_COLUMNS = ("family", "pattern", "training", "new", "new / trend", "q", "judgment")
+
+Rows = Sequence[Sequence[str]]
+
+
+def headline(findings: Findings) -> str:
+    """One line: what differs, between how many graphs."""
+    shifted = ", ".join(question.subject for question in findings.questions if question.found)
+    train, new = findings.graphs
+    sets = f"{train} training graphs, {new} new graphs, patterns of up to {findings.k} vertices"
+    return f"{f'Shift of {shifted}' if shifted else 'No shift found'} ({sets})"
+
+
+def question_rows(findings: Findings) -> Rows:
+    """One row per question, and one for the label of the training graphs where it is known."""
+    rows = [
+        [one.subject, _format_p(one.p), _format_p(one.adjusted), _yes(one.found), _effect(one.subject, findings)]
+        for one in findings.questions
+    ]
+    label = findings.label
+    if label is not None:
+        losses = ", ".join(f"{name} {loss:.3f}" for name, loss in label.log_losses)
+        effect = f"held-out log loss: {losses}" if losses else f"not scored: {label.not_scored}"
+        rows.append(["label follows size", _format_p(label.p_size), "", _yes(label.follows_size), effect])
+    return rows
+
+
+def pattern_rows(findings: Findings) -> Rows:
+    """The patterns of every family that differ most."""
+    return [
+        [family.name, one.pattern, f"{one.train:.3g}", f"{one.new:.3g}", ratio, _format_p(one.q), one.judgment]
+        for family in findings.families
+        for one in family.patterns[:PATTERNS_PER_FAMILY]
+        for ratio in ["" if one.trend_ratio is None else f"{one.trend_ratio:.3g}"]
+    ]
+
+
+def advice_lines(findings: Findings, advice: Advice) -> list[str]:
+    """The suggested call, the reasons, the warnings, and what kind of graphs these are."""
+    sparsity = findings.sparsity
+    fit = "" if sparsity.exponent is None else f" as N^{sparsity.exponent:.2f} ± {sparsity.standard_error:.2f}"
+    kind = f"Kind of graphs: {sparsity.kind} (edge density {sparsity.edge_density[0]:.3g} in training, "
+    kind += f"{sparsity.edge_density[1]:.3g} in new graphs, growing{fit or ' in an unknown way'})."
+    small = [f"Too small for densities: {findings.too_small[0]} training graphs, {findings.too_small[1]} new graphs."]
+    method = f"Suggested: {advice.call}" if advice.method else "No method can be suggested."
+    warnings = [f"Warning: {warning}" for warning in advice.warnings]
+    return [method, *advice.reasons, *warnings, kind, *(small if any(findings.too_small) else [])]
+
+
+def to_text(findings: Findings, advice: Advice) -> str:
+    """The report as plain text."""
+    tables = (QUESTION_COLUMNS, question_rows(findings)), (PATTERN_COLUMNS, pattern_rows(findings))
+    parts = [[headline(findings)], *(_align([columns, *rows]) for columns, rows in tables if rows)]
+    return "\n\n".join("\n".join(part) for part in (*parts, advice_lines(findings, advice)))
+
+
+def to_page(findings: Findings, advice: Advice, sizes: Sequence[Sequence[int]]) -> str:
+    """The report as one self-contained page."""
+    try:
+        from anysize.experiments.report.page import Section, card, grid, page, paragraph, text
+        from anysize.plots.distributions import size_distribution
+    except ModuleNotFoundError as error:
+        if error.name is None or not error.name.startswith("matplotlib"):
+            raise
+        raise ImportError("the page needs matplotlib: pip install 'anysize[plot]'") from error
+
+    def table(columns: Sequence[str], rows: Rows) -> str:
+        left = len(columns) if columns == QUESTION_COLUMNS else 2
+        return grid([text(name) for name in columns], [[text(cell) for cell in row] for row in rows], left)
+
+    histogram = size_distribution({"training graphs": sizes[0], "new graphs": sizes[1]})
+    lead = "".join(paragraph(line) for line in advice_lines(findings, advice))
+    sections = [
+        Section("questions", "Questions", table(QUESTION_COLUMNS, question_rows(findings))),
+        Section("patterns", "Patterns that differ most", table(PATTERN_COLUMNS, pattern_rows(findings))),
+        Section("sizes", "Sizes", card(histogram, "sizes", "Vertices per graph")),
+    ]
+    foot = paragraph(f"Probability of any false alarm among the questions: {findings.level:g}.")
+    return page(headline(findings), lead, sections, foot)
+
+
+def _effect(subject: Subject, findings: Findings) -> str:
+    """The difference in numbers."""
+    sizes, colors = findings.sizes, findings.colors
+    if subject == "sizes":
+        inside = f"{sizes.within:.0%} of the new graphs within the training range"
+        return f"median {sizes.train[2]:g} to {sizes.new[2]:g}, {inside}, distance {sizes.distance:.2f}"
+    if subject == "colors" and colors is not None:
+        return _color_effect(colors)
+    if subject == "role shares" and colors is not None and colors.role_test is not None:
+        return f"distance {colors.role_test.distance:.2f}, by chance {colors.role_test.expected:.2f}"
+    family = next(family for family in findings.families if family.name == subject)
+    beyond, explained = family.number("beyond size"), family.number("size may explain")
+    return f"{beyond} of {len(family.patterns)} patterns beyond size, {explained} more that size may explain"
+
+
+def _color_effect(colors: ColorShift) -> str:
+    groups = [" = ".join(map(str, role)) for role in colors.roles or () if len(role) > 1]
+    parts = [f"distance {colors.test.distance:.2f}, by chance {colors.test.expected:.2f}"]
+    for title, names in (("unseen", colors.unseen), ("missing", colors.missing), ("exchangeable", groups)):
+        more = f" and {len(names) - NAMES_LISTED} more" if len(names) > NAMES_LISTED else ""
+        parts += [f"{title}: {', '.join(map(str, names[:NAMES_LISTED]))}{more}"] if names else []
+    return "; ".join(parts + ([f"roles unknown: {colors.roles_unknown}"] if colors.roles_unknown else []))
+
+
+def _format_p(value: float | None) -> str:
+    return "" if value is None else "<0.001" if value < 0.001 else f"{value:.3f}"
+
+
+def _yes(found: bool) -> str:
+    return "yes" if found else "no"
+
+
+def _align(rows: Rows) -> list[str]:
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    return ["  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
