@@ -1,4 +1,4 @@
-"""as_graphset and the writers: everything that holds graphs in memory, in and out."""
+"""as_graphset, and the conversion to networkx and PyG."""
 
 from __future__ import annotations
 
@@ -53,10 +53,10 @@ def test_graph_sets_pass_through_or_are_joined() -> None:
 def test_colors_only_on_request() -> None:
     ring = igraph.Graph.Ring(3)
     ring.vs["kind"] = [1, 2, 3]
-    with pytest.warns(GraphWarning, match="the attribute 'kind', which is not used; pass color='kind' to use it"):
+    with pytest.warns(GraphWarning, match="color='kind'"):
         assert as_graphset(colored_path()).colors is None
     assert as_graphset([colored_path()], color="kind").color_names() == ("a", "b", "a")
-    with pytest.warns(GraphWarning, match="the attribute 'kind', which is not used"):
+    with pytest.warns(GraphWarning, match="attribute 'kind'"):
         assert as_graphset(ring).colors is None
     assert as_graphset(ring, color="kind").color_names() == (1, 2, 3)
 
@@ -71,22 +71,22 @@ def test_paths_are_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("graphs", "color", "message"),
     [
-        (np.zeros((2, 2)), None, "may be an edge list or an adjacency matrix; call GraphSet.from_edges or"),
-        ([np.zeros((2, 2))], None, "may be an edge list or an adjacency matrix"),
-        ([pd.DataFrame(np.zeros((2, 2)))], None, "An array of shape (2, 2) may be an edge list or an adjacency matrix"),
-        (pd.DataFrame(np.zeros((2, 2))), None, "An array of shape (2, 2) may be an edge list or an adjacency matrix"),
+        (np.zeros((2, 2)), None, "GraphSet.from_edges or GraphSet.from_scipy"),
+        ([np.zeros((2, 2))], None, "An array of shape (2, 2)"),
+        ([pd.DataFrame(np.zeros((2, 2)))], None, "An array of shape (2, 2)"),
+        (pd.DataFrame(np.zeros((2, 2))), None, "An array of shape (2, 2)"),
         (
             [nx.path_graph(2), igraph.Graph.Ring(3)],
             None,
-            "Graph 0 of the list is a networkx graph and graph 1 a igraph",
+            "Graph 0 of the list is a networkx graph and graph 1 is an igraph graph",
         ),
-        ([nx.path_graph(2), None], None, "Graph 1 of the list is of type NoneType"),
-        ([(0, 1), (1, 2)], None, "Graph 0 of the list is of type tuple; expected a GraphSet"),
+        ([nx.path_graph(2), None], None, "Graph 1 of the list has type NoneType"),
+        ([(0, 1), (1, 2)], None, "Graph 0 of the list has type tuple"),
         (3, None, "got int"),
         ({"a": nx.path_graph(2)}, None, "got dict"),
-        (sp.csr_array((2, 2)), "kind", "color='kind' names a vertex attribute"),
-        (GraphSet.from_edges([(0, 1)]), "kind", "this is GraphSet"),
-        ("somewhere.txt", "kind", "this is a file"),
+        (sp.csr_array((2, 2)), "kind", "got a scipy sparse matrix"),
+        (GraphSet.from_edges([(0, 1)]), "kind", "got a GraphSet"),
+        ("somewhere.txt", "kind", "got a path"),
     ],
 )
 def test_refusals(graphs: Any, color: str | None, message: str) -> None:

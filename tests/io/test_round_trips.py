@@ -159,7 +159,7 @@ def test_fast_and_slow_parsing_agree(data: bytes, columns: int) -> None:
 
     fast = both()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text, "_fast", lambda *_: None)
+        patch.setattr(text, "_parse_fast", lambda *_: None)
         slow = both()
     assert fast == slow
 

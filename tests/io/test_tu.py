@@ -85,11 +85,11 @@ def test_separators_and_line_ends(tmp_path: Path, change: object) -> None:
 def test_several_sets_need_a_name(tmp_path: Path) -> None:
     folder_of(tmp_path, FILES)
     folder_of(tmp_path, FILES | {"node_labels": None}, name="BARE")
-    with pytest.raises(GraphError, match="several TU sets: BARE, SET; choose one with name="):
+    with pytest.raises(GraphError, match="several TU sets: BARE, SET"):
         read_graphs(tmp_path)
     check(read_graphs(tmp_path, name="SET"))
     assert read_graphs(tmp_path, name="BARE").colors is None
-    with pytest.raises(GraphError, match=r"looked for OTHER_A\.txt"):
+    with pytest.raises(GraphError, match=r"OTHER_A\.txt"):
         read_graphs(tmp_path, name="OTHER")
 
 
@@ -137,7 +137,7 @@ def test_repetitions_and_loops_give_one_warning(tmp_path: Path) -> None:
     ("changes", "message"),
     [
         ({"graph_indicator": None}, "the TU set SET lacks the file SET_graph_indicator.txt"),
-        ({"A": None}, "holds no graphs: looked for a TU set"),
+        ({"A": None}, "holds no graphs"),
         ({"A": "1, 2\n2, x\n"}, "SET_A.txt, line 2: expected 2 integers; got '2, x'"),
         ({"A": "1, 2\n\n2, 1\n"}, "SET_A.txt, line 2: expected 2 integers; got ''"),
         ({"A": "1, 2\n2\n"}, "SET_A.txt, line 2: expected 2 integers; got '2'"),
@@ -214,7 +214,7 @@ def test_missing_and_repeated_members_are_named(tmp_path: Path) -> None:
 def test_zip_errors_name_archive_and_member(tmp_path: Path) -> None:
     with pytest.raises(GraphError, match=r"SET\.zip: SET/SET_A\.txt, line 1: expected 2 integers"):
         read_graphs(zip_of(tmp_path, FILES | {"A": "a\n"}))
-    with pytest.raises(GraphError, match=r"holds no TU set: looked for NAME_A\.txt"):
+    with pytest.raises(GraphError, match=r"holds no TU set"):
         read_graphs(zip_of(tmp_path, {"other": ""}))
 
 
@@ -239,7 +239,7 @@ def test_damaged_member_fails_its_checksum(tmp_path: Path) -> None:
 
 
 def test_bombs_are_refused_before_they_are_unpacked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(archive, "_FREE_BYTES", 1 << 16)
+    monkeypatch.setattr(archive, "_ANY_RATIO_BYTES", 1 << 16)
     path = zip_of(tmp_path, FILES | {"graph_indicator": "1\n" * 100_000})
     with pytest.raises(GraphError, match=r"SET_graph_indicator\.txt unpacks from \d+ to 200000 bytes"):
         read_graphs(path)
@@ -275,7 +275,7 @@ def test_strings_and_unused_colors_are_written_with_their_names(tmp_path: Path) 
 
 @pytest.mark.parametrize("name", ["", ".", "..", ".hidden", "a/b", "/a", "a\nb"])
 def test_names_that_are_no_file_names_are_refused(tmp_path: Path, name: str) -> None:
-    with pytest.raises(GraphError, match="plain file name"):
+    with pytest.raises(GraphError, match="file name"):
         GraphSet.from_edges([(0, 1)]).to_tu(tmp_path, name)
     assert list(tmp_path.iterdir()) == []
 
@@ -283,7 +283,7 @@ def test_names_that_are_no_file_names_are_refused(tmp_path: Path, name: str) -> 
 def test_nothing_is_overwritten_and_nothing_is_half_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graphs = GraphSet.from_edges([(0, 1)], y=[1])
     graphs.to_tu(tmp_path, "SET")
-    with pytest.raises(GraphError, match="exists already"):
+    with pytest.raises(GraphError, match="already exists"):
         graphs.to_tu(tmp_path, "SET")
 
     def fail(self: Path, target: Path) -> None:
@@ -298,7 +298,7 @@ def test_nothing_is_overwritten_and_nothing_is_half_written(tmp_path: Path, monk
 @pytest.mark.parametrize(
     ("graphs", "message"),
     [
-        (GraphSet.from_edges([(0, 1)], y=[0.5]), "integers or strings; these have dtype float64"),
+        (GraphSet.from_edges([(0, 1)], y=[0.5]), "integers or strings; got dtype float64"),
         (GraphSet.from_edges([(0, 1)], y=[10**18]), "at most 18 digits"),
         (GraphSet.from_edges([[(0, 1)], []]), "Graph 1 has no vertices"),
     ],

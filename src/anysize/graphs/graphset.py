@@ -236,7 +236,7 @@ class GraphSet:
     @staticmethod
     def from_networkx(graphs: Any, color: str | None = None, y: ArrayLike | None = None) -> GraphSet:
         """A networkx graph or several; ``color`` names the vertex attribute that holds the color."""
-        from anysize.io.memory import from_networkx
+        from anysize.io.networkx import from_networkx
 
         return from_networkx(graphs, color=color, y=y)
 
@@ -250,14 +250,14 @@ class GraphSet:
     @staticmethod
     def from_igraph(graphs: Any, color: str | None = None, y: ArrayLike | None = None) -> GraphSet:
         """An igraph graph or several; ``color`` names the vertex attribute that holds the color."""
-        from anysize.io.memory import from_igraph
+        from anysize.io.igraph import from_igraph
 
         return from_igraph(graphs, color=color, y=y)
 
     @staticmethod
     def from_scipy(matrices: Any, colors: Any = None, y: ArrayLike | None = None) -> GraphSet:
         """A square scipy sparse (or dense numpy) adjacency matrix or several."""
-        from anysize.io.memory import from_scipy
+        from anysize.io.scipy import from_scipy
 
         return from_scipy(matrices, colors=colors, y=y)
 
@@ -269,7 +269,7 @@ class GraphSet:
         y: ArrayLike | None = None,
     ) -> GraphSet:
         """One graph from (m, 2) vertex pairs, or several; the largest number gives ``n_vertices``."""
-        from anysize.io.memory import from_edges
+        from anysize.io.edges import from_edges
 
         return from_edges(edges, n_vertices=n_vertices, colors=colors, y=y)
 

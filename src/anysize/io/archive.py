@@ -1,4 +1,4 @@
-"""Bytes from folders, zip archives and gzip files, with every failure turned into a GraphError."""
+"""Read bytes from folders, zip archives and gzip files; every failure becomes a GraphError."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from typing import Protocol
 from anysize._errors import GraphError
 
 MAX_BYTES = 4 << 30  # unpacked bytes of one file
-_FREE_BYTES = 256 << 20  # up to here any compression ratio is fine: a column of equal labels shrinks a lot
-_MAX_RATIO = 200  # beyond _FREE_BYTES; edge lists shrink five- to tenfold
+_ANY_RATIO_BYTES = 256 << 20  # up to this unpacked size any compression ratio is allowed: equal labels compress well
+_MAX_RATIO = 200  # allowed compression ratio of larger files; edge lists reach five to ten
 
-_BROKEN = (
+_READ_ERRORS = (
     OSError,
     EOFError,
-    RuntimeError,  # an encrypted member; NotImplementedError, an unknown compression, is one too
+    RuntimeError,  # an encrypted member, or (NotImplementedError) an unknown compression
     ValueError,
     KeyError,
     OverflowError,
@@ -36,7 +36,7 @@ _BROKEN = (
 
 
 class FileTree(Protocol):
-    """A tree of files that a reader looks into: names with forward slashes, and their bytes."""
+    """A folder or an archive: file names with forward slashes, and their bytes."""
 
     @property
     def names(self) -> tuple[str, ...]: ...
@@ -48,7 +48,7 @@ class FileTree(Protocol):
 
 @dataclass(frozen=True)
 class Folder:
-    """The text files in a folder on disk and in the folders in it."""
+    """The text files in a folder on disk and in its subfolders."""
 
     path: Path
 
@@ -83,7 +83,7 @@ class ZipArchive:
         check_unpacked_size(info.file_size, info.compress_size, self.describe(name))
         try:
             return self.archive.read(info)
-        except _BROKEN as error:
+        except _READ_ERRORS as error:
             raise GraphError(f"Cannot unpack {self.describe(name)}: {error}.") from None
 
     def describe(self, name: str) -> str:
@@ -92,10 +92,10 @@ class ZipArchive:
 
 @contextmanager
 def open_zip(path: Path) -> Iterator[ZipArchive]:
-    """The archive, refused as a whole if a member would leave its folder or occurs twice."""
+    """Open an archive; an error if a member lies outside its folder or occurs twice."""
     try:
         archive = zipfile.ZipFile(path)
-    except _BROKEN as error:
+    except _READ_ERRORS as error:
         raise GraphError(f"{path} is not a readable zip file: {error}.") from None
     with archive:
         seen: set[str] = set()
@@ -110,7 +110,7 @@ def open_zip(path: Path) -> Iterator[ZipArchive]:
 
 
 def check_unpacked_size(unpacked: int, packed: int, where: str) -> None:
-    """Refuse what unpacks to more than `MAX_BYTES`, or to absurdly more than its packed size."""
+    """Raise an error if the unpacked size is above `unpacked_limit`."""
     if unpacked > unpacked_limit(packed):
         raise GraphError(
             f"{where} unpacks from {packed} to {unpacked} bytes or more, above the limit of "
@@ -119,12 +119,12 @@ def check_unpacked_size(unpacked: int, packed: int, where: str) -> None:
 
 
 def unpacked_limit(packed: int) -> int:
-    """The most bytes that so many packed bytes may become."""
-    return min(MAX_BYTES, max(_FREE_BYTES, _MAX_RATIO * packed))
+    """The largest allowed unpacked size."""
+    return min(MAX_BYTES, max(_ANY_RATIO_BYTES, _MAX_RATIO * packed))
 
 
 def read_bytes(path: Path) -> bytes:
-    """The content of a file; an error with the reason if it cannot be read."""
+    """The content of a file."""
     try:
         return path.read_bytes()
     except OSError as error:
@@ -137,7 +137,7 @@ def read_gzip(path: Path) -> bytes:
         packed = path.stat().st_size
         with gzip.open(path) as file:
             data = file.read(unpacked_limit(packed) + 1)
-    except _BROKEN as error:
+    except _READ_ERRORS as error:
         raise GraphError(f"Cannot unpack {path}: {error}.") from None
     check_unpacked_size(len(data), packed, str(path))
     return data

@@ -1,87 +1,111 @@
-"""`as_graphset`: whatever a user passes as graphs, as a GraphSet."""
+"""`as_graphset`: convert any supported input to a GraphSet. ``READERS`` lists the graph types of other libraries."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from anysize._errors import GraphError
 from anysize.graphs.graphset import GraphSet, empty_set
-from anysize.io.memory import from_igraph, from_networkx, from_scipy, listed
-from anysize.io.pyg import from_pyg
+from anysize.io.igraph import IGRAPH, from_igraph
+from anysize.io.networkx import NETWORKX, from_networkx
+from anysize.io.objects import GraphType, as_list, is_array, type_name
+from anysize.io.pyg import PYG, from_pyg
 from anysize.io.read import read_graphs
-from anysize.io.sources import TITLES, Kind, is_array, kind_of, type_name
+from anysize.io.scipy import SPARSE_MATRIX, from_scipy
+
+
+@dataclass(frozen=True)
+class Reader:
+    """A graph type and the function that converts graphs of it, ``read(graphs, color, warn=...)``."""
+
+    graph_type: GraphType
+    read: Callable[..., GraphSet]
+    takes_color: bool = True
+
+
+def _concatenate(graphs: Any, color: None, *, warn: bool) -> GraphSet:
+    return GraphSet.concatenate(graphs)
+
+
+READERS = (
+    Reader(NETWORKX, from_networkx),
+    Reader(IGRAPH, from_igraph),
+    Reader(PYG, from_pyg),
+    Reader(SPARSE_MATRIX, from_scipy, takes_color=False),
+    Reader(GraphType("a GraphSet", (("anysize", "GraphSet"),)), _concatenate, takes_color=False),
+)
 
 _ACCEPTED = "a GraphSet, a path, or networkx, igraph, PyG or scipy sparse graphs (one or a list)"
 
 
 def as_graphset(graphs: Any, color: str | None = None, *, warn: bool = True) -> GraphSet:
-    """A GraphSet from a GraphSet, a path, or one or several graphs of another library.
+    """Convert a path, or one or several graphs of another library, to a GraphSet.
 
     Args:
-        graphs: a GraphSet; a path for `read`; a networkx, igraph or PyG graph or a scipy sparse matrix; or a
-            list of such, all of one kind (GraphSets are concatenated). An empty list is an empty set.
-        color: the vertex attribute (networkx, igraph) or field (PyG) with the colors; without it graphs of
-            these libraries are uncolored.
-        warn: False to say nothing of what graphs of these libraries hold and a set does not.
+        graphs: a GraphSet; a path for `read_graphs`; a networkx, igraph or PyG graph or a scipy sparse matrix; or a
+            list of such, all of one type (GraphSets are concatenated). An empty list gives an empty set.
+        color: the vertex attribute (networkx, igraph) or field (PyG) that holds the colors. Default: no colors.
+        warn: whether to warn about attributes, weights and directions that are not used.
 
     >>> import networkx as nx
     >>> as_graphset([nx.path_graph(3), nx.path_graph(4)])
     GraphSet(2 graphs, 7 vertices, 5 edges)
     """
     if isinstance(graphs, (str, os.PathLike)):
-        _no_color(color, "a file")
+        _check_no_color(color, "a path")
         return read_graphs(graphs)
+    if isinstance(graphs, GraphSet):
+        _check_no_color(color, "a GraphSet")
+        return graphs
     if is_array(graphs) and (np.ndim(graphs) > 1 or np.asarray(graphs).dtype.kind != "O"):
         raise _array_error(graphs)
-    kind = kind_of(graphs)
-    if kind == "graphset":
-        _no_color(color, TITLES["graphset"])
-        return graphs  # type: ignore[no-any-return]
-    if kind is not None:
-        return _convert(graphs, kind, color, warn)
-    items = listed(graphs, _ACCEPTED, "")
-    return _convert(items, _common_kind(items), color, warn) if items else empty_set()
+    reader = _find_reader(graphs)
+    if reader is None:
+        graphs = as_list(graphs, _ACCEPTED)
+        if not graphs:
+            return empty_set()
+        reader = _common_reader(graphs)
+    if not reader.takes_color:
+        _check_no_color(color, reader.graph_type.title)
+    return reader.read(graphs, color, warn=warn)
 
 
-def _convert(graphs: Any, kind: Kind, color: str | None, warn: bool) -> GraphSet:
-    if kind == "networkx":
-        return from_networkx(graphs, color, warn=warn)
-    if kind == "igraph":
-        return from_igraph(graphs, color, warn=warn)
-    if kind == "pyg":
-        return from_pyg(graphs, color, warn=warn)
-    _no_color(color, TITLES[kind])
-    return from_scipy(graphs, warn=warn) if kind == "scipy" else GraphSet.concatenate(graphs)
+def _find_reader(graph: Any) -> Reader | None:
+    return next((reader for reader in READERS if reader.graph_type.matches(graph)), None)
 
 
-def _common_kind(items: list[Any]) -> Kind:
-    kinds = []
+def _common_reader(items: list[Any]) -> Reader:
+    readers = []
     for graph, item in enumerate(items):
-        kind = kind_of(item)
+        reader = _find_reader(item)
         if is_array(item):
             raise _array_error(item)
-        if kind is None:
-            raise GraphError(f"Graph {graph} of the list is of type {type_name(item)}; expected {_ACCEPTED}.")
-        kinds.append(kind)
-    for graph, kind in enumerate(kinds):
-        if kind != kinds[0]:
+        if reader is None:
+            raise GraphError(f"Graph {graph} of the list has type {type_name(item)}; expected {_ACCEPTED}.")
+        readers.append(reader)
+    for graph, reader in enumerate(readers):
+        if reader is not readers[0]:
             raise GraphError(
-                f"Graph 0 of the list is a {TITLES[kinds[0]]} and graph {graph} a {TITLES[kind]}; "
-                "convert each kind by itself and add the GraphSets."
+                f"Graph 0 of the list is {readers[0].graph_type.title} and graph {graph} is "
+                f"{reader.graph_type.title}; convert each type separately and add the GraphSets."
             )
-    return kinds[0]
+    return readers[0]
 
 
 def _array_error(array: Any) -> GraphError:
     return GraphError(
-        f"An array of shape {tuple(np.shape(array))} may be an edge list or an adjacency matrix; "
+        f"An array of shape {tuple(np.shape(array))} could be an edge list or an adjacency matrix; "
         "call GraphSet.from_edges or GraphSet.from_scipy."
     )
 
 
-def _no_color(color: str | None, what: str) -> None:
+def _check_no_color(color: str | None, got: str) -> None:
     if color is not None:
-        raise GraphError(f"color={color!r} names a vertex attribute of networkx, igraph or PyG graphs; this is {what}.")
+        raise GraphError(
+            f"color={color!r} is for networkx, igraph and PyG graphs, whose vertex attribute it names; got {got}."
+        )

@@ -1,15 +1,15 @@
-"""Sets in the layout of the TU collection: a folder or a zip with NAME_A.txt, NAME_graph_indicator.txt, ...
+"""Read sets in the format of the TU collection: a folder or zip file with NAME_A.txt, NAME_graph_indicator.txt, ...
 
-Two more files are understood, and written by `to_tu` where they are needed for an exact round trip:
-``NAME_node_label_names.txt`` and ``NAME_graph_label_names.txt`` hold one JSON value per line, the name behind
-the labels 0, 1, ... of ``NAME_node_labels.txt`` and ``NAME_graph_labels.txt``.
+Two more files are read, and written by `to_tu` if they are needed for an exact round trip:
+``NAME_node_label_names.txt`` and ``NAME_graph_label_names.txt`` hold one JSON value per line, the names of the labels
+0, 1, ... in ``NAME_node_labels.txt`` and ``NAME_graph_labels.txt``.
 """
 
 from __future__ import annotations
 
 import json
-import os
 import re
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,23 +18,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anysize._errors import GraphError
-from anysize._typing import IntArray
+from anysize._typing import IntArray, PathLike
 from anysize.graphs.assembly import assemble
 from anysize.graphs.colors import ColorName, check_palette, encode_colors
 from anysize.graphs.graphset import GraphSet
 from anysize.io.archive import FileTree, Folder, open_zip
-from anysize.io.text import column_count, integer_table, shown
+from anysize.io.text import column_count, format_bytes, integer_table
+
+MAX_SETS_SHOWN = 20
 
 
-def read_tu(path: str | os.PathLike[str], name: str | None = None) -> GraphSet:
-    """The set in a TU folder (or its parent) or zip file: vertex labels are its colors, graph labels its y.
+def read_tu(path: PathLike, name: str | None = None) -> GraphSet:
+    """Read the set in a TU folder (or its parent) or zip file: vertex labels become colors, graph labels become y.
 
-    Vertex labels with several columns become one color, the string of the columns joined by commas. Vertex
-    attributes and edge labels are not read. A graph that has a label but no vertices is an empty graph.
+    Vertex labels with several columns become one color, a string with commas between the columns. Vertex attributes
+    and edge labels are not read. A graph that has a label but no vertices is an empty graph.
 
     Args:
         path: a folder, its parent, or a zip file.
-        name: which set, if there are several.
+        name: which set to read, if there are several.
     """
     where = Path(path)
     if where.is_dir():
@@ -43,10 +45,23 @@ def read_tu(path: str | os.PathLike[str], name: str | None = None) -> GraphSet:
         return _read(archive, str(where), name)
 
 
-def tu_sets(names: tuple[str, ...]) -> dict[str, str]:
-    """The TU sets among these files: set name -> what stands before ``_A.txt``.
+def is_tu(path: Path) -> bool:
+    """Whether the path is a folder with a TU set, or a zip file."""
+    if path.is_dir():
+        return bool(_find_sets(Folder(path).names))
+    return path.suffix == ".zip" or zipfile.is_zipfile(path)
 
-    >>> tu_sets(("MUTAG/MUTAG_A.txt", "MUTAG/README.txt", "._MUTAG_A.txt"))
+
+def check_not_tu_part(path: Path) -> None:
+    """Raise an error for one file of a TU set, which looks like an edge list."""
+    if path.name.endswith("_A.txt") and path.with_name(path.name[:-6] + "_graph_indicator.txt").exists():
+        raise GraphError(f"{path} is one file of a TU set; read the folder {path.parent} instead.")
+
+
+def _find_sets(names: tuple[str, ...]) -> dict[str, str]:
+    """The TU sets among these files: set name -> path without ``_A.txt``.
+
+    >>> _find_sets(("MUTAG/MUTAG_A.txt", "MUTAG/README.txt", "._MUTAG_A.txt"))
     {'MUTAG': 'MUTAG/MUTAG'}
     """
     stems = [re.fullmatch(r"((?:.*/)?([^./][^/]*))_A\.txt", name) for name in names]
@@ -54,8 +69,8 @@ def tu_sets(names: tuple[str, ...]) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class _Part:
-    """One file of a set: its content and how errors name it."""
+class _File:
+    """The content of one file of a set, and how errors name it."""
 
     data: bytes
     where: str
@@ -66,28 +81,28 @@ class _Part:
 
 def _read(source: FileTree, where: str, name: str | None) -> GraphSet:
     names = source.names
-    sets = tu_sets(names)
+    sets = _find_sets(names)
     if name is None and len(sets) == 1:
         name = next(iter(sets))
     if name is None and sets:
-        listed = ", ".join(sorted(sets)[:20])
-        raise GraphError(f"{where} holds several TU sets: {listed}; choose one with name=, or name its own folder.")
+        found = ", ".join(sorted(sets)[:MAX_SETS_SHOWN])
+        raise GraphError(f"{where} holds several TU sets: {found}; choose one with name=, or pass its folder.")
     if name is None or name not in sets:
-        raise GraphError(f"{where} holds no TU set: looked for {name or 'NAME'}_A.txt.")
+        raise GraphError(f"{where} holds no TU set: expected {name or 'NAME'}_A.txt.")
 
-    def optional(ending: str) -> _Part | None:
+    def optional(ending: str) -> _File | None:
         file = f"{sets[name]}_{ending}.txt"
-        return _Part(source.read(file), source.describe(file)) if file in names else None
+        return _File(source.read(file), source.describe(file)) if file in names else None
 
-    def needed(ending: str) -> _Part:
-        part = optional(ending)
-        if part is None:
+    def required(ending: str) -> _File:
+        file = optional(ending)
+        if file is None:
             raise GraphError(f"{where}: the TU set {name} lacks the file {sets[name]}_{ending}.txt.")
-        return part
+        return file
 
     return _build(
-        needed("A"),
-        needed("graph_indicator"),
+        required("A"),
+        required("graph_indicator"),
         optional("graph_labels"),
         optional("graph_label_names"),
         optional("node_labels"),
@@ -96,19 +111,19 @@ def _read(source: FileTree, where: str, name: str | None) -> GraphSet:
 
 
 def _build(
-    edges: _Part,
-    indicator: _Part,
-    graph_labels: _Part | None,
-    graph_names: _Part | None,
-    node_labels: _Part | None,
-    node_names: _Part | None,
+    edges: _File,
+    indicator: _File,
+    graph_labels: _File | None,
+    graph_names: _File | None,
+    node_labels: _File | None,
+    node_names: _File | None,
 ) -> GraphSet:
     y = None if graph_labels is None else _graph_labels(graph_labels, graph_names)
     graph = _graph_of_vertex(indicator, None if y is None else len(y))
     source, target = _edge_ends(edges, graph)
     colors, palette = (None, ()) if node_labels is None else _colors(node_labels, node_names, len(graph))
     sizes = np.bincount(graph, minlength=0 if y is None else len(y))
-    if (np.diff(graph) < 0).any():  # vertices of a graph lie apart: number them graph by graph, in file order
+    if (np.diff(graph) < 0).any():  # the file mixes the graphs: renumber the vertices graph by graph
         order = np.argsort(graph, kind="stable")
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
@@ -117,8 +132,8 @@ def _build(
     return assemble(sizes, source, target, colors, palette, y)
 
 
-def _graph_of_vertex(indicator: _Part, graphs: int | None) -> IntArray:
-    """The graph of every vertex, from 0."""
+def _graph_of_vertex(indicator: _File, graphs: int | None) -> IntArray:
+    """The graph number of every vertex, from 0."""
     graph = indicator.integers()[:, 0] - 1
     wrong = graph < 0 if graphs is None else (graph < 0) | (graph >= graphs)
     if wrong.any():
@@ -126,7 +141,7 @@ def _graph_of_vertex(indicator: _Part, graphs: int | None) -> IntArray:
         allowed = "from 1" if graphs is None else f"from 1 to {graphs}, the number of graph labels"
         raise GraphError(f"{indicator.where}, line {at + 1}: expected a graph number {allowed}; got {graph[at] + 1}.")
     if graphs is None:
-        # Without labels nothing else tells how many graphs there are, so every number must occur.
+        # Without labels the number of graphs is unknown, so every graph number must occur.
         present = np.unique(graph)
         gap = np.flatnonzero(present != np.arange(len(present)))
         if gap.size:
@@ -136,8 +151,8 @@ def _graph_of_vertex(indicator: _Part, graphs: int | None) -> IntArray:
     return graph
 
 
-def _edge_ends(edges: _Part, graph: IntArray) -> tuple[IntArray, IntArray]:
-    """Both ends of every edge, from 0."""
+def _edge_ends(edges: _File, graph: IntArray) -> tuple[IntArray, IntArray]:
+    """Both ends of every edge, numbered from 0."""
     ends = edges.integers(columns=2) - 1
     outside = ((ends < 0) | (ends >= len(graph))).any(axis=1)
     if outside.any():
@@ -155,7 +170,7 @@ def _edge_ends(edges: _Part, graph: IntArray) -> tuple[IntArray, IntArray]:
     return source, target
 
 
-def _graph_labels(labels: _Part, names: _Part | None) -> NDArray[Any]:
+def _graph_labels(labels: _File, names: _File | None) -> NDArray[Any]:
     values = labels.integers()[:, 0]
     if names is None:
         return values
@@ -166,7 +181,7 @@ def _graph_labels(labels: _Part, names: _Part | None) -> NDArray[Any]:
     return np.array(texts, np.str_)[values]
 
 
-def _colors(labels: _Part, names: _Part | None, vertices: int) -> tuple[NDArray[np.uint16], tuple[ColorName, ...]]:
+def _colors(labels: _File, names: _File | None, vertices: int) -> tuple[NDArray[np.uint16], tuple[ColorName, ...]]:
     columns = column_count(labels.data) if names is None else 1
     table = labels.integers(columns)
     if len(table) != vertices:
@@ -177,28 +192,30 @@ def _colors(labels: _Part, names: _Part | None, vertices: int) -> tuple[NDArray[
         return encode_colors(joined[inverse.ravel()], labels.where)
     if names is None:
         return encode_colors(table[:, 0], labels.where)
-    written = _names(names)
-    _check_codes(table[:, 0], len(written), labels, names)
-    palette = check_palette(written)
-    recode = np.array([palette.index(name) for name in written], np.uint16)
+    in_file = _names(names)
+    _check_codes(table[:, 0], len(in_file), labels, names)
+    palette = check_palette(in_file)
+    recode = np.array([palette.index(name) for name in in_file], np.uint16)
     return recode[table[:, 0]], palette
 
 
-def _names(part: _Part) -> list[ColorName]:
+def _names(file: _File) -> list[ColorName]:
     """The JSON strings or integers of a file of names."""
     names: list[ColorName] = []
-    for number, line in enumerate(part.data.splitlines(), 1):
+    for number, line in enumerate(file.data.splitlines(), 1):
         try:
             value = json.loads(line)
         except (ValueError, RecursionError):
             value = None
         if isinstance(value, bool) or not isinstance(value, (str, int)):
-            raise GraphError(f"{part.where}, line {number}: expected a JSON string or integer; got {shown(line)}.")
+            raise GraphError(
+                f"{file.where}, line {number}: expected a JSON string or integer; got {format_bytes(line)}."
+            )
         names.append(value)
     return names
 
 
-def _check_codes(codes: IntArray, names: int, labels: _Part, where: _Part) -> None:
+def _check_codes(codes: IntArray, names: int, labels: _File, where: _File) -> None:
     wrong = np.flatnonzero((codes < 0) | (codes >= names))
     if wrong.size:
         raise GraphError(

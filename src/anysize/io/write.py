@@ -1,9 +1,8 @@
-"""From a GraphSet to networkx, PyG and TU folders."""
+"""Convert a GraphSet to networkx and PyG graphs, and write it as a TU folder."""
 
 from __future__ import annotations
 
 import json
-import os
 import secrets
 import shutil
 from collections.abc import Iterable
@@ -13,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from anysize._errors import GraphError
-from anysize._typing import IntArray
+from anysize._typing import IntArray, PathLike
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
 
 
 def to_networkx(graphs: GraphSet, color: str = "color") -> list[Any]:
-    """One `networkx.Graph` per graph, with the color names of a colored set in a vertex attribute.
+    """Make one `networkx.Graph` per graph, with color names in a vertex attribute.
 
     >>> path = GraphSet.from_edges([(0, 1), (1, 2)], colors=["C", "C", "O"])
     >>> to_networkx(path, color="atom")[0].nodes[2]
@@ -41,9 +40,9 @@ def to_networkx(graphs: GraphSet, color: str = "color") -> list[Any]:
 
 
 def to_pyg(graphs: GraphSet) -> list[Any]:
-    """One PyG `Data` per graph: ``edge_index`` both ways, one-hot ``x`` over the palette, ``y``.
+    """Make one PyG `Data` per graph: ``edge_index`` in both directions, one-hot ``x`` over the palette, ``y``.
 
-    ``x`` is there for colored sets, ``y`` for labeled ones; labels must be numbers.
+    Uncolored sets have no ``x``, unlabeled ones no ``y``; labels must be numbers.
     """
     try:
         import torch
@@ -51,7 +50,7 @@ def to_pyg(graphs: GraphSet) -> list[Any]:
     except ImportError:
         raise ImportError("to_pyg needs torch and torch_geometric: pip install 'anysize[learn]'.") from None
     if graphs.y is not None and graphs.y.dtype.kind not in "biuf":
-        raise GraphError(f"PyG labels are numbers; these have dtype {graphs.y.dtype}. Encode them first, with with_y.")
+        raise GraphError(f"PyG labels must be numbers; got dtype {graphs.y.dtype}. Encode them first with with_y.")
     result = []
     for one in graphs:
         source = np.repeat(np.arange(len(one.degrees)), one.degrees)
@@ -65,33 +64,33 @@ def to_pyg(graphs: GraphSet) -> list[Any]:
     return result
 
 
-def to_tu(graphs: GraphSet, folder: str | os.PathLike[str], name: str) -> None:
-    """Write the set as a TU folder ``folder/name/name_A.txt``, ...; `read_tu` gives the same set back.
+def to_tu(graphs: GraphSet, folder: PathLike, name: str) -> None:
+    """Write the set as a TU folder ``folder/name/name_A.txt``, ...; `read_tu` reads the same set back.
 
-    Colors that are strings, or that no vertex has, need the file ``name_node_label_names.txt``, and labels
-    that are strings ``name_graph_label_names.txt`` (see `read_tu`); integer colors and labels are written as
-    they are. Graph names are not written. The folder appears complete or not at all.
+    Integer colors and labels are written as they are. String colors, and palettes with unused colors, need the file
+    ``name_node_label_names.txt``; string labels need ``name_graph_label_names.txt``. Graph names are not written. The
+    folder is written completely or not at all.
 
     Args:
         graphs: the set.
-        folder: where the new folder is made.
+        folder: where to make the new folder.
         name: the name of the new folder and of the set; the folder must not exist.
     """
     if not name or name != Path(name).name or name.startswith(".") or not name.isprintable():
-        raise GraphError(f"The name of a TU set is a plain file name; got {name!r}.")
+        raise GraphError(f"The name of a TU set must be a file name without folders; got {name!r}.")
     contents = {**_structure(graphs), **_node_labels(graphs), **_graph_labels(graphs)}
     final = Path(folder) / name
     if final.exists():
-        raise GraphError(f"{final} exists already; remove it or choose another name.")
+        raise GraphError(f"{final} already exists; remove it or choose another name.")
     final.parent.mkdir(parents=True, exist_ok=True)
-    aside = final.with_name(f".{name}-{secrets.token_hex(4)}")
-    aside.mkdir()
+    partial = final.with_name(f".{name}-{secrets.token_hex(4)}")
+    partial.mkdir()
     try:
         for ending, text in contents.items():
-            (aside / f"{name}_{ending}.txt").write_text(text, encoding="utf-8", newline="\n")
-        aside.rename(final)
+            (partial / f"{name}_{ending}.txt").write_text(text, encoding="utf-8", newline="\n")
+        partial.rename(final)
     except BaseException:
-        shutil.rmtree(aside, ignore_errors=True)
+        shutil.rmtree(partial, ignore_errors=True)
         raise
 
 
@@ -99,7 +98,7 @@ def _structure(graphs: GraphSet) -> dict[str, str]:
     if graphs.y is None and (graphs.sizes == 0).any():
         at = int(np.flatnonzero(graphs.sizes == 0)[0])
         raise GraphError(
-            f"Graph {at} has no vertices, and a TU folder shows such a graph by its label; give the set y."
+            f"Graph {at} has no vertices; a TU folder can only hold an empty graph that has a label, so give the set y."
         )
     graph = np.repeat(np.arange(1, len(graphs) + 1), graphs.sizes)
     start = np.repeat(graphs.first[:-1], graphs.sizes)  # where the graph of each vertex begins
@@ -116,7 +115,7 @@ def _node_labels(graphs: GraphSet) -> dict[str, str]:
     used = np.bincount(graphs.colors, minlength=len(palette)) > 0
     if used.all() and all(not isinstance(name, str) and abs(name) < 10**18 for name in palette):
         return {"node_labels": _lines(palette[code] for code in graphs.colors.tolist())}
-    return _coded("node", graphs.colors.astype(np.int64), list(palette))
+    return _encoded("node", graphs.colors.astype(np.int64), list(palette))
 
 
 def _graph_labels(graphs: GraphSet) -> dict[str, str]:
@@ -124,15 +123,15 @@ def _graph_labels(graphs: GraphSet) -> dict[str, str]:
         return {}
     if graphs.y.dtype.kind in "biu":
         if graphs.y.size and max(abs(int(graphs.y.min())), abs(int(graphs.y.max()))) >= 10**18:
-            raise GraphError("TU graph labels have at most 18 digits; these have more.")
+            raise GraphError("TU graph labels must have at most 18 digits.")
         return {"graph_labels": _lines(graphs.y.astype(np.int64).tolist())}
     if graphs.y.dtype.kind == "U":
         names, codes = np.unique(graphs.y, return_inverse=True)
-        return _coded("graph", codes.astype(np.int64), names.tolist())
-    raise GraphError(f"TU graph labels are integers or strings; these have dtype {graphs.y.dtype}.")
+        return _encoded("graph", codes.astype(np.int64), names.tolist())
+    raise GraphError(f"TU graph labels must be integers or strings; got dtype {graphs.y.dtype}.")
 
 
-def _coded(what: str, codes: IntArray, names: list[ColorName]) -> dict[str, str]:
+def _encoded(what: str, codes: IntArray, names: list[ColorName]) -> dict[str, str]:
     return {
         f"{what}_labels": _lines(codes.tolist()),
         f"{what}_label_names": _lines(json.dumps(name) for name in names),

@@ -13,7 +13,7 @@ from anysize.causal.environments import Environment, sample_graphs
 from anysize.causal.graphons import BlockModel, Graphon
 from anysize.graphs.assembly import assemble
 from anysize.graphs.graphset import GraphSet
-from anysize.io.adjacency import from_adjacency_csv
+from anysize.io.adjacency import read_adjacency_csv
 from anysize.tasks.files import HOW, data_folder
 from anysize.tasks.task import FOLDS, Data, DataDir, Parts, Task, labels
 
@@ -50,7 +50,7 @@ def load_brains(data_dir: DataDir = None) -> GraphSet:
             f"The brain networks cannot be downloaded, and {looked}: put one CSV adjacency matrix a subject, "
             f"{PATTERN} with {PATIENT!r} in the names of patients, into a folder, and {HOW}."
         )
-    graphs = from_adjacency_csv(found, PATTERN, warn=False)
+    graphs = read_adjacency_csv(found, PATTERN, warn=False)
     return graphs.with_y(np.array([int(PATIENT in name) for name in graphs.names or ()], np.int64))
 
 

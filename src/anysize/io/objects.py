@@ -1,0 +1,84 @@
+"""Recognize graph objects of other libraries by the name of their class, so that no library is imported for it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from anysize._errors import GraphError
+
+
+@dataclass(frozen=True)
+class GraphType:
+    """A type of graph objects: how messages name one, and its base classes as (top-level package, class name).
+
+    >>> from scipy.sparse import eye_array
+    >>> GraphType("a scipy sparse matrix", (("scipy", "sparray"),)).matches(eye_array(3))
+    True
+    """
+
+    title: str
+    base_classes: tuple[tuple[str, str], ...]
+
+    def matches(self, value: Any) -> bool:
+        """Whether the value is one graph of this type."""
+        return any(
+            (base.__module__.partition(".")[0], base.__name__) in self.base_classes for base in type(value).__mro__
+        )
+
+    def as_list(self, graphs: Any) -> list[Any]:
+        """One graph or an iterable of graphs as a list; an error if one is of another type."""
+        items = [graphs] if self.matches(graphs) else as_list(graphs, f"{self.title} or a list of them")
+        for graph, item in enumerate(items):
+            if not self.matches(item):
+                raise GraphError(f"Graph {graph} of the list has type {type_name(item)}; expected {self.title}.")
+        return items
+
+
+def as_list(values: Any, expected: str) -> list[Any]:
+    """The items of an iterable; an error that names what was expected if it is none, or a string or a dict."""
+    refused = GraphError(f"Expected {expected}; got {type_name(values)}.")
+    if isinstance(values, (str, bytes, dict)) or not isinstance(values, Iterable):
+        raise refused
+    try:
+        return list(values)
+    except NotImplementedError:  # PyG's HeteroData defines __iter__, which raises
+        raise refused from None
+
+
+def split_by_graph(values: Any, single: bool, graphs: int, name: str) -> list[Any]:
+    """The values of an argument graph by graph: as given for a single graph, None for each if the argument is None."""
+    if values is None:
+        return [None] * graphs
+    if single:
+        return [values]
+    if not hasattr(values, "__len__") or isinstance(values, str) or len(values) != graphs:
+        raise GraphError(f"{name}: for a list of {graphs} graphs give a list of {graphs}, one entry per graph.")
+    return list(values)
+
+
+def check_attribute_name(color: Any) -> None:
+    """Refuse several attribute names where one is expected."""
+    if isinstance(color, (list, tuple, set, dict, np.ndarray)):
+        raise GraphError(
+            f"color takes the name of one vertex attribute; got {color!s:.60}. "
+            "Join several attributes into one string first, such as 'C+1'."
+        )
+
+
+def is_array(value: Any) -> bool:
+    """Whether a value is an array with at least one dimension: numpy, pandas or torch.
+
+    >>> is_array(np.zeros((2, 2))), is_array([[0, 1], [1, 0]])
+    (True, False)
+    """
+    return hasattr(value, "__array__") and np.ndim(value) > 0
+
+
+def type_name(value: Any) -> str:
+    """The type of a value with its top-level package: 'networkx.Graph', 'list'."""
+    module = type(value).__module__.partition(".")[0]
+    return type(value).__name__ if module == "builtins" else f"{module}.{type(value).__name__}"

@@ -1,0 +1,133 @@
+"""Read edge lists."""
+
+from __future__ import annotations
+
+import gzip
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from scipy.io import mmwrite
+
+from anysize import GraphError, GraphWarning, read_graphs
+from anysize.io import archive
+from anysize.io.edgelist import read_edge_lists
+
+
+def write(where: Path, text: str | bytes, name: str = "graph.txt") -> Path:
+    path = where / name
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return path
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "0 1\n1 2\n",
+        "0\t1\n1\t2",
+        "0,1\n1, 2\n",
+        "# a comment, 5 6\n% another\n\n0 1\n  # 7 8\n   \n1 2\n\n",
+        "0 1 0.5\n1 2 -3e4 2020-01-01\n",
+        "0,1,0.5\n1,2,x\n",
+        "0 1 {'weight': 1, 'b': 2}\n1 2 {}\n",
+        "0 1 caf\u00e9\n1 2\n",
+        "0 1\r\n1 2\r\n",
+        "0 1\n1 0\n1 2\n",
+        "  +0  1 \n1 2,7\n",
+    ],
+)
+def test_variants_of_edge_lists(tmp_path: Path, text: str) -> None:
+    assert read_graphs(write(tmp_path, text)).edges().tolist() == [[0, 1], [1, 2]]
+    assert read_graphs(write(tmp_path, gzip.compress(text.encode()), "graph.txt.gz")).sizes.tolist() == [3]
+    assert read_graphs(write(tmp_path, gzip.compress(text.encode()), "packed.edges")).sizes.tolist() == [3]
+
+
+def test_scattered_numbers_are_renumbered_by_size(tmp_path: Path) -> None:
+    graphs = read_graphs(write(tmp_path, f"70 3\n3 {10**17}\n"))
+    assert graphs.sizes.tolist() == [3]
+    assert graphs.edges().tolist() == [[0, 1], [0, 2]]  # 3, 70, 10**17
+    assert read_graphs(write(tmp_path, "1 2\n")).sizes.tolist() == [2]
+
+
+def test_edge_list_repetitions_give_one_warning(tmp_path: Path) -> None:
+    path = write(tmp_path, "0 1\n0 1\n1 0\n1 1\n")
+    with pytest.warns(GraphWarning, match="Dropped 1 self loop and 1 repeated edge while reading 1 graph") as caught:
+        read_graphs(path)
+    assert len(caught) == 1
+    assert caught[0].filename == __file__
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "graph.txt holds no edges"),
+        ("# nothing\n\n", "graph.txt holds no edges"),
+        ("# one\n0 1\n\n2\n", "graph.txt, line 4: expected 2 integers; got '2'"),
+        ("0 1\n1 x\n", "graph.txt, line 2: expected 2 integers; got '1 x'"),
+        ("0 1.0\n", "graph.txt, line 1: expected 2 integers; got '0 1.0'"),
+        ("0,,1\n", "graph.txt, line 1: expected 2 integers"),
+        ("source,target\n0,1\n", "graph.txt, line 1: expected 2 integers; got 'source,target'"),
+        ("# one\n\n0 1\n2 -1\n", "graph.txt, line 4: vertex numbers start at 0; got 2 and -1"),
+        ("0 99999999999999999999\n", "graph.txt, line 1: the number '99999999999999999999' is too large"),
+        ("0 1_0\n", "graph.txt, line 1: expected 2 integers; got '0 1_0'"),
+        ("0 " + "x" * 100, "got '0 " + "x" * 38 + "...'"),
+        (b"\x89PNG\0\0", "graph.txt is not a text file"),
+        (b"0\xa01\n", "graph.txt, line 1: expected 2 integers"),
+    ],
+)
+def test_broken_edge_lists_are_named_with_their_line(tmp_path: Path, text: str | bytes, message: str) -> None:
+    with pytest.raises(GraphError, match=re.escape(message)):
+        read_graphs(write(tmp_path, text))
+
+
+def test_broken_gzip_files(tmp_path: Path) -> None:
+    packed = gzip.compress(b"".join(b"%d %d\n" % (n, n + 1) for n in range(1000)))
+    for broken in (
+        packed[:-20],
+        packed[: len(packed) // 2],
+        packed[:15] + b"\0\0\0\0" + packed[19:],
+        b"0 1\n",
+    ):
+        with pytest.raises(GraphError, match=r"Cannot unpack .*graph\.txt\.gz"):
+            read_graphs(write(tmp_path, broken, "graph.txt.gz"))
+
+
+def test_gzip_bombs_are_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(archive, "_ANY_RATIO_BYTES", 1 << 16)
+    path = write(tmp_path, gzip.compress(b"0 1\n" * 100_000), "graph.txt.gz")
+    with pytest.raises(GraphError, match="above the limit"):
+        read_graphs(path)
+
+
+@pytest.mark.parametrize("text", ["ann bob\n", "source,target\n0,1\n", "0 1\n1 bob\n"])
+def test_names_and_headers_get_a_hint(tmp_path: Path, text: str) -> None:
+    with pytest.raises(GraphError, match=r"networkx\.read_edgelist"):
+        read_graphs(write(tmp_path, text))
+
+
+def test_matrix_market_files_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "graph.mtx"
+    mmwrite(path, sp.coo_array(np.eye(3, k=1)))
+    with pytest.raises(GraphError, match=r"scipy\.io\.mmread"):
+        read_graphs(path)
+
+
+def test_a_folder_of_edge_lists_is_a_set_with_names(tmp_path: Path) -> None:
+    write(tmp_path, "10 20\r\n20 30\r\n", "b.2.edges")
+    write(tmp_path, "# one edge\n5 6\n6 6\n", "a.txt")
+    write(tmp_path, gzip.compress(b"0 1\n1 2\n2 0\n2 2\n"), "c.edgelist.gz")
+    write(tmp_path, "no edges here", "README.md")
+    (tmp_path / "more.txt").mkdir()
+    with pytest.warns(GraphWarning, match="Dropped 2 self loops while reading 3 graphs") as caught:
+        graphs = read_graphs(tmp_path)
+    assert len(caught) == 1
+    assert graphs.names == ("a", "b.2", "c")
+    assert graphs.sizes.tolist() == [2, 3, 3]
+    assert graphs.edge_counts.tolist() == [1, 2, 3]
+    write(tmp_path, "1 x\n", "d.txt")
+    with pytest.raises(GraphError, match=r"d\.txt, line 1: expected 2 integers"):
+        read_graphs(tmp_path)
+    with pytest.raises(GraphError, match=r"holds no edge lists.*\.edgelist"):
+        read_edge_lists(tmp_path / "more.txt")

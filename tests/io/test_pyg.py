@@ -1,0 +1,168 @@
+"""Convert PyG graphs."""
+
+from __future__ import annotations
+
+import re
+from types import SimpleNamespace
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+
+from anysize import GraphClassifier, GraphError, GraphSet, GraphWarning, count
+from anysize.io.convert import as_graphset
+
+
+class Data(SimpleNamespace):
+    """A stand-in for PyG's Data: fields, and a class of that name in that package."""
+
+
+Data.__module__ = "torch_geometric.data.data"
+
+
+def test_pyg_edges_one_hot_colors_and_own_labels() -> None:
+    one = Data(num_nodes=3, edge_index=np.array([[0, 1, 1, 2], [1, 0, 2, 1]]), x=np.eye(3)[[2, 0, 2]], y=[1])
+    two = Data(num_nodes=1, edge_index=None, x=np.eye(3)[[1]], y=np.array([[0]]))
+    graphs = GraphSet.from_pyg([one, two], color="x")
+    assert graphs.edges(0).tolist() == [[0, 1], [1, 2]]
+    assert graphs.palette == (0, 1, 2)
+    assert graphs.color_names(0) == (2, 0, 2)
+    assert graphs.y is not None
+    assert graphs.y.tolist() == [1, 0]
+    with pytest.warns(GraphWarning, match="field 'x'"):
+        assert GraphSet.from_pyg([one, two]).colors is None
+    assert GraphSet.from_pyg([one, two], "x", y=[5, 6]).y.tolist() == [5, 6]  # type: ignore[union-attr]
+
+
+def test_pyg_labels_that_are_missing_or_not_single_are_left_out_with_a_warning() -> None:
+    edges = np.array([[0], [1]])
+    labeled, bare = Data(num_nodes=2, edge_index=edges, y=[1]), Data(num_nodes=2, edge_index=edges, y=None)
+    with pytest.warns(GraphWarning, match="1 of 3 graphs have y"):
+        assert GraphSet.from_pyg([bare, labeled, bare]).y is None
+    several = Data(num_nodes=2, edge_index=edges, y=np.zeros((1, 3)))
+    with pytest.warns(GraphWarning, match=r"raph 1 has y of shape \(1, 3\)"):
+        assert GraphSet.from_pyg([labeled, several]).y is None
+    assert GraphSet.from_pyg([labeled, several], y=[0, 1]).y is not None
+    assert GraphSet.from_pyg([bare, bare]).y is None
+    assert GraphSet.from_pyg(Data(num_nodes=2, edge_index=edges, y=[1, 2])).y is None  # labels of the vertices
+
+
+def test_pyg_column_of_floats_says_how_to_cast_it() -> None:
+    column = np.array([[0.0], [1.0]], np.float32)
+    data = Data(num_nodes=2, edge_index=np.array([[0], [1]]), x=column)
+    with pytest.raises(GraphError, match=r"Graph 0: the field 'x' is one column of float32; .* data\.x\.long\(\)"):
+        GraphSet.from_pyg(data, color="x")
+    data.x = np.ones((2, 1), np.float32)  # one-hot rows of width one
+    assert GraphSet.from_pyg(data, color="x").palette == (0,)
+
+
+@pytest.mark.parametrize("read", [GraphSet.from_networkx, GraphSet.from_pyg, GraphSet.from_igraph])
+def test_one_attribute_is_the_color(read: Any) -> None:
+    with pytest.raises(GraphError, match=re.escape("got ['atom', 'charge']")):
+        read([], color=["atom", "charge"])
+
+
+def test_tuples_are_no_colors() -> None:
+    graph = nx.path_graph(2)
+    nx.set_node_attributes(graph, ("C", 1), "kind")
+    with pytest.raises(GraphError, match="one-hot"):
+        GraphSet.from_networkx(graph, color="kind")
+
+
+def test_pyg_strings_in_a_column_are_colors() -> None:
+    data = Data(num_nodes=2, edge_index=None, kind=[["C"], ["O"]])
+    assert GraphSet.from_pyg(data, color="kind").palette == ("C", "O")
+
+
+def test_pyg_data_of_several_kinds_of_vertices_are_refused() -> None:
+    hetero = pytest.importorskip("torch_geometric.data").HeteroData()
+    for read in (GraphSet.from_pyg, as_graphset):
+        with pytest.raises(GraphError, match=r"got torch_geometric\.HeteroData"):
+            read(hetero)
+
+
+def test_pyg_column_of_integers_holds_colors() -> None:
+    data = Data(num_nodes=2, edge_index=np.array([[0], [1]]), z=np.array([[6], [8]]))
+    assert GraphSet.from_pyg(data, color="z").color_names() == (6, 8)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"num_nodes": None}, "set num_nodes"),
+        (
+            {"num_nodes": 2, "edge_index": np.array([[0], [2]]), "x": [0, 1]},
+            "Graph 0: edge 0 joins the vertices 0 and 2",
+        ),
+        (
+            {"num_nodes": 2, "edge_index": np.array([[0.0], [1.0]])},
+            "Graph 0: expected edges as an (m, 2) array",
+        ),
+        (
+            {"num_nodes": 4, "edge_index": np.array([[0, 1], [1, 2], [2, 3]])},
+            "Graph 0: expected an edge_index of shape (2, edges); got (3, 2)",
+        ),
+        ({"num_nodes": 2, "edge_index": None}, "Graph 0: the PyG Data has no field 'x'"),
+        ({"num_nodes": 2, "edge_index": None, "adj_t": 1}, "undo the ToSparseTensor transform"),
+        ({"num_nodes": 2, "edge_index": None, "x": np.eye(3)}, "Graph 0 has 2 vertices but 3 colors"),
+        (
+            {"num_nodes": 2, "edge_index": None, "x": np.ones((2, 2))},
+            "Graph 0: the field 'x' has 2 columns and is not one-hot",
+        ),
+    ],
+)
+def test_pyg_refusals(fields: dict[str, Any], message: str) -> None:
+    with pytest.raises(GraphError, match=re.escape(message)):
+        GraphSet.from_pyg(Data(**fields), color="x")
+
+
+def test_pyg_real_data_batches_and_back() -> None:
+    pytest.importorskip("torch_geometric")
+    from torch_geometric.data import Batch
+
+    graphs = GraphSet.from_edges([[(0, 1), (1, 2)], [(0, 1)]], n_vertices=[4, 2], y=[1, 0])
+    colored = GraphSet.concatenate(
+        [
+            GraphSet.from_edges(graphs.edges(0), n_vertices=4, colors=[0, 1, 2, 0], y=[1]),
+            GraphSet.from_edges(graphs.edges(1), n_vertices=2, colors=[2, 2], y=[0]),
+        ]
+    )
+    for original, color in ((graphs, None), (colored, "x")):
+        data = original.to_pyg()
+        assert GraphSet.from_pyg(data, color=color).equals(original)
+        assert GraphSet.from_pyg(Batch.from_data_list(data), color=color).equals(original)
+        assert GraphSet.from_pyg(data[0], color=color).equals(original[0])
+    with pytest.raises(GraphError, match="must be numbers"):
+        graphs.with_y(["a", "b"]).to_pyg()
+
+
+def test_pyg_batches_of_a_loader_are_split() -> None:
+    pytest.importorskip("torch_geometric")
+    from torch_geometric.data import Batch
+    from torch_geometric.loader import DataLoader
+
+    edges = [[(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2)], [(0, 1)], [(0, 1), (1, 2), (2, 3)], [(0, 1)]]
+    graphs = GraphSet.from_edges(edges, y=[0, 1, 2, 3, 4])
+    data = graphs.to_pyg()
+    loader = DataLoader(data, batch_size=2)
+    assert GraphSet.from_pyg(loader).equals(graphs)
+    assert GraphSet.from_pyg(list(loader)).equals(graphs)
+    assert GraphSet.from_pyg([Batch.from_data_list(data[:2]), *data[2:]]).equals(graphs)
+    assert as_graphset(loader).equals(graphs)
+    assert count(loader, k=3).matrix.toarray().tolist() == [[0, 1], [1, 0], [0, 0], [2, 0], [0, 0]]
+    by_hand = Batch(edge_index=data[0].edge_index, num_nodes=3)
+    with pytest.raises(GraphError, match="cannot be split into graphs"):
+        GraphSet.from_pyg([by_hand])
+
+
+def test_a_classifier_takes_a_loader() -> None:
+    pytest.importorskip("torch_geometric")
+    from torch_geometric.loader import DataLoader
+
+    sizes = [4 + number % 3 for number in range(12)]
+    edges = [[(v, v + 1) for v in range(n - 1)] + ([(n - 1, 0)] if g % 2 else []) for g, n in enumerate(sizes)]
+    graphs = GraphSet.from_edges(edges, y=[g % 2 for g in range(12)])
+    loader = DataLoader(graphs.to_pyg(), batch_size=5)
+    model = GraphClassifier("topology-only", k=3).fit(loader)
+    assert model.predict(loader).tolist() == GraphClassifier("topology-only", k=3).fit(graphs).predict(graphs).tolist()
