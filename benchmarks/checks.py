@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anysize import Counts, GraphSet, count
-from anysize.patterns.pattern import catalog
+from anysize.patterns.pattern import connected_patterns
 from benchmarks.inputs import colored
 
 Check = Callable[[GraphSet, int, Counts], None]
@@ -28,7 +28,7 @@ def ours(graphs: GraphSet, k: int, method: str = "auto", threads: int | None = N
 
 def class_sums(counts: Counts, k: int) -> NDArray[np.int64]:
     """Copies of every plain pattern over all graphs, colors forgotten."""
-    sums = np.zeros(len(catalog(k)), np.int64)
+    sums = np.zeros(len(connected_patterns(k)), np.int64)
     np.add.at(sums, counts.columns.place, np.asarray(counts.matrix.sum(axis=0)).ravel())
     return sums
 

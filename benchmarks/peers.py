@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from anysize import GraphSet
 from anysize.patterns.orbits import code_of
-from anysize.patterns.pattern import catalog, class_table
+from anysize.patterns.pattern import class_table, connected_patterns
 
 LIMIT, QUICK_LIMIT = 20.0, 1.0  # seconds
 Answer = NDArray[np.int64]
@@ -37,7 +37,7 @@ def igraph_job(graphs: GraphSet, k: int) -> tuple[Callable[[], Any], Callable[[A
 
     def answer(result: list[list[float]]) -> Answer:
         sums = np.nansum(np.array(result, np.float64), axis=0).astype(np.int64)  # nan: not connected
-        ours = np.zeros(len(catalog(k)), np.int64)
+        ours = np.zeros(len(connected_patterns(k)), np.int64)
         for number, copies in enumerate(sums):
             edges = igraph.Graph.Isoclass(n=k, cls=number, directed=False).get_edgelist()
             place = class_table(k)[code_of(edges)]
@@ -54,7 +54,7 @@ def networkx_job(graphs: GraphSet, k: int) -> tuple[Callable[[], Any], Callable[
 
     made = graphs.without_colors().to_networkx()
     table = class_table(k)
-    places = len(catalog(k))
+    places = len(connected_patterns(k))
 
     def three() -> Answer:
         sums = np.zeros(2, np.int64)

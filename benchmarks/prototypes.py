@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anysize import GraphSet
-from anysize.patterns.pattern import catalog, class_table
+from anysize.patterns.pattern import class_table, connected_patterns
 
 Answer = NDArray[np.int64]
 Job = tuple[Callable[[], Any], Callable[[Any], Answer]]
@@ -52,7 +52,7 @@ def _codes(graphs: GraphSet) -> NDArray[np.int32]:
 
 
 def _summed(places: NDArray[Any], copies: NDArray[Any], k: int) -> Answer:
-    sums = np.zeros(len(catalog(k)), np.int64)
+    sums = np.zeros(len(connected_patterns(k)), np.int64)
     np.add.at(sums, places, copies)
     return sums
 
@@ -162,7 +162,7 @@ def sampler(graph: GraphSet, k: int, samples: int) -> tuple[Callable[[], Any], C
     module.estimate(arrays, k, 1000, 0, prepared)
 
     def ordered(values: NDArray[np.float64]) -> NDArray[np.float64]:
-        result = np.zeros(len(catalog(k)))
+        result = np.zeros(len(connected_patterns(k)))
         result[places] = values
         return result
 

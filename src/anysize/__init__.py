@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from anysize._errors import CountWarning, GraphError, GraphWarning, TaskError
+    from anysize._errors import CountWarning, GraphError, GraphWarning, PartialResultError
     from anysize.causal.environments import Environment, sample_graphs, sample_twins
     from anysize.causal.graphons import BlockModel, ErdosRenyi, SmoothGraphon
     from anysize.counting.api import count
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from anysize.graphs.graphset import GraphSet
     from anysize.io.read import read_graphs
     from anysize.methods.catalog import METHODS
-    from anysize.patterns.pattern import Pattern, catalog
+    from anysize.patterns.pattern import Pattern, connected_patterns
     from anysize.shift import Diagnosis, diagnose
     from anysize.tasks.catalog import TASKS
     from anysize.tasks.size_split import size_split
@@ -51,8 +51,8 @@ _HOME = {
     "SubgraphDensities": "anysize.estimators.transformers",
     "TASKS": "anysize.tasks.catalog",
     "Task": "anysize.tasks.task",
-    "TaskError": "anysize._errors",
-    "catalog": "anysize.patterns.pattern",
+    "PartialResultError": "anysize._errors",
+    "connected_patterns": "anysize.patterns.pattern",
     "cluster": "anysize.executors.cluster",
     "count": "anysize.counting.api",
     "count_stream": "anysize.counting.stream",
@@ -79,15 +79,15 @@ __all__ = [
     "GraphError",
     "GraphSet",
     "GraphWarning",
+    "PartialResultError",
     "Pattern",
     "SmoothGraphon",
     "Splits",
     "SubgraphDensities",
     "Task",
-    "TaskError",
     "__version__",
-    "catalog",
     "cluster",
+    "connected_patterns",
     "count",
     "count_stream",
     "diagnose",

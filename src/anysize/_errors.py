@@ -24,7 +24,7 @@ class RecordWarning(UserWarning):
     """A stored record that is damaged, foreign or does not fit the others."""
 
 
-class TaskError(RuntimeError):
+class PartialResultError(RuntimeError):
     """Some of many pieces of work failed: ``failed`` says which and why, ``finished`` holds what the others gave."""
 
     def __init__(self, message: str, failed: tuple[Any, ...] = (), finished: Any = None) -> None:

@@ -167,7 +167,7 @@ def test_each_twin_alone_is_a_draw_of_the_model():
         for y, model in enumerate(SBM):
             own = graphs[graphs.y == y]
             density = az.count(own, 3).densities().toarray()
-            expected = [model.expected_density(pattern) for pattern in az.catalog(3)]
+            expected = [model.expected_density(pattern) for pattern in az.connected_patterns(3)]
             assert np.abs((density.mean(axis=0) - expected) / density.std(axis=0) * np.sqrt(len(own))).max() < 4
 
 

@@ -54,11 +54,14 @@ def slow_balanced(pattern, graphon, colors, sizes):
 def colored(k, names="abc"):
     """All colored patterns on k vertices."""
     return sorted(
-        {plain.colored(way) for plain in az.catalog(k) for way in product(names, repeat=k)}, key=lambda p: p.name
+        {plain.colored(way) for plain in az.connected_patterns(k) for way in product(names, repeat=k)},
+        key=lambda p: p.name,
     )
 
 
-PATTERNS = [pattern for k in (1, 2, 3, 4) for pattern in az.catalog(k)] + colored(1) + colored(2) + colored(3)
+PATTERNS = (
+    [pattern for k in (1, 2, 3, 4) for pattern in az.connected_patterns(k)] + colored(1) + colored(2) + colored(3)
+)
 
 
 @pytest.mark.parametrize("pattern", PATTERNS, ids=lambda pattern: pattern.name)
@@ -78,33 +81,33 @@ def test_exactly_balanced_blocks_agree_with_a_mean_over_all_subsets(pattern):
 
 
 def test_exact_balance_is_not_independence_but_approaches_it():
-    edge = az.catalog(2)[0]
+    edge = az.connected_patterns(2)[0]
     model = az.BlockModel(within=(0.2, 0.2), between=0.3)
     limit = model.expected_density(edge)
     gaps = [balanced_density(model, edge, n) - limit for n in (20, 40, 80)]
     assert gaps[0] == pytest.approx(0.1 * 0.5 / 19)  # the share of cross pairs is 10/19, not 1/2
     assert gaps[1] / gaps[0] == pytest.approx(19 / 39)
-    assert balanced_density(model, az.catalog(4)[0], 3) == 0
+    assert balanced_density(model, az.connected_patterns(4)[0], 3) == 0
     assert balanced_density(az.ErdosRenyi(0.3), edge, 5) == 0.3
 
 
 def test_erdos_renyi_is_the_block_model_of_one_block():
     one = az.BlockModel(matrix=[[0.3]])
     colors = [{"a": 0.25, "b": 0.75}]
-    for pattern in [*az.catalog(4), *colored(3, "ab")]:
+    for pattern in [*az.connected_patterns(4), *colored(3, "ab")]:
         expected = one.expected_density(pattern, colors)
         assert az.ErdosRenyi(0.3).expected_density(pattern, colors) == pytest.approx(expected, rel=1e-12)
 
 
 def test_colored_densities_sum_to_the_plain_one():
-    for plain in az.catalog(4):
+    for plain in az.connected_patterns(4):
         parts = {plain.colored(way) for way in product("abc", repeat=4)}
         total = sum(LOPSIDED.expected_density(pattern, COLORS) for pattern in parts)
         assert total == pytest.approx(LOPSIDED.expected_density(plain), rel=1e-12)
 
 
 def test_densities_of_seven_vertices_are_summed_too():
-    clique = az.catalog(7)[-1]
+    clique = az.connected_patterns(7)[-1]
     two = az.BlockModel(within=(1.0, 0.0), between=0.0)
     assert two.expected_density(clique) == pytest.approx(0.5**7)
     with pytest.raises(ValueError, match="at most 100000000"):
@@ -122,7 +125,7 @@ def test_densities_of_seven_vertices_are_summed_too():
 )
 def test_integrals_agree_with_their_closed_forms_within_the_stated_error(function, closed):
     graphon = az.SmoothGraphon(function)
-    named = {pattern.name: pattern for k in (2, 3) for pattern in az.catalog(k)}
+    named = {pattern.name: pattern for k in (2, 3) for pattern in az.connected_patterns(k)}
     for name, expected in closed.items():
         value, error = graphon.density_estimate(named[name])
         assert error < 2e-4
@@ -142,7 +145,7 @@ def test_colored_integrals_take_the_interval_of_each_color():
 
 def test_the_step_function_of_a_block_model_has_its_densities():
     smooth = az.SmoothGraphon(LOPSIDED.edge_probability)
-    for pattern in az.catalog(4):
+    for pattern in az.connected_patterns(4):
         value, error = smooth.density_estimate(pattern)
         assert abs(value - LOPSIDED.expected_density(pattern)) <= 4 * error + 1e-12
 
@@ -203,7 +206,7 @@ NONSENSE = [
     (lambda: Coloring.of([{"a": 1.5, "b": -0.5}]), "not negative"),
     (lambda: Coloring.of([]), "every block"),
     (lambda: Coloring((("a", "a"),), ((0.5, 0.5),)), "named once"),
-    (lambda: az.ErdosRenyi(0.5).expected_density(az.catalog(2)[0], over="connected"), "'subsets' or 'maps'"),
+    (lambda: az.ErdosRenyi(0.5).expected_density(az.connected_patterns(2)[0], over="connected"), "'subsets' or 'maps'"),
     (lambda: az.ErdosRenyi(0.5).expected_density(colored(1)[0]), "is colored"),
     (lambda: az.ErdosRenyi(0.5).expected_density(colored(1)[0], COLORS), "for 2 blocks, but the graphon has 1"),
     (lambda: az.SmoothGraphon(lambda u, v: u * v).expected_density(colored(1)[0]), "is colored"),
@@ -224,7 +227,7 @@ def test_only_block_models_can_be_balanced():
     object.__setattr__(other, "shares", (0.5, 0.5))
     assert isinstance(other, Graphon)
     with pytest.raises(ValueError, match="need a BlockModel; got Other"):
-        balanced_density(other, az.catalog(2)[0], 10)
+        balanced_density(other, az.connected_patterns(2)[0], 10)
 
 
 def test_graphons_are_values():
@@ -238,4 +241,8 @@ def test_the_share_of_pairs_that_are_edges_counts_pairs():
     """Over subsets, the density of an edge is edges / C(N, 2), also as a count."""
     graphs = az.sample_graphs(az.ErdosRenyi(1.0), az.Environment(sizes=(6,)), 1, seed=0)
     density = az.count(graphs, 2).densities().toarray()[0, 0]
-    assert density == graphs.edge_counts[0] / comb(6, 2) == az.ErdosRenyi(1.0).expected_density(az.catalog(2)[0])
+    assert (
+        density
+        == graphs.edge_counts[0] / comb(6, 2)
+        == az.ErdosRenyi(1.0).expected_density(az.connected_patterns(2)[0])
+    )

@@ -14,7 +14,7 @@ from anysize.counting.api import count
 from anysize.counting.engines import enumerate as enumerate_engine
 from anysize.counting.planner import ENGINES, FLIP_VERTICES
 from anysize.graphs.graphset import GraphSet
-from anysize.patterns.pattern import Pattern, catalog
+from anysize.patterns.pattern import Pattern, connected_patterns
 
 AFFORDABLE = 3e6  # connected sets that enumeration may visit in a test
 
@@ -112,7 +112,7 @@ def test_copies_summed_over_colors_are_plain_copies(method: str, k: int, amount:
     graphs = GraphSet.concatenate([gnp(40, 0.12, seed=7), gnp(60, 0.05, seed=8), gnp(12, 0.6, seed=9)])
     counts = count(colored(graphs, amount, seed=k), k, method=method)
     expected = count(graphs, k).matrix.toarray()
-    assert np.array_equal(color_sums(counts)[:, : len(catalog(k))], expected)
+    assert np.array_equal(color_sums(counts)[:, : len(connected_patterns(k))], expected)
 
 
 def test_the_last_of_many_colors_is_told_apart() -> None:
@@ -189,7 +189,7 @@ def test_the_largest_graph_of_flip_fits_its_small_sums() -> None:
 
 def copies_by_name(graphs: GraphSet, k: int, method: str) -> dict[str, int]:
     row = count(graphs, k, method=method).matrix.toarray()[0]
-    return {pattern.name: int(copies) for pattern, copies in zip(catalog(k), row, strict=True) if copies}
+    return {pattern.name: int(copies) for pattern, copies in zip(connected_patterns(k), row, strict=True) if copies}
 
 
 def test_copies_are_those_networkx_finds() -> None:
@@ -198,7 +198,7 @@ def test_copies_are_those_networkx_finds() -> None:
     for k in (3, 4, 5):
         induced = [graph.subgraph(subset) for subset in combinations(graph, k)]
         connected = [part for part in induced if nx.is_connected(part)]
-        patterns = [pattern.to_networkx() for pattern in catalog(k)]
+        patterns = [pattern.to_networkx() for pattern in connected_patterns(k)]
         expected = [sum(nx.is_isomorphic(part, pattern) for part in connected) for pattern in patterns]
         assert count(graph, k).matrix.toarray()[0].tolist() == expected
 

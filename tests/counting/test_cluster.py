@@ -130,7 +130,9 @@ def test_a_graph_that_kills_its_worker_is_named_and_the_others_counted(
     monkeypatch.setattr("anysize.counting.cluster.count_piece", workers.CountAndDie(tmp_path / "x", number=3))
     monkeypatch.setattr("anysize.counting.cluster.RETRIES", 0)
     with cluster(two_workers):
-        with pytest.raises(az.TaskError, match=r"1 of 6 graphs could not be counted .*: graph 3: .*died") as caught:
+        with pytest.raises(
+            az.PartialResultError, match=r"1 of 6 graphs could not be counted .*: graph 3: .*died"
+        ) as caught:
             az.count(graphs, 3)
         assert [one.number for one in caught.value.failed] == [3]
         identical(caught.value.finished, expected)
@@ -149,7 +151,7 @@ def test_a_graph_that_fails_is_named_and_the_others_counted(executor: Executor, 
     expected = az.count(others, 5)
     with cluster(executor):
         with pytest.raises(
-            az.TaskError, match=r"1 of 7 graphs could not be .*: graph 'star' has \d+ induced"
+            az.PartialResultError, match=r"1 of 7 graphs could not be .*: graph 'star' has \d+ induced"
         ) as caught:
             az.count(graphs, 5, store=tmp_path)
         identical(caught.value.finished, expected)
@@ -220,7 +222,7 @@ def test_a_worker_with_another_version_is_refused(two_workers: Executor, monkeyp
     monkeypatch.setattr(cluster.CountJob, "__init__", _old(cluster.CountJob.__init__))
     with (
         cluster(two_workers),
-        pytest.raises(az.TaskError, match=r"a worker has anysize .*, this machine 0.0.1: install"),
+        pytest.raises(az.PartialResultError, match=r"a worker has anysize .*, this machine 0.0.1: install"),
     ):
         az.count(small(4), 3)
 

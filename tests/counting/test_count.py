@@ -18,7 +18,7 @@ from anysize.counting.api import count
 from anysize.counting.counts import Counts
 from anysize.counting.planner import ENGINES, choose_engines
 from anysize.graphs.graphset import GraphSet
-from anysize.patterns.pattern import catalog
+from anysize.patterns.pattern import connected_patterns
 
 
 @pytest.mark.parametrize("kind", ["networkx", "list", "igraph", "scipy", "path", "set"])
@@ -183,7 +183,7 @@ def test_an_empty_list_is_an_empty_table() -> None:
 def test_the_public_names_are_the_same_objects() -> None:
     assert az.count is count
     assert az.Counts is Counts
-    assert az.catalog is catalog
+    assert az.connected_patterns is connected_patterns
     identical(az.count(nx.path_graph(4), 3), count(nx.path_graph(4), 3))
 
 

@@ -20,7 +20,7 @@ from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
 from anysize.counting.counts_file import FORMAT
 from anysize.graphs.graphset import GraphSet
-from anysize.patterns.pattern import Pattern, catalog
+from anysize.patterns.pattern import Pattern, connected_patterns
 
 
 def slow_densities(counts: Counts, over: str) -> list[list[float]]:
@@ -48,7 +48,7 @@ def some_graphs() -> GraphSet:
 
 def handmade(copies: list[list[int]], sizes: list[int], k: int = 5) -> Counts:
     """A plain table with these copies of the first patterns of the catalog."""
-    table = np.zeros((len(copies), len(catalog(k))), np.int64)
+    table = np.zeros((len(copies), len(connected_patterns(k))), np.int64)
     for row, values in enumerate(copies):
         table[row, : len(values)] = values
     return Counts(csr_array(table), Columns.plain(k), np.array(sizes, np.int64))
@@ -186,7 +186,7 @@ def test_align_matches_by_names_of_colors() -> None:
 
 def test_align_takes_patterns_in_any_order() -> None:
     counts = count(some_graphs(), (3, 4))
-    order = [catalog(4)[5], catalog(3)[0], catalog(5)[0]]
+    order = [connected_patterns(4)[5], connected_patterns(3)[0], connected_patterns(5)[0]]
     aligned = counts.align(order)
     assert aligned.patterns == tuple(order)
     expected = counts.matrix.toarray()[:, [7, 0]]
@@ -208,8 +208,8 @@ def test_plain_and_colored_tables_do_not_mix() -> None:
 def test_top_breaks_ties_by_canonical_order() -> None:
     counts = handmade([[5, 0, 9, 2], [0, 5, 0, 3]], [20, 20])
     assert np.flatnonzero(counts.top(3).matrix.sum(axis=0)).tolist() == [0, 1, 2]
-    assert counts.top(1).patterns == (catalog(5)[2],)
-    assert counts.top(2).patterns == (catalog(5)[0], catalog(5)[2])  # 5 and 5: the earlier one
+    assert counts.top(1).patterns == (connected_patterns(5)[2],)
+    assert counts.top(2).patterns == (connected_patterns(5)[0], connected_patterns(5)[2])  # 5 and 5: the earlier one
     identical(counts.top(100), counts)
     assert counts.top(0).shape == (2, 0)
 
@@ -283,7 +283,7 @@ def test_a_saved_table_is_read_with_numpy_alone(tmp_path: Path) -> None:
     assert arrays["indices"].tolist() == [0, 1, 2]
     assert arrays["sizes"].tolist() == [3]
     assert arrays["pattern_size"].tolist() == [2, 2, 3]
-    path = catalog(3)[0]
+    path = connected_patterns(3)[0]
     assert arrays["pattern_code"].tolist() == [1, 1, path.code]
     words = [[about["palette"][c] for c in row] for row in arrays["pattern_colors"].tolist()]
     assert [word[:2] for word in words[:2]] == [["C", "N"], ["C", "O"]]

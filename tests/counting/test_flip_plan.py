@@ -12,7 +12,7 @@ from anysize.counting.columns import Columns
 from anysize.counting.engines.canonical import unpack
 from anysize.counting.engines.flip_plan import FlipPlan, flip_plan, is_cycle, open_pairs
 from anysize.graphs.graphset import GraphSet
-from anysize.patterns.pattern import catalog
+from anysize.patterns.pattern import connected_patterns
 
 PLANS = [(4, 1), (4, 2), (4, 4), (5, 1), (5, 2), (6, 1)]
 
@@ -28,9 +28,9 @@ def test_every_pattern_but_the_cliques_has_one_equation(k: int, colors: int) -> 
     cliques = list(range(len(plan.clique)))
     assert sorted(cliques + solved_for(plan)) == list(range(len(plan.high)))
     place, _ = unpack(plan.high, plan.low, k)
-    assert (place[: len(cliques)] == len(catalog(k)) - 1).all()
-    assert (place[len(cliques) :] < len(catalog(k)) - 1).all()
-    assert set(place.tolist()) == set(range(len(catalog(k))))
+    assert (place[: len(cliques)] == len(connected_patterns(k)) - 1).all()
+    assert (place[len(cliques) :] < len(connected_patterns(k)) - 1).all()
+    assert set(place.tolist()) == set(range(len(connected_patterns(k))))
 
 
 @pytest.mark.parametrize(("k", "colors"), [(4, 2), (5, 2)])
@@ -39,7 +39,7 @@ def test_the_sparse_plan_leaves_cycles_to_a_count_of_their_own(k: int, colors: i
     place, _ = unpack(plan.high, plan.low, k)
     left = set(range(len(plan.clique), len(plan.high))) - set(solved_for(plan))
     assert left
-    assert all(is_cycle(catalog(k)[place[pattern]]) for pattern in left)
+    assert all(is_cycle(connected_patterns(k)[place[pattern]]) for pattern in left)
 
 
 @pytest.mark.parametrize(("k", "colors"), PLANS)

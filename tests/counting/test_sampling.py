@@ -15,7 +15,7 @@ from anysize.counting.sampling.tables import SampleSize
 from anysize.counting.sampling.trees import spanning_trees, tree_plans
 from anysize.graphs.assembly import assemble
 from anysize.graphs.graphset import GraphSet
-from anysize.patterns.pattern import catalog
+from anysize.patterns.pattern import connected_patterns
 
 RUNS = 200
 
@@ -105,7 +105,7 @@ def test_parts_of_a_set_have_the_estimates_of_the_whole(tmp_path: Path) -> None:
 def test_cliques_are_counted_not_sampled() -> None:
     hidden = nx.disjoint_union(nx.barabasi_albert_graph(2000, 3, seed=1), nx.complete_graph(6))
     table = az.count(hidden, 5, method="sample", samples=10_000)
-    clique = len(catalog(5)) - 1
+    clique = len(connected_patterns(5)) - 1
     exact = az.count(hidden, 5).matrix[0, clique]
     assert table.matrix[0, clique] == exact >= comb(6, 5)
     assert table.standard_errors[0, clique] == 0
@@ -210,7 +210,7 @@ def test_small_and_empty_graphs_have_zero_rows() -> None:
 
 @pytest.mark.parametrize("k", [3, 4, 5, 6, 7])
 def test_spanning_trees_sum_to_the_matrix_tree_theorem(k: int) -> None:
-    for column in range(0, len(catalog(k)), 7):
-        laplacian = nx.laplacian_matrix(catalog(k)[column].to_networkx()).toarray()
+    for column in range(0, len(connected_patterns(k)), 7):
+        laplacian = nx.laplacian_matrix(connected_patterns(k)[column].to_networkx()).toarray()
         assert spanning_trees(k)[:, column].sum() == round(np.linalg.det(laplacian[1:, 1:]))
     assert len(tree_plans(k)) == nx.number_of_nonisomorphic_trees(k)

@@ -20,14 +20,14 @@ import pyarrow.compute as pc
 import pytest
 from counting.helpers import colored, gnp, same
 
-from anysize._errors import TaskError
+from anysize._errors import PartialResultError
 from anysize.counting.api import count
 from anysize.counting.stream import count_stream
 from anysize.counting.stream_reader import CountStream, open_stream
 from anysize.executors.base import Executor
 from anysize.executors.cluster import cluster
 from anysize.graphs.graphset import GraphSet, empty_set
-from anysize.patterns.pattern import Pattern, catalog
+from anysize.patterns.pattern import Pattern, connected_patterns
 
 PALETTES = [("C", "N"), ("C", "O"), (1, "1", "N")]
 
@@ -122,7 +122,7 @@ def test_rows_are_tidy(tmp_path: Path) -> None:
 def test_plain_rows_have_no_colors(tmp_path: Path) -> None:
     stream = count_stream(some_batches(False), 3, tmp_path)
     assert set(stream.dataset().to_table()["colors"].to_pylist()) == {None}
-    assert stream.patterns() == catalog(3)
+    assert stream.patterns() == connected_patterns(3)
 
 
 @pytest.mark.parametrize("y", [np.array([True, False]), np.array(["ab", "c"]), np.array([1, -1], np.int8)])
@@ -153,7 +153,7 @@ def test_nothing_but_empty_batches(tmp_path: Path, batches: list[GraphSet]) -> N
     stream = count_stream(batches, (2, 3), tmp_path)
     same(stream.counts(), count(empty_set(), (2, 3)))
     assert stream.dataset().count_rows() == len(stream) == 0
-    assert stream.patterns() == catalog(2) + catalog(3)
+    assert stream.patterns() == connected_patterns(2) + connected_patterns(3)
     assert stream.finished
 
 
@@ -220,7 +220,10 @@ def test_a_cluster_writes_the_same_files(tmp_path: Path, two_workers: Executor, 
 def test_a_batch_that_fails_on_a_cluster_keeps_those_before(tmp_path: Path, two_workers: Executor) -> None:
     star = GraphSet.from_edges(np.stack([np.zeros(200_000, int), np.arange(1, 200_001)], axis=1))
     batches = [gnp(9, 0.4), gnp(8, 0.4), star, gnp(9, 0.5)]
-    with cluster(two_workers), pytest.raises(TaskError, match=r"1 of 1 graphs could not be counted.*graph '2' has"):
+    with (
+        cluster(two_workers),
+        pytest.raises(PartialResultError, match=r"1 of 1 graphs could not be counted.*graph '2' has"),
+    ):
         count_stream(batches, 5, tmp_path)
     assert open_stream(tmp_path).n_batches == 2
     with cluster(two_workers), pytest.raises(ValueError, match="batch 1 has no colors, unlike"):

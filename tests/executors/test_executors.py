@@ -52,7 +52,7 @@ def test_items_are_taken_as_they_are_needed(executor: Executor) -> None:
 
 def test_an_error_stops_or_stands_in_place(executor: Executor) -> None:
     names = [f"item-{n}" for n in range(6)]
-    with pytest.raises(az.TaskError, match=r"^item-3: three is not taken$") as caught:
+    with pytest.raises(az.PartialResultError, match=r"^item-3: three is not taken$") as caught:
         list(executor.map(work.refuse_three, range(6), names=names))
     assert isinstance(caught.value.__cause__, ValueError)
     results = list(executor.map(work.refuse_three, range(6), names=names, errors="return"))
@@ -80,7 +80,7 @@ def test_an_item_that_kills_each_worker_is_given_up_alone(executor: Executor) ->
     assert [r for r in results if not isinstance(r, Failure)] == [n for n in range(12) if n != 5]
     assert isinstance(results[5], Failure)
     assert results[5].died
-    with pytest.raises(az.TaskError, match=r"^5: .*died"):
+    with pytest.raises(az.PartialResultError, match=r"^5: .*died"):
         list(executor.map(work.die_always, [5], names=["5"], retries=0))
 
 

@@ -17,7 +17,7 @@ from anysize.nn.gamma import GammaGNN, GammaRP
 from anysize.nn.layers import BatchNorm, Linear, initialize
 from anysize.nn.rows.pattern_batch import PatternBatch
 from anysize.patterns.orbits import MAX_SIZE
-from anysize.patterns.pattern import catalog
+from anysize.patterns.pattern import connected_patterns
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")  # a deprecated function of torch is called while PyG is imported
@@ -31,7 +31,7 @@ def random_columns(sizes: Iterable[int], amount: int, colors: int | None, seed: 
     """Patterns of these sizes, ``amount`` of each, with uniform colors (None: the plain ones at random)."""
     source = np.random.default_rng(seed)
     size = np.repeat(np.array(list(sizes)), amount)
-    place = np.array([source.integers(len(catalog(int(k)))) for k in size])
+    place = np.array([source.integers(len(connected_patterns(int(k)))) for k in size])
     codes = None
     if colors is not None:
         codes = source.integers(0, colors, (len(size), MAX_SIZE)).astype(np.uint16)
@@ -90,7 +90,7 @@ class Union:
                         row += [float(own[vertex] == other) for other in range(len(own))]
                     rows.append(row)
                     item.append(number)
-                for i, j in catalog(int(size))[place].edges:
+                for i, j in connected_patterns(int(size))[place].edges:
                     edges += [(start + i, start + j), (start + j, start + i)]
         self.x = torch.tensor(rows, dtype=torch.float64)
         self.edges = torch.tensor(edges, dtype=torch.int64).reshape(-1, 2).T.contiguous()

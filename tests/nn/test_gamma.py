@@ -17,7 +17,7 @@ from anysize.nn.layers import initialize
 from anysize.nn.rows.pattern_batch import PatternBatch
 from anysize.nn.rows.refinement import refine
 from anysize.nn.rows.structure import Dense, Structure
-from anysize.patterns.pattern import catalog
+from anysize.patterns.pattern import connected_patterns
 
 
 def all_orders(k: int) -> np.ndarray:
@@ -38,7 +38,7 @@ def indistinguishable(k: int) -> list[tuple[int, int]]:
 def test_small_patterns_are_told_apart_by_refinement_and_some_larger_ones_are_not() -> None:
     assert [len(indistinguishable(k)) for k in (2, 3, 4, 5)] == [0, 0, 0, 0]
     pairs = indistinguishable(6)
-    prism_and_bipartite = [(a, b) for a, b in pairs if all(len(catalog(6)[p].edges) == 9 for p in (a, b))]
+    prism_and_bipartite = [(a, b) for a, b in pairs if all(len(connected_patterns(6)[p].edges) == 9 for p in (a, b))]
     assert len(prism_and_bipartite) >= 1  # the two connected 3-regular graphs on 6 vertices
 
 
@@ -66,7 +66,7 @@ def test_all_permutations_make_the_numbering_of_a_pattern_meaningless(k: int) ->
 
 
 def test_relational_pooling_separates_what_message_passing_cannot() -> None:
-    pair = next((a, b) for a, b in indistinguishable(6) if len(catalog(6)[a].edges) == 9)
+    pair = next((a, b) for a, b in indistinguishable(6) if len(connected_patterns(6)[a].edges) == 9)
     batch = batch_of(Columns.plain(6)[np.array(pair)])
     plain = lively(GammaGNN(1, 1, 8, 3), [5]).eval()
     same = plain(doubled(batch.structure(3)))[0]
@@ -100,7 +100,7 @@ def test_a_biased_count_is_put_right_by_relational_pooling() -> None:
 
 def test_no_map_of_message_passing_puts_every_bias_right() -> None:
     """The plus is needed: patterns that GIN takes for one another cannot be divided by different factors."""
-    pair = next((a, b) for a, b in indistinguishable(6) if len(catalog(6)[a].edges) == 9)
+    pair = next((a, b) for a, b in indistinguishable(6) if len(connected_patterns(6)[a].edges) == 9)
     batch = batch_of(Columns.plain(6)[np.array(pair)])
     target, beta = np.array([[1.0], [1.0]]), np.array([[0.5], [2.0]])
     left = {}

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anysize.patterns.orbits import automorphisms, code_of, edges_of, is_connected, orbits, pair_bit, permuted
-from anysize.patterns.pattern import Pattern, catalog, check_size, class_table, representatives
+from anysize.patterns.pattern import Pattern, check_size, class_table, connected_patterns, representatives
 
 CLASSES = {1: 1, 2: 1, 3: 2, 4: 6, 5: 21, 6: 112, 7: 853}  # connected graphs
 LABELED = {1: 1, 2: 1, 3: 4, 4: 38, 5: 728, 6: 26704, 7: 1866256}  # with numbered vertices
@@ -23,7 +23,7 @@ LABELED = {1: 1, 2: 1, 3: 4, 4: 38, 5: 728, 6: 26704, 7: 1866256}  # with number
 
 @pytest.mark.parametrize("k", CLASSES)
 def test_the_catalog_holds_every_connected_graph_once(k: int) -> None:
-    patterns = catalog(k)
+    patterns = connected_patterns(k)
     assert len(patterns) == CLASSES[k]
     assert sum(factorial(k) // pattern.automorphisms for pattern in patterns) == LABELED[k]
     assert (class_table(k) >= 0).sum() == LABELED[k]
@@ -34,7 +34,7 @@ def test_the_catalog_holds_every_connected_graph_once(k: int) -> None:
 
 @pytest.mark.parametrize("k", range(1, 7))
 def test_no_two_patterns_are_isomorphic(k: int) -> None:
-    graphs = [pattern.to_networkx() for pattern in catalog(k)]
+    graphs = [pattern.to_networkx() for pattern in connected_patterns(k)]
     by_degrees: dict[tuple[int, ...], list[nx.Graph]] = {}
     for graph in graphs:
         alike = by_degrees.setdefault(tuple(sorted(degree for _, degree in graph.degree)), [])
@@ -91,12 +91,12 @@ KNOWN |= {f"{k - 1}-wheel": nx.wheel_graph(k) for k in range(5, 8)}
 @pytest.mark.parametrize("name", KNOWN)
 def test_named_patterns_are_what_their_names_say(name: str) -> None:
     graph = KNOWN[name]
-    (pattern,) = [p for p in catalog(len(graph)) if p.name == name]
+    (pattern,) = [p for p in connected_patterns(len(graph)) if p.name == name]
     assert nx.is_isomorphic(pattern.to_networkx(), graph)
 
 
 def test_every_name_up_to_five_vertices_is_checked_above() -> None:
-    assert {pattern.name for k in range(1, 6) for pattern in catalog(k)} <= set(KNOWN)
+    assert {pattern.name for k in range(1, 6) for pattern in connected_patterns(k)} <= set(KNOWN)
 
 
 # ---- canonical forms -----------------------------------------------------------------------------
@@ -200,7 +200,7 @@ def test_names_of_colored_patterns_are_unique() -> None:
 
 @pytest.mark.parametrize("k", range(1, 8))
 def test_drawings_show_every_vertex(k: int) -> None:
-    for pattern in catalog(k)[:: {6: 40, 7: 300}.get(k, 1)]:
+    for pattern in connected_patterns(k)[:: {6: 40, 7: 300}.get(k, 1)]:
         assert pattern.draw().count("●") == k
         letters = pattern.colored(tuple("ABCDEFG"[:k])).draw()
         assert all(letters.count(letter) == 1 for letter in "ABCDEFG"[:k])
@@ -279,4 +279,4 @@ def test_orbits_and_symmetries_make_up_the_group(k: int, marked: bool) -> None:
 
 def test_representatives_are_in_the_order_of_the_catalog() -> None:
     for k in range(1, 7):
-        assert representatives(k) == tuple(pattern.code for pattern in catalog(k))
+        assert representatives(k) == tuple(pattern.code for pattern in connected_patterns(k))

@@ -8,10 +8,10 @@ from shift.rates import CHANGED, SAME, rate
 
 import anysize as az
 from anysize.causal.graphons import balanced_density
-from anysize.patterns.pattern import Pattern, catalog
+from anysize.patterns.pattern import Pattern, connected_patterns
 from anysize.shift.densities import bound_finite_size_effect
 
-PATTERNS = [pattern for k in (2, 3, 4) for pattern in catalog(k)]
+PATTERNS = [pattern for k in (2, 3, 4) for pattern in connected_patterns(k)]
 QUIET = (
     "colored balanced blocks, exchanged (the tasks)",
     "the same, one class",
@@ -71,5 +71,5 @@ def test_finite_size_covers_groups_of_any_share_where_colors_show_them() -> None
 def test_sets_of_the_same_sizes_and_single_vertices_have_no_finite_size_effect() -> None:
     sizes = np.array([10.0, 20.0, 30.0])
     assert bound_finite_size_effect(PATTERNS, {}, sizes, sizes).tolist() == [0.0] * len(PATTERNS)
-    vertex = catalog(1)[0].colored(("a",))
+    vertex = connected_patterns(1)[0].colored(("a",))
     assert bound_finite_size_effect([vertex], {"a": 0.1}, sizes, 2 * sizes).tolist() == [0.0]

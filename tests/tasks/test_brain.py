@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import anysize as az
+from anysize.io.adjacency import read_adjacency_csv
 from anysize.tasks.brain import hold_out, induced, thin
 from anysize.tasks.catalog import TASKS
 
@@ -53,7 +54,7 @@ def test_a_folder_of_matrices_gives_the_split_of_the_paper(folder: Path) -> None
 def test_thinned_controls_are_induced_subgraphs(folder: Path) -> None:
     """The patients' graphs are the files' own; every control's edges are among its file's, as degrees show."""
     splits = TASKS["schizophrenia"].splits(data_dir=folder)
-    whole = az.readers.read_adjacency_csv(folder, "typical_*.csv", warn=False)
+    whole = read_adjacency_csv(folder, "typical_*.csv", warn=False)
     place = {name: row for row, name in enumerate(whole.names)}
     for row, name in enumerate(splits.test.names):
         original, seen = whole[place[name]], splits.test[row]

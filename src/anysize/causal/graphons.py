@@ -98,8 +98,8 @@ class ErdosRenyi(Graphon):
     """The constant graphon: every pair of vertices is linked with probability p.
 
     Examples:
-        >>> from anysize.patterns.pattern import catalog
-        >>> path, triangle = catalog(3)
+        >>> from anysize.patterns.pattern import connected_patterns
+        >>> path, triangle = connected_patterns(3)
         >>> round(ErdosRenyi(0.5).expected_density(triangle), 6), round(ErdosRenyi(0.5).expected_density(path), 6)
         (0.125, 0.375)
     """
@@ -179,8 +179,8 @@ class SmoothGraphon(Graphon):
     standard error of the mean over scramblings. Their seed is fixed: the same graphon gives the same number.
 
     Examples:
-        >>> from anysize.patterns.pattern import catalog
-        >>> value, error = SmoothGraphon(lambda u, v: u * v).density_estimate(catalog(3)[1])
+        >>> from anysize.patterns.pattern import connected_patterns
+        >>> value, error = SmoothGraphon(lambda u, v: u * v).density_estimate(connected_patterns(3)[1])
         >>> abs(value - 1 / 27) < 4 * error < 1e-4
         True
     """
@@ -243,11 +243,11 @@ def balanced_density(
     `expected_density` like 1 / n. Colors inside a block stay independent.
 
     Examples:
-        >>> from anysize.patterns.pattern import catalog
+        >>> from anysize.patterns.pattern import connected_patterns
         >>> model = BlockModel(within=(1.0, 1.0), between=0.0)
-        >>> balanced_density(model, catalog(2)[0], 4)  # two edges among six pairs
+        >>> balanced_density(model, connected_patterns(2)[0], 4)  # two edges among six pairs
         0.3333333333333333
-        >>> model.expected_density(catalog(2)[0])
+        >>> model.expected_density(connected_patterns(2)[0])
         0.5
     """
     if len(graphon.shares) == 1:

@@ -87,9 +87,9 @@ def patterns(
     with plain_errors():
         import json as writer
 
-        from anysize.patterns.pattern import catalog
+        from anysize.patterns.pattern import connected_patterns
 
-        listed = catalog(k)
+        listed = connected_patterns(k)
         if json:
             fields = [{"name": p.name, "edges": p.edges, "automorphisms": p.automorphisms} for p in listed]
             print(writer.dumps(fields))

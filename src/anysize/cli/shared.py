@@ -15,7 +15,7 @@ from typing import IO, TYPE_CHECKING, Any
 import typer
 from rich.console import Console
 
-from anysize._errors import TaskError
+from anysize._errors import PartialResultError
 from anysize._files import aside, unwritable
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ def _sentence(error: Exception) -> str | None:
         asked = re.search(r"allocate (\d[\d.]* ?[a-zA-Z]+)", text)
         tried = "" if asked is None else f" ({asked[1]} at once)"
         return f"there is not enough memory for this{tried}; take smaller settings, or fewer graphs at a time."
-    if isinstance(error, RuntimeError) and not isinstance(error, TaskError):
+    if isinstance(error, RuntimeError) and not isinstance(error, PartialResultError):
         return None
     if isinstance(error, OSError) and error.strerror:
         return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"

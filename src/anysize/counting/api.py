@@ -64,8 +64,8 @@ def count(
         threads: how many to use; all cores if None. The result does not depend on it. In an `anysize.cluster` block:
             the cores for each piece of the work.
         errors: what to do about graphs that cannot be counted (a number beyond 64 bits, memory, a worker that
-            dies each time). "raise" ends with an error that names them; in a `cluster` block that is a `TaskError`
-            after all others were counted, with their table as its ``finished``. "skip" leaves them out of the
+            dies each time). "raise" ends with an error that names them; in a `cluster` block that is a
+            `PartialResultError` after all others were counted, with their table as its ``finished``. "skip" leaves them out of the
             table, with a warning.
         progress: called with the share of the work done so far, from 0 to 1.
 

@@ -13,7 +13,7 @@ from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
 from anysize.counting.sampling.intervals import Sampling
 from anysize.patterns.orbits import MAX_SIZE
-from anysize.patterns.pattern import catalog, class_table, representatives
+from anysize.patterns.pattern import class_table, connected_patterns, representatives
 
 
 class ArrowTables(NamedTuple):
@@ -132,7 +132,7 @@ def from_arrow(tables: ArrowTables, first: int) -> Counts:
     sampling = None
     if "samples" in graphs.column_names:
         k = _about(patterns)["sampled"]
-        rates = graphs["rates"].combine_chunks().flatten().to_numpy().reshape(len(graphs), len(catalog(k)))
+        rates = graphs["rates"].combine_chunks().flatten().to_numpy().reshape(len(graphs), len(connected_patterns(k)))
         cliques = graphs["exact_cliques"].to_numpy()
         own = matrix("hits"), matrix("standard_error"), rates, graphs["samples"].to_numpy(), cliques
         sampling = Sampling(k, *own)

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anysize import __version__
-from anysize._errors import CountWarning, TaskError, warn_user
+from anysize._errors import CountWarning, PartialResultError, warn_user
 from anysize.counting.counts import Counts
 from anysize.counting.engines.table import graph_title
 from anysize.counting.engines.threads import available_threads, cut_by_weight
@@ -78,7 +78,7 @@ def settle(outcome: CountOutcome, errors: str) -> Counts:
         lines = tuple(f"left out: {one}" for one in outcome.failed)
         return replace(outcome.counts, log=(*outcome.counts.log, *lines))
     others = "the others are in the 'finished' table of this error; errors='skip' leaves failed ones out"
-    raise TaskError(f"{amount} ({others}): {shown}{more}.", outcome.failed, outcome.counts)
+    raise PartialResultError(f"{amount} ({others}): {shown}{more}.", outcome.failed, outcome.counts)
 
 
 # ---- one piece ---------------------------------------------------------------------------------------
@@ -172,7 +172,7 @@ def count_in_pieces(
             if not isinstance(result, Failure):
                 outcomes.append(result)
             elif not result.died:
-                raise TaskError(str(result.error), (result,)) from result.error
+                raise PartialResultError(str(result.error), (result,)) from result.error
             elif whole and len(piece.numbers) > 1:
                 lost.append(piece)
                 continue

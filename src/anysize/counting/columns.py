@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from anysize._typing import IntArray
 from anysize.graphs.colors import ColorName, color_order
 from anysize.patterns.orbits import MAX_SIZE
-from anysize.patterns.pattern import Pattern, catalog
+from anysize.patterns.pattern import Pattern, connected_patterns
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +38,7 @@ class Columns:
     @staticmethod
     def plain(k: int) -> Columns:
         """The full catalog of one size."""
-        amount = len(catalog(k))
+        amount = len(connected_patterns(k))
         return Columns(np.full(amount, k, np.uint8), np.arange(amount, dtype=np.int16))
 
     @staticmethod
@@ -64,7 +64,7 @@ class Columns:
     @cached_property
     def patterns(self) -> tuple[Pattern, ...]:
         """The patterns as objects."""
-        plain = {k: catalog(int(k)) for k in np.unique(self.size)}
+        plain = {k: connected_patterns(int(k)) for k in np.unique(self.size)}
         if self.colors is None:
             return tuple(plain[k][p] for k, p in zip(self.size, self.place, strict=True))
         symmetries = self.symmetries
@@ -92,7 +92,7 @@ class Columns:
         for k in np.unique(self.size):
             for place in np.unique(self.place[self.size == k]):
                 here = np.flatnonzero((self.size == k) & (self.place == place))
-                group = automorphisms(catalog(int(k))[place].code, int(k))
+                group = automorphisms(connected_patterns(int(k))[place].code, int(k))
                 if self.colors is None:
                     result[here] = len(group)
                 else:
@@ -170,7 +170,7 @@ def _grouped(
 
 @cache
 def _places(k: int) -> dict[tuple[tuple[int, int], ...], int]:
-    return {pattern.edges: place for place, pattern in enumerate(catalog(k))}
+    return {pattern.edges: place for place, pattern in enumerate(connected_patterns(k))}
 
 
 def unite(parts: Sequence[Columns]) -> tuple[Columns, list[IntArray]]:

@@ -23,7 +23,7 @@ from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
 from anysize.counting.sampling.intervals import Sampling
 from anysize.patterns.orbits import MAX_SIZE
-from anysize.patterns.pattern import catalog, class_table, representatives
+from anysize.patterns.pattern import class_table, connected_patterns, representatives
 
 FORMAT = "anysize counts 1"
 
@@ -122,7 +122,7 @@ def from_arrays(about: dict[str, Any], arrays: Arrays) -> Counts:
     names = None if about["names"] is None else tuple(about["names"])
     sampling = None
     if "hits" in arrays:
-        k = next((k for k in range(3, MAX_SIZE + 1) if len(catalog(k)) == arrays["rates"].shape[1]), 0)
+        k = next((k for k in range(3, MAX_SIZE + 1) if len(connected_patterns(k)) == arrays["rates"].shape[1]), 0)
         sampling = Sampling(
             k, table("hits"), table("errors"), arrays["rates"], arrays["samples"], arrays["exact_cliques"]
         )

@@ -20,7 +20,7 @@ from anysize.counting.memory import batches, fits, parse_memory, too_large
 from anysize.counting.planner import EngineChoice, choose_engines
 from anysize.counting.sampling.tables import SAMPLED_SIZES, SampleSize, count_sampled, within_budget
 from anysize.graphs.graphset import GraphSet
-from anysize.patterns.pattern import catalog
+from anysize.patterns.pattern import connected_patterns
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
@@ -149,7 +149,7 @@ def _warn_if_long(seconds: float) -> None:
 
 def _whole(results: list[CountTable], choices: list[EngineChoice], graphs: GraphSet, k: int) -> CountTable:
     """One table of all graphs; a plain one has the whole catalog as columns."""
-    full = graphs.colors is not None or (len(results) == 1 and len(results[0].columns) == len(catalog(k)))
+    full = graphs.colors is not None or (len(results) == 1 and len(results[0].columns) == len(connected_patterns(k)))
     if len(results) == 1 and full:
         return results[0]  # the engine took all graphs: nothing to bring together
     parts: list[Part] = [] if graphs.colors is not None else [(Columns.plain(k), *_no_cells())]
@@ -183,7 +183,7 @@ def _plain_table(copies: NDArray[Any], graphs: GraphSet, k: int) -> CountTable:
         for row, pattern in zip(*np.nonzero(copies > largest), strict=True):
             raise OverflowError(
                 f"{graph_title(graphs, row)} has {copies[row, pattern]} induced copies of the pattern "
-                f"{catalog(k)[pattern].name!r}, more than a 64-bit integer holds"
+                f"{connected_patterns(k)[pattern].name!r}, more than a 64-bit integer holds"
             )
         copies = copies.astype(np.int64)
     return CountTable(Columns.plain(k), csr_array(copies))

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from anysize._typing import FloatArray
 from anysize.counting.engines.threads import Chunk
 from anysize.counting.features import Features
-from anysize.patterns.pattern import catalog
+from anysize.patterns.pattern import connected_patterns
 
 UNITS = {"": 1, "b": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
 UNITS |= {f"{unit}b": size for unit, size in UNITS.items() if unit not in ("", "b")}
@@ -69,7 +69,7 @@ def written(amount: float) -> str:
 def cells(f: Features, k: int) -> FloatArray:
     """Patterns that occur in each graph, at most."""
     if f.graphs.colors is None:
-        return np.full(len(f.n), float(len(catalog(k))))
+        return np.full(len(f.n), float(len(connected_patterns(k))))
     most = f.sets(k) if k > 2 else f.n + f.edges
     return np.asarray(np.minimum(most, colored_patterns(k, f.colors)))
 
@@ -80,8 +80,8 @@ def colored_patterns(k: int, colors: FloatArray) -> FloatArray:
     >>> [round(float(amount)) for amount in colored_patterns(5, np.array([1.0, 8.0]))]  # there are 21 and 228,088
     [21, 258430]
     """
-    labeled = sum(factorial(k) / pattern.automorphisms for pattern in catalog(k))
-    return np.asarray(np.maximum(1.3 * labeled / factorial(k) * colors**k, len(catalog(k)) * colors))
+    labeled = sum(factorial(k) / pattern.automorphisms for pattern in connected_patterns(k))
+    return np.asarray(np.maximum(1.3 * labeled / factorial(k) * colors**k, len(connected_patterns(k)) * colors))
 
 
 def _padded(f: Features) -> FloatArray:

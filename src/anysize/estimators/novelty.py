@@ -19,7 +19,7 @@ from anysize._typing import FloatArray, IntArray
 from anysize.counting.counts import Counts
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
-from anysize.patterns.pattern import catalog
+from anysize.patterns.pattern import connected_patterns
 
 GraphsOrCounts = GraphSet | Counts
 
@@ -60,7 +60,7 @@ class ShapeReference:
     def of(counts: Counts) -> ShapeReference | None:
         """Those of a table; None where too few graphs have patterns."""
         k = int(counts.columns.size.max(initial=1))
-        full = _shares(counts, k, np.arange(len(catalog(k))))[:, :-1]
+        full = _shares(counts, k, np.arange(len(connected_patterns(k))))[:, :-1]
         there = np.flatnonzero(full.any(axis=1))
         if len(there) < FEWEST:
             return None
@@ -108,7 +108,7 @@ class ShapeReference:
 
 def _shares(counts: Counts, k: int, place: IntArray) -> FloatArray:
     """(graphs, places + 1): shares among all connected k-subsets, those of other patterns in the last column."""
-    column = np.full(len(catalog(k)), len(place), np.int64)
+    column = np.full(len(connected_patterns(k)), len(place), np.int64)
     column[place] = np.arange(len(place))
     here = np.where(counts.columns.size == k, column[np.minimum(counts.columns.place, len(column) - 1)], -1)
     width = len(place) + 1

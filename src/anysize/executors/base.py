@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from math import inf
 from typing import Any
 
-from anysize._errors import TaskError
+from anysize._errors import PartialResultError
 
 RETRIES = 3  # times that an item is tried again after its worker died
 PER_WORKER = 3  # items handed out for each worker: one at work, two to follow
@@ -69,8 +69,8 @@ class Executor(ABC):
             retries: how often an item is tried again after its worker died. Errors that the function raises
                 are not tried again.
             cores: how many cores an item uses, or a function of the item that says so.
-            errors: "raise" stops at the first item that fails with a `TaskError`; "return" gives a `Failure` in place
-                of its result and goes on.
+            errors: "raise" stops at the first item that fails with a `PartialResultError`; "return" gives a
+                `Failure` in place of its result and goes on.
             progress: called with the number of items that are finished.
 
         Examples:
@@ -204,7 +204,7 @@ class _Job:
             except Exception as error:
                 result = Failure(task.name, error, False)
             if isinstance(result, Failure) and self.errors == "raise":
-                raise TaskError(str(result), (result,)) from result.error
+                raise PartialResultError(str(result), (result,)) from result.error
             yield task.number, result
 
 

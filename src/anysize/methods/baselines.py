@@ -17,7 +17,7 @@ from anysize.counting.api import count
 from anysize.counting.counts import Counts
 from anysize.graphs.labels import Labels, State, classes_from_json, classes_to_json, labels_of, several_classes
 from anysize.io.convert import as_graphset
-from anysize.patterns.pattern import catalog
+from anysize.patterns.pattern import connected_patterns
 
 ITERATIONS = 10_000  # far more than the solver takes on standardized features
 
@@ -178,5 +178,5 @@ class TopologyOnly(_Logistic):
     def _numbers(self, graphs: Any) -> FloatArray:
         counts = graphs if isinstance(graphs, Counts) else count(graphs, self.k, colors=False)
         counts.columns.check_sizes(self.k)
-        known = [pattern for size in np.unique(self.k).tolist() for pattern in catalog(size)]
+        known = [pattern for size in np.unique(self.k).tolist() for pattern in connected_patterns(size)]
         return np.asarray(counts.without_colors().align(known).densities("subsets").toarray())

@@ -81,7 +81,7 @@ class Pattern:
             raise ValueError(f"a pattern is connected and numbers its vertices from 0; got the edges {edges}")
         code = code_of(edges)
         table = class_table(size)
-        plain = catalog(size)[int(table[code])]
+        plain = connected_patterns(size)[int(table[code])]
         if colors is None:
             return plain
         renamed: list[ColorName] = [0] * size
@@ -159,13 +159,13 @@ def class_table(k: int) -> NDArray[np.int16]:
 
 
 @cache
-def catalog(k: int) -> tuple[Pattern, ...]:
+def connected_patterns(k: int) -> tuple[Pattern, ...]:
     """Every connected pattern on k vertices (k = 1..7), by number of edges.
 
     Examples:
-        >>> [pattern.name for pattern in catalog(4)]
+        >>> [pattern.name for pattern in connected_patterns(4)]
         ['claw', '4-path', 'paw', '4-cycle', 'diamond', '4-clique']
-        >>> [len(catalog(k)) for k in range(1, 7)]
+        >>> [len(connected_patterns(k)) for k in range(1, 7)]
         [1, 1, 2, 6, 21, 112]
     """
     check_size(k)

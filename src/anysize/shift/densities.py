@@ -192,8 +192,8 @@ def bound_finite_size_effect(
     with h_ij = 1, or max(1, 1/p - 1) for two vertices of one color of share p. It is exact for pairs of one color. For
     plain patterns it covers two balanced halves, but not many blocks of strong contrast.
 
-    >>> from anysize.patterns.pattern import catalog
-    >>> bound_finite_size_effect(catalog(2), {}, np.array([21.0]), np.array([41.0])).round(4).tolist()
+    >>> from anysize.patterns.pattern import connected_patterns
+    >>> bound_finite_size_effect(connected_patterns(2), {}, np.array([21.0]), np.array([41.0])).round(4).tolist()
     [0.0256]
     """
     bounds = []

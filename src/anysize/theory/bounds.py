@@ -15,7 +15,7 @@ from typing import Literal, TypeAlias
 import numpy as np
 
 from anysize.patterns.orbits import automorphisms
-from anysize.patterns.pattern import catalog, check_size
+from anysize.patterns.pattern import check_size, connected_patterns
 
 Kind: TypeAlias = Literal["paper", "hoeffding"]
 KINDS: tuple[Kind, ...] = ("paper", "hoeffding")
@@ -161,7 +161,7 @@ def _bound(k: int, n_train: int, n_test: int, epsilon: float, colors: int, up_to
 def _cycle_counts(k: int) -> tuple[tuple[int, tuple[tuple[int, int], ...]], ...]:
     """For each plain pattern on k vertices: how many automorphisms it has, and how many with each number of cycles."""
     result = []
-    for pattern in catalog(k):
+    for pattern in connected_patterns(k):
         group = automorphisms(pattern.code, k).tolist()
         cycles = Counter(_cycles(image) for image in group)
         result.append((len(group), tuple(sorted(cycles.items()))))

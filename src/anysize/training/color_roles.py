@@ -21,7 +21,7 @@ from anysize.counting.counts import Counts
 from anysize.graphs.colors import ColorName
 from anysize.nn.rows.pattern_batch import neighbor_table
 from anysize.patterns.orbits import automorphisms
-from anysize.patterns.pattern import catalog
+from anysize.patterns.pattern import connected_patterns
 
 LEVEL = 1e-6  # roles are told apart only where chance would hardly ever do so: rare colors have wild rates
 FEW_GRAPHS = 20  # a rate seen in fewer graphs of a class (or in fewer than half of them) says nothing
@@ -160,7 +160,7 @@ def united_by_role(columns: Columns, role: Mapping[ColorName, int]) -> tuple[Col
         power = base ** np.arange(int(size))
         for place in np.unique(columns.place[columns.size == size]):
             here = np.flatnonzero((columns.size == size) & (columns.place == place))
-            turns = automorphisms(catalog(int(size))[place].code, int(size)).astype(np.int64)
+            turns = automorphisms(connected_patterns(int(size))[place].code, int(size)).astype(np.int64)
             dress = codes[columns.colors[here, :size].astype(np.int64)]
             values = np.array([dress[:, turn] @ power for turn in turns])
             best = turns[values.argmin(axis=0)]

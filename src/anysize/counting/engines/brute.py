@@ -11,7 +11,7 @@ from anysize.counting.engines.table import CountTable, merged
 from anysize.counting.engines.threads import Tick
 from anysize.graphs.graphset import GraphSet
 from anysize.patterns.orbits import MAX_SIZE, edges_of, pair_bit
-from anysize.patterns.pattern import catalog, class_table
+from anysize.patterns.pattern import class_table, connected_patterns
 
 Key = tuple[int, tuple[int, ...]]  # place in the catalog, color codes in canonical order
 
@@ -58,7 +58,7 @@ def canonical_colors(code: int, k: int, place: int, colors: tuple[int, ...]) -> 
     """The smallest color tuple over all renamings that take the code to its pattern."""
     if not colors:
         return ()
-    target, edges = set(catalog(k)[place].edges), edges_of(code, k)
+    target, edges = set(connected_patterns(k)[place].edges), edges_of(code, k)
     ways = (
         image
         for image in permutations(range(k))

@@ -25,7 +25,7 @@ from numba import int64, uint64
 from anysize.counting.engines.canonical import canonical, color_at, hash_words, marked_tables, pack, pattern_tables
 from anysize.counting.engines.jit import entry, helper
 from anysize.patterns.orbits import code_of, is_connected
-from anysize.patterns.pattern import catalog
+from anysize.patterns.pattern import connected_patterns
 
 if TYPE_CHECKING:
     pass
@@ -47,7 +47,7 @@ def open_pairs(k: int) -> dict[int, tuple[tuple[int, int], ...]]:
     One open pair per pattern is enough: the one that leaves most edges in Q, because such Q are rarer.
     """
     classes = marked_tables(k).class_of
-    chosen = {classes[_best_marking(pattern)] for pattern in catalog(k)[:-1]}
+    chosen = {classes[_best_marking(pattern)] for pattern in connected_patterns(k)[:-1]}
     inner, shift_d, shift_e = (k - 2) * (k - 3) // 2, (k - 2) * (k - 3) // 2, (k - 1) * (k - 2) // 2
     needed = {}
     for code in range(1 << inner):
@@ -215,7 +215,7 @@ def spanned_cycles(plan: FlipPlan):
     k, colors = plan.k, plan.colors
     order = np.array([(0, *rest) for rest in permutations(range(1, k)) if rest[0] < rest[-1]], np.int64)
     ring = code_of([(i, (i + 1) % k) for i in range(k)])
-    codes = np.array([pattern.code for pattern in catalog(k)], np.int64)
+    codes = np.array([pattern.code for pattern in connected_patterns(k)], np.int64)
     colorings = np.indices((colors,) * k).reshape(k, -1).T.astype(np.int64)
     return _find_cycles(k, ring, order, codes, colorings, plan.high, plan.low, pattern_tables(k))
 
@@ -366,9 +366,9 @@ def flip_plan(k: int, colors: int, sparse: bool = False) -> FlipPlan:
     )
     clique_colors, clique = _by_ascending_colors(k, colors)
     codes = np.unique(marked_tables(k).class_of, return_index=True)[1]  # smallest code of each marked class
-    n_edges = np.array([len(pattern.edges) for pattern in catalog(k)])
+    n_edges = np.array([len(pattern.edges) for pattern in connected_patterns(k)])
     high, low, rows = equations(
-        k, open_high, open_low, codes, clique_colors, len(catalog(k)) - 1, n_edges,
+        k, open_high, open_low, codes, clique_colors, len(connected_patterns(k)) - 1, n_edges,
         pattern_tables(k), marked_tables(k),
     )  # fmt: skip
     edges = rows[5]

@@ -17,7 +17,7 @@ import numpy as np
 
 from anysize._typing import IntArray
 from anysize.patterns.orbits import code_of, is_connected, orbits
-from anysize.patterns.pattern import catalog, representatives
+from anysize.patterns.pattern import connected_patterns, representatives
 
 # What the plain engines measure: d degree, t triangles at a vertex, t(e) triangles at an edge, a(v) the sum
 # over neighbors x of d(x) - 1, c4 and k4 the 4-cycles and 4-cliques at a vertex or edge.
@@ -135,13 +135,13 @@ def moebius(k: int) -> IntArray:
 @cache
 def from_sums(k: int) -> IntArray:
     """Matrix (catalog, sums): induced counts of the connected patterns of a graph from its sums."""
-    patterns = len(catalog(k))
+    patterns = len(connected_patterns(k))
     return np.asarray(moebius(k)[:patterns, :patterns] @ _corrections(k))
 
 
 def _corrections(k: int) -> IntArray:
-    matrix = np.zeros((len(catalog(k)), LENGTH[k]), np.int64)
-    for row, pattern in enumerate(catalog(k)):
+    matrix = np.zeros((len(connected_patterns(k)), LENGTH[k]), np.int64)
+    for row, pattern in enumerate(connected_patterns(k)):
         for name, factor in _SUBGRAPHS[k][pattern.name].items():
             matrix[row, PLACE[name]] = factor
     return matrix
@@ -171,7 +171,7 @@ def _subgraphs_of_all_types(k: int, n: IntArray, sums: IntArray) -> IntArray:
     for size in range(2, k + 1):
         exact = sums[:, : LENGTH[size]] @ _corrections(size).T
         isolated = _choose(n - size, k - size)
-        for pattern, amount in zip(catalog(size), exact.T, strict=True):
+        for pattern, amount in zip(connected_patterns(size), exact.T, strict=True):
             found[_smallest(k, pattern.edges)] = amount * isolated
     if k >= 4:
         pairs = m * (m - 1) // 2 - wedges

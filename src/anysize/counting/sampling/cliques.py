@@ -13,7 +13,7 @@ from anysize.counting.engines.oriented import orient
 from anysize.counting.engines.threads import chunks_by_weight, in_threads
 from anysize.graphs.graphset import GraphSet
 from anysize.patterns.orbits import MAX_SIZE
-from anysize.patterns.pattern import catalog
+from anysize.patterns.pattern import connected_patterns
 
 STEPS = 20_000_000  # per part of the graph: a fraction of a second; fixed by the graph, so that nothing is biased
 PARTS = 16
@@ -53,7 +53,7 @@ def count_cliques(graph: GraphSet, k: int, threads: int) -> tuple[Columns, np.nd
     colors = np.zeros((len(some), MAX_SIZE), np.uint16)
     for vertex in range(k):
         colors[:, vertex] = present[some // len(present) ** (k - 1 - vertex) % len(present)]
-    place = np.full(len(some), len(catalog(k)) - 1, np.int16)
+    place = np.full(len(some), len(connected_patterns(k)) - 1, np.int16)
     size = np.full(len(some), k, np.uint8)
     return Columns(size, place, None if graph.colors is None else colors, graph.palette), copies[some]
 

@@ -13,7 +13,7 @@ from scipy.sparse import csr_array
 
 from anysize._typing import FloatArray
 from anysize.counting.columns import Columns
-from anysize.patterns.pattern import catalog
+from anysize.patterns.pattern import connected_patterns
 
 FEW_HITS = 30  # below it an interval is Wilson's, above it that of the normal distribution
 
@@ -68,7 +68,9 @@ class Sampling:
         low, high = np.maximum(estimate - z * error, 0), estimate + z * error
         wilson_low, wilson_high = wilson(hits, self.samples[:, None].astype(np.float64), z)
         rates = self.rates[:, columns.place]
-        few = (hits < FEW_HITS) & ~(self.exact_cliques[:, None] & (columns.place == len(catalog(self.k)) - 1))
+        few = (hits < FEW_HITS) & ~(
+            self.exact_cliques[:, None] & (columns.place == len(connected_patterns(self.k)) - 1)
+        )
         some = np.where(rates > 0, rates, np.inf)  # a pattern that no sample can hit has no copies
         low = np.where(few, wilson_low * self.samples[:, None] / some, low)
         high = np.where(few, wilson_high * self.samples[:, None] / some, high)

@@ -14,7 +14,7 @@ from anysize.counting.counts import Counts
 from anysize.counting.engines.threads import Tick
 from anysize.counting.sampling.intervals import Sampling
 from anysize.graphs.graphset import GraphSet
-from anysize.patterns.pattern import catalog
+from anysize.patterns.pattern import connected_patterns
 
 SAMPLED_SIZES = (3, 4, 5, 6, 7)
 PILOT_SAMPLES = 2_000_000
@@ -87,7 +87,7 @@ def count_sampled(
         k,
         table([one.hits for one in found], np.int64),
         table([one.errors for one in found], np.float64),
-        np.array([one.rates for one in found]).reshape(len(found), len(catalog(k))),
+        np.array([one.rates for one in found]).reshape(len(found), len(connected_patterns(k))),
         np.array([one.samples for one in found], np.int64),
         np.array([one.exact_cliques for one in found], bool),
     )

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from anysize.patterns.pattern import Pattern, catalog
+from anysize.patterns.pattern import Pattern, connected_patterns
 
 Shape = tuple["Shape", ...]  # a rooted subtree: the shapes of its children, sorted; a leaf is ()
 
@@ -34,7 +34,7 @@ def tree_plans(k: int) -> tuple[TreePlan, ...]:
         >>> [len(tree_plans(k)) for k in range(3, 8)]
         [1, 2, 3, 6, 11]
     """
-    return tuple(_plan(pattern) for pattern in catalog(k) if len(pattern.edges) == k - 1)
+    return tuple(_plan(pattern) for pattern in connected_patterns(k) if len(pattern.edges) == k - 1)
 
 
 def _plan(tree: Pattern) -> TreePlan:
@@ -74,9 +74,9 @@ def spanning_trees(k: int) -> NDArray[np.int64]:
     codes = _labeled_trees(k)
     kinds = class_table(k)[codes]
     plans = tree_plans(k)
-    place = {pattern.code: number for number, pattern in enumerate(catalog(k))}
-    matrix = np.zeros((len(plans), len(catalog(k))), np.int64)
-    for column, pattern in enumerate(catalog(k)):
+    place = {pattern.code: number for number, pattern in enumerate(connected_patterns(k))}
+    matrix = np.zeros((len(plans), len(connected_patterns(k))), np.int64)
+    for column, pattern in enumerate(connected_patterns(k)):
         inside = (codes & ~pattern.code) == 0
         for row, plan in enumerate(plans):
             matrix[row, column] = np.count_nonzero(kinds[inside] == place[plan.pattern.code])

@@ -17,7 +17,7 @@ from anysize.counting.columns import Columns
 from anysize.graphs.colors import ColorName
 from anysize.nn.rows.refinement import levels_of, readout_matrices, refine
 from anysize.nn.rows.structure import Structure, sums_of
-from anysize.patterns.pattern import catalog
+from anysize.patterns.pattern import connected_patterns
 
 
 @dataclass(frozen=True, eq=False)
@@ -113,8 +113,8 @@ class PatternBatch:
 @lru_cache
 def neighbor_table(k: int) -> IntArray:
     """The neighbors of every vertex of every plain pattern on k vertices: (catalog, k, k - 1), -1 behind."""
-    table = np.full((len(catalog(k)), k, max(k - 1, 1)), -1, np.int64)
-    for place, pattern in enumerate(catalog(k)):
+    table = np.full((len(connected_patterns(k)), k, max(k - 1, 1)), -1, np.int64)
+    for place, pattern in enumerate(connected_patterns(k)):
         filled = [0] * k
         for i, j in pattern.edges:
             for one, other in ((i, j), (j, i)):
