@@ -65,8 +65,8 @@ def count(
             the cores for each piece of the work.
         errors: what to do about graphs that cannot be counted (a number beyond 64 bits, memory, a worker that
             dies each time). "raise" ends with an error that names them; in a `cluster` block that is a
-            `PartialResultError` after all others were counted, with their table as its ``finished``. "skip" leaves them out of the
-            table, with a warning.
+            `PartialResultError` after all others were counted, with their table as its ``finished``. "skip" leaves
+            them out of the table, with a warning.
         progress: called with the share of the work done so far, from 0 to 1.
 
     Returns:
