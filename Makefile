@@ -1,12 +1,11 @@
-# Two commands for a newcomer: `make run` and `make test`. Both build .venv on a machine that has
-# nothing but python3.11+ (with pip) and make.
+# Two commands to start with: `make run` and `make test`. Both build .venv; they need python3.11 or newer, pip and make.
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 DOCS   := $(VENV)/.docs-installed
 
-# The main job: five tasks, three seeds; about three minutes on two cores. Records that are there are not made again.
+# `make run`: five tasks, three seeds; about three minutes on two cores. Runs that have a record are not repeated.
 TASKS   := er-single er-multi sbm-20 sbm-14-20 sbm-20-30
 RECORDS := results/quick
 WORKERS ?= 2
@@ -15,7 +14,7 @@ SEEDS   ?= 3
 .DEFAULT_GOAL := help
 .PHONY: help run test lint format bench results docs clean
 
-help:            ## what there is
+help:            ## list the targets
 	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 $(BIN)/python:
@@ -27,7 +26,7 @@ $(STAMP): pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
-run: $(STAMP)    ## the main job: tables 1 and 2 beside the published numbers, and report.html
+run: $(STAMP)    ## train, print tables 1 and 2 beside the published numbers, write report.html
 	$(BIN)/anysize sweep $(TASKS) --grid quick --seeds $(SEEDS) --workers $(WORKERS) --records $(RECORDS)
 	$(BIN)/anysize sweep $(filter sbm%,$(TASKS)) --methods gamma-gin,gamma-rpgin --recipe robust \
 		--seeds $(SEEDS) --workers $(WORKERS) --records $(RECORDS)
@@ -35,19 +34,19 @@ run: $(STAMP)    ## the main job: tables 1 and 2 beside the published numbers, a
 	$(BIN)/anysize table 2 --records $(RECORDS) --splits test
 	$(BIN)/anysize report --records $(RECORDS) --out report.html
 
-test: $(STAMP)   ## every test
-	$(BIN)/python -m pytest
+test: $(STAMP)   ## run every test, one process per core
+	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(STAMP)   ## ruff and mypy
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-format: $(STAMP) ## let ruff rewrite
+format: $(STAMP) ## let ruff reformat the code
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
-bench: $(STAMP)  ## speed of counting beside igraph and networkx, of training beside plain PyG models
+bench: $(STAMP)  ## time counting against igraph and networkx, training against plain PyG
 	$(BIN)/python -m benchmarks.counting
 	$(BIN)/python -m benchmarks.learning --quick
 	$(BIN)/python -m benchmarks.baselines --quick
@@ -60,8 +59,8 @@ $(DOCS): pyproject.toml constraints.txt | $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'
 	@touch $@
 
-docs: $(DOCS)    ## the manual, into site/
+docs: $(DOCS)    ## build the manual in site/
 	$(BIN)/mkdocs build --strict
 
-clean:           ## remove what was built
+clean:           ## remove everything that was built
 	rm -rf $(VENV) site build src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis $(RECORDS) report.html

@@ -12,9 +12,6 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from tools.deviations import NEAR, Compared, compare, reasons
-from tools.front_table import with_front_table
-
 from anysize.experiments.record_store import RecordStore
 from anysize.experiments.records import Record
 from anysize.experiments.selection import select_all
@@ -24,6 +21,8 @@ from anysize.experiments.tables.formats import cell_text
 from anysize.experiments.tables.formats.markdown import escape, render
 from anysize.experiments.tables.layout import TABLES, TaskEntry, table_of
 from anysize.experiments.tables.notes import GridSize
+from tools.deviations import NEAR, Compared, compare, reasons
+from tools.front_table import with_front_table
 
 SEEDS = 10  # of the paper
 

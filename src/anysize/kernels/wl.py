@@ -186,6 +186,27 @@ class WLKernel(TransformerMixin, BaseEstimator):
             raise ValueError("a restored kernel does not hold its training graphs; pass them as others")
         return gram(self.transform(graphs), self.features_ if others is None else self.transform(others))
 
+    def vertex_classes(self, graphs: GraphSet) -> list[IntArray]:
+        """The class of every vertex in every iteration: a column after ``offsets_``, or beyond for unseen classes."""
+        return self._refine(graphs)[0]
+
+    def type_name(self, iteration: int, number: int) -> str:
+        """A class of training vertices as text: its color and, in brackets, the classes of its neighbors before.
+
+        >>> graphs = GraphSet.from_edges([[(0, 1), (1, 2)]], colors=[["C", "O", "N"]])
+        >>> kernel = WLKernel(iterations=1).fit(graphs)
+        >>> [kernel.type_name(1, number) for number in range(3)]
+        ['C(O)', 'O(C,N)', 'N(O)']
+        """
+        if iteration == 0:
+            return "*" if self.start_ is None else str(self.start_[number])
+        rows, root = self.signatures_[iteration - 1], number
+        near = rows.near[rows.first[number] : rows.first[number + 1]]
+        for step in range(iteration - 1, -1, -1):
+            root = int(self.signatures_[step].own[root])
+        inner = sorted(self.type_name(iteration - 1, int(each)) for each in near)
+        return f"{self.type_name(0, root)}({','.join(inner)})"
+
     def _refine(self, graphs: GraphSet) -> tuple[list[IntArray], tuple[Signatures, ...]]:
         """The class of every vertex in every iteration, and the signatures of all classes, known ones first."""
         classes, found = [self._start(graphs)], []

@@ -1,0 +1,364 @@
+r"""SizeMix: an ensemble over hypotheses on how counts scale with the size of a graph.
+
+Let c_F(G) be the number of vertices of Weisfeiler-Lehman type F (colors refined 0 to 3 times), n the number of
+vertices and n0 the geometric mean of n over the training graphs. If c_F grows as n^alpha within a class,
+c_F (n0 / n)^alpha is the count that the graph would have at size n0, and can be compared across sizes. Nobody knows
+alpha, so four maps are tried:
+
+========== =========================== ====================================================================
+presence   log(1 + c)                  alpha = 0: having the type at all matters (a toxic group)
+share      sqrt(c n0 / n)              alpha = 1: the share of vertices matters (composition)
+fitted     sqrt(c (n0 / n)^alpha_F)    alpha fitted type by type from the training graphs
+direction  c / |c|                     only the direction of the count vector matters
+========== =========================== ====================================================================
+
+The square root stabilizes the variance of counts. alpha_F maximizes the Poisson likelihood of the counts given class
+and log n (one intercept per class, classes weighted alike) under the prior N(1, 1/2^2), and is clipped to [0, 2].
+
+Each map with types of depth at most 0, 1 and 3 is a **head**: a class-balanced L2 logistic regression. The weight of
+a head is exp(10 l), where l is its mean log-likelihood (classes weighted alike) on the larger 40 % of the training
+graphs when it is fitted to the smaller 60 %. Probabilities are the weighted mean of those of the heads; with several
+classes each head is one logistic regression per class against the rest.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
+from scipy.special import expit
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.linear_model import LogisticRegression
+from sklearn.utils.validation import check_is_fitted
+
+from anysize._typing import FloatArray, IntArray
+from anysize.graphs.labels import State, classes_from_json, classes_to_json, labels_of, several_classes
+from anysize.io.convert import as_graphset
+from anysize.kernels.wl import WLKernel
+
+DEPTHS = (0, 1, 3)
+MAPS = ("presence", "share", "fitted", "direction")
+INVERSE_REGULARIZATION = 10.0
+LOWEST_TYPE_SHARE = 0.01  # of the training graphs that have a type at least once
+MAX_TYPES = 1000  # per depth: the most common ones
+EXPONENT_PRIOR_MEAN, EXPONENT_PRIOR_DEVIATION, HIGHEST_EXPONENT = 1.0, 0.5, 2.0
+EVIDENCE_STRENGTH = 10.0  # as if ten graphs had been seen: the inner size shift only resembles the outer one
+INNER_SHARE = 0.6  # of the training graphs, the smaller ones, that heads are fitted to when they are weighed
+LOWEST_PROBABILITY = 1e-3
+HEAD_ARRAYS = ("columns", "exponents", "weights", "intercepts", "center")
+
+
+@dataclass(frozen=True, eq=False)
+class Head:
+    """One logistic regression per class (one in all for two classes) on one map of the types up to one depth.
+
+    Attributes:
+        scaling: the name of the map. depth: types are refined at most so often.
+        columns: (types,) of the Weisfeiler-Lehman features.
+        exponents: (regressions, types); 0 for presence and direction, 1 for share.
+        weights: (regressions, types), intercepts: (regressions,): logits are mapped counts @ weights + intercept.
+        center: (regressions, types) mean mapped counts of the training graphs, classes weighted alike.
+    """
+
+    scaling: str
+    depth: int
+    columns: IntArray
+    exponents: FloatArray
+    weights: FloatArray
+    intercepts: FloatArray
+    center: FloatArray
+
+    def terms(self, counts: csr_array[np.float64], log_sizes: FloatArray, regression: int) -> FloatArray:
+        """(graphs, types): what each type adds to the logit, compared with the center of the training graphs."""
+        own = csr_array(counts[:, self.columns])
+        mapped = map_counts(own, log_sizes, self.scaling, self.exponents[regression]).toarray()
+        return np.asarray((mapped - self.center[regression]) * self.weights[regression])
+
+    def logits(self, counts: csr_array[np.float64], log_sizes: FloatArray) -> FloatArray:
+        """(graphs, regressions)."""
+        own = csr_array(counts[:, self.columns])
+        columns = [
+            map_counts(own, log_sizes, self.scaling, exponents) @ weights + intercept
+            for exponents, weights, intercept in zip(self.exponents, self.weights, self.intercepts, strict=True)
+        ]
+        return np.stack(columns, axis=1)
+
+
+def map_counts(
+    counts: csr_array[np.float64], log_sizes: FloatArray, scaling: str, exponents: FloatArray
+) -> csr_array[np.float64]:
+    """Counts under one hypothesis on how they scale; ``log_sizes`` are log(n / n0). Zeros stay zeros."""
+    mapped = counts.copy()
+    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    if scaling == "presence":
+        mapped.data = np.log1p(counts.data)
+    elif scaling == "direction":
+        lengths = np.sqrt(np.bincount(rows, counts.data**2, minlength=counts.shape[0]))
+        mapped.data = counts.data / np.maximum(lengths, 1e-9)[rows]
+    else:
+        mapped.data = np.sqrt(counts.data * np.exp(-log_sizes[rows] * exponents[counts.indices]))
+    return mapped
+
+
+def fit_exponents(counts: FloatArray, log_sizes: FloatArray, y: IntArray) -> FloatArray:
+    """alpha_F for every column: Newton's method on the penalized Poisson likelihood, class intercepts profiled out."""
+    alpha = np.full(counts.shape[1], EXPONENT_PRIOR_MEAN)
+    prior = EXPONENT_PRIOR_DEVIATION**-2
+    for _ in range(8):
+        gradient, curvature = -(alpha - EXPONENT_PRIOR_MEAN) * prior, np.full(counts.shape[1], prior)
+        for each in np.unique(y):
+            rows = y == each
+            weight, x = len(y) / (2 * rows.sum()), log_sizes[rows]
+            shares = np.exp(np.outer(x, alpha))
+            shares /= shares.sum(axis=0)
+            mean, square, total = x @ shares, x**2 @ shares, counts[rows].sum(axis=0)
+            gradient += weight * (x @ counts[rows] - total * mean)
+            curvature += weight * total * (square - mean**2)
+        alpha = np.clip(alpha + gradient / curvature, -1, 3)
+    return np.asarray(np.clip(alpha, 0, HIGHEST_EXPONENT))
+
+
+class SizeMixClassifier(ClassifierMixin, BaseEstimator):
+    """Classify graphs of other sizes by averaging hypotheses on how counts of vertex types scale (module docstring).
+
+    Attributes (after `fit`):
+        kernel_: the Weisfeiler-Lehman features. heads_: the twelve heads.
+        head_weights_: (heads,) their weights. evidence_: (heads,) the inner log-likelihoods behind them; nan where the
+            larger or the smaller part of the training graphs lacks a class, and all heads weigh the same.
+        log_size_: mean log number of vertices of the training graphs.
+
+    Examples:
+        >>> import networkx as nx
+        >>> small = [nx.cycle_graph(n) for n in range(6, 26)] + [nx.path_graph(n) for n in range(6, 26)]
+        >>> model = SizeMixClassifier().fit(small, ["ring"] * 20 + ["path"] * 20)
+        >>> model.predict([nx.cycle_graph(100), nx.path_graph(100)]).tolist()
+        ['ring', 'path']
+    """
+
+    def fit(self, graphs: Any, y: ArrayLike | None = None) -> SizeMixClassifier:
+        """Fit the heads to all training graphs, and weigh them by an inner size shift."""
+        sets = as_graphset(graphs)
+        labels = labels_of(sets, y)
+        self.classes_, codes = np.unique(labels, return_inverse=True)
+        several_classes(self.classes_)
+        codes = codes.astype(np.int64)
+        self.kernel_ = WLKernel(iterations=max(DEPTHS))
+        counts = self.kernel_.fit_transform(sets)
+        log_sizes = np.log(np.maximum(sets.sizes, 1).astype(np.float64))
+        self.log_size_ = float(log_sizes.mean())
+        self.heads_ = tuple(fit_heads(counts, self.kernel_.offsets_, log_sizes, codes, len(self.classes_)))
+        self.evidence_ = inner_evidence(counts, self.kernel_.offsets_, log_sizes, codes, len(self.classes_))
+        known = np.where(np.isnan(self.evidence_), 0.0, self.evidence_)
+        weights = np.exp(EVIDENCE_STRENGTH * (known - known.max()))
+        self.head_weights_ = weights / weights.sum()
+        return self
+
+    def predict_proba(self, graphs: Any) -> FloatArray:
+        """(graphs, classes)."""
+        mean = np.tensordot(self.head_weights_, self.head_probabilities(graphs), 1)
+        return np.asarray(mean / mean.sum(axis=1, keepdims=True))
+
+    def head_probabilities(self, graphs: Any) -> FloatArray:
+        """(heads, graphs, classes): each head by itself; rows of several classes need not sum to 1."""
+        check_is_fitted(self, "heads_")
+        sets = as_graphset(graphs)
+        log_sizes = np.log(np.maximum(sets.sizes, 1).astype(np.float64)) - self.log_size_
+        counts = self.kernel_.transform(sets)
+        return np.stack([probabilities_of(head.logits(counts, log_sizes)) for head in self.heads_])
+
+    def predict(self, graphs: Any) -> NDArray[Any]:
+        """The most probable class of every graph."""
+        return np.asarray(self.classes_[self.predict_proba(graphs).argmax(axis=1)])
+
+    def summary(self) -> str:
+        """The heads with their weights and evidence, and the fitted exponents."""
+        check_is_fitted(self, "heads_")
+        lines = ["weight  depth  scaling    inner log-likelihood  exponents (10 %, median, 90 %)"]
+        for place in np.argsort(-self.head_weights_, kind="stable"):
+            head, found = self.heads_[place], self.evidence_[place]
+            spread = ""
+            if head.scaling == "fitted" and head.exponents.size:
+                spread = "  ".join(f"{value:.2f}" for value in np.quantile(head.exponents, [0.1, 0.5, 0.9]))
+            evidence = "-" if np.isnan(found) else f"{found:.3f}"
+            weight = self.head_weights_[place]
+            lines.append(f"{weight:6.3f}  {head.depth:5d}  {head.scaling:9}  {evidence:>20}  {spread}".rstrip())
+        return "\n".join(lines)
+
+    def explain(self, graph: Any) -> SizeMixExplanation:
+        """Which vertex types spoke for the predicted class of one graph, at which vertices, under which scaling."""
+        sets = as_graphset(graph)
+        if len(sets) != 1:
+            raise ValueError(f"explain takes one graph; got {len(sets)}")
+        chances = self.predict_proba(sets)[0]
+        predicted = int(chances.argmax())
+        regression, sign = (predicted, 1.0) if len(self.classes_) > 2 else (0, 1.0 if predicted == 1 else -1.0)
+        counts, classes = self.kernel_.transform(sets), self.kernel_.vertex_classes(sets)
+        log_sizes = np.log(np.maximum(sets.sizes, 1).astype(np.float64)) - self.log_size_
+        total = np.zeros(counts.shape[1])
+        strongest, scaling = np.zeros(counts.shape[1]), np.zeros(counts.shape[1], np.int64)
+        for place, (head, weight) in enumerate(zip(self.heads_, self.head_weights_, strict=True)):
+            terms = sign * weight * head.terms(counts, log_sizes, regression)[0]
+            total[head.columns] += terms
+            larger = np.abs(terms) > strongest[head.columns]
+            strongest[head.columns[larger]] = np.abs(terms[larger])
+            scaling[head.columns[larger]] = place
+        votes, scores = [], np.zeros(int(sets.sizes[0]))
+        depths = np.searchsorted(self.kernel_.offsets_, np.arange(counts.shape[1]), side="right") - 1
+        for column in np.flatnonzero(total)[np.argsort(-np.abs(total[np.flatnonzero(total)]), kind="stable")]:
+            depth = int(depths[column])
+            vertices = np.flatnonzero(classes[depth] == column - self.kernel_.offsets_[depth])
+            head = self.heads_[scaling[column]]
+            exponent = float(head.exponents[regression, np.searchsorted(head.columns, column)])
+            name = self.kernel_.type_name(depth, int(column - self.kernel_.offsets_[depth]))
+            votes.append(TypeVote(name, depth, head.scaling, exponent, tuple(vertices.tolist()), float(total[column])))
+            scores[vertices] += total[column] / max(len(vertices), 1)
+        label = self.classes_[predicted]
+        return SizeMixExplanation(
+            label.item() if hasattr(label, "item") else label, float(chances[predicted]), tuple(votes), scores
+        )
+
+    def state(self) -> State:
+        """What was learned, as a dictionary that JSON holds and plain arrays."""
+        check_is_fitted(self, "heads_")
+        about, kernel_arrays = self.kernel_.state()
+        arrays: dict[str, NDArray[Any]] = {f"kernel.{name}": array for name, array in kernel_arrays.items()}
+        arrays |= {"head_weights": self.head_weights_, "evidence": self.evidence_}
+        for place, head in enumerate(self.heads_):
+            arrays |= {f"head{place}.{name}": getattr(head, name) for name in HEAD_ARRAYS}
+        heads = [{"scaling": head.scaling, "depth": head.depth} for head in self.heads_]
+        classes = classes_to_json(self.classes_)
+        return {"classes": classes, "kernel": about, "heads": heads, "log_size": self.log_size_}, arrays
+
+    @classmethod
+    def from_state(cls, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> SizeMixClassifier:
+        """The classifier from what `state` gave; it predicts the same."""
+        made = cls()
+        held = {name.removeprefix("kernel."): array for name, array in arrays.items() if name.startswith("kernel.")}
+        made.kernel_ = WLKernel.from_state(about["kernel"], held)
+        made.classes_ = classes_from_json(about["classes"])
+        made.log_size_ = float(about["log_size"])
+        made.head_weights_, made.evidence_ = arrays["head_weights"], arrays["evidence"]
+        made.heads_ = tuple(
+            Head(head["scaling"], head["depth"], *(arrays[f"head{place}.{name}"] for name in HEAD_ARRAYS))
+            for place, head in enumerate(about["heads"])
+        )
+        return made
+
+
+@dataclass(frozen=True)
+class TypeVote:
+    """What one vertex type added to the logit of the predicted class, over all heads.
+
+    Attributes:
+        name: the type: the color, and in brackets the types of the neighbors, refined ``depth`` times.
+        scaling, exponent: of the head in which it weighs most.
+        vertices: of the graph, that have the type; none where its absence speaks.
+        contribution: compared with the mean training graph (classes weighted alike).
+    """
+
+    name: str
+    depth: int
+    scaling: str
+    exponent: float
+    vertices: tuple[int, ...]
+    contribution: float
+
+
+@dataclass(frozen=True, eq=False)
+class SizeMixExplanation:
+    """Votes of the vertex types, the strongest first, and their sum at every vertex (shared among those of a type)."""
+
+    predicted: Any
+    probability: float
+    votes: tuple[TypeVote, ...]
+    vertex_scores: FloatArray
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, top: int = 8) -> str:
+        """One line for each of the strongest votes."""
+        lines = [f"{self.predicted} (probability {self.probability:.2f}); contributions to its logit:"]
+        for vote in self.votes[:top]:
+            place = f"vertices {', '.join(map(str, vote.vertices[:6]))}{', ...' if len(vote.vertices) > 6 else ''}"
+            where = place if vote.vertices else "absent"
+            scaling = f"{vote.scaling} (exponent {vote.exponent:.2f})" if vote.scaling == "fitted" else vote.scaling
+            lines.append(f"  {vote.contribution:+7.3f}  {vote.name:32}  {scaling}; {where}")
+        return "\n".join(lines)
+
+
+def probabilities_of(logits: FloatArray) -> FloatArray:
+    """(graphs, classes) from (graphs, regressions)."""
+    found = expit(np.clip(logits, -30, 30))
+    return np.hstack([1 - found, found]) if found.shape[1] == 1 else found
+
+
+def inner_evidence(
+    counts: csr_array[np.float64], offsets: IntArray, log_sizes: FloatArray, y: IntArray, classes: int
+) -> FloatArray:
+    """Mean log-likelihood of every head on the larger 40 % of the graphs, fitted to the smaller 60 %."""
+    order = np.argsort(log_sizes, kind="stable")
+    cut = int(INNER_SHARE * len(order))
+    small, large = np.sort(order[:cut]), np.sort(order[cut:])
+    found = np.full(len(DEPTHS) * len(MAPS), np.nan)
+    if not len(large) or not len(small):
+        return found
+    center = log_sizes[small].mean()
+    for place, head in enumerate(fit_heads(csr_array(counts[small]), offsets, log_sizes[small], y[small], classes)):
+        logits = head.logits(csr_array(counts[large]), log_sizes[large] - center)
+        chances = np.clip(probabilities_of(logits), LOWEST_PROBABILITY, 1 - LOWEST_PROBABILITY)
+        chances /= chances.sum(axis=1, keepdims=True)
+        likelihood = np.log(chances[np.arange(len(large)), y[large]])
+        found[place] = np.mean([likelihood[y[large] == each].mean() for each in np.unique(y[large])])
+    return found
+
+
+def fit_heads(
+    counts: csr_array[np.float64], offsets: IntArray, log_sizes: FloatArray, y: IntArray, classes: int
+) -> Iterator[Head]:
+    """The heads, depth by depth, maps in the order of `MAPS`."""
+    relative = log_sizes - log_sizes.mean()
+    targets = [(y == each).astype(np.int64) for each in (range(classes) if classes > 2 else (1,))]
+    for depth in DEPTHS:
+        columns = common_types(counts, offsets, depth)
+        table = csr_array(counts[:, columns])
+        dense = table.toarray()
+        alphas = np.stack([fit_exponents(dense, relative, target) for target in targets])
+        for scaling in MAPS:
+            exponents = alphas if scaling == "fitted" else np.full_like(alphas, float(scaling == "share"))
+            rows = []
+            for target, own in zip(targets, exponents, strict=True):
+                rows.append(_fit_regression(map_counts(table, relative, scaling, own).toarray(), target))
+            weights, intercepts, centers = map(np.stack, zip(*rows, strict=True))
+            yield Head(scaling, depth, columns, exponents, weights, intercepts, centers)
+
+
+def common_types(counts: csr_array[np.float64], offsets: IntArray, depth: int) -> IntArray:
+    """Columns of the types up to this depth in at least 1 % of the graphs (and in two), the most common ones."""
+    graphs = np.bincount(counts.indices[counts.data > 0], minlength=counts.shape[1])
+    known = np.arange(counts.shape[1]) < offsets[depth + 1]
+    columns = np.flatnonzero(known & (graphs >= max(2, np.ceil(LOWEST_TYPE_SHARE * counts.shape[0]))))
+    if len(columns) > MAX_TYPES:
+        columns = np.sort(columns[np.argsort(-graphs[columns], kind="stable")[:MAX_TYPES]])
+    return columns
+
+
+def _fit_regression(table: FloatArray, target: IntArray) -> tuple[FloatArray, float, FloatArray]:
+    """Weights, intercept and center of one class-balanced logistic regression; features have mean length 1."""
+    if len(np.unique(target)) < 2:
+        return np.zeros(table.shape[1]), 0.0, np.zeros(table.shape[1])
+    balance = 1 / np.bincount(target)[target] / 2
+    center = balance @ table
+    table = table - center
+    scale = max(float(np.sqrt((table**2).sum(axis=1)).mean()), 1e-12)
+    table /= scale
+    model = LogisticRegression(C=INVERSE_REGULARIZATION, max_iter=300, tol=1e-4)
+    if not table.shape[1]:
+        return np.zeros(0), 0.0, center
+    model.fit(table, target, sample_weight=balance * len(target))
+    weights = model.coef_[0] / scale
+    return weights, float(model.intercept_[0] - weights @ center), center

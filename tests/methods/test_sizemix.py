@@ -1,0 +1,176 @@
+"""SizeMix against a slow version written out from its formulas, its state, and what it says about itself."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Any
+
+import networkx as nx
+import numpy as np
+import pytest
+from scipy.optimize import minimize_scalar
+from scipy.special import expit
+from sklearn.linear_model import LogisticRegression
+
+from anysize import GraphSet
+from anysize.methods.sizemix import DEPTHS, MAPS, SizeMixClassifier, fit_exponents
+
+Type = tuple[Any, ...]
+
+
+def molecules(seed: int, sizes: range, count: int, classes: int = 2) -> tuple[list[nx.Graph], np.ndarray]:
+    """Random trees with a few extra edges; the share of N atoms depends on the class."""
+    rng = np.random.default_rng(seed)
+    graphs, y = [], rng.integers(0, classes, count)
+    for label in y:
+        graph = nx.random_labeled_tree(int(rng.choice(sizes)), seed=int(rng.integers(1 << 30)))
+        for _ in range(2):
+            graph.add_edge(*rng.choice(len(graph), 2, replace=False).tolist())
+        for vertex in graph:
+            graph.nodes[vertex]["atom"] = "N" if rng.random() < 0.1 + 0.15 * label else "CO"[int(rng.random() < 0.2)]
+        graphs.append(graph)
+    return graphs, y
+
+
+def slow_types(graph: nx.Graph, depth: int) -> list[Counter[Type]]:
+    """How many vertices have each Weisfeiler-Lehman type, depth by depth; types are nested tuples."""
+    types: dict[Any, Type] = {vertex: (graph.nodes[vertex]["atom"],) for vertex in graph}
+    found = [Counter(types.values())]
+    for _ in range(depth):
+        types = {v: (types[v], tuple(sorted((types[u] for u in graph[v]), key=repr))) for v in graph}
+        found.append(Counter(types.values()))
+    return found
+
+
+def slow_exponent(counts: np.ndarray, x: np.ndarray, y: np.ndarray) -> float:
+    """The maximum of the penalized Poisson likelihood over alpha, class intercepts at their own maximum."""
+
+    def loss(alpha: float) -> float:
+        total = (alpha - 1) ** 2 / (2 * 0.5**2)
+        for label in np.unique(y):
+            rows = y == label
+            growth = np.exp(alpha * x[rows])
+            if counts[rows].sum() == 0:
+                continue
+            rate = growth * counts[rows].sum() / growth.sum()
+            total -= len(y) / (2 * rows.sum()) * (counts[rows] * np.log(rate) - rate).sum()
+        return float(total)
+
+    return float(np.clip(minimize_scalar(loss, bounds=(-1, 3), method="bounded", options={"xatol": 1e-8}).x, 0, 2))
+
+
+def slow_head(table: np.ndarray, y: np.ndarray, new: np.ndarray) -> np.ndarray:
+    balance = np.array([1 / (2 * (y == label).sum()) for label in y])
+    center = balance @ table
+    scale = np.linalg.norm(table - center, axis=1).mean()
+    model = LogisticRegression(C=10, max_iter=300, tol=1e-4)
+    model.fit((table - center) / scale, y, sample_weight=balance * len(y))
+    return expit(model.decision_function((new - center) / scale))
+
+
+def slow_heads(train: list[nx.Graph], y: np.ndarray, new: list[nx.Graph], known: list[nx.Graph]) -> np.ndarray:
+    """P(class 1) of the twelve heads; types are those of ``known``, in at least 1 % of ``train`` and in two graphs."""
+    tables = {}
+    for name, graphs in (("train", train), ("new", new), ("known", known)):
+        tables[name] = [slow_types(graph, max(DEPTHS)) for graph in graphs]
+    n, n_new = (np.array([len(graph) for graph in graphs], float) for graphs in (train, new))
+    x, x_new = np.log(n) - np.log(n).mean(), np.log(n_new) - np.log(n).mean()
+    found = []
+    for depth in DEPTHS:
+        vocabulary = sorted(
+            {(d, kind) for own in tables["known"] for d in range(depth + 1) for kind in own[d]}, key=repr
+        )
+        graphs_with = {(d, kind): sum(kind in own[d] for own in tables["train"]) for d, kind in vocabulary}
+        vocabulary = [key for key in vocabulary if graphs_with[key] >= max(2, np.ceil(0.01 * len(train)))]
+        a, b = (
+            np.array([[own[d][kind] for d, kind in vocabulary] for own in tables[name]], float)
+            for name in ("train", "new")
+        )
+        alpha = np.array([slow_exponent(column, x, y) for column in a.T])
+        for scaling in MAPS:
+            if scaling == "presence":
+                maps = np.log1p(a), np.log1p(b)
+            elif scaling == "direction":
+                maps = tuple(m / np.linalg.norm(m, axis=1, keepdims=True) for m in (a, b))
+            else:
+                power = alpha if scaling == "fitted" else np.ones(len(vocabulary))
+                maps = tuple(np.sqrt(m * np.exp(-np.outer(own, power))) for m, own in ((a, x), (b, x_new)))
+            found.append(slow_head(maps[0], y, maps[1]))
+    return np.array(found)
+
+
+def test_equals_the_slow_version() -> None:
+    (train, y), (new, _) = molecules(1, range(8, 20), 60), molecules(2, range(30, 50), 15)
+    model = SizeMixClassifier().fit(GraphSet.from_networkx(train, color="atom"), y)
+    large = GraphSet.from_networkx(new, color="atom")
+    heads = slow_heads(train, y, new, train)
+    np.testing.assert_allclose(model.head_probabilities(large)[:, :, 1], heads, atol=2e-4)
+    order = np.argsort([len(graph) for graph in train], kind="stable")
+    small_rows, large_rows = np.sort(order[:36]), np.sort(order[36:])
+    inner = slow_heads([train[i] for i in small_rows], y[small_rows], [train[i] for i in large_rows], train)
+    chances = np.clip(np.stack([1 - inner, inner], axis=2), 1e-3, 1 - 1e-3)
+    likelihood = np.log(chances[:, np.arange(24), y[large_rows]])
+    evidence = np.mean([likelihood[:, y[large_rows] == label].mean(axis=1) for label in (0, 1)], axis=0)
+    np.testing.assert_allclose(model.evidence_, evidence, atol=2e-4)
+    weights = np.exp(10 * evidence) / np.exp(10 * evidence).sum()
+    np.testing.assert_allclose(model.predict_proba(large)[:, 1], weights @ heads, atol=2e-4)
+
+
+@pytest.mark.parametrize(("alpha", "nearest"), [(0.0, 0.2), (1.0, 0.2), (1.6, 0.3)])
+def test_exponents_are_found(alpha: float, nearest: float) -> None:
+    rng = np.random.default_rng(0)
+    x = np.log(rng.uniform(10, 60, 400) / 25)
+    counts = rng.poisson(6 * np.exp(alpha * x)[:, None], (400, 5)).astype(float)
+    assert fit_exponents(counts, x, rng.integers(0, 2, 400)) == pytest.approx(alpha, abs=nearest)
+
+
+def test_several_classes_and_graphs_without_colors() -> None:
+    train, y = molecules(3, range(8, 24), 90, classes=3)
+    colored = GraphSet.from_networkx(train, color="atom")
+    large = GraphSet.from_networkx(molecules(4, range(30, 50), 20, 3)[0], color="atom")
+    for graphs, new in ((colored, large), (colored.without_colors(), large.without_colors())):
+        model = SizeMixClassifier().fit(graphs, np.array(["a", "b", "c"])[y])
+        chances = model.predict_proba(new)
+        assert chances.shape == (20, 3)
+        np.testing.assert_allclose(chances.sum(axis=1), 1)
+        assert model.classes_.tolist() == ["a", "b", "c"]
+
+
+def test_state_predicts_the_same() -> None:
+    train, y = molecules(5, range(8, 24), 60)
+    graphs = GraphSet.from_networkx(train, color="atom")
+    model = SizeMixClassifier().fit(graphs, y)
+    again = SizeMixClassifier.from_state(*model.state())
+    np.testing.assert_array_equal(again.predict_proba(graphs), model.predict_proba(graphs))
+    assert again.summary() == model.summary()
+
+
+def test_a_size_shift_is_survived_where_the_share_decides() -> None:
+    (train, y), (new, truth) = molecules(6, range(10, 20), 200), molecules(7, range(60, 100), 60)
+    model = SizeMixClassifier().fit(GraphSet.from_networkx(train, color="atom"), y)
+    assert model.score(GraphSet.from_networkx(new, color="atom"), truth) > 0.85
+
+
+def test_votes_point_at_the_vertices_of_their_type() -> None:
+    train, y = molecules(8, range(10, 20), 100)
+    graphs = GraphSet.from_networkx(train, color="atom")
+    model = SizeMixClassifier().fit(graphs, y)
+    row = int(np.flatnonzero(model.predict(graphs) == 1)[0])
+    found = model.explain(graphs[row])
+    assert found.predicted == 1
+    nitrogen = next(vote for vote in found.votes if vote.name == "N")
+    assert set(nitrogen.vertices) == {v for v in train[row] if train[row].nodes[v]["atom"] == "N"}
+    assert nitrogen.contribution > 0
+    placed = sum(vote.contribution for vote in found.votes if vote.vertices)
+    assert found.vertex_scores.sum() == pytest.approx(placed)
+    with pytest.raises(ValueError, match="one graph"):
+        model.explain(graphs[:2])
+
+
+def test_one_class_among_the_small_or_large_graphs_leaves_the_heads_alike() -> None:
+    """Then nothing inside training says which scaling holds."""
+    small, large = molecules(9, range(6, 9), 30)[0], molecules(10, range(20, 30), 20)[0]
+    graphs = GraphSet.from_networkx(small + large, color="atom")
+    model = SizeMixClassifier().fit(graphs, np.repeat([0, 1], [30, 20]))
+    assert np.isfinite(model.predict_proba(graphs)).all()
+    np.testing.assert_allclose(model.head_weights_, 1 / 12)
