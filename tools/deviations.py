@@ -10,8 +10,9 @@ from anysize.experiments.records import Record
 from anysize.experiments.selection import RULES, Group, Selection, grouped, select
 from anysize.experiments.selection import _grid_place as grid_place
 from anysize.experiments.tables.cells import DIGITS, Cell, Table, printed
-from anysize.experiments.tables.layout import PENALTIES, TABLES
+from anysize.experiments.tables.layout import TABLES
 from anysize.experiments.tables.notes import GridSize
+from anysize.methods.catalog import penalty_names
 
 NEAR = 0.15  # a test mean this close to the published one is called near
 REAL = frozenset(task.name for task in TABLES[3].tasks)  # whose validation graphs the paper drew at random
@@ -167,7 +168,7 @@ def _weaker_first(runs: Sequence[Record]) -> list[Mapping[str, Plain]]:
 
     def turned(configuration: Mapping[str, Plain]) -> dict[str, Plain]:
         return {
-            name: -value if name in PENALTIES and isinstance(value, (int, float)) else value
+            name: -value if name in penalty_names() and isinstance(value, (int, float)) else value
             for name, value in configuration.items()
         }
 

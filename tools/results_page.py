@@ -21,6 +21,7 @@ from anysize.experiments.tables.formats import cell_text
 from anysize.experiments.tables.formats.markdown import escape, render
 from anysize.experiments.tables.layout import TABLES, TaskEntry, table_of
 from anysize.experiments.tables.notes import GridSize
+from anysize.methods.catalog import METHODS
 from tools.deviations import NEAR, Compared, compare, reasons
 from tools.front_table import with_front_table
 
@@ -106,7 +107,7 @@ def _families(compared: Sequence[Compared]) -> list[tuple[str, list[Compared]]]:
     """Gamma models, kernels and GNNs, by table."""
     found: dict[str, list[Compared]] = {}
     for own in compared:
-        kind = "Gamma models" if own.method.startswith("gamma") else "kernels" if "kernel" in own.method else "GNNs"
+        kind = {"gamma": "Gamma models", "kernel": "kernels"}.get(METHODS[own.method].kind, "GNNs")
         found.setdefault(f"Table {table_of(own.task)}, {kind}", []).append(own)
     return sorted(found.items())
 
@@ -117,7 +118,7 @@ def _fresh_lines(records: Sequence[Record]) -> list[str]:
     found: dict[tuple[int, str, str], list[tuple[float, str]]] = {}
     for group, selection in chosen.items():
         summary = None if selection is None else selection.summary("test")
-        if summary is not None and group.method.startswith("gamma"):
+        if summary is not None and METHODS[group.method].kind == "gamma":
             place = table_of(group.task) or 0, group.method, group.recipe
             found.setdefault(place, []).append((summary.mean, f"{group.task}, {group.data}"))
     return [

@@ -1,13 +1,16 @@
-"""Things by name, ours and those of others: added in this process, or named by an environment variable for others."""
+"""Registry of built-in and user-registered objects by name."""
 
 from __future__ import annotations
 
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from difflib import get_close_matches
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, Generic, Protocol, TypeVar
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
 
 class Named(Protocol):
@@ -15,58 +18,86 @@ class Named(Protocol):
     def name(self) -> str: ...
 
 
-Thing = TypeVar("Thing", bound=Named)
+Item = TypeVar("Item", bound=Named)
 
 
-class Registry(Generic[Thing]):
-    """Things of one type by name; those of the package stay.
+class Registry(Generic[Item]):
+    """Objects of one type by name. Built-in ones cannot be removed.
 
-    ``word`` is what messages call them, ``variable`` the environment variable that names others, as ``module:NAME``
-    between commas. ``no_table``: names such as table1 mean something else.
+    Args:
+        kind: the type of the objects.
+        noun: what messages call them.
+        variable: the environment variable that names further objects, as ``module:NAME`` separated by commas.
+        builtin: the objects of the package.
+        reserved: a regular expression of names that cannot be registered.
     """
 
     def __init__(
-        self, kind: type[Thing], word: str, variable: str, ours: Iterable[Thing], no_table: bool = False
+        self, kind: type[Item], noun: str, variable: str, builtin: Iterable[Item], reserved: str | None = None
     ) -> None:
-        self.kind, self.word, self.variable, self.no_table = kind, word, variable, no_table
-        self._known = {thing.name: thing for thing in ours}
-        self._ours = frozenset(self._known)
+        self.kind, self.noun, self.variable, self.reserved = kind, noun, variable, reserved
+        self._items = {item.name: item for item in builtin}
+        self._builtin = frozenset(self._items)
 
     @property
-    def known(self) -> Mapping[str, Thing]:
-        """By name, as it is at any time."""
-        return MappingProxyType(self._known)
+    def known(self) -> Mapping[str, Item]:
+        """A read-only view of the objects by name."""
+        return MappingProxyType(self._items)
 
-    def add(self, thing: Any) -> None:
-        """Make a thing known; the same again changes nothing."""
-        if not isinstance(thing, self.kind):
-            raise ValueError(f"register takes a {self.kind.__name__}; got a {type(thing).__name__}")
-        table = self.no_table and re.fullmatch(r"table[0-9]+", thing.name)
-        if not re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", thing.name) or table:
-            told = "letters, digits, dots and dashes" + ", and is no table" * self.no_table
-            raise ValueError(f"the name of a {self.word} has {told}; got {thing.name!r}")
-        if self._known.setdefault(thing.name, thing) != thing:
+    def register(self, item: Item) -> None:
+        """Add an object of your own, which everything in this process then finds by its name.
+
+        Other processes (the command line, the workers of a sweep) read the environment variable ``ANYSIZE_METHODS`` or
+        ``ANYSIZE_TASKS``. Registering an equal object again changes nothing; a different one with the same name is
+        an error.
+        """
+        if not isinstance(item, self.kind):
+            raise ValueError(f"register takes a {self.kind.__name__}; got a {type(item).__name__}")
+        if not NAME.fullmatch(item.name):
             raise ValueError(
-                f"There is a {self.word} {thing.name!r} already; take another name, or unregister that one first."
+                f"the name of a {self.noun} has letters, digits, dots, dashes and underscores; got {item.name!r}"
+            )
+        if self.reserved is not None and re.fullmatch(self.reserved, item.name):
+            raise ValueError(f"the name {item.name!r} is reserved; give the {self.noun} another name")
+        if self._items.setdefault(item.name, item) != item:
+            raise ValueError(
+                f"There is already a {self.noun} {item.name!r}; take another name, or unregister it first."
             )
 
-    def remove(self, name: str) -> None:
-        """Forget a thing that was added."""
-        if name not in self._known or name in self._ours:
-            raise ValueError(f"{name!r} is no {self.word} that was registered")
-        del self._known[name]
+    def unregister(self, name: str) -> None:
+        """Remove an object that was registered."""
+        if name not in self._items or name in self._builtin:
+            raise ValueError(f"{name!r} is not a registered {self.noun}")
+        del self._items[name]
 
-    def add_elsewhere(self) -> None:
-        """Add what the environment variable names."""
-        for found in self._elsewhere():
-            self.add(found)
+    def register_from_environment(self) -> None:
+        """Register the objects that the environment variable names."""
+        for item in self._from_environment():
+            self.register(item)
 
-    def _elsewhere(self) -> Iterator[Any]:
+    def find(self, name: str) -> Item:
+        """The object of that name; otherwise an error that suggests similar names, or lists all."""
+        if name not in self._items:
+            self.register_from_environment()
+        if name in self._items:
+            return self._items[name]
+        lower = {known.lower(): known for known in self._items}
+        given = str(name).lower()
+        near = [known for key, known in lower.items() if given and key.startswith(given)]
+        near = near or [lower[key] for key in get_close_matches(given, lower, n=1, cutoff=0.7)]
+        if near:
+            hint = f"did you mean {' or '.join(filter(None, [', '.join(near[:-1]), near[-1]]))}?"
+        else:
+            hint = f"the {self.noun}s are {', '.join(self._items)}."
+        raise ValueError(f"There is no {self.noun} {name!r}: {hint}")
+
+    def _from_environment(self) -> Iterator[Any]:
         for place in filter(None, map(str.strip, os.environ.get(self.variable, "").split(","))):
             module, _, name = place.partition(":")
             try:
                 yield getattr(import_module(module), name)
             except (ImportError, AttributeError, ValueError) as error:
                 raise ValueError(
-                    f"{self.variable} names {self.word}s as module:NAME, and {place!r} is none: {error}."
+                    f"{self.variable} must be module:NAME, or several with commas; {place!r} names no {self.noun}: "
+                    f"{error}."
                 ) from error

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import pytest
 from experiments.helpers import made, seeds, sweep
@@ -119,14 +118,10 @@ def test_a_narrow_terminal(tmp_path, monkeypatch):
     assert "0.60 (0.10)" in result.stdout
 
 
-def test_the_foot_names_reduced_grids(tmp_path, monkeypatch):
+def test_the_foot_names_reduced_grids(tmp_path):
     RecordStore(tmp_path).write([made(hidden=32), made(hidden=32, recipe="robust"), made(method="size-only")])
     fields = json.loads(run(2, "--records", tmp_path, "--json").stdout)
     assert any("reduced grid: Γ GIN (1 of 64);" in f"{note[:-1]};" for note in fields["notes"])
-    monkeypatch.setitem(sys.modules, "anysize.methods.catalog", None)
-    without = run(2, "--records", tmp_path, "--json")
-    assert "which grids were reduced: that needs pip install 'anysize[learn]'" in without.stderr
-    assert not any("reduced grid" in note for note in json.loads(without.stdout)["notes"])
 
 
 def test_help_has_an_example():

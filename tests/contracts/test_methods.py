@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,7 +16,6 @@ from learned import labeled
 from sklearn.base import clone
 
 from anysize import METHODS, GraphClassifier, GraphSet, count, load_model
-from anysize.experiments.tables import layout
 
 
 @pytest.fixture(autouse=True)
@@ -65,14 +67,34 @@ def test_every_method_has_a_contract() -> None:
     assert set(CASES) == set(METHODS)
 
 
-def test_what_others_know_of_methods_without_torch_is_what_the_methods_say() -> None:
-    """Tables and diagnoses are made where torch is missing: what they know by name must agree with the entries."""
-    rows = {entry.name: entry for entry in layout.METHODS}
-    assert {method.weight for method in METHODS.values()} - {None} == layout.PENALTIES
-    for method in METHODS.values():
-        assert rows[method.name].environments == method.compares(method.default("paper")), method.name
-        assert CASES[method.name].counts == method.takes_tables
-        assert CASES[method.name].colors == method.colors
+def test_metadata_and_tables_need_no_learning_library() -> None:
+    """On a bare install: numpy, scipy, numba, typer and rich only."""
+    code = (
+        "import sys\n"
+        "for name in ('torch', 'torch_geometric', 'sklearn', 'pandas', 'networkx', 'matplotlib'):\n"
+        "    sys.modules[name] = None\n"
+        "from anysize.methods.catalog import METHODS, find_method\n"
+        "from anysize.methods.configuration import resolve_config\n"
+        "from anysize.experiments.tables.build import build_table\n"
+        "for method in METHODS.values():\n"
+        "    for recipe in ('robust', 'paper'):\n"
+        "        resolve_config(method, recipe, colored=True, params={})\n"
+        "assert len(build_table(2, []).rows) == 18\n"
+        "assert 'numba' not in sys.modules\n"
+        "from anysize.cli.app import app\n"
+        "app(['methods', '--json'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [entry["method"] for entry in json.loads(done.stdout)] == list(METHODS)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_capabilities_are_those_of_the_contract(name: str) -> None:
+    method = METHODS[name]
+    assert CASES[name].counts == method.takes_tables
+    assert CASES[name].colors == method.colors
+    assert bool(CASES[name].settings) == method.trained
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -120,7 +142,7 @@ def test_tables_are_taken_by_methods_that_look_at_nothing_else(name: str, train:
     table = count(train, 3)
     if not CASES[name].counts:
         with pytest.raises(
-            ValueError, match=f"{name} (looks at whole graphs|counts plain patterns) and got a table of counts"
+            ValueError, match=f"{name} (looks at whole graphs|counts patterns without colors) and got a table of counts"
         ):
             made(name).fit(table)
         return

@@ -77,7 +77,7 @@ def test_other_processes_are_told_by_an_environment_variable(tmp_path: Path, mon
 def test_a_variable_that_names_nothing_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     for wrong in ("nowhere_at_all:CORES", "json:CORES", "json"):
         monkeypatch.setenv("ANYSIZE_TASKS", wrong)
-        with pytest.raises(ValueError, match=f"names tasks as module:NAME, and '{wrong}' is none"):
+        with pytest.raises(ValueError, match=f"module:NAME.*'{wrong}'"):
             find_task("cores")
     monkeypatch.setenv("ANYSIZE_TASKS", "json:dumps")
     with pytest.raises(ValueError, match="register takes a Task; got a function"):
@@ -88,16 +88,18 @@ def test_a_variable_that_names_nothing_is_an_error(monkeypatch: pytest.MonkeyPat
 def test_a_name_is_taken_once() -> None:
     register(CORES)
     for taken in (replace(CORES, k=4), replace(CORES, name="sbm-20")):
-        with pytest.raises(ValueError, match=f"There is a task '{taken.name}' already"):
+        with pytest.raises(ValueError, match=f"already a task '{taken.name}'"):
             register(taken)
-    for name in ("", "a b", "a/b", "table4"):
+    for name in ("", "a b", "a/b"):
         with pytest.raises(ValueError, match="the name of a task has letters"):
             register(replace(CORES, name=name))
+    with pytest.raises(ValueError, match="'table4' is reserved"):
+        register(replace(CORES, name="table4"))
 
 
 def test_what_was_not_registered() -> None:
     for name in ("cores", "sbm-20"):
-        with pytest.raises(ValueError, match="is no task that was registered"):
+        with pytest.raises(ValueError, match="is not a registered task"):
             unregister(name)
-    with pytest.raises(ValueError, match=r"pass 'cores' to anysize\.tasks\.register first"):
+    with pytest.raises(ValueError, match=r"pass 'cores' to anysize\.tasks\.catalog\.register first"):
         make_plan([CORES], ["majority"], data=0)

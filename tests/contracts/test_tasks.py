@@ -123,7 +123,7 @@ def test_another_process_draws_the_same_graphs() -> None:
         "import json, sys\n"
         f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
         "from test_tasks import digest\n"
-        "from anysize.tasks import TASKS\n"
+        "from anysize.tasks.catalog import TASKS\n"
         f"print(json.dumps({{name: digest(TASKS[name].splits(data)) for name, data in {wanted!r}.items()}}))\n"
     )
     told = subprocess.run(
@@ -138,9 +138,8 @@ def test_another_process_draws_the_same_graphs() -> None:
 
 
 def test_tasks_import_neither_torch_nor_networkx() -> None:
-    code = (
-        "import sys, anysize.tasks; print([n for n in ('torch', 'networkx', 'numba', 'sklearn') if n in sys.modules])"
-    )
+    heavy = ("torch", "networkx", "numba", "sklearn")
+    code = f"import sys, anysize.tasks.catalog; print([name for name in {heavy} if name in sys.modules])"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "[]"
     assert anysize.TASKS is TASKS

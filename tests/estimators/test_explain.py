@@ -15,7 +15,7 @@ from anysize import Counts, GraphClassifier, GraphSet, GraphWarning, Pattern, co
 from anysize.estimators.ensemble import Ensemble
 from anysize.estimators.explain import Explanation, explain, pattern_weights, voices
 from anysize.methods.catalog import find_method
-from anysize.methods.learner import Examples, LearningTask, Run
+from anysize.methods.method import Examples, LearningTask, Run
 
 
 @pytest.fixture(autouse=True)

@@ -10,8 +10,9 @@ import pytest
 
 from anysize.experiments.records import SPLITS
 from anysize.experiments.tables.build import best_places
-from anysize.experiments.tables.layout import METHODS, TABLES, applies, table_of
+from anysize.experiments.tables.layout import TABLES, applies, table_of
 from anysize.experiments.tables.published import KEYS, published
+from anysize.methods.catalog import METHODS
 
 PAPERS = {number: [task for task in entry.tasks if not task.extra] for number, entry in TABLES.items()}
 
@@ -24,7 +25,7 @@ def test_every_published_number_has_its_place_in_a_table():
         names = {KEYS.get(task.name, task.name.replace("-", "_")): task for task in PAPERS[number]}
         assert printed["tasks"].keys() == names.keys()
         for key, methods in printed["tasks"].items():
-            assert methods.keys() <= {method.name.replace("-", "_") for method in METHODS}
+            assert methods.keys() <= {method.replace("-", "_") for method in METHODS}
             for method, cells in methods.items():
                 assert set(cells) == {"val" if split == "validation" else split for split in entry.splits}
                 for split, cell in cells.items():
@@ -37,8 +38,8 @@ def test_na_is_where_irm_has_one_size():
     for entry in TABLES.values():
         for task in entry.tasks:
             for method in METHODS:
-                cell = published(task.name, method.name)
-                assert cell is None or cell.applies == applies(task, method.name)
+                cell = published(task.name, method)
+                assert cell is None or cell.applies == applies(task, method)
 
 
 def test_what_the_paper_does_not_have():
@@ -51,7 +52,7 @@ def test_what_the_paper_does_not_have():
 @pytest.mark.parametrize("task", ["NCI1", "NCI109", "PROTEINS", "DD", "er-single", "er-multi", "sbm-20-30"])
 def test_the_rule_for_bold_is_the_papers(task):
     """Top four of Table 3 and the best of most columns; on two columns the paper is more generous than it says."""
-    cells = {method.name: published(task, method.name) for method in METHODS}
+    cells = {method: published(task, method) for method in METHODS}
     cells = {name: cell for name, cell in cells.items() if cell is not None}
     best = best_places([cell.mean for cell in cells.values()], TABLES[table_of(task)].bold)
     assert {name for at, name in enumerate(cells) if at in best} == {n for n, cell in cells.items() if cell.best}

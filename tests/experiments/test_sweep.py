@@ -23,7 +23,7 @@ from anysize.experiments.sweep import Swept, fill_store, sweep
 from anysize.experiments.sweep_progress import Clock, SweepProgress, line, shown_progress
 from anysize.experiments.workers import Processes
 from anysize.methods.catalog import METHODS
-from anysize.methods.learner import Run
+from anysize.methods.method import Run
 from anysize.tasks.catalog import TASKS
 
 HERE = Path(__file__).parent
@@ -145,7 +145,7 @@ def test_settings_go_where_they_apply_and_collapse_the_grid():
         ({"targets": ["sbm20"]}, "did you mean sbm-20"),
         ({"methods": ["gama"]}, "There is no method 'gama'"),
         ({"methods": []}, "at least one method"),
-        ({"grid": "full"}, "a grid is one of quick, paper, one"),
+        ({"grid": "full"}, "grid must be one of quick, paper, one"),
         ({"recipe": "best"}, "a recipe is one of"),
         ({"seeds": 0}, "seeds must be a whole number of at least 1"),
         ({"stack": 0}, "stack must be"),

@@ -162,9 +162,9 @@ def methods(
 
 
 def _described() -> Iterator[dict[str, Any]]:
-    from anysize.methods.catalog import METHODS, register_elsewhere
+    from anysize.methods.catalog import METHODS, register_from_environment
 
-    register_elsewhere()
+    register_from_environment()
     for method in METHODS.values():
         yield {
             "method": method.name,
@@ -172,7 +172,7 @@ def _described() -> Iterator[dict[str, Any]]:
             "looks_at": method.looks_at,
             "robust": method.default("robust"),
             "paper": method.default("paper"),
-            "parameters": sorted(method.settable),
+            "parameters": sorted(method.hyper_parameters),
             "seeded": method.seeded,
         }
 
@@ -183,7 +183,7 @@ def _described() -> Iterator[dict[str, Any]]:
 def _set(model: GraphClassifier, others: dict[str, Any]) -> None:
     from anysize.methods.catalog import find_method
 
-    known, own = model.get_params(), find_method(model.method).settable
+    known, own = model.get_params(), find_method(model.method).hyper_parameters
     for name, value in others.items():
         if name in OPTIONS:
             raise ValueError(f"--set {name}=... is an option of its own: write {OPTIONS[name]} {value}.")

@@ -9,7 +9,7 @@ from typing import Annotated
 import typer
 
 from anysize.cli.shared import check_out, console, note, plain_errors, split_names, text_file
-from anysize.cli.table import FOLDER, check_tasks, grid_size
+from anysize.cli.table import FOLDER, check_tasks
 
 PAGE = Path("report.html")
 LATE = 2.0  # seconds before progress is shown
@@ -27,6 +27,7 @@ def report(
     with plain_errors():
         from anysize._progress import progress_bars
         from anysize.experiments.record_store import RecordStore
+        from anysize.experiments.tables.build import paper_grid_size
 
         if records != FOLDER and not records.is_dir():
             raise ValueError(f"--records takes a folder with the records of sweeps; there is no folder {records}.")
@@ -47,7 +48,7 @@ def report(
             note(f"there are no records of {name} in {records}; the page is without it.")
         if not found and names is None:
             note(f"there are no records in {records}; anysize sweep makes some. The page says so, too.")
-        grids = grid_size() if found else None
+        grids = paper_grid_size if found else None
         with progress_bars(after=LATE, keep=False) as tell:
             page = make_report(store, names, data_dir=data_dir, grid_size=grids, fits=fits, report=tell)
         with text_file(out) as file:

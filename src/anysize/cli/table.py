@@ -5,14 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
 from anysize.cli.shared import check_out, console, errors, note, plain_errors, split_names, text_file
-
-if TYPE_CHECKING:
-    from anysize.experiments.tables.notes import GridSize
 
 FOLDER = Path("results/records")
 
@@ -41,7 +38,7 @@ def table(
     """Show a table of the paper from stored records, beside the published numbers."""
     with plain_errors():
         from anysize.experiments.record_store import RecordStore
-        from anysize.experiments.tables.build import build_table
+        from anysize.experiments.tables.build import build_table, paper_grid_size
         from anysize.experiments.tables.formats import text
         from anysize.experiments.tables.layout import TABLES
         from anysize.experiments.tables.render import render
@@ -56,7 +53,7 @@ def table(
             note(f"there are no records of these tasks in {records}; the table has the published numbers only.")
         built = build_table(
             number, found, rule=rule.value, data=data, splits=split_names(splits), tasks=split_names(tasks),
-            grid_size=grid_size() if found else None,
+            grid_size=paper_grid_size if found else None,
         )  # fmt: skip
         form = TableFormat.json if json else format
         if form is TableFormat.text and out is None:
@@ -76,15 +73,3 @@ def check_tasks(names: Iterable[str] | None, recorded: set[str]) -> None:
     for name in names or ():
         if name not in recorded:
             find_task(name)
-
-
-def grid_size() -> GridSize | None:
-    """The sizes of the paper's grids, where the methods can be imported."""
-    try:
-        import anysize.methods.catalog  # noqa: F401
-    except ImportError:
-        note("the foot does not say which grids were reduced: that needs pip install 'anysize[learn]'.")
-        return None
-    from anysize.experiments.tables.build import paper_grid_size
-
-    return paper_grid_size

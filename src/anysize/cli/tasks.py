@@ -30,14 +30,14 @@ def tasks(
 ) -> None:
     """List the tasks, or show what one of them consists of: sizes, classes and environments of its graphs."""
     with plain_errors():
-        from anysize.tasks.catalog import TASKS, find_task, register_elsewhere
+        from anysize.tasks.catalog import TASKS, find_task, register_from_environment
         from anysize.tasks.describe import describe, shift
         from anysize.tasks.task import parse_data
 
         if name is None:
             if data is not None or data_dir is not None:
                 raise ValueError("--data and --data-dir go with the name of a task: anysize tasks NAME.")
-            register_elsewhere()
+            register_from_environment()
             _show_all(list(TASKS.values()), json)
             return
         task = find_task(name)
@@ -62,7 +62,7 @@ def _show_all(listed: list[Task], json: bool) -> None:
     for heading in ("task", "what it is", "metric", "paper"):
         table.add_column(heading)
     for task in listed:
-        table.add_row(task.name, task.title, task.metric, f"table {task.table}" if task.table else "")
+        table.add_row(task.name, task.title, task.metric, f"table {task.table}" if task.published else "")
     console.print(table)
     console.print("anysize tasks NAME shows the graphs of one.", highlight=False)
 

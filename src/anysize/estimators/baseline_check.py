@@ -14,8 +14,7 @@ from anysize._typing import IntArray
 from anysize.counting.counts import Counts
 from anysize.estimators.configuration import ResolvedConfig
 from anysize.graphs.graphset import GraphSet
-from anysize.methods.classical import SanityMethod
-from anysize.methods.learner import Examples
+from anysize.methods.method import Examples
 from anysize.tasks.metrics import accuracy, mcc
 
 Remedies = tuple[tuple[str, Any], ...]
@@ -81,8 +80,8 @@ class BaselineTrial:
         choice: ResolvedConfig, train: Answers, validation: Answers | None, metric: str, weighted: bool
     ) -> BaselineTrial:
         """Of a model of this choice; ``weighted``: with class weights, which give up accuracy on purpose."""
-        # Sanity rows are rivals themselves.
-        doubtful = not isinstance(choice.method.learner, SanityMethod) and not (weighted and metric == "accuracy")
+        # Baselines are rivals themselves.
+        doubtful = choice.method.kind != "baseline" and not (weighted and metric == "accuracy")
         simpler: Remedies = (("method", "topology-only"), *((("epochs", LONGER),) if choice.method.trained else ()))
         return BaselineTrial(train, validation, metric, doubtful, remedies(choice), simpler)
 
@@ -153,7 +152,7 @@ class BaselineTrial:
 def remedies(choice: ResolvedConfig) -> Remedies:
     """What to try: where colors decide, the penalty forbids to look at them; kernels fail on other graphs."""
     penalized = bool(choice.runs[0].configuration.get("penalty"))
-    other = "gamma-gin" if choice.method.name.endswith("kernel") else "wl-kernel"
+    other = "gamma-gin" if choice.method.kind == "kernel" else "wl-kernel"
     return (*((("penalty", 0),) if penalized else ()), ("method", other))
 
 

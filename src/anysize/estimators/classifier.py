@@ -32,8 +32,8 @@ from anysize.estimators.ensemble import (
 )
 from anysize.estimators.novelty import NoveltyDetector
 from anysize.graphs.labels import Labels, labels_of, several_classes
-from anysize.methods.learner import Examples, LearningTask
-from anysize.methods.method import RecipeName
+from anysize.methods.method import Examples, LearningTask
+from anysize.methods.recipes import RecipeName
 from anysize.tasks.metrics import accuracy, check_alike, mcc
 
 if TYPE_CHECKING:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from difflib import get_close_matches
 from math import isfinite
 from typing import Any
@@ -13,10 +13,9 @@ from numpy.typing import NDArray
 
 from anysize._typing import FloatArray, IntArray
 from anysize.methods.catalog import find_method
-from anysize.methods.grids import Configuration
-from anysize.methods.learner import Run, Sizes, balancing_weights
-from anysize.methods.method import Method
-from anysize.methods.parameters import number, whole_number
+from anysize.methods.configuration import number, whole_number
+from anysize.methods.configuration import resolve_config as resolve_params
+from anysize.methods.method import Method, Run, Sizes, balancing_weights
 from anysize.patterns.pattern import check_size
 from anysize.training.settings import Recipe
 
@@ -51,15 +50,8 @@ NAMED = ("epochs", "hidden", "lr", "batch_size", "layers", "jumping", "penalty",
 def resolve_config(parameters: Mapping[str, Any], colored: bool) -> ResolvedConfig:
     """The choice that the parameters of a `GraphClassifier` make, for graphs with or without colors."""
     method = find_method(parameters["method"])
-    recipe = method.recipe(parameters["recipe"])
-    given = _given(method, parameters)
-    if given.get("penalty") and not colored:
-        raise ValueError(
-            f"penalty={given['penalty']:g} asks that colors must not matter, and these graphs have none; leave it out"
-        )
-    changed = {name: given[name] for name in ("over", "epochs") if name in given}
-    own = {name: value for name, value in given.items() if name not in ("over", "epochs", "top")}
-    configuration: Configuration = method.default(parameters["recipe"], None, colored) | own
+    given = _given(parameters)
+    configuration, recipe = resolve_params(method, parameters["recipe"], colored=colored, params=given)
     metric = parameters["metric"]
     if metric not in METRICS:
         raise ValueError(f"metric must be one of {', '.join(METRICS)}; got {metric!r}")
@@ -68,7 +60,7 @@ def resolve_config(parameters: Mapping[str, Any], colored: bool) -> ResolvedConf
     seeds = range(seed, seed + (models if method.seeded else 1))  # without chance all models would be the same
     return ResolvedConfig(
         method,
-        replace(recipe, **changed),
+        recipe,
         tuple(Run(configuration, own_seed) for own_seed in seeds),
         sizes(parameters["k"]),
         _share(parameters["validation"], recipe),
@@ -76,21 +68,16 @@ def resolve_config(parameters: Mapping[str, Any], colored: bool) -> ResolvedConf
     )
 
 
-def _given(method: Method, parameters: Mapping[str, Any]) -> dict[str, Any]:
-    """What the user has set, checked; an error for what the method does not have."""
+def _given(parameters: Mapping[str, Any]) -> dict[str, Any]:
+    """The hyper-parameters that the user has set."""
     given = {name: parameters[name] for name in NAMED if parameters[name] is not None}
     settings = parameters["settings"] or {}
     if not isinstance(settings, Mapping):
         raise ValueError(f"settings must be a mapping from hyper-parameters to values; got {settings!r}")
-    own = [name for name in settings if name in NAMED]
+    own = [name for name in settings if name in (*NAMED, "k")]
     if own:
         raise ValueError(f"{own[0]} is a parameter of the classifier itself: pass it by its name, outside of settings")
-    known = method.settable
-    for name in (*given, *settings):
-        if name not in known:
-            listed = f"it has {', '.join(sorted(known))}" if known else "it has nothing of the kind"
-            raise ValueError(f"{name} does not apply to {method.name}, {listed}; leave it out")
-    return {name: method.checked(name, value) for name, value in {**given, **settings}.items()}
+    return {**given, **settings}
 
 
 def sizes(k: Any) -> Sizes:

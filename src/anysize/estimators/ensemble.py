@@ -19,8 +19,7 @@ from anysize.estimators.novelty import NoveltyDetector
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
 from anysize.io.convert import as_graphset
-from anysize.methods.learner import Examples, Fitted, LearningTask, Sizes
-from anysize.methods.method import Method
+from anysize.methods.method import Examples, Fitted, LearningTask, Method, Sizes
 
 GraphsOrCounts = GraphSet | Counts
 

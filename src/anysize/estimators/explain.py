@@ -16,7 +16,7 @@ from anysize.counting.counts import Counts
 from anysize.estimators.ensemble import Ensemble
 from anysize.graphs.colors import ColorName
 from anysize.graphs.labels import Labels
-from anysize.methods.learner import Examples
+from anysize.methods.method import Examples
 from anysize.methods.neural import FittedGamma
 from anysize.patterns.drawing import layout
 from anysize.patterns.pattern import Pattern

@@ -27,8 +27,7 @@ from anysize.estimators.ensemble import Ensemble
 from anysize.estimators.novelty import NoveltyDetector
 from anysize.graphs.labels import classes_from_json, classes_to_json
 from anysize.methods.catalog import find_method
-from anysize.methods.learner import Arrays, Fitted
-from anysize.methods.method import Method
+from anysize.methods.method import Arrays, Fitted, Method
 from anysize.methods.neural import FittedGamma, FittedGNN
 
 FORMAT = "anysize model"
@@ -133,7 +132,7 @@ def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> Gr
     for number, told in enumerate(about["parts"]):
         start = f"{number}."
         own = {key.removeprefix(start): array for key, array in arrays.items() if key.startswith(start)}
-        parts.append(_placed(method.restore(told, own), parameters["device"]))
+        parts.append(_placed(method.learner.restore(told, own), parameters["device"]))
     if not parts:
         raise ValueError("it holds no models")
     palette = None if about["palette"] is None else tuple(about["palette"])

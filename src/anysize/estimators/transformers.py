@@ -19,7 +19,7 @@ from anysize.estimators.configuration import sizes
 from anysize.estimators.ensemble import as_graphs_or_counts
 from anysize.io.convert import as_graphset
 from anysize.kernels.gram import short_indices
-from anysize.methods.parameters import whole_number
+from anysize.methods.configuration import whole_number
 
 
 class SubgraphDensities(TransformerMixin, BaseEstimator):

@@ -13,7 +13,7 @@ from anysize.experiments.configurations import GRIDS, parse_setting
 from anysize.experiments.plan import make_plan
 from anysize.experiments.sweep import Swept, fill_store, sweep
 from anysize.experiments.sweep_progress import duration, shown_progress
-from anysize.methods.method import RECIPES
+from anysize.methods.recipes import RECIPES
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

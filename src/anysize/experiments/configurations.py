@@ -1,86 +1,73 @@
-"""Which configurations a method tries on a task, and what a user may change about them.
-
-A configuration has the settings of one model (a point of a grid) and may change its recipe as well: ``{"hidden": 32,
-"epochs": 50}``. All of it is in the record of a run and in its key.
-"""
+"""The configurations that a method tries on a task, and changes that a user makes to them."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import fields, replace
 from json import JSONDecodeError, loads
 from typing import Any, Literal
 
 from anysize._json import compact_json, plain
+from anysize.methods.configuration import check_params, default_configuration
 from anysize.methods.grids import Configuration
-from anysize.methods.method import Method, RecipeName
-from anysize.patterns.pattern import check_size
+from anysize.methods.method import Method
+from anysize.methods.recipes import RecipeName
 from anysize.tasks.task import Task
-from anysize.training.settings import Recipe
 
 GridName = Literal["quick", "paper", "one"]
 GRIDS: tuple[GridName, ...] = ("quick", "paper", "one")
 
-# The quick grid: of each hyper-parameter these values of the paper's grid, or its first where it has none of them;
-# of a penalty the weight of the paper's configuration.
+# The quick grid: of each hyper-parameter these values of the paper's grid, or its first value where it has none of
+# them; of a penalty the weight of the default configuration; of `Method.quick` the values that a method names itself.
 QUICK: Mapping[str, tuple[Any, ...]] = {
-    "hidden": (32,), "lr": (0.01,), "jumping": (False,), "batch_size": (64,), "k": (4,),
+    "hidden": (32,), "lr": (0.01,), "jumping": (False,), "batch_size": (64,), "k": (4,), "layers": (1,),
 }  # fmt: skip
-QUICK_LAYERS: Mapping[str, tuple[int, ...]] = {"gin": (1, 2), "gcn": (1, 2)}  # one layer for others: two take minutes
-# ``penalty`` is the weight in a configuration, and not where the recipe takes it
-RECIPE_NAMES = frozenset(field.name for field in fields(Recipe)) - {"penalty"}
 
 
 def configurations(method: Method, task: Task, grid: GridName, recipe: RecipeName) -> tuple[Configuration, ...]:
-    """The configurations to try: the whole grid of the paper, a few points of it, or one good one.
+    """The configurations to try: the paper's grid, a few points of it, or one default.
 
-    Methods without epochs (kernels, checks) always try their whole grid: it costs little, and without validation
+    Methods without epochs (kernels, baselines) always try the whole grid: it costs little, and without validation
     their row would not be the paper's.
 
-    >>> from anysize.methods import find_method
-    >>> from anysize.tasks import find_task
+    >>> from anysize.methods.catalog import find_method
+    >>> from anysize.tasks.catalog import find_task
     >>> configurations(find_method("gamma-gin"), find_task("sbm-20"), "quick", "paper")
     ({'hidden': 32, 'layers': 1, 'lr': 0.01, 'penalty': 0.15, 'jumping': False},)
     """
     if grid not in GRIDS:
-        raise ValueError(f"a grid is one of {', '.join(GRIDS)}; got {grid!r}")
+        raise ValueError(f"grid must be one of {', '.join(GRIDS)}; got {grid!r}")
     points = method.points(task.family, task.name)
     if grid == "paper" or not method.trained:
         return points
     if grid == "one":
-        return (default_configuration(method, task, recipe),)
-    weights = {name: (value,) for name, value in method.default("paper").items() if name == method.weight}
-    layers = QUICK_LAYERS.get(method.name.partition("-")[0], (1,))
-    return _restricted(points, {**QUICK, **weights, "layers": layers})
+        return (task_configuration(method, task, recipe),)
+    weights = {name: (value,) for name, value in method.default("paper").items() if name == method.penalty}
+    return _restricted(points, {**QUICK, **weights, **method.quick})
 
 
-def default_configuration(method: Method, task: Task, recipe: RecipeName) -> Configuration:
-    """One good configuration of a method for a task: one of its own grid, where it has one.
+def task_configuration(method: Method, task: Task, recipe: RecipeName) -> Configuration:
+    """The default configuration of a method on a task.
 
-    >>> from anysize.methods import find_method
-    >>> from anysize.tasks import find_task
-    >>> default_configuration(find_method("gamma-gin"), find_task("DD"), "paper")["batch_size"]
+    >>> from anysize.methods.catalog import find_method
+    >>> from anysize.tasks.catalog import find_task
+    >>> task_configuration(find_method("gamma-gin"), find_task("DD"), "paper")["batch_size"]
     256
     """
-    chosen = method.default(recipe, task.family, colored=task.family == "sbm")  # TU sets have no penalty anyway
-    own = method.grid.get(task.name, {})
-    return chosen | {name: values[0] for name, values in own.items() if chosen.get(name) not in values}
+    return default_configuration(method, recipe, family=task.family, task=task.name, colored=task.color_penalty)
 
 
-def _restricted(points: Iterable[Configuration], wanted: Mapping[str, tuple[Any, ...]]) -> tuple[Configuration, ...]:
+def _restricted(points: Iterable[Configuration], values: Mapping[str, Any]) -> tuple[Configuration, ...]:
+    """The points of a grid with these values, or the grid's first value where it has none of them."""
     points = tuple(points)
     kept: dict[str, tuple[Any, ...]] = {}
     for name in points[0] if points else ():
         there = tuple(dict.fromkeys(point[name] for point in points))
-        kept[name] = tuple(value for value in wanted.get(name, there) if value in there) or there[:1]
+        kept[name] = tuple(value for value in values.get(name, there) if value in there) or there[:1]
     return tuple(point for point in points if all(point[name] in kept[name] for name in point))
 
 
-# ---- what a user may set ---------------------------------------------------------------------------
-
-
 def parse_setting(text: str) -> tuple[str, Any]:
-    """``name=value``; the value as JSON where it is some, otherwise as text.
+    """``name=value``; the value as JSON where it is valid JSON, otherwise as text.
 
     >>> parse_setting("hidden=64"), parse_setting("over=maps"), parse_setting("jumping=True")
     (('hidden', 64), ('over', 'maps'), ('jumping', True))
@@ -95,52 +82,7 @@ def parse_setting(text: str) -> tuple[str, Any]:
         return name, value
 
 
-def settable(method: Method) -> frozenset[str]:
-    """The names that a configuration of the method may have.
-
-    >>> from anysize.methods import find_method
-    >>> sorted(settable(find_method("gc-kernel")))
-    ['C', 'k']
-    """
-    recipe = RECIPE_NAMES if method.trained else frozenset()
-    return (method.settable - {"top"}) | recipe | ({"k"} if method.patterns else frozenset())
-
-
-def checked(method: Method, settings: Mapping[str, Any]) -> Configuration:
-    """The settings, with values that the method can take; a ValueError says what is wrong with others."""
-    found: Configuration = {}
-    known = settable(method)
-    for name, value in settings.items():
-        if name not in known:
-            listed = f"it has {', '.join(sorted(known))}" if known else "it has nothing of the kind"
-            raise ValueError(f"{name} cannot be set for {method.name}: {listed}.")
-        found[name] = check_size(value) if name == "k" else method.checked(name, value)
-    recipe_with(Recipe(), found)
-    plain(found)
-    return found
-
-
-def changed(points: Iterable[Configuration], method: Method, settings: Mapping[str, Any]) -> tuple[Configuration, ...]:
-    """Configurations with some settings replaced; those that become equal are one."""
-    own = checked(method, settings)
+def changed(points: Iterable[Configuration], method: Method, params: Mapping[str, Any]) -> tuple[Configuration, ...]:
+    """Configurations with some parameters replaced, without duplicates."""
+    own = check_params(method, params)
     return tuple({compact_json(plain({**point, **own})): {**point, **own} for point in points}.values())
-
-
-def divided(configuration: Mapping[str, Any]) -> tuple[Configuration, Configuration]:
-    """The settings of the model, and what is changed about its recipe.
-
-    >>> divided({"hidden": 64, "epochs": 50})
-    ({'hidden': 64}, {'epochs': 50})
-    """
-    model = {name: value for name, value in configuration.items() if name not in RECIPE_NAMES}
-    return model, {name: value for name, value in configuration.items() if name in RECIPE_NAMES}
-
-
-def recipe_with(recipe: Recipe, configuration: Mapping[str, Any]) -> Recipe:
-    """The recipe with the changes that a configuration makes to it."""
-    _, changes = divided(configuration)
-    try:
-        return replace(recipe, **changes)
-    except TypeError:
-        told = ", ".join(f"{name}={value!r}" for name, value in changes.items())
-        raise ValueError(f"a recipe takes numbers and words, each in its place; got {told}.") from None

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 import torch
 
-from anysize.methods.learner import Fitted, LearningTask, Run
-from anysize.methods.method import Method
+from anysize.methods.method import Fitted, LearningTask, Method, Run
 from anysize.methods.neural import STACK_MEMBERS, GNNMethod
 from anysize.training.memory import bytes_per_model
 from anysize.training.settings import Recipe

@@ -18,15 +18,15 @@ from typing import Any
 
 from anysize._json import compact_json
 from anysize.estimators.configuration import device_of
-from anysize.experiments.configurations import GridName, changed, configurations, divided, settable
+from anysize.experiments.configurations import GridName, changed, configurations
 from anysize.experiments.records import key
 from anysize.experiments.tables.layout import TABLES
 from anysize.methods.catalog import METHODS, find_method
+from anysize.methods.configuration import parameter_names, recipe_changes, split_configuration, whole_number
 from anysize.methods.grids import Configuration
-from anysize.methods.learner import Run, sizes_of
-from anysize.methods.method import RECIPES, Method, RecipeName
+from anysize.methods.method import Method, Run, sizes_of
 from anysize.methods.neural import STACK_MEMBERS
-from anysize.methods.parameters import whole_number
+from anysize.methods.recipes import RECIPES, RecipeName
 from anysize.tasks.catalog import TASKS, find_task
 from anysize.tasks.task import Data, Task, parse_data
 
@@ -35,10 +35,10 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
         "gamma-1hot", "gamma-gin", "gamma-rpgin", "gc-kernel", "wl-kernel", "gin-sum", "gcn-sum", "pna-sum",
         "topology-only",
     ),
-    "gamma": ("gamma-1hot", "gamma-gin", "gamma-rpgin"),
-    "kernels": ("wl-kernel", "gc-kernel"),
-    "gnns": tuple(name for name in METHODS if name.split("-")[0] in ("pna", "gcn", "gin", "rpgin")),
-    "checks": ("random", "majority", "size-only", "topology-only"),
+    "gamma": tuple(name for name, method in METHODS.items() if method.kind == "gamma" and not method.check),
+    "kernels": tuple(name for name, method in METHODS.items() if method.kind == "kernel"),
+    "gnns": tuple(name for name, method in METHODS.items() if method.kind == "gnn"),
+    "checks": tuple(name for name, method in METHODS.items() if method.kind == "baseline"),
     "all": tuple(METHODS),
 }  # fmt: skip
 
@@ -131,7 +131,7 @@ def make_plan(
     usual = ("main",) if wanted == "quick" else ("all",)
     named = _methods(usual if methods is None else [methods] if isinstance(methods, str) else methods)
     given = dict(settings or {})
-    strange = [name for name in given if not any(name in settable(method) for method in named)]
+    strange = [name for name in given if not any(name in parameter_names(method) for method in named)]
     if strange:
         raise ValueError(f"{strange[0]} cannot be set for any of {', '.join(method.name for method in named)}.")
     tasks = _tasks([targets] if isinstance(targets, str) else targets)
@@ -142,7 +142,7 @@ def make_plan(
             if reason := not_applicable(task, method):
                 left_out.append(reason)
                 continue
-            fitting = {name: value for name, value in given.items() if name in settable(method)}
+            fitting = {name: value for name, value in given.items() if name in parameter_names(method)}
             points = changed(configurations(method, task, wanted, recipe), method, fitting)
             cells.append(
                 [
@@ -285,7 +285,8 @@ def _cut(
 
 def _shape(configuration: Configuration, method: Method, task: Task) -> str:
     """What runs of one piece have in common."""
-    model, changes = divided(configuration)
     if method.shape is None:  # kernels and checks: trained one by one
         return ""
-    return compact_json([sizes_of(model, task.k), method.shape(model), sorted(changes.items())])
+    model, _ = split_configuration(configuration)
+    changes = sorted(recipe_changes(configuration).items())
+    return compact_json([sizes_of(model, task.k), method.shape(model), changes])

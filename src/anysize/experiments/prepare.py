@@ -14,8 +14,7 @@ from anysize.experiments.plan import data_of
 from anysize.experiments.records import encode
 from anysize.graphs.graphset import GraphSet
 from anysize.methods.grids import Configuration
-from anysize.methods.learner import Examples, LearningTask, Sizes, balancing_weights, sizes_of
-from anysize.methods.method import Method
+from anysize.methods.method import Examples, LearningTask, Method, Sizes, balancing_weights, sizes_of
 from anysize.tasks.catalog import find_task
 from anysize.tasks.task import FOLDS, Data, DataDir, Task, labels, stratified_folds
 

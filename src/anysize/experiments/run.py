@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, get_args
 
 from anysize.estimators.configuration import device_of
-from anysize.experiments.configurations import changed, configurations, default_configuration
+from anysize.experiments.configurations import changed, configurations, task_configuration
 from anysize.experiments.plan import data_name, not_applicable
 from anysize.experiments.prepare import prepare, tables_for
 from anysize.experiments.records import SPLITS
@@ -18,10 +18,10 @@ from anysize.experiments.selection import RULES, ScoreSummary, Selection, select
 from anysize.experiments.tables.published import Published, published
 from anysize.experiments.train_runs import Job, device_name, records_of
 from anysize.methods.catalog import find_method
+from anysize.methods.configuration import whole_number
 from anysize.methods.grids import Configuration
-from anysize.methods.learner import Run
-from anysize.methods.method import RECIPES, Method, RecipeName
-from anysize.methods.parameters import whole_number
+from anysize.methods.method import Method, Run
+from anysize.methods.recipes import RECIPES, RecipeName
 from anysize.tasks.catalog import TASKS, find_task
 from anysize.tasks.size_split import size_split
 from anysize.tasks.task import Data, Metric, Task
@@ -168,5 +168,5 @@ def _scored(task: Task, metric: Metric | None) -> Task:
 def _points(method: Method, task: Task, recipe: RecipeName, settings: Mapping[str, Any]) -> tuple[Configuration, ...]:
     """One configuration; for kernels all of the grid that agree with the settings."""
     if method.trained:
-        return changed([default_configuration(method, task, recipe)], method, settings)
+        return changed([task_configuration(method, task, recipe)], method, settings)
     return changed(configurations(method, task, "paper", recipe), method, settings)

@@ -21,7 +21,7 @@ import numpy as np
 
 from anysize._json import Plain, compact_json
 from anysize.experiments.records import Outcome, Record
-from anysize.experiments.tables.layout import PENALTIES
+from anysize.methods.catalog import penalty_names
 
 TOLERANCE = 1e-6  # means over seeds that differ by less differ by rounding: scores may come from single precision
 
@@ -232,6 +232,6 @@ def _grid_place(configuration: Mapping[str, Plain], order: Sequence[Mapping[str,
     values = []
     for name, value in configuration.items():
         kind = 0 if value is None else 1 if isinstance(value, bool) else 3 if isinstance(value, str) else 2
-        stronger_first = name in PENALTIES and kind == 2
+        stronger_first = name in penalty_names() and kind == 2
         values.append((name, kind, "" if value is None else -value if stronger_first else value))  # type: ignore[operator]
     return place, values

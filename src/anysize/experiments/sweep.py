@@ -30,7 +30,7 @@ from anysize.experiments.sweep_progress import Clock, SweepProgress
 from anysize.experiments.train_runs import Job, work
 from anysize.experiments.workers import Cluster, Processes, ThisProcess, Workers
 from anysize.methods.catalog import find_method
-from anysize.methods.parameters import whole_number
+from anysize.methods.configuration import whole_number
 from anysize.tasks.catalog import find_task
 
 PathLike = str | os.PathLike[str]

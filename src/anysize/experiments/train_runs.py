@@ -15,15 +15,15 @@ from anysize import __version__
 from anysize._json import Plain, compact_json, plain
 from anysize._typing import FloatArray
 from anysize.estimators.configuration import device_of
-from anysize.experiments.configurations import divided, recipe_with
 from anysize.experiments.memory import fit_in_memory
 from anysize.experiments.plan import RunBatch
 from anysize.experiments.prepare import Prepared, prepared, tables_for
 from anysize.experiments.records import POINTS, Curves, Outcome, Record, Scores, encode, now, places, rounded, versions
 from anysize.methods.catalog import find_method
-from anysize.methods.learner import Examples, Fitted, LearningTask, Run
-from anysize.methods.method import Method, RecipeName
+from anysize.methods.configuration import recipe_changes, split_configuration
+from anysize.methods.method import Examples, Fitted, LearningTask, Method, Run
 from anysize.methods.neural import FittedGamma, FittedGNN
+from anysize.methods.recipes import RecipeName
 from anysize.tasks.task import FOLDS
 from anysize.training.loop import Trained
 
@@ -93,9 +93,9 @@ class _Maker:
         report: ShareDone | None,
     ) -> None:  # fmt: skip
         self.prepared, self.data, self.method, self.name, self.job = ready, data, method, recipe, job
-        self.changes = divided(runs[0].configuration)[1]
-        self.recipe = recipe_with(method.recipe(recipe, ready.task.family), self.changes)
-        self.runs = [Run(divided(run.configuration)[0], run.seed) for run in runs]
+        self.changes = recipe_changes(runs[0].configuration)
+        _, self.recipe = split_configuration(self.changes, method.recipe(recipe, ready.task.family))
+        self.runs = [Run(split_configuration(run.configuration)[0], run.seed) for run in runs]
         self.report = report
         self.folded = ready.task.protocol == "folds"
         self.parts = FOLDS + 1 if self.folded else 1
@@ -231,7 +231,7 @@ def _cross_entropy(examples: Examples, chances: FloatArray) -> float:
 
 
 def _changes(run: Run) -> str:
-    return compact_json(plain(divided(run.configuration)[1]))
+    return compact_json(plain(recipe_changes(run.configuration)))
 
 
 def _name(configuration: Mapping[str, Plain], seed: int) -> str:

@@ -1,168 +1,221 @@
-"""METHODS: every row of the tables, with its grid, its recipes and its default configuration. One entry each."""
+"""`METHODS`: every row of the tables with its capabilities, hyper-parameters and recipes. Imports no torch.
+
+To add one, see docs/add-a-method.md.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 from functools import partial
-from typing import Any
+from typing import Any, Literal
 
 from anysize._registry import Registry
 from anysize.methods import grids
-from anysize.methods.classical import FittedKernel, FittedSanity, KernelMethod, SanityMethod
-from anysize.methods.grids import Configuration, Grid
-from anysize.methods.learner import Examples, Fitted, LearningTask, Run, balancing_weights
-from anysize.methods.method import RECIPES, Learner, Method, RecipeName
-from anysize.methods.neural import FittedGamma, FittedGNN, GammaMethod, GNNMethod
-from anysize.methods.parameters import COUNTED, DEEP, TRAINED, positive, weight, whole_number
+from anysize.methods.classical import BaselineMethod, KernelMethod
+from anysize.methods.configuration import COUNTED, DEEP, TRAINED, positive, weight, whole_number
+from anysize.methods.grids import Grid
+from anysize.methods.method import Check, Method
+from anysize.methods.neural import GammaMethod, GNNMethod
 from anysize.methods.recipes import gamma_recipe, gnn_recipe
-from anysize.training.invariance import VREX
 
 _TU = {"batch_size": 64, "lr": 0.005}
 
 
-def _gamma(
-    name: str, title: str, kind: Any, grid: Mapping[str, Grid], penalties: tuple[float, float] | None = (0.1, 0.15),
-    roles: bool = True,
-) -> Method:  # fmt: skip
-    """A Gamma model on patterns; ``penalties``: by the robust recipe and the paper's, None for none to begin with."""
-    learner, one = GammaMethod(kind), {"hidden": 32, "lr": 0.01, "layers": 1}
-    added = {} if penalties is None else {"robust": {"penalty": penalties[0]}, "paper": {"penalty": penalties[1]}}
-    return Method(
-        name, title, learner, grid, FittedGamma.from_state, one, one, added, {"tu": {**_TU, "layers": 2}},
-        {**DEEP, **COUNTED, "penalty": weight}, partial(gamma_recipe, roles=roles), weight="penalty", patterns=True,
-        shape=learner.shape,
-    )  # fmt: skip
-
-
-def _one_hot() -> Method:
-    learner, one = GammaMethod("1hot"), {"hidden": 32, "lr": 0.01}
-    return Method(
-        "gamma-1hot", "Gamma_1-hot", learner, grids.GAMMA_ONE_HOT, FittedGamma.from_state, one, one,
-        families={"tu": _TU}, parameters={**TRAINED, **COUNTED}, recipes=gnn_recipe, patterns=True, shape=learner.shape,
-    )  # fmt: skip
-
-
-def _unpenalized() -> Method:
-    """The negative control: Gamma_GIN that may look at colors as it likes."""
-    one = {"hidden": (32,), "lr": (0.01,), "layers": (1,)}
-    grid = {**dict.fromkeys(grids.FAMILIES, one), "DD": {**one, "batch_size": (grids.DD_BATCH,)}}
-    return _gamma("gamma-gin-free", "Gamma_GIN, no penalty", "gnn", grid, penalties=None, roles=False)
-
-
 def gnn_method(
-    name: str, title: str, learner: GNNMethod, grid: Mapping[str, Grid] = grids.GNN, **weight_: float
+    *,
+    name: str,
+    title: str,
+    learner: GNNMethod,
+    grid: Mapping[str, Grid] = grids.GNN,
+    defaults: Mapping[str, Any] | None = None,
+    **others: Any,
 ) -> Method:
-    """A row that trains a GNN on whole graphs, by the recipes and with the hyper-parameters of all of them.
+    """A method that trains a GNN on whole graphs, with the recipes and hyper-parameters that all of these share.
 
-    ``weight_``: of the penalty of its objective, under the name that this has for it; none where it is off.
+    Args:
+        name: of the method.
+        title: of its row.
+        learner: the encoder, the readout, the objective.
+        grid: hyper-parameter values to try for each family of tasks.
+        defaults: added to the default configuration, such as the weight of the objective's penalty.
+        others: further fields of `Method`.
     """
-    one = {"hidden": 32, "layers": 2, "lr": 0.01, "jumping": False, **weight_}
     return Method(
-        name, title, learner, grid, FittedGNN.from_state, one, one, families={"tu": {**_TU, "layers": 3}},
-        parameters={**DEEP, learner.objective.weight: weight}, recipes=gnn_recipe, environments=True,
-        weight=learner.objective.weight, shape=learner.shape,
-    )  # fmt: skip
+        name=name,
+        title=title,
+        learner=learner,
+        kind="gnn",
+        grid=grid,
+        defaults={"hidden": 32, "layers": 2, "lr": 0.01, "jumping": False, **(defaults or {})},
+        family_defaults={"tu": {**_TU, "layers": 3}},
+        parameters={**DEEP, learner.penalty: weight},
+        recipes=gnn_recipe,
+        shape=learner.shape,
+        environments=True,
+        penalty=learner.penalty,
+        **others,
+    )
 
 
 def _gnns() -> Iterator[Method]:
-    for encoder in ("pna", "gcn", "gin"):
+    encoders: tuple[Literal["pna", "gcn", "gin"], ...] = ("pna", "gcn", "gin")
+    readouts: tuple[Literal["sum", "mean", "max"], ...] = ("sum", "mean", "max")
+    for encoder in encoders:
         label = encoder.upper()
-        for readout in ("sum", "mean", "max"):
-            title = label if readout == "sum" else f"{label} ({readout})"
-            yield gnn_method(f"{encoder}-{readout}", title, GNNMethod(encoder, readout))
-        yield gnn_method(f"{encoder}-irm", f"{label} + IRM", GNNMethod(encoder), grids.GNN_IRM, irm=8)
-    yield gnn_method("rpgin", "RPGIN", GNNMethod("gin", relational=True))
+        quick = {} if encoder == "pna" else {"layers": (1, 2)}  # two layers of PNA take minutes
+        for readout in readouts:
+            yield gnn_method(
+                name=f"{encoder}-{readout}",
+                title=label if readout == "sum" else f"{label} ({readout})",
+                learner=GNNMethod(encoder, readout),
+                quick=quick,
+                in_paper=True,
+            )
+        yield gnn_method(
+            name=f"{encoder}-irm",
+            title=f"{label} + IRM",
+            learner=GNNMethod(encoder),
+            grid=grids.GNN_IRM,
+            defaults={"irm": 8},
+            quick=quick,
+            in_paper=True,
+        )
+    yield gnn_method(name="rpgin", title="RPGIN", learner=GNNMethod("gin", relational=True), in_paper=True)
 
 
-def _kernel(name: str, title: str, grid: Mapping[str, Grid], patterns: bool, **one: Any) -> Method:
-    parameters = {"C": positive} if patterns else {"C": positive, "iterations": whole_number}
+def _gamma_gnn(*, name: str, title: str, kind: Literal["gnn", "rp"], grid: Mapping[str, Grid], **others: Any) -> Method:
+    """A Gamma model with a GNN on the patterns."""
+    learner = GammaMethod(kind)
     return Method(
-        name, title, KernelMethod(name), grid, FittedKernel.from_state, one, one, parameters=parameters, seeded=False,
-        patterns=patterns,
+        name=name,
+        title=title,
+        learner=learner,
+        kind="gamma",
+        grid=grid,
+        defaults={"hidden": 32, "lr": 0.01, "layers": 1},
+        family_defaults={"tu": {**_TU, "layers": 2}},
+        parameters={**DEEP, **COUNTED, "penalty": weight},
+        shape=learner.shape,
+        patterns=True,
+        penalty="penalty",
+        recolors=True,
+        **{"recipes": gamma_recipe, **others},
+    )
+
+
+def _gammas() -> Iterator[Method]:
+    one_hot = GammaMethod("1hot")
+    yield Method(
+        name="gamma-1hot",
+        title="Γ 1-hot",
+        learner=one_hot,
+        kind="gamma",
+        grid=grids.GAMMA_ONE_HOT,
+        defaults={"hidden": 32, "lr": 0.01},
+        family_defaults={"tu": _TU},
+        parameters={**TRAINED, **COUNTED},
+        recipes=gnn_recipe,
+        shape=one_hot.shape,
+        patterns=True,
+        in_paper=True,
+    )
+    penalties = {"robust": {"penalty": 0.1}, "paper": {"penalty": 0.15}}
+    kinds: tuple[tuple[str, Literal["gnn", "rp"]], ...] = (("gin", "gnn"), ("rpgin", "rp"))
+    for name, kind in kinds:
+        yield _gamma_gnn(
+            name=f"gamma-{name}",
+            title=f"Γ {name.upper()}",
+            kind=kind,
+            grid=grids.GAMMA_GNN,
+            colored_defaults=penalties,
+            in_paper=True,
+        )
+
+
+def _kernels() -> Iterator[Method]:
+    c: Mapping[str, Check] = {"C": positive}
+    yield Method(
+        name="wl-kernel",
+        title="WL kernel",
+        learner=KernelMethod("wl"),
+        kind="kernel",
+        grid=grids.WL,
+        defaults={"iterations": 3, "C": 1.0},
+        parameters={**c, "iterations": whole_number},
+        seeded=False,
+        in_paper=True,
+    )
+    yield Method(
+        name="gc-kernel",
+        title="GC kernel",
+        learner=KernelMethod("graphlet"),
+        kind="kernel",
+        grid=grids.GRAPHLET,
+        defaults={"C": 1000.0},
+        parameters=c,
+        seeded=False,
+        patterns=True,
+        in_paper=True,
+    )
+
+
+def _checks() -> Iterator[Method]:
+    # the negative control: Gamma_GIN that may use colors freely
+    yield _gamma_gnn(
+        name="gamma-gin-free",
+        title="Γ GIN, no penalty",
+        kind="gnn",
+        grid=grids.GAMMA_FREE,
+        recipes=partial(gamma_recipe, roles=False),
+        check=True,
+    )
+    names: tuple[Literal["random", "majority", "size-only", "topology-only"], ...] = (
+        "random", "majority", "size-only", "topology-only",
     )  # fmt: skip
+    for name in names:
+        yield Method(
+            name=name,
+            title=name.replace("-", " "),
+            learner=BaselineMethod(name),
+            kind="baseline",
+            grid=grids.NOTHING,
+            seeded=name == "random",
+            patterns=name == "topology-only",
+            colors=False,
+            check=True,
+        )
 
 
-def _sanity(name: str, title: str, seeded: bool = False, patterns: bool = False) -> Method:
-    """A row that does not look at colors."""
-    return Method(
-        name, title, SanityMethod(name), grids.NOTHING, FittedSanity.from_state, seeded=seeded, patterns=patterns,
-        colors=False,
-    )  # fmt: skip
-
-
-_ALL = (
-    *_gnns(),
-    _kernel("wl-kernel", "WL kernel", grids.WL, False, iterations=3, C=1.0),
-    _kernel("gc-kernel", "GC kernel", grids.GRAPHLET, True, C=1000.0),
-    _one_hot(),
-    _gamma("gamma-gin", "Gamma_GIN", "gnn", grids.GAMMA_GNN),
-    _gamma("gamma-rpgin", "Gamma_RPGIN", "rp", grids.GAMMA_GNN),
-    gnn_method("gin-vrex", "GIN + V-REx", GNNMethod("gin", objective=VREX), grids.GNN_VREX, beta=10),
-    _unpenalized(),
-    _sanity("random", "Random", seeded=True),
-    _sanity("majority", "Majority"),
-    _sanity("size-only", "Size only"),
-    _sanity("topology-only", "Topology only", patterns=True),
+_REGISTRY = Registry(
+    Method,
+    "method",
+    "ANYSIZE_METHODS",
+    (
+        *_gnns(),
+        *_kernels(),
+        *_gammas(),
+        gnn_method(
+            name="gin-vrex",
+            title="GIN + V-REx",
+            learner=GNNMethod("gin", objective="beta"),
+            grid=grids.GNN_VREX,
+            defaults={"beta": 10},
+            quick={"layers": (1, 2)},
+        ),
+        *_checks(),
+    ),
 )
-
-_REGISTRY = Registry(Method, "method", "ANYSIZE_METHODS", _ALL)
 METHODS: Mapping[str, Method] = _REGISTRY.known
+register = _REGISTRY.register
+unregister = _REGISTRY.unregister
+register_from_environment = _REGISTRY.register_from_environment
+find_method = _REGISTRY.find
 
 
-def register(method: Method) -> None:
-    """Give a method of your own a name: `GraphClassifier`, sweeps and tables of this process know it from then on.
+def penalty_names() -> frozenset[str]:
+    """The hyper-parameters that weigh a penalty, of all methods.
 
-    Other processes (the command line, the workers of a sweep) read ``ANYSIZE_METHODS=module:NAME``. Registering the
-    same method again changes nothing; another one under a name that is taken is an error.
+    >>> sorted(penalty_names())
+    ['beta', 'irm', 'penalty']
     """
-    _REGISTRY.add(method)
-
-
-def unregister(name: str) -> None:
-    """Forget a method that `register` added."""
-    _REGISTRY.remove(name)
-
-
-def register_elsewhere() -> None:
-    """Register what the environment variable ANYSIZE_METHODS names, as ``module:NAME`` between commas."""
-    _REGISTRY.add_elsewhere()
-
-
-def find_method(name: str) -> Method:
-    """The method of that name; an error that names those that begin so, the nearest one, or all, if there is none.
-
-    >>> find_method("gamma-gin").title
-    'Gamma_GIN'
-    """
-    if name not in METHODS:
-        register_elsewhere()
-    if name in METHODS:
-        return METHODS[name]
-    own = str(name).lower()
-    near = [other for other in METHODS if own and other.startswith(own)]
-    near = near or get_close_matches(own, list(METHODS), n=1, cutoff=0.7)
-    told = ", ".join(near[:-1]) + " or " * (len(near) > 1) + near[-1] if near else ""
-    hint = f"did you mean {told}?" if near else f"the methods are {', '.join(METHODS)}."
-    raise ValueError(f"There is no method {name!r}: {hint}")
-
-
-__all__ = [
-    "METHODS",
-    "RECIPES",
-    "Configuration",
-    "Examples",
-    "Fitted",
-    "GNNMethod",
-    "Learner",
-    "LearningTask",
-    "Method",
-    "RecipeName",
-    "Run",
-    "balancing_weights",
-    "find_method",
-    "gnn_method",
-    "register",
-    "register_elsewhere",
-    "unregister",
-]  # fmt: skip
+    return frozenset(method.penalty for method in METHODS.values() if method.penalty is not None)

@@ -1,19 +1,18 @@
-"""Kernels and sanity rows behind the interface of all methods: one model per run, no epochs.
+"""Kernel machines and baselines with the interface of all methods: one model per run, no epochs.
 
-scikit-learn is imported by what trains or restores one of them, so that the other methods do without it.
+scikit-learn is imported by what trains or restores a model: the catalog of methods does without it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anysize._typing import FloatArray
-from anysize.methods.learner import Arrays, Examples, LearningTask, Run, sizes_of
+from anysize.methods.method import Arrays, Examples, LearningTask, Run, Sizes, sizes_of
 from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
@@ -23,77 +22,77 @@ if TYPE_CHECKING:
 Progress = Callable[[float], None]
 
 
+def _class_weight(problem: LearningTask) -> dict[int, float] | None:
+    """Class weights as scikit-learn takes them."""
+    return None if problem.class_weights is None else dict(enumerate(problem.class_weights))
+
+
 @dataclass(frozen=True)
 class KernelMethod:
     """A support vector machine on the WL or the graphlet kernel; C and the iterations come with the run."""
 
-    name: str
+    kernel: Literal["wl", "graphlet"]
 
     def fit(
         self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
         most: int | None = None,
     ) -> Iterator[FittedKernel]:  # fmt: skip
-        """One machine per run."""
+        """Train one machine per run."""
         from anysize.kernels.graphlet import GraphletKernel
         from anysize.kernels.svm import KernelClassifier
         from anysize.kernels.wl import WLKernel
 
-        labels = problem.train.labels()
-        weight = None if problem.class_weights is None else dict(enumerate(problem.class_weights))
-        for place, run in enumerate(runs):
-            if self.name == "wl-kernel":
+        for done, run in enumerate(runs, 1):
+            k: Any = None
+            if self.kernel == "wl":
                 kernel: Any = WLKernel(iterations=run.configuration.get("iterations", 3))
             else:
-                size: Any = sizes_of(run.configuration, problem.k)
-                kernel = GraphletKernel(k=size, top=problem.top)
-            C = run.configuration.get("C", 1.0)
-            machine = KernelClassifier(kernel, C=C, class_weight=weight)
-            yield FittedKernel(machine.fit(self._input(problem.train, run, problem), labels), (run,), self.name)
+                k = sizes_of(run.configuration, problem.k)
+                kernel = GraphletKernel(k=k, top=problem.top)
+            machine = KernelClassifier(kernel, C=run.configuration.get("C", 1.0), class_weight=_class_weight(problem))
+            machine.fit(_kernel_input(problem.train, k, problem.store), problem.train.labels())
+            yield FittedKernel(machine, (run,), k)
             if progress is not None:
-                progress((place + 1) / len(runs))
+                progress(done / len(runs))
 
-    def _input(self, examples: Examples, run: Run, problem: LearningTask) -> Any:
-        if self.name == "wl-kernel":
-            return examples.whole(self.name)
-        return examples.counts(sizes_of(run.configuration, problem.k), problem.store)
+    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedKernel:
+        """A trained machine from what `FittedKernel.state` returned."""
+        from anysize.kernels.svm import KernelClassifier
+
+        machine = KernelClassifier.from_state(about, arrays)
+        runs = tuple(Run(**run) for run in about["runs"])
+        return FittedKernel(machine, runs, None if self.kernel == "wl" else machine.kernel_.k)
+
+
+def _kernel_input(examples: Examples, k: Sizes | None, store: Any = None) -> Any:
+    """Counts of patterns of k vertices; the graphs themselves for the WL kernel, which has no k."""
+    return examples.whole("the WL kernel") if k is None else examples.counts(k, store)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedKernel:
-    """One trained machine."""
+    """One trained machine; ``k``: pattern sizes, None for the WL kernel."""
 
     machine: KernelClassifier
     runs: tuple[Run, ...]
-    name: str
+    k: Sizes | None
     trained: None = None
 
     def probabilities(self, examples: Examples) -> FloatArray:
         """The share of pairwise votes that each class won: an SVM has no probabilities."""
-        votes = self.machine.votes(self._input(examples))
+        votes = self.machine.votes(_kernel_input(examples, self.k))
         return np.asarray(votes / np.maximum(votes.sum(axis=1, keepdims=True), 1))[None]
 
     def represent(self, examples: Examples) -> FloatArray:
-        return np.asarray(self.machine.kernel_.transform(self._input(examples)).toarray(), np.float64)[None]
-
-    def _input(self, examples: Examples) -> Any:
-        if self.name == "wl-kernel":
-            return examples.whole(self.name)
-        return examples.counts(self.machine.kernel_.k)
+        return np.asarray(self.machine.kernel_.transform(_kernel_input(examples, self.k)).toarray(), np.float64)[None]
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         about, arrays = self.machine.state()
-        return about | {"runs": [asdict(run) for run in self.runs], "name": self.name}, arrays
-
-    @staticmethod
-    def from_state(about: dict[str, Any], arrays: Arrays) -> FittedKernel:
-        from anysize.kernels.svm import KernelClassifier
-
-        runs = tuple(Run(**run) for run in about["runs"])
-        return FittedKernel(KernelClassifier.from_state(about, arrays), runs, about["name"])
+        return about | {"runs": [asdict(run) for run in self.runs]}, arrays
 
 
-def sanity_class(name: str) -> type[SanityClassifier]:
-    """The estimator of a sanity row."""
+def baseline_class(name: str) -> type[SanityClassifier]:
+    """The estimator of a baseline."""
     from anysize.methods import baselines
 
     classes: dict[str, type[SanityClassifier]] = {
@@ -104,17 +103,17 @@ def sanity_class(name: str) -> type[SanityClassifier]:
 
 
 @dataclass(frozen=True)
-class SanityMethod:
-    """What chance, class shares, sizes or plain densities give."""
+class BaselineMethod:
+    """A classifier that ignores the graphs, or uses their sizes or their densities of uncolored patterns alone."""
 
-    name: str
+    name: Literal["random", "majority", "size-only", "topology-only"]
 
     def fit(
         self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
         most: int | None = None,
-    ) -> Iterator[FittedSanity]:  # fmt: skip
-        """One estimator per run."""
-        weight = None if problem.class_weights is None else dict(enumerate(problem.class_weights))
+    ) -> Iterator[FittedBaseline]:  # fmt: skip
+        """Train one estimator per run."""
+        weight = _class_weight(problem)
         for run in runs:
             parameters: dict[str, dict[str, Any]] = {
                 "random": {"seed": run.seed},
@@ -122,20 +121,25 @@ class SanityMethod:
                 "size-only": {"class_weight": weight},
                 "topology-only": {"class_weight": weight, "k": sizes_of(run.configuration, problem.k)},
             }
-            made: Any = sanity_class(self.name)(**parameters[self.name])
+            made: Any = baseline_class(self.name)(**parameters[self.name])
             made.fit(_seen(problem.train, made, problem.store), problem.train.labels())
-            yield FittedSanity(made, (run,), self.name, problem.classes)
+            yield FittedBaseline(made, (run,), self.name, problem.classes)
+
+    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedBaseline:
+        """A fitted baseline from what `FittedBaseline.state` returned."""
+        made = baseline_class(self.name).from_state(about, arrays)
+        return FittedBaseline(made, tuple(Run(**run) for run in about["runs"]), self.name, about["class_count"])
 
 
 def _seen(examples: Examples, estimator: Any, store: Any = None) -> Any:
-    """What a sanity row looks at: graphs, or the table of their plain patterns."""
+    """What a baseline looks at: graphs, or the table of their plain patterns."""
     graphs = examples.whole(type(estimator).__name__)
     return examples.counts(estimator.k, store, colors=False) if hasattr(estimator, "k") else graphs
 
 
 @dataclass(frozen=True, eq=False)
-class FittedSanity:
-    """One fitted sanity row."""
+class FittedBaseline:
+    """One fitted baseline."""
 
     estimator: Any
     runs: tuple[Run, ...]
@@ -146,7 +150,7 @@ class FittedSanity:
     def probabilities(self, examples: Examples) -> FloatArray:
         graphs = _seen(examples, self.estimator)
         full = np.zeros((1, len(graphs), self.classes))
-        known: NDArray[np.int64] = np.asarray(self.estimator.classes_, np.int64)
+        known = np.asarray(self.estimator.classes_, np.int64)
         if self.name == "random":
             full[0, np.arange(len(graphs)), self.estimator.predict(graphs)] = 1.0
         else:
@@ -158,10 +162,4 @@ class FittedSanity:
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         about, arrays = self.estimator.state()
-        own = {"runs": [asdict(run) for run in self.runs], "name": self.name, "class_count": self.classes}
-        return about | own, arrays
-
-    @staticmethod
-    def from_state(about: dict[str, Any], arrays: Arrays) -> FittedSanity:
-        made = sanity_class(about["name"]).from_state(about, arrays)
-        return FittedSanity(made, tuple(Run(**run) for run in about["runs"]), about["name"], about["class_count"])
+        return about | {"runs": [asdict(run) for run in self.runs], "class_count": self.classes}, arrays

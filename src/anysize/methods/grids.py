@@ -52,6 +52,9 @@ GNN_VREX: dict[str, Grid] = {
     "tu": {"batch_size": (64,), "lr": (0.01,), "hidden": (32,), "layers": (3,), "beta": (1, 10, 100)},
 }
 FAMILIES = ("brain", "erdos-renyi", "sbm", "tu")
+# not in the paper: the negative control, one architecture for all families
+_FREE: Grid = {"hidden": (32,), "lr": (0.01,), "layers": (1,)}
+GAMMA_FREE: dict[str, Grid] = {**dict.fromkeys(FAMILIES, _FREE), "DD": {**_FREE, "batch_size": (DD_BATCH,)}}
 WL: dict[str, Grid] = {f: {"iterations": (3,) if f == "tu" else (1, 2, 3, 4), "C": C} for f in FAMILIES}
 GRAPHLET: dict[str, Grid] = {f: {"k": (4, 5), "C": C} if f == "brain" else {"C": C} for f in FAMILIES}
 NOTHING: dict[str, Grid] = {family: {} for family in FAMILIES}

@@ -1,85 +1,246 @@
-"""Method: one row of the tables, and everything that the rest of the package asks about it."""
+"""`Method`: one row of the tables, and the objects that its learner takes and returns.
+
+Nothing here imports torch or scikit-learn: tables and `anysize methods` read capabilities on a bare install.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+import numpy as np
+from numpy.typing import NDArray
+
+from anysize._typing import FloatArray, IntArray
+from anysize.counting.counts import Counts
+from anysize.graphs.graphset import GraphSet
 from anysize.methods.grids import Configuration, Grid, points
-from anysize.methods.learner import Arrays, Fitted, LearningTask, Run
-from anysize.methods.parameters import Check
-from anysize.methods.recipes import NO_TRAINING
+from anysize.methods.recipes import NO_TRAINING, RECIPES, RecipeName
 from anysize.training.settings import Recipe
 
-RecipeName = Literal["robust", "paper"]
-RECIPES: tuple[RecipeName, ...] = ("robust", "paper")
+if TYPE_CHECKING:
+    from anysize.training.loop import Trained
+
+Sizes = int | tuple[int, ...]  # of patterns
+Arrays = dict[str, NDArray[Any]]
+Check = Callable[[str, Any], Any]  # (name, value) -> the value as it is used, or a ValueError that names it
+
+# ---- what a learner takes and returns --------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Examples:
+    """Graphs, or their counts, with class numbers and environments where they are known.
+
+    Graphs are counted when a method asks for counts, once per pattern size.
+    """
+
+    graphs: GraphSet | None = None
+    y: IntArray | None = None
+    environments: IntArray | None = None
+    table: Counts | None = None
+    _tables: dict[Any, Counts] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        if (self.graphs is None) == (self.table is None):
+            raise ValueError("Examples takes either graphs or a table of counts; pass exactly one of them")
+
+    def __len__(self) -> int:
+        return len(self.graphs if self.graphs is not None else self.table or ())
+
+    def counts(self, k: Sizes, store: Any = None, colors: bool = True) -> Counts:
+        """Counts of the patterns of these sizes, colored where the graphs have colors and ``colors`` is true."""
+        if self.table is not None:
+            return self.table
+        assert self.graphs is not None
+        sizes, colored = tuple(np.atleast_1d(k).tolist()), colors and self.graphs.colors is not None
+        if (sizes, colored) not in self._tables:
+            from anysize.counting.api import count  # imports numba
+
+            self._tables[sizes, colored] = count(self.graphs, sizes, colored, store=store)
+        return self._tables[sizes, colored]
+
+    def rows(self, chosen: NDArray[Any]) -> Examples:
+        """A subset of the examples, by positions or as a boolean mask, with the counts made so far."""
+        return Examples(
+            None if self.graphs is None else self.graphs[chosen],
+            None if self.y is None else self.y[chosen],
+            None if self.environments is None else self.environments[chosen],
+            None if self.table is None else self.table[chosen],
+            {key: table[chosen] for key, table in self._tables.items()},
+        )
+
+    def whole(self, method: str) -> GraphSet:
+        """The graphs themselves; an error where there are only counts."""
+        if self.graphs is None:
+            raise ValueError(f"{method} needs whole graphs and got a table of counts; pass the graphs themselves")
+        return self.graphs
+
+    def labels(self) -> IntArray:
+        """The class numbers; an error where there are none."""
+        if self.y is None:
+            raise ValueError("these examples have no classes; pass y")
+        return np.asarray(self.y, np.int64)
+
+
+@dataclass(frozen=True, eq=False)
+class LearningTask:
+    """Training and validation examples, and what to optimize.
+
+    Attributes:
+        train, validation: examples; validation is None where no graphs are held out.
+        classes: the number of classes.
+        k: pattern sizes, unless a configuration has its own.
+        metric: by which epochs are compared.
+        top: keep this many patterns, the most common ones of the training graphs; None keeps all.
+        class_weights: weight of each class in the loss; None for equal weights.
+        device: a torch device.
+        store: cache folder for counts.
+    """
+
+    train: Examples
+    validation: Examples | None
+    classes: int
+    k: Sizes = 5
+    metric: Literal["accuracy", "mcc"] = "accuracy"
+    top: int | None = None
+    class_weights: FloatArray | None = None
+    device: str = "cpu"
+    store: Any = None
+
+
+@dataclass(frozen=True)
+class Run:
+    """One model to train: a configuration and a seed."""
+
+    configuration: Configuration
+    seed: int
+
+
+class Fitted(Protocol):
+    """M trained models of one method."""
+
+    @property
+    def runs(self) -> tuple[Run, ...]: ...
+
+    @property
+    def trained(self) -> Trained | None:
+        """Training curves and selected epochs; None for methods without epochs."""
+        ...
+
+    def probabilities(self, examples: Examples) -> FloatArray:
+        """(models, graphs, classes); kernels give the share of pairwise votes."""
+        ...
+
+    def represent(self, examples: Examples) -> FloatArray:
+        """(models, graphs, width): the input of the final classifier."""
+        ...
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """Everything that predicting needs: a JSON-compatible dictionary, and arrays."""
+        ...
 
 
 class Learner(Protocol):
-    """What a row of the tables does: train many runs, stack by stack."""
+    """Trains the models of a method, and restores them from a file."""
 
     def fit(
         self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe,
         progress: Callable[[float], None] | None = None, most: int | None = None,
     ) -> Iterator[Fitted]:  # fmt: skip
-        """``most``: the largest number of models in one stack."""
+        """Train the runs, and yield fitted models stack by stack; ``most``: the largest number of models in a stack."""
+        ...
+
+    def restore(self, about: dict[str, Any], arrays: Arrays) -> Fitted:
+        """Fitted models from what `Fitted.state` returned."""
         ...
 
 
-@dataclass(frozen=True)
+def sizes_of(configuration: Mapping[str, Any], k: Sizes) -> Sizes:
+    """The pattern sizes of a run: those of its configuration where k is a hyper-parameter, else ``k``."""
+    chosen: Sizes = configuration.get("k", k)
+    return chosen
+
+
+def balancing_weights(y: IntArray, classes: int) -> FloatArray:
+    """1 / share of each class; 0 for a class that does not occur.
+
+    Examples:
+        >>> balancing_weights(np.array([0, 0, 0, 1]), 2).round(3).tolist()
+        [1.333, 4.0]
+    """
+    amounts = np.bincount(y, minlength=classes)
+    return np.where(amounts > 0, amounts.sum() / np.maximum(amounts, 1), 0.0)
+
+
+# ---- the method ------------------------------------------------------------------------------------
+
+Kind = Literal["gnn", "gamma", "kernel", "baseline", "other"]
+
+
+@dataclass(frozen=True, kw_only=True)
 class Method:
-    """One row of the tables: what trains it, what can be set, and what it looks at.
+    """One row of the tables: what trains it, its hyper-parameters, and its capabilities.
 
     Attributes:
-        name: as on the command line. title: as in the tables.
-        learner: what trains it.
-        grid: the hyper-parameters to try for each family of tasks (the paper's, for its rows), or for one task by its
-            name; no entry where the method is not run.
-        restore: makes fitted models from their state.
-        robust, paper: one good configuration for each recipe, where no grid is searched.
-        colored: what is added to these where graphs have colors (the attribute penalty).
-        families: what is added to these for a family of tasks.
+        name: as on the command line.
+        title: as in the tables.
+        learner: trains and restores its models.
+        kind: a GNN on whole graphs, a Gamma model on patterns, a kernel machine, a trivial baseline, or another.
+        grid: hyper-parameter values to try for each family of tasks (the paper's, for its rows), or for a single task
+            by its name; no entry where the method is not run.
+        defaults: the configuration to use where no grid is searched.
+        colored_defaults: recipe -> what is added to the defaults where graphs have colors (the attribute penalty).
+        family_defaults: family of tasks -> what is added to the defaults.
+        quick: hyper-parameter -> its values in the quick grid, where these are not the same as for other methods.
         parameters: how values of hyper-parameters are checked. Others that the grid or a configuration names can be
-            set as well, to any value.
-        recipes: (name, family) -> how it is trained; None for methods without epochs.
-        seeded: whether the seed matters at all.
-        environments: whether training compares environments; with ``weight``, where that is above 0.
-        weight: the hyper-parameter that weighs its penalty, if it has one.
-        patterns: whether it looks at counts of patterns, and not at whole graphs.
-        colors: whether it tells vertices apart by color.
-        shape: configuration -> what runs that are trained as one have in common; None where each is trained alone.
+            set to any value.
+        recipes: (recipe, family of tasks) -> how it is trained; None for methods without epochs.
+        shape: configuration -> what runs that are trained as one stack have in common; None where each is trained
+            alone.
+        seeded: whether results depend on the seed.
+        patterns: whether its input is counts of patterns rather than whole graphs.
+        colors: whether it uses vertex colors.
+        environments: whether training compares environments; with ``penalty``, only where that is above 0.
+        penalty: the name of the hyper-parameter that weighs its penalty; None without penalty.
+        recolors: whether its penalty compares recolored copies of the graphs, which needs vertex colors.
+        in_paper: whether it is a row of the paper's tables.
+        check: a row to compare the others with. Tables show it below them, and never as the best.
     """
 
     name: str
     title: str
     learner: Learner
-    grid: Mapping[str, Grid]
-    restore: Callable[[dict[str, Any], Arrays], Fitted]
-    robust: Configuration = field(default_factory=dict)
-    paper: Configuration = field(default_factory=dict)
-    colored: Mapping[str, Configuration] = field(default_factory=dict)
-    families: Mapping[str, Configuration] = field(default_factory=dict)
+    kind: Kind = "other"
+    grid: Mapping[str, Grid] = field(default_factory=dict)
+    defaults: Configuration = field(default_factory=dict)
+    colored_defaults: Mapping[RecipeName, Configuration] = field(default_factory=dict)
+    family_defaults: Mapping[str, Configuration] = field(default_factory=dict)
+    quick: Grid = field(default_factory=dict)
     parameters: Mapping[str, Check] = field(default_factory=dict)
     recipes: Callable[[RecipeName, str | None], Recipe] | None = None
+    shape: Callable[[Configuration], Any] | None = None
     seeded: bool = True
-    environments: bool = False
-    weight: str | None = None
     patterns: bool = False
     colors: bool = True
-    shape: Callable[[Configuration], Any] | None = None
+    environments: bool = False
+    penalty: str | None = None
+    recolors: bool = False
+    in_paper: bool = False
+    check: bool = False
 
     @property
     def takes_tables(self) -> bool:
-        """Whether a table of counts is all that it looks at: colors in the table would be too much for others."""
+        """Whether a table of counts can be passed instead of graphs: methods that ignore colors count themselves."""
         return self.patterns and self.colors
 
     @property
     def looks_at(self) -> str:
-        """What it looks at, in words: patterns, plain patterns (which it counts itself) or whole graphs."""
+        """Its input: patterns, patterns without colors, or whole graphs."""
         if not self.patterns:
             return "whole graphs"
-        return "patterns" if self.colors else "plain patterns"
+        return "patterns" if self.colors else "patterns without colors"
 
     @property
     def trained(self) -> bool:
@@ -87,22 +248,20 @@ class Method:
         return self.recipes is not None
 
     @property
-    def settable(self) -> frozenset[str]:
-        """The hyper-parameters by name, but for k."""
-        known = (*self.grid.values(), self.robust, self.paper, *self.colored.values(), *self.families.values())
-        return frozenset(self.parameters).union(*known) - {"k"}
-
-    def checked(self, name: str, value: Any) -> Any:
-        """The value of a hyper-parameter as it is used, or a ValueError."""
-        return self.parameters[name](name, value) if name in self.parameters else value
+    def hyper_parameters(self) -> frozenset[str]:
+        """The names of its hyper-parameters, without k."""
+        named = (
+            *self.grid.values(), self.defaults, *self.colored_defaults.values(), *self.family_defaults.values(),
+        )  # fmt: skip
+        return frozenset(self.parameters).union(*named) - {"k"}
 
     def compares(self, configuration: Mapping[str, Any]) -> bool:
-        """Whether training compares environments, configured like this."""
-        return self.environments and (self.weight is None or self.penalized(configuration))
+        """Whether training with this configuration compares environments."""
+        return self.environments and (self.penalty is None or self.penalized(configuration))
 
     def penalized(self, configuration: Mapping[str, Any]) -> bool:
-        """Whether a penalty has weight, configured like this."""
-        return self.weight is not None and configuration.get(self.weight, 0) > 0
+        """Whether the penalty has a weight above 0 in this configuration."""
+        return self.penalty is not None and configuration.get(self.penalty, 0) > 0
 
     def recipe(self, name: RecipeName, family: str | None = None) -> Recipe:
         """How it is trained by this recipe, on tasks of this family."""
@@ -111,13 +270,11 @@ class Method:
         return NO_TRAINING if self.recipes is None else self.recipes(name, family)
 
     def default(self, name: RecipeName, family: str | None = None, colored: bool = True) -> Configuration:
-        """The one configuration to take where nothing is searched."""
-        chosen = dict(self.robust if name == "robust" else self.paper)
-        if colored and family != "tu":
-            chosen |= self.colored.get(name, {})
-        return chosen | self.families.get(family or "", {})
+        """The configuration to use where no grid is searched; ``colored``: with what is for graphs with colors."""
+        found = self.defaults | self.colored_defaults.get(name, {}) if colored else dict(self.defaults)
+        return found | self.family_defaults.get(family or "", {})
 
     def points(self, family: str, task: str | None = None) -> tuple[Configuration, ...]:
-        """The grid for a family of tasks, or for this task where it has one of its own, as configurations."""
+        """The grid for a task, or else for its family, as configurations."""
         grid = self.grid.get(task or "", self.grid.get(family))
         return () if grid is None else points(grid)

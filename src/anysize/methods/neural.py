@@ -1,57 +1,62 @@
-"""Neural methods: runs are sorted into stacks of one shape, trained together, and handed back stack by stack."""
+"""Neural methods: runs are sorted into stacks of one shape, each of which is trained as one.
+
+torch is imported by what trains or restores models: the catalog of methods does without it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
-from typing import Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anysize._typing import FloatArray
 from anysize.methods.grids import Configuration
-from anysize.methods.learner import Arrays, Examples, LearningTask, Run, Sizes, sizes_of, softmax
-from anysize.training.fit_gamma import GammaStack, fit_gamma
-from anysize.training.fit_gnn import GNNStack, fit_gnn
-from anysize.training.invariance import IRM, Objective
-from anysize.training.loop import LastEpoch, Trained
+from anysize.methods.method import Arrays, Examples, LearningTask, Run, Sizes, sizes_of
 from anysize.training.settings import Recipe, Settings
-from anysize.training.vocabulary import Kind
+
+if TYPE_CHECKING:
+    from anysize.training.fit_gamma import GammaStack
+    from anysize.training.fit_gnn import GNNStack
+    from anysize.training.invariance import Objective
+    from anysize.training.loop import LastEpoch, Trained
+    from anysize.training.vocabulary import Kind
 
 Progress = Callable[[float], None]
-STACK_MEMBERS = {"cpu": 16, "cuda": 160}  # more bring no speed
+STACK_MEMBERS = {"cpu": 16, "cuda": 160}  # larger stacks are not faster
+TABLE_NAMES = frozenset({"k", "top"})  # hyper-parameters of the input, not of the model
 _NAMES = {field.name: field.name for field in fields(Settings) if field.name not in ("seed", "invariance")}
 
 
-def settings_of(run: Run, objective: Objective | None = None) -> Settings:
-    """The run as the settings of one model; a name that no model has is refused.
+def settings_of(run: Run, penalty: str | None = None) -> Settings:
+    """The run as the settings of one model; ``penalty``: the name of the weight of an objective for environments.
 
-    >>> settings_of(Run({"hidden": 64, "irm": 8}, seed=3), IRM).invariance
+    >>> settings_of(Run({"hidden": 64, "irm": 8}, seed=3), "irm").invariance
     8
     """
-    names = _NAMES if objective is None else {**_NAMES, objective.weight: "invariance"}
-    own = {name: value for name, value in run.configuration.items() if name != "k"}
+    names = _NAMES if penalty is None else {**_NAMES, penalty: "invariance"}
+    own = {name: value for name, value in run.configuration.items() if name not in TABLE_NAMES}
     unknown = sorted(set(own) - set(names))
     if unknown:
         raise ValueError(f"a neural method is configured by {', '.join(sorted(names))}; got {', '.join(unknown)}")
     return Settings(**{names[name]: value for name, value in own.items()}, seed=run.seed)
 
 
-class _Configured(Protocol):
-    def settings(self, run: Run) -> Settings: ...
-
-
 def stacks(
-    learner: _Configured, runs: Sequence[Run], k: Sizes, most: Callable[[Settings], int]
-) -> Iterator[tuple[Sizes, list[Run]]]:
-    """The runs in groups that can be trained as one: equal shape and pattern size, at most so many."""
+    learner: GammaMethod | GNNMethod, runs: Sequence[Run], problem: LearningTask, most: Callable[[Settings], int]
+) -> list[tuple[Sizes, int | None, list[Run]]]:
+    """Pattern sizes, number of patterns and runs of each stack: runs of one shape, at most ``most`` of them."""
     groups: dict[Any, list[Run]] = {}
     for run in runs:
-        groups.setdefault((sizes_of(run.configuration, k), learner.settings(run).shape), []).append(run)
-    for (size, _), members in groups.items():
+        table = sizes_of(run.configuration, problem.k), run.configuration.get("top", problem.top)
+        groups.setdefault((*table, learner.settings(run).shape), []).append(run)
+    found = []
+    for (size, top, _), members in groups.items():
         parts = -(-len(members) // most(learner.settings(members[0])))
-        for part in range(parts):
-            yield size, members[part::parts]
+        found += [(size, top, members[part::parts]) for part in range(parts)]
+    return found
 
 
 @dataclass(frozen=True)
@@ -65,29 +70,38 @@ class GammaMethod:
         return settings_of(run)
 
     def shape(self, configuration: Configuration) -> tuple[Any, ...]:
-        """What models trained as one have in common."""
+        """What models of one stack have in common."""
         return self.settings(Run(configuration, 0)).shape
 
     def fit(
         self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
         most: int | None = None,
     ) -> Iterator[FittedGamma]:  # fmt: skip
-        """Train the runs; each stack is handed back as soon as it is done."""
-        groups = list(stacks(self, runs, problem.k, lambda settings: most or self._most(settings, problem.device)))
-        for place, (k, members) in enumerate(groups):
+        """Train the runs; each stack is yielded as soon as it is trained."""
+        from anysize.training.fit_gamma import fit_gamma
+
+        groups = stacks(self, runs, problem, lambda settings: most or self._most(settings, problem.device))
+        for place, (k, top, members) in enumerate(groups):
             train = problem.train.counts(k, problem.store)
             held_out = problem.validation
             stack = fit_gamma(
                 self.kind, train, problem.train.labels(), [self.settings(run) for run in members],
                 _fitting(recipe, held_out is not None, plain=train.columns.colors is None),
-                classes=problem.classes, top=problem.top, class_weights=problem.class_weights,
+                classes=problem.classes, top=top, class_weights=problem.class_weights,
                 validation=None if held_out is None else (held_out.counts(k, problem.store), held_out.labels()),
                 metric=problem.metric, device=problem.device, progress=_part(progress, place, len(groups)),
             )  # fmt: skip
             yield FittedGamma(stack, tuple(members), k)
 
+    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedGamma:
+        """Trained models from what `FittedGamma.state` returned."""
+        from anysize.training.fit_gamma import GammaStack
+
+        k = about["k"] if isinstance(about["k"], int) else tuple(about["k"])
+        return FittedGamma(GammaStack.from_state(about, arrays), tuple(Run(**run) for run in about["runs"]), k)
+
     def _most(self, settings: Settings, device: str) -> int:
-        """Recolored vertices of two layers fill the caches of a CPU with one model already."""
+        """The number of models in a stack; with recolored copies and two layers, one model fills the CPU's caches."""
         crowded = settings.layers > 1 and (self.kind == "rp" or settings.penalty > 0)
         return 1 if crowded and _kind_of(device) == "cpu" else STACK_MEMBERS[_kind_of(device)]
 
@@ -114,51 +128,62 @@ class FittedGamma:
         about, arrays = self.stack.state()
         return about | {"k": self.k, "runs": [asdict(run) for run in self.runs]}, arrays
 
-    @staticmethod
-    def from_state(about: dict[str, Any], arrays: Arrays) -> FittedGamma:
-        k = about["k"] if isinstance(about["k"], int) else tuple(about["k"])
-        return FittedGamma(GammaStack.from_state(about, arrays), tuple(Run(**run) for run in about["runs"]), k)
-
 
 @dataclass(frozen=True)
 class GNNMethod:
     """A GNN on whole graphs: sum, mean or max readout, with relational pooling or an objective for environments.
 
-    The hyper-parameter that ``objective`` names weighs its penalty; without it, or at 0, environments do not matter.
+    ``objective``: an `Objective`, or a built-in one by the name of its weight: "irm" (IRM) or "beta" (V-REx). Where
+    this weight is 0 or not set, environments are not compared.
     """
 
     encoder: Literal["gin", "gcn", "pna"]
     readout: Literal["sum", "mean", "max"] = "sum"
     relational: bool = False
-    objective: Objective = IRM
+    objective: str | Objective = "irm"
+
+    @property
+    def penalty(self) -> str:
+        """The hyper-parameter that weighs the penalty of the objective."""
+        return self.objective if isinstance(self.objective, str) else self.objective.weight
 
     def settings(self, run: Run) -> Settings:
         """One model of a stack."""
-        return settings_of(run, self.objective)
+        return settings_of(run, self.penalty)
 
     def shape(self, configuration: Configuration) -> tuple[Any, ...]:
-        """What models trained as one have in common."""
+        """What models of one stack have in common."""
         return self.settings(Run(configuration, 0)).shape
 
     def fit(
         self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
         most: int | None = None,
     ) -> Iterator[FittedGNN]:  # fmt: skip
-        """Train the runs; each stack is handed back as soon as it is done."""
+        """Train the runs; each stack is yielded as soon as it is trained."""
+        from anysize.training.fit_gnn import fit_gnn
+        from anysize.training.invariance import OBJECTIVES
+
+        objective = OBJECTIVES[self.objective] if isinstance(self.objective, str) else self.objective
         limit = most or STACK_MEMBERS[_kind_of(problem.device)]
-        groups = list(stacks(self, runs, problem.k, lambda settings: limit))
+        groups = stacks(self, runs, problem, lambda settings: limit)
         held_out = problem.validation
-        for place, (_, members) in enumerate(groups):
+        for place, (_, _, members) in enumerate(groups):
             stack = fit_gnn(
                 self.encoder, self.readout, problem.train.whole(self.encoder), problem.train.labels(),
                 [self.settings(run) for run in members], _fitting(recipe, held_out is not None),
                 classes=problem.classes, relational=self.relational, environments=problem.train.environments,
-                objective=self.objective,
+                objective=objective,
                 validation=None if held_out is None else (held_out.whole(self.encoder), held_out.labels()),
                 class_weights=problem.class_weights, metric=problem.metric, device=problem.device,
                 progress=_part(progress, place, len(groups)),
             )  # fmt: skip
             yield FittedGNN(stack, tuple(members))
+
+    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedGNN:
+        """Trained models from what `FittedGNN.state` returned."""
+        from anysize.training.fit_gnn import GNNStack
+
+        return FittedGNN(GNNStack.from_state(about, arrays), tuple(Run(**run) for run in about["runs"]))
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,14 +207,20 @@ class FittedGNN:
         about, arrays = self.stack.state()
         return about | {"runs": [asdict(run) for run in self.runs]}, arrays
 
-    @staticmethod
-    def from_state(about: dict[str, Any], arrays: Arrays) -> FittedGNN:
-        return FittedGNN(GNNStack.from_state(about, arrays), tuple(Run(**run) for run in about["runs"]))
+
+def softmax(logits: NDArray[np.float32]) -> FloatArray:
+    """Over the last axis, in double precision."""
+    shifted = logits.astype(np.float64) - logits.max(axis=-1, keepdims=True)
+    powers = np.exp(shifted)
+    return np.asarray(powers / powers.sum(axis=-1, keepdims=True))
 
 
 def _fitting(recipe: Recipe, validated: bool, plain: bool = False) -> Recipe:
-    """The recipe as it applies: without validation graphs the last epoch is kept; the last epoch of the robust
-    recipe belongs to its penalty, so that Gamma models of ``plain`` graphs keep the best, ties by validation loss."""
+    """The recipe for the graphs at hand.
+
+    Without validation graphs the last epoch is kept. The robust recipe keeps the last epoch because of its penalty:
+    Gamma models of ``plain`` graphs, which have none, keep the best epoch instead, ties broken by validation loss.
+    """
     if not validated:
         return replace(recipe, epoch="last", patience=None)
     if plain and recipe.epoch == "last":

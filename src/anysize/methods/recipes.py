@@ -2,42 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
+from typing import Any, Literal
 
 from anysize.training.settings import Recipe
 
-NO_TRAINING = Recipe(epochs=1)  # kernels and sanity rows have no epochs
+RecipeName = Literal["robust", "paper"]
+RECIPES: tuple[RecipeName, ...] = ("robust", "paper")
+
+NO_TRAINING = Recipe(epochs=1)  # for kernels and baselines, which have no epochs
+PAPER = Recipe(
+    over="connected", penalty="representation", epochs=500, epoch="best", tie_break="first", averages="torch"
+)
+BEST_EPOCH = Recipe(epochs=300, epoch="best", tie_break="loss")  # the robust recipe without penalty
+LAST_EPOCH = Recipe(epochs=300, epoch="last")  # the robust recipe with penalty
+
+_TU_HEAD: Mapping[str, Any] = {"head_hidden": 128, "dropout": 0.3}
+# What families of tasks change. Brain networks have no validation set, so that the last epoch is kept.
+PAPER_CHANGES: Mapping[str, Mapping[str, Any]] = {
+    "brain": {"epochs": 400, "epoch": "last"}, "tu": {"epochs": 1000, **_TU_HEAD},
+}  # fmt: skip
+ROBUST_CHANGES: Mapping[str, Mapping[str, Any]] = {"tu": {"patience": 60, **_TU_HEAD}}
+# Families of which the paper trains Gamma models without penalty: their robust recipe keeps the best epoch, too.
+UNPENALIZED = frozenset({"tu"})
 
 
-def paper_recipe(family: str | None) -> Recipe:
-    """As in the appendix: 500 epochs (brain 400, TU 1000), first best validation epoch, shares of connected subsets.
+def gnn_recipe(name: RecipeName, family: str | None) -> Recipe:
+    """Recipes of GNNs on whole graphs and of Gamma_1-hot.
 
-    TU: a head with one hidden layer of 128 units and dropout .3. Brain: no validation set, the last epoch.
+    ``paper``: as in its appendix, 500 epochs (brain 400, TU 1000), the first of the epochs with the best validation
+    score, densities among connected subsets. ``robust``: the best epoch, ties broken by validation loss.
     """
-    base = Recipe(
-        over="connected", penalty="representation", epochs=500, epoch="best", tie_break="first", averages="torch"
-    )
-    if family == "brain":
-        return replace(base, epochs=400, epoch="last")
-    if family == "tu":
-        return replace(base, epochs=1000, head_hidden=128, dropout=0.3)
-    return base
+    base, changes = (PAPER, PAPER_CHANGES) if name == "paper" else (BEST_EPOCH, ROBUST_CHANGES)
+    return replace(base, **changes.get(family or "", {}))
 
 
-def gnn_recipe(name: str, family: str | None) -> Recipe:
-    """Of GNNs on whole graphs, and of Gamma_1-hot: the paper's, or the best epoch, ties by validation loss."""
-    if name == "paper":
-        return paper_recipe(family)
-    if family == "tu":
-        return Recipe(epochs=300, epoch="best", tie_break="loss", patience=60, head_hidden=128, dropout=0.3)
-    return Recipe(epochs=300, epoch="best", tie_break="loss")
+def gamma_recipe(name: RecipeName, family: str | None, roles: bool = True) -> Recipe:
+    """Recipes of Gamma models with a penalty.
 
-
-def gamma_recipe(name: str, family: str | None, roles: bool = True) -> Recipe:
-    """Of Gamma models with a penalty: the robust recipe is what holds over many data sets.
-
-    Densities over subsets, colors by role, a penalty on logits, the last epoch.
+    ``robust``: densities among all subsets, colors by role, the penalty on logits, the last epoch.
     """
-    if name == "paper" or family == "tu":
+    if name == "paper" or family in UNPENALIZED:
         return gnn_recipe(name, family)
-    return Recipe(epochs=300, epoch="last", roles=roles)
+    return replace(LAST_EPOCH, roles=roles)

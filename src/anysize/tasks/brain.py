@@ -161,8 +161,9 @@ SCHIZOPHRENIA = Task(
     source=BrainFolder(),
     k=(4, 5),
     protocol="folds",
-    published="schizophrenia",
+    label="Schizophrenia",
     table=1,
+    published="schizophrenia",
 )
 # Patients are less modular, with as many edges (.1212 and .1213 of all pairs): in training the number of edges tells
 # nothing, and thinning then takes edges from the test controls alone.
@@ -173,4 +174,6 @@ SCHIZOPHRENIA_LIKE = Task(
     source=BrainLike(control=_modular(0.30, 0.06), patient=_modular(0.28, 0.067)),
     k=(4, 5),
     protocol="folds",
+    label="Schizophrenia-like",
+    table=1,
 )

@@ -79,16 +79,18 @@ ER_SINGLE = Task(
     title="Edge probability of random graphs, 80 to 140 vertices",
     family="erdos-renyi",
     source=_erdos_renyi(sizes=(80,)),
-    published="erdos_renyi_single",
+    label="Erdős–Rényi, 80 → 140",
     table=1,
+    published="erdos_renyi_single",
 )
 ER_MULTI = Task(
     name="er-multi",
     title="Edge probability of random graphs, 70 and 80 to 140 vertices",
     family="erdos-renyi",
     source=_erdos_renyi(sizes=(70, 80)),
-    published="erdos_renyi_multi",
+    label="Erdős–Rényi, 70/80 → 140",
     table=1,
+    published="erdos_renyi_multi",
 )
 
 # ---- attributed block models: which cross density? -----------------------------------------------------
@@ -123,30 +125,23 @@ def _block_models(sizes: tuple[int, ...]) -> Synthetic:
     )
 
 
-SBM_20 = Task(
-    name="sbm-20",
-    title="Cross density of colored blocks, 20 to 40 vertices",
-    family="sbm",
-    source=_block_models(sizes=(20,)),
-    published="sbm_20",
-    table=2,
-)
-SBM_14_20 = Task(
-    name="sbm-14-20",
-    title="Cross density of colored blocks, 14 and 20 to 40 vertices",
-    family="sbm",
-    source=_block_models(sizes=(20, 14)),  # the order in which the published stream picks sizes
-    published="sbm_14_20",
-    table=2,
-)
-SBM_20_30 = Task(
-    name="sbm-20-30",
-    title="Cross density of colored blocks, 20 and 30 to 40 vertices",
-    family="sbm",
-    source=_block_models(sizes=(20, 30)),
-    published="sbm_20_30",
-    table=2,
-)
+def _sbm(name: str, sizes: tuple[int, ...]) -> Task:
+    ascending = sorted(sizes)
+    return Task(
+        name=name,
+        title=f"Cross density of colored blocks, {' and '.join(map(str, ascending))} to {TEST_SIZE} vertices",
+        family="sbm",
+        source=_block_models(sizes),
+        color_penalty=True,
+        label=f"SBM, {'/'.join(map(str, ascending))} → {TEST_SIZE}",
+        table=2,
+        published=name.replace("-", "_"),
+    )
+
+
+SBM_20 = _sbm("sbm-20", sizes=(20,))
+SBM_14_20 = _sbm("sbm-14-20", sizes=(20, 14))  # the order in which the published stream picks sizes
+SBM_20_30 = _sbm("sbm-20-30", sizes=(20, 30))
 
 # ---- a task of our own, which topology alone and colors at face value both fail ---------------------------
 
@@ -167,10 +162,16 @@ SBM_COLOR = Task(
     title="Which colored block is dense, 20 to 40 vertices",
     family="sbm",
     source=_within_swapped(graphs=(80, 20, 100)),
+    color_penalty=True,
+    label="SBM, colors needed, 20 → 40",
+    table=2,
 )
 SBM_COLOR_400 = Task(
     name="sbm-color-400",
     title="Which colored block is dense, with 400 training graphs",
     family="sbm",
     source=_within_swapped(graphs=(400, 100, 100)),
+    color_penalty=True,
+    label="SBM, colors needed, 400 training graphs",
+    table=2,
 )

@@ -105,7 +105,10 @@ class Task:
         class_weights: whether the loss weighs classes by the inverse of their share.
         environments: what tells training environments apart, the exact size or the median size.
         protocol: how a configuration is chosen, by a validation set or by folds.
-        published: the key of the task in the published tables, and ``table`` the number of its table.
+        color_penalty: whether models with a penalty on colors use it by default: colors are to shift.
+        label: the heading in tables; the name if empty.
+        table: the number of the table that shows the task.
+        published: the key of the task in the published tables; None for tasks that the paper does not have.
         note: a sentence about the graphs, for tasks made from data.
     """
 
@@ -119,8 +122,10 @@ class Task:
     class_weights: bool = False
     environments: Grouping = "size"
     protocol: Choosing = "validation"
-    published: str | None = None
+    color_penalty: bool = False
+    label: str = ""
     table: int | None = None
+    published: str | None = None
     note: str = ""
 
     @property

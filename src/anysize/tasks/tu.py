@@ -129,8 +129,9 @@ def _task(name: str, graphs: int, what: str, vocabulary: int | None) -> Task:
         vocabulary=vocabulary,
         class_weights=True,
         environments="median",
-        published=name,
+        label=name,
         table=3,
+        published=name,
     )
 
 

@@ -5,13 +5,11 @@ Everything is changed in place: an epoch may have been recorded as a CUDA graph,
 
 from __future__ import annotations
 
-from typing import Literal
-
 import torch
 from torch import Tensor, nn
 
-Epoch = Literal["best", "last"]
-TieBreak = Literal["first", "loss", "penalty"]
+from anysize.training.settings import TieBreak
+
 NEVER = float("inf")
 
 

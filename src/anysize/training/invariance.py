@@ -84,6 +84,7 @@ class Objective:
 
 IRM = Objective("irm", squared_slopes)
 VREX = Objective("beta", variance_of_risks)
+OBJECTIVES = {objective.weight: objective for objective in (IRM, VREX)}
 
 
 def total_of(risk: Tensor, penalty: Tensor, weights: Tensor, epoch: Tensor) -> Tensor:

@@ -6,8 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from anysize.training.epoch_selection import Epoch, TieBreak
-
+Epoch = Literal["best", "last"]
+TieBreak = Literal["first", "loss", "penalty"]
 Over = Literal["subsets", "maps", "connected"]
 Penalty = Literal["representation", "logit"]
 

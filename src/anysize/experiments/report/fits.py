@@ -17,7 +17,7 @@ from anysize.tasks.synthetic import Synthetic
 from anysize.tasks.task import Splits, labels
 
 if TYPE_CHECKING:
-    from anysize.methods.learner import Examples, Fitted, LearningTask
+    from anysize.methods.method import Examples, Fitted, LearningTask
 
 EPOCHS = 100
 GRAPHS_PER_SIZE = 30
@@ -46,7 +46,7 @@ def fits_part(graphs: TaskGraphs | str, name: str) -> str:
 
 
 def _fitted(graphs: TaskGraphs, source: Synthetic, name: str) -> str:
-    from anysize.methods.learner import Examples, LearningTask
+    from anysize.methods.method import Examples, LearningTask
 
     splits = graphs.splits
     sets = {key: Examples(one, labels(one)) for key, one in splits.sets.items()}
@@ -79,11 +79,13 @@ def _fitted(graphs: TaskGraphs, source: Synthetic, name: str) -> str:
 
 def _fit(name: str, graphs: TaskGraphs, problem: LearningTask) -> Fitted:
     from anysize.methods.catalog import find_method
-    from anysize.methods.learner import Run
+    from anysize.methods.method import Run
 
     method, family = find_method(name), graphs.task.family
     recipe = replace(method.recipe("robust", family), epochs=EPOCHS)
-    (model,) = method.learner.fit(problem, [Run(method.default("robust", family, graphs.colored), 0)], recipe)
+    (model,) = method.learner.fit(
+        problem, [Run(method.default("robust", family, graphs.task.color_penalty), 0)], recipe
+    )
     return model
 
 

@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 from anysize.experiments.records import Record
 from anysize.experiments.selection import RULES, Group, Selection, select_all
-from anysize.experiments.tables.layout import METHODS, TABLES
+from anysize.experiments.tables.layout import TABLES
+from anysize.methods.catalog import METHODS
 
 LINES = 6  # more lines than this are a tangle
 FIRST = ("gamma-gin", "gamma-rpgin", "gamma-1hot", "gin-sum", "rpgin", "gc-kernel", "wl-kernel", "gcn-mean", "pna-max")
 
-_LABELS = {entry.name: entry.label for entry in METHODS}
-_CHECKS = {entry.name for entry in METHODS if entry.check}
 _TITLES = {task.name: task.title for table in TABLES.values() for task in table.tasks}
 _METRICS = {task.name: table.metric for table in TABLES.values() for task in table.tasks}
 
@@ -38,7 +37,7 @@ class TaskRecords:
 
     def shown(self, most: int = LINES) -> list[Selection]:
         """The rows that figures show, in their order; checks are left to the tables."""
-        rows = [selection for group, selection in self.chosen.items() if group.method not in _CHECKS]
+        rows = [selection for group, selection in self.chosen.items() if not _is_check(group.method)]
         return sorted(rows, key=_place)[:most]
 
 
@@ -57,8 +56,12 @@ def label_of(group: Group) -> str:
     >>> label_of(Group("sbm-20", "published", "gamma-gin", "robust"))
     'Γ GIN, robust'
     """
-    label = _LABELS.get(group.method, group.method)
-    return label if group.recipe == "paper" or group.method in _CHECKS else f"{label}, {group.recipe}"
+    title = METHODS[group.method].title if group.method in METHODS else group.method
+    return title if group.recipe == "paper" or _is_check(group.method) else f"{title}, {group.recipe}"
+
+
+def _is_check(method: str) -> bool:
+    return method in METHODS and METHODS[method].check
 
 
 def tasks_of(records: Iterable[Record]) -> list[TaskRecords]:

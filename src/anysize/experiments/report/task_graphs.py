@@ -17,7 +17,7 @@ from anysize.patterns.pattern import Pattern
 from anysize.plots.distributions import color_distribution, size_distribution
 from anysize.plots.drift import density_drift
 from anysize.plots.patterns import color_places, pattern_svg
-from anysize.tasks.catalog import TASKS, register_elsewhere
+from anysize.tasks.catalog import TASKS, register_from_environment
 from anysize.tasks.describe import shift
 from anysize.tasks.task import DataDir, Splits, Task, labels
 
@@ -45,7 +45,7 @@ class TaskGraphs:
 def graphs_of(own: TaskRecords, data_dir: DataDir = None) -> TaskGraphs | str:
     """The graphs of a task, or a sentence that says why they are not there."""
     if own.task not in TASKS:
-        register_elsewhere()
+        register_from_environment()
     if own.task not in TASKS:
         return f"{own.task} is no task of this package, so that its graphs cannot be made again here."
     task = TASKS[own.task]

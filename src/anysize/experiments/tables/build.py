@@ -12,22 +12,21 @@ from anysize.experiments.records import SPLITS, Record, decode
 from anysize.experiments.selection import Group, ScoreSummary, Selection, rule_named, select_all
 from anysize.experiments.tables import bootstrap
 from anysize.experiments.tables.cells import DIGITS, Cell, Column, Row, Table
-from anysize.experiments.tables.layout import METHODS, TABLES, MethodEntry, TaskEntry, applies
+from anysize.experiments.tables.layout import TABLES, TaskEntry, applies
 from anysize.experiments.tables.notes import GridSize, Picked, foot
 from anysize.experiments.tables.published import published
+from anysize.methods.catalog import METHODS
+from anysize.tasks.catalog import TASKS
 
 # ---- How many configurations the paper tried, so that a table can say where fewer were.
 
 
 def paper_grid_size(task: str, method: str) -> int | None:
-    """The number of configurations of the paper's grid; None for tasks and methods that have none. Needs torch.
+    """The number of configurations of the paper's grid; None for tasks and methods that have none.
 
     >>> paper_grid_size("sbm-20", "gamma-gin"), paper_grid_size("sbm-20", "mine")
     (64, None)
     """
-    from anysize.methods.catalog import METHODS
-    from anysize.tasks.catalog import TASKS
-
     if task not in TASKS or method not in METHODS:
         return None
     return len(METHODS[method].points(TASKS[task].family, task)) or None
@@ -84,7 +83,7 @@ def build_table(
         raise ValueError("a table shows at least one task; got none")
     entry = TABLES[number]
     known = {task.name: task for task in entry.tasks}
-    asked = known if tasks is None else {name: known.get(name, TaskEntry(name, name)) for name in tasks}
+    asked = known if tasks is None else {name: TaskEntry.named(name) for name in tasks}
     chosen = select_all((record for record in records if record.task in asked), rule_named(rule))
     sources = _sources(asked.values(), data, chosen, all_of_them=tasks is not None)
     picked = {
@@ -160,27 +159,26 @@ def _rows(columns: Sequence[Column], picked: Picked) -> list[Row]:
         ran.setdefault(method, [])
         if recipe not in ran[method]:
             ran[method].append(recipe)
-    listed = {entry.name for entry in METHODS}
-    others = [MethodEntry(name, name, extra=True) for name in sorted(ran) if name not in listed]
-    main, checks = ([entry for entry in METHODS if entry.check == check] for check in (False, True))
-    methods = [
-        *(entry for entry in main if not entry.extra),
-        *(entry for entry in main if entry.extra),
-        *others,
-        *checks,
+    known = list(METHODS.values())
+    names = [
+        *(method.name for method in known if method.in_paper),
+        *(method.name for method in known if not method.in_paper and not method.check),
+        *sorted(name for name in ran if name not in METHODS),  # records of methods that are not known here
+        *(method.name for method in known if method.check),
     ]
     rows = []
-    for entry in methods:
-        recipes = sorted(ran.get(entry.name, []), key=lambda recipe: (recipe != PAPER, recipe))
-        printed = any(published(column.task, entry.name, column.split) for column in columns)
-        # the paper's rows are always there; checks and additions have no recipe to tell apart, unless they have two
-        always = printed or not (entry.check or entry.extra)
-        if always and PAPER not in recipes and not (entry.check and recipes):
+    for name in names:
+        entry = METHODS.get(name)
+        check, in_paper = entry is not None and entry.check, entry is not None and entry.in_paper
+        title = name if entry is None else entry.title
+        recipes = sorted(ran.get(name, []), key=lambda recipe: (recipe != PAPER, recipe))
+        printed = any(published(column.task, name, column.split) for column in columns)
+        # the paper's rows are always there; others name their recipe only where they were run with two
+        if (printed or in_paper) and PAPER not in recipes and not (check and recipes):
             recipes.insert(0, PAPER)
-        alone = len(recipes) == 1 and (entry.check or entry.extra)
-        for recipe in recipes:
-            label = entry.label if recipe == PAPER or alone else f"{entry.label}, {recipe}"
-            rows.append(Row(entry.name, recipe, label, entry.check))
+        alone = len(recipes) == 1 and not in_paper
+        labels = (title if recipe == PAPER or alone else f"{title}, {recipe}" for recipe in recipes)
+        rows += [Row(name, recipe, label, check) for recipe, label in zip(recipes, labels, strict=True)]
     return rows
 
 

@@ -1,42 +1,41 @@
-"""Which tasks and methods the tables have, in which order, under which names: the one place that knows."""
+"""The paper's tables: their titles, metrics and columns. Rows are `anysize.methods.catalog.METHODS`."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from anysize.methods.catalog import METHODS
+from anysize.tasks.catalog import TASKS
+from anysize.tasks.task import Metric, Task
+
+METRIC_NAMES = {"accuracy": "accuracy", "mcc": "Matthews correlation coefficient"}
+
 
 @dataclass(frozen=True)
 class TaskEntry:
-    """A group of columns.
+    """A group of columns: a task that a table shows.
 
     Attributes:
-        title: what a reader sees.
-        sizes: in how many sizes the training graphs come; with one, IRM does not apply. None: many.
+        name: of the task.
+        title: the heading.
+        single_environment: methods that compare environments do not apply.
         extra: not in the paper; shown where there are records.
     """
 
     name: str
     title: str
-    sizes: int | None = None
+    single_environment: bool = False
     extra: bool = False
 
+    @staticmethod
+    def of(task: Task) -> TaskEntry:
+        """The columns of a task."""
+        return TaskEntry(task.name, task.label or task.name, task.single_environment, task.published is None)
 
-@dataclass(frozen=True)
-class MethodEntry:
-    """A row.
-
-    Attributes:
-        check: a row to judge the others by, not one of them: shown where there are records or published numbers,
-            below the others, and never the best.
-        extra: not in the paper; shown where there are records, after the paper's rows.
-        environments: it compares training environments, and does not apply where there is one.
-    """
-
-    name: str
-    label: str
-    check: bool = False
-    extra: bool = False
-    environments: bool = False
+    @staticmethod
+    def named(name: str) -> TaskEntry:
+        """The columns of a task, which need not be known here: records may come from elsewhere."""
+        return TaskEntry.of(TASKS[name]) if name in TASKS else TaskEntry(name, name)
 
 
 @dataclass(frozen=True)
@@ -44,93 +43,48 @@ class TableEntry:
     """A table: tasks across, methods down.
 
     Attributes:
-        bold: so many of the best test means are set in bold.
+        number: in the paper.
+        title: what its graphs are.
+        metric: of all its tasks.
+        splits: the columns of each task.
+        bold: how many of the best test means are set in bold.
     """
 
+    number: int
     title: str
-    metric: str
-    tasks: tuple[TaskEntry, ...]
+    metric: Metric
     splits: tuple[str, ...]
     bold: int
 
+    @property
+    def tasks(self) -> tuple[TaskEntry, ...]:
+        """The tasks that name this table, in the order of `TASKS`."""
+        return tuple(TaskEntry.of(task) for task in TASKS.values() if task.table == self.number)
 
-GNNS = tuple(
-    MethodEntry(f"{encoder.lower()}-{readout}", f"{encoder}{ending}", environments=readout == "irm")
-    for encoder in ("PNA", "GCN", "GIN")
-    for readout, ending in (("sum", ""), ("mean", " (mean)"), ("max", " (max)"), ("irm", " + IRM"))
-)
-
-METHODS = (
-    *GNNS,
-    MethodEntry("rpgin", "RPGIN"),
-    MethodEntry("wl-kernel", "WL kernel"),
-    MethodEntry("gc-kernel", "GC kernel"),
-    MethodEntry("gamma-1hot", "Γ 1-hot"),
-    MethodEntry("gamma-gin", "Γ GIN"),
-    MethodEntry("gamma-rpgin", "Γ RPGIN"),
-    MethodEntry("gin-vrex", "GIN + V-REx", extra=True, environments=True),
-    MethodEntry("gamma-gin-free", "Γ GIN, no penalty", check=True),
-    MethodEntry("random", "random", check=True),
-    MethodEntry("majority", "majority", check=True),
-    MethodEntry("size-only", "size only", check=True),
-    MethodEntry("topology-only", "topology only", check=True),
-    MethodEntry("bayes", "Bayes", check=True),
-)
 
 TABLES = {
-    1: TableEntry(
-        "graphs without attributes",
-        "accuracy",
-        (
-            TaskEntry("schizophrenia", "Schizophrenia", 1),
-            TaskEntry("schizophrenia-like", "Schizophrenia-like", 1, extra=True),
-            TaskEntry("er-single", "Erdős–Rényi, 80 → 140", 1),
-            TaskEntry("er-multi", "Erdős–Rényi, 70/80 → 140", 2),
-        ),
-        ("train", "validation", "test"),
-        bold=1,
-    ),
-    2: TableEntry(
-        "attributed block models",
-        "accuracy",
-        (
-            TaskEntry("sbm-20", "SBM, 20 → 40", 1),
-            TaskEntry("sbm-14-20", "SBM, 14/20 → 40", 2),
-            TaskEntry("sbm-20-30", "SBM, 20/30 → 40", 2),
-            TaskEntry("sbm-color", "SBM, colors needed, 20 → 40", 1, extra=True),
-            TaskEntry("sbm-color-400", "SBM, colors needed, 400 training graphs", 1, extra=True),
-        ),
-        ("train", "validation", "test"),
-        bold=1,
-    ),
-    3: TableEntry(
-        "real graphs, small to large",
-        "mcc",
-        tuple(TaskEntry(name, name) for name in ("NCI1", "NCI109", "PROTEINS", "DD")),
-        ("test",),
-        bold=4,
-    ),
+    1: TableEntry(1, "graphs without attributes", "accuracy", ("train", "validation", "test"), bold=1),
+    2: TableEntry(2, "attributed block models", "accuracy", ("train", "validation", "test"), bold=1),
+    3: TableEntry(3, "real graphs, small to large", "mcc", ("test",), bold=4),
 }
-
-# Hyper-parameters that weigh a penalty: of equal configurations the stronger penalty is the simpler model.
-PENALTIES = frozenset({"penalty", "irm", "beta"})
-
-METRIC_NAMES = {"accuracy": "accuracy", "mcc": "Matthews correlation coefficient"}
 
 
 def table_of(task: str) -> int | None:
-    """The number of the table that a task belongs to.
+    """The number of the table that shows a task.
 
     >>> table_of("sbm-color"), table_of("DD"), table_of("mine")
     (2, 3, None)
     """
-    return next((number for number, table in TABLES.items() if any(task == one.name for one in table.tasks)), None)
+    return TASKS[task].table if task in TASKS else None
 
 
 def applies(task: TaskEntry, method: str) -> bool:
-    """Whether a method can be run on a task at all: IRM, for one, needs training graphs of several sizes.
+    """Whether a method can be run on a task: IRM, for one, needs training graphs of several environments.
 
-    >>> applies(TaskEntry("one", "One", sizes=1), "gin-irm"), applies(TaskEntry("one", "One", sizes=1), "mine")
-    (False, True)
+    >>> single = TaskEntry("one", "One", single_environment=True)
+    >>> applies(single, "gin-irm"), applies(single, "gin-sum"), applies(single, "mine")
+    (False, True, True)
     """
-    return task.sizes != 1 or all(not entry.environments for entry in METHODS if entry.name == method)
+    if not task.single_environment or method not in METHODS:
+        return True
+    return not METHODS[method].compares(METHODS[method].default("paper"))
