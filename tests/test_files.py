@@ -1,4 +1,4 @@
-"""Files written aside: whole or not there, through links, and straight into what is no file."""
+"""Atomic writes: complete or not at all, through links, and directly into pipes and devices."""
 
 from __future__ import annotations
 
@@ -11,27 +11,27 @@ from pathlib import Path
 import pytest
 
 import anysize as az
-from anysize._files import aside, unwritable
+from anysize._files import atomic_write, write_problem
 
 
 def put(path: Path, text: str) -> None:
-    with aside(path) as part:
+    with atomic_write(path) as part:
         part.write_text(text)
 
 
 def stop_half_way(path: Path) -> None:
-    with aside(path) as part:
+    with atomic_write(path) as part:
         part.write_text("half")
         raise KeyboardInterrupt
 
 
-def test_a_file_takes_its_place_when_it_is_whole(tmp_path: Path) -> None:
+def test_a_file_is_replaced_when_it_is_complete(tmp_path: Path) -> None:
     target = tmp_path / "table.csv"
     put(target, "old")
     with pytest.raises(KeyboardInterrupt):
         stop_half_way(target)
     assert target.read_text() == "old"
-    with aside(target) as part:
+    with atomic_write(target) as part:
         part.write_text("new")
         assert target.read_text() == "old"
     assert target.read_text() == "new"
@@ -51,14 +51,14 @@ def test_a_link_stays_and_the_file_it_points_to_is_written(tmp_path: Path) -> No
     assert list(real.parent.iterdir()) == [real]
 
 
-def test_a_link_to_nowhere_names_the_folder_that_is_missing(tmp_path: Path) -> None:
+def test_a_dangling_link_names_the_missing_folder(tmp_path: Path) -> None:
     link = tmp_path / "link.csv"
     link.symlink_to(tmp_path / "gone" / "real.csv")
     with pytest.raises(FileNotFoundError, match=rf"link.csv would be in the folder {tmp_path}/gone, which does not"):
         put(link, "x")
     link.unlink()
     link.symlink_to(link)
-    assert "cannot be written to" in str(unwritable(link))
+    assert "cannot be written to" in str(write_problem(link))
 
 
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
@@ -88,12 +88,12 @@ def test_a_table_of_counts_goes_through_a_pipe(tmp_path: Path) -> None:
     assert az.Counts.load(tmp_path / "copy.npz").matrix.toarray().tolist() == [[1, 0]]
 
 
-def test_what_is_no_file_is_never_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    device = tmp_path / "device"  # plays a device: something is there, and it is no file
+def test_devices_are_never_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    device = tmp_path / "device"  # stands for a device: it exists and is not a regular file
     device.write_text("")
     monkeypatch.setattr("os.path.isfile", lambda path: Path(path) != device)
     monkeypatch.setattr("os.replace", lambda *_: pytest.fail("replaced"))
-    with aside(device) as part:
+    with atomic_write(device) as part:
         assert part == device
 
 
@@ -110,7 +110,7 @@ def test_an_unnamed_pipe_behind_a_name_is_written_to(tmp_path: Path) -> None:
         os.close(writing)
 
 
-def test_refusals_say_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_errors_say_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = tmp_path / "file"
     put(file, "kept")
     for path, kind, reason in (
@@ -122,8 +122,8 @@ def test_refusals_say_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
         with pytest.raises(kind) as raised:
             put(path, "x")
         assert str(raised.value).startswith(f"{path} {reason}")
-    assert unwritable(file) is None
-    assert unwritable(tmp_path / "new") is None
+    assert write_problem(file) is None
+    assert write_problem(tmp_path / "new") is None
     for closed, path in ((file, file), (tmp_path, tmp_path / "new"), (tmp_path, file)):
         monkeypatch.setattr("anysize._files._may_write", lambda path, closed=closed: Path(path) != closed)
         with pytest.raises(PermissionError, match="write-protected"):
@@ -132,7 +132,7 @@ def test_refusals_say_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> No
     assert list(tmp_path.iterdir()) == [file]
 
 
-def test_the_rights_of_a_file_stay_as_they_were(tmp_path: Path) -> None:
+def test_permissions_are_kept(tmp_path: Path) -> None:
     secret = tmp_path / "secret.csv"
     put(secret, "old")
     secret.chmod(0o600)
@@ -141,7 +141,7 @@ def test_the_rights_of_a_file_stay_as_they_were(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("code", "written"), [(errno.EIO, False), (errno.EINVAL, True)])
-def test_a_disk_that_fails_is_told_and_one_that_cannot_flush_is_not(
+def test_failing_disks_raise_and_missing_fsync_does_not(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, code: int, written: bool
 ) -> None:
     def fail(_: int) -> None:

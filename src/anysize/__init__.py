@@ -1,7 +1,7 @@
 """anysize: train on small graphs, predict on graphs of any size.
 
-The public names, by hand. Nothing is imported before it is used: `import anysize` costs nothing, counting
-imports numba on its first call, and torch is only imported by what learns.
+Public names are imported when they are first used: `import anysize` loads nothing else, numba is imported by the first
+count, torch by what trains models.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
-"""The command ``anysize``, which ``python -m anysize`` is, too."""
+"""Entry point of ``anysize`` and ``python -m anysize``."""
 
 import sys
 
 
 def main() -> None:
-    """Run the command line; stopped while its packages are still being loaded, it ends without a traceback."""
+    """Run the command line; Ctrl-C during imports ends it without a traceback."""
     try:
         from anysize.cli.app import main as run
     except KeyboardInterrupt:

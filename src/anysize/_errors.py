@@ -1,4 +1,4 @@
-"""The errors and warnings of the package: each message says what was expected, what came, what to do."""
+"""Errors and warnings. Every message says what was expected, what was found and what to do."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from typing import Any
 
 
 class GraphError(ValueError):
-    """Input that is not a graph, a graph set or a file of graphs."""
+    """The input is not a valid graph, set of graphs or file of graphs."""
 
 
 class GraphWarning(UserWarning):
-    """Something was dropped or reinterpreted while graphs were read, or predictions are not to be trusted."""
+    """Part of the input was dropped while reading graphs, or predictions are unreliable."""
 
 
 class CountWarning(UserWarning):
-    """Something a user should know before trusting, or waiting for, a count."""
+    """Counting takes long, or its result is unreliable."""
 
 
 class RecordWarning(UserWarning):
-    """A stored record that is damaged, foreign or does not fit the others."""
+    """A stored record is damaged, was not written by this package or does not fit the others."""
 
 
 class PartialResultError(RuntimeError):
-    """Some of many pieces of work failed: ``failed`` says which and why, ``finished`` holds what the others gave."""
+    """Some items of a parallel job failed: ``failed`` lists them with reasons, ``finished`` holds the other results."""
 
     def __init__(self, message: str, failed: tuple[Any, ...] = (), finished: Any = None) -> None:
         super().__init__(message)
@@ -33,7 +33,7 @@ class PartialResultError(RuntimeError):
 
 
 def warn_user(message: str, category: type[Warning]) -> None:
-    """Warn at the innermost line outside this package: the user's own call, however deep the reader."""
+    """Warn, with the user's call (the innermost line outside this package) as the place of the warning."""
     package = __name__.partition(".")[0]
     frame: FrameType | None = sys._getframe()
     level = 1

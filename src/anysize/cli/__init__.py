@@ -1,1 +1,1 @@
-"""The command line: parsing and printing only."""
+"""The command line: parse arguments, call the library, print results."""

@@ -1,4 +1,4 @@
-"""The command line: parsing only. Each command is a function in the file of its group; this tuple names them all."""
+"""The command line. Every command is a function in a module of this package; ``COMMANDS`` lists them."""
 
 from __future__ import annotations
 
@@ -60,5 +60,5 @@ for _command, _example in COMMANDS:
 
 
 def main() -> None:
-    """The entry point: usage errors exit with 2, everything else that fails with 1."""
+    """Run the command line. Exit codes: 2 for wrong usage, 1 for other errors, 130 for Ctrl-C."""
     app()

@@ -17,10 +17,10 @@ from anysize.cli.shared import (
     check_out,
     console,
     errors,
+    handle_errors,
     late_progress,
+    open_output,
     parse_sizes,
-    plain_errors,
-    text_file,
 )
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def count(
     json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
     """Count the connected induced patterns of the graphs in a file."""
-    with plain_errors():
+    with handle_errors():
         from anysize import count, read_graphs
 
         form = _form(format, json, out)
@@ -84,7 +84,7 @@ def patterns(
     json: Annotated[bool, typer.Option("--json", help="One JSON list, for programs.")] = False,
 ) -> None:
     """List the connected patterns on k vertices."""
-    with plain_errors():
+    with handle_errors():
         import json as writer
 
         from anysize.patterns.pattern import connected_patterns
@@ -106,7 +106,7 @@ def patterns(
 
 def demo() -> None:
     """Count the patterns of a few built-in graphs: a first look."""
-    with plain_errors():
+    with handle_errors():
         from anysize.cli.demo import show
 
         show(console)
@@ -148,7 +148,7 @@ def _write(counts: Counts, over: Over, form: Format, out: Path | None, top: int,
         assert out is not None
         counts.save(out)
     else:
-        with text_file(out) as file:
+        with open_output(out) as file:
             if form is Format.csv:
                 count_output.write_csv(counts, over, file)
             elif form is Format.json:

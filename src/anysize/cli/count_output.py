@@ -11,7 +11,7 @@ import numpy as np
 from rich import box
 from rich.table import Table
 
-from anysize._files import aside
+from anysize._files import atomic_write
 from anysize.counting.counts import Counts, Over
 
 FORMATS = ("text", "csv", "json", "parquet")
@@ -119,5 +119,5 @@ def write_parquet(counts: Counts, over: Over, path: str) -> None:
         pa.array(counts.densities(over).data),
         *([] if counts.sampling is None else [pa.array(counts.sampling.errors.data)]),
     )
-    with aside(path) as part:
+    with atomic_write(path) as part:
         pq.write_table(pa.table(dict(zip(header(counts), columns, strict=True))), part)

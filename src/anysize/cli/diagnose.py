@@ -12,10 +12,10 @@ from anysize.cli.shared import (
     check_out,
     console,
     errors,
+    handle_errors,
     late_progress,
-    plain_errors,
+    open_output,
     read_labels,
-    text_file,
 )
 
 
@@ -35,7 +35,7 @@ def diagnose(
     json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
 ) -> None:
     """Test how new graphs differ from training graphs (sizes, colors, densities), and suggest a method."""
-    with plain_errors():
+    with handle_errors():
         from anysize import read_graphs
         from anysize.shift.diagnosis import diagnose
 
@@ -46,7 +46,7 @@ def diagnose(
         with late_progress("diagnosing") as report:
             found = diagnose(ours, theirs, k, colors=colors, level=level, seed=seed, progress=report)
         if html is not None:
-            with text_file(html) as file:
+            with open_output(html) as file:
                 file.write(found.to_html())
             errors.print(f"Wrote {html}.", highlight=False, markup=False)
         if json:

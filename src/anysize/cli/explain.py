@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anysize._files import aside
-from anysize.cli.shared import check_out, console, errors, note, plain_errors, read_input
+from anysize._files import atomic_write
+from anysize.cli.shared import check_out, console, errors, handle_errors, note, read_input
 
 if TYPE_CHECKING:
     from anysize.estimators.classifier import GraphClassifier
@@ -40,7 +40,7 @@ def explain(
     out: Annotated[Path | None, typer.Option(help="Draw the explanation of one graph: .png, .svg or .pdf.")] = None,
 ) -> None:
     """Say which patterns speak for the class that a model gives to a graph, and how strongly."""
-    with plain_errors():
+    with handle_errors():
         from anysize import load_model
 
         check_out(out)
@@ -128,7 +128,7 @@ def _hint(sizes: Any) -> str:
 
 
 def _draw(told: Explanation, top: int, out: Path) -> None:
-    with aside(out) as part:
+    with atomic_write(out) as part:
         told.figure(top).savefig(part, format=out.suffix.lower().removeprefix("."), dpi=150)
     errors.print(f"Wrote {out}.", highlight=False, markup=False)
 

@@ -17,12 +17,12 @@ from anysize.cli.shared import (
     check_out,
     console,
     errors,
+    handle_errors,
     note,
+    open_output,
     parse_sizes,
-    plain_errors,
     read_input,
     read_labels,
-    text_file,
 )
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def fit(
     json: Annotated[bool, typer.Option("--json", help="One line of JSON, for programs.")] = False,
 ) -> None:
     """Train a classifier on labeled graphs and write it to a file."""
-    with plain_errors():
+    with handle_errors():
         from anysize import GraphClassifier
         from anysize._progress import progress_bars
         from anysize.experiments.configurations import parse_setting
@@ -111,7 +111,7 @@ def predict(
     json: Annotated[bool, typer.Option("--json", help="One JSON object instead of CSV.")] = False,
 ) -> None:
     """Classify graphs: a line of CSV for each, with its class and the probability of every class."""
-    with plain_errors():
+    with handle_errors():
         from anysize import load_model
 
         check_out(out)
@@ -121,7 +121,7 @@ def predict(
         chosen = classifier.classes_[chances.argmax(axis=1)].tolist()
         classes = classifier.classes_.tolist()
         names = [str(row) for row in range(len(graphs))] if graphs.names is None else list(graphs.names)
-        with text_file(out) as file:
+        with open_output(out) as file:
             if json:
                 rows = [
                     {"graph": name, "class": label, "probabilities": dict(zip(map(str, classes), row, strict=True))}
@@ -143,7 +143,7 @@ def methods(
     json: Annotated[bool, typer.Option("--json", help="One line of JSON, for programs.")] = False,
 ) -> None:
     """List the methods and what each of them starts from."""
-    with plain_errors():
+    with handle_errors():
         from rich import box
         from rich.table import Table
 

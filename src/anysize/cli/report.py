@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from anysize.cli.shared import check_out, console, note, plain_errors, split_names, text_file
+from anysize.cli.shared import check_out, console, handle_errors, note, open_output, split_names
 from anysize.cli.table import FOLDER, check_tasks
 
 PAGE = Path("report.html")
@@ -24,7 +24,7 @@ def report(
     json: Annotated[bool, typer.Option("--json", help="One line of JSON about the page, for programs.")] = False,
 ) -> None:
     """Write one self-contained HTML page from stored records: tables, figures, what was run when."""
-    with plain_errors():
+    with handle_errors():
         from anysize._progress import progress_bars
         from anysize.experiments.record_store import RecordStore
         from anysize.experiments.tables.build import paper_grid_size
@@ -51,7 +51,7 @@ def report(
         grids = paper_grid_size if found else None
         with progress_bars(after=LATE, keep=False) as tell:
             page = make_report(store, names, data_dir=data_dir, grid_size=grids, fits=fits, report=tell)
-        with text_file(out) as file:
+        with open_output(out) as file:
             file.write(page)
         size = len(page.encode())
         if json:

@@ -1,11 +1,10 @@
-"""What commands share: consoles, one-sentence errors, late progress, files written aside, options that are lists."""
+"""Helpers of all commands: consoles, error messages, progress bars, output files, options that hold lists."""
 
 from __future__ import annotations
 
 import os
 import re
 import sys
-import time
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
@@ -16,19 +15,32 @@ import typer
 from rich.console import Console
 
 from anysize._errors import PartialResultError
-from anysize._files import aside, unwritable
+from anysize._files import atomic_write, write_problem
+from anysize._progress import progress_bars
 
 if TYPE_CHECKING:
     from anysize.graphs.graphset import GraphSet
 
 MAX_SEED = 2**32 - 1  # the largest that numpy, scikit-learn and torch all take
-_ALLOCATION = re.compile(  # as torch and numpy put it
+PROGRESS_DELAY_S = 2.0
+EXTRAS = {  # package -> extra of anysize that installs it
+    "torch": "learn",
+    "torch_geometric": "learn",
+    "sklearn": "learn",
+    "safetensors": "learn",
+    "pandas": "table",
+    "pyarrow": "table",
+    "matplotlib": "plot",
+    "ray": "cluster",
+    "rdkit": "chem",
+}
+_OUT_OF_MEMORY = re.compile(  # messages of torch and numpy
     r"(can't|unable to) allocate|not enough memory|out of memory|size calculation overflowed", re.IGNORECASE
 )
 
 
 class _Console(Console):
-    """A console that tells the command when no one reads its output any more."""
+    """A console that raises BrokenPipeError if its output is a closed pipe."""
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
@@ -39,18 +51,18 @@ errors = _Console(stderr=True)
 
 
 @contextmanager
-def text_file(out: Path | None) -> Iterator[IO[str]]:
-    """Where a command writes text: a file that appears when all has been written, or standard output."""
+def open_output(out: Path | None) -> Iterator[IO[str]]:
+    """Open the file of ``--out`` for text, written atomically, or standard output if it is None."""
     if out is None:
         yield sys.stdout
         return
-    with aside(out) as part, open(part, "w", encoding="utf-8") as file:
+    with atomic_write(out) as part, open(part, "w", encoding="utf-8") as file:
         yield file
 
 
 @contextmanager
-def plain_errors() -> Iterator[None]:
-    """Bad input ends in one sentence on standard error and exit code 1; warnings are one line each."""
+def handle_errors() -> Iterator[None]:
+    """Print errors as one sentence on standard error with exit code 1, and our warnings as one line each."""
 
     def show(message: Any, category: type[Warning], filename: str, *_: Any, **__: Any) -> None:
         if _is_ours(category, filename):
@@ -61,15 +73,15 @@ def plain_errors() -> Iterator[None]:
         warnings.showwarning = show
         try:
             yield
-            sys.stdout.flush()  # a pipe that is closed is noticed here, not when Python ends
+            sys.stdout.flush()  # notice a closed pipe here, not when Python ends
         except BrokenPipeError:
-            _hang_up()
+            _discard_output()
             raise typer.Exit(0) from None
         except (ValueError, OverflowError, OSError, ImportError, MemoryError, RuntimeError) as error:
-            sentence = _sentence(error)
-            if sentence is None:
+            message = _message(error)
+            if message is None:
                 raise
-            errors.print(f"Error: {sentence}", style="red", highlight=False, markup=False, soft_wrap=True)
+            errors.print(f"Error: {message}", style="red", highlight=False, markup=False, soft_wrap=True)
             raise typer.Exit(1) from None
         except KeyboardInterrupt:
             errors.print("Stopped.", style="yellow")
@@ -77,21 +89,25 @@ def plain_errors() -> Iterator[None]:
 
 
 def _is_ours(category: type[Warning], filename: str) -> bool:
-    """Whether a warning is meant for the user of a command: other libraries warn those who write programs."""
+    """Whether a warning is for the user of a command; those of other libraries are for programmers."""
     if category.__module__.partition(".")[0] == "anysize":
         return True
     return issubclass(category, UserWarning) and Path(filename).is_relative_to(Path(__file__).parents[1])
 
 
-def _sentence(error: Exception) -> str | None:
-    """What went wrong, for someone who does not read Python; None for a mistake of the program itself."""
+def _message(error: Exception) -> str | None:
+    """The error as one sentence for the user; None for a bug in the program."""
     text = str(error)
+    if isinstance(error, ModuleNotFoundError):
+        package = (error.name or "").partition(".")[0]
+        if package in EXTRAS:
+            return f"this command needs {package}: pip install 'anysize[{EXTRAS[package]}]'."
     if isinstance(error, MemoryError) and not text:
         return "there is not enough memory for this."
-    if isinstance(error, (MemoryError, RuntimeError)) and _ALLOCATION.search(text):
-        asked = re.search(r"allocate (\d[\d.]* ?[a-zA-Z]+)", text)
-        tried = "" if asked is None else f" ({asked[1]} at once)"
-        return f"there is not enough memory for this{tried}; take smaller settings, or fewer graphs at a time."
+    if isinstance(error, (MemoryError, RuntimeError)) and _OUT_OF_MEMORY.search(text):
+        requested = re.search(r"allocate (\d[\d.]* ?[a-zA-Z]+)", text)
+        amount = "" if requested is None else f" ({requested[1]} at once)"
+        return f"there is not enough memory for this{amount}; use smaller settings, or fewer graphs at a time."
     if isinstance(error, RuntimeError) and not isinstance(error, PartialResultError):
         return None
     if isinstance(error, OSError) and error.strerror:
@@ -99,8 +115,8 @@ def _sentence(error: Exception) -> str | None:
     return text or type(error).__name__
 
 
-def _hang_up() -> None:
-    """Point the streams that no one reads to nowhere, so that Python can flush them when it ends."""
+def _discard_output() -> None:
+    """Redirect closed pipes to the null device, so that Python can flush them when it ends."""
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()
@@ -110,46 +126,31 @@ def _hang_up() -> None:
 
 
 @contextmanager
-def late_progress(what: str, after: float = 2.0) -> Iterator[Callable[[float], None]]:
-    """A progress bar on standard error that appears only when the work takes longer than two seconds."""
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (TextColumn(what), BarColumn(), TextColumn("{task.percentage:>3.0f} %"), TimeElapsedColumn(),
-               TextColumn("left"), TimeRemainingColumn())  # fmt: skip
-    bar = Progress(*columns, console=errors, transient=True)
-    task = bar.add_task(what, total=1.0)
-    began = time.monotonic()
-
-    def report(done: float) -> None:
-        if not bar.live.is_started and time.monotonic() - began > after and done < 1:
-            bar.start()
-        bar.update(task, completed=done)
-
-    try:
-        yield report
-    finally:
-        if bar.live.is_started:
-            bar.stop()
+def late_progress(title: str) -> Iterator[Callable[[float], None]]:
+    """A progress bar on standard error, shown only if the work takes longer than two seconds."""
+    with progress_bars(after=PROGRESS_DELAY_S, keep=False) as report:
+        yield lambda done: report(title, done)
 
 
 def check_out(out: Path | None, option: str = "--out") -> None:
-    """Refuse, before any work, a file that could not be written after it."""
-    problem = None if out is None else unwritable(out)
+    """Raise an error before the work begins if the output file cannot be written."""
+    problem = None if out is None else write_problem(out)
     if problem is not None:
         raise ValueError(f"{option} {problem}.")
 
 
 def note(sentence: str) -> None:
+    """Print a remark on standard error."""
     errors.print(f"Note: {sentence}", style="yellow", highlight=False, markup=False, soft_wrap=True)
 
 
 def split_names(text: str | None) -> list[str] | None:
-    """Names between commas."""
+    """Split names at commas."""
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]
 
 
 def parse_sizes(text: str) -> list[int]:
-    """5, 3,4 or 1-4 as a list."""
+    """Parse 5, 3,4 or 1-4 to a list."""
     sizes: list[int] = []
     try:
         for part in text.split(","):
@@ -158,12 +159,12 @@ def parse_sizes(text: str) -> list[int]:
     except ValueError:
         sizes = []
     if not sizes:
-        raise ValueError(f"--k takes a pattern size from 1 to 7, or several such as 3,4 or 1-4; got {text!r}.")
+        raise ValueError(f"--k takes a pattern size from 1 to 7, or several, such as 3,4 or 1-4; got {text!r}.")
     return sizes
 
 
 def read_input(file: Path, colors: bool) -> GraphSet:
-    """The graphs of a file, with their colors or without."""
+    """Read the graphs of a file, with or without their colors."""
     from anysize import read_graphs
 
     graphs = read_graphs(file)
@@ -171,11 +172,11 @@ def read_input(file: Path, colors: bool) -> GraphSet:
 
 
 def read_labels(file: Path, graphs: GraphSet) -> list[Any]:
-    """One class per line, or 'graph name,class' in any order; whole numbers become numbers."""
+    """Read one class per line, or lines 'graph name,class' in any order; integers become numbers."""
     try:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise ValueError(f"--labels takes a text file in UTF-8 with one class per line; {file} is none.") from None
+        raise ValueError(f"--labels takes a UTF-8 text file with one class per line; {file} is not UTF-8.") from None
     except OSError as error:
         raise ValueError(f"--labels {file} cannot be read: {error.strerror}.") from None
     lines = [line.strip() for line in text.splitlines() if line.strip()]
@@ -184,10 +185,10 @@ def read_labels(file: Path, graphs: GraphSet) -> list[Any]:
         pairs = {name.strip(): label.strip() for name, label in split}
         missing = [name for name in graphs.names if name not in pairs]
         if missing:
-            raise ValueError(f"{file} has no line for graph {missing[0]!r}; every graph needs one, 'name,class'.")
+            raise ValueError(f"{file} has no line for graph {missing[0]!r}; expected 'name,class' for every graph.")
         lines = [pairs[name] for name in graphs.names]
     if len(lines) != len(graphs):
-        raise ValueError(f"{file} has {len(lines)} classes and there are {len(graphs)} graphs; one line for each.")
+        raise ValueError(f"{file} has {len(lines)} classes for {len(graphs)} graphs; expected one line per graph.")
     try:
         return [int(line) for line in lines]
     except ValueError:

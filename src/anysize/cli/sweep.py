@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anysize.cli.shared import console, plain_errors, read_labels
+from anysize.cli.shared import console, handle_errors, read_labels
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -54,7 +54,7 @@ def run(
     json: Annotated[bool, typer.Option("--json", help="One line of JSON, for programs.")] = False,
 ) -> None:
     """Train a method on a task with some seeds and show its scores beside the published ones: one cell of a table."""
-    with plain_errors():
+    with handle_errors():
         from anysize._progress import progress_bars
         from anysize.experiments.configurations import parse_setting
         from anysize.experiments.run import run as run_cell
@@ -117,7 +117,7 @@ def sweep(
     Each run becomes a record, written as soon as the runs trained with it are done. Stop it at any time, kill it: the
     same command goes on.
     """
-    with plain_errors():
+    with handle_errors():
         from anysize.experiments.command import names, sentences
         from anysize.experiments.configurations import parse_setting
         from anysize.experiments.plan import make_plan

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from anysize.cli.shared import check_out, console, errors, note, plain_errors, split_names, text_file
+from anysize.cli.shared import check_out, console, errors, handle_errors, note, open_output, split_names
 
 FOLDER = Path("results/records")
 
@@ -36,7 +36,7 @@ def table(
     json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
     """Show a table of the paper from stored records, beside the published numbers."""
-    with plain_errors():
+    with handle_errors():
         from anysize.experiments.record_store import RecordStore
         from anysize.experiments.tables.build import build_table, paper_grid_size
         from anysize.experiments.tables.formats import text
@@ -60,7 +60,7 @@ def table(
             for part in text.renderables(built, console.width):
                 console.print(part, highlight=False)
             return
-        with text_file(out) as file:
+        with open_output(out) as file:
             file.write(render(built, form.value))
         if out is not None:
             errors.print(f"Wrote {out}.", highlight=False, markup=False)

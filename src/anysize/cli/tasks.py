@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anysize.cli.shared import MAX_SEED, console, plain_errors
+from anysize.cli.shared import MAX_SEED, console, handle_errors
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -29,7 +29,7 @@ def tasks(
     json: Annotated[bool, typer.Option("--json", help="One line of JSON, for programs.")] = False,
 ) -> None:
     """List the tasks, or show what one of them consists of: sizes, classes and environments of its graphs."""
-    with plain_errors():
+    with handle_errors():
         from anysize.tasks.catalog import TASKS, find_task, register_from_environment
         from anysize.tasks.describe import describe, shift
         from anysize.tasks.task import parse_data

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
-from anysize.cli.shared import MAX_SEED, console, late_progress, plain_errors
+from anysize.cli.shared import MAX_SEED, console, handle_errors, late_progress
 
 if TYPE_CHECKING:
     from anysize.theory.summary import BoundRow, TheorySummary
@@ -25,7 +25,7 @@ def theory(
     json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
 ) -> None:
     """Say what Theorem 1 promises at these sizes, beside the gaps that are measured there."""
-    with plain_errors():
+    with handle_errors():
         from anysize.theory.summary import summarize
 
         with late_progress("measuring") as report:

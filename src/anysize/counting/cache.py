@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from anysize._errors import CountWarning, warn_user
-from anysize._files import aside, make_folder
+from anysize._files import atomic_write, make_folder
 from anysize.counting.counts import Counts
 from anysize.counting.counts_file import to_arrays, write
 from anysize.graphs.graphset import GraphSet
@@ -93,7 +93,7 @@ class CountCache:
         archive = BytesIO()
         write(to_arrays(replace(counts, y=None, names=None)), archive)
         body = _with_comment_length(archive.getvalue(), len(_seal(key, b"")))
-        with aside(path) as part:
+        with atomic_write(path) as part:
             part.write_bytes(body + _seal(key, body))
 
     def get_or_count(self, graphs: GraphSet, arguments: Mapping[str, Any], compute: Callable[[], Counts]) -> Counts:

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from anysize._files import aside
+from anysize._files import atomic_write
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
 from anysize.counting.sampling.intervals import Sampling
@@ -33,7 +33,7 @@ Arrays = dict[str, NDArray[Any]]
 def save(counts: Counts, path: str | os.PathLike[str]) -> None:
     """Write a table; the file appears when all of it has been written."""
     arrays = to_arrays(counts)
-    with aside(path) as part, open(part, "wb") as file:
+    with atomic_write(path) as part, open(part, "wb") as file:
         write(arrays, file)
 
 

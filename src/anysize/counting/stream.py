@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from anysize._files import aside, make_folder
+from anysize._files import atomic_write, make_folder
 from anysize.counting.arrow import ArrowTables, pyarrow, to_arrow
 from anysize.counting.cache import canonical_json, content_digest
 from anysize.counting.counts import Counts
@@ -172,7 +172,7 @@ class _Writer:
         """Write the files of the next batch, then say that it is done."""
         file = f"{self.position:06d}.parquet"
         for kind, table in to_arrow(counts, self.n_graphs)._asdict().items():
-            with aside(self.folder / kind / file) as part:
+            with atomic_write(self.folder / kind / file) as part:
                 pyarrow().parquet.write_table(table, part, dictionary_pagesize_limit=DICTIONARY)
         if self.position == len(self.about.batches):
             batch = Batch(file, _batch_hash(graphs), len(graphs), counts.columns.colors is not None)
@@ -210,7 +210,7 @@ class _Writer:
     def _save(self) -> None:
         head = {"format": FORMAT, "arguments": self.about.arguments, "finished": self.about.finished}
         text = json.dumps(head)[:-1] + ', "batches": [\n' + ",\n".join(self._lines) + "\n]}\n"
-        with aside(self.folder / ABOUT) as part:
+        with atomic_write(self.folder / ABOUT) as part:
             part.write_text(text, encoding="utf-8")
 
 

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from anysize import __version__
-from anysize._files import aside
+from anysize._files import atomic_write
 from anysize.estimators.classifier import GraphClassifier
 from anysize.estimators.configuration import device_of, sizes
 from anysize.estimators.ensemble import Ensemble
@@ -68,7 +68,7 @@ def save_model(model: GraphClassifier, path: str | os.PathLike[str]) -> None:
         "known": known,
     }
     text = json.dumps(told, ensure_ascii=False, indent=1, default=_plain)
-    with aside(path) as part_path, zipfile.ZipFile(part_path, "w", zipfile.ZIP_DEFLATED) as archive:
+    with atomic_write(path) as part_path, zipfile.ZipFile(part_path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in ((ABOUT, text.encode()), (TENSORS, tensors.save(arrays))):
             entry = zipfile.ZipInfo(name, _WHEN)
             entry.compress_type = zipfile.ZIP_DEFLATED

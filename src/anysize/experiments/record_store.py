@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from anysize._errors import RecordWarning, warn_user
-from anysize._files import aside, make_folder
+from anysize._files import atomic_write, make_folder
 from anysize._json import compact_json
 from anysize.counting.cache import DAY
 from anysize.experiments.records import Record, from_line, key_of_line, may_be_of, to_line
@@ -118,7 +118,7 @@ class RecordStore:
         """Write lines under the name that their keys give."""
         path = self.folder / f"{sha256(' '.join(sorted(lines)).encode()).hexdigest()[:32]}{ending}"
         content = b"".join(lines[key] for key in sorted(lines))
-        with aside(path) as part:
+        with atomic_write(path) as part:
             part.write_bytes(gzip.compress(content, 6, mtime=0) if ending.endswith(".gz") else content)
         return path
 
