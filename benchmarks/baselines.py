@@ -19,12 +19,12 @@ import numpy as np
 import torch
 
 from anysize.nn.gamma import GraphModel
-from anysize.nn.gnn import drawn_identities
 from anysize.nn.layers import initialize
+from anysize.nn.rows.graph_batch import draw_identities
 from anysize.nn.rows.structure import Structure
 from anysize.training.fit_gnn import GNNProblem, fit_gnn
-from anysize.training.invariance import WARM_UP
 from anysize.training.loop import keep_large_blocks
+from anysize.training.objectives import WARM_UP_EPOCHS
 from anysize.training.settings import Settings
 from benchmarks.plain_gamma import HAS_PYG
 from benchmarks.plain_gnn import Graphs, batches, loss_of, train_plain, with_parameters_of
@@ -48,7 +48,7 @@ def check(row: Row, data: Data) -> None:
     """
     model, problem, some = _lively(row, data), _problem(row, data, data.members(row, 2)), data.workload.batch_size
     chosen = None if some is None else torch.arange(len(data.train), device=data.device)[-some:]
-    step, late = (torch.tensor(number, device=data.device) for number in (1, WARM_UP))
+    step, late = (torch.tensor(number, device=data.device) for number in (1, WARM_UP_EPOCHS))
 
     def exactly(structure: Structure) -> torch.Tensor:
         found: torch.Tensor = model(doubled(structure))
@@ -66,7 +66,7 @@ def check(row: Row, data: Data) -> None:
     if row.pooled:
         assert problem.batch is not None
         rows = problem.batch.rows(chosen)
-        identities = of_vertices(rows, drawn_identities(rows, int(RECIPE.permutations), step))
+        identities = of_vertices(rows, draw_identities(rows, int(RECIPE.permutations), step))
     own = data.plain_train if some is None else data.plain_train[-some:]
     graphs, validation = Graphs.of(own, data.device).doubled(), data.plain_validation.doubled()
     what = f"{data.workload.name}, {row.name}"
@@ -86,7 +86,7 @@ def _lively(row: Row, data: Data) -> GraphModel:
         for parameter in model.parameters():
             parameter += 0.2 * (torch.rand(parameter.shape, generator=noise) - 0.5)
     representation: Any = model.representation
-    representation.encoder.learn_degrees(float(np.log(data.train.degrees + 1).mean()))
+    representation.encoder.set_mean_log_degree(float(np.log(data.train.degrees + 1).mean()))
     return model.double().to(data.device).train()
 
 

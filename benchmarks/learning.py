@@ -27,7 +27,7 @@ from anysize.nn.rows.pattern_batch import PatternBatch
 from anysize.nn.rows.recolored_pairs import RecoloredPairs
 from anysize.training.fit_gamma import GammaProblem, GammaShape, fit_gamma
 from anysize.training.settings import Recipe, Settings
-from anysize.training.vocabulary import Kind, Vocabulary
+from anysize.training.vocabulary import GammaKind, Vocabulary
 from benchmarks.plain_gamma import HAS_PYG, PlainGamma, Vertices, train_plain, with_parameters_of
 from benchmarks.stacks import Clock, Progress, best_rates, machine, same, stack_rate, written
 
@@ -41,7 +41,7 @@ class Row:
     """One kind of model."""
 
     name: str
-    kind: Kind
+    kind: GammaKind
     layers: int
 
     @property
@@ -159,10 +159,10 @@ def check(row: Row, data: Data, hidden: int, device: str) -> None:
     step = torch.tensor(1, device=device)
     with torch.no_grad():
         found = problem.losses(model.train(), None, step, step).total
-    own = RecoloredPairs.of(batch, data.densities, 1, permutations, universal=False).to(device).draw(step)
-    marks = own.structure.levels[0].own
-    assert marks is not None
-    colors = marks.view(2, twins.copies, -1)
+    own = RecoloredPairs.of(batch, data.densities, 1, permutations, tabulate=False).to(device).draw(step)
+    codes = own.structure.levels[0].self_index
+    assert codes is not None
+    colors = codes.view(2, twins.copies, -1)
     identities = None
     if row.pooled:
         colors, identities = colors // K, (colors % K)[0]

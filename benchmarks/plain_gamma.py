@@ -132,7 +132,7 @@ class PlainGamma(nn.Module):
         return entropy + penalty * torch.linalg.vector_norm(read[0] - read[1], dim=-1).mean()
 
 
-def drawn_identities(vertices: Vertices, permutations: int) -> Tensor:
+def draw_identities(vertices: Vertices, permutations: int) -> Tensor:
     """Another permutation for every pattern: (permutations, vertices)."""
     amount = vertices.densities.shape[1]
     orders = torch.rand(permutations, amount, vertices.k, device=vertices.item.device).argsort(-1)
@@ -149,7 +149,7 @@ def train_plain(
     for _ in range(epochs):
         model.train()
         twins = torch.randint(0, train.inputs, train.colors.shape, device=train.colors.device)
-        identities = drawn_identities(train, permutations) if model.pooled else None
+        identities = draw_identities(train, permutations) if model.pooled else None
         optimizer.zero_grad()
         model.loss(train, twins, identities, penalty).backward()
         optimizer.step()

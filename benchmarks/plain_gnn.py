@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from anysize import GraphSet
 from anysize.nn.gamma import GraphModel
-from anysize.nn.gnn import IDENTITIES
+from anysize.nn.rows.graph_batch import IDENTITIES
 from benchmarks.plain_gamma import HAS_PYG, gin_layer
 
 if HAS_PYG:
@@ -67,7 +67,7 @@ class Graphs:
             self._copied[times] = edges.reshape(2, -1), graphs.reshape(-1)
         return self._copied[times]
 
-    def drawn_identities(self, permutations: int) -> Tensor:
+    def draw_identities(self, permutations: int) -> Tensor:
         """Positions modulo 10 in a random order of every graph: (permutations, vertices)."""
         graph = self.batch.batch
         drawn = torch.rand(permutations, len(graph), device=graph.device, dtype=torch.float64)
@@ -159,7 +159,7 @@ def train_plain(
     for _ in range(epochs):
         model.train()
         for graphs in epoch_of():
-            identities = None if model.lift is None else graphs.drawn_identities(permutations)
+            identities = None if model.lift is None else graphs.draw_identities(permutations)
             optimizer.zero_grad()
             loss_of(model(graphs, identities), graphs.batch, irm).backward()
             optimizer.step()

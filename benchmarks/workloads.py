@@ -12,11 +12,10 @@ import torch
 from numpy.typing import NDArray
 
 from anysize import GraphSet
-from anysize.nn.gnn import fixed_identities
-from anysize.nn.rows.graph_batch import Rows
+from anysize.nn.rows.graph_batch import GraphRows, fixed_identities
 from anysize.tasks.catalog import TASKS
-from anysize.training.fit_gnn import GNN, GNNShape
-from anysize.training.settings import Recipe, Settings
+from anysize.training.fit_gnn import GNNShape
+from anysize.training.settings import EncoderName, Recipe, Settings
 from benchmarks.inputs import MOLECULE_COLORS, molecules
 from benchmarks.plain_gnn import Graphs, PlainGNN, pyg_list
 
@@ -30,7 +29,7 @@ class Row:
     """One baseline."""
 
     name: str
-    kind: GNN
+    kind: EncoderName
     pooled: bool = False
     irm: float = 0.0
 
@@ -135,6 +134,6 @@ class Data:
         ]
 
 
-def of_vertices(rows: Rows, identities: torch.Tensor) -> torch.Tensor:
+def of_vertices(rows: GraphRows, identities: torch.Tensor) -> torch.Tensor:
     """Without the rows that only fill graphs up."""
     return identities if rows.weight is None else identities[:, rows.weight > 0]

@@ -38,7 +38,7 @@ def few(workload: Workload) -> Data:
 def test_plain_models_and_stacks_are_the_same(
     row: Row, workload: Workload, padded: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("anysize.nn.rows.graph_batch.fills_up", lambda graphs, device: padded)
+    monkeypatch.setattr("anysize.nn.rows.graph_batch.prefers_padding", lambda graphs, device: padded)
     check(row, few(workload))
 
 
@@ -77,7 +77,7 @@ def test_an_epoch_has_every_graph_once() -> None:
 def test_identities_are_places_in_an_order_of_the_graph() -> None:
     data = few(WORKLOADS[2])
     graphs = Graphs.of(data.plain_train, "cpu")
-    drawn = graphs.drawn_identities(3)
+    drawn = graphs.draw_identities(3)
     assert not torch.equal(drawn[0], drawn[1])
     for own in drawn:
         for place, n in enumerate(data.train.sizes.tolist()):

@@ -30,7 +30,7 @@ from anysize.methods.configuration import weight
 from anysize.methods.grids import FAMILIES
 from anysize.methods.method import Examples, LearningTask, Method, Run
 from anysize.methods.neural import GNNMethod
-from anysize.training.invariance import EnvironmentBatch, Objective, variance_of_risks
+from anysize.training.objectives import EnvironmentBatch, Objective, variance_of_risks
 
 
 @dataclass(frozen=True)

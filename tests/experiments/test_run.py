@@ -11,7 +11,7 @@ import torch
 
 from anysize import GraphSet
 from anysize.experiments.configurations import configurations, parse_setting, task_configuration
-from anysize.experiments.memory import affordable, fit_in_memory
+from anysize.experiments.memory import fit_in_memory, max_stack_members
 from anysize.experiments.prepare import prepare, tables_for
 from anysize.experiments.records import decode
 from anysize.experiments.run import run
@@ -374,20 +374,20 @@ def test_stacks_that_do_not_fit_are_halved():
         list(fit_in_memory(replace(method, learner=Greedy(0)), None, runs, None))
 
 
-def test_the_memory_of_gnns_is_foreseen(monkeypatch):
+def test_stacks_of_gnns_fit_into_memory(monkeypatch):
     ready = prepare(TASKS["sbm-20"], 0)
     problem, recipe = ready.problem("cpu"), find_method("gin-sum").recipe("paper", "sbm")
     runs = [Run({"hidden": 64, "layers": 2}, seed) for seed in range(40)]
     gin = find_method("gin-sum")
-    assert affordable(find_method("gamma-gin"), problem, runs, recipe) is None
-    assert affordable(gin, problem, runs, recipe, 3) == 3
+    assert max_stack_members(find_method("gamma-gin"), problem, runs, recipe) is None
+    assert max_stack_members(gin, problem, runs, recipe, 3) == 3
     wide = [Run({"hidden": 256, "layers": 3}, seed) for seed in range(3)]
-    assert affordable(find_method("pna-sum"), problem, wide, recipe, 3) == 1  # one fills the caches of a CPU
-    monkeypatch.setattr("anysize.experiments.memory._memory", lambda device: 40e6)
-    few = affordable(gin, problem, runs, recipe)
+    assert max_stack_members(find_method("pna-sum"), problem, wide, recipe, 3) == 1  # one fills the caches of a CPU
+    monkeypatch.setattr("anysize.experiments.memory._stack_memory", lambda device: 40e6)
+    few = max_stack_members(gin, problem, runs, recipe)
     assert 1 <= few < 16
-    monkeypatch.setattr("anysize.experiments.memory._memory", lambda device: 1.0)
-    assert affordable(gin, problem, runs, recipe, 3) == 1
+    monkeypatch.setattr("anysize.experiments.memory._stack_memory", lambda device: 1.0)
+    assert max_stack_members(gin, problem, runs, recipe, 3) == 1
 
 
 def test_tables_are_counted_before_training_and_no_others():

@@ -52,8 +52,8 @@ def doubled(given: Anything) -> Anything:
         found = given.double() if given.is_floating_point() else given
     elif isinstance(given, tuple):
         found = tuple(doubled(part) for part in given)
-    elif hasattr(given, "made"):  # sums that are worked out when somebody reads them
-        found = doubled(given.made())
+    elif hasattr(given, "build"):  # sums that are built when they are read
+        found = doubled(given.build())
     elif is_dataclass(given) and not isinstance(given, type):
         found = replace(given, **{field.name: doubled(getattr(given, field.name)) for field in fields(given)})
     return found
@@ -240,5 +240,5 @@ def mean_log(degrees: Tensor) -> Tensor:
     return torch.log(degrees.double() + 1).mean()
 
 
-def learn_degrees(encoder: Encoder, degrees: Tensor) -> None:
-    encoder.learn_degrees(float(mean_log(degrees)))
+def set_degrees(encoder: Encoder, degrees: Tensor) -> None:
+    encoder.set_mean_log_degree(float(mean_log(degrees)))

@@ -9,19 +9,19 @@ from nn.helpers import (
     Union,
     batch_of,
     doubled,
-    learn_degrees,
     lively,
     plain_copy,
     random_columns,
     same_averages,
     same_gradients,
+    set_degrees,
 )  # fmt: skip
 from scipy.sparse import csr_array, random_array
 from torch import Tensor
 
 from anysize.nn.gamma import GammaGNN, GammaRP
+from anysize.nn.rows.aggregation import Sparse, sums_of
 from anysize.nn.rows.pattern_batch import PatternBatch
-from anysize.nn.rows.structure import Sparse, _csr, sums_of
 
 SEEDS, HIDDEN = [3, 4], 6
 KINDS = ("gin", "gcn", "pna")
@@ -29,7 +29,7 @@ KINDS = ("gin", "gcn", "pna")
 
 def stacked(kind: str, layers: int, inputs: int, union: Union, training: bool) -> GammaGNN:
     stack = lively(GammaGNN(len(SEEDS), inputs, HIDDEN, layers, kind), SEEDS).train(training)
-    learn_degrees(stack.encoder, union.degrees)
+    set_degrees(stack.encoder, union.degrees)
     return stack
 
 
@@ -67,7 +67,7 @@ def test_relational_pooling_is_that_of_pyg(kind: str, layers: int) -> None:
     identities = np.array([[2, 0, 3, 1], [0, 1, 2, 3], [3, 1, 0, 2], [1, 3, 2, 0]])
     union = Union(columns, identities=identities)
     stack = lively(GammaRP(2, 6, HIDDEN, layers, kind), SEEDS)
-    learn_degrees(stack.encoder, union.degrees)
+    set_degrees(stack.encoder, union.degrees)
     plains = [plain_copy(stack, 6, model, union.degrees) for model in range(2)]
     structure = doubled(batch_of(columns).structure(layers, None, identities, kind == "gcn", kind == "pna"))
     found = stack(structure)
@@ -120,7 +120,7 @@ def test_plain_and_colored_patterns_do_not_mix() -> None:
 
 def test_sparse_sums_equal_full_ones_with_their_gradients() -> None:
     matrix = csr_array(random_array((20, 50), density=0.1, random_state=1))
-    full, sparse = sums_of(matrix), Sparse(_csr(matrix), _csr(csr_array(matrix.T)))
+    full, sparse = sums_of(matrix), Sparse.of(matrix)
     outer = torch.randn(2, 20, 3, generator=torch.Generator().manual_seed(0))
     items = torch.tensor([4, 0, 11])
     results = []

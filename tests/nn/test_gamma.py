@@ -12,11 +12,12 @@ from nn.helpers import batch_of, doubled, lively, random_columns
 from scipy.sparse import csr_array
 
 from anysize.counting.columns import Columns
-from anysize.nn.gamma import GammaGNN, GammaOneHot, GammaRP, GraphModel, read
+from anysize.nn.gamma import GammaGNN, GammaOneHot, GammaRP, GraphModel, read_out
 from anysize.nn.layers import initialize
+from anysize.nn.rows.aggregation import Dense
 from anysize.nn.rows.pattern_batch import PatternBatch
 from anysize.nn.rows.refinement import refine
-from anysize.nn.rows.structure import Dense, Structure
+from anysize.nn.rows.structure import Structure
 from anysize.patterns.pattern import connected_patterns
 
 
@@ -132,7 +133,7 @@ def test_slopes_are_read_through_rows() -> None:
     stack = lively(GammaGNN(2, 3, 5, 2), [0, 1])
     rows = stack.encode(structure)
     slopes = torch.randn(2, stack.width, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
-    torch.testing.assert_close(read(rows, structure.readouts, slopes), read(rows, structure.readouts) @ slopes)
+    torch.testing.assert_close(read_out(rows, structure.readouts, slopes), read_out(rows, structure.readouts) @ slopes)
 
 
 def test_a_model_without_jumping_knowledge_reads_the_last_layer_alone() -> None:

@@ -13,24 +13,23 @@ from nn.helpers import (
     Union,
     batch_of,
     doubled,
-    learn_degrees,
     lively,
     plain_copy,
     random_columns,
     same_averages,
     same_gradients,
+    set_degrees,
 )  # fmt: skip
 from scipy.sparse import csr_array, random_array
 from scipy.stats import chi2
 from torch import Tensor
 
 from anysize.counting.columns import Columns
-from anysize.nn.gamma import GammaGNN, GammaRP, read
+from anysize.nn.gamma import GammaGNN, GammaRP, read_out
 from anysize.nn.layers import BatchNorm
-from anysize.nn.rows import lookup
-from anysize.nn.rows.recolored_pairs import RecoloredPairs
-from anysize.nn.rows.structure import Dense, Sparse
-from anysize.nn.rows.universe import colored_universe, identified_universe
+from anysize.nn.rows import aggregation
+from anysize.nn.rows.aggregation import Dense, Sparse
+from anysize.nn.rows.recolored_pairs import RecoloredPairs, color_class_table, identity_class_table
 
 GRAPHS, HIDDEN = 6, 5
 
@@ -45,8 +44,8 @@ def densities_of(columns: Columns, seed: int = 0) -> csr_array:
 def drawn_marks(columns: Columns, step: int, permutations: int | None = None, **given: Any) -> Any:
     """(sides, copies, patterns, k) colors, and identities (copies, patterns, k) where there are some."""
     batch = batch_of(columns)
-    twins = RecoloredPairs.of(batch, densities_of(columns), 1, permutations, universal=False, **given)
-    own = twins.draw(step).structure.levels[0].own
+    twins = RecoloredPairs.of(batch, densities_of(columns), 1, permutations, tabulate=False, **given)
+    own = twins.draw(step).structure.levels[0].self_index
     marks = own.view(twins.sides, twins.copies, *batch.colors.shape).numpy()
     if permutations is None:
         return marks, None
@@ -62,13 +61,13 @@ def both_sides(columns: Columns, colors: np.ndarray, identities: np.ndarray | No
     return plain, twin
 
 
-WAYS = [("gin", None, True), ("gin", 4, True), ("gin", None, False), ("gin", 4, False)]  # GIN alone has universal rows
+WAYS = [("gin", None, True), ("gin", 4, True), ("gin", None, False), ("gin", 4, False)]  # GIN alone has tabulate rows
 WAYS += [("gcn", None, False), ("gcn", 2, False), ("pna", None, False), ("pna", 2, False)]
 
 
 @pytest.mark.parametrize("layers", [1, 2])
-@pytest.mark.parametrize(("kind", "permutations", "universal"), WAYS)
-def test_a_draw_is_one_batch_of_both_sides(kind: str, permutations: int | None, layers: int, universal: bool) -> None:
+@pytest.mark.parametrize(("kind", "permutations", "tabulate"), WAYS)
+def test_a_draw_is_one_batch_of_both_sides(kind: str, permutations: int | None, layers: int, tabulate: bool) -> None:
     """Graphs, differences, running averages and gradients are those of PyG on F and H together."""
     columns = random_columns((1, 2, 4), 8, 3, seed=2)
     batch, densities = batch_of(columns), densities_of(columns)
@@ -77,12 +76,12 @@ def test_a_draw_is_one_batch_of_both_sides(kind: str, permutations: int | None, 
     inputs = f.x.shape[1]
     make = GammaGNN if permutations is None else GammaRP
     stack = lively(make(2, inputs, HIDDEN, layers, kind), [1, 2])
-    learn_degrees(stack.encoder, f.degrees)
+    set_degrees(stack.encoder, f.degrees)
     plains = [plain_copy(stack, inputs, model, f.degrees) for model in range(2)]
-    twins = RecoloredPairs.of(batch, densities, layers, permutations, universal=universal, by_degree=kind == "gcn")
+    twins = RecoloredPairs.of(batch, densities, layers, permutations, tabulate=tabulate, by_degree=kind == "gcn")
     drawn = doubled(twins.draw(7))
     rows = stack.encode(drawn.structure)
-    graphs, moved = read(rows, drawn.structure.readouts), read(rows, drawn.differences)
+    graphs, moved = read_out(rows, drawn.structure.readouts), read_out(rows, drawn.differences)
     outer = [
         torch.randn(t.shape, generator=torch.Generator().manual_seed(3), dtype=torch.float64) for t in (graphs, moved)
     ]
@@ -108,38 +107,38 @@ def test_universal_rows_and_own_rows_are_the_same(permutations: int | None, laye
     inputs = 4 if permutations is None else 9
     make = GammaGNN if permutations is None else GammaRP
     results = []
-    for universal in (True, False):
+    for tabulate in (True, False):
         stack = lively(make(2, inputs, HIDDEN, layers), [1, 2])
-        twins = RecoloredPairs.of(batch, densities, layers, permutations, universal=universal)
-        assert (twins.universe is not None) == universal
+        twins = RecoloredPairs.of(batch, densities, layers, permutations, tabulate=tabulate)
+        assert (twins.table is not None) == tabulate
         drawn = doubled(twins.draw(4))
         rows = stack.encode(drawn.structure)
         states = [part.running_var for part in stack.modules() if isinstance(part, BatchNorm)]
-        results.append([read(rows, drawn.structure.readouts), read(rows, drawn.differences), *states])
+        results.append([read_out(rows, drawn.structure.readouts), read_out(rows, drawn.differences), *states])
     for one, other in zip(*results, strict=True):
         torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("cells", [0, 10**9])
 @pytest.mark.parametrize("permutations", [None, 4])
-@pytest.mark.parametrize(("universal", "layers"), [(True, 1), (True, 2), (True, 3), (False, 1), (False, 3)])
+@pytest.mark.parametrize(("tabulate", "layers"), [(True, 1), (True, 2), (True, 3), (False, 1), (False, 3)])
 def test_rows_read_by_a_matrix_are_the_same(
-    monkeypatch: pytest.MonkeyPatch, cells: int, permutations: int | None, universal: bool, layers: int
+    monkeypatch: pytest.MonkeyPatch, cells: int, permutations: int | None, tabulate: bool, layers: int
 ) -> None:
     """What a GPU does, full matrices and sparse ones: values, gradients and averages of batch norm."""
-    monkeypatch.setattr(lookup, "DENSE_CELLS", cells)
+    monkeypatch.setattr(aggregation, "DENSE_CELLS", cells)
     columns = random_columns((1, 3, 5), 20, 4, seed=2)
-    twins = RecoloredPairs.of(batch_of(columns), densities_of(columns), layers, permutations, universal=universal)
+    twins = RecoloredPairs.of(batch_of(columns), densities_of(columns), layers, permutations, tabulate=tabulate)
     results = []
     for by_matrix in (False, True):
         stack = lively(
             (GammaGNN if permutations is None else GammaRP)(2, twins._features.shape[1], HIDDEN, layers), [1, 2]
         )
         drawn = doubled(replace(twins, by_matrix=by_matrix).draw(7))
-        kinds = {type(level.both) for level in drawn.structure.levels[int(universal) : 1 + int(universal)]}
+        kinds = {type(level.joint) for level in drawn.structure.levels[int(tabulate) : 1 + int(tabulate)]}
         assert kinds <= ({Dense if cells else Sparse} if by_matrix else {type(None)})
         rows = stack.encode(drawn.structure)
-        found = [read(rows, drawn.structure.readouts), read(rows, drawn.differences)]
+        found = [read_out(rows, drawn.structure.readouts), read_out(rows, drawn.differences)]
         sum((part**2).sum() for part in found).backward()
         states = [part.running_var for part in stack.modules() if isinstance(part, BatchNorm)]
         results.append([*found, *states, *(own.grad for own in stack.parameters() if own.requires_grad)])
@@ -164,13 +163,13 @@ def test_products_by_model_are_the_products() -> None:
 def test_mini_batches_read_the_same_graphs() -> None:
     columns = random_columns((3, 4), 10, 3)
     items = torch.tensor([4, 1])
-    for permutations, universal in ((None, True), (2, True), (None, False)):
-        twins = RecoloredPairs.of(batch_of(columns), densities_of(columns), 2, permutations, universal=universal)
+    for permutations, tabulate in ((None, True), (2, True), (None, False)):
+        twins = RecoloredPairs.of(batch_of(columns), densities_of(columns), 2, permutations, tabulate=tabulate)
         stack = lively((GammaGNN if permutations is None else GammaRP)(1, twins._features.shape[1], HIDDEN, 2), [0])
         drawn = doubled(twins.draw(1))
         rows = stack.encode(drawn.structure)
-        whole = read(rows, drawn.structure.readouts)
-        part = read(rows, [readout.rows(items) for readout in drawn.structure.readouts])
+        whole = read_out(rows, drawn.structure.readouts)
+        part = read_out(rows, [readout.rows(items) for readout in drawn.structure.readouts])
         torch.testing.assert_close(part, whole[:, items])
 
 
@@ -217,7 +216,7 @@ def test_one_color_makes_no_difference_at_all(permutations: int | None) -> None:
     inputs = 1 if permutations is None else 5
     stack = lively((GammaGNN if permutations is None else GammaRP)(2, inputs, HIDDEN, 2), [1, 2])
     drawn = doubled(twins.draw(3))
-    moved = read(stack.encode(drawn.structure), drawn.differences)
+    moved = read_out(stack.encode(drawn.structure), drawn.differences)
     assert moved.shape[:2] == (2, 10)
     torch.testing.assert_close(moved, torch.zeros_like(moved), rtol=0, atol=1e-12)
 
@@ -244,19 +243,19 @@ def test_steps_differ_and_repeat() -> None:
 
 @pytest.mark.parametrize(("colors", "k"), [(2, 3), (3, 4), (1, 5)])
 def test_universes_hold_every_class_once(colors: int, k: int) -> None:
-    plain, identified = colored_universe(colors, k), identified_universe(colors, k)
+    plain, identified = color_class_table(colors, k), identity_class_table(colors, k)
     assert plain is not None
     assert identified is not None
-    for universe, alone in ((plain, False), (identified, False), (colored_universe(colors, k, True), True)):
-        assert universe is not None
-        full: Tensor = universe.near(torch.eye(len(universe.digit) - 1)[None])[0]
-        rows = torch.cat([universe.own[:, None].float(), full], dim=1)
-        assert len(rows.unique(dim=0)) == len(universe)
-        assert torch.equal(full.sum(1), universe.degree)
-        assert (universe.degree.min() == 0) == alone
+    for table, alone in ((plain, False), (identified, False), (color_class_table(colors, k, True), True)):
+        assert table is not None
+        full: Tensor = table.neighbor_sums(torch.eye(len(table.digit) - 1)[None])[0]
+        rows = torch.cat([table.self_index[:, None].float(), full], dim=1)
+        assert len(rows.unique(dim=0)) == len(table)
+        assert torch.equal(full.sum(1), table.degree)
+        assert (table.degree.min() == 0) == alone
         near = [[mark for mark, n in enumerate(row.int().tolist()) for _ in range(n)] for row in full]
-        nobody = len(universe.digit) - 1
+        nobody = len(table.digit) - 1
         padded = torch.tensor([row + [nobody] * (k - 1 - len(row)) for row in near])
-        assert torch.equal(universe.classes(universe.own, padded), torch.arange(len(universe)))
-    assert identified_universe(40, 7) is None
-    assert colored_universe(40, 7) is None
+        assert torch.equal(table.classes(table.self_index, padded), torch.arange(len(table)))
+    assert identity_class_table(40, 7) is None
+    assert color_class_table(40, 7) is None

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from nn.helpers import batch_of, random_columns
 
-from anysize.nn.rows.refinement import levels_of, readout_matrices, refine
+from anysize.nn.rows.refinement import build_levels, readout_matrices, refine
 
 
 def slow(neighbors: np.ndarray, start: np.ndarray, rounds: int) -> list[list[Any]]:
@@ -49,12 +49,12 @@ def test_classes_are_those_of_the_slow_way(seed: int) -> None:
 def test_levels_look_at_the_right_rows_below() -> None:
     near, colors, _ = batch_of(random_columns((2, 3, 4, 5), 30, 3)).vertices
     steps = refine(near, colors, 2)
-    for level, below, above in zip(levels_of(near, steps, True), steps[:-1], steps[1:], strict=True):
-        matrix = level.near.matrix.numpy()
+    for level, below, above in zip(build_levels(near, steps, True), steps[:-1], steps[1:], strict=True):
+        matrix = level.neighbor_sums.matrix.numpy()
         for row, vertex in enumerate(above.example):
             expected = Counter(below.classes[near[vertex][near[vertex] >= 0]].tolist())
             assert {int(c): int(matrix[row, c]) for c in np.flatnonzero(matrix[row])} == dict(expected)
-            assert level.own[row] == below.classes[vertex]
+            assert level.self_index[row] == below.classes[vertex]
             assert level.degree[row] == (near[vertex] >= 0).sum()
             assert level.weight[row] == (above.classes == row).sum()
         taken = np.sort(np.where(level.neighbors.present > 0, level.neighbors.index, -1), axis=1)

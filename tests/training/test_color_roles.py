@@ -13,10 +13,10 @@ from anysize.counting.columns import Columns
 from anysize.graphs.graphset import GraphSet
 from anysize.patterns.pattern import Pattern
 from anysize.tasks.catalog import TASKS
-from anysize.training.color_roles import _pattern_pairs, color_roles, united_by_role
+from anysize.training.color_roles import _pattern_pairs, color_roles, merge_roles
 from anysize.training.fit_gamma import fit_gamma
 from anysize.training.settings import Recipe, Settings
-from anysize.training.vocabulary import Kind
+from anysize.training.vocabulary import GammaKind
 
 
 def planted(task: str, seed: int, k: int = 4) -> tuple[az.Counts, np.ndarray]:
@@ -68,7 +68,7 @@ def test_patterns_are_united_as_their_canonical_forms_are() -> None:
     counts, _ = planted("sbm-20", 3, k=5)
     columns = counts.columns
     role = {"red": 0, "blue": 0, "green": 1, "yellow": 1}
-    united, kind = united_by_role(columns, role)
+    united, kind = merge_roles(columns, role)
     dressed = [
         Pattern.of(list(p.edges), colors=[f"r{role[str(c)]}" for c in p.colors or ()]).name for p in columns.patterns
     ]
@@ -87,7 +87,7 @@ def test_a_united_pattern_is_numbered_alike_in_every_table() -> None:
     role = {"red": 0, "blue": 0, "green": 1, "yellow": 1}
 
     def arranged(part: az.Counts) -> set[tuple[int, ...]]:
-        united, _ = united_by_role(part.columns, role)
+        united, _ = merge_roles(part.columns, role)
         return {
             (p.size, q, *[role[str(c)] for c in p.colors or ()])
             for p, q in zip(united.patterns, united.place, strict=True)
@@ -100,7 +100,7 @@ def test_a_united_pattern_is_numbered_alike_in_every_table() -> None:
 
 
 @pytest.mark.parametrize("kind", ["gnn", "rp"])
-def test_exchanging_colors_of_one_role_changes_nothing(kind: Kind) -> None:
+def test_exchanging_colors_of_one_role_changes_nothing(kind: GammaKind) -> None:
     splits = TASKS["sbm-20"].splits(1)
     counts, y = az.count(splits.train, 4), splits.train.y
     assert y is not None

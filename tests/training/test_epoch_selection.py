@@ -10,7 +10,7 @@ import pytest
 import torch
 from torch import nn
 
-from anysize.training.epoch_selection import EpochChoice
+from anysize.training.epoch_selection import EpochSelector
 
 MODELS, EPOCHS, GRAPHS = 40, 25, 12
 
@@ -58,14 +58,16 @@ def expected(score: np.ndarray, loss: np.ndarray, penalty: np.ndarray, rule: str
     return min(near, key=lambda e: (keys[e], -score[e], e))
 
 
-def chosen(given: tuple[np.ndarray, ...], rule: Any, patience: int | None, grain: float) -> tuple[Marked, torch.Tensor]:
+def chosen(
+    given: tuple[np.ndarray, ...], rule: Any, patience: int | None, score_step: float
+) -> tuple[Marked, torch.Tensor]:
     model = Marked()
-    choice = EpochChoice(model, MODELS, rule, grain, patience)
+    selector = EpochSelector(model, MODELS, rule, score_step, patience)
     for epoch in range(EPOCHS):
         model.mark(epoch)
         rows = [torch.from_numpy(curve[epoch].astype(np.float32)) for curve in given]
-        choice.look(model, torch.tensor(epoch), *rows)
-    return model, choice.restore(model)
+        selector.observe(model, torch.tensor(epoch), *rows)
+    return model, selector.restore(model)
 
 
 @pytest.mark.parametrize("patience", [None, 1, 4, 10])
@@ -89,7 +91,7 @@ def test_rules_keep_the_epoch_of_the_reference(rule: str, patience: int | None, 
         assert model.average[:, 0].tolist() == kept
 
 
-def test_without_a_grain_only_exact_ties_are_broken_by_penalty() -> None:
+def test_without_a_score_step_only_exact_ties_are_broken_by_penalty() -> None:
     given = curves(3)
     _, epochs = chosen(given, "penalty", None, 0.0)
     for place, epoch in enumerate(epochs.tolist()):
@@ -101,8 +103,8 @@ def test_without_a_grain_only_exact_ties_are_broken_by_penalty() -> None:
 def test_ties_are_counted() -> None:
     given = curves(0)
     model = Marked()
-    choice = EpochChoice(model, MODELS, "first")
+    selector = EpochSelector(model, MODELS, "first")
     for epoch in range(EPOCHS):
         rows = [torch.from_numpy(curve[epoch].astype(np.float32)) for curve in given]
-        choice.look(model, torch.tensor(epoch), *rows)
-    assert choice.ties.tolist() == (given[0] == given[0].max(axis=0)).sum(axis=0).tolist()
+        selector.observe(model, torch.tensor(epoch), *rows)
+    assert selector.ties.tolist() == (given[0] == given[0].max(axis=0)).sum(axis=0).tolist()

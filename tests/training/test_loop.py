@@ -303,7 +303,7 @@ def test_tables_that_do_not_fit_a_model_are_refused() -> None:
         ({"epochs": 0}, "epochs must be at least 1"),
         ({"over": "all"}, "over must be one of subsets, maps, connected; got 'all'"),
         ({"tie_break": "last"}, "tie_break must be one of"),
-        ({"dropout": 1.0}, "dropout must be from 0"),
+        ({"dropout": 1.0}, "dropout must be at least 0 and below 1"),
     ],
 )
 def test_recipes_are_checked(wrong: dict[str, Any], message: str) -> None:

@@ -14,11 +14,17 @@ from torch import Tensor
 from training.helpers import tables
 
 from anysize.nn.encoders import Embeddings
-from anysize.nn.gamma import GammaGNN, GraphModel, read
-from anysize.nn.rows.recolored_pairs import Drawn, RecoloredPairs
+from anysize.nn.gamma import GammaGNN, GraphModel, read_out
+from anysize.nn.rows.recolored_pairs import RecoloredDraw, RecoloredPairs
 from anysize.training.fit_gamma import GammaProblem
-from anysize.training.invariance import EnvironmentBatch, squared_slopes
-from anysize.training.objectives import color_penalty, cross_entropy, irm_gradient, logit_penalty
+from anysize.training.objectives import (
+    EnvironmentBatch,
+    color_penalty,
+    cross_entropy,
+    irm_gradient,
+    logit_penalty,
+    squared_slopes,
+)
 from anysize.training.settings import Recipe, Settings
 
 MODELS, GRAPHS, CLASSES, COLORS = 2, 7, 3, 3
@@ -50,7 +56,7 @@ class Scene:
     """A stack and a draw of twins, and for every model r_F and r_H of all patterns by plain PyG in one batch."""
 
     model: GraphModel
-    drawn: Drawn
+    drawn: RecoloredDraw
     rows: Embeddings
     deviation: Tensor | None
     f: list[Tensor]
@@ -69,7 +75,9 @@ class Scene:
         model = GraphModel.of(representation, MODELS, CLASSES, [False, True], hidden, normalize=normalize)
         model.head = lively(model.head, [3, 4])
         model = model.double()
-        codes = RecoloredPairs.of(batch_of(columns), densities, 1, universal=False).draw(5).structure.levels[0].own
+        codes = (
+            RecoloredPairs.of(batch_of(columns), densities, 1, tabulate=False).draw(5).structure.levels[0].self_index
+        )
         assert codes is not None
         other = codes.view(2, *batch_of(columns).colors.shape)[1].numpy()
         both = Union(columns) + Union(columns, other)
@@ -83,7 +91,7 @@ class Scene:
             h.append(levels[len(columns) :])
         drawn = doubled(RecoloredPairs.of(batch_of(columns), densities, 2).draw(5))
         rows = representation.encode(drawn.structure)
-        _, deviation = model.head(read(rows, drawn.structure.readouts))
+        _, deviation = model.head(read_out(rows, drawn.structure.readouts))
         return Scene(model, drawn, rows, deviation, f, h, torch.from_numpy(densities.toarray()))
 
     def slow_deviation(self, model: int) -> Tensor:
@@ -124,7 +132,7 @@ def test_small_embeddings_fool_the_papers_penalty_but_not_the_one_on_logits() ->
     full, small = Scene.of(), Scene.of(shrink=0.05)
     paper = [color_penalty(s.model, s.rows, s.drawn.differences)[0].item() for s in (full, small)]
     ours = [logit_penalty(s.model, s.rows, s.drawn.differences, s.deviation)[0].item() for s in (full, small)]
-    logits = [s.model.head(read(s.rows, s.drawn.structure.readouts))[0][0].detach() for s in (full, small)]
+    logits = [s.model.head(read_out(s.rows, s.drawn.structure.readouts))[0][0].detach() for s in (full, small)]
     assert paper[1] == pytest.approx(0.05 * paper[0], rel=1e-9)
     assert ours[1] == pytest.approx(ours[0], rel=0.02)  # but for the small constant in batch norm
     torch.testing.assert_close(logits[1], logits[0], rtol=0.02, atol=0.02)
@@ -161,7 +169,7 @@ def test_penalty_and_class_weights_combine(penalty: Any, weighted: bool) -> None
     found = problem.losses(model, None, step, step)
     drawn = twins.draw(step)
     rows = model.representation.encode(drawn.structure)
-    logits, deviation = model.head(read(rows, drawn.structure.readouts))
+    logits, deviation = model.head(read_out(rows, drawn.structure.readouts))
     entropy = [torch.nn.functional.cross_entropy(z, y, weights if weighted else None) for z in logits]
     watched = logit_penalty(model, rows, drawn.differences, deviation)
     paid = watched if penalty == "logit" else color_penalty(model, rows, drawn.differences)

@@ -1,4 +1,4 @@
-"""Stacks that fit: as many models as the memory of the device holds, foreseen where that is possible."""
+"""Memory guard: train in stacks that fit into memory, and in smaller ones if a GPU runs out of memory."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import torch
 
 from anysize.methods.method import Fitted, LearningTask, Method, Run
 from anysize.methods.neural import STACK_MEMBERS, GNNMethod
-from anysize.training.memory import bytes_per_model
+from anysize.training.fit_gnn import bytes_per_model
 from anysize.training.settings import Recipe
 
-# Of all memory, free or not: a stack must not depend on what else runs. A CPU is shared with other workers.
-SHARE = {"cuda": 0.7, "cpu": 0.25}
-ENOUGH = 32e6  # bytes of one model that keep a CPU core busy: a stack of such models is slower than one after the other
+# Share of the total memory, used or not, so that stacks do not depend on other processes. CPUs are shared by workers.
+STACK_MEMORY_SHARE = {"cuda": 0.7, "cpu": 0.25}
+CPU_SINGLE_MODEL_BYTES = 40e6  # larger models are faster one at a time than as a stack on a CPU
 
 
 def fit_in_memory(
     method: Method, problem: LearningTask, runs: Sequence[Run], recipe: Recipe,
     report: Callable[[float], None] | None = None, most: int | None = None,
 ) -> Iterator[Fitted]:  # fmt: skip
-    """Train; where the memory of a GPU does not hold a stack after all, in stacks of half the size."""
+    """Train the runs; if a GPU runs out of memory, go on with stacks of half the size. ``most``: models per stack."""
     left = list(runs)
-    most = affordable(method, problem, runs, recipe, most)
+    most = max_stack_members(method, problem, runs, recipe, most)
     while left:
         try:
             for fitted in method.learner.fit(problem, left, recipe, report, most):
@@ -38,33 +38,33 @@ def fit_in_memory(
             torch.cuda.empty_cache()
 
 
-def affordable(
+def max_stack_members(
     method: Method, problem: LearningTask, runs: Sequence[Run], recipe: Recipe, most: int | None = None
 ) -> int | None:
-    """The most models in a stack, at most ``most``; None for methods that take little memory."""
+    """How many models to train as one stack, at most ``most``; None (no limit) for methods that need little memory."""
     learner = method.learner
     if not isinstance(learner, GNNMethod) or not runs:
         return most
     train, held_out = problem.train.whole(method.name), problem.validation
     shapes = {settings.shape: settings for settings in map(learner.settings, runs)}
-    each = max(
+    model_bytes = max(
         bytes_per_model(
             learner.encoder, train, settings, recipe, relational=learner.relational, device=problem.device,
             validation=None if held_out is None else held_out.whole(method.name),
         )
         for settings in shapes.values()
     )  # fmt: skip
-    kind = "cuda" if problem.device.startswith("cuda") else "cpu"
-    if kind == "cpu" and each > ENOUGH:
+    device = "cuda" if problem.device.startswith("cuda") else "cpu"
+    if device == "cpu" and model_bytes > CPU_SINGLE_MODEL_BYTES:
         return 1
-    room = max(_memory(problem.device) // each, 1)
-    return int(min(room, most or STACK_MEMBERS[kind]))
+    fitting = max(_stack_memory(problem.device) // model_bytes, 1)
+    return int(min(fitting, most or STACK_MEMBERS[device]))
 
 
-def _memory(device: str) -> float:
+def _stack_memory(device: str) -> float:
     """Bytes that a stack may take."""
     if device.startswith("cuda"):
-        return SHARE["cuda"] * float(torch.cuda.get_device_properties(device).total_memory)
-    if not hasattr(os, "sysconf"):  # Windows: nothing is foreseen
+        return STACK_MEMORY_SHARE["cuda"] * float(torch.cuda.get_device_properties(device).total_memory)
+    if not hasattr(os, "sysconf"):  # Windows: no limit
         return float("inf")
-    return SHARE["cpu"] * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    return STACK_MEMORY_SHARE["cpu"] * os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")

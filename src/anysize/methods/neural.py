@@ -20,9 +20,9 @@ from anysize.training.settings import Recipe, Settings
 if TYPE_CHECKING:
     from anysize.training.fit_gamma import GammaStack
     from anysize.training.fit_gnn import GNNStack
-    from anysize.training.invariance import Objective
     from anysize.training.loop import LastEpoch, Trained
-    from anysize.training.vocabulary import Kind
+    from anysize.training.objectives import Objective
+    from anysize.training.vocabulary import GammaKind
 
 Progress = Callable[[float], None]
 STACK_MEMBERS = {"cpu": 16, "cuda": 160}  # larger stacks are not faster
@@ -63,7 +63,7 @@ def stacks(
 class GammaMethod:
     """Gamma_1-hot, Gamma_GNN or Gamma_GNN+."""
 
-    kind: Kind
+    kind: GammaKind
 
     def settings(self, run: Run) -> Settings:
         """One model of a stack."""
@@ -161,7 +161,7 @@ class GNNMethod:
     ) -> Iterator[FittedGNN]:  # fmt: skip
         """Train the runs; each stack is yielded as soon as it is trained."""
         from anysize.training.fit_gnn import fit_gnn
-        from anysize.training.invariance import OBJECTIVES
+        from anysize.training.objectives import OBJECTIVES
 
         objective = OBJECTIVES[self.objective] if isinstance(self.objective, str) else self.objective
         limit = most or STACK_MEMBERS[_kind_of(problem.device)]

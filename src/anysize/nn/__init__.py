@@ -1,1 +1,1 @@
-"""Representations of graphs that do not change with size, and those of whole graphs to compare with."""
+"""Neural networks: representations of graphs that do not depend on size, and GNNs on whole graphs as baselines."""

@@ -1,8 +1,11 @@
 """The size-invariant representations of the paper: Gamma(G) = densities of patterns @ embeddings of patterns.
 
-Gamma_1-hot (eq. 4) learns an embedding per pattern. Gamma_GNN (eq. 6) computes it by message passing. Gamma_GNN+
-(eq. 7) does so with identities under permutations, averaged (relational pooling), and tells all patterns apart.
-All of them hold M models with a leading axis; M = 1 is the ordinary case.
+Gamma_1-hot (eq. 4) learns an embedding per pattern. Gamma_GNN (eq. 6) computes it by message passing. Gamma_GNN+ (eq.
+7) adds vertex identities averaged over permutations (relational pooling) and distinguishes all patterns. All of them
+hold M models with a leading axis; M = 1 is the ordinary case.
+
+The GNN baselines are the same modules on the structure of whole graphs (`anysize.nn.rows.graph_batch`): all vertices of
+a graph are read out by sum, mean or max, and the result depends on the size of the graph.
 """
 
 from __future__ import annotations
@@ -19,11 +22,12 @@ from torch import Tensor, nn
 from anysize.nn.encoders import Embeddings, Encoder
 from anysize.nn.heads import Head
 from anysize.nn.layers import BatchNorm, Linear
-from anysize.nn.rows.structure import Structure, Sums
+from anysize.nn.rows.aggregation import Sums
+from anysize.nn.rows.structure import Structure
 
 
 class GammaOneHot(nn.Module):
-    """One learned row per pattern of the training vocabulary; a pattern that training never saw has none."""
+    """One learned row per pattern of the training vocabulary; patterns that did not occur in training have none."""
 
     def __init__(self, models: int, patterns: int, width: int) -> None:
         super().__init__()
@@ -34,8 +38,8 @@ class GammaOneHot(nn.Module):
         return {"rows": 1 / math.sqrt(max(self.rows.shape[1], 1))}
 
     @torch.no_grad()
-    def keep(self, seen: Tensor) -> None:
-        """Patterns (patterns,) that no training graph has start, and so stay, at zero: they have no gradient."""
+    def zero_unseen(self, seen: Tensor) -> None:
+        """Set the rows of patterns that no training graph has to zero; without gradient, they stay zero."""
         self.rows[:, ~seen] = 0
 
     def encode(self, structure: Structure) -> Embeddings:
@@ -43,14 +47,14 @@ class GammaOneHot(nn.Module):
 
     def forward(self, structure: Structure) -> Tensor:
         """(models, graphs, width): the densities times the learned rows."""
-        return read(self.encode(structure), structure.readouts)
+        return read_out(self.encode(structure), structure.readouts)
 
 
 class GammaGNN(nn.Module):
-    """Patterns embedded by message passing and summed over their vertices.
+    """Patterns embedded by message passing and summed over their vertices; whole graphs likewise.
 
-    The columns are those of the last layer; with ``jumping`` those of all earlier levels follow, down to the
-    features themselves (jumping knowledge).
+    The columns are those of the last layer; with ``jumping`` (jumping knowledge) those of all earlier levels follow,
+    down to the input features.
     """
 
     def __init__(
@@ -63,23 +67,23 @@ class GammaGNN(nn.Module):
 
     @property
     def last_width(self) -> int:
-        """The columns that a model without jumping knowledge reads: the first ones."""
+        """How many columns, the first ones, a model without jumping knowledge reads."""
         return self.encoder.widths[-1]
 
     def encode(self, structure: Structure) -> Embeddings:
         """Embeddings of the rows that are read out, the last level first."""
-        return self._read(self.encoder(structure))
+        return self._select_levels(self.encoder(structure))
 
-    def _read(self, levels: Embeddings) -> Embeddings:
+    def _select_levels(self, levels: Embeddings) -> Embeddings:
         return levels[::-1] if self.jumping else levels[-1:]
 
     def forward(self, structure: Structure) -> Tensor:
-        """(models, items, width): patterns or graphs, as the structure reads out."""
-        return read(self.encode(structure), structure.readouts)
+        """(models, items, width), where the items of the structure are patterns or graphs."""
+        return read_out(self.encode(structure), structure.readouts)
 
 
 class GammaRP(GammaGNN):
-    """Relational pooling: features [color, identity] pass a small MLP before message passing."""
+    """Relational pooling: features [color, identity] pass through a small MLP without batch norm before the layers."""
 
     def __init__(
         self, models: int, inputs: int, hidden: int, layers: int, kind: str = "gin", jumping: bool = True
@@ -90,22 +94,22 @@ class GammaRP(GammaGNN):
 
     def encode(self, structure: Structure) -> Embeddings:
         lifted = self.second(torch.relu(self.first(structure.features)))
-        return self._read([(0, structure.features[None]), *self.encoder(structure, lifted)])
+        return self._select_levels([(0, structure.features[None]), *self.encoder(structure, lifted)])
 
 
 Gamma = GammaOneHot | GammaGNN
 
 
-def read(rows: Embeddings, sums: Sequence[Sums], slopes: Tensor | None = None) -> Tensor:
+def read_out(rows: Embeddings, sums: Sequence[Sums], slopes: Tensor | None = None) -> Tensor:
     """Rows read out into items, the levels side by side: (models, items, width).
 
-    With ``slopes`` (models, width, columns) the items times the slopes, (models, items, columns), formed on the
-    rows, which are far fewer than the items and their columns.
+    With ``slopes`` (models, width, columns): the items times the slopes, (models, items, columns). The product is
+    computed on the rows, which are far fewer than the items.
     """
     if slopes is None:
-        found = [sums[level](h) for level, h in rows]
-        models = max(part.shape[0] for part in found)
-        return torch.cat([part.expand(models, -1, -1) for part in found], dim=-1)
+        parts = [sums[level](h) for level, h in rows]
+        models = max(part.shape[0] for part in parts)
+        return torch.cat([part.expand(models, -1, -1) for part in parts], dim=-1)
     total: Tensor | int = 0
     start = 0
     for level, h in rows:
@@ -115,28 +119,28 @@ def read(rows: Embeddings, sums: Sequence[Sums], slopes: Tensor | None = None) -
 
 
 class GraphModel(nn.Module):
-    """A representation and the head on it: M classifiers of graphs."""
+    """A representation with a head: M classifiers of graphs."""
 
     columns: Tensor
 
     def __init__(self, representation: Gamma, head: Head, columns: Tensor) -> None:
         super().__init__()
         self.representation, self.head = representation, head
-        self.register_buffer("columns", columns)  # (models, width, 1): what jumping knowledge lets through
+        self.register_buffer("columns", columns)  # (models, width, 1): 1 for columns that the head reads
 
     @staticmethod
     def of(
         representation: Gamma, models: int, classes: int, jumping: Sequence[bool],
         hidden: int | None = None, dropout: float = 0.0, normalize: bool = True, corrected: bool = False,
     ) -> GraphModel:  # fmt: skip
-        """The representation with a head, jumping knowledge switched on or off model by model.
+        """The representation with a head; jumping knowledge is on or off for each model.
 
-        ``corrected``: how batch norm averages, see `BatchNorm`.
+        ``corrected``: how running averages start, see `BatchNorm`.
         """
         columns = torch.ones(models, representation.width, 1)
         if isinstance(representation, GammaGNN):
-            for model, on in enumerate(jumping):
-                if not on:
+            for model, enabled in enumerate(jumping):
+                if not enabled:
                     columns[model, representation.last_width :] = 0
         head = Head(models, representation.width, classes, hidden, dropout, normalize, columns)
         model = GraphModel(representation, head, columns)
@@ -151,16 +155,16 @@ class GraphModel(nn.Module):
         return logits
 
     def arrays(self) -> dict[str, NDArray[Any]]:
-        """Parameters and buffers as plain arrays, for a model file."""
+        """Parameters and buffers as arrays, for a model file."""
         return {f"model.{name}": tensor.cpu().numpy() for name, tensor in self.state_dict().items()}
 
-    def take(self, arrays: Mapping[str, NDArray[Any]]) -> GraphModel:
-        """Itself with what `arrays` gave, among which there may be others; ready to predict."""
-        own = {name.removeprefix("model."): array for name, array in arrays.items() if name.startswith("model.")}
-        self.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in own.items()})
+    def load(self, arrays: Mapping[str, NDArray[Any]]) -> GraphModel:
+        """Load what `arrays` returned, ignoring other arrays; returns itself, ready to predict."""
+        state = {name.removeprefix("model."): array for name, array in arrays.items() if name.startswith("model.")}
+        self.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in state.items()})
         return self.eval()
 
     def represent(self, structure: Structure) -> Tensor:
-        """The representation (models, graphs, width), with columns that the head never reads set to zero."""
+        """The representation (models, graphs, width); columns that the head does not read are zero."""
         gamma: Tensor = self.representation(structure) * self.columns.transpose(1, 2)
         return gamma

@@ -1,4 +1,4 @@
-"""From a graph's representation to logits: batch norm without own parameters, then a linear map or a small MLP."""
+"""Heads: from the representation of a graph to logits, by batch norm without parameters and a linear map or an MLP."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from anysize.nn.layers import BatchNorm, Dropout, Linear
 
 
 class MaskedLinear(Linear):
-    """A linear map that sees some of its inputs only, another choice for each model: jumping knowledge on or off.
+    """A linear map with a different set of inputs for each model: jumping knowledge on or off.
 
-    ``mask`` (models, inputs, 1). Inputs that are masked away count neither in the result nor in the bounds of the
-    starting weights, so that a model without jumping knowledge is the model that never had it.
+    ``mask`` (models, inputs, 1). Masked inputs count neither in the result nor in the bounds of the initial weights, so
+    that a model without jumping knowledge is the same in a stack with and without jumping knowledge.
     """
 
     mask: Tensor
@@ -26,11 +26,11 @@ class MaskedLinear(Linear):
         return {"weight": limits, "bias": limits}
 
     @property
-    def used(self) -> Tensor:
+    def masked_weight(self) -> Tensor:
         return self.weight * self.mask
 
     def forward(self, x: Tensor) -> Tensor:
-        return torch.baddbmm(self.bias, x, self.used)
+        return torch.baddbmm(self.bias, x, self.masked_weight)
 
 
 class Head(nn.Module):
@@ -47,25 +47,22 @@ class Head(nn.Module):
         self.last = Linear(models, hidden, classes) if hidden else None
 
     def forward(self, gamma: Tensor) -> tuple[Tensor, Tensor | None]:
-        """Logits (models, graphs, classes), and the deviation of the representation where it was normalized."""
+        """Logits (models, graphs, classes), and the standard deviation of the representation if it is normalized."""
         deviation = None
         if self.norm is not None:
             gamma, deviation = self.norm.normalized(gamma)
-        return self._above(gamma), deviation
-
-    def _above(self, normalized: Tensor) -> Tensor:
-        found = self.first(normalized)
-        return found if self.last is None else self.last(self.dropout(torch.relu(found)))
+        logits = self.first(gamma)
+        return (logits if self.last is None else self.last(self.dropout(torch.relu(logits)))), deviation
 
     def slopes(self, deviation: Tensor | None) -> Tensor:
-        """How fast what the head sees first moves with the representation: (models, inputs, classes or hidden).
+        """Derivative of the first linear map by the representation: (models, inputs, classes or hidden).
 
-        For a linear head this is d logits / d representation; an MLP sees a representation through its first map
-        alone, so that a difference which that map does not see changes no logit.
+        For a linear head this is d logits / d representation. An MLP sees the representation through its first map
+        only: a difference that this map does not see changes no logit.
         """
-        weight = self.first.used
+        weight = self.first.masked_weight
         return weight if deviation is None else weight / deviation.transpose(1, 2)
 
     @property
-    def linear(self) -> bool:
+    def is_linear(self) -> bool:
         return self.last is None

@@ -1,7 +1,7 @@
 """Layers of M models at once: every parameter has a leading axis of models, and M = 1 is the ordinary case.
 
-Rows are vertices, vertex classes, patterns or graphs; a tensor of activations is (models, rows, features). Inputs
-that all models share may leave the first axis out.
+Activations are (models, rows, features), where a row is a vertex, a class of vertices, a pattern or a graph. Inputs
+that all models share may omit the first axis.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from anysize.nn.counter_rng import uniform
 
 MOMENTUM, EPSILON = 0.1, 1e-5  # as in torch.nn.BatchNorm1d
-LARGE_BLOCK = 1 << 21  # activations of one model: above it a GPU is busy with one at a time
+PER_MODEL_VALUES = 1 << 21  # from so many activations of one model on, a GPU takes one model at a time
 
 
 class Linear(nn.Module):
@@ -29,7 +29,7 @@ class Linear(nn.Module):
         self.bias = nn.Parameter(torch.empty(models, 1, outputs))
 
     def bounds(self) -> dict[str, float]:
-        """The parameters start uniform between minus and plus this, as in torch.nn.Linear."""
+        """Initial values are uniform between minus and plus these bounds, as in torch.nn.Linear."""
         return dict.fromkeys(("weight", "bias"), 1 / math.sqrt(max(self.weight.shape[1], 1)))
 
     def forward(self, x: Tensor) -> Tensor:
@@ -41,12 +41,12 @@ class Linear(nn.Module):
 class BatchNorm(nn.Module):
     """Batch normalization over rows that stand for several vertices each: means and variances are weighted.
 
-    With a row of weight w the result, the running averages and the gradients are those of `torch.nn.BatchNorm1d`
-    on a batch that holds the row w times.
+    With a row of weight w, the result, the running averages and the gradients are those of `torch.nn.BatchNorm1d` on a
+    batch that holds the row w times.
 
-    The averages of torch begin at mean 0 and variance 1, which takes some fifty steps to die out, and more where
-    variances are small, as those of densities are. With ``corrected`` they begin at the first batch: the mean of all
-    batches so far while that is more than `MOMENTUM` for the newest one.
+    The running averages of torch start at mean 0 and variance 1. It takes about fifty steps to forget these values, and
+    more if variances are small, as those of densities are. With ``corrected`` they start at the first batch: they are
+    the mean of all batches as long as the newest one then has a weight above `MOMENTUM`.
     """
 
     running_mean: Tensor
@@ -72,23 +72,23 @@ class BatchNorm(nn.Module):
         if not self.training:
             deviation = torch.sqrt(self.running_var + EPSILON)
             scale = self.scale / deviation if self.affine else 1 / deviation
-            shifted = (x - self.running_mean) * scale
-            return (shifted + self.shift if self.affine else shifted), deviation
-        share, total = _shares(x, weight)
+            scaled = (x - self.running_mean) * scale
+            return (scaled + self.shift if self.affine else scaled), deviation
+        share, total = _normalize_weights(x, weight)
         if self.affine:
             normal, mean, variance = _Normalize.apply(x, share, self.scale, self.shift)
-            self._learn(mean, variance, total)
+            self._update_averages(mean, variance, total)
             return normal, torch.sqrt(variance + EPSILON)
-        mean = _average(x, share)
+        mean = _weighted_mean(x, share)
         centered = x - mean
-        variance = _average(centered * centered, share)
-        self._learn(mean.detach(), variance.detach(), total)
+        variance = _weighted_mean(centered * centered, share)
+        self._update_averages(mean.detach(), variance.detach(), total)
         deviation = torch.sqrt(variance + EPSILON)  # with its gradient: the logit penalty divides by it
         return centered / deviation, deviation
 
     @torch.no_grad()
-    def _learn(self, mean: Tensor, variance: Tensor, total: Tensor) -> None:
-        """Running averages; the variance without bias, as torch has it."""
+    def _update_averages(self, mean: Tensor, variance: Tensor, total: Tensor) -> None:
+        """Update the running averages; the variance is the unbiased one, as in torch."""
         rate: Tensor | float = MOMENTUM
         if self.corrected:
             self.steps += 1
@@ -100,24 +100,24 @@ class BatchNorm(nn.Module):
 class _Normalize(torch.autograd.Function):
     """(x - mean) / deviation * scale + shift over weighted rows, with the gradient in closed form.
 
-    Written out it takes a third of the memory traffic of the small steps that autograd would follow.
+    This takes a third of the memory traffic of the separate steps that autograd would record.
     """
 
     @staticmethod
     def forward(
         ctx: Any, x: Tensor, share: Tensor | None, scale: Tensor, shift: Tensor
     ) -> tuple[Tensor, Tensor, Tensor]:
-        if share is None and x.is_cuda:  # on a CPU this is some fifteen times slower than two passes
+        if share is None and x.is_cuda:  # on a CPU, var_mean is about fifteen times slower than two passes
             variance, mean = torch.var_mean(x, 1, correction=0, keepdim=True)
         else:
-            mean = _average(x, share)
-            variance = _average((x - mean).square_(), share)
+            mean = _weighted_mean(x, share)
+            variance = _weighted_mean((x - mean).square_(), share)
         inverse = torch.rsqrt(variance + EPSILON)
         ctx.share = share
         ctx.save_for_backward(x, mean, inverse, scale)
         ctx.mark_non_differentiable(mean, variance)
         slope = scale * inverse
-        if x.is_cuda:  # one pass; the difference first is more exact where the mean is large
+        if x.is_cuda:  # one pass; subtracting the mean first is more exact if it is large
             return torch.addcmul(shift - mean * slope, x, slope), mean, variance
         return torch.addcmul(shift, x - mean, slope), mean, variance
 
@@ -125,7 +125,7 @@ class _Normalize(torch.autograd.Function):
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, Tensor, Tensor]:
         x, mean, inverse, scale = ctx.saved_tensors
         outer = gradients[0]
-        if ctx.share is None and x.is_cuda and x[0].numel() >= LARGE_BLOCK:
+        if ctx.share is None and x.is_cuda and x[0].numel() >= PER_MODEL_VALUES:
             inner, slope, shift = _gradients_by_model(outer.contiguous(), x, mean, inverse, scale)
             return inner, None, slope, shift
         centered = x - mean
@@ -143,18 +143,27 @@ class _Normalize(torch.autograd.Function):
 def _gradients_by_model(
     outer: Tensor, x: Tensor, mean: Tensor, inverse: Tensor, scale: Tensor
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """The gradients of x, scale and shift by torch's own kernels: half the memory traffic, but one model at a time."""
+    """The gradients of x, scale and shift by torch's kernels: half the memory traffic, but one model at a time."""
     inner, slope, shift = torch.empty_like(x), torch.empty_like(scale), torch.empty_like(scale)
-    for at in range(len(x)):
+    for model in range(len(x)):
         parts = torch.ops.aten.native_batch_norm_backward(
-            outer[at], x[at], scale[at, 0], None, None, mean[at, 0], inverse[at, 0], True, EPSILON, [True, True, True]
+            outer[model],
+            x[model],
+            scale[model, 0],
+            None,
+            None,
+            mean[model, 0],
+            inverse[model, 0],
+            True,
+            EPSILON,
+            [True] * 3,
         )
-        for place, part in zip((inner[at], slope[at, 0], shift[at, 0]), parts, strict=True):
-            place.copy_(part)
+        for target, part in zip((inner[model], slope[model, 0], shift[model, 0]), parts, strict=True):
+            target.copy_(part)
     return inner, slope, shift
 
 
-def _shares(x: Tensor, weight: Tensor | None) -> tuple[Tensor | None, Tensor]:
+def _normalize_weights(x: Tensor, weight: Tensor | None) -> tuple[Tensor | None, Tensor]:
     """The weights divided by their sum, as a row vector, and the sum."""
     if weight is None:
         return None, torch.full((), float(x.shape[1]), device=x.device)
@@ -162,12 +171,12 @@ def _shares(x: Tensor, weight: Tensor | None) -> tuple[Tensor | None, Tensor]:
     return (weight / total).expand(x.shape[0], 1, -1), total
 
 
-def _average(x: Tensor, share: Tensor | None) -> Tensor:
+def _weighted_mean(x: Tensor, share: Tensor | None) -> Tensor:
     return x.mean(1, keepdim=True) if share is None else torch.bmm(share, x)
 
 
 class Dropout(nn.Module):
-    """Sets a share of the activations to zero, by numbers of the model's own seed."""
+    """Sets a share of the activations to zero, by random numbers that depend on the seed of each model."""
 
     seeds: Tensor
     step: Tensor
@@ -187,9 +196,9 @@ class Dropout(nn.Module):
 
 
 def initialize(module: nn.Module, seeds: Sequence[int]) -> None:
-    """Fill the parameters of every model from its own seed, so that it starts alike alone and in a stack.
+    """Initialize the parameters of every model from its seed: the same values alone and in a stack.
 
-    Every parameter has a source of its own, named after it: a matrix with further rows begins with the same rows.
+    Every parameter has its own generator, seeded by its name: a matrix with more rows starts with the same rows.
     """
     for path, part in module.named_modules():
         if isinstance(part, Dropout):
@@ -197,9 +206,9 @@ def initialize(module: nn.Module, seeds: Sequence[int]) -> None:
         bounds: dict[str, Any] = part.bounds() if hasattr(part, "bounds") else {}
         for name, bound in bounds.items():
             parameter: Tensor = getattr(part, name)
-            place = crc32(f"{path}.{name}".encode())
-            sources = [torch.Generator().manual_seed(place * 1_000_003 + int(seed)) for seed in seeds]
-            drawn = torch.stack([torch.rand(parameter.shape[1:], generator=source) for source in sources])
+            name_hash = crc32(f"{path}.{name}".encode())
+            generators = [torch.Generator().manual_seed(name_hash * 1_000_003 + int(seed)) for seed in seeds]
+            drawn = torch.stack([torch.rand(parameter.shape[1:], generator=generator) for generator in generators])
             limits = bound if isinstance(bound, Tensor) else torch.tensor(float(bound))
             with torch.no_grad():
                 parameter.copy_((2 * drawn - 1) * limits)

@@ -1,6 +1,7 @@
-"""Which epoch of a run to keep, for every model of a stack, decided on the device while training goes on.
+"""Epoch selection: validation scores, and which epoch to keep for every model of a stack.
 
-Everything is changed in place: an epoch may have been recorded as a CUDA graph, which knows addresses only.
+All of this runs on the device while training goes on. State is changed in place, because an epoch may be recorded as a
+CUDA graph, which refers to memory addresses.
 """
 
 from __future__ import annotations
@@ -10,26 +11,42 @@ from torch import Tensor, nn
 
 from anysize.training.settings import TieBreak
 
-NEVER = float("inf")
+INFINITY = float("inf")
 
 
-class _Slot:
-    """A kept state for every model: its epoch, its key (smaller is better among equals), and the tensors."""
+# ---- scores --------------------------------------------------------------------------------------
 
-    def __init__(self, model: nn.Module, models: int, device: torch.device) -> None:
-        self.tensors = {name: tensor.detach().clone() for name, tensor in stacked_state(model, models).items()}
-        self.key = torch.full((models,), NEVER, device=device)
-        self.epoch = torch.full((models,), -1, dtype=torch.int64, device=device)
 
-    def put(self, where: Tensor, key: Tensor, epoch: Tensor, tensors: dict[str, Tensor]) -> None:
-        self.key.copy_(torch.where(where, key, self.key))
-        self.epoch.copy_(torch.where(where, epoch, self.epoch))
-        for name, tensor in self.tensors.items():
-            mask = where.view(-1, *[1] * (tensor.dim() - 1))
-            tensor.copy_(torch.where(mask, tensors[name], tensor))
+def stack_accuracy(predicted: Tensor, y: Tensor, classes: int | None = None) -> Tensor:
+    """Accuracy of every model: predicted (models, graphs), y (graphs,) -> (models,)."""
+    return (predicted == y).float().mean(1)
 
-    def clear(self, where: Tensor) -> None:
-        self.key.masked_fill_(where, NEVER)
+
+def stack_mcc(predicted: Tensor, y: Tensor, classes: int | None = None) -> Tensor:
+    """Matthews correlation coefficient of every model, for any number of classes; 0 where it is undefined.
+
+    ``classes``: their number; without it the host waits for the device.
+
+    Examples:
+        >>> stack_mcc(torch.tensor([[0, 1, 1, 0], [1, 1, 1, 1]]), torch.tensor([0, 1, 1, 0])).tolist()
+        [1.0, 0.0]
+    """
+    if classes is None:
+        classes = int(max(predicted.max(), y.max())) + 1
+    predictions = torch.nn.functional.one_hot(predicted, classes).double()
+    truth = torch.nn.functional.one_hot(y, classes).double()
+    correct = (predictions * truth).sum((1, 2))
+    predicted_sizes, true_sizes = predictions.sum(1), truth.sum(0)
+    n = y.shape[0]
+    covariance = correct * n - predicted_sizes @ true_sizes
+    variances = (n * n - (predicted_sizes**2).sum(1)) * (n * n - (true_sizes**2).sum())
+    return torch.where(variances > 0, covariance / variances.clamp(min=1e-12).sqrt(), 0.0).float()
+
+
+STACK_SCORES = {"accuracy": stack_accuracy, "mcc": stack_mcc}
+
+
+# ---- which epoch to keep -------------------------------------------------------------------------
 
 
 def stacked_state(model: nn.Module, models: int) -> dict[str, Tensor]:
@@ -41,69 +58,87 @@ def stacked_state(model: nn.Module, models: int) -> dict[str, Tensor]:
     }
 
 
-class EpochChoice:
-    """Keeps for every model the state of the epoch that the rule chooses.
+class _Snapshot:
+    """A saved state of every model: its epoch, its key (smaller is better among equal scores), and the tensors."""
 
-    ``best``: the highest validation score. Ties: the ``first`` epoch (the paper's rule), the lowest validation
-    ``loss``, or the smallest ``penalty``; the last one looks at all epochs within one validation graph of the best
-    score, where ``grain`` is what one graph is worth (0: exact ties only). ``patience``: a model that has found
-    nothing better in so many epochs keeps what it has.
+    def __init__(self, model: nn.Module, models: int, device: torch.device) -> None:
+        self.tensors = {name: tensor.detach().clone() for name, tensor in stacked_state(model, models).items()}
+        self.key = torch.full((models,), INFINITY, device=device)
+        self.epoch = torch.full((models,), -1, dtype=torch.int64, device=device)
+
+    def update(self, where: Tensor, key: Tensor, epoch: Tensor, tensors: dict[str, Tensor]) -> None:
+        self.key.copy_(torch.where(where, key, self.key))
+        self.epoch.copy_(torch.where(where, epoch, self.epoch))
+        for name, tensor in self.tensors.items():
+            mask = where.view(-1, *[1] * (tensor.dim() - 1))
+            tensor.copy_(torch.where(mask, tensors[name], tensor))
+
+    def discard(self, where: Tensor) -> None:
+        self.key.masked_fill_(where, INFINITY)
+
+
+class EpochSelector:
+    """Keeps for every model the state of the epoch with the highest validation score.
+
+    Ties: the ``first`` epoch (the paper's rule), the lowest validation ``loss``, or the smallest ``penalty``. The last
+    rule compares all epochs within one validation graph of the best score; ``score_step`` is the score of one graph (0:
+    exact ties only). ``patience``: a model that has not improved in so many epochs keeps what it has.
     """
 
     def __init__(
-        self, model: nn.Module, models: int, tie_break: TieBreak, grain: float = 0.0, patience: int | None = None
+        self, model: nn.Module, models: int, tie_break: TieBreak, score_step: float = 0.0, patience: int | None = None
     ) -> None:
         device = next(model.parameters()).device
         self.tie_break, self.patience = tie_break, patience
-        self.grain = grain if tie_break == "penalty" else 0.0
-        self.score = torch.full((models,), -NEVER, device=device)
+        self.score_step = score_step if tie_break == "penalty" else 0.0
+        self.score = torch.full((models,), -INFINITY, device=device)
         self.ties = torch.zeros(models, dtype=torch.int64, device=device)
-        self.alive = torch.ones(models, dtype=torch.bool, device=device)
-        self.top, self.next = _Slot(model, models, device), None
-        if self.grain:
-            self.next = _Slot(model, models, device)
+        self.active = torch.ones(models, dtype=torch.bool, device=device)
+        self.top = _Snapshot(model, models, device)
+        self.runner_up = _Snapshot(model, models, device) if self.score_step else None
         self.models = models
 
-    def look(self, model: nn.Module, epoch: Tensor, score: Tensor, loss: Tensor, penalty: Tensor) -> None:
-        """Take note of an epoch. Scores that are not numbers never win."""
-        score = torch.where(loss.isfinite(), score, -NEVER)
+    def observe(self, model: nn.Module, epoch: Tensor, score: Tensor, loss: Tensor, penalty: Tensor) -> None:
+        """Compare an epoch with the best ones so far. An epoch whose loss is not finite never wins."""
+        score = torch.where(loss.isfinite(), score, -INFINITY)
         keys = {"first": torch.zeros_like(loss), "loss": loss, "penalty": penalty}
         key = keys[self.tie_break]
         state = stacked_state(model, self.models)
-        higher = (score > self.score + 1e-6) & self.alive
-        equal = (score - self.score).abs().le(1e-6) & self.alive
-        if self.next is not None:
-            self._shift(higher, score, key, epoch, state)
-        self.top.put(higher | (equal & (key < self.top.key)), key, epoch, state)
+        higher = (score > self.score + 1e-6) & self.active
+        equal = (score - self.score).abs().le(1e-6) & self.active
+        if self.runner_up is not None:
+            self._update_runner_up(self.runner_up, higher, score, key, epoch, state)
+        self.top.update(higher | (equal & (key < self.top.key)), key, epoch, state)
         self.ties.copy_(torch.where(higher, 1, self.ties + equal.long()))
         self.score.copy_(torch.where(higher, score, self.score))
         if self.patience is not None:
-            self.alive &= epoch - self.top.epoch < self.patience
+            self.active &= epoch - self.top.epoch < self.patience
 
-    def end(self, epochs: int) -> int:
-        """Of so many epochs those to train, if nothing better is found from now on; 0: patience has run out.
+    def _update_runner_up(
+        self, runner_up: _Snapshot, higher: Tensor, score: Tensor, key: Tensor, epoch: Tensor, state: dict[str, Tensor]
+    ) -> None:
+        """Keep the best epoch that is one validation graph below the top."""
+        one_up = higher & ((score - self.score - self.score_step).abs() < self.score_step / 2)
+        runner_up.update(one_up, self.top.key, self.top.epoch, self.top.tensors)
+        runner_up.discard(higher & ~one_up)
+        one_down = ((self.score - score - self.score_step).abs() < self.score_step / 2) & self.active
+        runner_up.update(one_down & (key < runner_up.key), key, epoch, state)
 
-        A model that has found nothing yet may need all of them.
+    def expected_epochs(self, epochs: int) -> int:
+        """How many of the epochs will be trained if no model improves from now on; 0: patience has run out.
+
+        A model that has no usable epoch yet may need all of them.
         """
         if self.patience is None:
             return epochs
-        found = torch.where(self.top.epoch < 0, epochs, self.top.epoch + 1 + self.patience)
-        return int(torch.where(self.alive, found.clamp(max=epochs), 0).max())
-
-    def _shift(self, higher: Tensor, score: Tensor, key: Tensor, epoch: Tensor, state: dict[str, Tensor]) -> None:
-        """Keep the best epoch that is one validation graph below the top."""
-        assert self.next is not None
-        one_up = higher & ((score - self.score - self.grain).abs() < self.grain / 2)
-        self.next.put(one_up, self.top.key, self.top.epoch, self.top.tensors)
-        self.next.clear(higher & ~one_up)
-        one_down = ((self.score - score - self.grain).abs() < self.grain / 2) & self.alive
-        self.next.put(one_down & (key < self.next.key), key, epoch, state)
+        needed = torch.where(self.top.epoch < 0, epochs, self.top.epoch + 1 + self.patience)
+        return int(torch.where(self.active, needed.clamp(max=epochs), 0).max())
 
     def restore(self, model: nn.Module) -> Tensor:
-        """Load the chosen states into the model; the chosen epoch of every model, -1 where there is none."""
-        if self.next is not None:
-            better = self.next.key < self.top.key
-            self.top.put(better, self.next.key, self.next.epoch, self.next.tensors)
+        """Load the selected states into the model; returns the epoch of every model, -1 where there is none."""
+        if self.runner_up is not None:
+            better = self.runner_up.key < self.top.key
+            self.top.update(better, self.runner_up.key, self.runner_up.epoch, self.runner_up.tensors)
         found = self.top.epoch >= 0
         with torch.no_grad():
             for name, tensor in stacked_state(model, self.models).items():

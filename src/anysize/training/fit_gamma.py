@@ -1,8 +1,8 @@
-"""The Gamma models: from tables of counts to a trained stack, and from a trained stack to logits."""
+"""Gamma models: from count tables to a trained stack, and from a trained stack to logits."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import permutations
 from math import factorial
@@ -14,25 +14,28 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor, nn
 
+from anysize._typing import FloatArray, IntArray
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
-from anysize.nn.gamma import GammaGNN, GammaOneHot, GammaRP, GraphModel, read
+from anysize.graphs.colors import ColorName
+from anysize.nn.gamma import GammaGNN, GammaOneHot, GammaRP, GraphModel, read_out
 from anysize.nn.layers import EPSILON, initialize
+from anysize.nn.rows.aggregation import Dense, Sums, index_tensor
 from anysize.nn.rows.pattern_batch import PatternBatch
 from anysize.nn.rows.recolored_pairs import RecoloredPairs
-from anysize.nn.rows.structure import Dense, Structure, Sums
+from anysize.nn.rows.structure import Structure
 from anysize.training.color_roles import color_roles
-from anysize.training.loop import LastEpoch, Losses, Trained, train
+from anysize.training.loop import LastEpoch, Losses, Trained, TrainingProblem, train
 from anysize.training.objectives import color_penalty, cross_entropy, logit_penalty
-from anysize.training.settings import Recipe, Settings
-from anysize.training.vocabulary import Kind, Vocabulary
+from anysize.training.settings import Recipe, Settings, check_one_shape
+from anysize.training.vocabulary import GammaKind, Vocabulary
 
 
 @dataclass(frozen=True)
 class GammaShape:
-    """Everything that fixes the tensors of a stack but the number of models."""
+    """Everything that determines the tensors of a stack except the number of models."""
 
-    kind: Kind
+    kind: GammaKind
     inputs: int
     classes: int
     hidden: int
@@ -42,42 +45,41 @@ class GammaShape:
 
     def build(self, jumping: Sequence[bool]) -> GraphModel:
         """A stack of untrained models."""
-        models, jumps = len(jumping), any(jumping)
+        models, recipe = len(jumping), self.recipe
         representation: GammaOneHot | GammaGNN
         if self.kind == "1hot":
             representation = GammaOneHot(models, self.inputs, self.hidden)
-        elif self.kind == "gnn":
-            representation = GammaGNN(models, self.inputs, self.hidden, self.layers, self.recipe.encoder, jumps)
         else:
-            inputs = self.inputs + self.k
-            representation = GammaRP(models, inputs, self.hidden, self.layers, self.recipe.encoder, jumps)
-        recipe = self.recipe
+            make, inputs = (GammaRP, self.inputs + self.k) if self.kind == "rp" else (GammaGNN, self.inputs)
+            representation = make(models, inputs, self.hidden, self.layers, recipe.encoder, any(jumping))
         return GraphModel.of(
             representation, models, self.classes, jumping, recipe.head_hidden, recipe.dropout,
             corrected=recipe.averages == "corrected",
         )  # fmt: skip
 
-    def identities(self, amount: int | None = None) -> NDArray[np.int64] | None:
-        """The fixed permutations of prediction: the same for every pattern, all of them where they are few."""
+    def identities(self) -> IntArray | None:
+        """The permutations of prediction, the same for every pattern: all of them if there are few."""
         if self.kind != "rp":
             return None
-        wanted = self.recipe.test_permutations if amount is None else amount
-        if self.recipe.permutations == "all" or wanted >= factorial(self.k):
+        amount = self.recipe.test_permutations
+        if self.recipe.permutations == "all" or amount >= factorial(self.k):
             return np.array(list(permutations(range(self.k))))
-        source = np.random.default_rng(0)
-        return np.array([source.permutation(self.k) for _ in range(wanted)])
+        rng = np.random.default_rng(0)
+        return np.array([rng.permutation(self.k) for _ in range(amount)])
 
-    def structure(self, columns: Columns, palette: Any, densities: csr_array[np.float64] | None) -> Structure:
-        """What the representation runs on: graphs where densities are given, otherwise patterns."""
+    def structure(
+        self, columns: Columns, palette: Mapping[ColorName, int] | None, densities: csr_array[np.float64] | None
+    ) -> Structure:
+        """The input of the representation: graphs if densities are given, otherwise patterns."""
         if self.kind == "1hot":
             full = np.eye(len(columns)) if densities is None else densities.toarray()
-            nothing = torch.zeros(0, 0)
-            return Structure(nothing, nothing, (), (Dense(torch.from_numpy(full.astype(np.float32))),))
+            empty = torch.zeros(0, 0)
+            return Structure(empty, empty, (), (Dense(torch.from_numpy(full.astype(np.float32))),))
         largest = int(columns.size.max(initial=1))
         if largest > self.k:
             raise ValueError(
                 f"this model was trained on patterns of up to {self.k} vertices and got some of {largest}; "
-                f"count with the same k"
+                "count with the same k"
             )
         batch, encoder = PatternBatch.of(columns, palette, self.k), self.recipe.encoder
         return batch.structure(
@@ -85,54 +87,42 @@ class GammaShape:
         )
 
 
-class GammaProblem:
-    """Training and validation graphs of a Gamma stack, on one device: a `training.Problem`."""
-
-    def __init__(
-        self, patterns: Structure | RecoloredPairs, y: Tensor, validation: tuple[Structure, Tensor] | None,
-        members: Sequence[Settings], recipe: Recipe, class_weights: Tensor | None,
-    ) -> None:  # fmt: skip
-        self.patterns, self.y, self._validation = patterns, y, validation
-        self.class_weights, self.recipe = class_weights, recipe
-        self.weights = torch.tensor([member.penalty for member in members], device=y.device)
-        self.penalized = any(member.penalty > 0 for member in members)
+class GammaProblem(TrainingProblem):
+    """Training and validation graphs of a Gamma stack, on one device."""
 
     recordable, threads = True, 1
 
-    @property
-    def size(self) -> int:
-        return len(self.y)
+    def __init__(
+        self, patterns: Structure | RecoloredPairs, y: Tensor, held_out: tuple[Structure, Tensor] | None,
+        members: Sequence[Settings], recipe: Recipe, class_weights: Tensor | None,
+    ) -> None:  # fmt: skip
+        super().__init__(y, held_out, class_weights)
+        self.patterns, self.recipe = patterns, recipe
+        self.weights = torch.tensor([member.penalty for member in members], device=y.device)
 
     def losses(self, model: nn.Module, graphs: Tensor | None, step: Tensor, epoch: Tensor) -> Losses:
         assert isinstance(model, GraphModel)
-        structure, differences = self._drawn(step)
+        structure, differences = self._draw(step)
         rows = model.representation.encode(structure)
         y = self.y if graphs is None else self.y[graphs]
         readouts = structure.readouts
         if graphs is not None:
             readouts = tuple(readout.rows(graphs) for readout in readouts)
-        gamma = read(rows, readouts)
-        logits, deviation = model.head(gamma)
+        logits, deviation = model.head(read_out(rows, readouts))
         entropy = cross_entropy(logits, y, self.class_weights)
         if not differences:
             return Losses(entropy, entropy, torch.zeros_like(entropy))
-        watched = logit_penalty(model, rows, differences, deviation)
-        penalty = watched
+        recorded = logit_penalty(model, rows, differences, deviation)
+        penalty = recorded
         if self.recipe.penalty == "representation":
-            penalty, watched = color_penalty(model, rows, differences), watched.detach()
-        return Losses(entropy + self.weights * penalty, entropy, watched)
+            penalty, recorded = color_penalty(model, rows, differences), recorded.detach()
+        return Losses(entropy + self.weights * penalty, entropy, recorded)
 
-    def _drawn(self, step: Tensor) -> tuple[Structure, tuple[Sums, ...]]:
+    def _draw(self, step: Tensor) -> tuple[Structure, tuple[Sums, ...]]:
         if isinstance(self.patterns, Structure):
             return self.patterns, ()
-        drawn = self.patterns.draw(step)
-        return drawn.structure, drawn.differences
-
-    def validation(self, model: nn.Module) -> tuple[Tensor, Tensor] | None:
-        if self._validation is None:
-            return None
-        structure, y = self._validation
-        return model(structure), y
+        draw = self.patterns.draw(step)
+        return draw.structure, draw.differences
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,36 +136,37 @@ class GammaStack:
     trained: Trained | None = None
 
     def logits(self, counts: Counts, last: LastEpoch | None = None) -> NDArray[np.float32]:
-        """(models, graphs, classes); with ``last`` of the models after their last epoch too, in (2 models, ...)."""
-        return self._run(counts, self.model if last is None else last.beside(self.model))
+        """(models, graphs, classes); with ``last``, also of the models after their last epoch: (2 models, ...)."""
+        return self._evaluate(counts, self.model if last is None else last.append_to(self.model))
 
     def represent(self, counts: Counts) -> NDArray[np.float32]:
         """Gamma(G) of every graph: (models, graphs, width)."""
-        return self._run(counts, self.model.represent)
+        return self._evaluate(counts, self.model.represent)
 
     @torch.no_grad()
-    def _run(self, counts: Counts, function: Callable[[Structure], Tensor]) -> NDArray[np.float32]:
+    def _evaluate(self, counts: Counts, function: Callable[[Structure], Tensor]) -> NDArray[np.float32]:
         columns, densities = self.vocabulary.densities(counts)
-        structure = self.shape.structure(columns, self.vocabulary.palette, densities)
-        self.model.eval()
-        found: NDArray[np.float32] = function(structure.to(_device(self.model))).cpu().numpy()
-        return found
+        values: NDArray[np.float32] = function(self._structure(columns, densities)).cpu().numpy()
+        return values
+
+    def _structure(self, columns: Columns, densities: csr_array[np.float64] | None) -> Structure:
+        """On the device of the model, which is put into evaluation mode."""
+        device = next(self.model.eval().parameters()).device
+        return self.shape.structure(columns, self.vocabulary.palette, densities).to(device)
 
     @torch.no_grad()
     def pattern_logits(self, columns: Columns) -> NDArray[np.float32]:
-        """What one unit of density of each pattern adds to the logits (linear heads): (models, patterns, classes)."""
-        structure = self.shape.structure(columns, self.vocabulary.palette, None).to(_device(self.model))
-        self.model.eval()
+        """What one unit of density of each pattern adds to the logits of a linear head: (models, patterns, classes)."""
+        structure = self._structure(columns, None)
         norm = self.model.head.norm
         deviation = None if norm is None else torch.sqrt(norm.running_var + EPSILON)
         rows = self.model.representation.encode(structure)
-        found: NDArray[np.float32] = read(rows, structure.readouts, self.model.head.slopes(deviation)).cpu().numpy()
-        return found * self.vocabulary.scale
-
-    # ---- as plain arrays -----------------------------------------------------------------------
+        slopes = self.model.head.slopes(deviation)
+        added: NDArray[np.float32] = read_out(rows, structure.readouts, slopes).cpu().numpy()
+        return added * self.vocabulary.scale
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Everything that predicting needs: a dictionary that JSON holds, and plain arrays."""
+        """Everything that prediction needs: a JSON-compatible dictionary, and arrays."""
         arrays = self.model.arrays()
         known = self.vocabulary
         if known.columns is not None:
@@ -195,10 +186,10 @@ class GammaStack:
 
     @staticmethod
     def from_state(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> GammaStack:
-        """The stack from what `state` gave; it predicts the same."""
+        """Restore a stack from what `state` returned; it predicts the same."""
         shape = GammaShape(**{**about["shape"], "recipe": Recipe(**about["shape"]["recipe"])})
-        members = tuple(Settings.from_state(member) for member in about["members"])
-        model = shape.build([member.jumping for member in members]).take(arrays)
+        members = tuple(Settings(**member) for member in about["members"])
+        model = shape.build([member.jumping for member in members]).load(arrays)
         columns = None
         if about["column_palette"] is not None:
             colors = arrays.get("columns.colors")
@@ -209,17 +200,14 @@ class GammaStack:
         return GammaStack(shape, vocabulary, model, members)
 
 
-def _device(model: nn.Module) -> torch.device:
-    return next(model.parameters()).device
-
-
 def fit_gamma(
-    kind: Kind, train_counts: Counts, y: NDArray[np.int64], members: Sequence[Settings], recipe: Recipe, *,
-    classes: int, validation: tuple[Counts, NDArray[np.int64]] | None = None, top: int | None = None,
-    class_weights: NDArray[np.float64] | None = None, metric: str = "accuracy", device: str = "cpu",
+    kind: GammaKind, train_counts: Counts, y: IntArray, members: Sequence[Settings], recipe: Recipe, *,
+    classes: int, validation: tuple[Counts, IntArray] | None = None, top: int | None = None,
+    class_weights: FloatArray | None = None, metric: str = "accuracy", device: str = "cpu",
     progress: Callable[[float], None] | None = None,
 ) -> GammaStack:  # fmt: skip
-    """Train members of one shape as one stack. ``top`` limits the vocabulary to the most common patterns."""
+    """Train members of one shape as one stack. ``top``: limit the vocabulary to the most common patterns."""
+    check_one_shape(members)
     pool = train_counts if validation is None else Counts.concatenate([train_counts, validation[0]])
     learned_from = train_counts if top is None else pool
     roles = None
@@ -228,8 +216,9 @@ def fit_gamma(
         roles = color_roles(learned_from, np.asarray(labels))
     vocabulary = Vocabulary.of(kind, learned_from, recipe.over, top, roles)
     columns, densities = vocabulary.densities(train_counts)
-    kept = _occurring(columns, densities) if kind != "1hot" else (columns, densities)
-    _check(members, kept[1], pool)
+    if not densities.nnz:
+        sizes = ", ".join(str(k) for k in np.unique(pool.columns.size)) or "this many"
+        raise ValueError(f"no training graph has a connected pattern of {sizes} vertices; count with a smaller k")
     k = int(max(columns.size.max(initial=1), pool.columns.size.max(initial=1)))
     inputs = len(columns) if kind == "1hot" else 1 + max((vocabulary.palette or {}).values(), default=0)
     shape = GammaShape(kind, inputs, classes, members[0].hidden, members[0].layers, recipe, k)
@@ -237,55 +226,49 @@ def fit_gamma(
     initialize(model, [member.seed for member in members])
     if isinstance(model.representation, GammaOneHot):
         seen = np.bincount(densities.indices, minlength=len(columns)) > 0
-        model.representation.keep(torch.from_numpy(seen))
+        model.representation.zero_unseen(torch.from_numpy(seen))
+    else:
+        columns, densities = _occurring(columns, densities)
     model.to(device)
-    patterns = _twins(shape, kept, vocabulary, members) or shape.structure(kept[0], vocabulary.palette, kept[1])
-    if recipe.encoder == "pna" and isinstance(model.representation, GammaGNN):
-        model.representation.encoder.learn_degrees(_mean_log_degree(kept[0]))
-    checked = None
-    if validation is not None:
-        checked_columns, checked_densities = vocabulary.densities(validation[0])
-        found = shape.structure(checked_columns, vocabulary.palette, checked_densities).to(device)
-        checked = found, torch.from_numpy(np.asarray(validation[1], np.int64)).to(device)
-    weights = None if class_weights is None else torch.from_numpy(class_weights.astype(np.float32)).to(device)
-    problem = GammaProblem(
-        patterns.to(device), torch.from_numpy(np.asarray(y, np.int64)).to(device), checked, members, recipe, weights
+    patterns = _recolored_pairs(shape, columns, densities, vocabulary, members) or shape.structure(
+        columns, vocabulary.palette, densities
     )
+    if recipe.encoder == "pna" and isinstance(model.representation, GammaGNN):
+        model.representation.encoder.set_mean_log_degree(_mean_log_degree(columns))
+    held_out = None
+    if validation is not None:
+        held_out_columns, held_out_densities = vocabulary.densities(validation[0])
+        structure = shape.structure(held_out_columns, vocabulary.palette, held_out_densities)
+        held_out = structure.to(device), index_tensor(validation[1]).to(device)
+    weights = None if class_weights is None else torch.from_numpy(class_weights.astype(np.float32)).to(device)
+    problem = GammaProblem(patterns.to(device), index_tensor(y).to(device), held_out, members, recipe, weights)
     trained = train(model, problem, members, recipe, metric, progress)
     return GammaStack(shape, vocabulary, model, tuple(members), trained)
 
 
-def _check(members: Sequence[Settings], densities: csr_array[np.float64], pool: Counts) -> None:
-    shapes = sorted({member.shape for member in members})
-    if len(shapes) != 1:
-        raise ValueError(f"the members of a stack must have one shape, Settings.shape; got {shapes}")
-    if not densities.nnz:
-        sizes = ", ".join(str(k) for k in np.unique(pool.columns.size)) or "this many"
-        raise ValueError(f"no training graph has a connected pattern of {sizes} vertices; count with a smaller k")
-
-
 def _occurring(columns: Columns, densities: csr_array[np.float64]) -> tuple[Columns, csr_array[np.float64]]:
-    """Without the patterns that no training graph has: they would count in batch norm and in the penalty."""
-    there = np.flatnonzero(np.bincount(densities.indices, minlength=len(columns)))
-    return columns[there], csr_array(densities[:, there])
+    """Only patterns that some training graph has: others would count in batch norm and in the penalty."""
+    occurring = np.flatnonzero(np.bincount(densities.indices, minlength=len(columns)))
+    return columns[occurring], csr_array(densities[:, occurring])
 
 
-def _twins(
-    shape: GammaShape, kept: tuple[Columns, csr_array[np.float64]], vocabulary: Vocabulary, members: Sequence[Settings]
-) -> RecoloredPairs | None:
-    """Recolored twins where a member is penalized, and fresh permutations where identities are drawn."""
+def _recolored_pairs(
+    shape: GammaShape, columns: Columns, densities: csr_array[np.float64], vocabulary: Vocabulary,
+    members: Sequence[Settings],
+) -> RecoloredPairs | None:  # fmt: skip
+    """Recolored pairs if a member is penalized, new permutations if identities are drawn; None if nothing is drawn."""
     recipe = shape.recipe
     recolor = shape.kind != "1hot" and shape.inputs > 1 and any(member.penalty > 0 for member in members)
-    draws = shape.kind == "rp" and recipe.permutations != "all"
-    if not recolor and not draws:
+    draws_identities = shape.kind == "rp" and recipe.permutations != "all"
+    if not recolor and not draws_identities:
         return None
-    permuted = None
+    drawn = None
     if shape.kind == "rp":
-        permuted = factorial(shape.k) if recipe.permutations == "all" else int(recipe.permutations)
-    batch = PatternBatch.of(kept[0], vocabulary.palette, shape.k)
+        drawn = factorial(shape.k) if recipe.permutations == "all" else int(recipe.permutations)
+    batch = PatternBatch.of(columns, vocabulary.palette, shape.k)
     encoder = recipe.encoder
     return RecoloredPairs.of(
-        batch, kept[1], shape.layers, permuted, recolor, universal=encoder == "gin", by_degree=encoder == "gcn"
+        batch, densities, shape.layers, drawn, recolor, tabulate=encoder == "gin", by_degree=encoder == "gcn"
     )
 
 

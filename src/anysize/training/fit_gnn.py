@@ -1,47 +1,59 @@
-"""GNNs on whole graphs: from a set of graphs to a trained stack, and from a trained stack to logits."""
+"""GNNs on whole graphs: from graphs to a trained stack, and from a trained stack to logits."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from anysize._typing import IntArray
+from anysize._typing import FloatArray, IntArray
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
 from anysize.nn.encoders import LAYERS
-from anysize.nn.gamma import GraphModel
-from anysize.nn.gnn import IDENTITIES, GraphGNN, GraphRP, drawn_identities, fixed_identities, structure_of
+from anysize.nn.gamma import GammaGNN, GammaRP, GraphModel
 from anysize.nn.layers import initialize
-from anysize.nn.rows.graph_batch import READOUTS, FlatGraphs, Marks, PaddedGraphs, Readout, graph_batch
-from anysize.nn.rows.graph_classes import whole_structure
+from anysize.nn.rows.aggregation import index_tensor
+from anysize.nn.rows.graph_batch import (
+    IDENTITIES,
+    READOUTS,
+    FlatGraphs,
+    InputClasses,
+    PaddedGraphs,
+    Readout,
+    draw_identities,
+    fixed_identities,
+    graph_batch,
+    graph_structure,
+    prefers_padding,
+    rows_structure,
+)
 from anysize.nn.rows.structure import Structure
-from anysize.training.invariance import IRM, EnvironmentBatch, Objective, total_of
-from anysize.training.loop import LastEpoch, Losses, Trained, train
-from anysize.training.objectives import cross_entropy
-from anysize.training.settings import Recipe, Settings
+from anysize.training.loop import LastEpoch, Losses, Trained, TrainingProblem, train
+from anysize.training.objectives import IRM, EnvironmentBatch, Objective, cross_entropy, penalized_risk
+from anysize.training.settings import EncoderName, Recipe, Settings, check_one_shape
 
-GNN = Literal["gin", "gcn", "pna"]
 Palette = tuple[ColorName, ...] | None
 
 PREDICTION_BYTES = 1 << 29  # graphs are predicted in parts of about this size
-LIVE = {"gin": 16, "gcn": 12, "pna": 50}  # values that a layer holds at once for each row and unit of width
+VALUES_PER_UNIT = {"gin": 16, "gcn": 12, "pna": 50}  # what a layer holds for each row and feature, gradients included
+PARAMETER_COPIES = 6  # value, gradient, two averages of Adam, the selected epoch, and a temporary
 
 
 @dataclass(frozen=True)
 class GNNShape:
-    """Everything that fixes the tensors of a stack but the number of models.
+    """Everything that determines the tensors of a stack except the number of models.
 
-    ``relational``: identities under random orders (RPGIN). ``inputs``: colors that the model knows, 1 without any.
+    ``relational``: relational pooling, with identities under random orders (RPGIN). ``inputs``: number of known colors,
+    1 without colors.
     """
 
-    kind: GNN
+    kind: EncoderName
     readout: Readout
     relational: bool
     inputs: int
@@ -56,11 +68,11 @@ class GNNShape:
         if self.readout not in READOUTS:
             raise ValueError(f"a readout is one of {', '.join(READOUTS)}; got {self.readout!r}")
         if self.relational and self.recipe.permutations == "all":
-            raise ValueError("a whole graph has too many orders to take all of them; give permutations a number")
+            raise ValueError("a whole graph has too many orders for permutations='all'; give a number")
 
     def build(self, jumping: Sequence[bool]) -> GraphModel:
-        """A stack of untrained models: no batch norm on the representation, which is for Gamma models."""
-        make, inputs = (GraphRP, self.inputs + IDENTITIES) if self.relational else (GraphGNN, self.inputs)
+        """A stack of untrained models, without batch norm on the representation."""
+        make, inputs = (GammaRP, self.inputs + IDENTITIES) if self.relational else (GammaGNN, self.inputs)
         representation = make(len(jumping), inputs, self.hidden, self.layers, self.kind, any(jumping))
         recipe = self.recipe
         return GraphModel.of(
@@ -68,57 +80,54 @@ class GNNShape:
             corrected=recipe.averages == "corrected",
         )  # fmt: skip
 
-    def marks(self, graphs: GraphSet, palette: Palette) -> Marks:
-        return Marks.read(graphs, palette, by_degree=self.kind == "gcn")
+    def input_classes(self, graphs: GraphSet, palette: Palette) -> InputClasses:
+        return InputClasses.of(graphs, palette, by_degree=self.kind == "gcn")
 
     def batch(
         self, graphs: GraphSet, palette: Palette, device: torch.device | str = "cpu"
     ) -> FlatGraphs | PaddedGraphs:
-        """The graphs as rows, on the device: mini-batches and fresh identities are made from it."""
-        marks = self.marks(graphs, palette)
-        return graph_batch(graphs, marks, self.readout, self.kind == "pna", device).to(device)
+        """The graphs as rows, on the device, for mini-batches and for identities that are drawn in every step."""
+        classes = self.input_classes(graphs, palette)
+        return graph_batch(graphs, classes, self.readout, self.kind == "pna", device).to(device)
 
     def structure(self, graphs: GraphSet, palette: Palette, device: torch.device | str = "cpu") -> Structure:
-        """All graphs as they are predicted, on the device; identities are fixed ones."""
+        """All graphs as in prediction, on the device, with fixed identities."""
         if self.relational:
             rows = self.batch(graphs, palette, device).rows()
-            return structure_of(rows, self.layers, fixed_identities(rows, self.recipe.test_permutations))
-        marks = self.marks(graphs, palette)
-        return whole_structure(graphs, marks, self.layers, self.readout, self.kind == "pna", device)
+            return rows_structure(rows, self.layers, fixed_identities(rows, self.recipe.test_permutations))
+        classes = self.input_classes(graphs, palette)
+        return graph_structure(graphs, classes, self.layers, self.readout, self.kind == "pna", device)
 
 
-class GNNProblem:
-    """Training and validation graphs of a stack, on one device: a `training.Problem`.
+class GNNProblem(TrainingProblem):
+    """Training and validation graphs of a stack of GNNs, on one device.
 
-    ``structure``: all training graphs, where nothing is drawn anew; ``batch``: the same as rows, for mini-batches and
-    for identities that differ from step to step. ``environments``: numbers from 0 on, which ``objective`` compares
-    for members with a weight of invariance.
+    ``structure``: all training graphs, if nothing is drawn. ``batch``: the same as rows, for mini-batches and for
+    identities that are drawn in every step. ``environments``: numbers from 0 on, which ``objective`` compares for
+    members with ``invariance`` above 0.
     """
 
     def __init__(
         self, shape: GNNShape, structure: Structure | None, batch: FlatGraphs | PaddedGraphs | None, y: Tensor,
-        validation: tuple[Structure, Tensor] | None, members: Sequence[Settings], environments: Tensor | None,
+        held_out: tuple[Structure, Tensor] | None, members: Sequence[Settings], environments: Tensor | None,
         class_weights: Tensor | None, objective: Objective = IRM,
     ) -> None:  # fmt: skip
-        self.shape, self.structure, self.batch, self.y, self._validation = shape, structure, batch, y, validation
-        self.class_weights, self.environments, self.objective = class_weights, environments, objective
-        self.whole = None if batch is None else batch.rows()
+        super().__init__(y, held_out, class_weights)
+        self.shape, self.structure, self.batch = shape, structure, batch
+        self.environments, self.objective = environments, objective
+        self.all_rows = None if batch is None else batch.rows()
         self.weights = torch.tensor([member.invariance for member in members], device=y.device)
         self.penalized = any(member.invariance > 0 for member in members)
-        self.count = 0 if environments is None else int(environments.max()) + 1
-
-    @property
-    def size(self) -> int:
-        return len(self.y)
+        self.environment_count = 0 if environments is None else int(environments.max()) + 1
 
     @property
     def threads(self) -> int | None:
-        """Small graphs are many small steps, which more threads only wait for."""
+        """One for small graphs, whose many small steps only wait for more threads."""
         return None if isinstance(self.batch, FlatGraphs) else 1
 
     @property
     def recordable(self) -> bool:
-        """Mini-batches of filled-up graphs have one shape; those of flat ones depend on the graphs."""
+        """Mini-batches of padded graphs have one shape; the shape of flat ones depends on the graphs."""
         return not isinstance(self.batch, FlatGraphs)
 
     def losses(self, model: nn.Module, graphs: Tensor | None, step: Tensor, epoch: Tensor) -> Losses:
@@ -129,33 +138,27 @@ class GNNProblem:
             return Losses(entropy, entropy, torch.zeros_like(entropy))
         assert self.environments is not None
         numbers = self.environments if graphs is None else self.environments[graphs]
-        environments = EnvironmentBatch(logits, y, numbers, self.count, self.class_weights)
+        environments = EnvironmentBatch(logits, y, numbers, self.environment_count, self.class_weights)
         risk, penalty = environments.mean(environments.risks), self.objective.penalty(environments)
-        total = total_of(risk, penalty, self.weights, epoch)
-        own = self.weights > 0
-        return Losses(torch.where(own, total, entropy), entropy, torch.where(own, penalty, 0.0))
+        total = penalized_risk(risk, penalty, self.weights, epoch)
+        weighted = self.weights > 0
+        return Losses(torch.where(weighted, total, entropy), entropy, torch.where(weighted, penalty, 0.0))
 
     def _structure(self, graphs: Tensor | None, step: Tensor) -> Structure:
         if graphs is None and self.structure is not None:
             return self.structure
         assert self.batch is not None
-        rows = self.whole if graphs is None else self.batch.rows(graphs)
+        rows = self.all_rows if graphs is None else self.batch.rows(graphs)
         assert rows is not None
         identities = None
         if self.shape.relational:
-            identities = drawn_identities(rows, int(self.shape.recipe.permutations), step)
-        return structure_of(rows, self.shape.layers, identities)
-
-    def validation(self, model: nn.Module) -> tuple[Tensor, Tensor] | None:
-        if self._validation is None:
-            return None
-        structure, y = self._validation
-        return model(structure), y
+            identities = draw_identities(rows, int(self.shape.recipe.permutations), step)
+        return rows_structure(rows, self.shape.layers, identities)
 
 
 @dataclass(frozen=True, eq=False)
 class GNNStack:
-    """M trained GNNs. ``palette``: the colors they know, None for graphs without colors."""
+    """M trained GNNs. ``palette``: the known colors, None for graphs without colors."""
 
     shape: GNNShape
     palette: Palette
@@ -164,37 +167,34 @@ class GNNStack:
     trained: Trained | None = None
 
     def logits(self, graphs: GraphSet, last: LastEpoch | None = None) -> NDArray[np.float32]:
-        """(models, graphs, classes); with ``last`` of the models after their last epoch too, in (2 models, ...)."""
+        """(models, graphs, classes); with ``last``, also of the models after their last epoch: (2 models, ...)."""
         if last is None:
-            return self._run(graphs, self.model, len(self.members), self.shape.classes)
-        return self._run(graphs, last.beside(self.model), 2 * len(self.members), self.shape.classes)
+            return self._evaluate(graphs, self.model, len(self.members), self.shape.classes)
+        return self._evaluate(graphs, last.append_to(self.model), 2 * len(self.members), self.shape.classes)
 
     def represent(self, graphs: GraphSet) -> NDArray[np.float32]:
-        """The representation of every graph, before the head: (models, graphs, width)."""
-        return self._run(graphs, self.model.represent, len(self.members), self.model.columns.shape[1])
+        """The representation of every graph, the input of the head: (models, graphs, width)."""
+        return self._evaluate(graphs, self.model.represent, len(self.members), self.model.columns.shape[1])
 
     @torch.no_grad()
-    def _run(
+    def _evaluate(
         self, graphs: GraphSet, function: Callable[[Structure], Tensor], models: int, width: int
     ) -> NDArray[np.float32]:
-        device = next(self.model.parameters()).device
-        self.model.eval()
-        nothing = np.zeros((models, 0, width), np.float32)
+        device = next(self.model.eval().parameters()).device
+        empty = np.zeros((models, 0, width), np.float32)
         structures = (self.shape.structure(part, self.palette, device) for part in self._parts(graphs))
-        return np.concatenate([nothing, *(function(structure).cpu().numpy() for structure in structures)], axis=1)
+        return np.concatenate([empty, *(function(structure).cpu().numpy() for structure in structures)], axis=1)
 
     def _parts(self, graphs: GraphSet) -> list[GraphSet]:
-        """Consecutive graphs, few enough to be held for all models at once."""
+        """Consecutive graphs, few enough to fit into memory for all models at once."""
         copies = self.shape.recipe.test_permutations if self.shape.relational else 1
-        bytes_per_vertex = 4 * len(self.members) * copies * self.shape.hidden * LIVE[self.shape.kind]
+        bytes_per_vertex = 4 * len(self.members) * copies * self.shape.hidden * VALUES_PER_UNIT[self.shape.kind]
         load = np.cumsum(graphs.sizes) * bytes_per_vertex
         cuts = np.flatnonzero(np.diff(load // PREDICTION_BYTES)) + 1
         return [graphs[a:b] for a, b in pairwise([0, *cuts.tolist(), len(graphs)]) if a < b]
 
-    # ---- as plain arrays -----------------------------------------------------------------------
-
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
-        """Everything that predicting needs: a dictionary that JSON holds, and plain arrays."""
+        """Everything that prediction needs: a JSON-compatible dictionary, and arrays."""
         about = {
             "shape": asdict(self.shape),
             "members": [asdict(member) for member in self.members],
@@ -204,24 +204,25 @@ class GNNStack:
 
     @staticmethod
     def from_state(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> GNNStack:
-        """The stack from what `state` gave; it predicts the same."""
+        """Restore a stack from what `state` returned; it predicts the same."""
         shape = GNNShape(**{**about["shape"], "recipe": Recipe(**about["shape"]["recipe"])})
-        members = tuple(Settings.from_state(member) for member in about["members"])
-        model = shape.build([member.jumping for member in members]).take(arrays)
+        members = tuple(Settings(**member) for member in about["members"])
+        model = shape.build([member.jumping for member in members]).load(arrays)
         palette = None if about["palette"] is None else tuple(about["palette"])
         return GNNStack(shape, palette, model, members)
 
 
 def fit_gnn(
-    kind: GNN, readout: Readout, train_graphs: GraphSet, y: IntArray, members: Sequence[Settings], recipe: Recipe, *,
-    classes: int, validation: tuple[GraphSet, IntArray] | None = None, environments: IntArray | None = None,
-    objective: Objective = IRM, relational: bool = False, class_weights: NDArray[np.float64] | None = None,
-    metric: str = "accuracy", device: str = "cpu", progress: Callable[[float], None] | None = None,
+    kind: EncoderName, readout: Readout, train_graphs: GraphSet, y: IntArray, members: Sequence[Settings],
+    recipe: Recipe, *, classes: int, validation: tuple[GraphSet, IntArray] | None = None,
+    environments: IntArray | None = None, objective: Objective = IRM, relational: bool = False,
+    class_weights: FloatArray | None = None, metric: str = "accuracy", device: str = "cpu",
+    progress: Callable[[float], None] | None = None,
 ) -> GNNStack:  # fmt: skip
     """Train members of one shape as one stack.
 
-    ``environments`` (graphs,): whole numbers, which ``objective`` compares for members with ``invariance`` above 0.
-    ``relational`` with ``kind`` gin is RPGIN. How many members a device holds: see `bytes_per_model`.
+    ``environments`` (graphs,): integers, which ``objective`` compares for members with ``invariance`` above 0.
+    ``relational`` with ``kind`` gin is RPGIN. `bytes_per_model` estimates how many members fit on a device.
     """
     _check(train_graphs, y, members, environments)
     palette: Palette = None if train_graphs.colors is None else train_graphs.palette
@@ -230,40 +231,89 @@ def fit_gnn(
     model = shape.build([member.jumping for member in members])
     initialize(model, [member.seed for member in members])
     model.to(device)
-    if isinstance(model.representation, GraphGNN | GraphRP):
-        model.representation.encoder.learn_degrees(float(np.log(train_graphs.degrees + 1).mean()))
+    assert isinstance(model.representation, GammaGNN)
+    model.representation.encoder.set_mean_log_degree(float(np.log(train_graphs.degrees + 1).mean()))
     batch_size = members[0].batch_size
     static = not relational and (batch_size is None or batch_size >= len(train_graphs))
+    held_out = None
+    if validation is not None:
+        held_out = shape.structure(validation[0], palette, device), index_tensor(validation[1]).to(device)
+    numbers = None if environments is None else np.unique(environments, return_inverse=True)[1]
     problem = GNNProblem(
-        shape, shape.structure(train_graphs, palette, device) if static else None,
-        None if static else shape.batch(train_graphs, palette, device), _on(device, y),
-        None if validation is None else (shape.structure(validation[0], palette, device), _on(device, validation[1])),
-        members, None if environments is None else _on(device, np.unique(environments, return_inverse=True)[1]),
-        None if class_weights is None else torch.from_numpy(class_weights.astype(np.float32)).to(device), objective,
-    )  # fmt: skip
+        shape,
+        shape.structure(train_graphs, palette, device) if static else None,
+        None if static else shape.batch(train_graphs, palette, device),
+        index_tensor(y).to(device),
+        held_out,
+        members,
+        None if numbers is None else index_tensor(numbers).to(device),
+        None if class_weights is None else torch.from_numpy(class_weights.astype(np.float32)).to(device),
+        objective,
+    )
     trained = train(model, problem, members, recipe, metric, progress)
     return GNNStack(shape, palette, model, tuple(members), trained)
 
 
-def _on(device: str, numbers: IntArray) -> Tensor:
-    return torch.from_numpy(np.asarray(numbers, np.int64)).to(device)
-
-
 def _check(graphs: GraphSet, y: IntArray, members: Sequence[Settings], environments: IntArray | None) -> None:
-    shapes = sorted({member.shape for member in members})
-    if len(shapes) != 1:
-        raise ValueError(f"the members of a stack must have one shape, Settings.shape; got {shapes}")
+    check_one_shape(members)
     if len(y) != len(graphs) or not len(y):
-        raise ValueError(f"expected one class for each of the training graphs, at least one; got {len(y)} "
-                         f"for {len(graphs)} graphs")  # fmt: skip
+        raise ValueError(f"expected one class per training graph, for at least one; got {len(y)} for {len(graphs)}")
     if not graphs.sizes.any():
-        raise ValueError("no training graph has a vertex: there is nothing to learn from")
+        raise ValueError("no training graph has a vertex; pass graphs with vertices")
     if any(member.penalty > 0 for member in members):
-        raise ValueError("the attribute penalty belongs to the Gamma models: leave penalty at 0 for GNNs")
+        raise ValueError("the color penalty belongs to the Gamma models; leave penalty at 0 for GNNs")
     if any(member.invariance > 0 for member in members):
-        found = None if environments is None else len(np.unique(environments))
-        if environments is None or len(environments) != len(y) or found == 1:
-            told = "none" if environments is None else f"{len(environments)} numbers, {found} of them different"
+        different = None if environments is None else len(np.unique(environments))
+        if environments is None or len(environments) != len(y) or different == 1:
+            given = "none" if environments is None else f"{len(environments)} numbers, {different} of them different"
             raise ValueError(
-                f"environments are to be compared: give every training graph a number, not all equal; got {told}"
+                "an objective that compares environments needs environments: one number per training graph, "
+                f"not all equal; got {given}"
             )
+
+
+def bytes_per_model(
+    kind: EncoderName, graphs: GraphSet, settings: Settings, recipe: Recipe, *, validation: GraphSet | None = None,
+    relational: bool = False, device: str = "cpu",
+) -> int:  # fmt: skip
+    """Estimate the memory of one model while it is trained on these graphs; a stack of M members takes M times as much.
+
+    The graphs, which all members share, are not included. Vertices that share a row count once. ``validation``: graphs
+    that are evaluated all at once in every epoch.
+
+    Examples:
+        >>> ring = GraphSet.from_edges([(i, (i + 1) % 500) for i in range(500)])
+        >>> tree = GraphSet.from_edges([((i - 1) // 2, i) for i in range(1, 500)])
+        >>> small, large = (bytes_per_model("gin", g, Settings(hidden=64, layers=3), Recipe()) for g in (ring, tree))
+        >>> small < large
+        True
+    """
+    inputs = max(len(graphs.palette), 1)
+    shape = GNNShape(kind, "sum", relational, inputs, 2, settings.hidden, settings.layers, recipe)
+    widths = [settings.hidden if relational else inputs, *[settings.hidden] * settings.layers]
+    layer_widths = [(below + above) / 2 for below, above in pairwise(widths)]
+    rows = _training_rows(shape, graphs, settings, device)
+    values = sum(amount * width for amount, width in zip(rows, layer_widths, strict=True))
+    if validation is not None:  # without gradients, layers are held one at a time
+        copies = recipe.test_permutations if relational else 1
+        values = max(values, _vertex_rows(validation, device) * copies * max(widths))
+    parameters = sum(parameter.numel() for parameter in shape.build([settings.jumping]).parameters())
+    return int(4 * (VALUES_PER_UNIT[kind] * values + PARAMETER_COPIES * parameters))
+
+
+def _training_rows(shape: GNNShape, graphs: GraphSet, settings: Settings, device: str) -> list[float]:
+    """Rows of every layer in a training step: of all graphs, or of a mini-batch on average."""
+    batch_size = settings.batch_size or len(graphs)
+    if shape.relational or batch_size < len(graphs):
+        copies = int(shape.recipe.permutations) if shape.relational else 1
+        share = min(1.0, batch_size / max(len(graphs), 1))
+        return [share * _vertex_rows(graphs, device) * copies] * shape.layers
+    palette = None if graphs.colors is None else graphs.palette
+    return [float(len(level.degree)) for level in shape.structure(graphs, palette).levels]
+
+
+def _vertex_rows(graphs: GraphSet, device: str) -> int:
+    """One row per vertex, padding included."""
+    if prefers_padding(graphs, device):
+        return len(graphs) * int(graphs.sizes.max(initial=1))
+    return int(graphs.sizes.sum())

@@ -1,79 +1,90 @@
-"""The loop: M models trained as one stack."""
+"""The training loop: M models trained as one stack."""
 
 from __future__ import annotations
 
 import gc
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Protocol
 
 import torch
 from torch import Tensor, nn
 
 from anysize.nn.counter_rng import uniform
 from anysize.nn.rows.structure import Structure
-from anysize.training.epoch_selection import EpochChoice, stacked_state
-from anysize.training.metrics import SCORES
+from anysize.training.epoch_selection import STACK_SCORES, EpochSelector, stacked_state
 from anysize.training.optimizer import StackAdam
 from anysize.training.settings import Recipe, Settings
 
-EAGER_CALLS = 3  # before a CUDA graph is recorded
-LOOK_EVERY = 10  # epochs between looks at models that have run out of patience
+EAGER_CALLS = 3  # calls before a CUDA graph is recorded
+VALIDATION_INTERVAL = 10  # epochs between validations that do not select an epoch, and between checks of patience
+BATCH_STREAM = 4  # stream of random numbers
 
-_Player = Callable[[Callable[[], None]], None]
+_Runner = Callable[[Callable[[], None]], None]
 
 
 @dataclass(frozen=True)
 class Losses:
-    """Of one step, per model (models,): what is minimized, its cross entropy, and the penalty that is watched."""
+    """Losses of one step per model (models,): the total that is minimized, the cross entropy, and the penalty."""
 
     total: Tensor
     cross_entropy: Tensor
     penalty: Tensor
 
 
-class TrainingProblem(Protocol):
-    """What the loop needs to know of the data and the objective."""
+class TrainingProblem(ABC):
+    """What the loop needs: training labels, validation graphs, and the losses, all on one device.
+
+    ``held_out``: structure and labels of the validation graphs, or None.
+    """
+
+    def __init__(self, y: Tensor, held_out: tuple[Structure, Tensor] | None, class_weights: Tensor | None) -> None:
+        self.y, self.held_out, self.class_weights = y, held_out, class_weights
 
     @property
-    def size(self) -> int: ...
+    def size(self) -> int:
+        """The number of training graphs."""
+        return len(self.y)
 
     @property
+    @abstractmethod
     def recordable(self) -> bool:
-        """Whether all mini-batches have tensors of the same shapes, so that an epoch of them can be recorded."""
-        ...
+        """Whether all mini-batches have tensors of the same shapes, so that an epoch can be recorded."""
 
     @property
+    @abstractmethod
     def threads(self) -> int | None:
-        """How many threads of a CPU are worth waking for its many small steps; None: all."""
-        ...
+        """How many CPU threads the computation can use; None: all."""
 
+    @abstractmethod
     def losses(self, model: nn.Module, graphs: Tensor | None, step: Tensor, epoch: Tensor) -> Losses:
-        """Of the training graphs with these numbers (None: all)."""
-        ...
+        """Losses of the training graphs with these numbers (None: all)."""
 
     def validation(self, model: nn.Module) -> tuple[Tensor, Tensor] | None:
         """Logits and labels of the validation graphs; None without any."""
-        ...
+        if self.held_out is None:
+            return None
+        structure, y = self.held_out
+        return model(structure), y
 
 
 class LastEpoch:
-    """A stack as it was after its last epoch, beside the states that were kept: for study."""
+    """The state of a stack after its last epoch, where the model holds the states of selected epochs."""
 
     def __init__(self, model: nn.Module, models: int) -> None:
         self.model, self.models = model, models
         self.tensors = {name: tensor.detach().clone() for name, tensor in stacked_state(model, models).items()}
 
-    def beside(self, function: Callable[[Structure], Tensor]) -> Callable[[Structure], Tensor]:
-        """A function of the kept models and then of those after the last epoch, along the first axis."""
+    def append_to(self, function: Callable[[Structure], Tensor]) -> Callable[[Structure], Tensor]:
+        """The function of the selected models, followed along the first axis by that of the last epoch."""
 
         def both(structure: Structure) -> Tensor:
-            kept = function(structure)
+            selected = function(structure)
             self._swap()
             try:
-                return torch.cat([kept, function(structure)])
+                return torch.cat([selected, function(structure)])
             finally:
                 self._swap()
 
@@ -82,17 +93,18 @@ class LastEpoch:
     def _swap(self) -> None:
         with torch.no_grad():
             for name, tensor in stacked_state(self.model, self.models).items():
-                kept = tensor.clone()
+                current = tensor.clone()
                 tensor.copy_(self.tensors[name])
-                self.tensors[name] = kept
+                self.tensors[name] = current
 
 
 @dataclass(frozen=True)
 class Trained:
-    """``curves``: name -> (epochs, models), nan where nothing was looked at; ``epoch``: the one kept, per model.
+    """The record of a training run.
 
-    ``last``: where an earlier epoch may have been kept, and no patience ran out: when a stack ends depends on all its
-    models then.
+    ``curves``: name -> (epochs, models), nan where nothing was measured. ``epoch``: the selected epoch per model.
+    ``ties``: how many epochs share its score. ``last``: the state after the last epoch, if another epoch may have been
+    selected; None with patience, because the last epoch then depends on all models of the stack.
     """
 
     curves: dict[str, Tensor]
@@ -106,37 +118,37 @@ def train(
     model: nn.Module, problem: TrainingProblem, members: Sequence[Settings], recipe: Recipe, metric: str,
     progress: Callable[[float], None] | None = None,
 ) -> Trained:  # fmt: skip
-    """Train all members; the model ends in the states that the recipe chooses.
+    """Train all members; the model ends in the states that the recipe selects.
 
-    Validation is looked at in every epoch where the choice depends on it, otherwise in every tenth and the last.
+    Validation graphs are evaluated in every epoch if the selection depends on them, otherwise in every tenth and in the
+    last epoch. ``progress`` is called with the finished share after every epoch.
     """
     began = time.perf_counter()
     run = _Run(model, problem, members, recipe, metric)
-    told, end = 0.0, recipe.epochs
+    reported, end = 0.0, recipe.epochs
     with _tuned(problem.threads):
         for epoch in range(recipe.epochs):
             run.epoch(epoch)
-            if recipe.patience is not None and epoch % LOOK_EVERY == 0:
-                end = run.choice.end(recipe.epochs)
+            if recipe.patience is not None and epoch % VALIDATION_INTERVAL == 0:
+                end = run.selector.expected_epochs(recipe.epochs)
             if progress is not None:
-                told = max(told, min((epoch + 1) / max(end, 1), 1.0))
-                progress(told)
+                reported = max(reported, min((epoch + 1) / max(end, 1), 1.0))
+                progress(reported)
             if end == 0:
                 break
-    chosen = torch.full((len(members),), epoch, dtype=torch.int64)
+    selected = torch.full((len(members),), epoch, dtype=torch.int64)
     last = None
     if recipe.epoch == "best" and run.validates:
         last = LastEpoch(model, len(members)) if recipe.patience is None else None
-        chosen = run.choice.restore(model).cpu()
+        selected = run.selector.restore(model).cpu()
     model.eval()
     curves = {name: curve[: epoch + 1].cpu() for name, curve in run.curves.items()}
-    return Trained(curves, chosen, run.choice.ties.cpu(), time.perf_counter() - began, last)
+    return Trained(curves, selected, run.selector.ties.cpu(), time.perf_counter() - began, last)
 
 
 @contextmanager
 def _tuned(threads: int | None) -> Iterator[None]:
-    """On GPUs of late, products with inputs rounded to ten bits (TF32), as is common in training; on CPUs as many
-    threads as the problem feeds. Both are undone after."""
+    """Enable TF32 matrix products on recent GPUs and limit the CPU threads; both are restored afterwards."""
     precision, before = torch.get_float32_matmul_precision(), torch.get_num_threads()
     keep_large_blocks()
     torch.set_float32_matmul_precision("high")
@@ -151,19 +163,19 @@ def _tuned(threads: int | None) -> Iterator[None]:
 
 
 def keep_large_blocks() -> None:
-    """Have memory on a CPU reused: up to half as fast again for stacks of small models.
+    """Make glibc reuse large blocks of memory: stacks of small models train up to 1.5 times as fast on a CPU.
 
-    glibc hands large blocks back to the system at once and fetches fresh pages for the next ones, until it has freed
-    a block as large; from then on it keeps them. The largest size that it learns so is 32 MB.
+    glibc returns large blocks to the system at once and gets fresh pages for the next ones, until a block of that size
+    has been freed once; from then on it keeps them. The largest size that it adapts to is 32 MB.
     """
     torch.empty(31 << 20, dtype=torch.uint8)
 
 
 class _Recorded:
-    """Calls of one function as a CUDA graph: played back, its many small kernels cost no launches.
+    """Calls of one function as a CUDA graph: replayed, its many small kernels cost no launches.
 
-    The first calls run as they are, on a stream of their own, as recording asks. The function comes with each call: a
-    graph that held it would hold all memory of a run in a circle, until the next collection of garbage.
+    The first calls run eagerly on a side stream, as CUDA graphs require. The function is passed with each call: if this
+    object held it, the memory of a run would stay in a reference cycle until the next garbage collection.
     """
 
     def __init__(self) -> None:
@@ -188,7 +200,7 @@ class _Recorded:
 
 @contextmanager
 def without_collection() -> Iterator[None]:
-    """Garbage is collected now, and not again until the end: to free what is on a GPU ends a recording."""
+    """Collect garbage now and not again inside the block: freeing GPU memory would abort a recording."""
     gc.collect()
     before = gc.isenabled()
     gc.disable()
@@ -199,17 +211,17 @@ def without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _at_once(function: Callable[[], None]) -> None:
+def _run_eagerly(function: Callable[[], None]) -> None:
     function()
 
 
 class _Run:
-    """The state of a run, all of it on the device and changed in place, so that epochs can be recorded."""
+    """The state of a run, on the device and changed in place, so that epochs can be recorded."""
 
     def __init__(
         self, model: nn.Module, problem: TrainingProblem, members: Sequence[Settings], recipe: Recipe, metric: str
     ) -> None:
-        self.model, self.problem, self.recipe, self.score = model, problem, recipe, SCORES[metric]
+        self.model, self.problem, self.recipe, self.score = model, problem, recipe, STACK_SCORES[metric]
         self.device = next(model.parameters()).device
         self.batch = members[0].batch_size
         if self.batch is not None and self.batch >= problem.size:
@@ -217,22 +229,22 @@ class _Run:
         self.optimizer = StackAdam(model.parameters(), [member.lr for member in members])
         first = problem.validation(model.eval())
         self.validates = first is not None
-        grain = 1 / max(len(first[1]), 1) if first is not None and metric == "accuracy" else 0.0
-        self.choice = EpochChoice(model, len(members), recipe.tie_break, grain, recipe.patience)
+        score_step = 1 / max(len(first[1]), 1) if first is not None and metric == "accuracy" else 0.0
+        self.selector = EpochSelector(model, len(members), recipe.tie_break, score_step, recipe.patience)
         self.step = torch.zeros((), dtype=torch.int64, device=self.device)
         self.now = torch.zeros((), dtype=torch.int64, device=self.device)
         shape = (recipe.epochs, len(members))
         names = ("loss", "penalty", "validation_loss", "validation_score")
         self.curves = {name: torch.full(shape, float("nan"), device=self.device) for name in names}
         recorded = self.device.type == "cuda" and (self.batch is None or problem.recordable)
-        self.training: _Player = _Recorded() if recorded else _at_once
-        self.looking: _Player = _Recorded() if recorded else _at_once
+        self.run_training: _Runner = _Recorded() if recorded else _run_eagerly
+        self.run_validation: _Runner = _Recorded() if recorded else _run_eagerly
 
     def epoch(self, epoch: int) -> None:
-        self.training(self._train)
+        self.run_training(self._train)
         every = self.recipe.epoch == "best"
-        if self.validates and (every or epoch % LOOK_EVERY == 0 or epoch == self.recipe.epochs - 1):
-            self.looking(self._look)
+        if self.validates and (every or epoch % VALIDATION_INTERVAL == 0 or epoch == self.recipe.epochs - 1):
+            self.run_validation(self._validate)
         self.now += 1
 
     def _train(self) -> None:
@@ -242,26 +254,26 @@ class _Run:
         for graphs in batches:
             self.step += 1
             losses = self.problem.losses(self.model, graphs, self.step, self.now)
-            losses.total.sum().backward()  # models share no parameter: each gets its own gradient
+            losses.total.sum().backward()  # models share no parameter, so that each gets its own gradient
             self.optimizer.step()
             total["loss"] = total["loss"] + losses.cross_entropy.detach() / len(batches)
             total["penalty"] = total["penalty"] + losses.penalty.detach() / len(batches)
         for name, value in total.items():
-            self._note(name, torch.as_tensor(value))
+            self._record(name, torch.as_tensor(value))
 
     def _batches(self) -> list[Tensor] | list[None]:
         """Graph numbers in a random order, the same for all models of the stack; [None]: all at once."""
         if self.batch is None:
             return [None]
-        seed = torch.zeros(1, dtype=torch.int64, device=self.device)  # recording allows no copies
-        order = torch.argsort(uniform(seed, self.now, self.problem.size, stream=4)[0], stable=True)
+        seed = torch.zeros(1, dtype=torch.int64, device=self.device)  # recording does not allow copies to the device
+        order = torch.argsort(uniform(seed, self.now, self.problem.size, stream=BATCH_STREAM)[0], stable=True)
         parts = list(order.split(self.batch))
-        if len(parts) > 1 and len(parts[-1]) == 1:  # batch norm cannot judge a single graph
+        if len(parts) > 1 and len(parts[-1]) == 1:  # batch norm needs at least two graphs
             parts[-2:] = [torch.cat(parts[-2:])]
         return parts
 
     @torch.no_grad()
-    def _look(self) -> None:
+    def _validate(self) -> None:
         self.model.eval()
         found = self.problem.validation(self.model)
         assert found is not None
@@ -269,10 +281,10 @@ class _Run:
         truth = y[:, None].expand(-1, logits.shape[0])
         loss = torch.nn.functional.cross_entropy(logits.permute(1, 2, 0), truth, reduction="none").mean(0)
         score = self.score(logits.argmax(-1), y, logits.shape[-1])
-        self._note("validation_loss", loss)
-        self._note("validation_score", score)
+        self._record("validation_loss", loss)
+        self._record("validation_score", score)
         penalty = self.curves["penalty"].index_select(0, self.now[None])[0]
-        self.choice.look(self.model, self.now.clone(), score, loss, penalty)
+        self.selector.observe(self.model, self.now.clone(), score, loss, penalty)
 
-    def _note(self, name: str, values: Tensor) -> None:
+    def _record(self, name: str, values: Tensor) -> None:
         self.curves[name].index_copy_(0, self.now[None], values.detach()[None])

@@ -1,4 +1,4 @@
-"""Adam for a stack: the same steps as torch.optim.Adam, with a learning rate for each model."""
+"""Adam for a stack: the steps of torch.optim.Adam, with one learning rate per model."""
 
 from __future__ import annotations
 
@@ -15,28 +15,30 @@ class StackAdam:
 
     def __init__(self, parameters: Iterable[nn.Parameter], rates: Sequence[float]) -> None:
         self.parameters = [parameter for parameter in parameters if parameter.requires_grad]
-        where = self.parameters[0].device
-        rate = torch.tensor(list(rates), dtype=torch.float32, device=where)
-        self.rates = {dim: rate.view(-1, *[1] * (dim - 1)) for dim in {own.dim() for own in self.parameters}}
-        self.first = [torch.zeros_like(parameter) for parameter in self.parameters]
-        self.second = [torch.zeros_like(parameter) for parameter in self.parameters]
-        self.step_count = torch.zeros((), device=where, dtype=torch.float64)
+        device = self.parameters[0].device
+        rate = torch.tensor(list(rates), dtype=torch.float32, device=device)
+        self.rates = {
+            dim: rate.view(-1, *[1] * (dim - 1)) for dim in {parameter.dim() for parameter in self.parameters}
+        }
+        self.mean = [torch.zeros_like(parameter) for parameter in self.parameters]
+        self.square = [torch.zeros_like(parameter) for parameter in self.parameters]
+        self.step_count = torch.zeros((), device=device, dtype=torch.float64)
 
     @torch.no_grad()
     def step(self) -> None:
-        """One step along the gradients, which are cleared."""
+        """Update the parameters and clear the gradients."""
         self.step_count += 1
-        near = (1 - BETAS[0] ** self.step_count).to(torch.float32)
-        far = torch.sqrt(1 - BETAS[1] ** self.step_count).to(torch.float32)
+        mean_correction = (1 - BETAS[0] ** self.step_count).to(torch.float32)
+        square_correction = torch.sqrt(1 - BETAS[1] ** self.step_count).to(torch.float32)
         gradients = [_gradient(parameter) for parameter in self.parameters]
-        torch._foreach_lerp_(self.first, gradients, 1 - BETAS[0])
-        torch._foreach_mul_(self.second, BETAS[1])
-        torch._foreach_addcmul_(self.second, gradients, gradients, 1 - BETAS[1])
-        divisors = torch._foreach_sqrt(self.second)
-        torch._foreach_div_(divisors, far)
+        torch._foreach_lerp_(self.mean, gradients, 1 - BETAS[0])
+        torch._foreach_mul_(self.square, BETAS[1])
+        torch._foreach_addcmul_(self.square, gradients, gradients, 1 - BETAS[1])
+        divisors = torch._foreach_sqrt(self.square)
+        torch._foreach_div_(divisors, square_correction)
         torch._foreach_add_(divisors, EPSILON)
-        rates = {dim: rate / -near for dim, rate in self.rates.items()}
-        moves = [mean * rates[mean.dim()] for mean in self.first]
+        rates = {dim: rate / -mean_correction for dim, rate in self.rates.items()}
+        moves = [mean * rates[mean.dim()] for mean in self.mean]
         torch._foreach_addcdiv_(self.parameters, moves, divisors)
         for parameter in self.parameters:
             parameter.grad = None

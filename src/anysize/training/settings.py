@@ -1,24 +1,25 @@
-"""What decides a run: the settings of one model (a point of a grid) and the recipe that a whole table row shares."""
+"""What defines a training run: the settings of one model (a point of a grid), and the recipe of a table row."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
+EncoderName = Literal["gin", "gcn", "pna"]
 Epoch = Literal["best", "last"]
-TieBreak = Literal["first", "loss", "penalty"]
 Over = Literal["subsets", "maps", "connected"]
 Penalty = Literal["representation", "logit"]
+TieBreak = Literal["first", "loss", "penalty"]
 
 
 @dataclass(frozen=True)
 class Settings:
-    """One model. Those of one ``shape`` are trained as one stack, whatever their seeds, rates and penalties.
+    """One model. Models with the same ``shape`` can be trained as one stack.
 
-    ``penalty``: weight of the attribute penalty; ``invariance``: weight of the penalty of an objective that compares
-    environments, such as IRM; ``jumping``: whether the representation joins all layers; ``batch_size`` None: all
-    graphs at once.
+    ``penalty``: weight of the color penalty. ``invariance``: weight of the penalty of an objective that compares
+    environments, such as IRM. ``jumping``: jumping knowledge, the representation joins all layers. ``batch_size`` None:
+    all graphs at once.
     """
 
     hidden: int = 32
@@ -38,35 +39,36 @@ class Settings:
             raise ValueError(f"lr must be above 0; got {self.lr}")
         for name in ("penalty", "invariance"):
             if getattr(self, name) < 0:
-                raise ValueError(f"a penalty must not weigh less than 0; got {name}={getattr(self, name)}")
+                raise ValueError(f"{name} must be at least 0; got {getattr(self, name)}")
         if self.batch_size is not None and self.batch_size < 2:
             raise ValueError(f"batch_size must be at least 2, or None for all graphs; got {self.batch_size}")
 
-    @staticmethod
-    def from_state(about: Mapping[str, Any]) -> Settings:
-        """From what a file keeps; in files of early versions ``invariance`` is called ``irm``.
-
-        >>> Settings.from_state({"hidden": 8, "irm": 4.0}).invariance
-        4.0
-        """
-        return Settings(**{"invariance" if name == "irm" else name: value for name, value in about.items()})
-
     @property
     def shape(self) -> tuple[int, int, int, bool]:
-        """What a stack has in common. Whether there is a penalty belongs to it: with recolored twins in the batch,
-        batch norm has other statistics than without."""
+        """What the models of a stack have in common.
+
+        Whether there is a color penalty is part of it: recolored patterns in the batch change the statistics of batch
+        norm.
+        """
         return self.hidden, self.layers, self.batch_size or 0, self.penalty > 0
+
+
+def check_one_shape(members: Sequence[Settings]) -> None:
+    """Raise an error if the models cannot be trained as one stack."""
+    shapes = sorted({member.shape for member in members})
+    if len(shapes) != 1:
+        raise ValueError(f"all members of a stack must have one shape (Settings.shape); got {shapes}")
 
 
 @dataclass(frozen=True)
 class Recipe:
     """How models are trained and which epoch is kept.
 
-    ``over``: what densities are shares of. ``penalty``: where the attribute penalty is taken. ``head_hidden``: units
-    of the head's hidden layer, None for a linear head. ``permutations``: of relational pooling, per step;
-    ``test_permutations``: fixed ones at prediction. ``encoder``: the GNN behind Gamma_GNN.
-    ``roles``: colors that can be exchanged (see `anysize.training.color_roles`) are one input of the model.
-    ``averages``: those of batch norm, begun at the first batch (``corrected``) or at 0 and 1 as in ``torch``.
+    ``over``: the denominator of densities. ``penalty``: where the color penalty is measured. ``head_hidden``: units of
+    the head's hidden layer, None for a linear head. ``permutations``: of relational pooling, per training step;
+    ``test_permutations``: fixed ones for prediction. ``encoder``: the GNN of Gamma_GNN. ``roles``: interchangeable
+    colors (see `anysize.training.color_roles`) are one input of the model. ``averages``: running averages of batch norm
+    start at the first batch (``corrected``) or at 0 and 1 (``torch``).
     """
 
     over: Over = "subsets"
@@ -79,7 +81,7 @@ class Recipe:
     dropout: float = 0.0
     permutations: int | Literal["all"] = 3
     test_permutations: int = 10
-    encoder: Literal["gin", "gcn", "pna"] = "gin"
+    encoder: EncoderName = "gin"
     roles: bool = False
     averages: Literal["corrected", "torch"] = "corrected"
 
@@ -94,10 +96,8 @@ class Recipe:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}")
         if self.permutations != "all" and not (isinstance(self.permutations, int) and self.permutations >= 1):
             raise ValueError(f"permutations must be at least 1, or 'all'; got {self.permutations!r}")
-        for name in ("test_permutations", "patience", "head_hidden"):
+        for name in ("epochs", "test_permutations", "patience", "head_hidden"):
             if getattr(self, name) is not None and getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1; got {getattr(self, name)}")
-        if self.epochs < 1:
-            raise ValueError(f"epochs must be at least 1; got {self.epochs}")
         if not 0 <= self.dropout < 1:
-            raise ValueError(f"dropout must be from 0 up to, not including, 1; got {self.dropout}")
+            raise ValueError(f"dropout must be at least 0 and below 1; got {self.dropout}")

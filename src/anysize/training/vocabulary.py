@@ -1,4 +1,4 @@
-"""What a Gamma model knows of patterns and colors, learned from the train pool."""
+"""Vocabulary: the patterns and colors that a Gamma model knows from its training data."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ from anysize._typing import IntArray
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
 from anysize.graphs.colors import ColorName
-from anysize.training.color_roles import united_by_role
+from anysize.training.color_roles import merge_roles
 from anysize.training.settings import Over
 
-Kind = Literal["1hot", "gnn", "rp"]
+GammaKind = Literal["1hot", "gnn", "rp"]
 
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """What a model knows of patterns: the colors, the scale of densities, and the patterns it is limited to.
+    """The known colors and patterns, and the scale of densities.
 
-    ``palette``: the input of each color; colors of one role share it. None: a model of plain patterns.
-    ``columns`` None: any pattern is embedded. ``within``: shares are formed among these columns, as for the most
-    common patterns; otherwise patterns that training never saw stay in the denominator. ``scale`` brings the mean sum
-    of a training graph's densities to 1: those over subsets are tiny in sparse graphs, and batch norm would take them
-    for noise. It is 1 for shares that sum to 1 as they are.
+    ``palette``: the input of each color; colors of one role share one. None: a model of uncolored patterns.
+    ``columns``: the known patterns; None: any pattern is embedded. ``within``: densities are shares among ``columns``,
+    as for the most common patterns; otherwise patterns that did not occur in training count in the denominator.
+    ``scale``: a factor that brings the mean sum of a training graph's densities to 1. Without it, the tiny densities
+    over subsets of sparse graphs would drown in the epsilon of batch norm. It is 1 for densities that sum to 1.
     """
 
     palette: Mapping[ColorName, int] | None
@@ -38,8 +38,8 @@ class Vocabulary:
     within: bool = False
 
     @staticmethod
-    def of(kind: Kind, pool: Counts, over: Over, top: int | None, roles: IntArray | None = None) -> Vocabulary:
-        """Learned from the train pool: training and validation graphs. ``roles``: of the colors of the pool."""
+    def of(kind: GammaKind, pool: Counts, over: Over, top: int | None, roles: IntArray | None = None) -> Vocabulary:
+        """The vocabulary of these counts. ``top``: only the most common patterns. ``roles``: the role of each color."""
         kept = pool if top is None or top >= len(pool.columns) else pool.top(top)
         within = len(kept.columns) < len(pool.columns)
         limited = kind == "1hot" or within
@@ -50,29 +50,31 @@ class Vocabulary:
         return Vocabulary(palette, kept.columns if limited else None, over, scale, within)
 
     def densities(self, counts: Counts) -> tuple[Columns, csr_array[np.float64]]:
-        """The patterns of a table that the model sees, and their scaled densities."""
+        """The patterns of a table that the model reads, and their scaled densities."""
         if (counts.columns.colors is None) != (self.palette is None):
-            had, came = ("plain", "colored") if self.palette is None else ("colored", "plain")
-            raise ValueError(f"this model was trained on {had} patterns and got {came} ones; count alike both times")
-        if self.columns is None:
-            return self._united(counts.columns, csr_array(counts.densities(self.over) * self.scale))
-        if self.within:
-            return self._united(
-                self.columns, csr_array(_aligned(counts, self.columns).densities(self.over) * self.scale)
+            trained, given = ("plain", "colored") if self.palette is None else ("colored", "plain")
+            raise ValueError(
+                f"this model was trained on {trained} patterns and got {given} ones; "
+                f"count with colors={self.palette is not None}"
             )
-        shares: Any = counts.densities(self.over) * self.scale
-        moved: Any = _aligned(replace(counts, matrix=shares), self.columns).matrix
-        return self.columns, csr_array(moved)
+        if self.columns is None:
+            return self._merge_roles(counts.columns, csr_array(counts.densities(self.over) * self.scale))
+        if self.within:
+            aligned = _align(counts, self.columns)
+            return self._merge_roles(self.columns, csr_array(aligned.densities(self.over) * self.scale))
+        scaled: Any = counts.densities(self.over) * self.scale
+        aligned_densities: Any = _align(replace(counts, matrix=scaled), self.columns).matrix
+        return self.columns, csr_array(aligned_densities)
 
-    def _united(self, columns: Columns, densities: csr_array[np.float64]) -> tuple[Columns, csr_array[np.float64]]:
-        """Patterns that differ by colors of one role are one pattern to the model."""
+    def _merge_roles(self, columns: Columns, densities: csr_array[np.float64]) -> tuple[Columns, csr_array[np.float64]]:
+        """Merge patterns that differ only by colors of one role."""
         if self.palette is None or len(set(self.palette.values())) == len(self.palette):
             return columns, densities
-        united, kind = united_by_role(columns, self.palette)
-        into = csr_array((np.ones(len(kind)), (np.arange(len(kind)), kind)), shape=(len(kind), len(united)))
-        return united, csr_array(densities @ into)
+        merged, index = merge_roles(columns, self.palette)
+        into = csr_array((np.ones(len(index)), (np.arange(len(index)), index)), shape=(len(index), len(merged)))
+        return merged, csr_array(densities @ into)
 
 
-def _aligned(counts: Counts, columns: Columns) -> Counts:
+def _align(counts: Counts, columns: Columns) -> Counts:
     reference = Counts(csr_array((0, len(columns)), dtype=np.int64), columns, np.zeros(0, np.int64))
     return counts.align(reference)

@@ -1,1 +1,1 @@
-"""Message passing on merged rows: vertices that a layer cannot tell apart are computed once."""
+"""Message passing on rows that many vertices share: structures, color refinement, recolored pairs, batches."""

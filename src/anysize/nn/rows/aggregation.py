@@ -1,81 +1,299 @@
-"""How the vertices of whole graphs sum over their neighbors, look for extremes among them, and are read out.
+"""Aggregations: linear maps of rows, extremes over neighbors, and readouts.
 
-Whole graphs have degrees that patterns never have, so that a matrix of all rows by all rows is mostly zero and an
-index of neighbors is wide. Each class here is one way to aggregate; `graph_batch` chooses among them.
+A tensor of rows is (models, rows, features). An aggregation maps the rows of one level to the rows of the next, or to
+patterns or graphs. The classes differ in how the map is stored: dense, sparse, as an index, as one adjacency matrix per
+graph. Which one is fastest depends on the device and on the shape of the map.
 """
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Protocol
 
+import numpy as np
 import torch
+from scipy.sparse import csr_array
 from torch import Tensor
 
-from anysize.nn.rows.structure import Neighbors, Sums
+from anysize._typing import IntArray
+from anysize.nn.layers import PER_MODEL_VALUES
+
+DENSE_CELLS = 4_000_000  # larger matrices are stored sparse, unless they are well filled
+DENSE_FILL = 0.05  # share of nonzero cells from which a large matrix is stored dense
 
 
-class OfWholeGraphs:
-    """Mini-batches of whole graphs are put together anew (`graph_batch`), not cut out of what was there."""
+class Sums(Protocol):
+    """A linear map of rows: h (models, rows below, features) -> (models, rows, features)."""
+
+    def __call__(self, h: Tensor) -> Tensor: ...
 
     def rows(self, items: Tensor) -> Sums:
-        raise TypeError("a mini-batch of whole graphs has rows of its own: build it from the graphs")
+        """The map restricted to these output rows, for a mini-batch."""
+        ...
+
+    def to(self, device: torch.device) -> Sums: ...
+
+
+class Neighbors(Protocol):
+    """The neighbors of every row, for aggregations that are not sums."""
+
+    def extremes(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """Minimum and maximum per feature, each (models, rows, features); 0 for a row without neighbors."""
+        ...
+
+    def to(self, device: torch.device) -> Neighbors: ...
+
+
+# ---- linear maps of patterns and of classes of vertices ----------------------------------------
 
 
 @dataclass(frozen=True)
-class Blocks(OfWholeGraphs):
-    """Sums within graphs that take n rows each: ``matrices`` (graphs, n, n), an adjacency matrix for every graph."""
+class Dense:
+    """A dense matrix (rows, rows below)."""
+
+    matrix: Tensor
+
+    def __call__(self, h: Tensor) -> Tensor:
+        if h.is_cuda:  # a contiguous result makes all later steps faster than a single product would
+            return self.matrix @ h
+        models, rows, features = h.shape  # one product for all models: they share the matrix
+        flat = h.permute(1, 0, 2).reshape(rows, models * features)
+        return (self.matrix @ flat).view(-1, models, features).permute(1, 0, 2)
+
+    def rows(self, items: Tensor) -> Dense:
+        return Dense(self.matrix[items])
+
+    def to(self, device: torch.device) -> Dense:
+        return Dense(self.matrix.to(device))
+
+
+@dataclass(frozen=True)
+class Sparse:
+    """A sparse matrix (rows, rows below), with its transpose for the gradient."""
+
+    matrix: Tensor
+    transpose: Tensor
+
+    @staticmethod
+    def of(matrix: csr_array[Any]) -> Sparse:
+        return Sparse(_from_scipy(matrix), _from_scipy(csr_array(matrix.T)))
+
+    def __call__(self, h: Tensor) -> Tensor:
+        models, rows, features = h.shape
+        if h.is_cuda and self.matrix.shape[0] * features >= PER_MODEL_VALUES:
+            return self.by_model(h)
+        flat = h.permute(1, 0, 2).reshape(rows, models * features)
+        product: Tensor = _SparseProduct.apply(flat, self.matrix, self.transpose)
+        return product.view(-1, models, features).permute(1, 0, 2)
+
+    def by_model(self, h: Tensor) -> Tensor:
+        """The same, one model at a time: the rows of one model fit into the cache of a GPU, without a copy."""
+        product: Tensor = _SparseProduct.apply(h, self.matrix, self.transpose)
+        return product
+
+    def rows(self, items: Tensor) -> Dense:
+        """As a dense matrix: a mini-batch has few rows."""
+        selection = torch.eye(self.matrix.shape[0], device=items.device)[items]
+        return Dense((self.transpose @ selection.T).T.contiguous())
+
+    def to(self, device: torch.device) -> Sparse:
+        return Sparse(self.matrix.to(device), self.transpose.to(device))
+
+
+class _SparseProduct(torch.autograd.Function):
+    """A sparse matrix times rows: (rows, values), or (models, rows, features) one model at a time."""
+
+    @staticmethod
+    def forward(ctx: Any, rows: Tensor, matrix: Tensor, transpose: Tensor) -> Tensor:
+        ctx.transpose = transpose
+        return _product(matrix, rows)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, None]:
+        return _product(ctx.transpose, gradients[0].contiguous()), None, None
+
+
+def _product(matrix: Tensor, rows: Tensor) -> Tensor:
+    if rows.dim() == 3:
+        product = rows.new_empty(rows.shape[0], matrix.shape[0], rows.shape[2])
+        for rows_of_model, target in zip(rows, product, strict=True):
+            torch.mm(matrix, rows_of_model, out=target)
+        return product
+    if rows.device.type != "cpu":
+        return matrix @ rows
+    first, columns, values = matrix.crow_indices(), matrix.col_indices(), matrix.values()
+    bags: Tensor = torch.nn.functional.embedding_bag(  # on a CPU two to three times as fast as the sparse product
+        columns, rows, first[:-1], per_sample_weights=values.to(rows.dtype), mode="sum"
+    )
+    return bags
+
+
+@dataclass(frozen=True)
+class Gather:
+    """Sums of a few rows below each: ``index`` (rows, d), with weights ``present`` (0 for padding)."""
+
+    index: Tensor
+    present: Tensor
+
+    def __call__(self, h: Tensor) -> Tensor:
+        models, rows, features = h.shape
+        flat = h.permute(1, 0, 2).reshape(rows, models * features)
+        summed = torch.nn.functional.embedding_bag(self.index, flat, per_sample_weights=self.present, mode="sum")
+        return summed.view(-1, models, features).permute(1, 0, 2).contiguous()
+
+    def extremes(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        """Minimum and maximum of the rows that are present, per feature; 0 where there are none."""
+        taken = h.index_select(1, self.index.reshape(-1)).view(h.shape[0], *self.index.shape, h.shape[2])
+        missing = (self.present == 0)[None, :, :, None]
+        isolated = (self.present.sum(1) == 0)[None, :, None]
+        low = taken.masked_fill(missing, float("inf")).amin(2).masked_fill(isolated, 0.0)
+        high = taken.masked_fill(missing, float("-inf")).amax(2).masked_fill(isolated, 0.0)
+        return low, high
+
+    def rows(self, items: Tensor) -> Gather:
+        return Gather(self.index[items], self.present[items])
+
+    def to(self, device: torch.device) -> Gather:
+        return Gather(self.index.to(device), self.present.to(device))
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """Sums over table rows whose indices change in every step, while their number per row does not.
+
+    On a GPU, a matrix built in every step and its transpose for the gradient are several times faster than `Gather`.
+
+    ``weight`` (rows, d): 1 for a used place, 0 for padding. ``place`` (entries,): the used places in one list;
+    ``row`` (entries,): the row of each; ``first`` (rows + 1,): where each row starts in the list.
+    """
+
+    weight: Tensor
+    place: Tensor
+    row: Tensor
+    first: Tensor
+
+    @staticmethod
+    def of(used: Tensor) -> Lookup:
+        """``used``: boolean (rows, d)."""
+        place = torch.nonzero(used.reshape(-1))[:, 0]
+        first = torch.nn.functional.pad(used.sum(1).cumsum(0), (1, 0)).to(torch.int32)
+        return Lookup(used.to(torch.float32), place, (place // used.shape[1]).to(torch.int32), first)
+
+    def sums(self, index: Tensor, table_rows: int) -> Sums:
+        """Sums over the rows ``index`` (rows, d) of a table with this many rows; padding counts 0.
+
+        Examples:
+            >>> lookup = Lookup.of(torch.tensor([[True, True], [True, False]]))
+            >>> lookup.sums(torch.tensor([[0, 2], [1, 0]]), 3)(torch.tensor([[[1.0], [10.0], [100.0]]]))[0, :, 0]
+            tensor([101.,  10.])
+        """
+        rows = len(index)
+        if rows * table_rows <= DENSE_CELLS:
+            return Dense(torch.zeros(rows, table_rows, device=index.device).scatter_add(1, index, self.weight))
+        target = index.reshape(-1)[self.place].to(torch.int32)
+        one = torch.ones_like(target)
+        uses = torch.zeros(table_rows + 1, dtype=torch.int32, device=index.device).index_add(0, target + 1, one)
+        value = one.to(torch.float32)
+        order = torch.sort(target, stable=True).indices
+        return Sparse(
+            csr_tensor(self.first, target, value, (rows, table_rows)),
+            csr_tensor(uses.cumsum(0, dtype=torch.int32), self.row[order], value, (table_rows, rows)),
+        )
+
+
+def sums_of(matrix: csr_array[Any]) -> Dense | Sparse:
+    """A matrix in its faster form: dense if it is small or well filled, sparse otherwise."""
+    cells = matrix.shape[0] * matrix.shape[1]
+    if cells <= DENSE_CELLS or matrix.nnz > DENSE_FILL * cells:
+        return Dense(torch.from_numpy(matrix.toarray().astype(np.float32)))
+    return Sparse.of(matrix)
+
+
+def _from_scipy(matrix: csr_array[Any]) -> Tensor:
+    return csr_tensor(
+        torch.from_numpy(matrix.indptr.astype(np.int64)),
+        torch.from_numpy(matrix.indices.astype(np.int64)),
+        torch.from_numpy(matrix.data.astype(np.float32)),
+        matrix.shape,
+    )
+
+
+def csr_tensor(first: Tensor, index: Tensor, values: Tensor, shape: tuple[int, ...]) -> Tensor:
+    """A sparse torch matrix from its three arrays, without checks or copies."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # torch warns once that sparse CSR is in beta state
+        return torch.sparse_csr_tensor(first, index, values, size=shape, check_invariants=False)
+
+
+def index_tensor(index: IntArray) -> Tensor:
+    return torch.from_numpy(np.ascontiguousarray(index, dtype=np.int64))
+
+
+# ---- aggregations of whole graphs ---------------------------------------------------------------
+
+
+class _WholeGraphs:
+    """Base of aggregations over vertices of whole graphs, which cannot be restricted to some graphs."""
+
+    def rows(self, items: Tensor) -> Sums:
+        raise TypeError("build a mini-batch of whole graphs from the graphs: its rows differ from those of all graphs")
+
+
+@dataclass(frozen=True)
+class BlockDiagonal(_WholeGraphs):
+    """Sums within graphs of n rows each: ``matrices`` (graphs, n, n), one adjacency matrix per graph."""
 
     matrices: Tensor
 
     def __call__(self, h: Tensor) -> Tensor:
         graphs, n, _ = self.matrices.shape
         models, rows, features = h.shape
-        parted = h.reshape(models, graphs, n, features)
-        if n <= features:  # to repeat the matrices for every model is cheaper than to turn the rows around
-            return (self.matrices @ parted).view(models, rows, features)
-        turned = parted.permute(1, 2, 0, 3).reshape(graphs, n, models * features)
+        blocks = h.reshape(models, graphs, n, features)
+        if n <= features:  # repeating the matrices for every model is cheaper than transposing the rows
+            return (self.matrices @ blocks).view(models, rows, features)
+        turned = blocks.permute(1, 2, 0, 3).reshape(graphs, n, models * features)
         summed = torch.bmm(self.matrices, turned).view(graphs, n, models, features)
         return summed.permute(2, 0, 1, 3).reshape(models, rows, features)
 
-    def to(self, device: torch.device) -> Blocks:
-        return Blocks(self.matrices.to(device))
+    def to(self, device: torch.device) -> BlockDiagonal:
+        return BlockDiagonal(self.matrices.to(device))
 
 
 @dataclass(frozen=True)
-class Pooled(OfWholeGraphs):
-    """Graphs as weighted sums of their n rows each: ``weight`` (graphs, n)."""
+class PaddedSum(_WholeGraphs):
+    """Weighted sums over the n rows of each graph: ``weight`` (graphs, n)."""
 
     weight: Tensor
 
     def __call__(self, h: Tensor) -> Tensor:
-        parted = h.reshape(h.shape[0], *self.weight.shape, h.shape[2])
-        return (self.weight[:, None] @ parted)[:, :, 0]
+        blocks = h.reshape(h.shape[0], *self.weight.shape, h.shape[2])
+        return (self.weight[:, None] @ blocks)[:, :, 0]
 
-    def to(self, device: torch.device) -> Pooled:
-        return Pooled(self.weight.to(device))
+    def to(self, device: torch.device) -> PaddedSum:
+        return PaddedSum(self.weight.to(device))
 
 
 @dataclass(frozen=True)
-class PooledLargest(OfWholeGraphs):
-    """The largest of the n rows of each graph: ``missing`` (graphs, n) is -inf where a graph has no vertex, else 0."""
+class PaddedMax(_WholeGraphs):
+    """Maximum over the n rows of each graph: ``padding`` (graphs, n) is -inf for rows that are no vertices, else 0."""
 
-    missing: Tensor
+    padding: Tensor
 
     def __call__(self, h: Tensor) -> Tensor:
-        parted = h.reshape(h.shape[0], *self.missing.shape, h.shape[2]) + self.missing[..., None]
-        return parted.amax(2).masked_fill(self.missing[:, :1] < 0, 0.0)  # vertices come first, so that here is none
+        blocks = h.reshape(h.shape[0], *self.padding.shape, h.shape[2]) + self.padding[..., None]
+        return blocks.amax(2).masked_fill(self.padding[:, :1] < 0, 0.0)  # padding in front: a graph without vertices
 
-    def to(self, device: torch.device) -> PooledLargest:
-        return PooledLargest(self.missing.to(device))
+    def to(self, device: torch.device) -> PaddedMax:
+        return PaddedMax(self.padding.to(device))
 
 
 @dataclass(frozen=True)
-class Lists(OfWholeGraphs):
-    """Extremes over lists of any lengths: entry e says that row ``row[e]`` looks at the row ``index[e]`` below.
+class SegmentExtremes(_WholeGraphs):
+    """Extremes over lists of any length: in entry e, row ``row[e]`` reads the row ``index[e]`` below.
 
-    Called, it gives the largest: the max readout. ``amount``: the number of rows. (`torch.segment_reduce` would be
-    the natural tool, but its gradient counts equal entries several times where it is negative.)
+    A call gives the maximum, which is the max readout. ``amount``: the number of rows. (`torch.segment_reduce` has a
+    wrong gradient here: with a negative gradient it counts equal entries several times.)
     """
 
     index: Tensor
@@ -83,56 +301,56 @@ class Lists(OfWholeGraphs):
     amount: int
 
     @staticmethod
-    def of(index: Tensor, first: Tensor) -> Lists:
-        """Row r looks at ``index[first[r] : first[r + 1]]``."""
+    def of(index: Tensor, first: Tensor) -> SegmentExtremes:
+        """Row r reads ``index[first[r] : first[r + 1]]``."""
         row = torch.repeat_interleave(torch.arange(len(first) - 1, device=first.device), first.diff())
-        return Lists(index, row, len(first) - 1)
+        return SegmentExtremes(index, row, len(first) - 1)
 
     def __call__(self, h: Tensor) -> Tensor:
-        return self._reduced(self._taken(h), "amax", h)
+        return self._reduce(self._take(h), "amax", h)
 
     def extremes(self, h: Tensor) -> tuple[Tensor, Tensor]:
-        taken = self._taken(h)
-        return self._reduced(taken, "amin", h), self._reduced(taken, "amax", h)
+        taken = self._take(h)
+        return self._reduce(taken, "amin", h), self._reduce(taken, "amax", h)
 
-    def _taken(self, h: Tensor) -> Tensor:
+    def _take(self, h: Tensor) -> Tensor:
         return h.permute(1, 0, 2).reshape(h.shape[1], -1).index_select(0, self.index)
 
-    def _reduced(self, taken: Tensor, how: str, h: Tensor) -> Tensor:
-        where = self.row[:, None].expand_as(taken)
-        found = taken.new_zeros(self.amount, taken.shape[1]).scatter_reduce(0, where, taken, how, include_self=False)
-        return found.view(-1, h.shape[0], h.shape[2]).permute(1, 0, 2)
+    def _reduce(self, taken: Tensor, how: str, h: Tensor) -> Tensor:
+        row = self.row[:, None].expand_as(taken)
+        reduced = taken.new_zeros(self.amount, taken.shape[1]).scatter_reduce(0, row, taken, how, include_self=False)
+        return reduced.view(-1, h.shape[0], h.shape[2]).permute(1, 0, 2)
 
-    def to(self, device: torch.device) -> Lists:
-        return Lists(self.index.to(device), self.row.to(device), self.amount)
+    def to(self, device: torch.device) -> SegmentExtremes:
+        return SegmentExtremes(self.index.to(device), self.row.to(device), self.amount)
 
 
 @dataclass(frozen=True)
-class Slots:
-    """Extremes over at most d rows below each: ``index`` (d, rows), where the first is repeated if there are fewer.
+class PaddedExtremes:
+    """Extremes over at most d rows below each: ``index`` (d, rows), padded by repeating the first entry.
 
-    ``some`` (rows,) is 0 for a row that has none.
+    ``nonempty`` (rows,) is 0 for a row without neighbors, else 1.
     """
 
     index: Tensor
-    some: Tensor
+    nonempty: Tensor
 
     def extremes(self, h: Tensor) -> tuple[Tensor, Tensor]:
         models, rows, features = h.shape
         flat = h.permute(1, 0, 2).reshape(rows, models * features)
-        low, high = (found * self.some[:, None] for found in _Extremes.apply(flat, self.index))
+        low, high = (extreme * self.nonempty[:, None] for extreme in _Extremes.apply(flat, self.index))
         shape = (-1, models, features)
         return low.view(shape).permute(1, 0, 2), high.view(shape).permute(1, 0, 2)
 
-    def to(self, device: torch.device) -> Slots:
-        return Slots(self.index.to(device), self.some.to(device))
+    def to(self, device: torch.device) -> PaddedExtremes:
+        return PaddedExtremes(self.index.to(device), self.nonempty.to(device))
 
 
 class _Extremes(torch.autograd.Function):
-    """Smallest and largest over the slots of an index, one slot after the other.
+    """Minimum and maximum over an index (d, rows), one of the d slots after the other.
 
-    Nothing of the size (rows, d, features) is ever formed. What the gradient needs is the slot that won; it is kept
-    by arithmetic, which is several times faster than by masks. Among equals the first wins.
+    No tensor of shape (rows, d, features) is formed. The gradient needs the winning slot; it is tracked by arithmetic,
+    which is several times faster than by masks. The first of equal values wins.
     """
 
     @staticmethod
@@ -159,15 +377,18 @@ class _Extremes(torch.autograd.Function):
         lowest, highest, index = ctx.saved_tensors
         rows, width = lowest.shape
         inner = gradients[0].new_zeros(ctx.below, width)
-        for won, outer in zip((lowest, highest), gradients, strict=True):
-            place = won.long().mul_(rows).add_(torch.arange(rows, device=index.device)[:, None])
+        for slot, outer in zip((lowest, highest), gradients, strict=True):
+            place = slot.long().mul_(rows).add_(torch.arange(rows, device=index.device)[:, None])
             inner.scatter_add_(0, index.reshape(-1)[place], outer)
         return inner, None
 
 
+# ---- compositions --------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
-class Through(OfWholeGraphs):
-    """Sums over rows that many vertices share: ``index`` (vertices,) is the shared row of each vertex."""
+class Indexed(_WholeGraphs):
+    """An aggregation over vertices that share rows: ``index`` (vertices,) is the row of each vertex."""
 
     index: Tensor
     inner: Sums
@@ -175,13 +396,13 @@ class Through(OfWholeGraphs):
     def __call__(self, h: Tensor) -> Tensor:
         return self.inner(h.index_select(1, self.index))
 
-    def to(self, device: torch.device) -> Through:
-        return Through(self.index.to(device), self.inner.to(device))
+    def to(self, device: torch.device) -> Indexed:
+        return Indexed(self.index.to(device), self.inner.to(device))
 
 
 @dataclass(frozen=True)
-class ThroughNeighbors:
-    """Extremes over rows that many vertices share."""
+class IndexedNeighbors:
+    """Extremes over vertices that share rows."""
 
     index: Tensor
     inner: Neighbors
@@ -189,15 +410,15 @@ class ThroughNeighbors:
     def extremes(self, h: Tensor) -> tuple[Tensor, Tensor]:
         return self.inner.extremes(h.index_select(1, self.index))
 
-    def to(self, device: torch.device) -> ThroughNeighbors:
-        return ThroughNeighbors(self.index.to(device), self.inner.to(device))
+    def to(self, device: torch.device) -> IndexedNeighbors:
+        return IndexedNeighbors(self.index.to(device), self.inner.to(device))
 
 
 @dataclass(frozen=True)
-class Copies(OfWholeGraphs):
-    """The same sums for several copies of the vertices, one copy after the other: (models, copies * rows, features).
+class Copies(_WholeGraphs):
+    """The same aggregation for several copies of the vertices, one after the other: (models, copies * rows, features).
 
-    ``mean``: the copies are averaged, as relational pooling does when it reads out.
+    ``mean``: average over the copies, as relational pooling does in its readout.
     """
 
     copies: int
@@ -205,10 +426,10 @@ class Copies(OfWholeGraphs):
     mean: bool = False
 
     def __call__(self, h: Tensor) -> Tensor:
-        found = self.inner(_parted(h, self.copies))
+        summed = self.inner(_copies_as_models(h, self.copies))
         if self.mean:
-            return found.reshape(h.shape[0], self.copies, -1, h.shape[2]).mean(1)
-        return found.reshape(h.shape[0], -1, h.shape[2])
+            return summed.reshape(h.shape[0], self.copies, -1, h.shape[2]).mean(1)
+        return summed.reshape(h.shape[0], -1, h.shape[2])
 
     def to(self, device: torch.device) -> Copies:
         return Copies(self.copies, self.inner.to(device), self.mean)
@@ -222,13 +443,13 @@ class CopiesOfNeighbors:
     inner: Neighbors
 
     def extremes(self, h: Tensor) -> tuple[Tensor, Tensor]:
-        low, high = self.inner.extremes(_parted(h, self.copies))
+        low, high = self.inner.extremes(_copies_as_models(h, self.copies))
         return low.reshape(h.shape[0], -1, h.shape[2]), high.reshape(h.shape[0], -1, h.shape[2])
 
     def to(self, device: torch.device) -> CopiesOfNeighbors:
         return CopiesOfNeighbors(self.copies, self.inner.to(device))
 
 
-def _parted(h: Tensor, copies: int) -> Tensor:
-    """Copies as if they were models: (models * copies, rows of one copy, features)."""
+def _copies_as_models(h: Tensor, copies: int) -> Tensor:
+    """(models * copies, rows of one copy, features)."""
     return h.reshape(h.shape[0] * copies, -1, h.shape[2])

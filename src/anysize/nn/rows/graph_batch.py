@@ -1,12 +1,14 @@
-"""Whole graphs as the rows that message passing runs on: all graphs of a set, or a mini-batch of them.
+"""Whole graphs, all of a set or a mini-batch, as the structure that message passing runs on.
 
-The rows are the vertices. Two layouts hold the same graphs. `FlatGraphs` has one row per vertex and sums over
-neighbors by a sparse matrix: any graphs, and the faster one on a CPU. `PaddedGraphs` fills every graph up to the
-size of the largest and multiplies by full adjacency matrices: a GPU prefers that for small or dense graphs, and
-its mini-batches have one shape. Rows that only fill up weigh nothing.
+The rows are the vertices. Two layouts hold the same graphs. `FlatGraphs` has one row per vertex and sums over neighbors
+by a sparse matrix: it takes any graphs and is faster on a CPU. `PaddedGraphs` pads every graph to the size of the
+largest and multiplies by dense adjacency matrices: faster on a GPU for small or dense graphs, and all mini-batches have
+the same shape. Padding has weight 0.
 
-Below the vertices lie the marks: all that tells vertices apart before the first layer. There are few of them, so
-that whatever comes before the first sum over neighbors runs on a handful of rows.
+Two steps reduce the work without any approximation. Vertices start from few input classes (color, and degree or
+identity where needed), so that everything before the first sum over neighbors runs on a handful of rows. And where all
+graphs are used at once, color refinement finds the vertices that have the same embedding after each layer; they share
+one row as long as that at least halves the number of rows.
 """
 
 from __future__ import annotations
@@ -17,61 +19,87 @@ from typing import Any, Literal
 import numpy as np
 import torch
 from numpy.typing import NDArray
+from scipy.sparse import csr_array
 from torch import Tensor
 
 from anysize._typing import IntArray
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
-from anysize.nn.rows.aggregation import Blocks, Lists, Pooled, PooledLargest, Slots
-from anysize.nn.rows.structure import Neighbors, Sparse, Sums, csr_tensor
+from anysize.nn.counter_rng import uniform
+from anysize.nn.rows.aggregation import (
+    BlockDiagonal,
+    Copies,
+    CopiesOfNeighbors,
+    Dense,
+    Indexed,
+    IndexedNeighbors,
+    Neighbors,
+    PaddedExtremes,
+    PaddedMax,
+    PaddedSum,
+    SegmentExtremes,
+    Sparse,
+    Sums,
+    csr_tensor,
+    index_tensor,
+    sums_of,
+)
+from anysize.nn.rows.refinement import VertexClasses, count_neighbor_classes, refine_by_counts
+from anysize.nn.rows.structure import Level, Structure
 
 Readout = Literal["sum", "mean", "max"]
 READOUTS = ("sum", "mean", "max")
 
-SMALL_GRAPHS = 64  # vertices; up to here, or with so many of the cells filled, a GPU multiplies full matrices
-WELL_FILLED = 0.05
-BLOCK_CELLS = 1 << 28
-WIDE = 8  # an index of neighbors may have so many times the places it needs
+PADDED_GRAPH_SIZE = 64  # a GPU uses dense adjacency matrices for graphs of up to so many vertices,
+PADDED_FILL = 0.05  # or if this share of their cells is filled,
+PADDED_CELLS = 1 << 28  # and if all of them together have no more cells
+MAX_INDEX_PADDING = 8  # an index of neighbors may be so many times larger than its entries
+MAX_CLASSES_PER_VERTEX = 0.5  # vertices share rows up to this number of classes
+CPU_DENSE_FILL = 0.5  # share of nonzero cells from which a dense product is faster than a sparse one on a CPU
+MAX_COUNTED_CLASSES = 128  # up to so many input classes, counting neighbors of each is cheaper than summing rows
+IDENTITIES = 10  # one-hot identities of relational pooling on whole graphs: positions modulo 10
+TRAINING_STREAM, PREDICTION_STREAM = 5, 6  # streams of random numbers
 
 
 @dataclass(frozen=True, eq=False)
-class Marks:
-    """What tells vertices apart at first: ``of`` (vertices,) is the row of ``features`` (marks, inputs).
+class InputClasses:
+    """What distinguishes vertices before the first layer.
 
-    ``degree`` (marks,): the degree of the vertices of a mark where marks know it, otherwise 0.
+    ``index`` (vertices,): the class of each vertex, a row of ``features`` (classes, inputs). ``degree`` (classes,): the
+    degree of its vertices if classes are distinguished by degree, otherwise 0.
     """
 
-    of: IntArray
+    index: IntArray
     features: NDArray[np.float32]
     degree: NDArray[np.float32]
 
     @staticmethod
-    def read(graphs: GraphSet, palette: tuple[ColorName, ...] | None, by_degree: bool = False) -> Marks:
-        """Colors as one-hot features over the model's palette; all zero for a color that the model does not know.
+    def of(graphs: GraphSet, palette: tuple[ColorName, ...] | None, by_degree: bool = False) -> InputClasses:
+        """One-hot features of the colors of the model's palette; all zero for a color that the model does not know.
 
-        ``palette`` None: a model of plain graphs, with the one feature 1. ``by_degree``: vertices of one mark have
-        the same degree, as GCN needs.
+        ``palette`` None: a model of graphs without colors, with the single feature 1. ``by_degree``: vertices of one
+        class have the same degree, as GCN needs.
 
         Examples:
             >>> path = GraphSet.from_edges([(0, 1), (1, 2)], colors=["C", "C", "X"])
-            >>> marks = Marks.read(path, ("C", "O"))
-            >>> marks.features[marks.of].tolist()
+            >>> classes = InputClasses.of(path, ("C", "O"))
+            >>> classes.features[classes.index].tolist()
             [[1.0, 0.0], [1.0, 0.0], [0.0, 0.0]]
         """
-        codes, inputs = _codes(graphs, palette), 1 if palette is None else max(len(palette), 1)
-        one_hot = np.eye(inputs + 1, inputs, k=-1, dtype=np.float32)  # code 0: a color that nobody knows
+        codes, inputs = _color_codes(graphs, palette), 1 if palette is None else max(len(palette), 1)
+        one_hot = np.eye(inputs + 1, inputs, k=-1, dtype=np.float32)  # code 0: an unknown color
         degrees = graphs.degrees if by_degree else np.zeros(len(codes), np.int64)
         base = int(degrees.max(initial=0)) + 1
-        keys, of = np.unique(codes * base + degrees, return_inverse=True)
-        return Marks(of.astype(np.int64), one_hot[keys // base], (keys % base).astype(np.float32))
+        keys, index = np.unique(codes * base + degrees, return_inverse=True)
+        return InputClasses(index.astype(np.int64), one_hot[keys // base], (keys % base).astype(np.float32))
 
 
-def _codes(graphs: GraphSet, palette: tuple[ColorName, ...] | None) -> IntArray:
-    """1 + the place of every vertex's color in the palette, 0 where it is not there."""
+def _color_codes(graphs: GraphSet, palette: tuple[ColorName, ...] | None) -> IntArray:
+    """1 + the position of every vertex's color in the palette, 0 for a color that is not in it."""
     if (graphs.colors is None) != (palette is None):
-        had, came = ("plain", "colored") if palette is None else ("colored", "plain")
-        remedy = "call without_colors() on these" if palette is None else "give these the colors they lack"
-        raise ValueError(f"this model was trained on {had} graphs and got {came} ones; {remedy}")
+        trained, given = ("plain", "colored") if palette is None else ("colored", "plain")
+        remedy = "call without_colors() on these" if palette is None else "give these graphs vertex colors"
+        raise ValueError(f"this model was trained on {trained} graphs and got {given} ones; {remedy}")
     if palette is None or graphs.colors is None:
         return np.ones(int(graphs.first[-1]), np.int64)
     place = {name: code + 1 for code, name in enumerate(palette)}
@@ -79,37 +107,40 @@ def _codes(graphs: GraphSet, palette: tuple[ColorName, ...] | None) -> IntArray:
     return known[graphs.colors]
 
 
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """The vertices of some graphs, in either layout; everything on one device.
+# ---- one row per vertex --------------------------------------------------------------------------
 
-    ``features`` and ``mark_degree`` of the marks; per row: its ``mark``, the ``start`` of its graph (the graph's
-    first row), its ``weight`` (1, or 0 if it only fills up; None: no row does) and ``degree``. ``near`` sums over
-    neighbors, ``neighbors`` knows their extremes (None unless asked for), ``readout`` maps rows to graphs.
+
+@dataclass(frozen=True, eq=False)
+class GraphRows:
+    """The vertices of some graphs, in either layout; all tensors on one device.
+
+    Of the input classes: ``features`` and ``class_degree``. Per row: its ``input_class``, the ``start`` of its graph
+    (the graph's first row), its ``weight`` (1, or 0 for padding; None: no padding) and ``degree``. ``neighbor_sums``
+    and ``neighbors`` (None if no extremes are needed) aggregate over neighbors; ``readout`` maps rows to graphs.
     """
 
     features: Tensor
-    mark_degree: Tensor
-    mark: Tensor
+    class_degree: Tensor
+    input_class: Tensor
     start: Tensor
     weight: Tensor | None
     degree: Tensor
-    near: Sums
+    neighbor_sums: Sums
     neighbors: Neighbors | None
     readout: Sums
 
 
 @dataclass(frozen=True, eq=False)
 class FlatGraphs:
-    """One row per vertex. Neighbors are numbered through the set, as in a `GraphSet` whose graphs are one.
+    """One row per vertex. ``indices`` numbers vertices across the whole set.
 
-    ``slots`` (vertices, d): the neighbors again, for extremes, the first one repeated to fill up; None where
-    nobody asks or where it would be too wide, ``extremes`` being true then.
+    ``slots`` (vertices, d): the neighbors as a padded index, for extremes; None if not needed, or if the index would be
+    too large (``extremes`` is True then).
     """
 
     features: Tensor
-    mark_degree: Tensor
-    mark: Tensor
+    class_degree: Tensor
+    input_class: Tensor
     first: Tensor
     indptr: Tensor
     indices: Tensor
@@ -118,164 +149,175 @@ class FlatGraphs:
     readout: Readout
 
     @staticmethod
-    def of(graphs: GraphSet, marks: Marks, readout: Readout, extremes: bool) -> FlatGraphs:
+    def of(graphs: GraphSet, classes: InputClasses, readout: Readout, extremes: bool) -> FlatGraphs:
         start = np.repeat(graphs.first[:-1], graphs.sizes)
         indices = graphs.indices.astype(np.int64) + np.repeat(start, graphs.degrees)
-        slots = slots_of(graphs.indptr, indices) if extremes else None
+        slots = padded_index(graphs.indptr, indices) if extremes else None
         return FlatGraphs(
-            torch.from_numpy(marks.features), torch.from_numpy(marks.degree), torch.from_numpy(marks.of),
+            torch.from_numpy(classes.features), torch.from_numpy(classes.degree), torch.from_numpy(classes.index),
             torch.from_numpy(graphs.first.copy()), torch.from_numpy(graphs.indptr.copy()), torch.from_numpy(indices),
             None if slots is None else torch.from_numpy(slots), extremes, readout,
         )  # fmt: skip
 
     def to(self, device: torch.device | str) -> FlatGraphs:
-        names = ("features", "mark_degree", "mark", "first", "indptr", "indices", "slots")
+        names = ("features", "class_degree", "input_class", "first", "indptr", "indices", "slots")
         return replace(self, **_moved(self, names, device))
 
-    def rows(self, graphs: Tensor | None = None) -> Rows:
+    def rows(self, graphs: Tensor | None = None) -> GraphRows:
         """The rows of the graphs with these numbers (None: all). Shapes depend on the numbers: the host waits."""
         if graphs is None:
-            return self._rows(self.first, self.mark, self.indptr, self.indices, self.slots)
+            return self._rows(self.first, self.input_class, self.indptr, self.indices, self.slots)
         sizes, starts = self.first.diff()[graphs], self.first[graphs]
         first = _offsets(sizes)
         vertices = _ranges(starts, sizes)
-        shift = torch.repeat_interleave(first[:-1] - starts, sizes)  # from numbers in the set to numbers in here
+        shift = torch.repeat_interleave(first[:-1] - starts, sizes)  # from numbers in the set to numbers in the batch
         degree = self.indptr.diff()[vertices]
         taken = _ranges(self.indptr[vertices], degree)
         indices = self.indices[taken] + torch.repeat_interleave(shift, degree)
         slots = None if self.slots is None else (self.slots[vertices] + shift[:, None]).clamp(min=0)
-        return self._rows(first, self.mark[vertices], _offsets(degree), indices, slots)
+        return self._rows(first, self.input_class[vertices], _offsets(degree), indices, slots)
 
-    def _rows(self, first: Tensor, mark: Tensor, indptr: Tensor, indices: Tensor, slots: Tensor | None) -> Rows:
-        rows, degree = len(mark), indptr.diff().to(torch.float32)
+    def _rows(
+        self, first: Tensor, input_class: Tensor, indptr: Tensor, indices: Tensor, slots: Tensor | None
+    ) -> GraphRows:
+        rows, degree = len(input_class), indptr.diff().to(torch.float32)
         ones = torch.ones(len(indices), device=indices.device)
         matrix = csr_tensor(indptr, indices, ones, (rows, rows))
         neighbors: Neighbors | None = None
         if self.extremes:
-            some = (degree > 0).to(torch.float32)
-            neighbors = Lists.of(indices, indptr) if slots is None else Slots(slots.t().contiguous(), some)
+            nonempty = (degree > 0).to(torch.float32)
+            neighbors = (
+                SegmentExtremes.of(indices, indptr)
+                if slots is None
+                else PaddedExtremes(slots.t().contiguous(), nonempty)
+            )
         graph = torch.repeat_interleave(torch.arange(len(first) - 1, device=first.device), first.diff())
-        return Rows(
-            self.features, self.mark_degree, mark, first[graph], None, degree,
+        return GraphRows(
+            self.features, self.class_degree, input_class, first[graph], None, degree,
             Sparse(matrix, matrix), neighbors, self._readout(first, graph),
         )  # fmt: skip
 
     def _readout(self, first: Tensor, graph: Tensor) -> Sums:
         rows, graphs = len(graph), len(first) - 1
-        everybody = torch.arange(rows + 1, device=first.device)
+        every_row = torch.arange(rows + 1, device=first.device)
         if self.readout == "max":
-            return Lists(everybody[:-1], graph, graphs)
+            return SegmentExtremes(every_row[:-1], graph, graphs)
         values = torch.ones(rows, device=first.device)
         if self.readout == "mean":
             values = values / first.diff()[graph]
-        matrix = csr_tensor(first, everybody[:-1], values, (graphs, rows))
-        return Sparse(matrix, csr_tensor(everybody, graph, values, (rows, graphs)))
+        matrix = csr_tensor(first, every_row[:-1], values, (graphs, rows))
+        return Sparse(matrix, csr_tensor(every_row, graph, values, (rows, graphs)))
 
 
 @dataclass(frozen=True, eq=False)
 class PaddedGraphs:
-    """n rows for every graph, the size of the largest: ``mark`` and ``present`` (graphs, n), ``matrices`` (.., n, n).
+    """n rows per graph, n being the size of the largest.
 
-    ``slots`` (graphs, n, d): neighbors within the graph, for extremes; None where nobody asks.
+    ``input_class`` and ``present`` (graphs, n), adjacency ``matrices`` (graphs, n, n). ``slots`` (graphs, n, d): the
+    neighbors as a padded index within the graph, for extremes; None if not needed.
     """
 
     features: Tensor
-    mark_degree: Tensor
-    mark: Tensor
+    class_degree: Tensor
+    input_class: Tensor
     present: Tensor
     matrices: Tensor
     slots: Tensor | None
     readout: Readout
 
     @staticmethod
-    def of(graphs: GraphSet, marks: Marks, readout: Readout, extremes: bool) -> PaddedGraphs:
+    def of(graphs: GraphSet, classes: InputClasses, readout: Readout, extremes: bool) -> PaddedGraphs:
         n = max(int(graphs.sizes.max(initial=1)), 1)
         present = np.arange(n) < graphs.sizes[:, None]
-        mark = np.zeros(present.shape, np.int64)
-        mark[present] = marks.of
+        input_class = np.zeros(present.shape, np.int64)
+        input_class[present] = classes.index
         row = np.flatnonzero(present)
         matrices = np.zeros((len(graphs) * n, n), np.float32)
         matrices[np.repeat(row, graphs.degrees), graphs.indices] = 1
         slots = _padded_slots(graphs, row, n) if extremes else None
         return PaddedGraphs(
-            torch.from_numpy(marks.features), torch.from_numpy(marks.degree), torch.from_numpy(mark),
+            torch.from_numpy(classes.features), torch.from_numpy(classes.degree), torch.from_numpy(input_class),
             torch.from_numpy(present.astype(np.float32)), torch.from_numpy(matrices.reshape(-1, n, n)),
             None if slots is None else torch.from_numpy(slots), readout,
         )  # fmt: skip
 
     def to(self, device: torch.device | str) -> PaddedGraphs:
-        names = ("features", "mark_degree", "mark", "present", "matrices", "slots")
+        names = ("features", "class_degree", "input_class", "present", "matrices", "slots")
         return replace(self, **_moved(self, names, device))
 
-    def rows(self, graphs: Tensor | None = None) -> Rows:
+    def rows(self, graphs: Tensor | None = None) -> GraphRows:
         """The rows of the graphs with these numbers (None: all); the host never waits."""
-        mark, present, matrices, slots = self.mark, self.present, self.matrices, self.slots
+        input_class, present, matrices, slots = self.input_class, self.present, self.matrices, self.slots
         if graphs is not None:
-            mark, present, matrices = mark[graphs], present[graphs], matrices[graphs]
+            input_class, present, matrices = input_class[graphs], present[graphs], matrices[graphs]
             slots = None if slots is None else slots[graphs]
-        amount, n = mark.shape
-        start = (torch.arange(amount, device=mark.device) * n)[:, None].expand(-1, n)
+        amount, n = input_class.shape
+        start = (torch.arange(amount, device=input_class.device) * n)[:, None].expand(-1, n)
         degree = matrices.sum(2).reshape(-1)
         neighbors = None
         if slots is not None:
             index = (slots + start[..., None]).reshape(amount * n, -1)
-            neighbors = Slots(index.t().contiguous(), (degree > 0).to(torch.float32))
-        return Rows(
-            self.features, self.mark_degree, mark.reshape(-1), start.reshape(-1), present.reshape(-1), degree,
-            Blocks(matrices), neighbors, self._readout(present),
+            neighbors = PaddedExtremes(index.t().contiguous(), (degree > 0).to(torch.float32))
+        return GraphRows(
+            self.features, self.class_degree, input_class.reshape(-1), start.reshape(-1), present.reshape(-1), degree,
+            BlockDiagonal(matrices), neighbors, self._readout(present),
         )  # fmt: skip
 
     def _readout(self, present: Tensor) -> Sums:
         if self.readout == "max":
-            return PooledLargest(torch.where(present > 0, 0.0, -torch.inf))
-        return Pooled(present if self.readout == "sum" else present / present.sum(1, keepdim=True).clamp(min=1))
-
-
-def _padded_slots(graphs: GraphSet, row: IntArray, n: int) -> IntArray:
-    local = slots_of(graphs.indptr, graphs.indices.astype(np.int64), wide=True)
-    assert local is not None
-    slots = np.zeros((len(graphs) * n, local.shape[1]), np.int64)
-    slots[row] = local
-    return slots.reshape(len(graphs), n, -1)
+            return PaddedMax(torch.where(present > 0, 0.0, -torch.inf))
+        return PaddedSum(present if self.readout == "sum" else present / present.sum(1, keepdim=True).clamp(min=1))
 
 
 def graph_batch(
-    graphs: GraphSet, marks: Marks, readout: Readout, extremes: bool = False, device: torch.device | str = "cpu"
+    graphs: GraphSet,
+    classes: InputClasses,
+    readout: Readout,
+    extremes: bool = False,
+    device: torch.device | str = "cpu",
 ) -> FlatGraphs | PaddedGraphs:
-    """The graphs in the layout that suits them and the device they are meant for; move them there with ``to``."""
+    """The graphs in the layout that is faster on the device; move them there with ``to``."""
     if readout not in READOUTS:
         raise ValueError(f"a readout is one of {', '.join(READOUTS)}; got {readout!r}")
-    layout = PaddedGraphs if fills_up(graphs, device) else FlatGraphs
-    return layout.of(graphs, marks, readout, extremes)
+    layout = PaddedGraphs if prefers_padding(graphs, device) else FlatGraphs
+    return layout.of(graphs, classes, readout, extremes)
 
 
-def fills_up(graphs: GraphSet, device: torch.device | str) -> bool:
-    """Whether full adjacency matrices are the better way for these graphs on this device."""
+def prefers_padding(graphs: GraphSet, device: torch.device | str) -> bool:
+    """Whether dense adjacency matrices are the better layout of these graphs on this device."""
     largest = int(graphs.sizes.max(initial=1))
     cells = len(graphs) * largest**2
-    full = largest <= SMALL_GRAPHS or len(graphs.indices) >= WELL_FILLED * cells
-    return torch.device(device).type != "cpu" and full and cells <= BLOCK_CELLS
+    small_or_dense = largest <= PADDED_GRAPH_SIZE or len(graphs.indices) >= PADDED_FILL * cells
+    return torch.device(device).type != "cpu" and small_or_dense and cells <= PADDED_CELLS
 
 
-def slots_of(indptr: IntArray, indices: IntArray, wide: bool = False) -> IntArray | None:
-    """The entries of each row as one array (rows, d), filled up with the first one (0 if a row has none).
+def padded_index(indptr: IntArray, indices: IntArray, limited: bool = True) -> IntArray | None:
+    """The entries of each row as one array (rows, d), padded with the first entry (0 if a row has none).
 
-    None where d is so large that most places would only fill up, unless ``wide``.
+    None if most of it would be padding, unless ``limited`` is False.
 
     Examples:
-        >>> slots_of(np.array([0, 2, 2, 3]), np.array([5, 7, 6])).tolist()
+        >>> padded_index(np.array([0, 2, 2, 3]), np.array([5, 7, 6])).tolist()
         [[5, 7], [0, 0], [6, 6]]
     """
     lengths = np.diff(indptr)
     width = max(int(lengths.max(initial=1)), 1)
-    if not wide and len(lengths) * width > WIDE * (len(indices) + len(lengths)):
+    if limited and len(lengths) * width > MAX_INDEX_PADDING * (len(indices) + len(lengths)):
         return None
-    place = np.arange(width) < lengths[:, None]
+    used = np.arange(width) < lengths[:, None]
     head = np.zeros(len(lengths), np.int64)
     head[lengths > 0] = indices[indptr[:-1][lengths > 0]]
-    found = np.repeat(head[:, None], width, axis=1)
-    found[place] = indices
-    return found
+    index = np.repeat(head[:, None], width, axis=1)
+    index[used] = indices
+    return index
+
+
+def _padded_slots(graphs: GraphSet, row: IntArray, n: int) -> IntArray:
+    local = padded_index(graphs.indptr, graphs.indices.astype(np.int64), limited=False)
+    assert local is not None
+    slots = np.zeros((len(graphs) * n, local.shape[1]), np.int64)
+    slots[row] = local
+    return slots.reshape(len(graphs), n, -1)
 
 
 def _moved(parts: FlatGraphs | PaddedGraphs, names: tuple[str, ...], device: torch.device | str) -> dict[str, Any]:
@@ -288,7 +330,160 @@ def _offsets(lengths: Tensor) -> Tensor:
 
 
 def _ranges(starts: Tensor, lengths: Tensor) -> Tensor:
-    """The concatenation of start .. start + length over all pairs."""
+    """The concatenation of start .. start + length over all starts."""
     first = _offsets(lengths)
     offsets = torch.repeat_interleave(starts - first[:-1], lengths)
     return offsets + torch.arange(len(offsets), device=offsets.device)
+
+
+# ---- structures ----------------------------------------------------------------------------------
+
+
+def rows_structure(rows: GraphRows, layers: int, identities: Tensor | None = None) -> Structure:
+    """One row per vertex above the input classes. ``identities`` (copies, rows): one copy of the graphs for each."""
+    features, degree, input_class = rows.features, rows.class_degree, rows.input_class[None]
+    if identities is not None:
+        one_hot = torch.eye(IDENTITIES, device=features.device)
+        parts = (features.repeat_interleave(IDENTITIES, 0), one_hot.repeat(len(features), 1))
+        features, degree = torch.cat(parts, 1), degree.repeat_interleave(IDENTITIES)
+        input_class = rows.input_class * IDENTITIES + identities
+    copies = len(input_class)
+    weight = None if rows.weight is None else rows.weight.repeat(copies)
+    degrees, index = rows.degree.repeat(copies), input_class.reshape(-1)
+    sums, readout, neighbors = rows.neighbor_sums, rows.readout, rows.neighbors
+    if copies > 1:
+        sums, readout = Copies(copies, sums), Copies(copies, readout, mean=True)
+        neighbors = None if neighbors is None else CopiesOfNeighbors(copies, neighbors)
+    input_neighbors = None if neighbors is None else IndexedNeighbors(index, neighbors)
+    first = Level(index, _input_sums(rows, input_class, sums, len(features)), weight, degrees, input_neighbors)
+    later = Level(None, sums, weight, degrees, neighbors)
+    readouts = (Indexed(index, readout), *[readout] * layers)
+    return Structure(features, degree, (first, *[later] * (layers - 1)), readouts)
+
+
+def _input_sums(rows: GraphRows, input_class: Tensor, sums: Sums, classes: int) -> Sums:
+    """Sums over neighbors by how many of them each input class has, counted once for all models."""
+    if classes > MAX_COUNTED_CLASSES:
+        return Indexed(input_class.reshape(-1), sums)
+    one_hot = torch.eye(classes, device=input_class.device)[input_class]  # (copies, rows, classes)
+    return Dense(rows.neighbor_sums(one_hot).reshape(-1, classes))
+
+
+def graph_structure(
+    graphs: GraphSet, classes: InputClasses, layers: int, readout: Readout, extremes: bool = False,
+    device: torch.device | str = "cpu", merge: bool = True,
+) -> Structure:  # fmt: skip
+    """All graphs of a set as a structure, on the device. ``merge`` False: one row per vertex in every level."""
+    rows = graph_batch(graphs, classes, readout, extremes, device).rows()
+    on_cpu, vertices = torch.device(device).type == "cpu", len(classes.index)
+    graph = np.repeat(np.arange(len(graphs)), graphs.sizes)
+    adjacency = _adjacency(graphs)
+    below = VertexClasses.of(classes.index)
+    levels: list[Level] = []
+    readouts: list[Sums] = [_class_readout(below, graph, graphs.sizes, readout, on_cpu)]
+    while len(levels) < layers:
+        counts = count_neighbor_classes(adjacency, below)
+        above = refine_by_counts(below, counts) if merge else None
+        if above is None or len(above) > MAX_CLASSES_PER_VERTEX * vertices:
+            break
+        levels.append(_class_level(below, above, csr_array(counts[above.example]), extremes, on_cpu))
+        readouts.append(_class_readout(above, graph, graphs.sizes, readout, on_cpu))
+        below = above
+    if len(levels) < layers:
+        place = np.arange(vertices) if rows.weight is None else np.flatnonzero(rows.weight.numpy())
+        self_index = np.zeros(len(rows.input_class), np.int64)
+        self_index[place] = below.classes
+        spread = _move_rows(counts, place, len(self_index))
+        sums, neighbors = _sums(spread, on_cpu), _neighbors(spread) if extremes else None
+        levels.append(Level(index_tensor(self_index), sums, rows.weight, rows.degree, neighbors))
+        readouts.append(rows.readout)
+    while len(levels) < layers:
+        levels.append(Level(None, rows.neighbor_sums, rows.weight, rows.degree, rows.neighbors))
+        readouts.append(rows.readout)
+    return Structure(rows.features, rows.class_degree, tuple(levels), tuple(readouts)).to(device)
+
+
+def _adjacency(graphs: GraphSet) -> csr_array[Any]:
+    start = np.repeat(np.repeat(graphs.first[:-1], graphs.sizes), graphs.degrees)
+    vertices = int(graphs.first[-1])
+    ones = np.ones(len(graphs.indices), np.int64)
+    return csr_array((ones, graphs.indices.astype(np.int64) + start, graphs.indptr), shape=(vertices, vertices))
+
+
+def _class_level(
+    below: VertexClasses, above: VertexClasses, counts: csr_array[Any], extremes: bool, on_cpu: bool
+) -> Level:
+    degree: NDArray[Any] = np.asarray(counts.sum(axis=1)).reshape(-1)
+    return Level(
+        index_tensor(below.classes[above.example]),
+        _sums(counts, on_cpu),
+        torch.from_numpy(above.size.astype(np.float32)),
+        torch.from_numpy(degree.astype(np.float32)),
+        _neighbors(counts) if extremes else None,
+    )
+
+
+def _class_readout(step: VertexClasses, graph: IntArray, sizes: IntArray, readout: Readout, on_cpu: bool) -> Sums:
+    values = np.ones(len(graph)) if readout != "mean" else 1 / sizes[graph]
+    matrix = csr_array((values, (graph, step.classes)), shape=(len(sizes), len(step)))
+    matrix.sum_duplicates()
+    if readout == "max":
+        index, first = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
+        return SegmentExtremes.of(index_tensor(index), index_tensor(first))
+    return _sums(matrix, on_cpu)
+
+
+def _sums(matrix: csr_array[Any], on_cpu: bool) -> Dense | Sparse:
+    if on_cpu and matrix.nnz < CPU_DENSE_FILL * matrix.shape[0] * matrix.shape[1]:
+        return Sparse.of(matrix)
+    return sums_of(matrix)
+
+
+def _neighbors(counts: csr_array[Any]) -> Neighbors:
+    """Each neighbor class once: repeats do not change extremes."""
+    indptr, indices = counts.indptr.astype(np.int64), counts.indices.astype(np.int64)
+    slots = padded_index(indptr, indices)
+    if slots is None:
+        return SegmentExtremes.of(index_tensor(indices), index_tensor(indptr))
+    nonempty = (np.diff(indptr) > 0).astype(np.float32)
+    return PaddedExtremes(index_tensor(slots.T), torch.from_numpy(nonempty))
+
+
+def _move_rows(counts: csr_array[Any], place: IntArray, rows: int) -> csr_array[Any]:
+    """The rows of a matrix at these places among ``rows``, all others empty."""
+    lengths = np.zeros(rows + 1, np.int64)
+    lengths[place + 1] = np.diff(counts.indptr)
+    return csr_array((counts.data, counts.indices, np.cumsum(lengths)), shape=(rows, counts.shape[1]))
+
+
+# ---- identities of relational pooling ------------------------------------------------------------
+
+
+def draw_identities(rows: GraphRows, copies: int, step: Tensor | int) -> Tensor:
+    """Positions modulo 10 in random orders of every graph, different in every step: (copies, rows).
+
+    The random number of a vertex depends on its number among all vertices, so that both layouts draw the same.
+    """
+    seeds = torch.arange(copies, device=rows.input_class.device)
+    drawn = uniform(seeds, step, len(rows.input_class), stream=TRAINING_STREAM)
+    if rows.weight is not None:
+        drawn = drawn[:, rows.weight.long().cumsum(0) - rows.weight.long()]
+    return _positions(rows, drawn)
+
+
+def fixed_identities(rows: GraphRows, copies: int) -> Tensor:
+    """The orders of prediction: they depend on a vertex's place in its graph, not on the other graphs."""
+    place = torch.arange(len(rows.input_class), device=rows.input_class.device) - rows.start
+    seeds = torch.arange(copies, device=rows.input_class.device)
+    largest = int(place.max()) + 1 if len(place) else 1
+    return _positions(rows, uniform(seeds, 0, largest, stream=PREDICTION_STREAM)[:, place])
+
+
+def _positions(rows: GraphRows, drawn: Tensor) -> Tensor:
+    """The rank of every row's number within its graph, modulo 10; padding comes last."""
+    padded_last = drawn.double() if rows.weight is None else drawn.double() + (1 - rows.weight)
+    key = rows.start + padded_last / 2  # graphs stay together: the fraction is below 1
+    order = torch.argsort(key, dim=1, stable=True)
+    positions = torch.arange(order.shape[1], device=order.device).expand_as(order)
+    rank = torch.empty_like(order).scatter_(1, order, positions)
+    return (rank - rows.start) % IDENTITIES

@@ -1,8 +1,8 @@
-"""Patterns F and their recolored twins H in one batch, drawn anew in every training step.
+"""Patterns F and their recolored copies H in one batch, drawn again in every training step.
 
-Both go through the encoder together, so that batch normalization sees them as one batch and its running averages
-are not bent by a second pass. H has the topology of F and an independent uniform color at every vertex; where
-vertices carry identities (relational pooling), F and H carry the same.
+Both pass through the encoder together, so that batch normalization sees one batch and its running averages are not
+affected by a second pass. H has the topology of F and an independent uniform color at every vertex. With identities
+(relational pooling), F and H carry the same identities.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
-from itertools import permutations as orders
+from itertools import combinations, combinations_with_replacement, product
+from itertools import permutations as all_orders
 from math import factorial
 from typing import Any
 
@@ -20,82 +21,179 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from anysize.nn.counter_rng import uniform
-from anysize.nn.rows.lookup import Lookup
+from anysize.nn.rows.aggregation import DENSE_CELLS, Dense, Gather, Lookup, Sums, sums_of
 from anysize.nn.rows.pattern_batch import PatternBatch
-from anysize.nn.rows.structure import DENSE_CELLS, Dense, Gather, Level, Structure, Sums
-from anysize.nn.rows.universe import Universe, colored_universe, identified_universe
+from anysize.nn.rows.structure import Level, Structure
+
+MAX_TABLE_ROWS = 20_000  # with more classes than this a table is not faster than one row per vertex
+MAX_TABLE_CODES = 1 << 22
+
+
+# ---- all classes of vertices after one layer ----------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Drawn:
-    """One draw: a structure that reads out graphs (from F alone), and maps that give r_F - r_H per pattern."""
+class ClassTable:
+    """All classes that a vertex can belong to after one layer, whatever its colors: rows that fit every draw.
 
-    structure: Structure
-    differences: tuple[Sums, ...]
+    With c colors and k vertices a class is a color and the number of neighbors of each color: 276 classes for c = 4,
+    k = 5. Recolored patterns only move between these classes, so that the first layer runs on the table and not on tens
+    of thousands of vertices that differ in every step. With identities (relational pooling) the input class of a vertex
+    is (color, identity), and neighbors have different identities.
+
+    ``self_index`` (rows,) and ``neighbor_sums`` (over input classes) of every class. ``digit``: what a neighbor of each
+    input class adds to the code of a vertex; the last entry, 0, stands for no neighbor. ``lookup``: code -> class.
+    """
+
+    self_index: Tensor
+    neighbor_sums: Sums
+    degree: Tensor
+    lookup: Tensor
+    digit: Tensor
+    base: int
+
+    def __len__(self) -> int:
+        return len(self.self_index)
+
+    def classes(self, inputs: Tensor, neighbor_inputs: Tensor) -> Tensor:
+        """The class of vertices with these input classes and those of their neighbors (.., d)."""
+        return self.lookup[inputs * self.base + self.digit[neighbor_inputs].sum(-1)]
+
+    def to(self, device: torch.device) -> ClassTable:
+        return ClassTable(
+            self.self_index.to(device), self.neighbor_sums.to(device), self.degree.to(device),
+            self.lookup.to(device), self.digit.to(device), self.base,
+        )  # fmt: skip
+
+
+def color_class_table(colors: int, k: int, isolated: bool = False) -> ClassTable | None:
+    """Classes by color and multiset of neighbor colors; None if there are too many.
+
+    ``isolated``: include vertices without neighbors, which occur in the pattern of one vertex only.
+
+    Examples:
+        >>> len(color_class_table(4, 5))
+        276
+    """
+    if colors * k**colors > MAX_TABLE_CODES:
+        return None
+    smallest = 0 if isolated else 1
+    multisets = [m for size in range(smallest, k) for m in combinations_with_replacement(range(colors), size)]
+    digit = [k**color for color in range(colors)]
+    return _class_table([(color, near) for color in range(colors) for near in multisets], digit, k**colors)
+
+
+def identity_class_table(colors: int, k: int, isolated: bool = False) -> ClassTable | None:
+    """Classes by the input classes (color, identity) of a vertex and its neighbors; None if there are too many."""
+    if colors * k * (colors + 1) ** k > MAX_TABLE_CODES or colors * k * (colors + 1) ** (k - 1) > MAX_TABLE_ROWS:
+        return None
+    signatures = []
+    for color, identity in product(range(colors), range(k)):
+        others = [other for other in range(k) if other != identity]
+        for size in range(0 if isolated else 1, k):
+            for neighbor_identities in combinations(others, size):
+                for neighbor_colors in product(range(colors), repeat=size):
+                    near = tuple(c * k + i for c, i in zip(neighbor_colors, neighbor_identities, strict=True))
+                    signatures.append((color * k + identity, near))
+    digit = [(color + 1) * (colors + 1) ** identity for color in range(colors) for identity in range(k)]
+    return _class_table(signatures, digit, (colors + 1) ** k)
+
+
+def _class_table(signatures: list[tuple[int, tuple[int, ...]]], digit: list[int], base: int) -> ClassTable | None:
+    rows = len(signatures)
+    if rows > MAX_TABLE_ROWS:
+        return None
+    inputs = np.array([signature[0] for signature in signatures])
+    sizes = np.array([len(signature[1]) for signature in signatures])
+    near = np.array([neighbor for signature in signatures for neighbor in signature[1]], np.int64)
+    digits = np.array([*digit, 0])
+    row = np.repeat(np.arange(rows), sizes)
+    code = inputs * base + np.bincount(row, digits[near], minlength=rows).astype(np.int64)
+    lookup = np.zeros(len(digit) * base, np.int64)
+    lookup[code] = np.arange(rows)
+    matrix = csr_array((np.ones(len(near)), (row, near)), shape=(rows, len(digit)))
+    return ClassTable(
+        torch.from_numpy(inputs), sums_of(matrix), torch.from_numpy(sizes.astype(np.float32)),
+        torch.from_numpy(lookup), torch.from_numpy(digits), base,
+    )  # fmt: skip
+
+
+# ---- aggregations of a draw ----------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class _Later:
-    """Sums that are worked out when somebody reads them: most levels are not read in most models."""
+class LazySums:
+    """Sums that are built when they are read: most models do not read most levels."""
 
-    made: Callable[[], Sums]
+    build: Callable[[], Sums]
 
     def __call__(self, h: Tensor) -> Tensor:
-        return self.made()(h)
+        return self.build()(h)
 
     def rows(self, items: Tensor) -> Sums:
-        return self.made().rows(items)
+        return self.build().rows(items)
 
     def to(self, device: torch.device) -> Sums:
-        return self.made().to(device)
+        return self.build().to(device)
 
 
 @dataclass(frozen=True)
-class _First:
-    """Sums over the first rows only: those of F."""
+class _FirstRows:
+    """Sums over the first rows only, which are those of F."""
 
     matrix: Tensor
 
     def __call__(self, h: Tensor) -> Tensor:
         return Dense(self.matrix)(h[:, : self.matrix.shape[1]])
 
-    def rows(self, items: Tensor) -> _First:
-        return _First(self.matrix[items])
+    def rows(self, items: Tensor) -> _FirstRows:
+        return _FirstRows(self.matrix[items])
 
-    def to(self, device: torch.device) -> _First:
-        return _First(self.matrix.to(device))
+    def to(self, device: torch.device) -> _FirstRows:
+        return _FirstRows(self.matrix.to(device))
 
 
 @dataclass(frozen=True)
-class _Contrast:
+class _Difference:
     """r_F - r_H where every vertex has its own row: (sides, permutations, patterns, k)."""
 
     weight: Tensor  # (patterns, k): presence / permutations
     permutations: int
-    even: float | None  # the weight, where it is the same everywhere
+    constant: float | None  # the weight, if it is the same everywhere
 
     def __call__(self, h: Tensor) -> Tensor:
         models, _, features = h.shape
         sides = h.reshape(models, 2, self.permutations, *self.weight.shape, features)
-        if self.even is not None:
-            read = sides.sum((2, 4)) * self.even
-            return read[:, 0] - read[:, 1]
+        if self.constant is not None:
+            sums = sides.sum((2, 4)) * self.constant
+            return sums[:, 0] - sums[:, 1]
         return ((sides[:, 0] - sides[:, 1]) * self.weight[..., None]).sum((1, 3))
 
     def rows(self, items: Tensor) -> Sums:
-        raise TypeError("differences are read of all patterns")
+        raise TypeError("differences are always computed for all patterns")
 
-    def to(self, device: torch.device) -> _Contrast:
-        return _Contrast(self.weight.to(device), self.permutations, self.even)
+    def to(self, device: torch.device) -> _Difference:
+        return _Difference(self.weight.to(device), self.permutations, self.constant)
+
+
+# ---- draws ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RecoloredDraw:
+    """One draw: a structure that reads out graphs (of F only), and per level the map to r_F - r_H per pattern."""
+
+    structure: Structure
+    differences: tuple[Sums, ...]
 
 
 @dataclass(frozen=True)
 class RecoloredPairs:
-    """What a draw needs. ``permutations`` is None without identities. All tensors are on one device.
+    """Everything that a draw needs; all tensors on one device.
 
-    ``near`` (patterns * k, k - 1): neighbors as vertex numbers, patterns * k for none. ``graph``, ``pattern``,
-    ``density``: the cells of the table of densities that are not zero. ``sides`` is 1 where nothing is recolored
-    and only identities are drawn.
+    ``near`` (patterns * k, k - 1): neighbors as vertex numbers, patterns * k for padding. ``graph``, ``pattern``,
+    ``density``: the nonzero cells of the table of densities. ``sides`` is 2, or 1 if nothing is recolored and only
+    identities are drawn. ``permutations`` is None without identities.
     """
 
     colors: Tensor
@@ -110,92 +208,92 @@ class RecoloredPairs:
     rounds: int
     permutations: int | None
     orders: Tensor
-    universe: Universe | None
+    table: ClassTable | None
     seed: Tensor
     full: bool  # all patterns have k vertices
     by_degree: bool = False
-    by_matrix: bool = False  # rows are read by a matrix made in every step, as is best on a GPU
+    by_matrix: bool = False  # aggregate by a matrix built in every step, which is faster on a GPU
 
     @staticmethod
     def of(
         batch: PatternBatch, densities: csr_array[Any], rounds: int, permutations: int | None = None,
-        recolor: bool = True, seed: int = 0, universal: bool = True, by_degree: bool = False,
+        recolor: bool = True, seed: int = 0, tabulate: bool = True, by_degree: bool = False,
     ) -> RecoloredPairs:  # fmt: skip
-        """The twins of a batch. Without ``universal`` every vertex has its own row, as GCN and PNA need.
+        """The recolored pairs of a batch.
 
-        ``permutations``: so many are drawn for every pattern; k! or more: all of them. ``by_degree`` tells the lowest
-        rows apart by degree, as GCN needs.
+        ``permutations``: so many are drawn for every pattern; k! or more: all of them. ``tabulate`` False: every vertex
+        has its own row, as GCN and PNA need. ``by_degree``: distinguish input rows by degree, as GCN needs.
         """
         amount, k = batch.colors.shape
         start = np.arange(amount)[:, None, None] * k
         near = np.where(batch.neighbors >= 0, batch.neighbors + start, amount * k).reshape(amount * k, -1)
         cells = densities.tocoo()
-        permutations = permutations and min(permutations, factorial(k))
-        alone = bool(((batch.neighbors < 0).all(axis=2) & batch.present).any())
-        make = colored_universe if permutations is None else identified_universe
+        drawn = permutations and min(permutations, factorial(k))
+        isolated = bool(((batch.neighbors < 0).all(axis=2) & batch.present).any())
+        make_table = color_class_table if drawn is None else identity_class_table
         return RecoloredPairs(
             torch.from_numpy(batch.colors.reshape(-1)), torch.from_numpy(near),
             torch.from_numpy(batch.present.astype(np.float32)),
             torch.from_numpy(cells.row.astype(np.int64)), torch.from_numpy(cells.col.astype(np.int64)),
             torch.from_numpy(cells.data.astype(np.float32)),
-            cells.shape[0], 2 if recolor else 1, batch.inputs, rounds, permutations,
-            torch.tensor(list(orders(range(k)))) if permutations else torch.zeros(0, dtype=torch.int64),
-            make(batch.inputs, k, alone) if universal and not by_degree else None,
+            cells.shape[0], 2 if recolor else 1, batch.inputs, rounds, drawn,
+            torch.tensor(list(all_orders(range(k)))) if drawn else torch.zeros(0, dtype=torch.int64),
+            make_table(batch.inputs, k, isolated) if tabulate and not by_degree else None,
             torch.tensor([seed]), bool(batch.present.all()), by_degree,
         )  # fmt: skip
 
     def to(self, device: torch.device | str) -> RecoloredPairs:
-        where = torch.device(device)
+        target = torch.device(device)
         moved = {
-            name: getattr(self, name).to(where)
+            name: getattr(self, name).to(target)
             for name in ("colors", "near", "present", "graph", "pattern", "density", "orders", "seed")
         }
-        universe = None if self.universe is None else self.universe.to(where)
-        return replace(self, **moved, universe=universe, by_matrix=where.type == "cuda")
+        table = None if self.table is None else self.table.to(target)
+        return replace(self, **moved, table=table, by_matrix=target.type == "cuda")
 
     @property
     def copies(self) -> int:
         return self.permutations or 1
 
-    def draw(self, step: Tensor | int) -> Drawn:
-        """The twins of one step."""
-        marks = self._marks(step)  # (sides * copies, vertices)
-        near_marks = torch.nn.functional.pad(marks, (0, 1), value=self._mark_count)[:, self.near]
-        weight = self.present.reshape(-1).repeat(len(marks))
-        classes, levels = marks, []
-        readouts: list[Sums] = [self._shared_readout(marks, self._mark_count)]
-        differences: list[Sums] = [self._contrast(marks, self._mark_count)]
+    def draw(self, step: Tensor | int) -> RecoloredDraw:
+        """The pairs of one step."""
+        inputs = self._draw_inputs(step)  # (sides * copies, vertices)
+        neighbor_inputs = torch.nn.functional.pad(inputs, (0, 1), value=self._input_count)[:, self.near]
+        weight = self.present.reshape(-1).repeat(len(inputs))
+        classes, levels = inputs, []
+        readouts: list[Sums] = [self._class_readout(inputs, self._input_count)]
+        differences: list[Sums] = [self._class_difference(inputs, self._input_count)]
         for place in range(self.rounds):
-            if place == 0 and self.universe is not None:
-                classes, rows = self.universe.classes(marks, near_marks), len(self.universe)
+            if place == 0 and self.table is not None:
+                classes, rows = self.table.classes(inputs, neighbor_inputs), len(self.table)
                 counted = weight.new_zeros(rows).index_add(0, classes.reshape(-1), weight)
-                levels.append(Level(self.universe.own, self.universe.near, counted, self.universe.degree))
-                readouts.append(self._shared_readout(classes, rows))
-                differences.append(self._contrast(classes, rows))
+                levels.append(Level(self.table.self_index, self.table.neighbor_sums, counted, self.table.degree))
+                readouts.append(self._class_readout(classes, rows))
+                differences.append(self._class_difference(classes, rows))
                 continue
-            levels.append(self._own_rows(place, classes, near_marks, weight))
+            levels.append(self._vertex_level(place, classes, neighbor_inputs, weight))
             classes = torch.arange(classes.numel(), device=classes.device).view_as(classes)
-            readouts.append(_First(self._spread))
-            even = 1 / self.copies if self.full else None
-            differences.append(_Contrast(self.present / self.copies, self.copies, even))
+            readouts.append(_FirstRows(self._vertex_readout))
+            constant = 1 / self.copies if self.full else None
+            differences.append(_Difference(self.present / self.copies, self.copies, constant))
         structure = Structure(self._features, self._degrees, tuple(levels), tuple(readouts))
-        return Drawn(structure, tuple(differences) if self.sides == 2 else ())
+        return RecoloredDraw(structure, tuple(differences) if self.sides == 2 else ())
 
-    # ---- marks ---------------------------------------------------------------------------------
+    # ---- input classes -------------------------------------------------------------------------
 
     @property
-    def _mark_count(self) -> int:
+    def _input_count(self) -> int:
         k = self.present.shape[1]
         return self.palette * (k if self.permutations else 1) * (k if self.by_degree else 1)
 
-    def _marks(self, step: Tensor | int) -> Tensor:
-        """The marks of all vertices: (sides * copies, vertices)."""
-        marks = self._drawn(step)
+    def _draw_inputs(self, step: Tensor | int) -> Tensor:
+        """The input classes of all vertices: (sides * copies, vertices)."""
+        inputs = self._draw_colors_and_identities(step)
         if not self.by_degree:
-            return marks
-        return marks * self.present.shape[1] + (self.near < len(self.near)).sum(1)
+            return inputs
+        return inputs * self.present.shape[1] + (self.near < len(self.near)).sum(1)
 
-    def _drawn(self, step: Tensor | int) -> Tensor:
+    def _draw_colors_and_identities(self, step: Tensor | int) -> Tensor:
         """Colors of F and of H, or (color, identity) with the same identities on both sides."""
         sides = self.colors.clamp(min=0)[None]
         if self.sides == 2:
@@ -208,89 +306,87 @@ class RecoloredPairs:
             identities = self.orders.repeat(1, patterns)
         else:
             drawn = uniform(self.seed, step, self.permutations * patterns, stream=3)[0]
-            chosen = (drawn * len(self.orders)).long().clamp(max=len(self.orders) - 1)
-            identities = self.orders[chosen].view(self.permutations, patterns * k)
+            order = (drawn * len(self.orders)).long().clamp(max=len(self.orders) - 1)
+            identities = self.orders[order].view(self.permutations, patterns * k)
         return (sides[:, None] * k + identities[None]).view(self.sides * self.permutations, -1)
 
     @cached_property
     def _features(self) -> Tensor:
-        k, found = self.present.shape[1], torch.eye(self.palette, device=self.present.device)
+        k, features = self.present.shape[1], torch.eye(self.palette, device=self.present.device)
         if self.permutations is not None:
             identities = torch.eye(k, device=self.present.device)
-            found = torch.cat([found.repeat_interleave(k, 0), identities.repeat(self.palette, 1)], dim=1)
-        return found.repeat_interleave(k, 0) if self.by_degree else found
+            features = torch.cat([features.repeat_interleave(k, 0), identities.repeat(self.palette, 1)], dim=1)
+        return features.repeat_interleave(k, 0) if self.by_degree else features
 
     @cached_property
     def _degrees(self) -> Tensor:
-        """Of the lowest rows; zero where they are not told apart by it."""
+        """Degrees of the input classes; zero where they are not distinguished by degree."""
         if not self.by_degree:
-            return torch.zeros(self._mark_count, device=self.present.device)
+            return torch.zeros(self._input_count, device=self.present.device)
         k = self.present.shape[1]
-        return torch.arange(k, device=self.present.device, dtype=torch.float32).repeat(self._mark_count // k)
+        return torch.arange(k, device=self.present.device, dtype=torch.float32).repeat(self._input_count // k)
 
-    # ---- rows ----------------------------------------------------------------------------------
+    # ---- levels with one row per vertex --------------------------------------------------------
 
     @cached_property
-    def _near_rows(self) -> Tensor:
-        """Neighbors as rows, when every vertex of every side and copy has its own: (rows, d)."""
+    def _neighbor_rows(self) -> Tensor:
+        """Neighbors as rows, where every vertex of every side and copy has its own: (rows, d)."""
         vertices = len(self.near)
         start = torch.arange(self.sides * self.copies, device=self.near.device)[:, None, None] * vertices
         return torch.where(self.near < vertices, self.near + start, 0).view(-1, self.near.shape[1])
 
     @cached_property
-    def _there(self) -> Tensor:
+    def _neighbor_present(self) -> Tensor:
         return (self.near < len(self.near)).to(torch.float32).repeat(self.sides * self.copies, 1)
 
     @cached_property
-    def _near_lookup(self) -> Lookup:
-        return Lookup.of(self._there > 0)
+    def _joint_lookup(self) -> Lookup:
+        """The row itself first, then its neighbors."""
+        return Lookup.of(torch.nn.functional.pad(self._neighbor_present, (1, 0), value=1.0) > 0)
 
     @cached_property
-    def _full_lookup(self) -> Lookup:
-        """One place more, in front: that of the row itself."""
-        return Lookup.of(torch.nn.functional.pad(self._there, (1, 0), value=1.0) > 0)
-
-    @cached_property
-    def _within(self) -> Sums:
-        """Sums over neighbors where the rows below are the same vertices: no draw changes them."""
+    def _vertex_sums(self) -> Sums:
+        """Sums over neighbors where the rows below are the same vertices; the same for every draw."""
         if self.by_matrix:
-            return self._near_lookup.sums(self._near_rows, len(self._near_rows))
-        return Gather(self._near_rows, self._there)
+            return Lookup.of(self._neighbor_present > 0).sums(self._neighbor_rows, len(self._neighbor_rows))
+        return Gather(self._neighbor_rows, self._neighbor_present)
 
-    def _own_rows(self, place: int, classes: Tensor, near_marks: Tensor, weight: Tensor) -> Level:
-        """Every vertex of every side and copy has its own row."""
-        counted, degree = None if self.full else weight, self._there.sum(1)
-        if place > 1 or (place == 1 and self.universe is None):
-            return Level(None, self._within, counted, degree, Gather(self._near_rows, self._there))
+    def _vertex_level(self, place: int, classes: Tensor, neighbor_inputs: Tensor, weight: Tensor) -> Level:
+        """One row for every vertex of every side and copy."""
+        counted, degree = None if self.full else weight, self._neighbor_present.sum(1)
+        if place > 1 or (place == 1 and self.table is None):
+            neighbors = Gather(self._neighbor_rows, self._neighbor_present)
+            return Level(None, self._vertex_sums, counted, degree, neighbors)
         if place == 0:
-            index, below = near_marks.reshape(self._near_rows.shape).clamp(max=self._mark_count - 1), self._mark_count
+            below = self._input_count
+            index = neighbor_inputs.reshape(self._neighbor_rows.shape).clamp(max=below - 1)
         else:
-            assert self.universe is not None
-            index, below = classes.reshape(-1)[self._near_rows], len(self.universe)
-        own, gather, both = classes.reshape(-1), Gather(index, self._there), None
+            assert self.table is not None
+            index, below = classes.reshape(-1)[self._neighbor_rows], len(self.table)
+        self_index, gather, joint = classes.reshape(-1), Gather(index, self._neighbor_present), None
         if self.by_matrix:
-            both = self._full_lookup.sums(torch.cat([own[:, None], index + below], 1), 2 * below)
-        return Level(own, gather, counted, degree, gather, both)
+            joint = self._joint_lookup.sums(torch.cat([self_index[:, None], index + below], 1), 2 * below)
+        return Level(self_index, gather, counted, degree, gather, joint)
 
     # ---- readouts ------------------------------------------------------------------------------
 
     @cached_property
-    def _spread(self) -> Tensor:
+    def _vertex_readout(self) -> Tensor:
         """(graphs, copies * patterns * k): the density of a pattern at each of its vertices."""
         full = torch.zeros(self.graphs, len(self.present), device=self.present.device)
         full[self.graph, self.pattern] = self.density
         spread = full[:, :, None] * (self.present / self.copies)
         return spread.reshape(self.graphs, -1).repeat(1, self.copies)
 
-    def _shared_readout(self, classes: Tensor, rows: int) -> Sums:
+    def _class_readout(self, classes: Tensor, rows: int) -> Sums:
         """Graphs as sums over rows that vertices share: (graphs, rows)."""
         if self.permutations is not None:
-            return _Later(lambda: self._read_rows(classes, rows))
-        if rows not in self._kept:  # F does not change: nor does what is read of it
-            self._kept[rows] = self._read_rows(classes, rows)
-        return self._kept[rows]
+            return LazySums(lambda: self._build_class_readout(classes, rows))
+        if rows not in self._cached_readouts:  # F is the same in every step, and so is its readout
+            self._cached_readouts[rows] = self._build_class_readout(classes, rows)
+        return self._cached_readouts[rows]
 
-    def _read_rows(self, classes: Tensor, rows: int) -> Dense:
+    def _build_class_readout(self, classes: Tensor, rows: int) -> Dense:
         patterns, k = self.present.shape
         row = classes.view(-1, patterns, k)[: self.copies, self.pattern]  # (copies, cells, k)
         value = self.density[:, None] * self.present[self.pattern] / self.copies
@@ -298,11 +394,15 @@ class RecoloredPairs:
         place = (self.graph[:, None] * rows + row).reshape(-1)
         return Dense(flat.index_add(0, place, value.expand_as(row).reshape(-1)).view(self.graphs, rows))
 
-    def _contrast(self, classes: Tensor, rows: int) -> Sums:
-        """r_F - r_H as sums over rows that vertices share."""
-        return _Later(lambda: self._contrast_rows(classes, rows))
+    @cached_property
+    def _cached_readouts(self) -> dict[int, Dense]:
+        return {}
 
-    def _contrast_rows(self, classes: Tensor, rows: int) -> Sums:
+    def _class_difference(self, classes: Tensor, rows: int) -> Sums:
+        """r_F - r_H as sums over rows that vertices share."""
+        return LazySums(lambda: self._build_class_difference(classes, rows))
+
+    def _build_class_difference(self, classes: Tensor, rows: int) -> Sums:
         patterns, k = self.present.shape
         index = classes.view(2, self.copies, patterns, k).permute(2, 0, 1, 3).reshape(patterns, -1)
         if self.present.device.type == "cpu" or patterns * rows > DENSE_CELLS:
@@ -311,11 +411,7 @@ class RecoloredPairs:
 
     @cached_property
     def _signs(self) -> Tensor:
-        """(patterns, 2 * copies * k): + for F, - for H, 0 where there is no vertex."""
+        """(patterns, 2 * copies * k): + for F, - for H, 0 for padding."""
         sign = torch.tensor([1.0, -1.0], device=self.present.device)[None, :, None, None] / self.copies
         spread = (sign * self.present[:, None, None, :]).expand(-1, -1, self.copies, -1)
         return spread.reshape(len(self.present), -1).contiguous()
-
-    @cached_property
-    def _kept(self) -> dict[int, Dense]:
-        return {}

@@ -146,7 +146,7 @@ def test_gradients_reach_every_parameter(kind: Any, encoder: Any, hidden: int | 
     densities = counts.densities() * 20
     if kind != "1hot":
         permutations = 2 if kind == "rp" else None
-        ways = {"universal": encoder == "gin", "by_degree": encoder == "gcn"}
+        ways = {"tabulate": encoder == "gin", "by_degree": encoder == "gcn"}
         twins = RecoloredPairs.of(batch_of(counts.columns), densities, 2, permutations, **ways)
     palette = {name: code for code, name in enumerate(counts.palette)}
     structure = shape.structure(counts.columns, palette, densities)

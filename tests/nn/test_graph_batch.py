@@ -16,12 +16,21 @@ from torch import Tensor, nn
 
 from anysize import GraphSet
 from anysize.nn.gamma import GraphModel
-from anysize.nn.gnn import drawn_identities, fixed_identities, structure_of
 from anysize.nn.layers import initialize
-from anysize.nn.rows import graph_classes
-from anysize.nn.rows.aggregation import Lists, Slots
-from anysize.nn.rows.graph_batch import FlatGraphs, Marks, PaddedGraphs, Rows, graph_batch, slots_of
-from anysize.nn.rows.graph_classes import whole_structure
+from anysize.nn.rows import graph_batch as graph_batch_module
+from anysize.nn.rows.aggregation import PaddedExtremes, SegmentExtremes
+from anysize.nn.rows.graph_batch import (
+    FlatGraphs,
+    GraphRows,
+    InputClasses,
+    PaddedGraphs,
+    draw_identities,
+    fixed_identities,
+    graph_batch,
+    graph_structure,
+    padded_index,
+    rows_structure,
+)
 from anysize.nn.rows.structure import Structure
 from anysize.training.fit_gnn import GNNShape
 from anysize.training.settings import Recipe
@@ -132,7 +141,7 @@ def stack(kind: str, readout: str, graphs: GraphSet, jumping: list[bool], seed: 
     with torch.no_grad():
         for parameter in model.parameters():  # also those that start at 0 or 1
             parameter += 0.2 * torch.rand(parameter.shape, generator=noise)
-    model.representation.encoder.learn_degrees(float(np.log(graphs.degrees + 1).mean()))
+    model.representation.encoder.set_mean_log_degree(float(np.log(graphs.degrees + 1).mean()))
     return shape, model.double()
 
 
@@ -156,25 +165,25 @@ def merged(shape: GNNShape, graphs: GraphSet) -> Structure:
 def merged_padded(shape: GNNShape, graphs: GraphSet) -> Structure:
     """As on a GPU: adjacency matrices above the classes."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(graph_classes, "graph_batch", lambda g, m, r, e, d: PaddedGraphs.of(g, m, r, e))
+        patch.setattr(graph_batch_module, "graph_batch", lambda g, m, r, e, d: PaddedGraphs.of(g, m, r, e))
         return shape.structure(graphs, palette_of(graphs))
 
 
 def rows_flat(shape: GNNShape, graphs: GraphSet) -> Structure:
-    return structure_of(shape.batch(graphs, palette_of(graphs)).rows(), shape.layers)
+    return rows_structure(shape.batch(graphs, palette_of(graphs)).rows(), shape.layers)
 
 
 def rows_padded(shape: GNNShape, graphs: GraphSet) -> Structure:
-    batch = PaddedGraphs.of(graphs, shape.marks(graphs, palette_of(graphs)), shape.readout, shape.kind == "pna")
-    return structure_of(batch.rows(), shape.layers)
+    batch = PaddedGraphs.of(graphs, shape.input_classes(graphs, palette_of(graphs)), shape.readout, shape.kind == "pna")
+    return rows_structure(batch.rows(), shape.layers)
 
 
 BUILDS: dict[str, Build] = {f.__name__: f for f in (merged, merged_padded, rows_flat, rows_padded)}
 
 
-def vertices_of(rows: Rows) -> np.ndarray[Any, Any]:
+def vertices_of(rows: GraphRows) -> np.ndarray[Any, Any]:
     """The rows that are vertices, and do not only fill up."""
-    return np.arange(len(rows.mark)) if rows.weight is None else np.flatnonzero(rows.weight.numpy())
+    return np.arange(len(rows.input_class)) if rows.weight is None else np.flatnonzero(rows.weight.numpy())
 
 
 def palette_of(graphs: GraphSet) -> Any:
@@ -223,19 +232,19 @@ def test_a_mini_batch_equals_plain_pyg_on_the_same_graphs(kind: str, layout: Any
     numbers = [4, 1, 2, 5]
     for readout in POOLS:
         shape, model = stack(kind, readout, MIXED, [False])
-        batch = layout.of(MIXED, shape.marks(MIXED, MIXED.palette), readout, kind == "pna")
-        structure = doubled(structure_of(batch.rows(torch.tensor(numbers)), LAYERS))
+        batch = layout.of(MIXED, shape.input_classes(MIXED, MIXED.palette), readout, kind == "pna")
+        structure = doubled(rows_structure(batch.rows(torch.tensor(numbers)), LAYERS))
         some = MIXED[numbers]
-        model.representation.encoder.learn_degrees(float(np.log(some.degrees + 1).mean()))
+        model.representation.encoder.set_mean_log_degree(float(np.log(some.degrees + 1).mean()))
         assert_equals_plain(kind, readout, some, structure, model)
 
 
 @pytest.mark.parametrize("wide", [True, False])
 def test_extremes_over_hubs_equal_plain_pyg(wide: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Lists of very different lengths are not filled up, which must not show."""
-    monkeypatch.setattr("anysize.nn.rows.graph_batch.WIDE", 100 if wide else 2)
+    monkeypatch.setattr("anysize.nn.rows.graph_batch.MAX_INDEX_PADDING", 100 if wide else 2)
     star = GraphSet.from_edges([[(0, i) for i in range(1, 30)] + [(1, 2), (2, 3)], [(0, 1)]], n_vertices=[31, 2])
-    assert (slots_of(star.indptr, star.indices.astype(np.int64)) is None) != wide
+    assert (padded_index(star.indptr, star.indices.astype(np.int64)) is None) != wide
     for build in (merged, rows_flat):
         shape, model = stack("pna", "max", star, [True])
         assert_equals_plain("pna", "max", star, doubled(build(shape, star)), model)
@@ -245,16 +254,19 @@ def test_extremes_have_the_gradient_of_plain_torch() -> None:
     """Rows that look at nobody, at one, at equals: the numbers are checked against differences."""
     h = torch.randn(2, 6, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0), requires_grad=True)
     first, index = torch.tensor([0, 2, 2, 5, 6]), torch.tensor([1, 3, 0, 2, 5, 4])
-    slots = slots_of(first.numpy(), index.numpy(), wide=True)
+    slots = padded_index(first.numpy(), index.numpy(), limited=False)
     assert slots is not None
-    ways = [Lists.of(index, first), Slots(torch.from_numpy(slots.T.copy()), (first.diff() > 0).double())]
+    ways = [
+        SegmentExtremes.of(index, first),
+        PaddedExtremes(torch.from_numpy(slots.T.copy()), (first.diff() > 0).double()),
+    ]
     found = [torch.cat(way.extremes(h)) for way in ways]
     assert torch.equal(found[0], found[1])
     assert (found[0][:, 1] == 0).all()
     for way in ways:
         assert torch.autograd.gradcheck(way.extremes, (h,))
     equal = torch.ones(1, 3, 2, requires_grad=True)
-    for sign, way in product((1.0, -1.0), (Lists.of(torch.arange(3), torch.tensor([0, 3])),)):
+    for sign, way in product((1.0, -1.0), (SegmentExtremes.of(torch.arange(3), torch.tensor([0, 3])),)):
         (gradient,) = torch.autograd.grad(sign * way(equal).sum(), equal)
         assert torch.allclose(gradient, torch.full_like(equal, sign / 3))
 
@@ -288,21 +300,22 @@ def test_readouts_of_graphs_of_different_sizes(layout: Any) -> None:
     rng = np.random.default_rng(5)
     h = rng.normal(size=(2, int(MIXED.sizes.sum()), 3)) - 2.0  # below zero: a row that fills up must not win
     for readout, reduce in (("sum", np.sum), ("mean", np.mean), ("max", np.max)):
-        rows = doubled(layout.of(MIXED, Marks.read(MIXED, MIXED.palette), readout, False).rows())
-        full = np.full((2, len(rows.mark), 3), 7.0)
+        rows = doubled(layout.of(MIXED, InputClasses.of(MIXED, MIXED.palette), readout, False).rows())
+        full = np.full((2, len(rows.input_class), 3), 7.0)
         full[:, vertices_of(rows)] = h
         expected = [reduce(h[:, a:b], axis=1) for a, b in zip(MIXED.first[:-1], MIXED.first[1:], strict=True)]
         assert np.allclose(rows.readout(torch.from_numpy(full)).numpy(), np.stack(expected, 1))
 
 
 def test_colors_that_training_never_saw_have_no_features() -> None:
-    marks = Marks.read(MIXED, (0, 1))
-    assert marks.features[marks.of][MIXED.colors == 2].sum() == 0
-    assert (marks.features[marks.of].sum(1) == (MIXED.colors < 2)).all()
+    classes = InputClasses.of(MIXED, (0, 1))
+    features = classes.features[classes.index]
+    assert features[MIXED.colors == 2].sum() == 0
+    assert (features.sum(1) == (MIXED.colors < 2)).all()
     with pytest.raises(ValueError, match=r"trained on plain graphs and got colored ones; call without_colors\(\)"):
-        Marks.read(MIXED, None)
+        InputClasses.of(MIXED, None)
     with pytest.raises(ValueError, match="trained on colored graphs and got plain ones"):
-        Marks.read(PLAIN, (0, 1))
+        InputClasses.of(PLAIN, (0, 1))
 
 
 def test_alike_vertices_share_rows_and_nothing_else_changes() -> None:
@@ -312,19 +325,19 @@ def test_alike_vertices_share_rows_and_nothing_else_changes() -> None:
     structure = merged(shape, rings)
     assert [len(level.degree) for level in structure.levels] == [1] * LAYERS
     assert [float(level.weight.sum()) for level in structure.levels] == [13.0] * LAYERS
-    whole = whole_structure(rings, shape.marks(rings, None), LAYERS, "sum", merge=False)
+    whole = graph_structure(rings, shape.input_classes(rings, None), LAYERS, "sum", merge=False)
     assert [len(level.degree) for level in whole.levels] == [13] * LAYERS
     assert torch.allclose(model(doubled(structure)), model(doubled(whole)))
 
 
 def test_a_device_other_than_the_cpu_gets_full_matrices_for_small_or_dense_graphs() -> None:
-    marks = Marks.read(PLAIN, None)
-    assert isinstance(graph_batch(PLAIN, marks, "sum", device="cuda"), PaddedGraphs)
-    assert isinstance(graph_batch(PLAIN, marks, "sum", device="cpu"), FlatGraphs)
+    classes = InputClasses.of(PLAIN, None)
+    assert isinstance(graph_batch(PLAIN, classes, "sum", device="cuda"), PaddedGraphs)
+    assert isinstance(graph_batch(PLAIN, classes, "sum", device="cpu"), FlatGraphs)
     path = GraphSet.from_edges([[(i, i + 1) for i in range(200)]])
-    assert isinstance(graph_batch(path, Marks.read(path, None), "sum", device="cuda"), FlatGraphs)
+    assert isinstance(graph_batch(path, InputClasses.of(path, None), "sum", device="cuda"), FlatGraphs)
     with pytest.raises(ValueError, match="a readout is one of sum, mean, max; got 'median'"):
-        graph_batch(PLAIN, marks, "median")  # type: ignore[arg-type]
+        graph_batch(PLAIN, classes, "median")  # type: ignore[arg-type]
 
 
 # ---- relational pooling --------------------------------------------------------------------------
@@ -333,9 +346,9 @@ def test_a_device_other_than_the_cpu_gets_full_matrices_for_small_or_dense_graph
 @pytest.mark.parametrize("layout", [FlatGraphs, PaddedGraphs])
 def test_identities_are_positions_in_an_order_of_each_graph(layout: Any) -> None:
     graphs = random_graphs((23, 4, 1, 10), 0.3, None, 2)
-    rows = layout.of(graphs, Marks.read(graphs, None), "sum", False).rows()
+    rows = layout.of(graphs, InputClasses.of(graphs, None), "sum", False).rows()
     there = vertices_of(rows)
-    drawn = [drawn_identities(rows, 3, step).numpy()[:, there] for step in (1, 1, 2)]
+    drawn = [draw_identities(rows, 3, step).numpy()[:, there] for step in (1, 1, 2)]
     fixed = fixed_identities(rows, 4).numpy()[:, there]
     assert np.array_equal(drawn[0], drawn[1])
     assert not np.array_equal(drawn[0], drawn[2])
@@ -343,9 +356,9 @@ def test_identities_are_positions_in_an_order_of_each_graph(layout: Any) -> None
         for place, n in enumerate(graphs.sizes):
             own = copy[graphs.first[place] : graphs.first[place + 1]]
             assert sorted(own.tolist()) == sorted(i % 10 for i in range(n))
-    other = FlatGraphs.of(graphs, Marks.read(graphs, None), "sum", False).rows()
-    assert np.array_equal(drawn[0], drawn_identities(other, 3, 1).numpy())  # both layouts draw alike
-    alone = layout.of(graphs[3], Marks.read(graphs[3], None), "sum", False).rows()
+    other = FlatGraphs.of(graphs, InputClasses.of(graphs, None), "sum", False).rows()
+    assert np.array_equal(drawn[0], draw_identities(other, 3, 1).numpy())  # both layouts draw alike
+    alone = layout.of(graphs[3], InputClasses.of(graphs[3], None), "sum", False).rows()
     ours = fixed_identities(alone, 4).numpy()[:, vertices_of(alone)]
     assert np.array_equal(ours, fixed[:, graphs.first[3] :])  # whatever other graphs are there
 
@@ -363,9 +376,9 @@ def test_relational_pooling_equals_the_same_model_copy_by_copy(kind: str, readou
     model = shape.build([True]).double()
     initialize(model, [4])
     model.eval()
-    rows = layout.of(MIXED, shape.marks(MIXED, MIXED.palette), readout, kind == "pna").rows()
-    identities = drawn_identities(rows, 3, 7)
-    found = model.represent(doubled(structure_of(rows, 2, identities)))
+    rows = layout.of(MIXED, shape.input_classes(MIXED, MIXED.palette), readout, kind == "pna").rows()
+    identities = draw_identities(rows, 3, 7)
+    found = model.represent(doubled(rows_structure(rows, 2, identities)))
     expected = []
     for copy in identities[:, vertices_of(rows)].numpy():
         names = np.asarray(MIXED.colors, np.int64) * 10 + copy
@@ -404,9 +417,9 @@ def test_relational_pooling_averages_within_its_stated_error() -> None:
     model.eval()
     rows = shape.batch(graphs, graphs.palette).rows()
     with torch.no_grad():
-        drawn = [model(structure_of(rows, 2, drawn_identities(rows, 1, step)))[0, 0] for step in range(200)]
+        drawn = [model(rows_structure(rows, 2, draw_identities(rows, 1, step)))[0, 0] for step in range(200)]
         other = shape.batch(shuffled(graphs, 9), graphs.palette).rows()
-        again = [model(structure_of(other, 2, drawn_identities(other, 1, 1000 + s)))[0, 0] for s in range(200)]
+        again = [model(rows_structure(other, 2, draw_identities(other, 1, 1000 + s)))[0, 0] for s in range(200)]
     one, two = torch.stack(drawn), torch.stack(again)
     error = torch.sqrt((one.var(0) + two.var(0)) / 200)
     assert ((one.mean(0) - two.mean(0)).abs() < 4 * error).all()
