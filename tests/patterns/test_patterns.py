@@ -209,7 +209,7 @@ def test_drawings_show_every_vertex(k: int) -> None:
 
 @pytest.mark.parametrize("edges", [[(0, 1), (2, 3)], [(1, 2)], [(0, 2)]])
 def test_patterns_are_connected(edges: list[tuple[int, int]]) -> None:
-    with pytest.raises(ValueError, match="a pattern is connected and numbers its vertices from 0"):
+    with pytest.raises(ValueError, match="connected"):
         Pattern.of(edges)
 
 

@@ -1,1 +1,1 @@
-"""The structural causal model: graphons, vertex colors, environments and samples drawn from them."""
+"""The structural causal model: graphons, colorings, environments, and graphs drawn from them."""

@@ -1,33 +1,30 @@
-"""Graphons: the hidden W of the causal model, with edge probabilities and expected densities of patterns.
+"""Graphons: edge probabilities W(u, v) and expected densities of patterns.
 
-W(u, v) is the probability of an EDGE between vertices with hidden variables u and v (an edge where Z < W). The
-paper's equation (1) has it the other way round, Z > W, but calls p the edge probability everywhere else.
+W(u, v) is the probability of an edge between vertices with hidden variables u and v: there is an edge if Z < W. The
+paper's equation (1) has Z > W, but the rest of the paper calls W the edge probability.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import perm
-from typing import Any, NamedTuple
+from math import factorial, perm
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from anysize._typing import FloatArray, IntArray
-from anysize.causal.coloring import check_shares
-from anysize.causal.expectations import (
-    Colors,
-    GraphonOver,
-    agreement,
-    cell,
-    color_weights,
-    outer,
-    vertex_pairs,
-    ways,
-)
+from anysize.causal.coloring import Coloring, check_shares
+from anysize.graphs.colors import ColorName
 from anysize.patterns.pattern import Pattern
+
+Colors: TypeAlias = Coloring | Sequence[Mapping[ColorName, float]] | None
+GraphonOver: TypeAlias = Literal["subsets", "maps"]
+
+MAX_TERMS = 10**8  # of a sum over all assignments of blocks to vertices, held in memory at once
+SCRAMBLINGS, POINTS_LOG2 = 16, 13  # independent scramblings of 2^13 Sobol points
 
 
 class Estimate(NamedTuple):
@@ -38,17 +35,17 @@ class Estimate(NamedTuple):
 
 
 class Graphon(ABC):
-    """A symmetric function W: [0, 1]^2 -> [0, 1], with [0, 1] cut into blocks as long as ``shares``."""
+    """A symmetric function W: [0, 1]^2 -> [0, 1]; [0, 1] is divided into blocks of the lengths ``shares``."""
 
     shares: tuple[float, ...]
 
     @abstractmethod
     def edge_probability(self, u: ArrayLike, v: ArrayLike) -> FloatArray:
-        """W(u, v), element by element, for hidden variables in [0, 1)."""
+        """W(u, v), elementwise, for hidden variables in [0, 1)."""
 
     @abstractmethod
     def density_estimate(self, pattern: Pattern, colors: Colors = None, over: GraphonOver = "subsets") -> Estimate:
-        """`expected_density` with its standard error, which is 0 for a closed form."""
+        """`expected_density` with its standard error, which is 0 for closed forms."""
 
     def expected_density(self, pattern: Pattern, colors: Colors = None, over: GraphonOver = "subsets") -> float:
         r"""The expected induced density of a pattern in graphs of any size drawn from this graphon.
@@ -56,46 +53,38 @@ class Graphon(ABC):
         .. math:: t(F, W) = \int \prod_{ij \in E(F)} W(x_i, x_j) \prod_{ij \notin E(F)} (1 - W(x_i, x_j))
                   \prod_i 1[g(x_i) = c_i] \, dx
 
-        is the density over maps; over subsets (the default, copies / C(N, k)) it is t(F, W) k! / |Aut F|. The
-        hidden variables are independent here; for exactly balanced blocks see `balanced_density`.
+        is the density over maps. Over subsets (the default, copies / C(N, k)) it is t(F, W) k! / |Aut F|. Hidden
+        variables are independent; for balanced blocks see `balanced_density`.
 
         Args:
-            pattern: plain, or colored; a plain one disregards the colors.
-            colors: the colors of each block, as in `Environment`; needed for a colored pattern. A color that
-                no block has makes the density 0.
+            pattern: plain (colors are ignored) or colored.
+            colors: the colors of each block, as in `Environment`; required for a colored pattern. The density is 0 if
+                no block has a color of the pattern.
             over: "subsets" or "maps", as in `Counts.densities`.
         """
         return self.density_estimate(pattern, colors, over).value
 
     @property
     def cuts(self) -> FloatArray:
-        """The ends t_0 = 0, ..., t_r = 1 of the blocks."""
+        """The boundaries 0 = t_0 < ... < t_r = 1 of the blocks."""
         ends = np.concatenate([[0.0], np.cumsum(self.shares)])
         ends[-1] = 1.0
         return ends
 
     def block(self, u: ArrayLike) -> IntArray:
-        """The block of each hidden variable: i where t_i <= u < t_(i+1)."""
+        """The block of each hidden variable: i if t_i <= u < t_(i+1)."""
         return np.searchsorted(self.cuts[1:-1], np.asarray(u, np.float64), side="right").astype(np.int64)
 
     def position(self, u: ArrayLike) -> FloatArray:
-        """Where in its block each hidden variable lies, in [0, 1)."""
+        """The relative position of each hidden variable in its block, in [0, 1)."""
         blocks, cuts = self.block(u), self.cuts
         inside = (np.asarray(u, np.float64) - cuts[blocks]) / (cuts[blocks + 1] - cuts[blocks])
         return np.minimum(inside, np.nextafter(1.0, 0.0))
 
-    def diagonal(self, u: ArrayLike) -> FloatArray:
-        """The redefined W(u, u) = (block + position) / blocks, on a set of measure zero; it carries the block.
-
-        >>> BlockModel(within=(0.2, 0.2), between=0.1, shares=(0.25, 0.75)).diagonal([0.125, 0.25]).tolist()
-        [0.25, 0.5]
-        """
-        return (self.block(u) + self.position(u)) / len(self.shares)
-
 
 @dataclass(frozen=True)
 class ErdosRenyi(Graphon):
-    """The constant graphon: every pair of vertices is linked with probability p.
+    """The constant graphon: every vertex pair is an edge with probability p.
 
     Examples:
         >>> from anysize.patterns.pattern import connected_patterns
@@ -115,9 +104,9 @@ class ErdosRenyi(Graphon):
 
     def density_estimate(self, pattern: Pattern, colors: Colors = None, over: GraphonOver = "subsets") -> Estimate:
         edges, pairs = len(pattern.edges), pattern.size * (pattern.size - 1) // 2
-        weight = color_weights(pattern, colors, 1).prod()
+        weight = _color_weights(pattern, colors, 1).prod()
         value = self.p**edges * (1 - self.p) ** (pairs - edges) * weight
-        return Estimate(float(value) * ways(pattern, over), 0.0)
+        return Estimate(float(value) * _maps_to_density(pattern, over), 0.0)
 
 
 @dataclass(frozen=True, init=False)
@@ -126,9 +115,9 @@ class BlockModel(Graphon):
 
     Args:
         within: the edge probability inside each block.
-        between: the edge probability of two vertices of different blocks.
+        between: the edge probability between different blocks.
         matrix: instead of both, the symmetric matrix of all edge probabilities.
-        shares: how much of [0, 1] each block takes; equal shares if not given.
+        shares: the share of each block. Default: equal.
 
     Examples:
         >>> model = BlockModel(within=(0.2, 0.2), between=0.1)
@@ -150,12 +139,12 @@ class BlockModel(Graphon):
         shares: Sequence[float] | None = None,
     ) -> None:
         if (within is None) != (between is None) or (matrix is None) == (within is None):
-            raise ValueError("a block model takes either within and between, or a matrix")
+            raise ValueError("a block model needs either within and between, or matrix")
         full = _block_matrix(within, between) if matrix is None else _square(matrix)
         for value in full.ravel():
             check_probability(value, "an entry of the matrix")
         if not np.array_equal(full, full.T):
-            raise ValueError(f"the matrix of a block model is symmetric; got {full.tolist()}")
+            raise ValueError(f"the matrix of a block model must be symmetric; got {full.tolist()}")
         given = [1 / len(full)] * len(full) if shares is None else shares
         if len(given) != len(full):
             raise ValueError(f"expected {len(full)} shares, one per block; got {len(given)}")
@@ -166,17 +155,17 @@ class BlockModel(Graphon):
         return np.asarray(np.array(self.matrix)[self.block(u), self.block(v)])
 
     def density_estimate(self, pattern: Pattern, colors: Colors = None, over: GraphonOver = "subsets") -> Estimate:
-        weights = color_weights(pattern, colors, len(self.shares)) * np.array(self.shares)
-        mass = outer(weights) * agreement(pattern, np.array(self.matrix))
-        return Estimate(float(mass.sum()) * ways(pattern, over), 0.0)
+        weights = _color_weights(pattern, colors, len(self.shares)) * np.array(self.shares)
+        mass = _outer_product(weights) * _induced_probability(pattern, np.array(self.matrix))
+        return Estimate(float(mass.sum()) * _maps_to_density(pattern, over), 0.0)
 
 
 @dataclass(frozen=True)
 class SmoothGraphon(Graphon):
-    """Any symmetric W(u, v), given as a function of two numpy arrays; colors follow intervals of u.
+    """Any symmetric W(u, v), given as a function of two numpy arrays; colors are intervals of u.
 
-    Expected densities are means over scrambled Sobol points: 16 independent scramblings of 2^13 points, with the
-    standard error of the mean over scramblings. Their seed is fixed: the same graphon gives the same number.
+    Expected densities are quasi-Monte Carlo estimates: the mean over 16 independent scramblings of 2^13 Sobol points,
+    with the standard error over the scramblings. Seeds are fixed, so that results are reproducible.
 
     Examples:
         >>> from anysize.patterns.pattern import connected_patterns
@@ -190,41 +179,41 @@ class SmoothGraphon(Graphon):
 
     def __post_init__(self) -> None:
         if not callable(self.function):
-            raise ValueError(f"a smooth graphon takes a function of two arrays; got {self.function!r}")
+            raise ValueError(f"a smooth graphon needs a function of two arrays; got {self.function!r}")
         grid = (np.arange(29) + 0.5) / 29
         u, v = (axis.ravel() for axis in np.meshgrid(grid, grid))
         there, back = self.edge_probability(u, v), self.edge_probability(v, u)
         if not np.allclose(there, back, rtol=0, atol=1e-9):
-            raise ValueError("a graphon is symmetric, W(u, v) = W(v, u); this function is not")
+            raise ValueError("a graphon must be symmetric, W(u, v) = W(v, u); this function is not")
 
     def edge_probability(self, u: ArrayLike, v: ArrayLike) -> FloatArray:
         one, two = np.broadcast_arrays(np.asarray(u, np.float64), np.asarray(v, np.float64))
         values = np.asarray(self.function(one, two), np.float64)
         if values.shape != one.shape:
             raise ValueError(
-                f"the function of a graphon takes arrays and gives one probability per pair: "
+                f"the function of a graphon must return one probability per pair of entries: "
                 f"expected the shape {one.shape}, got {values.shape}"
             )
-        if not ((values >= 0) & (values <= 1)).all():  # also refuses NaN
-            raise ValueError(f"a graphon has values from 0 to 1; this one reaches {values.min()} .. {values.max()}")
+        if not ((values >= 0) & (values <= 1)).all():  # False for NaN
+            raise ValueError(f"a graphon has values from 0 to 1; got {values.min()} .. {values.max()}")
         return values
 
     def density_estimate(self, pattern: Pattern, colors: Colors = None, over: GraphonOver = "subsets") -> Estimate:
         from scipy.stats import qmc
 
-        low, width = cell(pattern, colors)
-        means = np.empty(16)
+        start, width = _color_cell(pattern, colors)
+        means = np.empty(SCRAMBLINGS)
         for repeat in range(len(means)):
             sobol = qmc.Sobol(pattern.size, bits=53, seed=np.random.default_rng(repeat))
-            points = low + width * sobol.random_base2(13)
+            points = start + width * sobol.random_base2(POINTS_LOG2)
             means[repeat] = self._induced(pattern, points).mean()
-        factor = width.prod() * ways(pattern, over)
+        factor = width.prod() * _maps_to_density(pattern, over)
         return Estimate(float(means.mean() * factor), float(means.std(ddof=1) / np.sqrt(len(means)) * factor))
 
     def _induced(self, pattern: Pattern, points: FloatArray) -> FloatArray:
-        """The probability that vertices with these hidden variables (points, k) form the pattern."""
+        """The probability that vertices with these hidden variables, shape (points, k), induce the pattern."""
         chance = np.ones(len(points))
-        for i, j, linked in vertex_pairs(pattern):
+        for i, j, linked in _vertex_pairs(pattern):
             edge = self.edge_probability(points[:, i], points[:, j])
             chance *= edge if linked else 1 - edge
         return chance
@@ -237,10 +226,10 @@ def balanced_density(
     colors: Colors = None,
     over: GraphonOver = "subsets",
 ) -> float:
-    """The expected density in graphs of n vertices whose blocks are exactly balanced (`block_sizes`).
+    """The expected density in graphs of n vertices with balanced blocks (`block_sizes`).
 
-    A k-subset then has its blocks drawn without replacement, so the value depends on n and approaches
-    `expected_density` like 1 / n. Colors inside a block stay independent.
+    The blocks of a k-subset are then drawn without replacement, so that the value depends on n and approaches
+    `expected_density` as 1 / n. Colors inside a block are independent.
 
     Examples:
         >>> from anysize.patterns.pattern import connected_patterns
@@ -253,7 +242,7 @@ def balanced_density(
     if len(graphon.shares) == 1:
         return graphon.expected_density(pattern, colors, over)
     if not isinstance(graphon, BlockModel):
-        raise ValueError(f"exactly balanced blocks need a BlockModel; got {type(graphon).__name__}")
+        raise ValueError(f"balanced blocks need a BlockModel; got {type(graphon).__name__}")
     sizes = block_sizes(graphon.shares, n_vertices)
     if n_vertices < pattern.size:
         return 0.0
@@ -263,12 +252,13 @@ def balanced_density(
         placements = np.array([perm(int(size), m) for m in range(pattern.size + 1)], np.float64)
         chance *= placements[(blocks == block).sum(axis=0)]
     chance /= perm(n_vertices, pattern.size)
-    mass = chance * outer(color_weights(pattern, colors, len(sizes))) * agreement(pattern, np.array(graphon.matrix))
-    return float(mass.sum()) * ways(pattern, over)
+    colored = _outer_product(_color_weights(pattern, colors, len(sizes)))
+    mass = chance * colored * _induced_probability(pattern, np.array(graphon.matrix))
+    return float(mass.sum()) * _maps_to_density(pattern, over)
 
 
 def block_sizes(shares: Sequence[float], n_vertices: int) -> IntArray:
-    """Whole numbers of vertices in these shares: largest remainders, ties to the earlier block.
+    """Numbers of vertices in these shares, by largest remainders; ties go to the earlier block.
 
     >>> block_sizes((0.5, 0.5), 15).tolist(), block_sizes((0.3, 0.7), 10).tolist()
     ([8, 7], [3, 7])
@@ -281,7 +271,7 @@ def block_sizes(shares: Sequence[float], n_vertices: int) -> IntArray:
 
 
 def check_probability(value: Any, what: str) -> float:
-    """A number from 0 to 1 as a float."""
+    """The value as a float; an error if it is not a number from 0 to 1."""
     try:
         number = float(value)
     except (TypeError, ValueError):
@@ -291,9 +281,66 @@ def check_probability(value: Any, what: str) -> float:
     return number
 
 
+def _maps_to_density(pattern: Pattern, over: GraphonOver) -> float:
+    """The factor that converts a density over maps: k! / |Aut F| to subsets, 1 to maps."""
+    if over not in ("subsets", "maps"):
+        raise ValueError(f"over must be 'subsets' or 'maps' for a graphon; got {over!r}")
+    return factorial(pattern.size) / pattern.automorphisms if over == "subsets" else 1.0
+
+
+def _color_weights(pattern: Pattern, colors: Colors, blocks: int) -> FloatArray:
+    """The share of each vertex's color (rows) in each block (columns)."""
+    if pattern.colors is None:
+        return np.ones((pattern.size, blocks))
+    if colors is None:
+        raise ValueError(f"{pattern!r} is colored: pass the colors of the blocks, colors=[{{name: share}}]")
+    coloring = Coloring.of(colors)
+    coloring.check_blocks(blocks)
+    return np.array([[coloring.share(block, name) for block in range(blocks)] for name in pattern.colors])
+
+
+def _vertex_pairs(pattern: Pattern) -> list[tuple[int, int, bool]]:
+    """All vertex pairs of the pattern, and whether they are edges."""
+    edges = set(pattern.edges)
+    return [(i, j, (i, j) in edges) for j in range(pattern.size) for i in range(j)]
+
+
+def _outer_product(weights: FloatArray) -> FloatArray:
+    """The product of weights (vertices, blocks) for every assignment of blocks; shape (blocks,) * vertices."""
+    size, blocks = weights.shape
+    if blocks**size > MAX_TERMS:
+        raise ValueError(
+            f"{blocks} blocks and {size} vertices make {blocks**size} terms; the limit is {MAX_TERMS}"
+        )
+    product = np.ones((1,) * size)
+    for vertex in range(size):
+        product = product * np.expand_dims(weights[vertex], tuple(axis for axis in range(size) if axis != vertex))
+    return product
+
+
+def _induced_probability(pattern: Pattern, matrix: FloatArray) -> FloatArray:
+    """The probability of exactly the pattern's edges, for every assignment of blocks to its vertices."""
+    chance = np.ones((1,) * pattern.size)
+    for i, j, linked in _vertex_pairs(pattern):
+        others = tuple(axis for axis in range(pattern.size) if axis not in (i, j))
+        chance = chance * np.expand_dims(matrix if linked else 1 - matrix, others)
+    return chance
+
+
+def _color_cell(pattern: Pattern, colors: Colors) -> tuple[FloatArray, FloatArray]:
+    """The box of hidden variables that have the pattern's colors: lower ends and widths."""
+    if pattern.colors is None:
+        return np.zeros(pattern.size), np.ones(pattern.size)
+    weights = _color_weights(pattern, colors, 1)  # raises an error if colors are missing
+    coloring = Coloring.of(colors or ())
+    ends = coloring.intervals(0)
+    starts = {name: float(ends[index]) for index, name in enumerate(coloring.names[0])}
+    return np.array([starts.get(name, 0.0) for name in pattern.colors]), weights[:, 0]
+
+
 def _block_matrix(within: Any, between: Any) -> FloatArray:
     if np.ndim(within) != 1 or not np.size(within):
-        raise ValueError(f"within is a list with one edge probability per block; got {within!r}")
+        raise ValueError(f"within must be a list with one edge probability per block; got {within!r}")
     inside = [check_probability(p, "within") for p in within]
     full = np.full((len(inside), len(inside)), check_probability(between, "between"))
     np.fill_diagonal(full, inside)
@@ -304,7 +351,9 @@ def _square(matrix: ArrayLike) -> FloatArray:
     try:
         full = np.array(matrix, np.float64)
     except (TypeError, ValueError):
-        raise ValueError(f"the matrix of a block model holds one number per pair of blocks; got {matrix!r}") from None
+        raise ValueError(
+            f"matrix must hold one number per pair of blocks; got {matrix!r}"
+        ) from None
     if full.ndim != 2 or full.shape[0] != full.shape[1] or not len(full):
-        raise ValueError(f"the matrix of a block model is square; got the shape {full.shape}")
+        raise ValueError(f"the matrix of a block model must be square; got the shape {full.shape}")
     return full

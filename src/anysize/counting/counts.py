@@ -16,7 +16,7 @@ from anysize._typing import IntArray
 from anysize.counting.columns import Columns, unite
 from anysize.counting.sampling.intervals import Sampling
 from anysize.graphs.colors import ColorName
-from anysize.graphs.ragged import rows_of
+from anysize.graphs.ragged import strip_ellipsis
 from anysize.patterns.pattern import Pattern
 
 Over = Literal["subsets", "maps", "connected"]
@@ -74,7 +74,7 @@ class Counts:
 
     def __getitem__(self, key: int | slice | ArrayLike) -> Counts:
         """The rows of one graph (an integer) or of several (a slice, integers, booleans)."""
-        key = rows_of(key)
+        key = strip_ellipsis(key)
         chosen = key if isinstance(key, (int, slice)) else np.asarray(key)
         if isinstance(chosen, np.ndarray) and chosen.shape == (0,):
             chosen = chosen.astype(np.int64)  # an empty list has no integers to tell its kind

@@ -1,1 +1,1 @@
-"""Sets of graphs in flat arrays, with vertex colors and labels."""
+"""GraphSet, the container of all graphs: flat arrays with vertex colors and labels."""

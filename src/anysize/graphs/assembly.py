@@ -1,4 +1,4 @@
-"""Edges become a GraphSet: the one place where loops and repetitions are dropped and both directions are made."""
+"""Build a GraphSet from edges: drop self loops and repeated edges, add both directions."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anysize._errors import GraphError, GraphWarning, warn_user
 from anysize.graphs.colors import ColorName
-from anysize.graphs.graphset import MAX_VERTICES_PER_GRAPH, GraphSet
+from anysize.graphs.graphset import MAX_VERTICES_PER_GRAPH, GraphSet, plural
 from anysize.graphs.labels import label_array
 from anysize.graphs.ragged import offsets
 
@@ -24,10 +24,10 @@ def assemble(
     y: ArrayLike | None = None,
     names: Sequence[str] | None = None,
 ) -> GraphSet:
-    """A GraphSet from the edges of all graphs, numbered through the set (graph g starts at sum(sizes[:g])).
+    """Build a GraphSet from the edges of all graphs; vertices of graph g are numbered from sum(sizes[:g]).
 
-    Edges may come in one or in both directions and in any order. Self loops and repeated lines (the same
-    ordered pair again) are dropped, with one warning that counts them.
+    Edges may be given in one or both directions and in any order. Self loops and repeated edges (the same ordered
+    pair again) are dropped, with one warning that counts them.
     """
     from scipy.sparse import coo_array
 
@@ -35,7 +35,7 @@ def assemble(
     total = int(first[-1])
     largest = int(np.diff(first).max(initial=0))
     if largest >= MAX_VERTICES_PER_GRAPH:
-        raise GraphError(f"A graph has {largest} vertices; the most is {MAX_VERTICES_PER_GRAPH - 1}.")
+        raise GraphError(f"A graph has {largest} vertices; at most {MAX_VERTICES_PER_GRAPH - 1} are supported.")
     source, target = source.astype(np.int64, copy=False), target.astype(np.int64, copy=False)
     loops = source == target
     if loops.any():
@@ -44,18 +44,15 @@ def assemble(
     repeated = len(source) - directed.nnz
     if loops.any() or repeated:
         found = [(int(loops.sum()), "self loop"), (repeated, "repeated edge")]
-        dropped = " and ".join(_amount(number, what) for number, what in found if number)
-        warn_user(f"Dropped {dropped} while reading {_amount(len(first) - 1, 'graph')}.", GraphWarning)
+        dropped = " and ".join(plural(number, noun) for number, noun in found if number)
+        warn_user(f"Dropped {dropped} while reading {plural(len(first) - 1, 'graph')}.", GraphWarning)
     directed.data[:] = 1
     both = (directed + directed.T).tocsr()
     both.sort_indices()
     indptr = both.indptr.astype(np.int64)
-    start = np.repeat(first[:-1], np.diff(first))  # where the graph of each vertex begins
+    start = np.repeat(first[:-1], np.diff(first))  # first vertex of the graph of each vertex
     local = both.indices - np.repeat(start, np.diff(indptr))
     labels = None if y is None else np.atleast_1d(label_array(y))
-    named = None if names is None else tuple(names)
-    return GraphSet(first, indptr, local.astype(np.uint32), colors, palette, labels, named)
-
-
-def _amount(number: int, what: str) -> str:
-    return f"{number} {what}{'' if number == 1 else 's'}"
+    return GraphSet(
+        first, indptr, local.astype(np.uint32), colors, palette, labels, None if names is None else tuple(names)
+    )

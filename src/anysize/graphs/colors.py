@@ -1,7 +1,7 @@
-"""Vertex colors: their names, the order of names, and how user input becomes codes.
+"""Vertex colors: names, their order, and how input is encoded.
 
-A color is a category with a name, an integer or a string. Codes are positions in a palette whose names
-ascend, so that comparing codes compares names, on every machine and in every set.
+A color is a discrete vertex attribute; its name is an integer or a string. A color code is a position in a palette,
+whose names are sorted, so that comparing codes compares names.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ def color_order(name: ColorName) -> tuple[int, int, str]:
 
 
 def check_palette(names: Sequence[ColorName]) -> tuple[ColorName, ...]:
-    """Names in ascending order; an error if one occurs twice or there are too many."""
+    """Sort the names; an error if one occurs twice or there are too many."""
     palette = tuple(sorted(names, key=color_order))
     if len(set(palette)) != len(palette):
-        raise GraphError("A palette names each color once; this one repeats a name.")
+        raise GraphError("A palette must name each color once; this one repeats a name.")
     if len(palette) > MAX_COLORS:
         raise GraphError(
             f"{len(palette)} different colors; at most {MAX_COLORS} are supported. "
@@ -38,7 +38,7 @@ def check_palette(names: Sequence[ColorName]) -> tuple[ColorName, ...]:
 
 
 def encode_colors(values: Any, what: str = "colors") -> tuple[NDArray[np.uint16], tuple[ColorName, ...]]:
-    """Codes and palette of a flat list of color names (integers or strings) or of one-hot rows.
+    """Encode a flat list of color names (integers or strings) or one-hot rows as codes and a palette.
 
     >>> encode_colors(["N", "C", "N"])
     (array([1, 0, 1], dtype=uint16), ('C', 'N'))
@@ -54,16 +54,17 @@ def encode_colors(values: Any, what: str = "colors") -> tuple[NDArray[np.uint16]
     if array.ndim != 1:
         raise GraphError(f"{what}: expected one color per vertex or one-hot rows; got an array of shape {array.shape}.")
     if array.dtype.kind == "f":
-        broken = np.flatnonzero(~np.isfinite(array))
-        if broken.size:
-            raise GraphError(f"{what}: vertex {broken[0]} has the color {array[broken[0]]}; give every vertex a color.")
+        missing = np.flatnonzero(~np.isfinite(array))
+        if missing.size:
+            at = missing[0]
+            raise GraphError(f"{what}: vertex {at} has the color {array[at]}; expected a color for every vertex.")
         if (array != np.rint(array)).any():
             at = np.flatnonzero(array != np.rint(array))[0]
             raise GraphError(
-                f"{what}: vertex {at} has the color {array[at]}, which is not a whole number; "
+                f"{what}: vertex {at} has the color {array[at]}, which is not an integer; "
                 "colors are categories, so bin continuous attributes first."
             )
-    exact = 2**53 if array.dtype.kind == "f" else 2**62  # a list of integers and floats became floats
+    exact = 2**53 if array.dtype.kind == "f" else 2**62  # numpy turns integers beside floats into floats
     if array.dtype.kind in "fbiu" and array.size and np.abs(array.astype(np.float64)).max() < exact:
         distinct, codes = np.unique(array.astype(np.int64), return_inverse=True)
         palette = check_palette([int(name) for name in distinct])
@@ -93,7 +94,7 @@ def _decode_one_hot(array: NDArray[Any], what: str) -> tuple[NDArray[np.uint16],
         at = np.flatnonzero(~rows)[0]
         raise GraphError(
             f"{what}: row {at} is not one-hot ({array[at].tolist()[:8]}); expected a single 1 and zeros elsewhere. "
-            "Several attributes of a vertex make one color as text, such as 'C+1'."
+            "Join several attributes of a vertex into one string first, such as 'C+1'."
         )
     palette = check_palette(range(array.shape[1]))
     return array.argmax(axis=1).astype(np.uint16), palette

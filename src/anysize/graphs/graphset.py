@@ -1,40 +1,41 @@
-"""GraphSet: many undirected graphs in flat arrays, with vertex colors, their names, and labels.
+"""GraphSet: many undirected graphs in flat arrays, with vertex colors and graph labels.
 
-Every stage of the package takes and gives this one container. A single graph is a set of length one.
+All functions of the package take and return this container. A single graph is a set of length one.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anysize._errors import GraphError
+from anysize._typing import IntArray, PathLike
 from anysize.graphs.colors import ColorName, check_palette, color_order
 from anysize.graphs.labels import label_array
-from anysize.graphs.ragged import chosen_rows, offsets, ranges
-
-if TYPE_CHECKING:
-    import os
-
-IntArray: TypeAlias = NDArray[np.int64]
+from anysize.graphs.ragged import offsets, ranges, select_rows
 
 MAX_VERTICES_PER_GRAPH = 1 << 31  # vertex numbers are uint32, with a bit to spare in the kernels
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GraphSet:
-    """Many undirected simple graphs in flat arrays.
+    """Many undirected simple graphs in flat arrays, with optional vertex colors, labels and names.
 
-    Graph ``g`` has the vertices ``first[g] .. first[g + 1]`` of the set; the neighbors of the set's
-    vertex ``v`` are ``indices[indptr[v]:indptr[v + 1]]``, numbered inside their own graph and ascending.
-    ``colors[v]`` is a position in ``palette``, whose names ascend (see `color_order`), so that comparing
-    codes compares names. Both are empty for uncolored graphs: ``colors is None``, ``palette == ()``.
+    Make one with `from_networkx`, `from_edges`, ... or `anysize.read_graphs`. Index it like an array:
+    ``graphs[0]``, ``graphs[:10]``, ``graphs[graphs.sizes < 50]``.
 
-    Make one with `from_networkx`, `from_edges`, ... or `anysize.read_graphs`.
+    Attributes:
+        first: vertices of graph ``g`` are ``first[g] .. first[g + 1] - 1`` of the set.
+        indptr: neighbors of vertex ``v`` of the set are ``indices[indptr[v]:indptr[v + 1]]``.
+        indices: neighbors, numbered inside their own graph and ascending.
+        colors: position in ``palette`` of every vertex's color; None for uncolored graphs.
+        palette: color names, sorted as by `color_order`, so that comparing codes compares names.
+        y: one label per graph, or None.
+        names: one name per graph, or None.
 
     Examples:
         >>> path = GraphSet.from_edges([(0, 1), (1, 2)], colors=["C", "C", "O"])
@@ -77,14 +78,14 @@ class GraphSet:
         if wrong:
             raise GraphError(f"These arrays do not make a GraphSet: {'; '.join(wrong)}.")
 
-    # ---- what is in it -------------------------------------------------------------------------
+    # ---- properties ----------------------------------------------------------------------------
 
     def __len__(self) -> int:
         return len(self.first) - 1
 
     @property
     def shape(self) -> tuple[int]:
-        """(number of graphs,): with it scikit-learn slices a set as it slices an array."""
+        """(number of graphs,), for scikit-learn, which then indexes a set like an array."""
         return (len(self),)
 
     @property
@@ -103,7 +104,7 @@ class GraphSet:
         return np.diff(self.indptr)
 
     def edges(self, graph: int = 0) -> IntArray:
-        """Edges of one graph as an (m, 2) array with u < v, in ascending order."""
+        """Edges of one graph as a sorted (m, 2) array with u < v."""
         one = self[graph]
         source = np.repeat(np.arange(int(one.first[-1])), one.degrees)
         target = one.indices.astype(np.int64)
@@ -116,22 +117,19 @@ class GraphSet:
         return () if one.colors is None else tuple(self.palette[code] for code in one.colors)
 
     def __repr__(self) -> str:
-        def amount(number: int, noun: str) -> str:
-            return f"{number} {noun}{'' if number == 1 else 's'}"
-
         parts = [
-            amount(len(self), "graph"),
-            f"{int(self.first[-1])} " + ("vertex" if self.first[-1] == 1 else "vertices"),
-            amount(len(self.indices) // 2, "edge"),
+            plural(len(self), "graph"),
+            plural(int(self.first[-1]), "vertex", "vertices"),
+            plural(len(self.indices) // 2, "edge"),
         ]
         if self.colors is not None:
-            parts.append(amount(len(self.palette), "color"))
+            parts.append(plural(len(self.palette), "color"))
         if self.y is not None:
-            parts.append(amount(len(np.unique(self.y)), "class").replace("classs", "classes"))
+            parts.append(plural(len(np.unique(self.y)), "class", "classes"))
         return f"GraphSet({', '.join(parts)})"
 
     def equals(self, other: GraphSet) -> bool:
-        """The same graphs in the same order, with the same color names, labels and graph names."""
+        """Whether both sets have the same graphs, color names, labels and graph names in the same order."""
         if not isinstance(other, GraphSet) or self.names != other.names or self.palette != other.palette:
             return False
         pairs = zip(self._arrays(), other._arrays(), strict=True)
@@ -140,11 +138,11 @@ class GraphSet:
     def _arrays(self) -> tuple[NDArray[Any] | None, ...]:
         return self.first, self.indptr, self.indices, self.colors, self.y
 
-    # ---- parts and sums ------------------------------------------------------------------------
+    # ---- indexing and concatenation ------------------------------------------------------------
 
     def __getitem__(self, key: int | slice | ArrayLike) -> GraphSet:
-        """One graph (an integer), or several (a slice, integers, booleans), as a new set."""
-        rows = chosen_rows(key, len(self))
+        """Select one graph (an integer) or several (a slice, integers, booleans) as a new set."""
+        rows = select_rows(key, len(self))
         return self._contiguous(rows.start, rows.stop) if isinstance(rows, slice) else self._gather(rows)
 
     def _contiguous(self, start: int, stop: int) -> GraphSet:
@@ -181,9 +179,9 @@ class GraphSet:
 
     @staticmethod
     def concatenate(sets: Iterable[GraphSet]) -> GraphSet:
-        """One set after the other; palettes are united by name.
+        """Join sets, one after the other; palettes are united by name.
 
-        Either all sets are colored or none. Labels and graph names are kept where every set has them.
+        Either all sets are colored or none. Labels and graph names are kept if every set has them.
         """
         sets = list(sets)
         if not sets:
@@ -192,7 +190,7 @@ class GraphSet:
         colored = {s.colors is not None for s in filled}
         if len(colored) > 1:
             raise GraphError(
-                "Some of these graph sets have colors and some have none: color all of them, "
+                "Some of these graph sets have colors and some have none; color all of them, "
                 "or call without_colors() on those that have."
             )
         palette = tuple(sorted({name for s in filled for name in s.palette}, key=color_order))
@@ -207,10 +205,10 @@ class GraphSet:
             tuple(name for s in united for name in s.names or ()) if all(s.names is not None for s in united) else None,
         )
 
-    # ---- the same graphs, dressed otherwise ----------------------------------------------------
+    # ---- other colors and labels ---------------------------------------------------------------
 
     def with_palette(self, palette: Sequence[ColorName]) -> GraphSet:
-        """The same colors coded by another palette, which must hold every color in use."""
+        """Encode the colors by another palette, which must contain every color in use."""
         target = check_palette(palette)
         if self.colors is None or target == self.palette:
             return replace(self, palette=target if self.colors is not None else ())
@@ -224,39 +222,39 @@ class GraphSet:
         return replace(self, colors=recode[self.colors], palette=target)
 
     def without_colors(self) -> GraphSet:
-        """The bare graphs."""
+        """The same graphs without colors."""
         return replace(self, colors=None, palette=())
 
     def with_y(self, y: ArrayLike | None) -> GraphSet:
         """The same graphs with these labels, one per graph."""
         return replace(self, y=None if y is None else np.atleast_1d(label_array(y)))
 
-    # ---- from and to other types (the work is in anysize.io) --------------------------------
+    # ---- conversion (implemented in anysize.io) ------------------------------------------------
 
     @staticmethod
     def from_networkx(graphs: Any, color: str | None = None, y: ArrayLike | None = None) -> GraphSet:
-        """A networkx graph or several; ``color`` names the vertex attribute that holds the color."""
+        """Convert one or several networkx graphs; ``color`` names the vertex attribute that holds the color."""
         from anysize.io.networkx import from_networkx
 
         return from_networkx(graphs, color=color, y=y)
 
     @staticmethod
     def from_pyg(data: Any, color: str | None = None, y: ArrayLike | None = None) -> GraphSet:
-        """A PyG `Data` or several; ``color`` names the field of colors or one-hot rows, such as ``x``."""
+        """Convert PyG graphs; ``color`` names the field that holds colors or one-hot rows, such as ``x``."""
         from anysize.io.pyg import from_pyg
 
         return from_pyg(data, color=color, y=y)
 
     @staticmethod
     def from_igraph(graphs: Any, color: str | None = None, y: ArrayLike | None = None) -> GraphSet:
-        """An igraph graph or several; ``color`` names the vertex attribute that holds the color."""
+        """Convert one or several igraph graphs; ``color`` names the vertex attribute that holds the color."""
         from anysize.io.igraph import from_igraph
 
         return from_igraph(graphs, color=color, y=y)
 
     @staticmethod
     def from_scipy(matrices: Any, colors: Any = None, y: ArrayLike | None = None) -> GraphSet:
-        """A square scipy sparse (or dense numpy) adjacency matrix or several."""
+        """Convert one or several adjacency matrices (scipy sparse, numpy, pandas, torch)."""
         from anysize.io.scipy import from_scipy
 
         return from_scipy(matrices, colors=colors, y=y)
@@ -268,28 +266,33 @@ class GraphSet:
         colors: Any = None,
         y: ArrayLike | None = None,
     ) -> GraphSet:
-        """One graph from (m, 2) vertex pairs, or several; the largest number gives ``n_vertices``."""
+        """Convert the edges of one graph, as (m, 2) vertex numbers from 0, or of several graphs."""
         from anysize.io.edges import from_edges
 
         return from_edges(edges, n_vertices=n_vertices, colors=colors, y=y)
 
     def to_networkx(self, color: str = "color") -> list[Any]:
-        """One `networkx.Graph` per graph, color names in the vertex attribute ``color``."""
+        """Make one `networkx.Graph` per graph, with color names in the vertex attribute ``color``."""
         from anysize.io.write import to_networkx
 
         return to_networkx(self, color=color)
 
     def to_pyg(self) -> list[Any]:
-        """One PyG `Data` per graph: edge_index both ways, one-hot ``x`` over the palette, ``y``."""
+        """Make one PyG `Data` per graph: edge_index in both directions, one-hot ``x`` over the palette, ``y``."""
         from anysize.io.write import to_pyg
 
         return to_pyg(self)
 
-    def to_tu(self, folder: str | os.PathLike[str], name: str) -> None:
+    def to_tu(self, folder: PathLike, name: str) -> None:
         """Write the set as a TU folder ``folder/name/name_A.txt``, ..."""
         from anysize.io.write import to_tu
 
         to_tu(self, folder, name)
+
+
+def plural(number: int, singular: str, plural: str | None = None) -> str:
+    """A number and its noun: '1 graph', '2 graphs'."""
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"
 
 
 def empty_set() -> GraphSet:

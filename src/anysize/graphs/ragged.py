@@ -1,17 +1,16 @@
-"""Flat arrays: where the lists in them begin, and which of them an index means."""
+"""Arrays that hold lists of different lengths one after the other: offsets, ranges, row selection."""
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-IntArray: TypeAlias = NDArray[np.int64]
+from anysize._typing import IntArray
 
 
 def offsets(lengths: IntArray) -> IntArray:
-    """0 and the running sums of lengths.
+    """Start of every list: 0 and the running sums of lengths.
 
     Examples:
         >>> offsets(np.array([2, 0, 3])).tolist()
@@ -23,7 +22,7 @@ def offsets(lengths: IntArray) -> IntArray:
 
 
 def ranges(starts: IntArray, lengths: IntArray) -> IntArray:
-    """The concatenation of start .. start + length over all pairs.
+    """The concatenation of start .. start + length - 1 over all pairs.
 
     Examples:
         >>> ranges(np.array([7, 0]), np.array([2, 3])).tolist()
@@ -33,19 +32,19 @@ def ranges(starts: IntArray, lengths: IntArray) -> IntArray:
     return np.repeat(starts - first[:-1], lengths) + np.arange(int(first[-1]))
 
 
-def rows_of(key: Any) -> Any:
-    """The rows that an index means: scikit-learn writes ``x[rows, ...]`` for whatever has a shape."""
+def strip_ellipsis(key: Any) -> Any:
+    """Remove the Ellipsis from an index: scikit-learn writes ``x[rows, ...]`` for objects with a shape."""
     return key[0] if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis else key
 
 
-def chosen_rows(key: Any, n: int) -> slice | IntArray:
-    """Which of n graphs an integer, a slice, integers or booleans mean: a slice of step 1, or their numbers.
+def select_rows(key: Any, n: int) -> slice | IntArray:
+    """Resolve an index (an integer, a slice, integers or booleans) into n rows: a slice of step 1, or row numbers.
 
     Examples:
-        >>> chosen_rows(-1, 5), chosen_rows(slice(None, None, 2), 5).tolist(), chosen_rows([-1, 0], 5).tolist()
+        >>> select_rows(-1, 5), select_rows(slice(None, None, 2), 5).tolist(), select_rows([-1, 0], 5).tolist()
         (slice(4, 5, None), [0, 2, 4], [4, 0])
     """
-    key = rows_of(key)
+    key = strip_ellipsis(key)
     if isinstance(key, (int, np.integer)):
         if not -n <= key < n:
             raise IndexError(f"there is no graph {int(key)} among {n}")

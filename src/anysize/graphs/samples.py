@@ -1,4 +1,4 @@
-"""A few graphs that come with the package, for a first look and for examples."""
+"""A few built-in graphs for demos and examples."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 from anysize.graphs.assembly import assemble
 from anysize.graphs.graphset import GraphSet
 
-# Caffeine without its hydrogens: atoms 0-5 are the six-ring, 2-8 the five-ring closes at 3 and 4.
+# Caffeine without hydrogens: atoms 0-5 are the six-ring, atoms 3, 4, 6, 7, 8 the five-ring.
 _CAFFEINE_ATOMS = ["N", "C", "N", "C", "C", "C", "N", "C", "N", "C", "C", "C", "O", "O"]
 _CAFFEINE_BONDS = (
     (0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 0), (4, 6), (6, 7), (7, 8), (8, 3),
@@ -29,7 +29,7 @@ def petersen() -> GraphSet:
 
 
 def grid(rows: int = 6, columns: int = 6) -> GraphSet:
-    """A square grid."""
+    """A grid of rows x columns vertices."""
     number = np.arange(rows * columns).reshape(rows, columns)
     across = np.stack([number[:, :-1].ravel(), number[:, 1:].ravel()], axis=1)
     down = np.stack([number[:-1].ravel(), number[1:].ravel()], axis=1)
@@ -42,7 +42,7 @@ def caffeine() -> GraphSet:
 
 
 def erdos_renyi(n: int, p: float, seed: int) -> GraphSet:
-    """A random graph in which every pair is an edge with probability p."""
+    """A random graph with edge probability p."""
     upper = np.triu(np.random.default_rng(seed).random((n, n)) < p, 1)
     source, target = np.nonzero(upper)
     return _named(assemble([n], source, target), f"random, n = {n}")

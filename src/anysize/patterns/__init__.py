@@ -1,1 +1,1 @@
-"""Connected patterns on up to 7 vertices: catalog, automorphisms, drawings."""
+"""Connected patterns (graphlets) on up to 7 vertices: enumeration, canonical forms, automorphisms, drawings."""

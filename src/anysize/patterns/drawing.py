@@ -1,4 +1,4 @@
-"""Small graphs as text: lines in Braille dots, two by four to a character."""
+"""Draw small graphs as text, with lines of Braille dots (two by four per character)."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from math import cos, hypot, pi, sin
 Point = tuple[float, float]
 Edges = tuple[tuple[int, int], ...]
 
-COLUMNS, ROWS = 13, 7  # characters
+COLUMNS, ROWS = 13, 7  # size of a drawing in characters
 _DOTS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))  # Braille bit of (row, column) in a cell
 
 
 def draw(size: int, edges: Edges, labels: Sequence[object] | None = None) -> str:
-    """The graph as lines of text, vertices as dots or as the first two letters of their labels.
+    """Draw a graph; vertices are dots or the first two letters of their labels.
 
     >>> print(draw(2, ((0, 1),), ["N", "O"]))
     N⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒⠒O
     """
-    place = layout(size, edges)
+    positions = layout(size, edges)
     cells = [[0] * COLUMNS for _ in range(ROWS)]
     width, height = 2 * COLUMNS - 2, 4 * ROWS - 4
-    dots = [(x * width + 0.5, y * height + 1.5) for x, y in place]
+    dots = [(x * width + 0.5, y * height + 1.5) for x, y in positions]
     for i, j in edges:
         steps = int(max(abs(dots[i][0] - dots[j][0]), abs(dots[i][1] - dots[j][1]))) + 1
         for step in range(steps + 1):
@@ -42,13 +42,13 @@ def draw(size: int, edges: Edges, labels: Sequence[object] | None = None) -> str
 
 @cache
 def layout(size: int, edges: Edges) -> tuple[Point, ...]:
-    """Places in the unit square: on a circle, with or without a center, with the fewest crossings."""
+    """Vertex positions in the unit square: on a circle, with or without a center, with the fewest crossings."""
     if size == 1:
         return ((0.5, 0.5),)
     if size == 2:
         return ((0.0, 0.5), (1.0, 0.5))
     frames = [_circle(size)] + ([[*_circle(size - 1), (0.5, 0.5)]] if size > 3 else [])
-    best = min((_untidiness(frame, order, edges), number, order)
+    best = min((_cost(frame, order, edges), number, order)
                for number, frame in enumerate(frames)
                for order in permutations(range(size)))  # fmt: skip
     frame, order = frames[best[1]], best[2]
@@ -56,15 +56,15 @@ def layout(size: int, edges: Edges) -> tuple[Point, ...]:
 
 
 def _circle(size: int) -> list[Point]:
-    turn = -pi / 2 + (pi / 4 if size == 4 else 0)  # a square lies flat
+    turn = -pi / 2 + (pi / 4 if size == 4 else 0)  # draw a square with horizontal sides
     points = [(cos(turn + 2 * pi * i / size), sin(turn + 2 * pi * i / size)) for i in range(size)]
     low_x, high_x = min(x for x, _ in points), max(x for x, _ in points)
     low_y, high_y = min(y for _, y in points), max(y for _, y in points)
     return [((x - low_x) / (high_x - low_x), (y - low_y) / (high_y - low_y)) for x, y in points]
 
 
-def _untidiness(frame: list[Point], order: tuple[int, ...], edges: Edges) -> float:
-    """Crossings and vertices on foreign edges, then total edge length."""
+def _cost(frame: list[Point], order: tuple[int, ...], edges: Edges) -> float:
+    """Cost of a layout: vertices on edges of others, crossings, total edge length."""
     lines = [(frame[order[i]], frame[order[j]]) for i, j in edges]
     crossings = sum(_cross(a, b, c, d) for (a, b), (c, d) in combinations(lines, 2))
     touched = sum(

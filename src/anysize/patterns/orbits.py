@@ -1,10 +1,9 @@
-"""Codes of small graphs, and their orbits under renaming: the arithmetic behind the catalog.
+"""Codes of small graphs, and their orbits under vertex permutations.
 
-A graph on the vertices 0 .. k - 1 is an integer with one bit per vertex pair; the pair i < j has the bit
-j (j - 1) / 2 + i, so that adding a vertex j appends j bits and leaves the others in place. Isomorphic graphs
-are one orbit under permutations; its smallest code stands for it. Everything here is generated from these
-two sentences, for any group of permutations: all of them (patterns), or those that keep a marked pair of
-vertices in place (the flip engines).
+A graph on the vertices 0 .. k - 1 is encoded as an integer with one bit per vertex pair: the pair i < j has the bit
+j (j - 1) / 2 + i, so that adding a vertex j appends j bits and leaves the others in place. Isomorphic graphs form an
+orbit under permutations, represented by its smallest code. The group is that of all permutations (patterns) or of those
+that keep a marked pair of vertices (the flip engines).
 """
 
 from __future__ import annotations
@@ -15,6 +14,8 @@ from itertools import permutations
 
 import numpy as np
 from numpy.typing import NDArray
+
+from anysize._typing import IntArray
 
 MAX_SIZE = 7
 
@@ -30,7 +31,7 @@ def pair_bit(i: int, j: int) -> int:
 
 
 def code_of(edges: tuple[tuple[int, int], ...] | list[tuple[int, int]]) -> int:
-    """The code of a graph given by its edges."""
+    """Encode a graph given by its edges."""
     code = 0
     for i, j in edges:
         code |= 1 << pair_bit(i, j)
@@ -38,7 +39,7 @@ def code_of(edges: tuple[tuple[int, int], ...] | list[tuple[int, int]]) -> int:
 
 
 def edges_of(code: int, k: int) -> tuple[tuple[int, int], ...]:
-    """The edges of a code, in the order of their bits.
+    """Decode a code to its edges, in the order of their bits.
 
     >>> edges_of(0b111, 3)
     ((0, 1), (0, 2), (1, 2))
@@ -47,7 +48,7 @@ def edges_of(code: int, k: int) -> tuple[tuple[int, int], ...]:
 
 
 def is_connected(code: int, k: int) -> bool:
-    """Whether every vertex of the code is reached from vertex 0."""
+    """Whether the graph of this code is connected."""
     reached, fresh = 1, 1
     while fresh:
         grown = reached
@@ -58,7 +59,7 @@ def is_connected(code: int, k: int) -> bool:
     return reached == (1 << k) - 1
 
 
-def permuted(codes: NDArray[np.int64], image: tuple[int, ...]) -> NDArray[np.int64]:
+def permuted(codes: IntArray, image: tuple[int, ...]) -> IntArray:
     """The codes after vertex i has been renamed image[i]."""
     result = np.zeros_like(codes)
     for j in range(len(image)):
@@ -69,16 +70,16 @@ def permuted(codes: NDArray[np.int64], image: tuple[int, ...]) -> NDArray[np.int
 
 @dataclass(frozen=True)
 class Orbits:
-    """All codes on k vertices, sorted into orbits under a group of vertex permutations.
+    """The orbits of all codes on k vertices under a group of vertex permutations.
 
-    ``smallest[code]`` is the representative of the orbit, ``renaming[code]`` a permutation of the group that
-    takes the code there (vertex i becomes renaming[code, i]), ``size[code]`` the length of the orbit.
+    ``smallest[code]`` is the representative of the orbit, ``renaming[code]`` a permutation of the group that maps the
+    code to it (vertex i becomes renaming[code, i]), ``size[code]`` the size of the orbit.
     """
 
     k: int
     smallest: NDArray[np.int32]
     renaming: NDArray[np.int8]
-    size: NDArray[np.int64]
+    size: IntArray
 
 
 @cache
@@ -107,7 +108,7 @@ def _adjacent_swap(k: int, i: int) -> tuple[int, ...]:
 
 
 def _renamings(k: int, smallest: NDArray[np.int32], swapped: dict[int, NDArray[np.int32]]) -> NDArray[np.int8]:
-    """Breadth first from the representatives: one permutation to the representative for every code."""
+    """For every code a permutation to its representative, by breadth-first search from the representatives."""
     renaming = np.zeros((len(smallest), k), np.int8)
     seen = smallest == np.arange(len(smallest))
     frontier = np.flatnonzero(seen)
@@ -127,7 +128,7 @@ def _renamings(k: int, smallest: NDArray[np.int32], swapped: dict[int, NDArray[n
 
 
 def automorphisms(code: int, k: int, marked: bool = False) -> NDArray[np.int8]:
-    """The permutations that leave a code as it is, identity first; shape (number, k)."""
+    """The permutations that map a code to itself, identity first; shape (number, k)."""
     group = _group(k, marked)
     pairs = [(i, j) for j in range(k) for i in range(j)]
     same = np.ones(len(group), bool)

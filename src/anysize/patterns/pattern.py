@@ -1,4 +1,4 @@
-"""Patterns: connected graphs on 1 to 7 vertices, plain or colored, with names, symmetries and a drawing."""
+"""Patterns: connected graphs on 1 to 7 vertices, plain or colored, with names, automorphisms and drawings."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from anysize.graphs.colors import ColorName, color_order
 from anysize.patterns.drawing import draw
 from anysize.patterns.orbits import MAX_SIZE, automorphisms, code_of, edges_of, is_connected, orbits
 
-# Names in common use, by edges on any numbering; cliques, cycles, paths, stars and wheels are generated.
+# Common names of patterns by their edges; names of cliques, cycles, paths, stars and wheels are generated.
 _NAMED: dict[str, tuple[tuple[int, int], ...]] = {
     "vertex": (),
     "edge": ((0, 1),),
@@ -49,10 +49,10 @@ _NAMED: dict[str, tuple[tuple[int, int], ...]] = {
 
 @dataclass(frozen=True)
 class Pattern:
-    """A connected graph on ``size`` vertices, in canonical numbering.
+    """A connected graph on ``size`` vertices with canonical vertex numbers. Make one with `Pattern.of`.
 
-    ``edges`` are pairs i < j; ``colors`` names the color of each vertex, or is None for a plain pattern;
-    ``automorphisms`` counts the symmetries that respect the colors. Make one with `Pattern.of`.
+    ``edges`` are pairs i < j; ``colors`` are the color names of the vertices, or None for a plain pattern;
+    ``automorphisms`` is the number of automorphisms that preserve colors.
 
     Examples:
         >>> Pattern.of([(0, 1), (1, 2), (2, 0)])
@@ -72,13 +72,13 @@ class Pattern:
         edges: list[tuple[int, int]] | tuple[tuple[int, int], ...],
         colors: list[ColorName] | tuple[ColorName, ...] | None = None,
     ) -> Pattern:
-        """The pattern of a connected graph in any numbering of its vertices 0 .. size - 1."""
+        """Make the pattern of a connected graph; its vertices 0 .. size - 1 may be numbered in any way."""
         size = 1 + max((max(edge) for edge in edges), default=0)
         if colors is not None and len(colors) != size:
             raise ValueError(f"expected {size} colors, one per vertex; got {len(colors)}")
         check_size(size)
         if not is_connected(code_of(edges), size):
-            raise ValueError(f"a pattern is connected and numbers its vertices from 0; got the edges {edges}")
+            raise ValueError(f"expected the edges of a connected graph with vertices numbered from 0; got {edges}")
         code = code_of(edges)
         table = class_table(size)
         plain = connected_patterns(size)[int(table[code])]
@@ -90,11 +90,10 @@ class Pattern:
         return plain.colored(tuple(renamed))
 
     def colored(self, colors: tuple[ColorName, ...]) -> Pattern:
-        """This plain pattern with the vertices colored, in the canonical one of the equivalent ways."""
-        symmetries = automorphisms(self.code, self.size)
-        ways = [tuple(colors[v] for v in row) for row in symmetries]
-        best = min(ways, key=lambda way: [color_order(name) for name in way])
-        return Pattern(self.size, self.edges, best, ways.count(best), self.plain_name)
+        """Color the vertices of this plain pattern; equivalent colorings give the same pattern."""
+        equivalent = [tuple(colors[v] for v in row) for row in automorphisms(self.code, self.size)]
+        canonical = min(equivalent, key=lambda names: [color_order(name) for name in names])
+        return Pattern(self.size, self.edges, canonical, equivalent.count(canonical), self.plain_name)
 
     @property
     def code(self) -> int:
@@ -103,16 +102,16 @@ class Pattern:
 
     @cached_property
     def name(self) -> str:
-        """The name in use, with the colors of the vertices in canonical order behind it."""
+        """The name, followed by the colors of the vertices in canonical order: ``edge[C,O]``."""
         if self.colors is None:
             return self.plain_name
-        return f"{self.plain_name}[{','.join(_written(color) for color in self.colors)}]"
+        return f"{self.plain_name}[{','.join(_format_color(color) for color in self.colors)}]"
 
     def __repr__(self) -> str:
         return f"Pattern({self.name!r})"
 
     def draw(self) -> str:
-        """A drawing in text: vertices as dots or by the first letters of their colors."""
+        """Draw the pattern as text; vertices are dots or the first letters of their colors."""
         return draw(self.size, self.edges, self.colors)
 
     def to_networkx(self) -> Any:
@@ -128,15 +127,15 @@ class Pattern:
         return graph
 
 
-def _written(color: ColorName) -> str:
-    """A color inside a pattern's name; strings that could be misread are quoted."""
+def _format_color(color: ColorName) -> str:
+    """A color in a pattern's name; ambiguous strings are quoted."""
     if isinstance(color, str) and (not color or re.search(r'[\[\],"\s]|^-?\d+$', color)):
         return json.dumps(color, ensure_ascii=False)
     return str(color)
 
 
 def check_size(k: int) -> int:
-    """k itself, if it is a size the package knows."""
+    """Return k if it is a supported pattern size; otherwise raise an error."""
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= MAX_SIZE:
         raise ValueError(f"k must be a whole number from 1 to {MAX_SIZE}; got {k!r}")
     return int(k)
@@ -144,7 +143,7 @@ def check_size(k: int) -> int:
 
 @cache
 def representatives(k: int) -> tuple[int, ...]:
-    """The smallest codes of the connected classes, by number of edges, then by code."""
+    """The smallest codes of the connected isomorphism classes, by number of edges, then by code."""
     smallest = np.unique(orbits(k).smallest)
     connected = [int(code) for code in smallest if is_connected(int(code), k)]
     return tuple(sorted(connected, key=lambda code: (code.bit_count(), code)))
@@ -152,7 +151,7 @@ def representatives(k: int) -> tuple[int, ...]:
 
 @cache
 def class_table(k: int) -> NDArray[np.int16]:
-    """For every code on k vertices its place in the catalog, or -1 where it is not connected."""
+    """For every code on k vertices its position in `connected_patterns`, or -1 if it is not connected."""
     place = np.full(1 << (k * (k - 1) // 2), -1, np.int16)
     place[list(representatives(k))] = np.arange(len(representatives(k)))
     return place[orbits(k).smallest]
@@ -160,7 +159,7 @@ def class_table(k: int) -> NDArray[np.int16]:
 
 @cache
 def connected_patterns(k: int) -> tuple[Pattern, ...]:
-    """Every connected pattern on k vertices (k = 1..7), by number of edges.
+    """List all connected patterns on k vertices (k = 1..7), by number of edges.
 
     Examples:
         >>> [pattern.name for pattern in connected_patterns(4)]
@@ -176,7 +175,7 @@ def connected_patterns(k: int) -> tuple[Pattern, ...]:
             size=k,
             edges=edges_of(code, k),
             colors=None,
-            automorphisms=factorial(k) // int(sizes[code]),  # orbit and stabilizer
+            automorphisms=factorial(k) // int(sizes[code]),  # orbit-stabilizer theorem
             plain_name=names.get(code, f"{k}.{place}"),
         )
         for place, code in enumerate(representatives(k))
@@ -184,7 +183,7 @@ def connected_patterns(k: int) -> tuple[Pattern, ...]:
 
 
 def _names(k: int) -> dict[int, str]:
-    """Representative code -> name, where one is in use."""
+    """Representative code -> name, for patterns with a common name."""
     ring = [(i, (i + 1) % k) for i in range(k)]
     rim = [(1 + i, 1 + (i + 1) % (k - 1)) for i in range(k - 1)] if k > 1 else []
     spokes = [(0, i) for i in range(1, k)]
