@@ -110,7 +110,7 @@ def test_densities_of_seven_vertices_are_summed_too():
     clique = az.connected_patterns(7)[-1]
     two = az.BlockModel(within=(1.0, 0.0), between=0.0)
     assert two.expected_density(clique) == pytest.approx(0.5**7)
-    with pytest.raises(ValueError, match="at most 100000000"):
+    with pytest.raises(ValueError, match="100000000"):
         az.BlockModel(within=[0.1] * 15, between=0.2).expected_density(clique)
 
 
