@@ -332,7 +332,7 @@ def fit_heads(
             exponents = alphas if scaling == "fitted" else np.full_like(alphas, float(scaling == "share"))
             rows = []
             for target, own in zip(targets, exponents, strict=True):
-                rows.append(_fit_regression(map_counts(table, relative, scaling, own).toarray(), target))
+                rows.append(fit_balanced_regression(map_counts(table, relative, scaling, own).toarray(), target))
             weights, intercepts, centers = map(np.stack, zip(*rows, strict=True))
             yield Head(scaling, depth, columns, exponents, weights, intercepts, centers)
 
@@ -347,7 +347,7 @@ def common_types(counts: csr_array[np.float64], offsets: IntArray, depth: int) -
     return columns
 
 
-def _fit_regression(table: FloatArray, target: IntArray) -> tuple[FloatArray, float, FloatArray]:
+def fit_balanced_regression(table: FloatArray, target: IntArray) -> tuple[FloatArray, float, FloatArray]:
     """Weights, intercept and center of one class-balanced logistic regression; features have mean length 1."""
     if len(np.unique(target)) < 2:
         return np.zeros(table.shape[1]), 0.0, np.zeros(table.shape[1])

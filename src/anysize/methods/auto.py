@@ -1,0 +1,323 @@
+r"""`auto`: Gamma models where the training graphs look like samples of graphons, SizeMix everywhere else.
+
+The densities of the Gamma models carry over to other sizes if graphs are vertex samples of graphons, one per class.
+The training graphs can be tested for that (`anysize.theory.graphon_check`), without labels of the graphs to predict:
+
+- **sparse** (kappa below 1, or edges that grow more slowly than n^1.5): no graphon. SizeMix answers.
+- **graphon**: the Gamma experts answer, unless SizeMix beats them by more than two standard errors on an inner size
+  shift (fitted to the smaller 60 % of the training graphs, judged on the larger 40 %).
+- **mixed** (dense, but densities differ more between graphs than one graphon per class allows): SizeMix answers, unless
+  the Gamma experts beat it by two standard errors on an inner size shift. Where all graphs have about one size, random
+  half-size vertex samples take the place of the smaller graphs.
+
+The Gamma experts are `gamma-gin` under the robust recipe and a class-balanced logistic regression on whitened densities
+of patterns without colors, weighted by exp(10 l), l the cross-validated mean log-likelihood (classes weighted alike).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, Literal
+
+import numpy as np
+
+from anysize._typing import FloatArray, IntArray
+from anysize.graphs.assembly import induced
+from anysize.methods.classical import SizeMixMethod
+from anysize.methods.density_regression import DensityRegressionMethod
+from anysize.methods.method import Arrays, Examples, Fitted, Learner, LearningTask, Run
+from anysize.methods.neural import GammaMethod
+from anysize.methods.recipes import gamma_recipe
+from anysize.theory.graphon_check import GraphonCheck, check_graphon
+from anysize.training.settings import Recipe
+
+if TYPE_CHECKING:
+    from anysize.training.loop import Trained
+
+Progress = Callable[[float], None]
+Family = Literal["gamma", "sizemix"]
+
+EVIDENCE_STRENGTH = 10.0  # experts are weighted by exp(EVIDENCE_STRENGTH * mean log-likelihood)
+SMALLER_SHARE = 0.6  # of the training graphs, that experts are fitted to when they are compared across sizes
+SMALLEST_SIZE_RATIO = 1.05  # of geometric mean sizes: below it the larger part is no size shift
+STANDARD_ERRORS = 2.0  # by which one family must beat the other to overrule the regime
+FOLDS = 3
+MAX_PATTERNS = 1000
+LOWEST_PROBABILITY = 1e-3
+SAMPLE_SHARE = 0.5  # of the vertices, in samples that take the place of smaller graphs
+SMALLEST_SAMPLE = 4  # vertices
+
+EXPERTS: Mapping[str, Learner] = {
+    "sizemix": SizeMixMethod(),
+    "gamma-gin": GammaMethod("gnn"),
+    "densities": DensityRegressionMethod(),
+}
+FAMILIES: Mapping[Family, tuple[str, ...]] = {"gamma": ("gamma-gin", "densities"), "sizemix": ("sizemix",)}
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """How both families predict the larger training graphs from the smaller ones.
+
+    Attributes:
+        shift: "sizes" (smaller graphs -> larger graphs) or "samples" (vertex samples -> whole graphs).
+        gamma, sizemix: mean log-likelihoods, classes weighted alike.
+        z: their difference in standard errors, positive where the Gamma experts are better.
+    """
+
+    shift: Literal["sizes", "samples"]
+    gamma: float
+    sizemix: float
+    z: float
+
+
+@dataclass(frozen=True)
+class Decision:
+    """Which family answers, and why."""
+
+    check: GraphonCheck
+    family: Family
+    evidence: Evidence | None
+
+    @property
+    def overruled(self) -> bool:
+        """Whether an inner size shift overruled the regime."""
+        return (self.check.regime == "graphon") != (self.family == "gamma")
+
+    @property
+    def doubt(self) -> str:
+        """A sentence where the training graphs cannot decide; empty otherwise."""
+        check = self.check
+        if check.regime == "sparse" or self.evidence is not None and abs(self.evidence.z) > STANDARD_ERRORS:
+            return "" if check.decisive or self.evidence is not None else _NARROW
+        if not check.sizes_differ and not check.decisive:
+            return (
+                "All training graphs have about the same size, so nothing shows how edges grow with size: the choice of "
+                f"{'density' if self.family == 'gamma' else 'count'} features rests on theory alone"
+                + (f", and a mean degree of {check.mean_degree:.1f} is low for it." if check.mean_degree < 6 else ".")
+            )
+        return "" if check.decisive else _NARROW
+
+    def summary(self) -> str:
+        """The regime with its statistics, and the family that answers, in two sentences."""
+        check = self.check
+        growth = "unknown (one size)" if np.isnan(check.exponent) else f"{check.exponent:.2f} ± {check.exponent_error:.2f}"
+        text = (
+            f"The training graphs are {_REGIME_TEXT[check.regime]} (kappa {check.kappa:.2f} ± {check.kappa_error:.2f}, "
+            f"edge exponent {growth}, dispersion {check.dispersion:.1f})."
+        )
+        answer = "The Gamma models answer" if self.family == "gamma" else "SizeMix answers"
+        if self.evidence is not None:
+            how = "larger training graphs" if self.evidence.shift == "sizes" else "whole graphs from vertex samples"
+            answer += (
+                f": predicting {how}, Gamma reached a log-likelihood of {self.evidence.gamma:.2f} and SizeMix "
+                f"{self.evidence.sizemix:.2f} (z = {self.evidence.z:+.1f})"
+            )
+        return f"{text} {answer}."
+
+
+_NARROW = "The statistics of the training graphs lie within two standard errors of the other regime."
+_REGIME_TEXT = {
+    "sparse": "not vertex samples of graphons",
+    "graphon": "compatible with one graphon per class",
+    "mixed": "dense, with densities of their own",
+}
+
+
+@dataclass(frozen=True)
+class AutoMethod:
+    """Decides which family answers, trains its experts and weighs them."""
+
+    def fit(
+        self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
+        most: int | None = None,
+    ) -> Iterator[FittedAuto]:  # fmt: skip
+        """One ensemble per run; the decision is made once, with the seed of the first run."""
+        problem.train.whole("auto")
+        decision = decide(problem, runs[0].seed)
+        weights = np.ones(1)
+        if decision.family == "gamma":
+            weights = _weigh(problem, runs[0].seed)
+        for done, run in enumerate(runs, 1):
+            experts = _fit_family(decision.family, problem, run.seed)
+            yield FittedAuto(decision, experts, weights, (run,))
+            if progress is not None:
+                progress(done / len(runs))
+
+    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedAuto:
+        """Fitted experts from what `FittedAuto.state` returned."""
+        experts = {}
+        for name, own in about["experts"].items():
+            prefix = f"{name}/"
+            held = {key.removeprefix(prefix): value for key, value in arrays.items() if key.startswith(prefix)}
+            experts[name] = EXPERTS[name].restore(own, held)
+        evidence = None if about["evidence"] is None else Evidence(**about["evidence"])
+        check = {name: float("nan" if value is None else value) for name, value in about["check"].items()}
+        decision = Decision(GraphonCheck(**check), about["family"], evidence)
+        runs = tuple(Run(**run) for run in about["runs"])
+        return FittedAuto(decision, experts, arrays["weights"], runs)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedAuto:
+    """The experts of one family, their weights, and the decision for it."""
+
+    decision: Decision
+    experts: Mapping[str, Fitted]
+    weights: FloatArray
+    runs: tuple[Run, ...]
+
+    @property
+    def trained(self) -> Trained | None:
+        return None
+
+    def probabilities(self, examples: Examples) -> FloatArray:
+        found = np.stack([expert.probabilities(examples)[0] for expert in self.experts.values()])
+        return np.tensordot(self.weights, found, 1)[None]
+
+    def represent(self, examples: Examples) -> FloatArray:
+        return np.concatenate([expert.represent(examples)[0] for expert in self.experts.values()], axis=1)[None]
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        arrays: Arrays = {"weights": self.weights}
+        experts = {}
+        for name, expert in self.experts.items():
+            experts[name], own = expert.state()
+            arrays |= {f"{name}/{key}": value for key, value in own.items()}
+        check = {name: value if np.isfinite(value) else None for name, value in asdict(self.decision.check).items()}
+        evidence = None if self.decision.evidence is None else asdict(self.decision.evidence)
+        about = {"experts": experts, "family": self.decision.family, "check": check, "evidence": evidence}
+        return about | {"runs": [asdict(run) for run in self.runs]}, arrays
+
+
+# ---- the decision --------------------------------------------------------------------------------------
+
+
+def decide(problem: LearningTask, seed: int) -> Decision:
+    """Which family answers: the regime of the training graphs, overruled only by clear evidence across sizes."""
+    graphs, y = problem.train.whole("auto"), problem.train.labels()
+    check = check_graphon(graphs, y)
+    if check.regime == "sparse":
+        return Decision(check, "sizemix", None)
+    small, large, shifted = split_by_size(graphs.sizes, y)
+    if check.regime == "graphon" and not shifted:
+        return Decision(check, "gamma", None)
+    evidence = gather_evidence(problem, small, large, shifted, seed)
+    if check.regime == "graphon":
+        return Decision(check, "sizemix" if evidence.z < -STANDARD_ERRORS else "gamma", evidence)
+    return Decision(check, "gamma" if evidence.z > STANDARD_ERRORS else "sizemix", evidence)
+
+
+def split_by_size(sizes: IntArray, y: IntArray) -> tuple[IntArray, IntArray, bool]:
+    """The smaller 60 % of the graphs, the others, and whether that is a size shift with all classes on both sides."""
+    order = np.argsort(sizes, kind="stable")
+    cut = int(SMALLER_SHARE * len(order))
+    small, large = np.sort(order[:cut]), np.sort(order[cut:])
+    if not len(small) or not len(large):
+        return small, large, False
+    log_sizes = np.log(np.maximum(sizes, 1))
+    apart = log_sizes[large].mean() - log_sizes[small].mean() >= np.log(SMALLEST_SIZE_RATIO)
+    classes = len(np.unique(y))
+    return small, large, bool(apart and len(np.unique(y[small])) == classes == len(np.unique(y[large])))
+
+
+def gather_evidence(problem: LearningTask, small: IntArray, large: IntArray, shifted: bool, seed: int) -> Evidence:
+    """Fit both families to the smaller graphs and compare them on the larger ones."""
+    rng = np.random.default_rng(seed)
+    y = problem.train.labels()
+    if shifted:
+        train, test = problem.train.rows(small), problem.train.rows(large)
+    else:
+        part = _stratified_parts(y, 5, rng)
+        train, test = problem.train.rows(np.flatnonzero(part < 3)), problem.train.rows(np.flatnonzero(part >= 3))
+        train = Examples(_sample_vertices(train.whole("auto"), rng), train.y)
+    truth = test.labels()
+    likelihood = {}
+    for family in FAMILIES:
+        experts = _fit_family(family, replace(problem, train=train, validation=None), seed)
+        found = np.stack([expert.probabilities(test)[0] for expert in experts.values()])
+        likelihood[family] = _log_likelihood(_cross_weighted(found, truth, rng), truth)
+    difference = likelihood["gamma"] - likelihood["sizemix"]
+    classes = np.unique(truth)
+    variance = sum(difference[truth == each].var() / max(1, int((truth == each).sum())) for each in classes)
+    z = _balanced(difference, truth) / max(float(np.sqrt(variance)) / len(classes), 1e-9)
+    means = {family: float(_balanced(values, truth)) for family, values in likelihood.items()}
+    return Evidence("sizes" if shifted else "samples", means["gamma"], means["sizemix"], float(z))
+
+
+def _fit_family(family: Family, problem: LearningTask, seed: int) -> dict[str, Fitted]:
+    colored = problem.train.whole("auto").colors is not None
+    configurations: Mapping[str, Mapping[str, Any]] = {
+        "gamma-gin": {"hidden": 32, "lr": 0.01, "layers": 1, **({"penalty": 0.1} if colored else {})},
+    }
+    own = replace(problem, validation=None, top=problem.top or MAX_PATTERNS)
+    recipe = gamma_recipe("robust", None)
+    fitted: dict[str, Fitted] = {}
+    for name in FAMILIES[family]:
+        (fitted[name],) = EXPERTS[name].fit(own, [Run(dict(configurations.get(name, {})), seed)], recipe)
+    return fitted
+
+
+def _weigh(problem: LearningTask, seed: int) -> FloatArray:
+    """Weights of the Gamma experts by cross-validation at the training sizes: across sizes theory vouches for all."""
+    y = problem.train.labels()
+    part = _stratified_parts(y, FOLDS, np.random.default_rng(seed))
+    likelihood = np.zeros((len(FAMILIES["gamma"]), len(y)))
+    for fold in range(FOLDS):
+        train, test = np.flatnonzero(part != fold), np.flatnonzero(part == fold)
+        if not len(test) or len(np.unique(y[train])) < 2:
+            continue
+        experts = _fit_family("gamma", replace(problem, train=problem.train.rows(train), validation=None), seed)
+        held_out = problem.train.rows(test)
+        for row, expert in enumerate(experts.values()):
+            likelihood[row, test] = _log_likelihood(expert.probabilities(held_out)[0], y[test])
+    return _softmax_weights(_balanced(likelihood, y))
+
+
+def _softmax_weights(evidence: FloatArray) -> FloatArray:
+    weights = np.exp(EVIDENCE_STRENGTH * (evidence - evidence.max()))
+    return np.asarray(weights / weights.sum())
+
+
+def _log_likelihood(chances: FloatArray, y: IntArray) -> FloatArray:
+    clipped = np.clip(chances, LOWEST_PROBABILITY, 1 - LOWEST_PROBABILITY)
+    return np.log((clipped / clipped.sum(axis=-1, keepdims=True))[..., np.arange(len(y)), y])
+
+
+def _balanced(values: FloatArray, y: IntArray) -> Any:
+    """Means over graphs, classes weighted alike."""
+    return np.mean([values[..., y == each].mean(axis=-1) for each in np.unique(y)], axis=0)
+
+
+def _cross_weighted(chances: FloatArray, y: IntArray, rng: np.random.Generator) -> FloatArray:
+    """Probabilities of a family: experts weighted by their likelihood on one half of the graphs, for the other half."""
+    if len(chances) == 1:
+        return np.asarray(chances[0])
+    part = _stratified_parts(y, 2, rng)
+    found = np.zeros(chances.shape[1:])
+    for half in (0, 1):
+        judged, judging = part == half, part != half
+        weights = np.full(len(chances), 1 / len(chances))
+        if judging.any():
+            weights = _softmax_weights(_balanced(_log_likelihood(chances[:, judging], y[judging]), y[judging]))
+        found[judged] = np.tensordot(weights, chances[:, judged], 1)
+    return found
+
+
+def _stratified_parts(y: IntArray, parts: int, rng: np.random.Generator) -> IntArray:
+    """A part for every graph, each with its share of every class."""
+    part = np.zeros(len(y), np.int64)
+    for each in np.unique(y):
+        rows = rng.permutation(np.flatnonzero(y == each))
+        part[rows] = np.arange(len(rows)) % parts
+    return part
+
+
+def _sample_vertices(graphs: Any, rng: np.random.Generator) -> Any:
+    """Induced subgraphs on a random half of the vertices, at least four."""
+    keep = np.zeros(int(graphs.first[-1]), np.bool_)
+    for begin, size in zip(graphs.first[:-1], graphs.sizes, strict=True):
+        amount = min(int(size), max(SMALLEST_SAMPLE, round(SAMPLE_SHARE * int(size))))
+        keep[begin + rng.choice(int(size), amount, replace=False)] = True
+    return induced(graphs, keep)
