@@ -44,6 +44,8 @@ CASES = {
     "gamma-gin": Case(counts=True),
     "gamma-rpgin": Case(counts=True),
     "gamma-gin-free": Case(counts=True),
+    "sizemix": Case(settings=NO_EPOCHS),
+    "auto": Case(settings=NO_EPOCHS),
     **{name: Case(colors=False, settings=NO_EPOCHS) for name in ("random", "majority", "size-only", "topology-only")},
 }
 NAMES = sorted(CASES)

@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from anysize._typing import FloatArray, IntArray
-from anysize.graphs.assembly import induced
 from anysize.methods.classical import SizeMixMethod
 from anysize.methods.density_regression import DensityRegressionMethod
 from anysize.methods.method import Arrays, Examples, Fitted, Learner, LearningTask, Run
 from anysize.methods.neural import GammaMethod
 from anysize.methods.recipes import gamma_recipe
 from anysize.theory.graphon_check import GraphonCheck, check_graphon
+from anysize.theory.intervals import induced
 from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
@@ -47,6 +47,7 @@ MAX_PATTERNS = 1000
 LOWEST_PROBABILITY = 1e-3
 SAMPLE_SHARE = 0.5  # of the vertices, in samples that take the place of smaller graphs
 SMALLEST_SAMPLE = 4  # vertices
+DENSE_MEAN_DEGREE = 10.0  # networks of bounded degree rarely have more: graphs above it count as dense at one size
 
 EXPERTS: Mapping[str, Learner] = {
     "sizemix": SizeMixMethod(),
@@ -89,20 +90,24 @@ class Decision:
     def doubt(self) -> str:
         """A sentence where the training graphs cannot decide; empty otherwise."""
         check = self.check
-        if check.regime == "sparse" or self.evidence is not None and abs(self.evidence.z) > STANDARD_ERRORS:
-            return "" if check.decisive or self.evidence is not None else _NARROW
-        if not check.sizes_differ and not check.decisive:
-            return (
-                "All training graphs have about the same size, so nothing shows how edges grow with size: the choice of "
-                f"{'density' if self.family == 'gamma' else 'count'} features rests on theory alone"
-                + (f", and a mean degree of {check.mean_degree:.1f} is low for it." if check.mean_degree < 6 else ".")
-            )
-        return "" if check.decisive else _NARROW
+        if check.decisive or (self.evidence is not None and abs(self.evidence.z) > STANDARD_ERRORS):
+            return ""
+        if check.sizes_differ or check.regime == "sparse":
+            return "The statistics of the training graphs lie within two standard errors of the other regime."
+        if check.mean_degree >= DENSE_MEAN_DEGREE:
+            return ""
+        return (
+            f"All training graphs have about the same size and a mean degree of {check.mean_degree:.1f}: nothing shows "
+            "whether edges grow with the number of vertices or with its square. That they grow with its square is an "
+            "assumption; train on graphs of several sizes, or compare with method='sizemix'."
+        )
 
     def summary(self) -> str:
         """The regime with its statistics, and the family that answers, in two sentences."""
         check = self.check
-        growth = "unknown (one size)" if np.isnan(check.exponent) else f"{check.exponent:.2f} ± {check.exponent_error:.2f}"
+        growth = (
+            "unknown (one size)" if np.isnan(check.exponent) else f"{check.exponent:.2f} ± {check.exponent_error:.2f}"
+        )
         text = (
             f"The training graphs are {_REGIME_TEXT[check.regime]} (kappa {check.kappa:.2f} ± {check.kappa_error:.2f}, "
             f"edge exponent {growth}, dispersion {check.dispersion:.1f})."
@@ -117,7 +122,6 @@ class Decision:
         return f"{text} {answer}."
 
 
-_NARROW = "The statistics of the training graphs lie within two standard errors of the other regime."
 _REGIME_TEXT = {
     "sparse": "not vertex samples of graphons",
     "graphon": "compatible with one graphon per class",
@@ -282,7 +286,7 @@ def _softmax_weights(evidence: FloatArray) -> FloatArray:
 
 def _log_likelihood(chances: FloatArray, y: IntArray) -> FloatArray:
     clipped = np.clip(chances, LOWEST_PROBABILITY, 1 - LOWEST_PROBABILITY)
-    return np.log((clipped / clipped.sum(axis=-1, keepdims=True))[..., np.arange(len(y)), y])
+    return np.asarray(np.log((clipped / clipped.sum(axis=-1, keepdims=True))[..., np.arange(len(y)), y]))
 
 
 def _balanced(values: FloatArray, y: IntArray) -> Any:

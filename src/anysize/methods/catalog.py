@@ -11,7 +11,8 @@ from typing import Any, Literal
 
 from anysize._registry import Registry
 from anysize.methods import grids
-from anysize.methods.classical import BaselineMethod, KernelMethod
+from anysize.methods.auto import AutoMethod
+from anysize.methods.classical import BaselineMethod, KernelMethod, SizeMixMethod
 from anysize.methods.configuration import COUNTED, DEEP, TRAINED, positive, weight, whole_number
 from anysize.methods.grids import Grid
 from anysize.methods.method import Check, Method
@@ -202,6 +203,8 @@ _REGISTRY = Registry(
             defaults={"beta": 10},
             quick={"layers": (1, 2)},
         ),
+        Method(name="sizemix", title="SizeMix", learner=SizeMixMethod(), grid=grids.NOTHING, seeded=False),
+        Method(name="auto", title="auto", learner=AutoMethod(), grid=grids.NOTHING),
         *_checks(),
     ),
 )

@@ -18,6 +18,7 @@ from anysize.training.settings import Recipe
 if TYPE_CHECKING:
     from anysize.kernels.svm import KernelClassifier
     from anysize.methods.baselines import SanityClassifier
+    from anysize.methods.sizemix import SizeMixClassifier
 
 Progress = Callable[[float], None]
 
@@ -162,4 +163,52 @@ class FittedBaseline:
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         about, arrays = self.estimator.state()
+        return about | {"runs": [asdict(run) for run in self.runs], "class_count": self.classes}, arrays
+
+
+@dataclass(frozen=True)
+class SizeMixMethod:
+    """The ensemble of `anysize.methods.sizemix`; it always weighs classes alike, and seeds do not matter."""
+
+    def fit(
+        self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
+        most: int | None = None,
+    ) -> Iterator[FittedSizeMix]:  # fmt: skip
+        """Train one ensemble for all runs."""
+        from anysize.methods.sizemix import SizeMixClassifier
+
+        model = SizeMixClassifier().fit(problem.train.whole("sizemix"), problem.train.labels())
+        for run in runs:
+            yield FittedSizeMix(model, (run,), problem.classes)
+
+    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedSizeMix:
+        """A fitted ensemble from what `FittedSizeMix.state` returned."""
+        from anysize.methods.sizemix import SizeMixClassifier
+
+        model = SizeMixClassifier.from_state(about, arrays)
+        return FittedSizeMix(model, tuple(Run(**run) for run in about["runs"]), about["class_count"])
+
+
+@dataclass(frozen=True, eq=False)
+class FittedSizeMix:
+    """One fitted ensemble; ``classes``: all of the task, of which training may have had fewer."""
+
+    model: SizeMixClassifier
+    runs: tuple[Run, ...]
+    classes: int
+    trained: None = None
+
+    def probabilities(self, examples: Examples) -> FloatArray:
+        graphs = examples.whole("sizemix")
+        full = np.zeros((1, len(graphs), self.classes))
+        full[0][:, np.asarray(self.model.classes_, np.int64)] = self.model.predict_proba(graphs)
+        return full
+
+    def represent(self, examples: Examples) -> FloatArray:
+        """The probabilities of the heads, side by side."""
+        heads = self.model.head_probabilities(examples.whole("sizemix"))
+        return np.concatenate(list(heads), axis=1)[None]
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        about, arrays = self.model.state()
         return about | {"runs": [asdict(run) for run in self.runs], "class_count": self.classes}, arrays

@@ -34,6 +34,7 @@ from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from anysize._typing import FloatArray, IntArray
 from anysize.graphs.labels import State, classes_from_json, classes_to_json, labels_of, several_classes
@@ -150,8 +151,9 @@ class SizeMixClassifier(ClassifierMixin, BaseEstimator):
         counts = self.kernel_.fit_transform(sets)
         log_sizes = np.log(np.maximum(sets.sizes, 1).astype(np.float64))
         self.log_size_ = float(log_sizes.mean())
-        self.heads_ = tuple(fit_heads(counts, self.kernel_.offsets_, log_sizes, codes, len(self.classes_)))
-        self.evidence_ = inner_evidence(counts, self.kernel_.offsets_, log_sizes, codes, len(self.classes_))
+        with threadpool_limits(1):  # products this small are slower with more threads
+            self.heads_ = tuple(fit_heads(counts, self.kernel_.offsets_, log_sizes, codes, len(self.classes_)))
+            self.evidence_ = inner_evidence(counts, self.kernel_.offsets_, log_sizes, codes, len(self.classes_))
         known = np.where(np.isnan(self.evidence_), 0.0, self.evidence_)
         weights = np.exp(EVIDENCE_STRENGTH * (known - known.max()))
         self.head_weights_ = weights / weights.sum()

@@ -118,7 +118,7 @@ def _hold_out(features: FloatArray, codes: NDArray[Any], seed: int) -> FloatArra
     from sklearn.model_selection import StratifiedKFold, cross_val_predict
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import StandardScaler
-    from threadpoolctl import threadpool_limits  # type: ignore[import-untyped]
+    from threadpoolctl import threadpool_limits
 
     if not features.shape[1]:
         features = np.zeros((len(codes), 1))
