@@ -29,7 +29,7 @@ def ours(graphs: GraphSet, k: int, method: str = "auto", threads: int | None = N
 def class_sums(counts: Counts, k: int) -> NDArray[np.int64]:
     """Copies of every plain pattern over all graphs, colors forgotten."""
     sums = np.zeros(len(connected_patterns(k)), np.int64)
-    np.add.at(sums, counts.columns.place, np.asarray(counts.matrix.sum(axis=0)).ravel())
+    np.add.at(sums, counts.columns.pattern_index, np.asarray(counts.matrix.sum(axis=0)).ravel())
     return sums
 
 

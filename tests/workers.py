@@ -59,15 +59,15 @@ class WarnAndCount:
         from anysize._errors import CountWarning, warn_user
         from anysize.counting import cluster
 
-        count = cluster.survive
+        count = cluster.count_surviving
 
-        def survive(plan: Any, graphs: Any, numbers: Any, threads: int) -> Any:
+        def surviving(plan: Any, graphs: Any, numbers: Any, threads: int) -> Any:
             if 0 in numbers:
                 warn_user("beware of graph 0", CountWarning)
             return count(plan, graphs, numbers, threads)
 
-        cluster.survive = survive
+        cluster.count_surviving = surviving
         try:
             return cluster.count_piece(piece)
         finally:
-            cluster.survive = count
+            cluster.count_surviving = count

@@ -15,12 +15,11 @@ if TYPE_CHECKING:
     from anysize.causal.graphons import BlockModel, ErdosRenyi, SmoothGraphon
     from anysize.counting.api import count
     from anysize.counting.counts import Counts
-    from anysize.counting.stream import count_stream
-    from anysize.counting.stream_reader import open_stream
+    from anysize.counting.stream import count_stream, open_stream
     from anysize.estimators.classifier import GraphClassifier
     from anysize.estimators.model_file import load_model
     from anysize.estimators.transformers import AttachDensities, SubgraphDensities
-    from anysize.executors.cluster import cluster
+    from anysize.executors import cluster
     from anysize.graphs.graphset import GraphSet
     from anysize.io.read import read_graphs
     from anysize.methods.catalog import METHODS
@@ -53,12 +52,12 @@ _HOME = {
     "Task": "anysize.tasks.task",
     "PartialResultError": "anysize._errors",
     "connected_patterns": "anysize.patterns.pattern",
-    "cluster": "anysize.executors.cluster",
+    "cluster": "anysize.executors",
     "count": "anysize.counting.api",
     "count_stream": "anysize.counting.stream",
     "diagnose": "anysize.shift",
     "load_model": "anysize.estimators.model_file",
-    "open_stream": "anysize.counting.stream_reader",
+    "open_stream": "anysize.counting.stream",
     "read_graphs": "anysize.io.read",
     "sample_graphs": "anysize.causal.environments",
     "sample_twins": "anysize.causal.environments",

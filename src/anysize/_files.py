@@ -6,12 +6,14 @@ import errno
 import os
 import shutil
 import stat
-from collections.abc import Iterator
+import time
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from anysize._typing import PathLike
 
+PARTIAL_FILE_LIFETIME_S = 24 * 60 * 60  # an older .part file belongs to a writer that was killed
 _CANNOT_FLUSH = (errno.EINVAL, errno.ENOTSUP)  # errors of file systems without fsync
 
 
@@ -60,6 +62,14 @@ def write_problem(path: PathLike) -> OSError | None:
     if not _may_write(path):
         return PermissionError(f"{path} is write-protected")
     return None if _is_special(path) else _folder_problem(path)
+
+
+def remove_partial_files(paths: Iterable[Path]) -> None:
+    """Remove files that killed writers left behind; recent ones may belong to running writers."""
+    for path in paths:
+        with suppress(OSError):  # another process removed it, or the disk is read-only
+            if time.time() - path.stat().st_mtime > PARTIAL_FILE_LIFETIME_S:
+                path.unlink()
 
 
 def make_folder(folder: Path) -> None:

@@ -7,11 +7,20 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-EXACT = 2**53  # whole floats below this are the integers they look like
+MAX_EXACT_INTEGER = 2**53  # integers up to here are exact as 64-bit floats
 
 Plain = bool | int | float | str | None
 
-_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False)  # made once: it is needed for every record
+
+def _scalar(value: Any) -> Any:
+    """The Python number of a numpy scalar."""
+    if hasattr(value, "item") and not getattr(value, "shape", ()):
+        return value.item()
+    raise TypeError(f"{type(value).__name__} is not a JSON value")
+
+
+_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=_scalar)
+_SORTED_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=_scalar, sort_keys=True)
 
 
 def plain(configuration: Mapping[str, Plain]) -> dict[str, Plain]:
@@ -26,13 +35,19 @@ def plain(configuration: Mapping[str, Plain]) -> dict[str, Plain]:
             raise ValueError(
                 f"the values of a configuration are numbers, strings, true, false or None; got {name} = {value!r}"
             )
-        sorted_[name] = int(value) if isinstance(value, float) and value.is_integer() and abs(value) < EXACT else value
+        sorted_[name] = (
+            int(value) if isinstance(value, float) and value.is_integer() and abs(value) < MAX_EXACT_INTEGER else value
+        )
     return sorted_
 
 
-def compact_json(value: Any) -> str:
-    """JSON without a superfluous character, in ASCII."""
-    return _ENCODER.encode(value)
+def compact_json(value: Any, sort_keys: bool = False) -> str:
+    """JSON in ASCII without spaces; numpy scalars are written as numbers, NaN is a ValueError.
+
+    >>> compact_json({"k": (3, 4), "colors": True}, sort_keys=True)
+    '{"colors":true,"k":[3,4]}'
+    """
+    return (_SORTED_ENCODER if sort_keys else _ENCODER).encode(value)
 
 
 def finite(value: Any, what: str) -> float | None:

@@ -1,4 +1,4 @@
-"""Progress bars with the time left, for whoever asks for them; rich is imported when one is shown."""
+"""Progress: callbacks, shares of a total, and bars on standard error (rich is imported when one is shown)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,28 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-ProgressFunction = Callable[[str, float], None]
+Progress = Callable[[float], None]  # called with the share of the work done so far, from 0 to 1
+ProgressFunction = Callable[[str, float], None]  # the same, with the kind of work first: ("training", 0.3)
+
+
+def shares_of(progress: Progress | None, total: float) -> Callable[[float], None]:
+    """Return a function that adds up finished amounts of work and reports their share of the total.
+
+    >>> add = shares_of(print, 4.0)
+    >>> add(1.0), add(3.0)
+    0.25
+    1.0
+    (None, None)
+    """
+    done = 0.0
+
+    def add(amount: float) -> None:
+        nonlocal done
+        done += amount
+        if progress is not None:
+            progress(min(done / total, 1.0))
+
+    return add
 
 
 @contextmanager

@@ -190,10 +190,10 @@ def test_sampled_tables_show_their_errors(house):
 
 
 def test_the_store_is_filled_and_used(house, tmp_path):
-    first = run("count", house, "--k", 4, "--store", tmp_path / "store", "--format", "csv")
-    entries = sorted((tmp_path / "store").rglob("*.npz"))
+    first = run("count", house, "--k", 4, "--cache", tmp_path / "cache", "--format", "csv")
+    entries = sorted((tmp_path / "cache").rglob("*.npz"))
     assert len(entries) == 1
     written = entries[0].stat().st_mtime_ns
-    again = run("count", house, "--k", 4, "--store", tmp_path / "store", "--format", "csv")
+    again = run("count", house, "--k", 4, "--cache", tmp_path / "cache", "--format", "csv")
     assert again.stdout == first.stdout
     assert entries[0].stat().st_mtime_ns == written

@@ -78,12 +78,12 @@ def test_a_file_of_graphs(tmp_path):
     sizes = range(5, 45)
     graphs = [nx.cycle_graph(n) if n % 2 else nx.star_graph(n - 1) for n in sizes]
     GraphSet.from_networkx(graphs, y=[n % 2 for n in sizes]).to_tu(tmp_path, "MINE")
-    store = tmp_path / "store"
-    result = run("run", tmp_path / "MINE", "--method", "gc-kernel", "--store", store)
+    cache = tmp_path / "cache"
+    result = run("run", tmp_path / "MINE", "--method", "gc-kernel", "--cache", cache)
     assert result.exit_code == 0, result.output
     assert "gc-kernel on MINE: graphs of a file" in result.stdout
     assert "test graphs have" in result.stdout
-    assert len(list(store.rglob("*.npz"))) == 3
+    assert len(list(cache.rglob("*.npz"))) == 3
     assert "mcc is 0 for one class everywhere" in result.stdout
     other = run("run", tmp_path / "MINE", "--method", "majority", "--metric", "accuracy")
     assert other.exit_code == 0, other.output
@@ -169,11 +169,11 @@ def test_a_sweep_as_json(tmp_path):
 
 def test_count_only_fills_the_store(tmp_path):
     given = ["sweep", "sbm-20", "--methods", "gamma-1hot,topology-only", "--data", 0, "--set", "k=3", "--count-only"]
-    result = run(*given, "--store", tmp_path / "store", "--records", tmp_path / "records")
+    result = run(*given, "--cache", tmp_path / "cache", "--records", tmp_path / "records")
     assert result.exit_code == 0, result.output
-    assert len(list((tmp_path / "store").rglob("*.npz"))) == 6  # three sets, with colors and without
+    assert len(list((tmp_path / "cache").rglob("*.npz"))) == 6  # three sets, with colors and without
     assert not (tmp_path / "records").exists()
-    _is_one_sentence(run(*given), "--count-only fills a store")
+    _is_one_sentence(run(*given), "--count-only fills a cache")
 
 
 def test_a_piece_that_fails_makes_the_command_fail_in_the_end(tmp_path, monkeypatch):

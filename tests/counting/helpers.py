@@ -60,5 +60,5 @@ def color_sums(counts: Counts) -> np.ndarray:
     """Copies (graphs, catalog) of plain patterns of a colored table of one size, summed over colors."""
     plain = np.zeros((len(counts), 853), np.int64)
     cells = counts.matrix.tocoo()
-    np.add.at(plain, (cells.row, counts.columns.place[cells.col]), cells.data)
+    np.add.at(plain, (cells.row, counts.columns.pattern_index[cells.col]), cells.data)
     return plain

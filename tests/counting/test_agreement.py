@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from itertools import combinations
 from math import comb
 
@@ -206,4 +207,5 @@ def test_copies_are_those_networkx_finds() -> None:
 def test_engine_names_are_modules_with_one_entry_point() -> None:
     for name, engine in ENGINES.items():
         assert engine.name == name
-        assert engine.module == name
+        module = import_module(f"anysize.counting.engines.{name}")
+        assert hasattr(module, "count_colored" if engine.colors else "count_plain")

@@ -17,11 +17,10 @@ import workers
 from counting.helpers import colored, gnp, identical, same
 
 import anysize as az
-from anysize.counting.cluster import cut
+from anysize.counting.cluster import CountPiece, cut
 from anysize.counting.execution import CountRequest, make_plan
-from anysize.executors.base import Executor
-from anysize.executors.cluster import cluster
-from anysize.executors.local import LocalExecutor
+from anysize.executors import LocalExecutor, cluster
+from anysize.executors.executor import Executor
 from anysize.graphs.graphset import GraphSet, empty_set
 
 STAR = 200_000  # leaves; it has more induced 5-stars than a 64-bit integer holds
@@ -86,7 +85,7 @@ def test_exact_counts_are_those_of_one_machine(executor: Executor, k: Any, color
 
 
 def test_several_engines_and_costs(executor: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anysize.counting.planner.WORTH_A_SECOND_ENGINE", -1e18)
+    monkeypatch.setattr("anysize.counting.planner.SECOND_ENGINE_ABOVE_NS", -1e18)
     graphs = unlike()
     expected = az.count(graphs, 5)
     assert len(expected.log) == 2, "this set is made for two engines"
@@ -153,7 +152,7 @@ def test_a_graph_that_fails_is_named_and_the_others_counted(executor: Executor, 
         with pytest.raises(
             az.PartialResultError, match=r"1 of 7 graphs could not be .*: graph 'star' has \d+ induced"
         ) as caught:
-            az.count(graphs, 5, store=tmp_path)
+            az.count(graphs, 5, cache=tmp_path)
         identical(caught.value.finished, expected)
         assert caught.value.finished.names == others.names
         with pytest.warns(az.CountWarning, match="1 of 7 graphs could not be counted"):
@@ -163,7 +162,7 @@ def test_a_graph_that_fails_is_named_and_the_others_counted(executor: Executor, 
     assert np.array_equal(counts.y, others.y)
     assert counts.log[-1].startswith("left out: graph 'star' has")
     assert len(list(tmp_path.rglob("*.npz"))) == 1
-    kept = az.count(others, 5, store=tmp_path)  # what the call that failed left in the store
+    kept = az.count(others, 5, cache=tmp_path)  # what the call that failed left in the cache
     identical(kept, expected)
     assert "pieces" in kept.explain()
 
@@ -175,7 +174,7 @@ def test_failed_graphs_can_be_left_out_without_a_cluster(tmp_path: Path) -> None
         az.count(graphs, 5)
     for _ in range(2):  # a table with rows left out is not kept as that of the whole set
         with pytest.warns(az.CountWarning, match="1 of 7 graphs could not be counted and have no row"):
-            counts = az.count(graphs, 5, errors="skip", store=tmp_path)
+            counts = az.count(graphs, 5, errors="skip", cache=tmp_path)
         identical(counts, expected)
         assert counts.names == expected.names
     nameless = replace(graphs, names=None)
@@ -189,7 +188,7 @@ def test_failed_graphs_can_be_left_out_without_a_cluster(tmp_path: Path) -> None
 
 
 def test_pieces_have_one_engine_and_equal_cost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anysize.counting.planner.WORTH_A_SECOND_ENGINE", -1e18)
+    monkeypatch.setattr("anysize.counting.planner.SECOND_ENGINE_ABOVE_NS", -1e18)
     graphs = unlike()
     plan = make_plan(graphs, [5], CountRequest("auto", None, None, 0, None), 2)
     assert len(plan.choices[5]) == 2
@@ -199,7 +198,7 @@ def test_pieces_have_one_engine_and_equal_cost(monkeypatch: pytest.MonkeyPatch) 
     assert sorted(np.concatenate([piece.numbers for piece in made]).tolist()) == list(range(len(graphs)))
     assert all(len(piece.plan.choices[5]) == 1 for piece in made)
     assert all(np.array_equal(piece.graphs.sizes, graphs.sizes[piece.numbers]) for piece in made)
-    assert all(1 <= piece.cores <= two.largest for piece in made)
+    assert all(1 <= piece.cores <= two.max_cores for piece in made)
     assert threads == {2}
     equal = GraphSet.concatenate([gnp(12, 0.5)] * 1000)
     plan = make_plan(equal, [4], CountRequest("enumerate", None, None, 0, None), 2)
@@ -210,7 +209,7 @@ def test_pieces_have_one_engine_and_equal_cost(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_large_sets_are_cut_small_enough_to_send(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anysize.counting.cluster.LARGEST", 20_000)
+    monkeypatch.setattr("anysize.counting.cluster.MAX_PIECE_BYTES", 20_000)
     graphs = small(200)
     plan = make_plan(graphs, [3], CountRequest("auto", None, None, 0, None), 1)
     with LocalExecutor(1) as one:
@@ -219,10 +218,10 @@ def test_large_sets_are_cut_small_enough_to_send(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_worker_with_another_version_is_refused(two_workers: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(cluster.CountJob, "__init__", _old(cluster.CountJob.__init__))
+    monkeypatch.setattr(CountPiece, "__init__", _old(CountPiece.__init__))
     with (
         cluster(two_workers),
-        pytest.raises(az.PartialResultError, match=r"a worker has anysize .*, this machine 0.0.1: install"),
+        pytest.raises(az.PartialResultError, match=r"a worker has anysize .*, this machine 0.0.1"),
     ):
         az.count(small(4), 3)
 
@@ -243,7 +242,7 @@ def test_warnings_of_workers_reach_the_user(two_workers: Executor, monkeypatch: 
 def test_more_threads_than_a_machine_has(two_workers: Executor) -> None:
     with (
         cluster(two_workers),
-        pytest.raises(ValueError, match="no machine of the cluster has 64 cores; the largest has"),
+        pytest.raises(ValueError, match="64 cores are needed"),
     ):
         az.count(small(4), 3, threads=64)
 

@@ -72,7 +72,7 @@ def test_labels_and_names_go_along() -> None:
 
 @pytest.mark.parametrize("k", [0, 8, -1, 3.0, "4", True, None, (), (3, 9), (3, 4.5), [True]])
 def test_sizes_out_of_range_are_refused(k: Any) -> None:
-    with pytest.raises(ValueError, match="k must be a whole number from 1 to 7"):
+    with pytest.raises(ValueError, match="from 1 to 7"):
         count(nx.path_graph(4), k)
 
 
@@ -82,16 +82,16 @@ def test_unknown_engines_are_refused_with_the_names_of_the_others() -> None:
 
 
 def test_odd_arguments_are_refused_before_the_work() -> None:
-    with pytest.raises(ValueError, match="progress is a function that is called with the share"):
+    with pytest.raises(ValueError, match="progress must be a function"):
         count(nx.path_graph(4), 3, progress=True)  # type: ignore[arg-type]
     for seed in (-1, 1.5, None, True):
-        with pytest.raises(ValueError, match="seed must be a whole number of at least 0; got"):
+        with pytest.raises(ValueError, match="seed must be"):
             count(nx.path_graph(4), 3, method="sample", samples=10, seed=seed)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True])
 def test_a_number_of_threads_that_is_none_is_refused(threads: Any) -> None:
-    with pytest.raises(ValueError, match="threads must be a whole number of at least 1, or None"):
+    with pytest.raises(ValueError, match="threads must be"):
         count(nx.path_graph(4), 3, threads=threads)
 
 
@@ -105,7 +105,7 @@ def test_engines_refuse_sizes_they_cannot_count(name: str) -> None:
 @pytest.mark.parametrize("name", ["bitset", "sparse"])
 def test_plain_engines_refuse_colors(name: str) -> None:
     graphs = colored(gnp(8, 0.4), 2)
-    with pytest.raises(ValueError, match=rf"the engine '{name}' does not see colors; pass colors=False"):
+    with pytest.raises(ValueError, match=rf"the engine '{name}' cannot count colored.*colors=False"):
         count(graphs, 4, method=name)
     same(count(graphs, 4, method=name, colors=False), count(graphs.without_colors(), 4))
 
@@ -120,7 +120,7 @@ def test_plain_engines_refuse_colors(name: str) -> None:
     ],
 )
 def test_engines_refuse_graphs_they_cannot_take(name: str, graphs: GraphSet, what: str) -> None:
-    with pytest.raises(ValueError, match=rf"the engine '{name}' cannot take graph 1 \(.*{what}.*method='auto'"):
+    with pytest.raises(ValueError, match=rf"the engine '{name}' cannot count graph 1 \(.*{what}.*method='auto'"):
         count(graphs, 4, method=name)
     assert len(count(graphs, 4)) == 2
 
@@ -145,7 +145,7 @@ def test_auto_takes_different_engines_for_different_graphs() -> None:
 def test_a_set_shared_by_engines_keeps_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
 
     graphs = GraphSet.concatenate([gnp(40, 0.5), GraphSet.from_networkx(nx.path_graph(2000)), gnp(41, 0.5)])
-    monkeypatch.setattr("anysize.counting.planner.WORTH_A_SECOND_ENGINE", -1e18)
+    monkeypatch.setattr("anysize.counting.planner.SECOND_ENGINE_ABOVE_NS", -1e18)
     names = {choice.engine.name for choice in choose_engines(graphs, 4)}
     assert len(names) > 1
     same(count(graphs, 4), count(graphs, 4, method="enumerate"))
@@ -170,8 +170,8 @@ def test_progress_rises_to_one() -> None:
 def test_long_work_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
     import anysize.counting.execution
 
-    monkeypatch.setattr(anysize.counting.execution, "LONG", 0.0)
-    with pytest.warns(az.CountWarning, match="Counting will take about .* A smaller k"):
+    monkeypatch.setattr(anysize.counting.execution, "WARN_ABOVE_S", 0.0)
+    with pytest.warns(az.CountWarning, match="Counting will take about"):
         count(gnp(600, 0.1), 3)
 
 

@@ -8,7 +8,7 @@ import pytest
 from counting.helpers import colored, gnp
 
 import anysize as az
-from anysize.counting.features import FEW, Features
+from anysize.counting.features import MAX_SAMPLED_GRAPHS, Features
 from anysize.counting.planner import ENGINES, choose_engines
 from anysize.graphs.graphset import GraphSet, empty_set
 
@@ -22,13 +22,13 @@ def test_triangles_at_an_edge_from_random_wedges() -> None:
     for graph in (crowded(), gnp(100, 0.2, seed=1)):
         triangles = sum(nx.triangles(graph.to_networkx()[0]).values()) / 3
         exact = 3 * triangles / graph.edge_counts[0]
-        assert Features(graph).closed[0] == pytest.approx(exact, rel=0.15)
-    many = GraphSet.concatenate([crowded(seed) for seed in range(FEW + 1)])
-    assert Features(many).closed.mean() == pytest.approx(Features(crowded()).closed[0], rel=0.2)
-    assert Features(GraphSet.from_networkx(nx.star_graph(9))).closed.tolist() == [0.0]
-    assert Features(GraphSet.from_networkx(nx.complete_graph(9))).closed.tolist() == [7.0]
-    assert Features(GraphSet.from_edges([], n_vertices=3)).closed.tolist() == [0.0]
-    assert Features(empty_set()).closed.tolist() == []
+        assert Features(graph).triangles_per_edge[0] == pytest.approx(exact, rel=0.15)
+    many = GraphSet.concatenate([crowded(seed) for seed in range(MAX_SAMPLED_GRAPHS + 1)])
+    assert Features(many).triangles_per_edge.mean() == pytest.approx(Features(crowded()).triangles_per_edge[0], rel=0.2)
+    assert Features(GraphSet.from_networkx(nx.star_graph(9))).triangles_per_edge.tolist() == [0.0]
+    assert Features(GraphSet.from_networkx(nx.complete_graph(9))).triangles_per_edge.tolist() == [7.0]
+    assert Features(GraphSet.from_edges([], n_vertices=3)).triangles_per_edge.tolist() == [0.0]
+    assert Features(empty_set()).triangles_per_edge.tolist() == []
 
 
 @pytest.mark.parametrize("k", [3, 4, 5, 6])
@@ -36,7 +36,7 @@ def test_connected_sets_from_samples(k: int) -> None:
     graph = GraphSet.from_networkx(nx.powerlaw_cluster_graph(60, 5, 0.9, seed=1))
     seen, exact = Features(graph), float(az.count(graph, k).matrix.sum())
     assert seen.sets(k)[0] >= exact  # a bound, before anyone has looked
-    seen.look(k)
+    seen.estimate_sets(k)
     assert seen.sets(k)[0] == pytest.approx(exact, rel=0.05)
     assert Features(graph).sets(k)[0] > seen.sets(k)[0] or k == 3
 
@@ -44,7 +44,7 @@ def test_connected_sets_from_samples(k: int) -> None:
 def test_many_graphs_are_judged_by_some_of_them() -> None:
     graphs = GraphSet.concatenate([gnp(10 + n % 20, 0.3, seed=n) for n in range(60)])
     seen = Features(graphs)
-    seen.look(4)
+    seen.estimate_sets(4)
     assert seen.sets(4).sum() == pytest.approx(float(az.count(graphs, 4).matrix.sum()), rel=0.3)
 
 
@@ -52,7 +52,7 @@ def test_patterns_that_occur_from_samples() -> None:
     for colors in (2, 40):
         graph = colored(gnp(60, 0.1, seed=1), colors)
         seen = Features(graph)
-        seen.look(4)
+        seen.estimate_sets(4)
         assert seen.patterns(4)[0][0] == pytest.approx(len(az.count(graph, 4).columns), rel=0.5)
 
 
@@ -66,14 +66,14 @@ def test_every_choice_has_an_estimate_of_time() -> None:
 
 
 def test_a_sample_is_only_drawn_where_it_may_matter(monkeypatch: pytest.MonkeyPatch) -> None:
-    looked: list[int] = []
-    monkeypatch.setattr(Features, "look", lambda self, k: looked.append(k))
+    sampled: list[int] = []
+    monkeypatch.setattr(Features, "estimate_sets", lambda self, k: sampled.append(k))
     choose_engines(colored(gnp(30, 0.2), 30), 5)
-    assert looked == []
-    monkeypatch.setattr("anysize.counting.planner.WORTH_A_LOOK", 0.0)
+    assert sampled == []
+    monkeypatch.setattr("anysize.counting.planner.SAMPLE_ABOVE_NS", 0.0)
     choose_engines(colored(gnp(30, 0.2), 30), 5)
     choose_engines(gnp(30, 0.2), 5, "enumerate")
-    assert looked == [5, 5]
+    assert sampled == [5, 5]
 
 
 def test_small_plain_graphs_count_for_a_budget() -> None:

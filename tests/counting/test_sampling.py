@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import anysize as az
-from anysize.counting.sampling.tables import SampleSize
+from anysize.counting.sampling.estimates import SampleSize
 from anysize.counting.sampling.trees import spanning_trees, tree_plans
 from anysize.graphs.assembly import assemble
 from anysize.graphs.graphset import GraphSet
@@ -44,7 +44,7 @@ def check(graph: GraphSet, k: int, samples: int) -> None:
         low, high = table.interval(0.95)
         values.append(table.matrix.toarray()[0])
         covered.append((low[0] <= truth) & (truth <= high[0]))
-        expected = truth * table.sampling.rates[0, exact.columns.place]
+        expected = truth * table.sampling.rates[0, exact.columns.pattern_index]
     often = (expected >= 20) & (np.std(values, axis=0) > 0)
     assert often.any()
     means, spread = np.mean(values, axis=0)[often], np.std(values, axis=0, ddof=1)[often] / np.sqrt(RUNS)
@@ -94,11 +94,11 @@ def test_the_seed_alone_decides(make: Callable[[], GraphSet]) -> None:
 def test_parts_of_a_set_have_the_estimates_of_the_whole(tmp_path: Path) -> None:
     graphs = GraphSet.concatenate([preferential()] * 3)
     whole = az.count(graphs, 4, method="sample", samples=5000, seed=1)
-    part = az.count(graphs[1:], 4, method="sample", samples=5000, seed=1, first=1, store=tmp_path)
+    part = az.count(graphs[1:], 4, method="sample", samples=5000, seed=1, first=1, cache=tmp_path)
     assert np.array_equal(part.matrix.toarray(), whole[1:].matrix.toarray())
-    other = az.count(graphs[1:], 4, method="sample", samples=5000, seed=1, store=tmp_path)  # not that of the store
+    other = az.count(graphs[1:], 4, method="sample", samples=5000, seed=1, cache=tmp_path)  # not that of the cache
     assert np.array_equal(other.matrix.toarray(), whole[:2].matrix.toarray())
-    with pytest.raises(ValueError, match="first is the number of a graph"):
+    with pytest.raises(ValueError, match="first must be"):
         az.count(graphs, 4, first=-1)
 
 
@@ -136,8 +136,8 @@ def test_a_wished_error_is_reached() -> None:
 
 def test_a_wish_out_of_reach_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SampleSize, "__init__", lambda self, *_: self.__dict__.update(
-        samples=None, rel_error=0.001, above=1e-3, most=20_000))  # fmt: skip
-    with pytest.warns(az.CountWarning, match="would need .* samples for a relative error of 0.001; it gets 20,000"):
+        samples=None, rel_error=0.001, min_share=1e-3, max_samples=20_000))  # fmt: skip
+    with pytest.warns(az.CountWarning, match=r"relative error of 0.001; 20,000 are drawn"):
         az.count(preferential(), 5, method="sample", rel_error=0.001)
 
 
@@ -166,10 +166,10 @@ def test_rows_columns_and_files_keep_the_errors(tmp_path: Path) -> None:
         az.Counts.concatenate([table, az.count(graphs, 4)])
 
 
-def test_the_store_keeps_estimates_by_seed(tmp_path: Path) -> None:
-    first = az.count(preferential(), 4, method="sample", samples=1000, seed=1, store=tmp_path)
-    again = az.count(preferential(), 4, method="sample", samples=1000, seed=1, store=tmp_path)
-    other = az.count(preferential(), 4, method="sample", samples=1000, seed=2, store=tmp_path)
+def test_the_cache_keeps_estimates_by_seed(tmp_path: Path) -> None:
+    first = az.count(preferential(), 4, method="sample", samples=1000, seed=1, cache=tmp_path)
+    again = az.count(preferential(), 4, method="sample", samples=1000, seed=1, cache=tmp_path)
+    other = az.count(preferential(), 4, method="sample", samples=1000, seed=2, cache=tmp_path)
     assert np.array_equal(first.standard_errors.toarray(), again.standard_errors.toarray())
     assert not np.array_equal(first.matrix.toarray(), other.matrix.toarray())
 
@@ -185,12 +185,12 @@ def test_exact_tables_have_no_error() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"k": 2, "method": "sample", "samples": 10}, "sampling is for k = 3 to 7"),
+        ({"k": 2, "method": "sample", "samples": 10}, "k from 3 to 7"),
         ({"k": (3, 4), "method": "sample", "samples": 10}, "one pattern size at a time"),
         ({"k": 4, "method": "sample"}, "either samples=NUMBER or rel_error"),
         ({"k": 4, "method": "sample", "samples": 0}, "at least 1"),
         ({"k": 4, "method": "sample", "rel_error": 2.0}, "between 0 and 1"),
-        ({"k": 4, "samples": 10}, "go with method='sample'"),
+        ({"k": 4, "samples": 10}, "need method='sample'"),
         ({"k": 4, "budget_s": -1.0}, "positive number of seconds"),
     ],
 )

@@ -318,11 +318,11 @@ def test_several_pattern_sizes(graphs: GraphSet) -> None:
 
 
 def test_counts_are_kept_in_a_store(graphs: GraphSet, tmp_path: Any) -> None:
-    model = quick(store=tmp_path / "store").fit(graphs)
-    before = sorted((tmp_path / "store").rglob("*"))
+    model = quick(cache=tmp_path / "cache").fit(graphs)
+    before = sorted((tmp_path / "cache").rglob("*"))
     assert before
     model.predict(graphs)
-    assert sorted((tmp_path / "store").rglob("*")) == before
+    assert sorted((tmp_path / "cache").rglob("*")) == before
     assert model.score(graphs) == quick().fit(graphs).score(graphs)
 
 

@@ -79,13 +79,13 @@ def test_the_same_model_makes_the_same_file(graphs: GraphSet, file: Path, tmp_pa
 def test_everything_that_a_user_set_comes_back(y: list[Any], graphs: GraphSet, tmp_path: Path) -> None:
     model = GraphClassifier(
         k=[3, 2], n_models=18, seed=2, class_weight={y[0]: 2.0}, top=9, epochs=np.int64(2), lr=np.float64(0.02),
-        environments=lambda g: g.sizes, store=tmp_path / "store", metric="mcc", over="connected", validation=0.25,
+        environments=lambda g: g.sizes, cache=tmp_path / "cache", metric="mcc", over="connected", validation=0.25,
     )  # fmt: skip
     model.fit(graphs, [y[number % 2] for number in range(16)])
     model.save(tmp_path / "model.anysize")
     found = load_model(tmp_path / "model.anysize")
     # Of this machine, and of training: not kept.
-    assert found.get_params() == model.get_params() | {"environments": "median", "store": None, "k": (2, 3)}
+    assert found.get_params() == model.get_params() | {"environments": "median", "cache": None, "k": (2, 3)}
     assert found.classes_.dtype == model.classes_.dtype
     np.testing.assert_array_equal(found.classes_, model.classes_)
     np.testing.assert_array_equal(found.epochs_, model.epochs_)

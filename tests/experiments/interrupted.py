@@ -22,7 +22,7 @@ def begin(order: dict) -> int:
     """Start a sweep in a process of its own."""
     child = os.fork()
     if child == 0:
-        sweep(make_plan(**order["plan"]), order["records"], device="cpu", store=order["store"])
+        sweep(make_plan(**order["plan"]), order["records"], device="cpu", cache=order["cache"])
         os._exit(0)
     return child
 

@@ -19,7 +19,7 @@ from experiments.errands import die, halve
 from anysize.experiments.command import main
 from anysize.experiments.plan import GROUPS, RunBatch, make_plan
 from anysize.experiments.record_store import RecordStore
-from anysize.experiments.sweep import Swept, fill_store, sweep
+from anysize.experiments.sweep import Swept, fill_cache, sweep
 from anysize.experiments.sweep_progress import Clock, SweepProgress, line, shown_progress
 from anysize.experiments.workers import Processes
 from anysize.methods.catalog import METHODS
@@ -46,17 +46,17 @@ def plain(folder):
 
 
 @pytest.fixture(scope="module")
-def store(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("store")
-    fill_store(make_plan(**PLAN), folder)
+def cache(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cache")
+    fill_cache(make_plan(**PLAN), folder)
     return folder
 
 
 @pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory, store):
+def undisturbed(tmp_path_factory, cache):
     """What a sweep gives that nobody disturbs."""
     folder = tmp_path_factory.mktemp("undisturbed")
-    swept = sweep(make_plan(**PLAN), folder, device="cpu", store=store)
+    swept = sweep(make_plan(**PLAN), folder, device="cpu", cache=cache)
     assert (swept.planned, swept.made, swept.found, swept.left) == (24, 24, 0, 0)
     return plain(folder)
 
@@ -175,21 +175,21 @@ def test_of_a_table_only_tasks_that_have_such_data_are_planned():
 # ---- resuming --------------------------------------------------------------------------------------
 
 
-def test_finished_runs_are_skipped_and_a_larger_plan_adds_to_them(tmp_path, store, undisturbed):
+def test_finished_runs_are_skipped_and_a_larger_plan_adds_to_them(tmp_path, cache, undisturbed):
     part = make_plan(**(PLAN | {"methods": ["gamma-gin"], "data": "0"}))
-    assert sweep(part, tmp_path, device="cpu", store=store).made == 8
+    assert sweep(part, tmp_path, device="cpu", cache=cache).made == 8
     files = {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()}
-    again = sweep(part, tmp_path, device="cpu", store=store)
+    again = sweep(part, tmp_path, device="cpu", cache=cache)
     assert (again.found, again.made, again.left) == (8, 0, 0)
     assert {path: path.stat().st_mtime_ns for path in tmp_path.iterdir()} == files
-    whole = sweep(make_plan(**PLAN), tmp_path, device="cpu", store=store)
+    whole = sweep(make_plan(**PLAN), tmp_path, device="cpu", cache=cache)
     assert (whole.found, whole.made, whole.left) == (8, 16, 0)
     assert plain(tmp_path) == undisturbed
 
 
-def test_what_others_finish_meanwhile_is_not_done_again(tmp_path, store):
+def test_what_others_finish_meanwhile_is_not_done_again(tmp_path, cache):
     plan = make_plan(**PLAN)
-    sweep(plan, tmp_path / "other", device="cpu", store=store)
+    sweep(plan, tmp_path / "other", device="cpu", cache=cache)
     records = RecordStore(tmp_path / "other").read()
     wanted = plan.pieces[-1].keys
     last = [record for record in records if record.key in wanted]
@@ -200,18 +200,18 @@ def test_what_others_finish_meanwhile_is_not_done_again(tmp_path, store):
             RecordStore(tmp_path / "own").write(last)
         seen.extend([progress] * (progress.what == "training"))
 
-    swept = sweep(plan, tmp_path / "own", device="cpu", store=store, show=show)
+    swept = sweep(plan, tmp_path / "own", device="cpu", cache=cache, show=show)
     assert (swept.found, swept.made, swept.left) == (len(last), 24 - len(last), 0)
     assert seen[-1].done == seen[-1].total == 24
     assert plain(tmp_path / "own") == plain(tmp_path / "other")
 
 
-def test_the_time_limit_ends_it_and_the_same_command_goes_on(tmp_path, store, undisturbed):
+def test_the_time_limit_ends_it_and_the_same_command_goes_on(tmp_path, cache, undisturbed):
     plan = make_plan(**PLAN)
-    nothing = sweep(plan, tmp_path, device="cpu", store=store, time_limit=0)
+    nothing = sweep(plan, tmp_path, device="cpu", cache=cache, time_limit=0)
     assert (nothing.made, nothing.left) == (0, 24)
     rounds = 0
-    while (swept := sweep(plan, tmp_path, device="cpu", store=store, time_limit=0.15)).left:
+    while (swept := sweep(plan, tmp_path, device="cpu", cache=cache, time_limit=0.15)).left:
         rounds += 1
         assert swept.made or rounds > 1 or swept.seconds > 0.15
         assert rounds < 100
@@ -219,12 +219,12 @@ def test_the_time_limit_ends_it_and_the_same_command_goes_on(tmp_path, store, un
 
 
 @pytest.fixture(scope="module")
-def interrupted(tmp_path_factory, store):
+def interrupted(tmp_path_factory, cache):
     """Two sweeps at once in one folder; in another, sweeps that were killed at random moments, and how often."""
     if not hasattr(os, "fork"):
         pytest.skip("these sweeps are forks, and this machine has none")
     folders = {name: str(tmp_path_factory.mktemp(name)) for name in ("together", "killed")}
-    order = json.dumps({"plan": PLAN, "store": str(store), "seed": 7, "kills": 12, **folders})
+    order = json.dumps({"plan": PLAN, "cache": str(cache), "seed": 7, "kills": 12, **folders})
     done = subprocess.run(
         [sys.executable, "-W", "error", HERE / "interrupted.py", order], capture_output=True, text=True, check=False
     )
@@ -247,9 +247,9 @@ def test_two_sweeps_may_write_at_once(interrupted, undisturbed):
 # ---- workers ---------------------------------------------------------------------------------------
 
 
-def test_two_workers_give_the_records_of_one(tmp_path, store, undisturbed):
+def test_two_workers_give_the_records_of_one(tmp_path, cache, undisturbed):
     seen = []
-    swept = sweep(make_plan(**PLAN), tmp_path, device="cpu", store=store, workers=2, show=seen.append)
+    swept = sweep(make_plan(**PLAN), tmp_path, device="cpu", cache=cache, workers=2, show=seen.append)
     assert (swept.made, swept.failures) == (24, ())
     assert plain(tmp_path) == undisturbed
     assert any(len(progress.now) == 2 for progress in seen)  # two pieces at the same time
@@ -302,13 +302,13 @@ def test_processes_report_shares_and_return_errors():
     assert any(share == 0.5 for shares in told for share in shares.values())
 
 
-def test_a_ray_cluster_of_two_workers_gives_the_same_records(tmp_path, store, undisturbed, two_workers):
-    swept = sweep(make_plan(**PLAN), tmp_path, device="cpu", store=store, cluster="auto")
+def test_a_ray_cluster_of_two_workers_gives_the_same_records(tmp_path, cache, undisturbed, two_workers):
+    swept = sweep(make_plan(**PLAN), tmp_path, device="cpu", cache=cache, cluster="auto")
     assert (swept.made, swept.failures) == (24, ())
     assert plain(tmp_path) == undisturbed
 
 
-def test_one_piece_that_fails_does_not_take_the_others_with_it(tmp_path, store, monkeypatch):
+def test_one_piece_that_fails_does_not_take_the_others_with_it(tmp_path, cache, monkeypatch):
     plan = make_plan(**PLAN)
     learner = type(METHODS["gamma-1hot"].learner)
     fit = learner.fit
@@ -319,7 +319,7 @@ def test_one_piece_that_fails_does_not_take_the_others_with_it(tmp_path, store, 
         return fit(self, problem, runs, *rest)
 
     monkeypatch.setattr(learner, "fit", sometimes)
-    swept = sweep(plan, tmp_path, device="cpu", store=store)
+    swept = sweep(plan, tmp_path, device="cpu", cache=cache)
     assert {record.method for record in RecordStore(tmp_path).read()} == {"gamma-gin"}
     assert swept.made == sum(len(piece.runs) for piece in plan.pieces if piece.method == "gamma-gin")
     assert swept.left == 24 - swept.made
@@ -327,7 +327,7 @@ def test_one_piece_that_fails_does_not_take_the_others_with_it(tmp_path, store, 
         f"gamma-1hot on sbm-20, seed:{seed}: RuntimeError: no" for seed in (0, 1)
     }  # fmt: skip
     monkeypatch.undo()
-    assert sweep(plan, tmp_path, device="cpu", store=store).left == 0
+    assert sweep(plan, tmp_path, device="cpu", cache=cache).left == 0
 
 
 # ---- graphs that cannot be had ---------------------------------------------------------------------
@@ -350,19 +350,19 @@ MISSING = ("numba", "llvmlite", "sklearn", "rich", "typer", "click", "pandas", "
            "torch_geometric", "safetensors", "networkx")  # fmt: skip
 
 
-def test_from_a_filled_store_a_sweep_needs_numpy_scipy_and_torch_alone(tmp_path, store, undisturbed):
+def test_from_a_filled_store_a_sweep_needs_numpy_scipy_and_torch_alone(tmp_path, cache, undisturbed):
     plan = ["sbm-20", "--methods", "gamma-1hot", "gamma-gin", "--grid", "paper", "--seeds", "2", "--data", "fresh:2"]
     plan += ["--set", *(f"{name}={value}" for name, value in PLAN["settings"].items()), "--stack", "3"]
-    plan += ["--device", "cpu", "--records", str(tmp_path / "records"), "--store"]
+    plan += ["--device", "cpu", "--records", str(tmp_path / "records"), "--cache"]
     code = (
         f"import sys\nfor name in {MISSING!r}: sys.modules[name] = None\n"
         "from anysize.experiments.command import main\n"
-        f"print([main([*{plan!r}, store]) for store in sys.argv[1:]])\n"
+        f"print([main([*{plan!r}, cache]) for cache in sys.argv[1:]])\n"
     )
-    given = [sys.executable, "-W", "error", "-c", code, tmp_path / "empty", store]
+    given = [sys.executable, "-W", "error", "-c", code, tmp_path / "empty", cache]
     done = subprocess.run(given, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
-    assert done.stderr.startswith("Error: ")  # from the empty store: numba is really missing there
+    assert done.stderr.startswith("Error: ")  # from the empty cache: numba is really missing there
     assert "numba" in done.stderr
     assert "24 runs: 24 trained in " in done.stdout
     assert done.stdout.endswith("[1, 0]\n")
@@ -378,9 +378,9 @@ def test_the_module_has_a_command_of_its_own(tmp_path, capsys):
     assert main(["er-single", "--methods", "none"]) == 1
     assert capsys.readouterr().err.startswith("Error: There is no method 'none'")
     assert main(["er-single", "--count-only"]) == 1
-    assert "name its folder with --store" in capsys.readouterr().err
-    assert main([*given, "--methods", "topology-only", "--count-only", "--store", str(tmp_path / "store")]) == 0
-    assert len(list((tmp_path / "store").rglob("*.npz"))) == 3
+    assert "name its folder with --cache" in capsys.readouterr().err
+    assert main([*given, "--methods", "topology-only", "--count-only", "--cache", str(tmp_path / "cache")]) == 0
+    assert len(list((tmp_path / "cache").rglob("*.npz"))) == 3
 
 
 # ---- the time left ---------------------------------------------------------------------------------

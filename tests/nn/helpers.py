@@ -80,7 +80,7 @@ class Union:
         edges: list[tuple[int, int]] = []
         item: list[int] = []
         for copy in range(1 if per_pattern is None else len(per_pattern)):
-            for number, (size, place) in enumerate(zip(columns.size, columns.place, strict=True)):
+            for number, (size, place) in enumerate(zip(columns.size, columns.pattern_index, strict=True)):
                 start = len(rows)
                 for vertex in range(size):
                     color = 0 if codes is None else int(codes[number, vertex])

@@ -90,7 +90,7 @@ def test_a_united_pattern_is_numbered_alike_in_every_table() -> None:
         united, _ = merge_roles(part.columns, role)
         return {
             (p.size, q, *[role[str(c)] for c in p.colors or ()])
-            for p, q in zip(united.patterns, united.place, strict=True)
+            for p, q in zip(united.patterns, united.pattern_index, strict=True)
         }
 
     whole = arranged(counts)

@@ -1,8 +1,9 @@
-"""anysize count, patterns, demo."""
+"""Commands `anysize count`, `anysize patterns` and `anysize demo`."""
 
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from enum import StrEnum
@@ -10,15 +11,17 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich import box
 from rich.console import Console
+from rich.table import Table
 
+from anysize._progress import progress_bars
 from anysize.cli.shared import (
     MAX_SEED,
     check_out,
     console,
     errors,
     handle_errors,
-    late_progress,
     open_output,
     parse_sizes,
 )
@@ -27,7 +30,10 @@ if TYPE_CHECKING:
     from anysize.counting.counts import Counts, Over
 
 
-class Format(StrEnum):
+PROGRESS_AFTER_S = 2.0  # shorter counts show no progress bar
+
+
+class OutputFormat(StrEnum):
     text, csv, json, parquet, npz = "text", "csv", "json", "parquet", "npz"
 
 
@@ -40,48 +46,50 @@ def count(
         Path, typer.Argument(help="TU folder or zip, edge list (.txt, .txt.gz), folder of edge lists or CSV matrices.")
     ],
     k: Annotated[str, typer.Option("--k", help="Pattern size 1..7, or several: 5, 3,4 or 1-4.")] = "4",
-    colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Tell vertices apart by color.")] = True,
-    over: Annotated[Denominator, typer.Option(help="What densities are shares of.")] = Denominator.subsets,
+    colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Distinguish vertices by color.")] = True,
+    over: Annotated[Denominator, typer.Option(help="Denominator of densities.")] = Denominator.subsets,
     format: Annotated[
-        Format | None, typer.Option(help="How to write the table; else as --out ends, or text. npz keeps all.")
+        OutputFormat | None, typer.Option(help="Output format; default: the extension of --out, or text.")
     ] = None,
-    out: Annotated[Path | None, typer.Option(help="Write here, not to the screen.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write to this file.")] = None,
     method: Annotated[str, typer.Option(help="auto, the name of an engine, or sample.")] = "auto",
     samples: Annotated[int | None, typer.Option(help="With --method sample: samples per graph.")] = None,
-    rel_error: Annotated[float | None, typer.Option(help="With --method sample: error to reach, e.g. 0.01.")] = None,
-    seed: Annotated[int, typer.Option(help="Of the samples.", min=0, max=MAX_SEED)] = 0,
-    budget: Annotated[float | None, typer.Option(help="Sample if exact counting takes longer (seconds).")] = None,
-    max_memory: Annotated[str | None, typer.Option(help="Memory for counting, e.g. 4GiB.")] = None,
-    store: Annotated[Path | None, typer.Option(help="A folder that keeps results and saves counting twice.")] = None,
-    threads: Annotated[int | None, typer.Option(help="How many threads; all cores if not given.")] = None,
+    rel_error: Annotated[
+        float | None, typer.Option(help="With --method sample: target error, e.g. 0.01.")
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the samples.", min=0, max=MAX_SEED)] = 0,
+    budget: Annotated[float | None, typer.Option(help="Sample if exact counting would take longer (seconds).")] = None,
+    max_memory: Annotated[str | None, typer.Option(help="Memory limit for counting, e.g. 4GiB.")] = None,
+    cache: Annotated[Path | None, typer.Option(help="Cache folder: counts found here are not recomputed.")] = None,
+    threads: Annotated[int | None, typer.Option(help="Number of threads; default: all cores.")] = None,
     cluster: Annotated[str | None, typer.Option(help="Count on a Ray cluster: auto, ADDRESS or local:CORES.")] = None,
     skip: Annotated[bool, typer.Option("--skip", help="Leave out graphs that cannot be counted.")] = False,
-    top: Annotated[int, typer.Option(help="Patterns shown in the text table.", min=1)] = 25,
-    explain: Annotated[bool, typer.Option("--explain", help="Say which engine was taken, and why.")] = False,
-    json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
+    top: Annotated[int, typer.Option(help="Number of patterns in the text table.", min=1)] = 25,
+    explain: Annotated[bool, typer.Option("--explain", help="Print which engine was used, and why.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Same as --format json.")] = False,
 ) -> None:
     """Count the connected induced patterns of the graphs in a file."""
     with handle_errors():
         from anysize import count, read_graphs
 
-        form = _form(format, json, out)
+        output = _output_format(format, json, out)
         check_out(out)
         graphs = read_graphs(file)
-        with _on(cluster), late_progress("counting") as report:
+        with _on_cluster(cluster), progress_bars(after=PROGRESS_AFTER_S, keep=False) as report:
             counts = count(
                 graphs, parse_sizes(k), colors, method, samples=samples, rel_error=rel_error, seed=seed,
-                budget_s=budget, max_memory=max_memory, store=store, threads=threads, progress=report,
-                errors="skip" if skip else "raise",
+                budget_s=budget, max_memory=max_memory, cache=cache, threads=threads,
+                errors="skip" if skip else "raise", progress=lambda share: report("counting", share),
             )  # fmt: skip
         if explain:
             errors.print(counts.explain(), highlight=False, markup=False, soft_wrap=True)
-        _write(counts, over.value, form, out, top, str(graphs))
+        _write(counts, over.value, output, out, top, str(graphs))
 
 
 def patterns(
     k: Annotated[int, typer.Argument(help="Pattern size 1..7.")],
     draw: Annotated[bool, typer.Option("--draw/--no-draw", help="Draw each pattern.")] = True,
-    json: Annotated[bool, typer.Option("--json", help="One JSON list, for programs.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
 ) -> None:
     """List the connected patterns on k vertices."""
     with handle_errors():
@@ -105,53 +113,97 @@ def patterns(
 
 
 def demo() -> None:
-    """Count the patterns of a few built-in graphs: a first look."""
+    """Count the patterns of some built-in graphs."""
     with handle_errors():
-        from anysize.cli.demo import show
+        from anysize import GraphSet, count
+        from anysize.graphs import samples
 
-        show(console)
+        graphs = [samples.petersen(), samples.grid(), samples.caffeine().without_colors()]
+        plain = GraphSet.concatenate([*graphs, samples.erdos_renyi(140, 0.5, seed=1)])
+        count(plain, k=(3, 4))  # compiles the engines, the first time
+        began = time.perf_counter()
+        counts = count(plain, k=(3, 4))
+        seconds = time.perf_counter() - began
+        console.print(_copies_table(counts))
+        console.print(
+            f"{counts.matrix.sum():,} connected subgraphs of {len(plain)} graphs counted exactly in "
+            f"{seconds * 1e3:.1f} ms.\n",
+            highlight=False,
+        )
+        console.print(_colored_table(count(samples.caffeine(), k=3)))
+        console.print("Your own graphs:  anysize count FILE --k 5", highlight=False)
 
 
-def _form(format: Format | None, json: bool, out: Path | None) -> Format:
-    """The format asked for, or else the one that the ending of the file names."""
-    if json and format not in (None, Format.json):
-        raise ValueError(f"--json is the same as --format json and goes without --format {format}.")
-    asked = Format.json if json else format
-    ending = "" if out is None else out.suffix.lower().removeprefix(".")
-    named = Format(ending) if ending in set(Format) - {Format.text} else None
-    if asked is not None and named not in (None, asked):
-        raise ValueError(f"--out {out} ends as a file of format {named}, and --format asks for {asked}; change one.")
-    form = asked or named or Format.text
-    if out is None and form in (Format.parquet, Format.npz):
-        raise ValueError(f"The format {form} is not text: say where to write it with --out FILE.")
-    return form
+def _copies_table(counts: Counts) -> Table:
+    table = Table(title="Induced copies of every connected pattern on 3 and 4 vertices", box=box.SIMPLE)
+    table.add_column("pattern")
+    for name in counts.names or ():
+        table.add_column(name, justify="right")
+    for column, pattern in enumerate(counts.patterns):
+        table.add_row(pattern.name, *(f"{int(value):,}" for value in counts.matrix[:, [column]].toarray().ravel()))
+    return table
+
+
+def _colored_table(counts: Counts) -> Table:
+    table = Table(title="Caffeine: patterns on 3 atoms, by element", box=box.SIMPLE)
+    for heading in ("pattern", "drawing", "copies", "share of connected triples"):
+        table.add_column(heading, justify="right" if heading == "copies" else "left")
+    shares = counts.densities("connected").toarray().ravel()
+    for column, pattern in enumerate(counts.patterns):
+        copies = int(counts.matrix[0, column])
+        chain = "-".join(str(color) for color in _path_colors(pattern.edges, pattern.colors or ()))
+        table.add_row(pattern.name, chain, str(copies), f"{shares[column]:.3f}  " + "█" * round(40 * shares[column]))
+    return table
+
+
+def _path_colors(edges: tuple[tuple[int, int], ...], colors: tuple[object, ...]) -> list[object]:
+    """The colors along a path of three vertices."""
+    ends = [vertex for edge in edges for vertex in edge]
+    middle = next(vertex for vertex in range(3) if ends.count(vertex) == 2)
+    first, last = (vertex for vertex in range(3) if vertex != middle)
+    return [colors[first], colors[middle], colors[last]]
+
+
+def _output_format(format: OutputFormat | None, json: bool, out: Path | None) -> OutputFormat:
+    """The format of --format or --json, or else of the extension of --out."""
+    if json and format not in (None, OutputFormat.json):
+        raise ValueError(f"--json is the same as --format json; drop --json or --format {format}.")
+    requested = OutputFormat.json if json else format
+    extension = "" if out is None else out.suffix.lower().removeprefix(".")
+    of_file = OutputFormat(extension) if extension in set(OutputFormat) - {OutputFormat.text} else None
+    if requested is not None and of_file not in (None, requested):
+        raise ValueError(f"--out {out} has the extension of {of_file}, but the format is {requested}; change one.")
+    output = requested or of_file or OutputFormat.text
+    if out is None and output in (OutputFormat.parquet, OutputFormat.npz):
+        raise ValueError(f"The format {output} is not text; write it to a file with --out FILE.")
+    return output
 
 
 @contextmanager
-def _on(address: str | None) -> Iterator[None]:
-    """A cluster around a count, if one is named."""
+def _on_cluster(address: str | None) -> Iterator[None]:
+    """Run the block on a cluster, if an address is given."""
     if address is None:
         yield
         return
     from anysize import cluster
 
-    with redirect_stdout(sys.stderr), cluster(address):  # Ray reports workers that died where the table will go
+    with redirect_stdout(sys.stderr), cluster(address):  # Ray reports dead workers on standard output
         yield
 
 
-def _write(counts: Counts, over: Over, form: Format, out: Path | None, top: int, title: str) -> None:
+def _write(counts: Counts, over: Over, output: OutputFormat, out: Path | None, top: int, title: str) -> None:
     from anysize.cli import count_output
 
-    if form is Format.parquet:
+    if output is OutputFormat.parquet:
         count_output.write_parquet(counts, over, str(out))
-    elif form is Format.npz:
+    elif output is OutputFormat.npz:
         assert out is not None
         counts.save(out)
     else:
         with open_output(out) as file:
-            if form is Format.csv:
+            if output is OutputFormat.csv:
                 count_output.write_csv(counts, over, file)
-            elif form is Format.json:
+            elif output is OutputFormat.json:
                 count_output.write_json(counts, over, file)
             else:
                 printer = Console(file=file, width=110) if out is not None else console

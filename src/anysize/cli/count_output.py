@@ -1,4 +1,4 @@
-"""Tables of counts as text, CSV, JSON or Parquet."""
+"""Write tables of counts as text, CSV, JSON or Parquet."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from rich.table import Table
 from anysize._files import atomic_write
 from anysize.counting.counts import Counts, Over
 
-FORMATS = ("text", "csv", "json", "parquet")
-
 
 def graph_names(counts: Counts) -> list[str]:
     """The names of the graphs, or their numbers."""
@@ -23,7 +21,7 @@ def graph_names(counts: Counts) -> list[str]:
 
 
 def summary(counts: Counts, over: Over, top: int) -> Table:
-    """The most common patterns: copies and density of one graph, or totals and means over several."""
+    """The most frequent patterns: copies and density of one graph, or totals and means over several."""
     single = len(counts) == 1
     totals = counts.totals()
     density = np.asarray(counts.densities(over).sum(axis=0)).ravel() / max(len(counts), 1)
@@ -32,7 +30,7 @@ def summary(counts: Counts, over: Over, top: int) -> Table:
     shown = np.sort(shown) if len(counts.columns) <= top else shown
     table = Table(box=box.SIMPLE, header_style="bold")
     table.add_column("pattern")
-    table.add_column("copies" if single else "copies in all", justify="right")
+    table.add_column("copies" if single else "total copies", justify="right")
     table.add_column(f"density ({over})" if single else f"mean density ({over})", justify="right")
     if counts.sampling is not None and single:
         table.add_column("standard error", justify="right")
@@ -47,7 +45,7 @@ def summary(counts: Counts, over: Over, top: int) -> Table:
 
 
 def rows(counts: Counts, over: Over) -> Iterator[tuple[Any, ...]]:
-    """(graph, vertices, pattern, copies, density) of every cell; of estimates also the standard error."""
+    """(graph, vertices, pattern, copies, density) of every cell; for estimates also the standard error."""
     names = graph_names(counts)
     patterns = [pattern.name for pattern in counts.patterns]
     densities, matrix = counts.densities(over), counts.matrix
@@ -73,7 +71,7 @@ def write_csv(counts: Counts, over: Over, file: IO[str]) -> None:
 
 
 def write_json(counts: Counts, over: Over, file: IO[str]) -> None:
-    """One object: the patterns, and per graph the copies and densities by pattern name."""
+    """One JSON object: the patterns, and for each graph the copies and densities by pattern name."""
     graphs: list[dict[str, Any]] = [
         {"graph": name, "vertices": int(size), "copies": {}, "density": {}}
         for name, size in zip(graph_names(counts), counts.sizes, strict=True)
@@ -102,7 +100,7 @@ def write_json(counts: Counts, over: Over, file: IO[str]) -> None:
 
 
 def write_parquet(counts: Counts, over: Over, path: str) -> None:
-    """The rows of the CSV form as a Parquet file."""
+    """The same rows as in CSV."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 LATE = 2.0  # seconds before progress is shown
 OPTIONS = {  # parameters of GraphClassifier that --set must not change behind the back of an option
     "n_models": "--models",
-    **{name: f"--{name}" for name in ("method", "k", "recipe", "seed", "validation", "metric", "device", "store")},
+    **{name: f"--{name}" for name in ("method", "k", "recipe", "seed", "validation", "metric", "device", "cache")},
 }
 
 
@@ -68,7 +68,7 @@ def fit(
         list[str] | None, typer.Option("--set", help="Any other parameter of GraphClassifier, as name=value.")
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "cpu",
-    store: Annotated[Path | None, typer.Option(help="A folder that keeps counts and saves counting twice.")] = None,
+    cache: Annotated[Path | None, typer.Option(help="Cache folder: counts found here are not recomputed.")] = None,
     json: Annotated[bool, typer.Option("--json", help="One line of JSON, for programs.")] = False,
 ) -> None:
     """Train a classifier on labeled graphs and write it to a file."""
@@ -80,7 +80,7 @@ def fit(
         others = dict(parse_setting(text) for text in set_ or ())
         model = GraphClassifier(
             method, parse_sizes(k), recipe.value, n_models=models, seed=seed, validation=validation,
-            metric=metric.value, device=device, store=store,
+            metric=metric.value, device=device, cache=cache,
         )  # fmt: skip
         _set(model, others)
         check_out(out)
@@ -107,7 +107,7 @@ def predict(
     new: Annotated[Path, typer.Argument(help="Graphs to classify: whatever anysize count reads.")],
     colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Tell vertices apart by color.")] = True,
     out: Annotated[Path | None, typer.Option(help="Write here, not to the screen.")] = None,
-    store: Annotated[Path | None, typer.Option(help="A folder that keeps counts and saves counting twice.")] = None,
+    cache: Annotated[Path | None, typer.Option(help="Cache folder: counts found here are not recomputed.")] = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object instead of CSV.")] = False,
 ) -> None:
     """Classify graphs: a line of CSV for each, with its class and the probability of every class."""
@@ -115,7 +115,7 @@ def predict(
         from anysize import load_model
 
         check_out(out)
-        classifier = load_model(model).set_params(store=store, verbose=1)
+        classifier = load_model(model).set_params(cache=cache, verbose=1)
         graphs = read_input(new, colors)
         chances = classifier.predict_proba(graphs)
         chosen = classifier.classes_[chances.argmax(axis=1)].tolist()
@@ -264,7 +264,7 @@ def _learned(model: GraphClassifier, graphs: GraphSet) -> Iterator[str]:
         return
     assert graphs.y is not None
     y = np.searchsorted(model.classes_, graphs.y)
-    examples = model.ensemble_.examples(graphs, model.store)
+    examples = model.ensemble_.examples(graphs, model.cache)
     for label, found in zip(model.classes_.tolist(), voices(model.ensemble_, examples, y), strict=True):
         told = [f"{'more' if v.more else 'less'} {v.pattern.name} ({v.contribution:+.2f})" for v in found]
         yield f"class {label} is known by {', '.join(told) or 'nothing in particular'}"

@@ -50,7 +50,7 @@ def run(
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "auto",
     data_dir: Annotated[Path | None, typer.Option(help="Folder with data files; else ANYSIZE_DATA.")] = None,
-    store: Annotated[Path | None, typer.Option(help="A folder that keeps counts and saves counting twice.")] = None,
+    cache: Annotated[Path | None, typer.Option(help="Cache folder: counts found here are not recomputed.")] = None,
     json: Annotated[bool, typer.Option("--json", help="One line of JSON, for programs.")] = False,
 ) -> None:
     """Train a method on a task with some seeds and show its scores beside the published ones: one cell of a table."""
@@ -65,7 +65,7 @@ def run(
                 task if labels is None else _labeled(task, labels), method,
                 data=None if data is None else parse_data(data), seeds=seeds, recipe=recipe.value,
                 settings=dict(parse_setting(text) for text in set_ or ()), device=device, data_dir=data_dir,
-                store=store, report=report, metric=None if metric is None else metric.value,
+                cache=cache, report=report, metric=None if metric is None else metric.value,
             )  # fmt: skip
         if json:
             print(dumps(result.fields(), ensure_ascii=False))
@@ -106,8 +106,8 @@ def sweep(
     records: Annotated[Path, typer.Option(help="The folder of records.")] = RECORDS,
     stack: Annotated[int | None, typer.Option(help="The most models trained as one.", min=1)] = None,
     time_limit: Annotated[float | None, typer.Option(help="Seconds after which nothing new is begun.", min=0.0)] = None,
-    store: Annotated[Path | None, typer.Option(help="A folder that keeps counts and saves counting twice.")] = None,
-    count_only: Annotated[bool, typer.Option("--count-only", help="Fill the store and train nothing.")] = False,
+    cache: Annotated[Path | None, typer.Option(help="Cache folder: counts found here are not recomputed.")] = None,
+    count_only: Annotated[bool, typer.Option("--count-only", help="Fill the cache and train nothing.")] = False,
     data_dir: Annotated[Path | None, typer.Option(help="Folder with data files; else ANYSIZE_DATA.")] = None,
     curves: Annotated[int, typer.Option(help="Points kept of each training curve; 0 for none.", min=0)] = 50,
     json: Annotated[bool, typer.Option("--json", help="One line of JSON in the end, for programs.")] = False,
@@ -121,7 +121,7 @@ def sweep(
         from anysize.experiments.command import names, sentences
         from anysize.experiments.configurations import parse_setting
         from anysize.experiments.plan import make_plan
-        from anysize.experiments.sweep import fill_store
+        from anysize.experiments.sweep import fill_cache
         from anysize.experiments.sweep import sweep as carry_out
         from anysize.experiments.sweep_progress import shown_progress
 
@@ -132,14 +132,14 @@ def sweep(
         )  # fmt: skip
         with shown_progress() as show:
             if count_only:
-                if store is None:
-                    raise ValueError("--count-only fills a store: name its folder with --store.")
-                left_out = fill_store(plan, store, data_dir, show)
-                told = [*plan.left_out, *left_out.values(), f"The counts are in {store}."]
-                fields: dict[str, Any] = {"store": str(store), "left_out": told[:-1]}
+                if cache is None:
+                    raise ValueError("--count-only fills a cache: name its folder with --cache.")
+                left_out = fill_cache(plan, cache, data_dir, show)
+                told = [*plan.left_out, *left_out.values(), f"The counts are in {cache}."]
+                fields: dict[str, Any] = {"cache": str(cache), "left_out": told[:-1]}
             else:
                 swept = carry_out(
-                    plan, records, workers=workers, cluster=cluster, device=device, stack=stack, store=store,
+                    plan, records, workers=workers, cluster=cluster, device=device, stack=stack, cache=cache,
                     data_dir=data_dir, time_limit=time_limit, curves=curves, show=show,
                 )  # fmt: skip
                 told, fields = sentences(swept, records), swept.fields() | {"records": str(records)}

@@ -1,22 +1,21 @@
-"""Exact counts of connected induced patterns: `count`, and the engines behind it (`plan.ENGINES`)."""
+"""`count`: connected induced patterns of graphs."""
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from anysize.counting.cluster import CountOutcome, count_in_pieces, settle, survive
+from anysize._progress import Progress
+from anysize._typing import IntArray, PathLike
+from anysize.counting.cluster import CountOutcome, count_in_pieces, count_surviving, settle
 from anysize.counting.counts import Counts
-from anysize.counting.engines.threads import available_threads
-from anysize.counting.execution import CountRequest, Progress, execute_plan, make_plan
+from anysize.counting.execution import CountRequest, execute_plan, make_plan
 from anysize.counting.memory import parse_memory
-from anysize.executors.base import Executor
-from anysize.executors.cluster import active
+from anysize.executors import Executor, active_executor
+from anysize.executors.executor import available_cores
 from anysize.graphs.graphset import GraphSet
 from anysize.io.convert import as_graphset
 from anysize.patterns.pattern import check_size
@@ -34,142 +33,123 @@ def count(
     first: int = 0,
     budget_s: float | None = None,
     max_memory: int | str | None = None,
-    store: str | os.PathLike[str] | None = None,
+    cache: PathLike | None = None,
     color: str | None = None,
     threads: int | None = None,
     errors: str = "raise",
-    progress: Callable[[float], None] | None = None,
+    progress: Progress | None = None,
 ) -> Counts:
-    """Count the connected induced k-vertex patterns of graphs: exactly, or estimated where that is asked for.
+    """Count the connected induced k-vertex patterns of graphs, exactly or (on request) by sampling.
 
     Args:
-        graphs: a `GraphSet`, or one graph or a list of networkx, PyG, igraph or scipy graphs, or a path.
-        k: pattern size 1..7, or several of them.
-        colors: tell vertices apart by color; with False, or for graphs without colors, plain patterns.
-        method: "auto" takes the cheapest exact engine for each graph; or the name of one (`plan.ENGINES`); or
-            "sample", which estimates without bias and gives standard errors.
-        samples: with "sample", how many samples to draw for each graph.
-        rel_error: with "sample", the relative standard error wanted for every pattern that makes up at least a
-            thousandth of the connected sets; a pilot fixes the number of samples, fresh ones make the estimate.
-        seed: of the samples. The same seed gives the same estimate for any number of threads or workers.
-        first: the number of the first graph, where these are a part of a set: samples depend on seed and number, so
-            that the parts of a set have the estimates of the whole.
-        budget_s: with "auto", sample if exact counting is expected to take longer than so many seconds; without
-            it nothing is ever sampled unasked.
-        max_memory: bytes, or text such as "4GiB", that counting may take beside the graphs and the table, by an
-            estimate: engines that need more are left out, and fewer graphs or threads are taken at a time. In an
-            `anysize.cluster` block: on each machine.
-        store: a folder that keeps results: what was counted before, with the same arguments, is read from it.
-        color: for networkx, PyG and igraph graphs, the vertex attribute that holds the color.
-        threads: how many to use; all cores if None. The result does not depend on it. In an `anysize.cluster` block:
-            the cores for each piece of the work.
-        errors: what to do about graphs that cannot be counted (a number beyond 64 bits, memory, a worker that
-            dies each time). "raise" ends with an error that names them; in a `cluster` block that is a
-            `PartialResultError` after all others were counted, with their table as its ``finished``. "skip" leaves
-            them out of the table, with a warning.
+        graphs: a `GraphSet`, one graph or a list of networkx, PyG, igraph or scipy graphs, or a path.
+        k: pattern size 1..7, or several sizes.
+        colors: distinguish vertices by color. With False, or for graphs without colors, count plain patterns.
+        method: "auto" takes the fastest exact engine for each graph; the name of an engine
+            (`anysize.counting.planner.ENGINES`) forces it; "sample" gives unbiased estimates with standard errors.
+        samples: for "sample": the number of samples per graph.
+        rel_error: for "sample": the relative standard error to reach for every pattern that makes up at least 0.1 % of
+            the connected k-sets. A pilot run determines the number of samples; the estimate uses fresh samples.
+        seed: seed of the samples. Estimates do not depend on the number of threads or workers.
+        first: number of the first graph, if the graphs are part of a larger set. Samples depend on the seed and the
+            number of a graph, so that parts of a set get the same estimates as the whole set.
+        budget_s: for "auto": sample if exact counting is expected to take longer than this many seconds.
+        max_memory: memory limit for counting, in bytes or as text such as "4GiB", without the graphs and the table. It
+            is enforced by estimates: engines that need more are not used, and graphs are counted in batches or with
+            fewer threads. In an `anysize.cluster` block the limit holds for each machine.
+        cache: cache folder; counts found here are not recomputed.
+        color: for networkx, PyG and igraph graphs: the vertex attribute that holds the color.
+        threads: number of threads; all cores if None. The result does not depend on it. In an `anysize.cluster` block:
+            cores per piece of work.
+        errors: what to do with graphs that cannot be counted (counts beyond 64 bits, out of memory, a worker that dies
+            on every try). "raise" raises an error that names them; in a `cluster` block a `PartialResultError`, after
+            all other graphs were counted, with their table as ``finished``. "skip" leaves them out of the table with a
+            warning.
         progress: called with the share of the work done so far, from 0 to 1.
 
     Returns:
-        A table of graphs by patterns; plain tables have the whole catalog as columns, colored ones the
-        patterns that occur. A graph with fewer than k vertices has a zero row.
+        A table of graphs by patterns. Plain tables have the whole catalog as columns, colored tables the patterns that
+        occur. A graph with fewer than k vertices has a zero row.
 
     Examples:
         >>> house = GraphSet.from_edges([(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)])
         >>> count(house, 4).to_pandas().iloc[0].to_dict()
         {'claw': 0, '4-path': 2, 'paw': 2, '4-cycle': 1, 'diamond': 0, '4-clique': 0}
     """
-    sets = as_graphset(graphs, color=color)
+    graphset = as_graphset(graphs, color=color)
     if not colors:
-        sets = sets.without_colors()
+        graphset = graphset.without_colors()
     sizes = _sizes(k)
+    first = _check_integer("first", first, 0)
+    seed = _check_integer("seed", seed, 0)
     if threads is not None:
-        _positive(threads)
+        threads = _check_integer("threads", threads, 1)
     if errors not in ("raise", "skip"):
         raise ValueError(f"errors must be 'raise' or 'skip'; got {errors!r}")
     if progress is not None and not callable(progress):
-        raise ValueError(f"progress is a function that is called with the share of the work done; got {progress!r}")
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"seed must be a whole number of at least 0; got {seed!r}")
-    wanted = CountRequest(method, samples, rel_error, seed, budget_s, parse_memory(max_memory))
+        raise ValueError(f"progress must be a function of the share of the work done; got {progress!r}")
+    request = CountRequest(method, samples, rel_error, seed, budget_s, parse_memory(max_memory))
+    numbers = np.arange(first, first + len(graphset))
 
-    numbers = np.arange(check_first(first), first + len(sets))
-
-    def compute() -> CountOutcome:
-        return _count(sets, numbers, sizes, wanted, threads, progress, errors)
-
-    if store is None:
-        return settle(compute(), errors)
+    if cache is None:
+        return settle(_count(graphset, numbers, sizes, request, threads, progress, errors), errors)
     from anysize.counting.cache import CountCache
 
-    arguments = {"k": sizes, **asdict(wanted)}
-    if budget_s is None:  # otherwise memory may decide whether to sample
+    arguments = {"k": sizes, **asdict(request)}
+    if budget_s is None:  # otherwise the memory limit may decide whether to sample
         del arguments["max_memory"]
     if first and (method == "sample" or budget_s is not None):
         arguments["first"] = first
-    kept = CountCache(store)
-    found = kept.fetch(kept.key(sets, arguments), sets)
+    folder = CountCache(cache)
+    found = folder.get(graphset, arguments)
     if found is not None:
         return found
-    outcome = compute()
+    outcome = _count(graphset, numbers, sizes, request, threads, progress, errors)
     if not outcome.failed:
-        kept.keep(sets, arguments, outcome.counts)
-    elif outcome.counts.sampling is None:  # estimates of the others depend on their numbers in the whole set
-        kept.keep(sets[outcome.numbers - first], arguments, outcome.counts)
+        folder.put(graphset, arguments, outcome.counts)
+    elif outcome.counts.sampling is None:  # estimates depend on the numbers of the graphs in the whole set
+        folder.put(graphset[outcome.numbers - first], arguments, outcome.counts)
     return settle(outcome, errors)
 
 
 def _count(
-    sets: GraphSet,
-    numbers: NDArray[np.int64],
+    graphs: GraphSet,
+    numbers: IntArray,
     sizes: list[int],
-    wanted: CountRequest,
+    request: CountRequest,
     threads: int | None,
-    progress: Progress,
+    progress: Progress | None,
     errors: str,
 ) -> CountOutcome:
-    """Here, or in pieces by the cluster around this call."""
-    executor = active()
-    if executor is not None and len(sets):
-        plan = make_plan(sets, sizes, _share(wanted, executor, threads), executor.workers)
-        return count_in_pieces(executor, plan, sets, numbers, threads, progress)
-    workers = available_threads() if threads is None else threads
-    plan = make_plan(sets, sizes, wanted, workers)
+    """Count in this process, or in pieces on the executor of the enclosing `cluster` block."""
+    executor = active_executor()
+    if executor is not None and len(graphs):
+        plan = make_plan(graphs, sizes, _memory_per_piece(request, executor, threads), executor.workers)
+        return count_in_pieces(executor, plan, graphs, numbers, threads, progress)
+    n_threads = available_cores() if threads is None else threads
+    plan = make_plan(graphs, sizes, request, n_threads)
     if errors == "skip":
-        return survive(plan, sets, numbers, workers, progress)
-    return CountOutcome(execute_plan(plan, sets, workers, progress, numbers), numbers)
+        return count_surviving(plan, graphs, numbers, n_threads, progress)
+    return CountOutcome(execute_plan(plan, graphs, n_threads, progress, numbers), numbers)
 
 
-def _share(wanted: CountRequest, executor: Executor, threads: int | None) -> CountRequest:
-    """The memory of one piece, as many of which a machine counts at the same time as it has cores for."""
-    if wanted.max_memory is None:
-        return wanted
-    at_once = max(min(executor.largest, executor.workers) // (threads or 1), 1)
-    return replace(wanted, max_memory=wanted.max_memory // at_once)
+def _memory_per_piece(request: CountRequest, executor: Executor, threads: int | None) -> CountRequest:
+    """Divide the memory of a machine by the number of pieces that it counts at the same time."""
+    if request.max_memory is None:
+        return request
+    at_once = max(min(executor.max_cores, executor.workers) // (threads or 1), 1)
+    return replace(request, max_memory=request.max_memory // at_once)
 
 
-def _sizes(k: int | Iterable[int]) -> list[int]:
-    if isinstance(k, (int, np.integer)):
-        return [check_size(k)]
-    wanted: Any = k
-    if isinstance(wanted, str) or not isinstance(wanted, Iterable):
-        raise ValueError(f"k must be a whole number from 1 to 7, or several of them; got {wanted!r}")
-    sizes = sorted({check_size(size) for size in wanted})
+def _sizes(k: Any) -> list[int]:
+    given: list[Any] = list(k) if isinstance(k, Iterable) and not isinstance(k, str) else [k]
+    sizes = {check_size(size) for size in given}
     if not sizes:
-        raise ValueError("k must be a whole number from 1 to 7, or several of them; got none")
-    return sizes
+        raise ValueError(f"k needs at least one pattern size from 1 to 7; got {k!r}")
+    return sorted(sizes)
 
 
-def check_first(first: int) -> int:
-    """The number of a graph, or a ValueError."""
-    if isinstance(first, bool) or not isinstance(first, (int, np.integer)) or first < 0:
-        raise ValueError(f"first is the number of a graph: a whole number of at least 0; got {first!r}")
-    return int(first)
-
-
-def _positive(threads: int) -> int:
-    if isinstance(threads, bool) or not isinstance(threads, (int, np.integer)) or threads < 1:
-        raise ValueError(f"threads must be a whole number of at least 1, or None for all cores; got {threads!r}")
-    return int(threads)
-
-
-__all__ = ["Counts", "count"]
+def _check_integer(name: str, value: Any, at_least: int) -> int:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < at_least:
+        raise ValueError(f"{name} must be an integer of at least {at_least}; got {value!r}")
+    return int(value)

@@ -1,4 +1,4 @@
-"""A table of counts as three Arrow tables, and back: rows in tidy form, graphs, patterns."""
+"""Convert a table of counts to three Arrow tables (cells, graphs, patterns) and back."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from scipy.sparse import csr_array
 
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
-from anysize.counting.sampling.intervals import Sampling
+from anysize.counting.sampling.estimates import Sampling
 from anysize.patterns.orbits import MAX_SIZE
-from anysize.patterns.pattern import class_table, connected_patterns, representatives
+from anysize.patterns.pattern import connected_patterns
 
 
 class ArrowTables(NamedTuple):
-    """One row per cell that is not zero; one row per graph; one row per pattern, with palette and log as metadata."""
+    """One row per non-zero cell; one row per graph; one row per pattern, with palette and log as metadata."""
 
     counts: Any
     graphs: Any
@@ -25,7 +25,7 @@ class ArrowTables(NamedTuple):
 
 
 def pyarrow() -> Any:
-    """The module, with its Parquet files, compute functions and data sets."""
+    """The module pyarrow, with the submodules needed here imported."""
     try:
         import pyarrow
         import pyarrow.compute
@@ -36,29 +36,29 @@ def pyarrow() -> Any:
     return pyarrow
 
 
-ESTIMATES = ("standard_error", "hits")
+ESTIMATE_COLUMNS = ("standard_error", "hits")
 
 
 def cell_schema(sampled: bool = False) -> Any:
-    """The types of a row: a number for each graph, its pattern by name, by code and colors, by size; the copies."""
+    """The column types of the cells."""
     pa = pyarrow()
-    word = pa.dictionary(pa.int32(), pa.string())
-    kinds = {
+    text = pa.dictionary(pa.int32(), pa.string())
+    types = {
         "graph": pa.int64(),
         "vertices": pa.int64(),
-        "pattern": word,
+        "pattern": text,
         "size": pa.uint8(),
         "code": pa.uint32(),
-        "colors": word,
+        "colors": text,
         "copies": pa.float64() if sampled else pa.int64(),
     }
     if sampled:
-        kinds |= {"standard_error": pa.float64(), "hits": pa.int64()}
-    return pa.schema(kinds.items())
+        types |= {"standard_error": pa.float64(), "hits": pa.int64()}
+    return pa.schema(types.items())
 
 
 def to_arrow(counts: Counts, first: int) -> ArrowTables:
-    """The tables of a batch whose first graph has this number."""
+    """The tables of a batch; ``first`` is the number of its first graph."""
     pa = pyarrow()
     patterns = _patterns(counts)
     graphs: dict[str, Any] = {"graph": np.arange(first, first + len(counts)), "vertices": counts.sizes}
@@ -71,18 +71,18 @@ def to_arrow(counts: Counts, first: int) -> ArrowTables:
         graphs["samples"], graphs["exact_cliques"] = sampling.samples, sampling.exact_cliques
         graphs["rates"] = pa.array(list(sampling.rates), pa.list_(pa.float64()))
     matrix = counts.matrix.copy()
-    matrix.sum_duplicates()  # one order of cells, whatever engine wrote them: the files are compared bit by bit
+    matrix.sum_duplicates()  # a canonical order of cells, so that the files do not depend on the engine
     if sampling is None:
         matrix.eliminate_zeros()
     row = np.repeat(np.arange(len(counts)), np.diff(matrix.indptr))
-    place, size, code = matrix.indices, patterns["size"].to_numpy(), patterns["code"].to_numpy()
+    column = matrix.indices
     cells = {
         "graph": row + first,
         "vertices": counts.sizes[row],
-        "pattern": _coded(patterns["pattern"], place),
-        "size": size[place],
-        "code": code[place],
-        "colors": _coded(patterns["colors"], place),
+        "pattern": _dictionary(patterns["pattern"], column),
+        "size": patterns["size"].to_numpy()[column],
+        "code": patterns["code"].to_numpy()[column],
+        "colors": _dictionary(patterns["colors"], column),
         "copies": matrix.data,
     }
     if sampling is not None:  # the same cells in the same order
@@ -92,14 +92,10 @@ def to_arrow(counts: Counts, first: int) -> ArrowTables:
 
 def _patterns(counts: Counts) -> Any:
     pa, columns = pyarrow(), counts.columns
-    code = np.zeros(len(columns), np.uint32)
-    for k in np.unique(columns.size):
-        here = columns.size == k
-        code[here] = np.array(representatives(int(k)), np.uint32)[columns.place[here]]
     table = {
         "pattern": pa.array([pattern.name for pattern in counts.patterns], pa.string()),
         "size": columns.size,
-        "code": code,
+        "code": columns.codes,
         "colors": pa.array([p.colors and json.dumps(p.colors) for p in counts.patterns], pa.string()),
     }
     about: dict[str, Any] = {"colored": columns.colors is not None, "palette": counts.palette, "log": counts.log}
@@ -108,25 +104,25 @@ def _patterns(counts: Counts) -> Any:
     return pa.table(table).replace_schema_metadata({"anysize": json.dumps(about)})
 
 
-def _coded(words: Any, place: NDArray[Any]) -> Any:
-    """words[place] without repeating a word; nulls stay.
+def _dictionary(texts: Any, index: NDArray[Any]) -> Any:
+    """texts[index] as a dictionary array.
 
-    The words must differ: Arrow writes memory it never set where one occurs twice in a dictionary.
+    The entries of the dictionary must differ: Arrow writes uninitialized memory for duplicates.
     """
     pa = pyarrow()
-    once = words.combine_chunks().dictionary_encode()
-    return pa.DictionaryArray.from_arrays(once.indices.take(pa.array(place)), once.dictionary)
+    encoded = texts.combine_chunks().dictionary_encode()
+    return pa.DictionaryArray.from_arrays(encoded.indices.take(pa.array(index)), encoded.dictionary)
 
 
 def from_arrow(tables: ArrowTables, first: int) -> Counts:
-    """The table of a batch whose first graph has this number."""
+    """The table of a batch; ``first`` is the number of its first graph."""
     cells, graphs, patterns = tables
     columns = columns_from_arrow(patterns)
     ends = np.cumsum(np.bincount(cells["graph"].to_numpy() - first, minlength=len(graphs)))
-    place = _places(cells["pattern"], patterns["pattern"].combine_chunks())
+    column = _column_indices(cells["pattern"], patterns["pattern"].combine_chunks())
 
     def matrix(name: str) -> csr_array[Any]:
-        parts = cells[name].to_numpy(), place.copy(), np.concatenate([[0], ends])
+        parts = cells[name].to_numpy(), column.copy(), np.concatenate([[0], ends])
         return csr_array(parts, shape=(len(graphs), len(columns)))
 
     sampling = None
@@ -134,8 +130,7 @@ def from_arrow(tables: ArrowTables, first: int) -> Counts:
         k = _about(patterns)["sampled"]
         rates = graphs["rates"].combine_chunks().flatten().to_numpy().reshape(len(graphs), len(connected_patterns(k)))
         cliques = graphs["exact_cliques"].to_numpy()
-        own = matrix("hits"), matrix("standard_error"), rates, graphs["samples"].to_numpy(), cliques
-        sampling = Sampling(k, *own)
+        sampling = Sampling(k, matrix("hits"), matrix("standard_error"), rates, graphs["samples"].to_numpy(), cliques)
     labels = graphs["y"].to_numpy() if "y" in graphs.column_names else None
     return Counts(
         matrix("copies"),
@@ -149,29 +144,26 @@ def from_arrow(tables: ArrowTables, first: int) -> Counts:
 
 
 def columns_from_arrow(patterns: Any) -> Columns:
-    """The columns that a table of patterns describes."""
+    """The columns of a table of patterns."""
     about = _about(patterns)
-    size, code = patterns["size"].to_numpy(), patterns["code"].to_numpy()
-    place = np.zeros(len(size), np.int16)
-    for k in np.unique(size):
-        place[size == k] = class_table(int(k))[code[size == k]]
-    if not about["colored"]:
-        return Columns(size, place)
-    position = {name: code for code, name in enumerate(about["palette"])}
-    colors = np.zeros((len(size), MAX_SIZE), np.uint16)
-    for row, names in enumerate(patterns["colors"].to_pylist()):
-        colors[row, : size[row]] = [position[name] for name in json.loads(names)]
-    return Columns(size, place, colors, tuple(about["palette"]))
+    size = patterns["size"].to_numpy()
+    colors = None
+    if about["colored"]:
+        codes = {name: code for code, name in enumerate(about["palette"])}
+        colors = np.zeros((len(size), MAX_SIZE), np.uint16)
+        for row, names in enumerate(patterns["colors"].to_pylist()):
+            colors[row, : size[row]] = [codes[name] for name in json.loads(names)]
+    return Columns.from_codes(size, patterns["code"].to_numpy(), colors, tuple(about["palette"]))
 
 
 def _about(patterns: Any) -> Any:
     return json.loads(patterns.schema.metadata[b"anysize"])
 
 
-def _places(written: Any, names: Any) -> NDArray[np.int32]:
-    """For every cell the position of its pattern among names; each chunk of the file has a dictionary of its own."""
+def _column_indices(cells: Any, names: Any) -> NDArray[np.int32]:
+    """The index among names of the pattern of every cell; each chunk of the file has its own dictionary."""
     parts = [np.zeros(0, np.int32)]
-    for chunk in written.chunks:
-        place = pyarrow().compute.index_in(chunk.dictionary, value_set=names).to_numpy(zero_copy_only=False)
-        parts.append(place[chunk.indices.to_numpy(zero_copy_only=False)])
+    for chunk in cells.chunks:
+        index = pyarrow().compute.index_in(chunk.dictionary, value_set=names).to_numpy(zero_copy_only=False)
+        parts.append(index[chunk.indices.to_numpy(zero_copy_only=False)])
     return np.concatenate(parts)

@@ -1,7 +1,6 @@
-"""What the columns of a table of counts are: patterns in canonical order, kept as flat arrays.
+"""Columns of a table of counts: patterns in canonical order, as flat arrays.
 
-A colored table may have hundreds of thousands of columns, so patterns are arrays here and become `Pattern`
-objects only when somebody looks at them.
+A colored table may have hundreds of thousands of columns, so `Pattern` objects are only made on request.
 """
 
 from __future__ import annotations
@@ -9,26 +8,27 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anysize._typing import IntArray
 from anysize.graphs.colors import ColorName, color_order
-from anysize.patterns.orbits import MAX_SIZE
-from anysize.patterns.pattern import Pattern, connected_patterns
+from anysize.patterns.orbits import MAX_SIZE, automorphisms
+from anysize.patterns.pattern import Pattern, class_table, connected_patterns, representatives
 
 
 @dataclass(frozen=True, eq=False)
 class Columns:
-    """Patterns by size, place in the catalog, and color codes in canonical vertex order.
+    """Patterns by size, index in the catalog of that size, and color codes in canonical vertex order.
 
-    ``colors`` has the shape (patterns, 7), filled up with zeros, or is None in a plain table; the codes are
-    positions in ``palette``.
+    ``colors`` has the shape (patterns, 7), padded with zeros, or is None in a plain table. Color codes are indices into
+    ``palette``.
     """
 
     size: NDArray[np.uint8]
-    place: NDArray[np.int16]
+    pattern_index: NDArray[np.int16]
     colors: NDArray[np.uint16] | None = None
     palette: tuple[ColorName, ...] = ()
 
@@ -37,9 +37,30 @@ class Columns:
 
     @staticmethod
     def plain(k: int) -> Columns:
-        """The full catalog of one size."""
+        """The whole catalog of one size."""
         amount = len(connected_patterns(k))
         return Columns(np.full(amount, k, np.uint8), np.arange(amount, dtype=np.int16))
+
+    @staticmethod
+    def no_patterns(palette: tuple[ColorName, ...]) -> Columns:
+        """The columns of a colored table in which no pattern occurs."""
+        return Columns(np.zeros(0, np.uint8), np.zeros(0, np.int16), np.zeros((0, MAX_SIZE), np.uint16), palette)
+
+    @staticmethod
+    def from_codes(
+        size: NDArray[Any], codes: NDArray[Any], colors: NDArray[np.uint16] | None, palette: tuple[ColorName, ...]
+    ) -> Columns:
+        """The columns with these `codes`; a ValueError for codes that are not patterns."""
+        if len(size) and not 1 <= size.min() <= size.max() <= MAX_SIZE:
+            raise ValueError("pattern sizes out of range")
+        pattern_index = np.zeros(len(size), np.int16)
+        for k in np.unique(size):
+            pattern_index[size == k] = class_table(int(k))[codes[size == k]]
+        if (pattern_index < 0).any():
+            raise ValueError("codes of patterns that are not connected")
+        if colors is not None and colors.max(initial=0) >= max(len(palette), 1):
+            raise ValueError("colors that are not in the palette")
+        return Columns(size.astype(np.uint8), pattern_index, colors, palette if colors is not None else ())
 
     @staticmethod
     def of(patterns: Sequence[Pattern]) -> Columns:
@@ -47,102 +68,110 @@ class Columns:
         if len({pattern.colors is None for pattern in patterns}) > 1:
             raise ValueError("expected either plain or colored patterns; got both")
         size = np.array([pattern.size for pattern in patterns], np.uint8)
-        place = np.array([_places(p.size)[p.edges] for p in patterns], np.int16)
+        pattern_index = np.array([_pattern_indices(p.size)[p.edges] for p in patterns], np.int16)
         if not patterns or patterns[0].colors is None:
-            return Columns(size, place)
+            return Columns(size, pattern_index)
         palette = tuple(sorted({name for p in patterns for name in p.colors or ()}, key=color_order))
         code = {name: position for position, name in enumerate(palette)}
         colors = np.zeros((len(patterns), MAX_SIZE), np.uint16)
         for row, pattern in enumerate(patterns):
             colors[row, : pattern.size] = [code[name] for name in pattern.colors or ()]
-        return Columns(size, place, colors, palette)
+        return Columns(size, pattern_index, colors, palette)
 
     def __getitem__(self, key: IntArray | NDArray[np.bool_]) -> Columns:
         colors = None if self.colors is None else self.colors[key]
-        return Columns(self.size[key], self.place[key], colors, self.palette)
+        return Columns(self.size[key], self.pattern_index[key], colors, self.palette)
 
     @cached_property
     def patterns(self) -> tuple[Pattern, ...]:
         """The patterns as objects."""
         plain = {k: connected_patterns(int(k)) for k in np.unique(self.size)}
         if self.colors is None:
-            return tuple(plain[k][p] for k, p in zip(self.size, self.place, strict=True))
-        symmetries = self.symmetries
+            return tuple(plain[k][p] for k, p in zip(self.size, self.pattern_index, strict=True))
         return tuple(
             Pattern(
                 size=int(k),
-                edges=plain[k][place].edges,
+                edges=plain[k][index].edges,
                 colors=tuple(self.palette[code] for code in codes[:k]),
-                automorphisms=int(symmetries[column]),
-                plain_name=plain[k][place].plain_name,
+                automorphisms=int(self.automorphisms[column]),
+                plain_name=plain[k][index].plain_name,
             )
-            for column, (k, place, codes) in enumerate(zip(self.size, self.place, self.colors.tolist(), strict=True))
+            for column, (k, index, codes) in enumerate(
+                zip(self.size, self.pattern_index, self.colors.tolist(), strict=True)
+            )
         )
 
     def pattern(self, column: int) -> Pattern:
-        """One of them; for a look at a few columns of a wide table."""
+        """The pattern of one column, without making those of a wide table."""
         return self[np.array([column])].patterns[0]
 
-    @cached_property
-    def symmetries(self) -> IntArray:
-        """Automorphisms of every pattern that respect its colors."""
-        from anysize.patterns.orbits import automorphisms
+    @property
+    def codes(self) -> NDArray[np.uint32]:
+        """The edges of every plain pattern: bit j (j - 1) / 2 + i for the edge i < j."""
+        codes = np.zeros(len(self), np.uint32)
+        for k in np.unique(self.size):
+            here = self.size == k
+            codes[here] = np.array(representatives(int(k)), np.uint32)[self.pattern_index[here]]
+        return codes
 
+    @cached_property
+    def automorphisms(self) -> IntArray:
+        """The number of color-preserving automorphisms of every pattern."""
         result = np.ones(len(self), np.int64)
         for k in np.unique(self.size):
-            for place in np.unique(self.place[self.size == k]):
-                here = np.flatnonzero((self.size == k) & (self.place == place))
-                group = automorphisms(connected_patterns(int(k))[place].code, int(k))
+            for index in np.unique(self.pattern_index[self.size == k]):
+                here = np.flatnonzero((self.size == k) & (self.pattern_index == index))
+                group = automorphisms(connected_patterns(int(k))[index].code, int(k))
                 if self.colors is None:
                     result[here] = len(group)
                 else:
-                    own = self.colors[here][:, : int(k)]
-                    result[here] = sum((own[:, row] == own).all(axis=1).astype(np.int64) for row in group)
+                    colors = self.colors[here][:, : int(k)]
+                    result[here] = sum((colors[:, row] == colors).all(axis=1).astype(np.int64) for row in group)
         return result
 
     def check_sizes(self, k: int | Sequence[int]) -> None:
-        """An error for patterns of other sizes."""
-        wanted = {k} if isinstance(k, int) else set(k)
+        """Raise a ValueError if there are patterns of other sizes."""
+        expected = {k} if isinstance(k, int) else set(k)
         found = set(np.unique(self.size).tolist())
         # A colored table has no column of a size that no graph reaches; a plain one has them all.
-        if found - wanted or (self.colors is None and found != wanted):
-            told = ", ".join(map(str, sorted(found))) or "none"
-            asked = ", ".join(map(str, sorted(wanted)))
+        if found - expected or (self.colors is None and found != expected):
             raise ValueError(
-                f"expected counts of patterns with {asked} vertices and got a table with {told}; count with "
-                f"k={k}, or set k before fitting"
+                f"expected counts of patterns with {', '.join(map(str, sorted(expected)))} vertices; got a table with "
+                f"{', '.join(map(str, sorted(found))) or 'none'}; count with k={k}, or set k before fitting"
             )
 
     def recoded(self, palette: tuple[ColorName, ...]) -> Columns:
-        """The same patterns with colors coded by a palette that holds all of this one's colors in use."""
+        """The same patterns with color codes of another palette, which must hold all colors in use."""
         if self.colors is None or palette == self.palette:
-            return Columns(self.size, self.place, self.colors, palette if self.colors is not None else ())
+            return Columns(self.size, self.pattern_index, self.colors, palette if self.colors is not None else ())
         position = {name: code for code, name in enumerate(palette)}
         translate = np.array([position.get(name, 0) for name in self.palette], np.uint16)
         colors = translate[self.colors]
         colors[np.arange(MAX_SIZE) >= self.size[:, None]] = 0
-        return Columns(self.size, self.place, colors, palette)
+        return Columns(self.size, self.pattern_index, colors, palette)
 
     def in_order(self) -> bool:
-        """Whether a plain table has its patterns once each and in canonical order."""
-        number = self.size.astype(np.int64) << 16 | self.place.astype(np.int64)
+        """Whether the patterns of a plain table are distinct and in canonical order."""
+        number = self.size.astype(np.int64) << 16 | self.pattern_index.astype(np.int64)
         return bool((np.diff(number) > 0).all())
 
     def short_keys(self, widest: int) -> NDArray[np.uint64] | None:
-        """One word per column in canonical order, or None where size, place and ``widest`` colors do not fit one."""
+        """One 64-bit sort key per column, or None if size, index and ``widest`` colors do not fit 64 bits."""
         bits = max(len(self.palette) - 1, 0).bit_length()
         if 13 + bits * widest > 64:
             return None
-        word = (self.size.astype(np.uint64) << np.uint64(10)) | self.place.astype(np.uint64)
+        word = (self.size.astype(np.uint64) << np.uint64(10)) | self.pattern_index.astype(np.uint64)
         for vertex in range(widest if self.colors is not None else 0):
             assert self.colors is not None
             word = (word << np.uint64(bits)) | self.colors[:, vertex].astype(np.uint64)
         return word
 
     def keys(self) -> NDArray[np.uint64]:
-        """Two words per column, (size, place, first colors) and (other colors): their order is canonical."""
+        """Two-word sort keys: (size, index, first colors) and (other colors). Their order is the canonical one."""
         words = np.zeros((len(self), 2), np.uint64)
-        words[:, 0] = (self.size.astype(np.uint64) << np.uint64(58)) | (self.place.astype(np.uint64) << np.uint64(48))
+        words[:, 0] = (self.size.astype(np.uint64) << np.uint64(58)) | (
+            self.pattern_index.astype(np.uint64) << np.uint64(48)
+        )
         if self.colors is not None:
             wide = self.colors.astype(np.uint64)
             for vertex in range(MAX_SIZE):
@@ -154,7 +183,7 @@ class Columns:
 def _grouped(
     short: list[NDArray[np.uint64] | None], full: list[Callable[[], NDArray[np.uint64]]]
 ) -> tuple[IntArray, NDArray[np.bool_]]:
-    """An order that sorts all keys, and where in it a key differs from the one before."""
+    """The order that sorts all keys, and where in it a key differs from the previous one."""
     if all(part is not None for part in short):
         one = np.concatenate([part for part in short if part is not None])
         order = np.argsort(one)
@@ -169,14 +198,14 @@ def _grouped(
 
 
 @cache
-def _places(k: int) -> dict[tuple[tuple[int, int], ...], int]:
-    return {pattern.edges: place for place, pattern in enumerate(connected_patterns(k))}
+def _pattern_indices(k: int) -> dict[tuple[tuple[int, int], ...], int]:
+    return {pattern.edges: index for index, pattern in enumerate(connected_patterns(k))}
 
 
 def unite(parts: Sequence[Columns]) -> tuple[Columns, list[IntArray]]:
-    """All patterns of the parts, once each and in canonical order, and where each part's columns went.
+    """The union of columns in canonical order, and for each part the positions of its columns in the union.
 
-    Colors are matched by name. The parts are all plain or all colored.
+    Colors are matched by name. The parts must be all plain or all colored.
     """
     if len({part.colors is None for part in parts}) > 1:
         raise ValueError("expected tables that are all plain or all colored; got both")
@@ -188,14 +217,13 @@ def unite(parts: Sequence[Columns]) -> tuple[Columns, list[IntArray]]:
         return parts[0], [np.arange(len(parts[0]))]
     widest = max(int(part.size.max(initial=0)) for part in recoded)
     order, new = _grouped([part.short_keys(widest) for part in recoded], [part.keys for part in recoded])
-    where = np.empty(len(order), np.int64)
-    where[order] = np.cumsum(new) - 1
-    chosen = order[new]
+    position = np.empty(len(order), np.int64)
+    position[order] = np.cumsum(new) - 1
     first = recoded[0]
-    everything = Columns(
+    stacked = Columns(
         np.concatenate([part.size for part in recoded]),
-        np.concatenate([part.place for part in recoded]),
+        np.concatenate([part.pattern_index for part in recoded]),
         None if first.colors is None else np.concatenate([part.colors for part in recoded if part.colors is not None]),
         palette,
     )
-    return everything[chosen], np.split(where, np.cumsum([len(part) for part in recoded])[:-1])
+    return stacked[order[new]], np.split(position, np.cumsum([len(part) for part in recoded])[:-1])

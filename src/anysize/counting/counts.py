@@ -1,8 +1,7 @@
-"""Counts: how often each pattern occurs in each graph, exactly, as a sparse table; densities from it."""
+"""`Counts`: a sparse table of the numbers of induced copies of patterns in graphs, and densities."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import comb, perm
@@ -12,27 +11,33 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
-from anysize._typing import IntArray
+from anysize._json import MAX_EXACT_INTEGER
+from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.counting.columns import Columns, unite
-from anysize.counting.sampling.intervals import Sampling
+from anysize.counting.sampling.estimates import Sampling
 from anysize.graphs.colors import ColorName
 from anysize.graphs.ragged import strip_ellipsis
 from anysize.patterns.pattern import Pattern
 
 Over = Literal["subsets", "maps", "connected"]
 OVER: tuple[Over, ...] = ("subsets", "maps", "connected")
-
-EXACT = 2**53  # integers below it are floats without rounding
+MAX_DENSE_COLUMNS = 2000  # `to_pandas` gives sparse columns for wider tables
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Counts:
-    """Induced copies of patterns (columns) in graphs (rows).
+    """The number of induced copies of patterns (columns) in graphs (rows).
 
-    ``matrix`` is a scipy ``csr_array`` of int64, ``columns`` says what its columns are, ``sizes`` holds the
-    vertices of each graph. Plain tables have the whole catalog as columns, colored ones the patterns that
-    occur, both in canonical order. Labels and graph names are carried along from the graph set. A table of
-    estimates (``method="sample"``) has a float matrix, and `standard_errors`, `hits` and `interval`.
+    Attributes:
+        matrix: scipy ``csr_array`` of int64, graphs by patterns; of float64 in a table of estimates.
+        columns: the patterns, in canonical order: the whole catalog in a plain table, the patterns that occur in a
+            colored one.
+        sizes: the number of vertices of each graph.
+        y: the labels of the graph set, if any.
+        names: the graph names of the graph set, if any.
+        log: which engine counted which graphs, see `explain`.
+        sampling: hits and errors of a table of estimates (``method="sample"``), otherwise None; see `standard_errors`,
+            `hits` and `interval`.
     """
 
     matrix: csr_array[np.int64]
@@ -50,7 +55,7 @@ class Counts:
 
     @property
     def palette(self) -> tuple[ColorName, ...]:
-        """The color names that patterns may use; empty in a plain table."""
+        """The color names; empty in a plain table."""
         return self.columns.palette
 
     @property
@@ -61,65 +66,65 @@ class Counts:
         return len(self.sizes)
 
     def __repr__(self) -> str:
-        kinds = "plain" if self.columns.colors is None else "colored"
-        sizes = ", ".join(str(k) for k in np.unique(self.columns.size))
-        kinds = kinds if self.sampling is None else f"sampled {kinds}"
-        return f"Counts({len(self)} graphs x {len(self.columns)} {kinds} patterns, k = {sizes or '-'})"
+        sampled = "" if self.sampling is None else "sampled "
+        kind = "plain" if self.columns.colors is None else "colored"
+        sizes = ", ".join(str(k) for k in np.unique(self.columns.size)) or "-"
+        return f"Counts({len(self)} graphs x {len(self.columns)} {sampled}{kind} patterns, k = {sizes})"
 
     def explain(self) -> str:
         """Which engine counted which graphs, and why."""
         return "\n".join(self.log)
 
-    # ---- parts and sums ------------------------------------------------------------------------
+    # ---- rows, columns and sums ------------------------------------------------------------------------
 
     def __getitem__(self, key: int | slice | ArrayLike) -> Counts:
         """The rows of one graph (an integer) or of several (a slice, integers, booleans)."""
         key = strip_ellipsis(key)
-        chosen = key if isinstance(key, (int, slice)) else np.asarray(key)
-        if isinstance(chosen, np.ndarray) and chosen.shape == (0,):
-            chosen = chosen.astype(np.int64)  # an empty list has no integers to tell its kind
-        rows = np.atleast_1d(np.arange(len(self))[chosen])
+        index = key if isinstance(key, (int, slice)) else np.asarray(key)
+        if isinstance(index, np.ndarray) and index.shape == (0,):
+            index = index.astype(np.int64)  # an empty list becomes an array of floats
+        rows = np.atleast_1d(np.arange(len(self))[index])
         return replace(
             self,
             matrix=csr_array(self.matrix[rows]),
             sizes=self.sizes[rows],
             y=None if self.y is None else self.y[rows],
             names=None if self.names is None else tuple(self.names[row] for row in rows),
-            sampling=None if self.sampling is None else self.sampling.rows(rows),
+            sampling=None if self.sampling is None else self.sampling.select_rows(rows),
         )
 
     def _with_columns(self, columns: Columns, change: Callable[[csr_array[Any]], csr_array[Any]]) -> Counts:
-        """The same graphs over other columns, by the same change of all that goes cell by cell."""
+        """The same graphs over other columns; ``change`` maps every matrix of cells."""
         sampling = None if self.sampling is None else self.sampling.mapped(change)
         return replace(self, matrix=change(self.matrix), columns=columns, sampling=sampling)
 
     def select(self, columns: ArrayLike) -> Counts:
-        """The same graphs with some of the columns only (integers or booleans)."""
-        chosen = np.asarray(columns)
-        chosen = np.flatnonzero(chosen) if chosen.dtype == bool else chosen.astype(np.int64)
-        return self._with_columns(self.columns[chosen], lambda matrix: csr_array(matrix[:, chosen]))
+        """The same graphs with some of the columns (integers or booleans)."""
+        index = np.asarray(columns)
+        index = np.flatnonzero(index) if index.dtype == bool else index.astype(np.int64)
+        return self._with_columns(self.columns[index], lambda matrix: csr_array(matrix[:, index]))
 
     def align(self, reference: Counts | Sequence[Pattern]) -> Counts:
-        """The same graphs over the columns of another table (or over these patterns), in that order.
+        """The same graphs over the columns of another table (or over a list of patterns), in that order.
 
-        Patterns are matched by their edges and color names. Those the reference lacks are left out, and
-        those that do not occur here have zero columns.
+        Patterns are matched by their edges and color names. Patterns that the reference lacks are dropped; patterns
+        that do not occur here get zero columns.
         """
         target = reference.columns if isinstance(reference, Counts) else Columns.of(reference)
-        united, (ours, theirs) = unite([self.columns, target])
-        place = np.full(len(united), -1, np.int64)
-        place[theirs] = np.arange(len(target))
+        union, (in_self, in_target) = unite([self.columns, target])
+        target_column = np.full(len(union), -1, np.int64)
+        target_column[in_target] = np.arange(len(target))
 
-        def moved(matrix: csr_array[Any]) -> csr_array[Any]:
+        def realigned(matrix: csr_array[Any]) -> csr_array[Any]:
             coo = matrix.tocoo()
-            column = place[ours][coo.col]
+            column = target_column[in_self][coo.col]
             keep = column >= 0
             return csr_array((coo.data[keep], (coo.row[keep], column[keep])), shape=(len(self), len(target)))
 
-        return self._with_columns(target, moved)
+        return self._with_columns(target, realigned)
 
     def without_colors(self) -> Counts:
-        """The same graphs over plain patterns of the same sizes, copies summed over the colors.
+        """The same graphs over plain patterns of the same sizes; copies are summed over the colorings.
 
         Examples:
             >>> import anysize as az
@@ -130,23 +135,23 @@ class Counts:
         if self.columns.colors is None:
             return self
         if self.sampling is not None:
-            raise ValueError("errors of sampled counts do not add up over colors; sample again with colors=False")
+            raise ValueError("standard errors cannot be summed over colors; sample again with colors=False")
         plain = unite([Columns.plain(int(k)) for k in np.unique(self.columns.size)] or [Columns.plain(1)])[0]
-        start = np.searchsorted(plain.size, self.columns.size)  # sizes go up, and places from 0 on within a size
-        into = csr_array(
-            (np.ones(len(start), np.int64), (np.arange(len(start)), start + self.columns.place)),
+        start = np.searchsorted(plain.size, self.columns.size)  # the first column of each size
+        merge = csr_array(
+            (np.ones(len(start), np.int64), (np.arange(len(start)), start + self.columns.pattern_index)),
             shape=(len(start), len(plain)),
         )
-        if len(start) and (self.matrix.astype(np.float64) @ into).max() >= 2**63:
-            raise OverflowError("the copies of a plain pattern, summed over its colors, exceed a 64-bit integer")
-        return self._with_columns(plain, lambda matrix: csr_array(matrix @ into))
+        if len(start) and (self.matrix.astype(np.float64) @ merge).max() >= 2**63:
+            raise OverflowError("the copies of a plain pattern, summed over its colorings, exceed a 64-bit integer")
+        return self._with_columns(plain, lambda matrix: csr_array(matrix @ merge))
 
     def top(self, n: int) -> Counts:
-        """The n most common patterns over all graphs, in canonical order; ties go to the earlier one."""
+        """The n most frequent patterns over all graphs, in canonical order; the earlier one wins a tie."""
         return self.select(np.sort(np.argsort(-self.totals(), kind="stable")[:n]))
 
     def totals(self) -> NDArray[Any]:
-        """Copies of every pattern in all graphs together: int64, or Python integers where they do not fit."""
+        """The copies of every pattern in all graphs together: int64, or Python integers if they do not fit."""
         rounded = np.bincount(self.matrix.indices, self.matrix.data, minlength=len(self.columns))
         if self.sampling is not None:
             return rounded
@@ -156,20 +161,20 @@ class Counts:
 
     @staticmethod
     def concatenate(tables: Iterable[Counts]) -> Counts:
-        """The rows of all tables over the union of their columns."""
+        """Concatenate the rows of tables over the union of their columns."""
         tables = list(tables)
         if not tables:
             raise ValueError("expected at least one table to concatenate; got none")
-        columns, places = unite([table.columns for table in tables])
+        columns, new_columns = unite([table.columns for table in tables])
         first = np.cumsum([0] + [len(table) for table in tables])
 
         def stacked(matrices: list[csr_array[Any]]) -> csr_array[Any]:
             parts = [matrix.tocoo() for matrix in matrices]
-            kind = np.result_type(*(matrix.indices.dtype for matrix in matrices))
-            if max(first[-1], len(columns)) > np.iinfo(kind).max:
-                kind = np.dtype(np.int64)
-            row = np.concatenate([(part.row + start).astype(kind) for part, start in zip(parts, first, strict=False)])
-            column = np.concatenate([place[part.col].astype(kind) for part, place in zip(parts, places, strict=True)])
+            dtype = np.result_type(*(matrix.indices.dtype for matrix in matrices))
+            if max(first[-1], len(columns)) > np.iinfo(dtype).max:
+                dtype = np.dtype(np.int64)
+            row = np.concatenate([(part.row + start).astype(dtype) for part, start in zip(parts, first, strict=False)])
+            column = np.concatenate([new[part.col].astype(dtype) for part, new in zip(parts, new_columns, strict=True)])
             data = np.concatenate([part.data for part in parts])
             return csr_array((data, (row, column)), shape=(int(first[-1]), len(columns)))
 
@@ -195,13 +200,13 @@ class Counts:
 
     @property
     def hits(self) -> csr_array[np.int64]:
-        """How often each pattern was met by the samples behind a table of estimates."""
+        """The number of samples that hit each pattern, in a table of estimates."""
         if self.sampling is None:
-            raise ValueError("this table was counted exactly: nothing was sampled, so there are no hits")
+            raise ValueError("hits exist only for method='sample'; this table was counted exactly")
         return self.sampling.hits
 
-    def interval(self, level: float = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Lower and upper ends (graphs, patterns) that hold the true number with this probability, cell by cell."""
+    def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
+        """Confidence interval of every cell: lower and upper ends (graphs, patterns)."""
         if self.sampling is None:
             exact = self.matrix.toarray().astype(np.float64)
             return exact, exact
@@ -210,11 +215,11 @@ class Counts:
     # ---- densities -----------------------------------------------------------------------------
 
     def densities(self, over: Over = "subsets") -> csr_array[np.float64]:
-        """Counts as shares, per pattern size k, in a graph of N vertices.
+        """Densities of the patterns of size k in a graph of N vertices.
 
-        ``subsets``: copies / C(N, k). ``maps``: copies * |Aut F| / (N)_k, the induced homomorphism density;
-        the symmetries respect colors. ``connected``: copies / number of connected k-subsets that this table
-        holds. Quotients of integers, correctly rounded. A graph without any copy has a zero row, never NaN.
+        ``subsets``: copies / C(N, k). ``maps``: copies * |Aut F| / (N)_k, the induced homomorphism density, with
+        color-preserving automorphisms. ``connected``: copies / number of connected k-subsets in this table. Quotients
+        of integers, correctly rounded. A graph without copies has a zero row, never NaN.
 
         Examples:
             >>> import anysize as az
@@ -226,13 +231,13 @@ class Counts:
             raise ValueError(f"over must be one of {', '.join(OVER)}; got {over!r}")
         row = np.repeat(np.arange(len(self)), np.diff(self.matrix.indptr))
         column = self.matrix.indices
-        factor = self.columns.symmetries[column] if over == "maps" else None
+        factor = self.columns.automorphisms[column] if over == "maps" else None
         values = np.zeros(len(column))
         for k in np.unique(self.columns.size):
             here = np.flatnonzero(self.columns.size[column] == k)
-            below = self._denominators(int(k), over, row[here], self.matrix.data[here])
-            above = self.matrix.data[here]
-            values[here] = _quotients(above, None if factor is None else factor[here], below[row[here]])
+            copies = self.matrix.data[here]
+            denominators = self._denominators(int(k), over, row[here], copies)
+            values[here] = _quotients(copies, None if factor is None else factor[here], denominators[row[here]])
         return csr_array((values, column.copy(), self.matrix.indptr.copy()), shape=self.shape)
 
     def _denominators(self, k: int, over: Over, row: IntArray, data: IntArray) -> NDArray[np.object_]:
@@ -241,20 +246,20 @@ class Counts:
             sums = np.bincount(row, data, minlength=len(self))
             if self.sampling is not None:
                 return np.where(sums > 0, sums, 1.0).astype(object)
-            if not len(sums) or sums.max() < EXACT:
-                whole = sums.astype(np.int64).astype(object)
+            if not len(sums) or sums.max() < MAX_EXACT_INTEGER:
+                total = sums.astype(np.int64).astype(object)
             else:
-                whole = np.zeros(len(self), object)
-                np.add.at(whole, row, data.astype(object))
-            return np.asarray(np.maximum(whole, 1), object)
+                total = np.zeros(len(self), object)
+                np.add.at(total, row, data.astype(object))
+            return np.asarray(np.maximum(total, 1), object)
         ways = comb if over == "subsets" else perm
         distinct, inverse = np.unique(self.sizes, return_inverse=True)
         return np.array([max(ways(int(n), k), 1) for n in distinct], object)[inverse]
 
-    # ---- to other forms ------------------------------------------------------------------------
+    # ---- conversion and files ------------------------------------------------------------------------
 
     def to_pandas(self, over: Over | None = None) -> Any:
-        """A DataFrame with graphs as rows and pattern names as columns: copies, or densities ``over``."""
+        """A DataFrame of graphs by pattern names: copies, or densities if ``over`` is given."""
         try:
             import pandas as pd
         except ImportError as error:
@@ -262,35 +267,34 @@ class Counts:
         table = self.matrix if over is None else self.densities(over)
         header = pd.Index([pattern.name for pattern in self.patterns], name="pattern")
         index = pd.RangeIndex(len(self), name="graph") if self.names is None else pd.Index(self.names, name="graph")
-        if len(self.columns) <= 2000:
+        if len(self.columns) <= MAX_DENSE_COLUMNS:
             return pd.DataFrame(table.toarray(), index=index, columns=header)
         sparse: Any = pd.DataFrame.sparse
         return sparse.from_spmatrix(table, index=index, columns=header)
 
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(self, path: PathLike) -> None:
         """Write the table as a numpy ``.npz`` archive without pickled objects; see `anysize.counting.counts_file`."""
         from anysize.counting.counts_file import save
 
         save(self, path)
 
     @staticmethod
-    def load(path: str | os.PathLike[str]) -> Counts:
-        """Read a table that `save` wrote. Needs numpy and scipy alone."""
+    def load(path: PathLike) -> Counts:
+        """Read a table written by `save`."""
         from anysize.counting.counts_file import load
 
         return load(path)
 
 
-def _quotients(above: IntArray, factor: IntArray | None, below: NDArray[np.object_]) -> NDArray[np.float64]:
-    """above * factor / below, every quotient correctly rounded."""
-    if not len(above):
+def _quotients(copies: IntArray, factor: IntArray | None, denominators: NDArray[np.object_]) -> FloatArray:
+    """copies * factor / denominators, every quotient correctly rounded."""
+    if not len(copies):
         return np.zeros(0)
-    if above.dtype.kind == "f":  # estimates
-        return np.asarray(above * (1 if factor is None else factor) / below.astype(np.float64))
-    largest = int(above.max()) * (1 if factor is None else int(factor.max()))
-    if largest < EXACT and max(below) < EXACT:
-        product = above if factor is None else above * factor
-        return np.asarray(product / below.astype(np.float64))
-    factors = np.ones(len(above), np.int64) if factor is None else factor
-    triples = zip(above.tolist(), factors.tolist(), below, strict=True)
-    return np.array([copies * ways / whole for copies, ways, whole in triples])
+    if copies.dtype.kind == "f":  # estimates
+        return np.asarray(copies * (1 if factor is None else factor) / denominators.astype(np.float64))
+    largest = int(copies.max()) * (1 if factor is None else int(factor.max()))
+    if largest < MAX_EXACT_INTEGER and max(denominators) < MAX_EXACT_INTEGER:
+        product = copies if factor is None else copies * factor
+        return np.asarray(product / denominators.astype(np.float64))
+    factors = np.ones(len(copies), np.int64) if factor is None else factor
+    return np.array([c * f / d for c, f, d in zip(copies.tolist(), factors.tolist(), denominators, strict=True)])

@@ -1,9 +1,9 @@
-"""Tables of counts as files: a numpy ``.npz`` archive without pickled objects, readable with numpy alone.
+"""File format of `Counts`: a numpy ``.npz`` archive without pickled objects, readable with numpy alone.
 
-``data, indices, indptr`` are the CSR table (graphs x patterns), ``sizes`` the vertices of the graphs, ``y`` their
+``data, indices, indptr`` are the CSR matrix (graphs x patterns), ``sizes`` the vertices of the graphs, ``y`` their
 labels if any. ``pattern_size`` and ``pattern_code`` are the patterns (bit j (j - 1) / 2 + i for the edge i < j),
-``pattern_colors`` their colors as positions in the palette. ``about`` is JSON in UTF-8: format, palette, names, log.
-A table of estimates also has, cell by cell, ``hits`` and ``errors``, and by graph ``rates``, ``samples`` and
+``pattern_colors`` their colors as indices into the palette. ``about`` is JSON in UTF-8: format, palette, names, log. A
+table of estimates also has, cell by cell, ``hits`` and ``errors``, and by graph ``rates``, ``samples`` and
 ``exact_cliques``.
 """
 
@@ -19,51 +19,59 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from anysize._files import atomic_write
+from anysize._typing import PathLike
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
-from anysize.counting.sampling.intervals import Sampling
+from anysize.counting.sampling.estimates import Sampling
 from anysize.patterns.orbits import MAX_SIZE
-from anysize.patterns.pattern import class_table, connected_patterns, representatives
+from anysize.patterns.pattern import connected_patterns
 
-FORMAT = "anysize counts 1"
+FORMAT = "anysize counts 2"
 
 Arrays = dict[str, NDArray[Any]]
 
 
-def save(counts: Counts, path: str | os.PathLike[str]) -> None:
-    """Write a table; the file appears when all of it has been written."""
+def save(counts: Counts, path: PathLike) -> None:
+    """Write a table; the file appears when it is complete."""
     arrays = to_arrays(counts)
     with atomic_write(path) as part, open(part, "wb") as file:
-        write(arrays, file)
+        write_arrays(arrays, file)
 
 
-def write(arrays: Arrays, file: IO[bytes]) -> None:
-    """Write what `to_arrays` gave."""
+def write_arrays(arrays: Arrays, file: IO[bytes]) -> None:
+    """Write the arrays of `to_arrays`."""
     np.savez_compressed(file, **cast(dict[str, Any], arrays))
 
 
-def load(path: str | os.PathLike[str]) -> Counts:
-    """Read a table; a ValueError says what is wrong with a file that is none."""
+def load(path: PathLike) -> Counts:
+    """Read a table; a ValueError says why a file is not one."""
     try:
         with open(path, "rb") as file:
-            if not zipfile.is_zipfile(file):  # numpy would speak of pickles, and how to trust them
-                raise ValueError("it is foreign or cut off; Counts.save and anysize count --out FILE.npz write tables")
+            if not zipfile.is_zipfile(file):  # numpy's own error would be about pickles
+                raise ValueError("it is no .npz file, or it is cut off")
             file.seek(0)
             with np.load(file, allow_pickle=False) as archive:
                 about = json.loads(archive["about"].tobytes())
-                if about.get("format") != FORMAT:
-                    raise ValueError(f"format {about.get('format')!r}, expected {FORMAT!r}")
+                check_format(about.get("format"), FORMAT)
                 return from_arrays(about, {name: archive[name] for name in archive.files})
-    except OSError as error:
-        if isinstance(error, FileNotFoundError):
-            raise
-        raise ValueError(f"{os.fspath(path)} is not a table of counts: {error}") from error
-    except Exception as error:  # a zip, JSON or numpy complaint: the file is damaged or foreign
-        raise ValueError(f"{os.fspath(path)} is not a table of counts: {error}") from error
+    except FileNotFoundError:
+        raise
+    except Exception as error:  # from zipfile, json or numpy: the file is damaged or something else
+        raise ValueError(f"{os.fspath(path)} is not a readable table of counts: {error}") from error
+
+
+def check_format(found: Any, expected: str) -> None:
+    """Raise a ValueError unless a file has the expected format, such as "anysize counts 2"."""
+    if found == expected:
+        return
+    kind, _, number = expected.rpartition(" ")
+    if found in [f"{kind} {older}" for older in range(int(number))]:
+        raise ValueError(f"it was made by an older version of anysize ({found!r}, expected {expected!r}); count again")
+    raise ValueError(f"expected the format {expected!r}, got {found!r}")
 
 
 def to_arrays(counts: Counts) -> Arrays:
-    """The arrays of a file, ``about`` among them."""
+    """The arrays of a file, including ``about``."""
     about = {
         "format": FORMAT,
         "shape": list(counts.shape),
@@ -72,10 +80,6 @@ def to_arrays(counts: Counts) -> Arrays:
         "log": list(counts.log),
     }
     columns, matrix = counts.columns, counts.matrix
-    codes = np.zeros(len(columns), np.uint32)
-    for k in np.unique(columns.size):
-        here = columns.size == k
-        codes[here] = np.array(representatives(int(k)), np.uint32)[columns.place[here]]
     arrays: Arrays = {
         "about": np.frombuffer(json.dumps(about).encode(), np.uint8),
         "data": matrix.data,
@@ -83,35 +87,26 @@ def to_arrays(counts: Counts) -> Arrays:
         "indptr": matrix.indptr,
         "sizes": counts.sizes,
         "pattern_size": columns.size,
-        "pattern_code": codes,
+        "pattern_code": columns.codes,
     }
     if columns.colors is not None:
         arrays["pattern_colors"] = columns.colors
     if counts.y is not None:
         if counts.y.dtype == object:
-            raise ValueError("labels are Python objects, which need pickle to be saved; use numbers or strings")
+            raise ValueError("labels must be numbers or strings to be saved; got Python objects")
         arrays["y"] = counts.y
     if counts.sampling is not None:
-        own = counts.sampling
-        arrays |= {"hits": own.hits.data, "errors": own.errors.data, "rates": own.rates}
-        arrays |= {"samples": own.samples, "exact_cliques": own.exact_cliques}
+        sampling = counts.sampling
+        arrays |= {"hits": sampling.hits.data, "errors": sampling.errors.data, "rates": sampling.rates}
+        arrays |= {"samples": sampling.samples, "exact_cliques": sampling.exact_cliques}
     return arrays
 
 
 def from_arrays(about: dict[str, Any], arrays: Arrays) -> Counts:
-    """The table from what `to_arrays` gave, ``about`` as a dictionary."""
-    size = arrays["pattern_size"].astype(np.uint8)
-    place = np.zeros(len(size), np.int16)
-    if len(size) and not 1 <= size.min() <= size.max() <= MAX_SIZE:
-        raise ValueError("pattern sizes out of range")
-    for k in np.unique(size):
-        place[size == k] = class_table(int(k))[arrays["pattern_code"][size == k]]
-    if (place < 0).any():
-        raise ValueError("codes of patterns that are not connected")
-    colors = arrays.get("pattern_colors")
-    if colors is not None and colors.max(initial=0) >= max(len(about["palette"]), 1):
-        raise ValueError("colors that are not in the palette")
-    columns = Columns(size, place, colors, tuple(about["palette"]))
+    """The table of the arrays of `to_arrays`, with ``about`` as a dictionary."""
+    columns = Columns.from_codes(
+        arrays["pattern_size"], arrays["pattern_code"], arrays.get("pattern_colors"), tuple(about["palette"])
+    )
     shape = (len(arrays["sizes"]), len(columns))
 
     def table(data: str) -> csr_array[Any]:

@@ -1,8 +1,9 @@
-"""What the plan sees of graphs: sizes, sums over degrees, colors; and where that does not do, a small sample."""
+"""Features of graphs for cost and memory estimates: sizes, sums over degrees, colors, and small samples."""
 
 from __future__ import annotations
 
 from functools import cached_property
+from math import factorial, sqrt
 from typing import NamedTuple
 
 import numpy as np
@@ -10,21 +11,22 @@ from numpy.typing import NDArray
 
 from anysize._typing import FloatArray
 from anysize.graphs.graphset import GraphSet
+from anysize.patterns.pattern import connected_patterns
 
-WEDGES = 4000  # looked at, to see how many are closed
-FEW = 16  # graphs that are looked at one by one; of more, so many stand for all
-UNSEEN_PATTERNS = 0.1  # patterns per connected set, where nobody has looked
-MAPS = 20_000  # of trees, drawn to see how many connected sets there are
+SAMPLED_WEDGES = 4000  # to estimate the share of closed ones
+MAX_SAMPLED_GRAPHS = 16  # of a larger set, this many are sampled to represent all
+DEFAULT_PATTERNS_PER_SET = 0.1  # distinct patterns per connected set, before `estimate_sets`
+SAMPLED_MAPS = 20_000  # of trees, to estimate the number of connected sets
 
 
 class Features:
-    """What the estimates see of every graph of a set."""
+    """Features of every graph of a set, computed on first use."""
 
     def __init__(self, graphs: GraphSet) -> None:
         self.graphs = graphs
         self.n = graphs.sizes.astype(np.float64)
         self.edges = graphs.edge_counts.astype(np.float64)
-        self._found: dict[int, FloatArray] = {}
+        self._sets: dict[int, FloatArray] = {}
         self._patterns: dict[int, tuple[FloatArray, float]] = {}
 
     @cached_property
@@ -36,47 +38,46 @@ class Features:
         return np.bincount(self._graph, values, len(self.graphs)).astype(np.float64)
 
     @cached_property
-    def _d(self) -> FloatArray:
+    def _degrees(self) -> FloatArray:
         return self.graphs.degrees.astype(np.float64)
 
     @cached_property
     def _ends(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-        """Both ends of every edge, in both directions, numbered through the set."""
-        source = np.repeat(np.arange(len(self._d)), self.graphs.degrees)
+        """Source and target of every edge, in both directions, numbered through the set."""
+        source = np.repeat(np.arange(len(self._degrees)), self.graphs.degrees)
         return source, self.graphs.indices + self.graphs.first[self._graph[source]]
 
     @cached_property
     def wedges(self) -> FloatArray:
-        """Pairs of neighbors of a vertex."""
-        return self._total(self._d * (self._d - 1) / 2)
+        """The number of pairs of neighbors of a vertex, summed over the vertices."""
+        return self._total(self._degrees * (self._degrees - 1) / 2)
 
     @cached_property
-    def largest(self) -> FloatArray:
-        """The largest degree of each graph."""
-        most = np.zeros(len(self.graphs))
-        np.maximum.at(most, self._graph, self._d)
-        return most
+    def max_degree(self) -> FloatArray:
+        result = np.zeros(len(self.graphs))
+        np.maximum.at(result, self._graph, self._degrees)
+        return result
 
     @cached_property
-    def _busy(self) -> FloatArray:
-        """Neighbors with at least three neighbors: the others close no cycle that is looked for."""
+    def _core_degrees(self) -> FloatArray:
+        """The number of neighbors of degree three or more of every vertex."""
         source, target = self._ends
-        return np.bincount(source, self._d[target] > 2, len(self._d)).astype(np.float64)
+        return np.bincount(source, self._degrees[target] > 2, len(self._degrees)).astype(np.float64)
 
     @cached_property
     def walks(self) -> FloatArray:
-        """Wedges with busy ends."""
-        return self._total(self._busy * (self._busy - 1) / 2)
+        """The number of wedges whose ends have degree three or more."""
+        return self._total(self._core_degrees * (self._core_degrees - 1) / 2)
 
     @cached_property
-    def crowd(self) -> FloatArray:
-        """About how many steps it takes to look around the triangles of clustered graphs."""
-        return self._total(self._busy * self._busy * np.minimum(self._busy, 64))
+    def triangle_steps(self) -> FloatArray:
+        """The approximate number of steps of the loops over triangles in clustered graphs."""
+        return self._total(self._core_degrees * self._core_degrees * np.minimum(self._core_degrees, 64))
 
     @cached_property
     def trees(self) -> dict[int, FloatArray]:
-        """Subtrees on k vertices, or about so many: a bound on the connected k-sets."""
-        d = self._d
+        """The approximate number of subtrees on k vertices: a bound on the connected k-sets."""
+        d = self._degrees
         source, target = self._ends
         reach = np.bincount(source, d[target] - 1, len(d))
         paths4 = self._total(d * reach) / 2 - self._total(d * (d - 1)) / 2
@@ -87,51 +88,51 @@ class Features:
 
     @cached_property
     def colors(self) -> FloatArray:
-        """Different colors in each graph; 1 where there are none."""
+        """The number of distinct colors of each graph; 1 without colors."""
         if self.graphs.colors is None:
             return np.ones(len(self.graphs))
         cells = np.unique(self._graph * (1 << 16) + self.graphs.colors.astype(np.int64))
         return np.maximum(np.bincount(cells >> 16, minlength=len(self.graphs)), 1).astype(np.float64)
 
     def sets(self, k: int) -> FloatArray:
-        """About how many connected k-sets there are: at most, or as `look` found."""
-        if k in self._found:
-            return self._found[k]
+        """The number of connected k-sets: an upper bound, or an estimate after `estimate_sets`."""
+        if k in self._sets:
+            return self._sets[k]
         everything = np.ones(len(self.n))  # C(n, k)
         for taken in range(k):
             everything *= np.maximum(self.n - taken, 0) / (taken + 1)
         return np.asarray(np.minimum(self.trees[k], everything), np.float64)
 
-    # ---- pilots ----------------------------------------------------------------------------------
+    # ---- estimates from samples ----------------------------------------------------------------------
 
     @cached_property
-    def closed(self) -> FloatArray:
-        """Triangles at an edge, on average, from random wedges: of each graph, or with one share for many graphs."""
-        pairs = self._d * (self._d - 1) / 2
+    def triangles_per_edge(self) -> FloatArray:
+        """The mean number of triangles at an edge, from random wedges: of each graph, or of all of a large set."""
+        pairs = self._degrees * (self._degrees - 1) / 2
         share = np.zeros(len(self.graphs))
-        if len(self.graphs) > FEW:
-            share[:] = self._closed_share(pairs, 0, len(self._d))
+        if len(self.graphs) > MAX_SAMPLED_GRAPHS:
+            share[:] = self._closed_share(pairs, 0, len(self._degrees))
         else:
             for number in range(len(self.graphs)):
                 share[number] = self._closed_share(pairs, *map(int, self.graphs.first[number : number + 2]))
         return share * self.wedges / np.maximum(self.edges, 1)
 
     def _closed_share(self, pairs: FloatArray, start: int, stop: int) -> float:
-        """The share of wedges with their middle in start .. stop whose ends are joined."""
+        """The share of closed wedges among those with their middle in start .. stop."""
         running = np.cumsum(pairs[start:stop])
         if not len(running) or running[-1] <= 0:
             return 0.0
         random = np.random.default_rng(0)
-        middle = start + np.searchsorted(running, random.random(WEDGES) * running[-1], "right")
+        middle = start + np.searchsorted(running, random.random(SAMPLED_WEDGES) * running[-1], "right")
         first, degree = self.graphs.indptr[middle], self.graphs.degrees[middle]
         one = random.integers(0, degree)
         other = (one + random.integers(1, degree)) % degree
         begin = self.graphs.first[self._graph[middle]]
         indices = self.graphs.indices
-        return float(self._joined(begin + indices[first + one], indices[first + other].astype(np.int64)).mean())
+        return float(self._adjacent(begin + indices[first + one], indices[first + other].astype(np.int64)).mean())
 
-    def _joined(self, vertex: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.bool_]:
-        """Whether each vertex (of the set) has this neighbor (by its number in the graph): binary searches at once."""
+    def _adjacent(self, vertex: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.bool_]:
+        """Whether each vertex (numbered through the set) has this neighbor (numbered in its graph): binary search."""
         low, high = self.graphs.indptr[vertex], self.graphs.indptr[vertex + 1]
         last = high.copy()
         while (low < high).any():
@@ -142,44 +143,61 @@ class Features:
         inside = low < last
         return np.asarray(inside & (self.graphs.indices[np.where(inside, low, 0)] == other))
 
-    def look(self, k: int) -> None:
-        """Estimate connected sets, and patterns among them, from samples: of each graph, or of some for all."""
-        if k in self._found or not self.sets(k).sum() > 0:
+    def estimate_sets(self, k: int) -> None:
+        """Estimate connected k-sets and their patterns from samples of each graph, or of some of a large set."""
+        if k in self._sets or not self.sets(k).sum() > 0:
             return
         if k > 3:
-            self.look(k - 1)
+            self.estimate_sets(k - 1)
         bound = self.sets(k)
-        chosen = np.arange(len(bound))
-        if len(bound) > FEW:
-            chosen = np.random.default_rng(0).choice(len(bound), FEW, p=bound / bound.sum())
-        seen = [_glimpse(self.graphs[int(number)], k) for number in chosen]
-        share = np.array([one.sets / bound[number] for one, number in zip(seen, chosen, strict=True)])
-        new = np.array([one.patterns / max(one.sets, 1) for one in seen])
-        alike = np.ones(1)
-        if len(bound) > FEW:  # one share for all; patterns of one graph are met again in others
-            share, new = share.mean(), new.mean()
-            distinct = len(np.unique(np.concatenate([one.words for one in seen]), axis=0))
-            alike = distinct / max(sum(len(one.words) for one in seen), 1) * np.sqrt(FEW / len(bound))
-        self._found[k] = np.asarray(bound * share)
-        self._patterns[k] = np.asarray(self._found[k] * np.minimum(new, 1)), float(np.mean(alike))
+        numbers = np.arange(len(bound))
+        if len(bound) > MAX_SAMPLED_GRAPHS:
+            numbers = np.random.default_rng(0).choice(len(bound), MAX_SAMPLED_GRAPHS, p=bound / bound.sum())
+        samples = [_sample_sets(self.graphs[int(number)], k) for number in numbers]
+        share = np.array([sample.sets / bound[number] for sample, number in zip(samples, numbers, strict=True)])
+        patterns_per_set = np.array([sample.patterns / max(sample.sets, 1) for sample in samples])
+        unique = 1.0  # the share of the patterns of a graph that no other graph has
+        if len(bound) > MAX_SAMPLED_GRAPHS:
+            share, patterns_per_set = share.mean(), patterns_per_set.mean()
+            distinct = len(np.unique(np.concatenate([sample.packed for sample in samples]), axis=0))
+            unique = distinct / max(sum(len(sample.packed) for sample in samples), 1)
+            unique *= sqrt(MAX_SAMPLED_GRAPHS / len(bound))
+        self._sets[k] = np.asarray(bound * share)
+        self._patterns[k] = np.asarray(self._sets[k] * np.minimum(patterns_per_set, 1)), unique
 
     def patterns(self, k: int) -> tuple[FloatArray, float]:
-        """About how many patterns occur in each graph, and the share of them that no other graph has."""
+        """The approximate number of patterns in each graph, and the share of them that no other graph has."""
         if k in self._patterns:
             return self._patterns[k]
-        return self.sets(k) * UNSEEN_PATTERNS, UNSEEN_PATTERNS
+        return self.sets(k) * DEFAULT_PATTERNS_PER_SET, DEFAULT_PATTERNS_PER_SET
+
+    def max_patterns(self, k: int) -> FloatArray:
+        """An upper bound, up to rounding, on the number of patterns that occur in each graph."""
+        if self.graphs.colors is None:
+            return np.full(len(self.n), float(len(connected_patterns(k))))
+        return np.asarray(np.minimum(self.sets(k) if k > 2 else self.n + self.edges, colored_patterns(k, self.colors)))
 
 
-class _Seen(NamedTuple):
+def colored_patterns(k: int, colors: FloatArray) -> FloatArray:
+    """The approximate number of patterns on k vertices with that many colors; most colorings have no symmetry.
+
+    >>> [round(float(amount)) for amount in colored_patterns(5, np.array([1.0, 8.0]))]  # exactly: 21 and 228,088
+    [21, 258430]
+    """
+    labeled = sum(factorial(k) / pattern.automorphisms for pattern in connected_patterns(k))
+    return np.asarray(np.maximum(1.3 * labeled / factorial(k) * colors**k, len(connected_patterns(k)) * colors))
+
+
+class _SetSample(NamedTuple):
     sets: float
     patterns: float
-    words: NDArray[np.uint64]
+    packed: NDArray[np.uint64]  # the patterns that were hit
 
 
-def _glimpse(graph: GraphSet, k: int) -> _Seen:
-    """Samples of one graph. How many patterns there are in all is Chao's estimate from those met once and twice."""
-    from anysize.counting.sampling.estimator import glimpse
+def _sample_sets(graph: GraphSet, k: int) -> _SetSample:
+    """Sample one graph; the number of patterns is Chao's estimate from those that were hit once and twice."""
+    from anysize.counting.sampling.sampler import estimate_connected_sets
 
-    sets, words, hits = glimpse(graph, k, MAPS)
+    sets, packed, hits = estimate_connected_sets(graph, k, SAMPLED_MAPS)
     once, twice = float((hits == 1).sum()), float((hits == 2).sum())
-    return _Seen(sets, min(len(hits) + once * max(once - 1, 0) / (2 * (twice + 1)), sets), words)
+    return _SetSample(sets, min(len(hits) + once * max(once - 1, 0) / (2 * (twice + 1)), sets), packed)

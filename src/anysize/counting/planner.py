@@ -1,7 +1,7 @@
-"""Which engine counts which graph: the one with the lowest estimated cost, and why.
+"""Choose an engine for every graph: the one with the lowest estimated cost.
 
-Estimates come from sizes, degrees and colors, and where much work lies ahead from a small sample (`features`). The
-constants are nanoseconds on one core of an x86 server; `make bench` prints how well they hold.
+Estimates use sizes, degrees and colors and, for long counts, a small sample (`features`). The constants are nanoseconds
+on one core of an x86 server; `make bench` compares them with measurements.
 """
 
 from __future__ import annotations
@@ -11,22 +11,20 @@ from dataclasses import dataclass
 from math import factorial
 
 import numpy as np
-from numpy.typing import NDArray
 
-from anysize._typing import FloatArray
-from anysize.counting.features import Features
-from anysize.counting.memory import colored_patterns, fits, too_large
+from anysize._typing import FloatArray, IntArray
+from anysize.counting.features import Features, colored_patterns
+from anysize.counting.memory import fits, too_large
 from anysize.graphs.graphset import GraphSet
 
-ALL_SIZES = tuple(range(1, 8))
-NEVER = np.inf
-PILOT, SMALL = 250, 512  # graphs looked at, of many with at most so many vertices
-ALWAYS_BITSET = 512  # vertices; up to here nothing beats it on plain graphs
-WORTH_A_LOOK = 5e8  # nanoseconds of expected work; from here on connected sets are estimated from a sample,
-FAR_BEHIND = 30  # unless enumeration costs so many times as much as the best: no sample would change that
-WORTH_A_SECOND_ENGINE = 5e7  # nanoseconds; below it one engine takes all graphs of a set
+PILOT_GRAPHS = 250  # whose plan is used for a large set of graphs with at most MAX_PILOT_VERTICES
+MAX_PILOT_VERTICES = 512
+ALWAYS_BITSET_VERTICES = 512  # up to here it is the fastest engine for plain graphs
+SAMPLE_ABOVE_NS = 5e8  # expected work above which connected sets are estimated from a sample,
+MAX_COST_RATIO = 30  # unless enumeration costs more than this many times as much as the best engine
+SECOND_ENGINE_ABOVE_NS = 5e7  # expected gain above which the graphs of a set get different engines
 
-# Largest graphs and numbers of colors the engines take; the engines use these too.
+# Limits of the engines, which use them too.
 BITSET_VERTICES = 4096  # a codegree matrix of 64 MiB, and sums that fit int64
 FLIP_VERTICES = 1024  # products of one set Q fit int32
 FLIP_COLORS = {4: (1, 2, 4, 8, 12, 16), 5: (1, 2, 4, 6, 8, 12), 6: (1, 2, 4)}  # compiled numbers of colors
@@ -35,21 +33,20 @@ FLIP_SPARSE_COLORS = {4: (2, 4, 8, 12, 16), 5: (2, 4, 6, 8, 12)}
 
 @dataclass(frozen=True)
 class Engine:
-    """A way to count: where its code is, what it can do, and about how many nanoseconds it needs."""
+    """An engine: what it can count, and its cost in nanoseconds. Its code is in `engines` under its name."""
 
     name: str
-    module: str
     sizes: tuple[int, ...]
     colors: bool
     idea: str
-    cost: Callable[[Features, int], FloatArray]  # of each graph
-    start: float = 0.0  # of a call
-    splits_graphs: bool = True  # whether several threads can work on one graph
+    cost: Callable[[Features, int], FloatArray]  # per graph
+    start: float = 0.0  # per call
+    splits_graphs: bool = True  # whether several threads can count one graph
 
 
 def _padded(colors: FloatArray, sizes: tuple[int, ...]) -> FloatArray:
-    """The compiled number of colors each graph would take, or infinity."""
-    table = np.array([*sizes, NEVER])
+    """The number of colors, rounded up to one that kernels are compiled for, or infinity."""
+    table = np.array([*sizes, np.inf])
     return table[np.searchsorted(table[:-1], colors)]
 
 
@@ -66,13 +63,13 @@ def _bitset_cost(f: Features, k: int) -> FloatArray:
     considered = density if k == 4 else float(k == 5)  # at k = 4 only edges look at their common neighbors
     cliques = f.n**4 / 24 * density**6 * (2 + words) if k == 5 else 0
     reach = f.n**2 * f.n * density / 16 if k == 5 else 0
-    return np.where(f.n <= BITSET_VERTICES, 500 + pairs + considered * common + cliques + reach, NEVER)
+    return np.where(f.n <= BITSET_VERTICES, 500 + pairs + considered * common + cliques + reach, np.inf)
 
 
 def _sparse_cost(f: Features, k: int) -> FloatArray:
     if k < 5:
         return 2e5 + 60 * f.edges + {3: 0.5, 4: 2.0}[k] * f.walks
-    return 6e5 + 250 * f.edges + 0.25 * f.crowd
+    return 6e5 + 250 * f.edges + 0.25 * f.triangle_steps
 
 
 def _flip_cost(f: Features, k: int) -> FloatArray:
@@ -87,7 +84,7 @@ def _flip_cost(f: Features, k: int) -> FloatArray:
     products = np.where(finite <= 2, (finite * 2 ** (k - 2)) ** 2 / 8, pairs * np.maximum(finite**2 / 8, 1))
     table = finite**k * {4: 300, 5: 900, 6: 2500}[k]  # every pattern, once per graph
     cost = 3e5 + table + sets * (3 + used * (4 + group + products) * (1 + 2 * density**3))
-    return np.where(np.isfinite(colors) & (f.n <= FLIP_VERTICES), cost, NEVER)
+    return np.where(np.isfinite(colors) & (f.n <= FLIP_VERTICES), cost, np.inf)
 
 
 def _flip_sparse_cost(f: Features, k: int) -> FloatArray:
@@ -95,20 +92,20 @@ def _flip_sparse_cost(f: Features, k: int) -> FloatArray:
     finite = np.where(np.isfinite(colors), colors, 1)
     table = finite**k * {4: 400, 5: 1100}[k]
     if k == 4:
-        visits = f.edges * (40 + 6 * finite**2) + 1.5 * f.wedges + 1.2 * f.edges * f.closed**2
+        visits = f.edges * (40 + 6 * finite**2) + 1.5 * f.wedges + 1.2 * f.edges * f.triangles_per_edge**2
     else:
-        visits = f.wedges * (30 + 4 * finite**2 + f.closed * (6 + finite**2 / 2))
+        visits = f.wedges * (30 + 4 * finite**2 + f.triangles_per_edge * (6 + finite**2 / 2))
     cost = 4e5 + table + 100 * f.edges + visits
-    return np.where(np.isfinite(colors), cost, NEVER)
+    return np.where(np.isfinite(colors), cost, np.inf)
 
 
 def _enumerate_cost(f: Features, k: int) -> FloatArray:
     raw_bits = k * (k - 1) / 2 + k * np.ceil(np.log2(f.colors))
     direct = (raw_bits <= 22) & (f.n**k / factorial(k) > 4 * 2.0**raw_bits)
-    patterns, alone = f.patterns(k)
+    patterns, unique = f.patterns(k)
     patterns = np.minimum(patterns, colored_patterns(k, f.colors))
     prefixes = f.sets(k - 1) if k > 3 else f.edges
-    names = np.where(direct, 0, 20 * f.sets(k) + (300 + 1500 * alone) * patterns)
+    names = np.where(direct, 0, 20 * f.sets(k) + (300 + 1500 * unique) * patterns)
     return 2000 + 70 * prefixes + 4.5 * f.sets(k) + names
 
 
@@ -122,31 +119,31 @@ def _brute_cost(f: Features, k: int) -> FloatArray:
 ENGINES: dict[str, Engine] = {
     engine.name: engine
     for engine in (
-        Engine("direct", "direct", (1, 2), True, "vertices and edges by color", _direct_cost),
-        Engine("bitset", "bitset", (3, 4, 5), False,
+        Engine("direct", (1, 2), True, "vertices and edges by color", _direct_cost),
+        Engine("bitset", (3, 4, 5), False,
                "sums over pairs and triangles in words of 64 bits", _bitset_cost, 5e4, splits_graphs=False),
-        Engine("sparse", "sparse", (3, 4, 5), False, "sums over cycles and cliques in degree order", _sparse_cost),
-        Engine("flip", "flip", (4, 5, 6), True, "products of neighborhood sizes over all (k-2)-sets", _flip_cost),
-        Engine("flip_sparse", "flip_sparse", (4, 5), True,
+        Engine("sparse", (3, 4, 5), False, "sums over cycles and cliques in degree order", _sparse_cost),
+        Engine("flip", (4, 5, 6), True, "products of neighborhood sizes over all (k-2)-sets", _flip_cost),
+        Engine("flip_sparse", (4, 5), True,
                "products of neighborhood sizes over edges or wedges", _flip_sparse_cost),
-        Engine("enumerate", "enumerate", (3, 4, 5, 6, 7), True, "every connected set once", _enumerate_cost, 6e5),
-        Engine("brute", "brute", ALL_SIZES, True, "every subset, looked at: the oracle", _brute_cost),
+        Engine("enumerate", (3, 4, 5, 6, 7), True, "every connected set once", _enumerate_cost, 6e5),
+        Engine("brute", (1, 2, 3, 4, 5, 6, 7), True, "every subset; the test oracle", _brute_cost),
     )
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class EngineChoice:
-    """One engine for some graphs of a set."""
+    """An engine for some graphs of a set."""
 
     engine: Engine
-    rows: NDArray[np.int64]  # ascending
-    costs: FloatArray  # of each, in nanoseconds
+    rows: IntArray  # ascending
+    costs: FloatArray  # nanoseconds per graph
     reason: str
 
     @property
     def seconds(self) -> float:
-        """Expected for all of them on one core."""
+        """Expected time for all of them on one core."""
         return float(self.costs.sum()) / 1e9
 
 
@@ -155,112 +152,118 @@ def choose_engines(
     k: int,
     method: str = "auto",
     threads: int = 1,
-    seen: Features | None = None,
+    features: Features | None = None,
     limit: int | None = None,
 ) -> list[EngineChoice]:
-    """The engines for all graphs of a set and so many threads; those that need more bytes than a limit are left out."""
-    seen = Features(graphs) if seen is None else seen
+    """Engines for all graphs of a set and that many threads, without those that need more bytes than a limit."""
+    features = Features(graphs) if features is None else features
     if method != "auto":
-        return _all_by(_engine(method, seen, k), seen, k, "asked for", limit)
+        return _one_engine(_requested_engine(method, features, k), features, k, "requested", limit)
     if k < 3:
-        return _all_by(ENGINES["direct"], seen, k, "the only one for this size", limit)
+        return _one_engine(ENGINES["direct"], features, k, "the only engine for this size", limit)
     plain = graphs.colors is None
-    able = [e for e in ENGINES.values() if k in e.sizes and (e.colors or plain) and e.name != "brute"]
+    engines = [e for e in ENGINES.values() if k in e.sizes and (e.colors or plain) and e.name != "brute"]
     if plain and k <= 5:
-        able = [e for e in able if not e.colors or limit]  # without colors, those that see none are ahead
-        if graphs.sizes.max(initial=0) <= ALWAYS_BITSET and (limit is None or fits("bitset", seen, k, limit).all()):
-            return _all_by(ENGINES["bitset"], seen, k, f"no graph has more than {ALWAYS_BITSET} vertices")
-    if len(graphs) > 4 * PILOT and graphs.sizes.max() <= SMALL and limit is None:
-        some = _from_some(graphs, k, threads)
-        if some is not None:
-            return [some]
-    return _cheapest(able, seen, k, threads, limit)
+        engines = [e for e in engines if not e.colors or limit]  # plain engines are faster, but may need more memory
+        small = graphs.sizes.max(initial=0) <= ALWAYS_BITSET_VERTICES
+        if small and (limit is None or fits("bitset", features, k, limit).all()):
+            reason = f"no graph has more than {ALWAYS_BITSET_VERTICES} vertices"
+            return _one_engine(ENGINES["bitset"], features, k, reason)
+    if len(graphs) > 4 * PILOT_GRAPHS and graphs.sizes.max() <= MAX_PILOT_VERTICES and limit is None:
+        choice = _choice_from_pilot(graphs, k, threads)
+        if choice is not None:
+            return [choice]
+    return _cheapest(engines, features, k, threads, limit)
 
 
-def _from_some(graphs: GraphSet, k: int, threads: int) -> EngineChoice | None:
-    """Many small graphs: a look at some of them is enough to see that enumeration, which can take all, is ahead."""
-    rows = np.linspace(0, len(graphs) - 1, PILOT).astype(np.int64)
-    some = choose_engines(graphs[rows], k, threads=threads)
-    if len(some) > 1 or some[0].engine.name != "enumerate":
+def _choice_from_pilot(graphs: GraphSet, k: int, threads: int) -> EngineChoice | None:
+    """Enumeration for many small graphs, if it is the choice for some of them; it can count all graphs."""
+    rows = np.linspace(0, len(graphs) - 1, PILOT_GRAPHS).astype(np.int64)
+    pilot = choose_engines(graphs[rows], k, threads=threads)
+    if len(pilot) > 1 or pilot[0].engine.name != "enumerate":
         return None
     size = graphs.edge_counts + 1.0
-    costs = np.asarray(size * (some[0].costs.sum() / size[rows].sum()), np.float64)
-    return EngineChoice(some[0].engine, np.arange(len(graphs)), costs, f"{PILOT} of them: {some[0].reason}")
+    costs = np.asarray(size * (pilot[0].costs.sum() / size[rows].sum()), np.float64)
+    reason = f"{PILOT_GRAPHS} of them: {pilot[0].reason}"
+    return EngineChoice(pilot[0].engine, np.arange(len(graphs)), costs, reason)
 
 
-def _cheapest(able: list[Engine], seen: Features, k: int, threads: int, limit: int | None) -> list[EngineChoice]:
-    """The engine that takes least for all graphs together, or for each if that pays."""
-    costs, best = _compared(able, seen, k, threads, limit)
-    least = float(costs[best, np.arange(len(best))].sum())
-    listed = [number for number, engine in enumerate(able) if engine.name == "enumerate"]
-    if listed and least > WORTH_A_LOOK and costs[listed[0]].sum() < FAR_BEHIND * least:
-        seen.look(k)
-        costs, best = _compared(able, seen, k, threads, limit)
+def _cheapest(engines: list[Engine], features: Features, k: int, threads: int, limit: int | None) -> list[EngineChoice]:
+    """The cheapest engine for all graphs together, or for each graph if that is much cheaper."""
+    costs, best = _compare(engines, features, k, threads, limit)
+    total = float(costs[best, np.arange(len(best))].sum())
+    enumeration = [number for number, engine in enumerate(engines) if engine.name == "enumerate"]
+    if enumeration and total > SAMPLE_ABOVE_NS and costs[enumeration[0]].sum() < MAX_COST_RATIO * total:
+        features.estimate_sets(k)
+        costs, best = _compare(engines, features, k, threads, limit)
     choices = []
-    for number, engine in enumerate(able):
+    for number, engine in enumerate(engines):
         rows = np.flatnonzero(best == number)
         if len(rows):
-            choices.append(EngineChoice(engine, rows, costs[number, rows], _reason(costs, able, number, rows)))
+            choices.append(EngineChoice(engine, rows, costs[number, rows], _reason(costs, engines, number, rows)))
     return choices
 
 
-def _compared(
-    able: list[Engine], seen: Features, k: int, threads: int, limit: int | None
-) -> tuple[FloatArray, NDArray[np.int64]]:
-    """The costs of every engine for every graph, and the number of the one that takes it."""
-    n_graphs = len(seen.graphs)
-    costs = np.stack([engine.cost(seen, k) + engine.start / max(n_graphs, 1) for engine in able])
-    if threads > n_graphs:  # then threads stand idle beside an engine that gives a graph to one of them
-        idle = np.array([1.0 if engine.splits_graphs else threads / max(n_graphs, 1) for engine in able])
+def _compare(
+    engines: list[Engine], features: Features, k: int, threads: int, limit: int | None
+) -> tuple[FloatArray, IntArray]:
+    """The costs (engines, graphs), and the number of the engine chosen for each graph."""
+    n_graphs = len(features.graphs)
+    costs = np.stack([engine.cost(features, k) + engine.start / max(n_graphs, 1) for engine in engines])
+    if threads > n_graphs:  # some threads would be idle if an engine counts each graph with one thread
+        idle = np.array([1.0 if engine.splits_graphs else threads / max(n_graphs, 1) for engine in engines])
         costs = costs * idle[:, None]
     if limit is not None:
-        small = np.stack([fits(engine.name, seen, k, limit) for engine in able])
-        costs = np.where(small, costs, NEVER)
-        nowhere = np.flatnonzero(~np.isfinite(costs).any(axis=0))
-        if len(nowhere):
-            raise too_large([engine.name for engine in able], seen, k, limit, int(nowhere[0]))
+        within = np.stack([fits(engine.name, features, k, limit) for engine in engines])
+        costs = np.where(within, costs, np.inf)
+        impossible = np.flatnonzero(~np.isfinite(costs).any(axis=0))
+        if len(impossible):
+            raise too_large([engine.name for engine in engines], features, k, limit, int(impossible[0]))
     best = costs.argmin(axis=0)
-    alone = costs.sum(axis=1)
-    if n_graphs and alone.min() < 2 * costs.min(axis=0).sum() + WORTH_A_SECOND_ENGINE:
-        best[:] = alone.argmin()
+    totals = costs.sum(axis=1)
+    if n_graphs and totals.min() < 2 * costs.min(axis=0).sum() + SECOND_ENGINE_ABOVE_NS:
+        best[:] = totals.argmin()
     return costs, best
 
 
-def _all_by(engine: Engine, seen: Features, k: int, reason: str, limit: int | None = None) -> list[EngineChoice]:
-    n_graphs = len(seen.graphs)
+def _one_engine(
+    engine: Engine, features: Features, k: int, reason: str, limit: int | None = None
+) -> list[EngineChoice]:
+    n_graphs = len(features.graphs)
     if not n_graphs:
         return []
-    if limit is not None and not fits(engine.name, seen, k, limit).all():
-        raise too_large([engine.name], seen, k, limit, int(np.flatnonzero(~fits(engine.name, seen, k, limit))[0]))
-    costs = engine.cost(seen, k) + engine.start / n_graphs
-    if engine.name == "enumerate" and costs.sum() > WORTH_A_LOOK:
-        seen.look(k)
-        costs = engine.cost(seen, k) + engine.start / n_graphs
+    if limit is not None and not (within := fits(engine.name, features, k, limit)).all():
+        raise too_large([engine.name], features, k, limit, int(np.flatnonzero(~within)[0]))
+    costs = engine.cost(features, k) + engine.start / n_graphs
+    if engine.name == "enumerate" and costs.sum() > SAMPLE_ABOVE_NS:
+        features.estimate_sets(k)
+        costs = engine.cost(features, k) + engine.start / n_graphs
     return [EngineChoice(engine, np.arange(n_graphs), costs, f"{reason}; estimated {_time(float(costs.sum()) / 1e9)}")]
 
 
-def _engine(method: str, seen: Features, k: int) -> Engine:
+def _requested_engine(method: str, features: Features, k: int) -> Engine:
     if method not in ENGINES:
         raise ValueError(f"method must be 'auto' or one of {', '.join(ENGINES)}; got {method!r}")
-    engine, graphs = ENGINES[method], seen.graphs
+    engine, graphs = ENGINES[method], features.graphs
     if k not in engine.sizes:
         sizes = ", ".join(str(size) for size in engine.sizes)
         raise ValueError(f"the engine {method!r} counts k = {sizes}; got k = {k}; use method='auto'")
     if graphs.colors is not None and not engine.colors:
-        raise ValueError(f"the engine {method!r} does not see colors; pass colors=False or use method='auto'")
-    unable = np.flatnonzero(~np.isfinite(engine.cost(seen, k)))
-    if len(unable):
+        raise ValueError(f"the engine {method!r} cannot count colored patterns; pass colors=False or use method='auto'")
+    impossible = np.flatnonzero(~np.isfinite(engine.cost(features, k)))
+    if len(impossible):
+        row = impossible[0]
         raise ValueError(
-            f"the engine {method!r} cannot take graph {unable[0]} ({int(seen.n[unable[0]])} vertices, "
-            f"{int(seen.colors[unable[0]])} colors); use method='auto'"
+            f"the engine {method!r} cannot count graph {row} ({int(features.n[row])} vertices, "
+            f"{int(features.colors[row])} colors); use method='auto'"
         )
     return engine
 
 
-def _reason(costs: FloatArray, able: list[Engine], number: int, rows: NDArray[np.int64]) -> str:
+def _reason(costs: FloatArray, engines: list[Engine], number: int, rows: IntArray) -> str:
     others = {
         engine.name: float(costs[other, rows].sum()) / 1e9
-        for other, engine in enumerate(able)
+        for other, engine in enumerate(engines)
         if other != number and np.isfinite(costs[other, rows]).all()
     }
     text = f"estimated {_time(float(costs[number, rows].sum()) / 1e9)} on one core"

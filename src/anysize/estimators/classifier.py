@@ -72,7 +72,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         metric: "accuracy" or "mcc": what validation and `score` go by.
         color: for networkx, PyG and igraph graphs, the vertex attribute with the colors; without it there are none.
         device: "cpu", "cuda" or "auto".
-        store: a folder that keeps counts, see `count`.
+        cache: cache folder; counts found here are not recomputed (see `count`).
         verbose: 1 shows progress and the time left.
 
     Attributes (after `fit`):
@@ -127,7 +127,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         metric: Literal["accuracy", "mcc"] = "accuracy",
         color: str | None = None,
         device: str = "cpu",
-        store: str | os.PathLike[str] | None = None,
+        cache: str | os.PathLike[str] | None = None,
         verbose: int = 0,
     ) -> None:
         self.method = method
@@ -152,7 +152,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         self.metric = metric
         self.color = color
         self.device = device
-        self.store = store
+        self.cache = cache
         self.verbose = verbose
 
     # ---- training ------------------------------------------------------------------------------
@@ -186,7 +186,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         places = self._environments(choice, source, environments)
         weights = class_weights(self.class_weight, classes, codes)
         checked = self._checked(choice, validation, source, classes, report)
-        examples = examples_of(source, choice.method, choice.k, self.store, report)
+        examples = examples_of(source, choice.method, choice.k, self.cache, report)
         check_patterns(examples, choice.k)
         held_out = hold_out(codes, choice.share if checked is None else 0.0, choice.runs[0].seed)
         kept = np.setdiff1d(np.arange(len(codes)), held_out)
@@ -199,7 +199,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             some(examples, kept, codes, places),
             checked if not len(held_out) else some(examples, held_out, codes),
             classes=len(classes), k=choice.k, metric=self.metric, top=self.top, class_weights=weights,
-            device=choice.device, store=self.store,
+            device=choice.device, cache=self.cache,
         )  # fmt: skip
         parts, chances = train(choice, problem, report)
         known = NoveltyDetector.of(source, examples.table, choice.method.colors)
@@ -258,7 +258,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         if len(strange):
             raise ValueError(f"validation graphs have the class {strange.tolist()[0]!r}, which no training graph has")
         # The same checks as for new graphs: of the same kind, and counted alike.
-        whole = Ensemble(choice.method, choice.k, palette_of(source), ()).examples(own, self.store, report)
+        whole = Ensemble(choice.method, choice.k, palette_of(source), ()).examples(own, self.cache, report)
         return some(whole, np.arange(len(own)), np.searchsorted(classes, labels).astype(np.int64))
 
     # ---- new graphs ----------------------------------------------------------------------------
@@ -313,7 +313,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "ensemble_")
         source = as_graphs_or_counts(graphs, self.color)
         with progress_bars(bool(self.verbose), after=2.0, keep=False) as report:
-            examples = self.ensemble_.examples(source, self.store, report)
+            examples = self.ensemble_.examples(source, self.cache, report)
         if warn:
             self.ensemble_.warn(source, examples)
         return examples

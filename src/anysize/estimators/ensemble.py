@@ -60,7 +60,7 @@ class Ensemble:
         answers = np.concatenate([ask(part) for part in self.parts])
         return np.asarray(answers[np.argsort([run.seed for part in self.parts for run in part.runs], kind="stable")])
 
-    def examples(self, source: GraphsOrCounts, store: Any = None, report: ProgressFunction | None = None) -> Examples:
+    def examples(self, source: GraphsOrCounts, cache: Any = None, report: ProgressFunction | None = None) -> Examples:
         """New graphs as these models look at them; an error where they were trained on another kind."""
         check_kind(source, self.method, self.k)
         if isinstance(source, GraphSet) and not len(source):  # without graphs there is nothing to have colors
@@ -71,7 +71,7 @@ class Ensemble:
             had, have = ("with colors", "none") if ours else ("without colors", "some")
             advice = "color them as in training" if ours else "leave colors out, as without_colors() and --no-colors do"
             raise ValueError(f"this model was trained on graphs {had} and these have {have}; {advice}")
-        return examples_of(source, self.method, self.k, store, report)
+        return examples_of(source, self.method, self.k, cache, report)
 
     def warn(self, source: GraphsOrCounts, examples: Examples) -> None:
         """Warn of new graphs that these models have no reason to be right about, once for each kind of reason."""
@@ -112,7 +112,7 @@ def check_kind(source: GraphsOrCounts, method: Method, k: Sizes) -> None:
 
 
 def examples_of(
-    source: GraphsOrCounts, method: Method, k: Sizes, store: Any = None, report: ProgressFunction | None = None
+    source: GraphsOrCounts, method: Method, k: Sizes, cache: Any = None, report: ProgressFunction | None = None
 ) -> Examples:
     """The graphs, or their counts where the method looks at nothing else."""
     if isinstance(source, Counts):
@@ -120,7 +120,7 @@ def examples_of(
     if not method.takes_tables:
         return Examples(graphs=source)
     tell = None if report is None else lambda done: report("counting", done)
-    return Examples(table=count(source, k, store=store, progress=tell))
+    return Examples(table=count(source, k, cache=cache, progress=tell))
 
 
 def check_patterns(examples: Examples, k: Sizes) -> None:

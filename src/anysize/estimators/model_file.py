@@ -3,7 +3,7 @@
 ``model.json``: the format and its version, the versions of the packages that wrote it, the classes, the parameters of
 the classifier, what each stack of models says about itself, and what new graphs are compared with (``known``, which
 files of early versions lack). ``model.safetensors``: the arrays, named ``part number . name`` and ``known . name``. Not
-kept are training curves and scores, the folder of counts (``store``), which belongs to a machine, and a function given
+kept are training curves and scores, the folder of counts (``cache``), which belongs to a machine, and a function given
 as ``environments``, which only training needs.
 """
 
@@ -171,7 +171,7 @@ def _placed(part: Fitted, device: str) -> Fitted:
 
 def _parameters(model: GraphClassifier) -> dict[str, Any]:
     """The classifier's parameters as JSON holds them; keys of a mapping may be numbers, so that it becomes pairs."""
-    found: dict[str, Any] = model.get_params(deep=False) | {"store": None}
+    found: dict[str, Any] = model.get_params(deep=False) | {"cache": None}
     if callable(found["environments"]):
         found["environments"] = "median"
     if isinstance(found["class_weight"], Mapping):

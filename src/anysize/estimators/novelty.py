@@ -110,7 +110,7 @@ def _shares(counts: Counts, k: int, place: IntArray) -> FloatArray:
     """(graphs, places + 1): shares among all connected k-subsets, those of other patterns in the last column."""
     column = np.full(len(connected_patterns(k)), len(place), np.int64)
     column[place] = np.arange(len(place))
-    here = np.where(counts.columns.size == k, column[np.minimum(counts.columns.place, len(column) - 1)], -1)
+    here = np.where(counts.columns.size == k, column[np.minimum(counts.columns.pattern_index, len(column) - 1)], -1)
     width = len(place) + 1
     to = here[counts.matrix.indices]
     row = np.repeat(np.arange(len(counts)), np.diff(counts.matrix.indptr))

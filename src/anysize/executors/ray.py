@@ -1,4 +1,4 @@
-"""Work by the tasks of a Ray cluster."""
+"""Executor on a Ray cluster."""
 
 from __future__ import annotations
 
@@ -7,35 +7,36 @@ import socket
 from collections.abc import Callable
 from typing import Any
 
-from anysize.executors.base import Executor, WorkerDied, available_cores, check_workers
+from anysize.executors.executor import Executor, WorkerDied, available_cores, check_workers
 
-KNOCK = 10  # seconds that the head of a cluster has to answer
+CONNECT_TIMEOUT_S = 10  # for the head node of a cluster
 
 
 class RayExecutor(Executor):
-    """Tasks of a Ray cluster: ``auto`` (the one that runs here, or RAY_ADDRESS), its address, or ``local:4``.
+    """Runs items as tasks of a Ray cluster.
 
-    ``local`` starts a cluster on this machine and stops it at the end; with a number, of so many cores.
+    ``address`` is ``auto`` (the cluster that runs on this machine, or RAY_ADDRESS), the address of one, or ``local`` or
+    ``local:4``, which starts a cluster with all or that many cores on this machine and stops it at the end.
     """
 
     retries_itself = True
 
     def __init__(self, address: str = "auto") -> None:
         ray = _ray()
-        self._own = not (ray.is_initialized() and address == "auto")
-        if self._own:
+        self._connected = not (ray.is_initialized() and address == "auto")  # by this object, which then disconnects
+        if self._connected:
             _connect(ray, address)
         cores = [int(node["Resources"].get("CPU", 0)) for node in ray.nodes() if node["Alive"]]
-        self.workers, self.largest = max(sum(cores), 1), max([1, *cores])
+        self.workers, self.max_cores = max(sum(cores), 1), max([1, *cores])
         self._apply = ray.remote(_apply)
-        self._sent: dict[Callable[[Any], Any], Any] = {}  # a function travels to the workers once
+        self._functions: dict[Callable[[Any], Any], Any] = {}  # in the object store: each is sent once
 
     def submit(self, function: Callable[[Any], Any], item: Any, retries: int, cores: int) -> Any:
-        if cores > self.largest:
-            raise ValueError(f"no machine of the cluster has {cores} cores; the largest has {self.largest}")
-        if function not in self._sent:
-            self._sent[function] = _ray().put(function)
-        return self._apply.options(num_cpus=cores, max_retries=retries).remote(self._sent[function], item)
+        if cores > self.max_cores:
+            raise ValueError(f"{cores} cores are needed, but the largest machine of the cluster has {self.max_cores}")
+        if function not in self._functions:
+            self._functions[function] = _ray().put(function)
+        return self._apply.options(num_cpus=cores, max_retries=retries).remote(self._functions[function], item)
 
     def finished(self, handles: list[Any]) -> list[Any]:
         return list(_ray().wait(handles, num_returns=1)[0])
@@ -47,14 +48,14 @@ class RayExecutor(Executor):
         except ray.exceptions.RayTaskError as error:
             raise _cause(error) from None
         except ray.exceptions.RayError as error:
-            raise WorkerDied(f"its worker died, and so did those that tried again ({type(error).__name__})") from None
+            raise WorkerDied(f"its worker died on every try ({type(error).__name__})") from None
 
     def cancel(self, handles: list[Any]) -> None:
         for handle in handles:
             _ray().cancel(handle)
 
     def close(self) -> None:
-        if self._own:
+        if self._connected:
             _ray().shutdown()
 
 
@@ -63,7 +64,7 @@ def _apply(function: Callable[[Any], Any], item: Any) -> Any:
 
 
 def _cause(error: Any) -> Exception:
-    """What the function raised, without Ray's account of where."""
+    """The error that the function raised, without Ray's wrapper."""
     return error.cause if isinstance(error.cause, Exception) else error
 
 
@@ -71,15 +72,15 @@ def _ray() -> Any:
     try:
         import ray
     except ImportError as error:
-        raise ImportError("A cluster needs Ray: pip install 'anysize[cluster]'") from error
+        raise ImportError("A cluster needs ray: pip install 'anysize[cluster]'") from error
     return ray
 
 
 def _connect(ray: Any, address: str) -> None:
-    """Connect to a cluster, or start one; quietly, and without reports to anyone."""
+    """Connect to a cluster, or start one; without log output and usage statistics."""
     if ray.is_initialized():
         raise ValueError(
-            f"this process is connected to a Ray cluster already; use 'auto' or leave it before {address!r}"
+            f"this process is already connected to a Ray cluster; use 'auto', or disconnect before using {address!r}"
         )
     quiet: dict[str, Any] = {"log_to_driver": False, "logging_level": "error"}
     kind, _, amount = address.partition(":")
@@ -90,18 +91,18 @@ def _connect(ray: Any, address: str) -> None:
         return
     try:
         if address != "auto":
-            _knock(address)
+            _check_reachable(address)
         ray.init(address=address, **quiet)
     except (OSError, ValueError, RuntimeError) as error:
-        where = "no Ray cluster runs here" if address == "auto" else f"no Ray cluster answers at {address!r}"
+        where = "on this machine" if address == "auto" else f"at {address!r}"
         raise ConnectionError(
-            f"{where}: start one with 'ray start --head', or take 'local' for one on this machine ({error})"
+            f"no Ray cluster found {where}; start one with 'ray start --head', or use 'local' ({error})"
         ) from None
 
 
-def _knock(address: str) -> None:
-    """An error at once where nobody listens; Ray would wait for minutes."""
+def _check_reachable(address: str) -> None:
+    """Raise an error at once if nothing listens there; Ray would wait for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdigit():
-        raise ValueError(f"an address looks like 10.0.0.5:6379; got {address!r}")
-    socket.create_connection((host, int(port)), timeout=KNOCK).close()
+        raise ValueError(f"expected an address such as 10.0.0.5:6379; got {address!r}")
+    socket.create_connection((host, int(port)), timeout=CONNECT_TIMEOUT_S).close()

@@ -1,6 +1,6 @@
 """``python -m anysize.experiments.sweep``: the command `anysize sweep` where typer and rich are not installed.
 
-For machines that only train: with the counts in a store and torch, numpy, scipy and networkx, nothing else is needed.
+For machines that only train: with the counts in a cache and torch, numpy, scipy and networkx, nothing else is needed.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 from anysize.experiments.configurations import GRIDS, parse_setting
 from anysize.experiments.plan import make_plan
-from anysize.experiments.sweep import Swept, fill_store, sweep
+from anysize.experiments.sweep import Swept, fill_cache, sweep
 from anysize.experiments.sweep_progress import duration, shown_progress
 from anysize.methods.recipes import RECIPES
 
@@ -38,12 +38,12 @@ def _carry_out(chosen: Namespace) -> int:
     )  # fmt: skip
     with shown_progress() as show:
         if chosen.count_only:
-            left_out = fill_store(plan, _needed(chosen.store), chosen.data_dir, show)
-            told, code = [*plan.left_out, *left_out.values(), f"The counts are in {chosen.store}."], 0
+            left_out = fill_cache(plan, _needed(chosen.cache), chosen.data_dir, show)
+            told, code = [*plan.left_out, *left_out.values(), f"The counts are in {chosen.cache}."], 0
         else:
             swept = sweep(
                 plan, chosen.records, workers=chosen.workers, cluster=chosen.cluster, device=chosen.device,
-                stack=chosen.stack, store=chosen.store, data_dir=chosen.data_dir, time_limit=chosen.time_limit,
+                stack=chosen.stack, cache=chosen.cache, data_dir=chosen.data_dir, time_limit=chosen.time_limit,
                 curves=chosen.curves, show=show,
             )  # fmt: skip
             told, code = sentences(swept, chosen.records), int(bool(swept.failures))
@@ -77,10 +77,10 @@ def names(text: str) -> list[str]:
     return [name.strip() for name in text.split(",") if name.strip()]
 
 
-def _needed(store: str | None) -> str:
-    if store is None:
-        raise ValueError("--count-only fills a store: name its folder with --store.")
-    return store
+def _needed(cache: str | None) -> str:
+    if cache is None:
+        raise ValueError("--count-only fills a cache: name its folder with --cache.")
+    return cache
 
 
 def _parser() -> ArgumentParser:
@@ -98,7 +98,7 @@ def _parser() -> ArgumentParser:
     add("--device", default="auto")
     add("--records", default="results/records")
     add("--stack", type=int)
-    add("--store")
+    add("--cache")
     add("--data-dir")
     add("--time-limit", type=float)
     add("--curves", type=int, default=50)

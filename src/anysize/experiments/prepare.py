@@ -33,7 +33,7 @@ class Prepared:
     validation: Examples | None
     test: Examples
     classes: int
-    store: Any = None
+    cache: Any = None
 
     @property
     def sets(self) -> dict[str, Examples]:
@@ -47,10 +47,10 @@ class Prepared:
         return encode(self.test.labels())
 
     def count(self, wanted: Iterable[CountsKey], report: Callable[[float], None] | None = None) -> None:
-        """Count what methods will ask for, through the store."""
+        """Count what methods will ask for, through the cache."""
         todo = [(examples, *own) for own in wanted for examples in self.sets.values()]
         for done, (examples, sizes, colors) in enumerate(todo, 1):
-            examples.counts(sizes, self.store, colors)
+            examples.counts(sizes, self.cache, colors)
             if report is not None:
                 report(done / len(todo))
 
@@ -60,7 +60,7 @@ class Prepared:
         weights = balancing_weights(np.concatenate(pool), self.classes) if self.task.class_weights else None
         return LearningTask(
             self.train, self.validation, self.classes, self.task.k, self.task.metric, self.task.vocabulary, weights,
-            device, self.store,
+            device, self.cache,
         )  # fmt: skip
 
     def folds(self) -> Iterator[tuple[Prepared, Examples]]:
@@ -68,10 +68,10 @@ class Prepared:
         fold: NDArray[np.int64] = stratified_folds(self.train.labels(), FOLDS, SPLIT_SEED)
         for held in range(FOLDS):
             rest = self.train.rows(fold != held)
-            yield Prepared(self.task, rest, None, self.test, self.classes, self.store), self.train.rows(fold == held)
+            yield Prepared(self.task, rest, None, self.test, self.classes, self.cache), self.train.rows(fold == held)
 
 
-def prepare(task: Task, data: Data | None = None, data_dir: DataDir = None, store: Any = None) -> Prepared:
+def prepare(task: Task, data: Data | None = None, data_dir: DataDir = None, cache: Any = None) -> Prepared:
     """Draw or read the graphs of a task; nothing is counted yet."""
     splits = task.splits(data, SPLIT_SEED, data_dir)
     environments = splits.environments
@@ -83,13 +83,13 @@ def prepare(task: Task, data: Data | None = None, data_dir: DataDir = None, stor
     if splits.validation is not None and environments.validation is not None:
         validation = examples(splits.validation, environments.validation)
     train, test = examples(splits.train, environments.train), examples(splits.test, environments.test)
-    return Prepared(task, train, validation, test, len(splits.classes), store)
+    return Prepared(task, train, validation, test, len(splits.classes), cache)
 
 
 @lru_cache(maxsize=KEPT)
-def prepared(task: str, data: str, data_dir: str | None, store: str | None) -> Prepared:
+def prepared(task: str, data: str, data_dir: str | None, cache: str | None) -> Prepared:
     """The same by name, kept: the pieces of a sweep share a few data sets."""
-    return prepare(find_task(task), data_of(data), data_dir, store)
+    return prepare(find_task(task), data_of(data), data_dir, cache)
 
 
 def tables_for(method: Method, task: Task, configurations: Iterable[Configuration]) -> list[CountsKey]:

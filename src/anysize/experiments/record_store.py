@@ -9,18 +9,15 @@ from __future__ import annotations
 
 import gzip
 import os
-import time
 import zlib
 from collections.abc import Callable, Iterable
-from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import TypeVar
 
 from anysize._errors import RecordWarning, warn_user
-from anysize._files import atomic_write, make_folder
+from anysize._files import atomic_write, make_folder, remove_partial_files
 from anysize._json import compact_json
-from anysize.counting.cache import DAY
 from anysize.experiments.records import Record, from_line, key_of_line, may_be_of, to_line
 
 PER_FILE = 20_000  # records of a compacted file: some megabytes
@@ -111,7 +108,7 @@ class RecordStore:
         ]
         for path in {path for path, _ in found} - damaged - set(written):
             path.unlink(missing_ok=True)
-        self._remove_leftovers()
+        remove_partial_files(self.folder.glob("*.part"))
         return written
 
     def _put(self, lines: dict[str, bytes], ending: str) -> Path:
@@ -143,13 +140,6 @@ class RecordStore:
                 warn_user(complaint, RecordWarning)
             return found, set(damaged)
         raise OSError(f"the files of {self.folder} change faster than they can be read; try again later")
-
-    def _remove_leftovers(self) -> None:
-        """Remove what killed writers left behind; a young file may belong to one that is at work."""
-        for part in self.folder.glob("*.part"):
-            with suppress(OSError):
-                if time.time() - part.stat().st_mtime > DAY:
-                    part.unlink()
 
 
 def _read_file(path: Path, read: Callable[[bytes], Read]) -> tuple[list[Read], list[str]]:

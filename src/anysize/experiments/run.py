@@ -95,7 +95,7 @@ def run(
     metric: Metric | None = None,
     device: str = "auto",
     data_dir: str | os.PathLike[str] | None = None,
-    store: str | os.PathLike[str] | None = None,
+    cache: str | os.PathLike[str] | None = None,
     report: ProgressFunction | None = None,
 ) -> Result:
     """Train a method on a task and score it.
@@ -116,7 +116,7 @@ def run(
             all of them one class can have a high accuracy, but an MCC of 0.
         device: `cpu`, `cuda` or `auto`.
         data_dir: the folder with data files; without it the environment variable ANYSIZE_DATA.
-        store: a folder that keeps counts.
+        cache: cache folder; counts found here are not recomputed.
         report: called with what is done ("counting", "training") and the share of it that is done.
 
     >>> result = run("er-single", "gc-kernel", data=0, settings={"C": 1000, "k": 3})
@@ -133,7 +133,7 @@ def run(
     selection = None
     na = not_applicable(own, chosen)
     if not na:
-        prepared = prepare(own, data, data_dir, store)
+        prepared = prepare(own, data, data_dir, cache)
         runs = [Run(point, seed) for point in points for seed in range(amount if chosen.seeded else 1)]
         tell = report or (lambda what, done: None)
         prepared.count(tables_for(chosen, own, points), lambda done: tell("counting", done))

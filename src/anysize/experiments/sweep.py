@@ -73,7 +73,7 @@ def sweep(
     cluster: str | None = None,
     device: str = "auto",
     stack: int | None = None,
-    store: PathLike | None = None,
+    cache: PathLike | None = None,
     data_dir: PathLike | None = None,
     time_limit: float | None = None,
     curves: int = POINTS,
@@ -89,7 +89,7 @@ def sweep(
         cluster: the address of a Ray cluster, in place of processes; see `anysize.executors.RayExecutor`.
         device: `cpu`, `cuda` or `auto`.
         stack: the most models that are trained as one, if not what the methods think right for the device.
-        store: a folder that keeps counts; without it a temporary one. Machines of a cluster need one they share, or
+        cache: a folder that keeps counts; without it a temporary one. Machines of a cluster need one they share, or
             each counts for itself.
         data_dir: the folder with data files; without it the environment variable ANYSIZE_DATA.
         time_limit: seconds after which no piece is begun any more; those at work are finished.
@@ -101,22 +101,22 @@ def sweep(
     job = Job(device_of(device) if cluster is None else device, stack, curves)
     finished = Finished(RecordStore(records))
     with ExitStack() as stack_:
-        folder = _text(store) or (None if cluster is not None else stack_.enter_context(TemporaryDirectory()))
+        folder = _text(cache) or (None if cluster is not None else stack_.enter_context(TemporaryDirectory()))
         state = _State(plan, finished, deadline, show or (lambda progress: None))
         if state.pending:
-            if cluster is None or store is not None:
-                left_out = fill_store(plan, folder, data_dir, state.show, state.pending)
+            if cluster is None or cache is not None:
+                left_out = fill_cache(plan, folder, data_dir, state.show, state.pending)
                 state.drop(left_out)
             hands = _workers(workers, cluster)
-            state.train(hands, partial(work, job=job, data_dir=_text(data_dir), store=folder))
+            state.train(hands, partial(work, job=job, data_dir=_text(data_dir), cache=folder))
         return state.swept(time.monotonic() - began)
 
 
-def fill_store(
-    plan: SweepPlan, store: PathLike | None, data_dir: PathLike | None = None, show: Show | None = None,
+def fill_cache(
+    plan: SweepPlan, cache: PathLike | None, data_dir: PathLike | None = None, show: Show | None = None,
     pieces: Sequence[RunBatch] | None = None,
 ) -> dict[str, str]:  # fmt: skip
-    """Count everything that the methods of a plan look at into a store, so that training needs no counting.
+    """Count everything that the methods of a plan look at into a cache, so that training needs no counting.
 
     Returns:
         A sentence for every task whose graphs cannot be had; such a task must be part of a table, and not asked for by
@@ -138,7 +138,7 @@ def fill_store(
         if task in missing:
             continue
         try:
-            prepared(task, data, _text(data_dir), _text(store)).count(tables)
+            prepared(task, data, _text(data_dir), _text(cache)).count(tables)
         except (ValueError, OSError, ImportError) as error:
             if task not in plan.optional:
                 raise

@@ -66,10 +66,10 @@ def records_of(
 
 
 def work(
-    piece: RunBatch, job: Job, data_dir: str | None, store: str | None, report: ShareDone | None = None
+    piece: RunBatch, job: Job, data_dir: str | None, cache: str | None, report: ShareDone | None = None
 ) -> list[Record]:
     """Train a piece of a sweep."""
-    ready = prepared(piece.task, piece.data, data_dir, store)
+    ready = prepared(piece.task, piece.data, data_dir, cache)
     here = replace(job, device=device_of(job.device))
     return records_of(ready, piece.data, find_method(piece.method), piece.recipe, piece.runs, here, report)
 

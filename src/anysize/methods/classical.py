@@ -51,7 +51,7 @@ class KernelMethod:
                 k = sizes_of(run.configuration, problem.k)
                 kernel = GraphletKernel(k=k, top=problem.top)
             machine = KernelClassifier(kernel, C=run.configuration.get("C", 1.0), class_weight=_class_weight(problem))
-            machine.fit(_kernel_input(problem.train, k, problem.store), problem.train.labels())
+            machine.fit(_kernel_input(problem.train, k, problem.cache), problem.train.labels())
             yield FittedKernel(machine, (run,), k)
             if progress is not None:
                 progress(done / len(runs))
@@ -65,9 +65,9 @@ class KernelMethod:
         return FittedKernel(machine, runs, None if self.kernel == "wl" else machine.kernel_.k)
 
 
-def _kernel_input(examples: Examples, k: Sizes | None, store: Any = None) -> Any:
+def _kernel_input(examples: Examples, k: Sizes | None, cache: Any = None) -> Any:
     """Counts of patterns of k vertices; the graphs themselves for the WL kernel, which has no k."""
-    return examples.whole("the WL kernel") if k is None else examples.counts(k, store)
+    return examples.whole("the WL kernel") if k is None else examples.counts(k, cache)
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ class BaselineMethod:
                 "topology-only": {"class_weight": weight, "k": sizes_of(run.configuration, problem.k)},
             }
             made: Any = baseline_class(self.name)(**parameters[self.name])
-            made.fit(_seen(problem.train, made, problem.store), problem.train.labels())
+            made.fit(_seen(problem.train, made, problem.cache), problem.train.labels())
             yield FittedBaseline(made, (run,), self.name, problem.classes)
 
     def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedBaseline:
@@ -132,10 +132,10 @@ class BaselineMethod:
         return FittedBaseline(made, tuple(Run(**run) for run in about["runs"]), self.name, about["class_count"])
 
 
-def _seen(examples: Examples, estimator: Any, store: Any = None) -> Any:
+def _seen(examples: Examples, estimator: Any, cache: Any = None) -> Any:
     """What a baseline looks at: graphs, or the table of their plain patterns."""
     graphs = examples.whole(type(estimator).__name__)
-    return examples.counts(estimator.k, store, colors=False) if hasattr(estimator, "k") else graphs
+    return examples.counts(estimator.k, cache, colors=False) if hasattr(estimator, "k") else graphs
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,7 +32,7 @@ class DensityRegressionMethod:
         weights = 1 / np.bincount(y, minlength=problem.classes)[y]
         for done, run in enumerate(runs, 1):
             k = sizes_of(run.configuration, problem.k)
-            table = _densities(problem.train, k, problem.store)
+            table = _densities(problem.train, k, problem.cache)
             whitening = fit_whitening(table, weights)
             features = whitening.apply(table)
             targets = range(problem.classes) if problem.classes > 2 else (1,)

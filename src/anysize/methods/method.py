@@ -49,7 +49,7 @@ class Examples:
     def __len__(self) -> int:
         return len(self.graphs if self.graphs is not None else self.table or ())
 
-    def counts(self, k: Sizes, store: Any = None, colors: bool = True) -> Counts:
+    def counts(self, k: Sizes, cache: Any = None, colors: bool = True) -> Counts:
         """Counts of the patterns of these sizes, colored where the graphs have colors and ``colors`` is true."""
         if self.table is not None:
             return self.table
@@ -58,7 +58,7 @@ class Examples:
         if (sizes, colored) not in self._tables:
             from anysize.counting.api import count  # imports numba
 
-            self._tables[sizes, colored] = count(self.graphs, sizes, colored, store=store)
+            self._tables[sizes, colored] = count(self.graphs, sizes, colored, cache=cache)
         return self._tables[sizes, colored]
 
     def rows(self, chosen: NDArray[Any]) -> Examples:
@@ -96,7 +96,7 @@ class LearningTask:
         top: keep this many patterns, the most common ones of the training graphs; None keeps all.
         class_weights: weight of each class in the loss; None for equal weights.
         device: a torch device.
-        store: cache folder for counts.
+        cache: cache folder for counts.
     """
 
     train: Examples
@@ -107,7 +107,7 @@ class LearningTask:
     top: int | None = None
     class_weights: FloatArray | None = None
     device: str = "cpu"
-    store: Any = None
+    cache: Any = None
 
 
 @dataclass(frozen=True)

@@ -82,13 +82,13 @@ class GammaMethod:
 
         groups = stacks(self, runs, problem, lambda settings: most or self._most(settings, problem.device))
         for place, (k, top, members) in enumerate(groups):
-            train = problem.train.counts(k, problem.store)
+            train = problem.train.counts(k, problem.cache)
             held_out = problem.validation
             stack = fit_gamma(
                 self.kind, train, problem.train.labels(), [self.settings(run) for run in members],
                 _fitting(recipe, held_out is not None, plain=train.columns.colors is None),
                 classes=problem.classes, top=top, class_weights=problem.class_weights,
-                validation=None if held_out is None else (held_out.counts(k, problem.store), held_out.labels()),
+                validation=None if held_out is None else (held_out.counts(k, problem.cache), held_out.labels()),
                 metric=problem.metric, device=problem.device, progress=_part(progress, place, len(groups)),
             )  # fmt: skip
             yield FittedGamma(stack, tuple(members), k)

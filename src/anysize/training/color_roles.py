@@ -103,7 +103,7 @@ def _pattern_pairs(columns: Columns) -> tuple[csr_array[np.float64], csr_array[n
     for size in np.unique(columns.size):
         here = np.flatnonzero(columns.size == size)
         colors = columns.colors[here, :size].astype(np.int64)
-        near = neighbor_table(int(size))[columns.place[here]]
+        near = neighbor_table(int(size))[columns.pattern_index[here]]
         code = colors[:, :, None] * amount + colors[:, None, :]
         connected = np.zeros(code.shape, bool)
         rows, ends, slots = np.nonzero(near >= 0)
@@ -159,15 +159,15 @@ def merge_roles(columns: Columns, role: Mapping[ColorName, int]) -> tuple[Column
     names, colors = np.zeros(len(columns), np.int64), np.zeros_like(columns.colors)
     for size in np.unique(columns.size):
         power = base ** np.arange(int(size))
-        for place in np.unique(columns.place[columns.size == size]):
-            here = np.flatnonzero((columns.size == size) & (columns.place == place))
+        for place in np.unique(columns.pattern_index[columns.size == size]):
+            here = np.flatnonzero((columns.size == size) & (columns.pattern_index == place))
             orders = automorphisms(connected_patterns(int(size))[place].code, int(size)).astype(np.int64)
             roles = codes[columns.colors[here, :size].astype(np.int64)]
             values = np.array([roles[:, order] @ power for order in orders])
             best = orders[values.argmin(axis=0)]
             names[here] = values.min(axis=0)
             colors[here, :size] = representative[np.take_along_axis(roles, best, axis=1)]
-    key = np.column_stack([columns.size.astype(np.int64), columns.place.astype(np.int64), names])
+    key = np.column_stack([columns.size.astype(np.int64), columns.pattern_index.astype(np.int64), names])
     _, example, index = np.unique(key, axis=0, return_index=True, return_inverse=True)
-    recolored = Columns(columns.size, columns.place, colors, columns.palette)
+    recolored = Columns(columns.size, columns.pattern_index, colors, columns.palette)
     return recolored[example], index.reshape(-1)

@@ -170,7 +170,7 @@ class GammaStack:
         arrays = self.model.arrays()
         known = self.vocabulary
         if known.columns is not None:
-            arrays |= {"columns.size": known.columns.size, "columns.place": known.columns.place}
+            arrays |= {"columns.size": known.columns.size, "columns.pattern_index": known.columns.pattern_index}
             if known.columns.colors is not None:
                 arrays["columns.colors"] = known.columns.colors
         about = {
@@ -193,7 +193,7 @@ class GammaStack:
         columns = None
         if about["column_palette"] is not None:
             colors = arrays.get("columns.colors")
-            size, place = arrays["columns.size"], arrays["columns.place"]
+            size, place = arrays["columns.size"], arrays["columns.pattern_index"]
             columns = Columns(size, place, colors, tuple(about["column_palette"]))
         palette = None if about["palette"] is None else dict(about["palette"])
         vocabulary = Vocabulary(palette, columns, about["over"], about["scale"], about["within"])

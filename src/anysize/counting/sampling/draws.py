@@ -23,7 +23,7 @@ from anysize.counting.engines.canonical import (
 )
 from anysize.counting.engines.jit import entry, helper
 from anysize.counting.engines.threads import Tick, pull_in_threads
-from anysize.counting.sampling.tree_maps import TreeMaps, edge_hash
+from anysize.counting.sampling.trees import TreeMaps, edge_hash
 from anysize.graphs.graphset import GraphSet
 
 BLOCK = 1 << 13  # samples with a random stream of their own, so that threads do not matter

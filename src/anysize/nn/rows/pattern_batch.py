@@ -57,7 +57,7 @@ class PatternBatch:
         neighbors = np.full((len(columns), k, max(k - 1, 1)), -1, np.int64)
         for size in np.unique(columns.size):
             here = columns.size == size
-            neighbors[here, :size, : max(int(size) - 1, 1)] = neighbor_table(int(size))[columns.place[here]]
+            neighbors[here, :size, : max(int(size) - 1, 1)] = neighbor_table(int(size))[columns.pattern_index[here]]
         present = np.arange(k) < columns.size[:, None]
         if palette is None or columns.colors is None:
             colors, inputs = np.zeros((len(columns), k), np.int64), 1

@@ -1,0 +1,171 @@
+"""Estimated counts, k = 3..7, for graphs too large to count exactly: unbiased, with standard errors.
+
+For every free tree T on k vertices, `trees` gives the number Z of its maps into the graph and `draws` draws independent
+uniform samples of them. A map that is not injective hits nothing. Any other hits the induced subgraph H on its
+vertices. A sample hits one given copy of H with probability aut(T) sp(T, H) / Z, where sp(T, H) is the number of
+spanning trees of H of type T. With n samples for each tree, rate(H) = sum over T of n aut(T) sp(T, H) / Z is the
+expected number of hits of one copy, and hits / rate(H) is an unbiased estimate of the number of copies. Its variance is
+that of a sum of binomials.
+"""
+
+# mypy: ignore-errors
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from anysize._errors import CountWarning, warn_user
+from anysize._typing import IntArray
+from anysize.counting.columns import Columns, unite
+from anysize.counting.counts import Counts
+from anysize.counting.engines.canonical import unpack
+from anysize.counting.engines.threads import Tick
+from anysize.counting.sampling.cliques import count_cliques
+from anysize.counting.sampling.draws import draw
+from anysize.counting.sampling.estimates import SAMPLED_SIZES, SampleSize, Sampling, describe_sampling
+from anysize.counting.sampling.trees import TreeMaps, spanning_trees, tree_maps, tree_plans
+from anysize.graphs.graphset import GraphSet
+from anysize.patterns.pattern import connected_patterns
+
+PILOT_SAMPLES = 2_000_000
+
+
+def count_sampled(
+    graphs: GraphSet,
+    k: int,
+    sample_size: SampleSize,
+    seed: int,
+    threads: int,
+    tick: Tick,
+    reason: str,
+    numbers: IntArray,
+) -> Counts:
+    """A table of estimates; each graph has its own random stream, given by its number."""
+    if k not in SAMPLED_SIZES:
+        raise ValueError(f"sampling needs k from 3 to 7; got k = {k}, which method='auto' counts exactly")
+    found = []
+    for number, graph in zip(numbers.tolist(), graphs, strict=True):
+        samples = sample_size.samples or _samples_from_pilot(graph, number, k, sample_size, seed, threads)
+        found.append(estimate(graph, k, samples, seed, 2 * number, threads, tick))
+    parts = [one.columns for one in found]
+    if graphs.colors is None:
+        parts.insert(0, Columns.plain(k))
+    columns, places = unite(parts or [Columns.plain(k)])
+    places = places[-len(found) :] if found else []
+    row = np.repeat(np.arange(len(found)), [len(place) for place in places]).astype(np.int64)
+    column = np.concatenate([*places, np.zeros(0, np.int64)]).astype(np.int64)
+    shape = (len(graphs), len(columns))
+
+    def table(values: list[np.ndarray], kind: type) -> csr_array:
+        data: np.ndarray = np.concatenate([*values, np.zeros(0)]).astype(kind)
+        matrix = csr_array((data, (row, column)), shape=shape)
+        matrix.sort_indices()
+        return matrix
+
+    sampling = Sampling(
+        k,
+        table([one.hits for one in found], np.int64),
+        table([one.errors for one in found], np.float64),
+        np.array([one.rates for one in found]).reshape(len(found), len(connected_patterns(k))),
+        np.array([one.samples for one in found], np.int64),
+        np.array([one.exact_cliques for one in found], bool),
+    )
+    log = (describe_sampling(k, sampling.samples, seed, reason),)
+    copies = table([one.copies for one in found], np.float64)
+    return Counts(copies, columns, graphs.sizes, graphs.y, graphs.names, log, sampling)
+
+
+def _samples_from_pilot(graph: GraphSet, number: int, k: int, sample_size: SampleSize, seed: int, threads: int) -> int:
+    """The number of samples that reaches the relative error, from a pilot run."""
+    pilot = estimate(graph, k, PILOT_SAMPLES, seed, 2 * number + 1, threads, lambda share: None)
+    target = sample_size.rel_error or 1.0
+    share = pilot.copies / max(float(pilot.copies.sum()), 1e-300)
+    common = (share >= sample_size.min_share) & (pilot.errors > 0)
+    worst = float((pilot.errors[common] / pilot.copies[common]).max(initial=0.0))
+    needed = int(1.1 * PILOT_SAMPLES * (worst / target) ** 2) + 1
+    if needed > sample_size.max_samples:
+        reached = target * (needed / sample_size.max_samples) ** 0.5
+        warn_user(
+            f"Graph {number} would need {needed:,} samples for a relative error of {target:g}; "
+            f"{sample_size.max_samples:,} are drawn, for about {reached:.2g}.",
+            CountWarning,
+        )
+    return max(10_000, min(needed, sample_size.max_samples))
+
+
+class GraphEstimate(NamedTuple):
+    """Estimates of one graph: patterns, their hits, copies and standard errors."""
+
+    columns: Columns
+    hits: np.ndarray
+    copies: np.ndarray
+    errors: np.ndarray
+    rates: np.ndarray  # expected hits of one copy, by index in the catalog
+    samples: int
+    exact_cliques: bool
+
+
+def estimate(graph: GraphSet, k: int, samples: int, seed: int, stream: int, threads: int, tick: Tick) -> GraphEstimate:
+    """Estimates of one graph from about that many samples; graphs and pilots of a seed have different streams."""
+    maps = tree_maps(graph, k)
+    per_tree = _samples_per_tree(maps, samples)
+    rates = _rates(maps, per_tree, k)
+    words, hits = draw(graph, k, maps, per_tree, seed, stream, threads, tick)
+    place, colors = unpack(words[:, 0], words[:, 1], k)
+    columns = Columns(np.full(len(place), k, np.uint8), place, None if graph.colors is None else colors, graph.palette)
+    rate = rates[place]
+    spread = (hits * (1 - hits / np.maximum(per_tree, 1)[:, None])).sum(axis=0)
+    copies, errors = hits.sum(axis=0) / rate, np.sqrt(spread) / rate
+    result = GraphEstimate(columns, hits.sum(axis=0), copies, errors, rates, int(per_tree.sum()), False)
+    return _with_exact_cliques(result, graph, k, threads)
+
+
+def estimate_connected_sets(graph: GraphSet, k: int, samples: int) -> tuple[float, np.ndarray, np.ndarray]:
+    """Estimate the number of connected k-sets; also packed patterns and their hits. The seed is fixed."""
+    maps = tree_maps(graph, k)
+    per_tree = _samples_per_tree(maps, samples)
+    words, hits = draw(graph, k, maps, per_tree, 0, 0, 1, lambda share: None)
+    place, _ = unpack(words[:, 0], words[:, 1], k)
+    total = hits.sum(axis=0)
+    return float((total / _rates(maps, per_tree, k)[place]).sum()), words, total
+
+
+def _samples_per_tree(maps: TreeMaps, samples: int) -> np.ndarray:
+    """About that many samples, equally many of every tree that has maps."""
+    return np.where(maps.amount > 0, -(-samples // len(maps.amount)), 0)
+
+
+def _rates(maps: TreeMaps, per_tree: np.ndarray, k: int) -> np.ndarray:
+    """Expected hits of one copy of every pattern of the catalog, with that many samples of each tree."""
+    automorphisms = np.array([plan.pattern.automorphisms for plan in tree_plans(k)], np.float64)
+    return per_tree * automorphisms / np.where(maps.amount > 0, maps.amount, 1) @ spanning_trees(k)
+
+
+def _with_exact_cliques(result: GraphEstimate, graph: GraphSet, k: int, threads: int) -> GraphEstimate:
+    """Replace estimates of cliques by exact counts, where that is fast: cliques are rare and easily missed."""
+    counted = count_cliques(graph, k, threads)
+    if counted is None:
+        return result
+    columns, exact = counted
+    other = result.columns.pattern_index != spanning_trees(k).shape[1] - 1
+    sampled = dict(zip(_keys(result.columns), result.hits, strict=True))
+    hits = np.array([sampled.get(key, 0) for key in _keys(columns)], np.int64)
+    merged = Columns(
+        np.concatenate([result.columns.size[other], columns.size]),
+        np.concatenate([result.columns.pattern_index[other], columns.pattern_index]),
+        None if graph.colors is None else np.concatenate([result.columns.colors[other], columns.colors]),
+        graph.palette,
+    )
+    return result._replace(
+        columns=merged,
+        hits=np.concatenate([result.hits[other], hits]),
+        copies=np.concatenate([result.copies[other], exact.astype(np.float64)]),
+        errors=np.concatenate([result.errors[other], np.zeros(len(exact))]),
+        exact_cliques=True,
+    )
+
+
+def _keys(columns: Columns) -> list[tuple[int, int]]:
+    return [(int(high), int(low)) for high, low in columns.keys().tolist()]
