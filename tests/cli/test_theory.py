@@ -1,4 +1,4 @@
-"""anysize theory: the table, the words, JSON, and bad input."""
+"""The command `anysize theory`: table, JSON, invalid input."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ def test_the_table_of_the_erdos_renyi_task_says_vacuous():
     result = run("--k", 4, "--train-size", 80, "--test-size", 140, "--colors", 1, "--pairs", 12)
     assert result.exit_code == 0
     lines = " ".join(result.stdout.split())
-    assert "Theorem 1 is vacuous here: for every gap below 1 its bound is above 1." in lines
+    assert "Theorem 1 is vacuous" in lines
     assert f"{size_needed(4, 0.5):,}" in lines
     assert "patterns 6 10" in lines
-    assert "The largest gap measured is 0.0" in lines
+    assert "largest measured gap is 0.0" in lines
     assert "mean of 12 pairs" in lines
 
 
 def test_the_table_says_where_the_bound_holds():
     lines = " ".join(run("--k", 2, "--train-size", 400, "--test-size", 800, "--pairs", 0).stdout.split())
     bound = theorem_bound(2, 400, 800, 0.5, up_to=True)
-    assert f"Theorem 1 says something here: gaps above 0.5 have a probability below {bound:.2g}." in lines
+    assert f"at most {bound:.2g}" in lines
     assert "vacuous" not in lines
     assert "measured" not in lines
 
 
 def test_json_holds_bounds_and_measurements():
-    told = json.loads(
+    summary = json.loads(
         run("--k", 3, "--train-size", 30, "--test-size", 60, "--colors", 2, "--pairs", 10, "--json").stdout
     )
-    assert told["bounds"][1]["bound"] == theorem_bound(3, 30, 60, 0.5, 2, up_to=True)
-    assert told["bounds"][1]["vacuous"] is True
-    assert {row["kind"] for row in told["bounds"]} == {"paper", "hoeffding"}
-    for found in told["measured"]:
+    assert summary["bounds"][1]["bound"] == theorem_bound(3, 30, 60, 0.5, 2, up_to=True)
+    assert summary["bounds"][1]["vacuous"] is True
+    assert {row["kind"] for row in summary["bounds"]} == {"paper", "hoeffding"}
+    for found in summary["measured"]:
         assert found["pairs"] == 10
         assert 0 < found["mean"] <= found["quantile"] <= found["largest"] < 1
         assert found["largest"] < 2 * found["predicted"]
 
 
-def test_what_would_take_too_long_is_not_measured():
+def test_slow_measurements_are_skipped():
     for far in (summarize(2, 20_000, 30, pairs=5), summarize(3, 30, 30, pairs=50, budget_s=0.0)):
         assert far.measured == ()
-        assert far.sentences[-1] == "No gaps were measured: counting graphs of these sizes would take too long."
+        assert far.sentences[-1].startswith("No gaps were measured")
 
 
 def test_the_same_seed_gives_the_same_table():
@@ -61,20 +61,20 @@ def test_the_same_seed_gives_the_same_table():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "sentence"),
+    ("arguments", "message"),
     [
-        (("--k", 9), "k must be a whole number from 1 to 7; got 9"),
-        (("--train-size", 3), "whole numbers of at least 4; got 3"),
-        (("--colors", 0), "colors are whole numbers of at least 1; got 0"),
-        (("--epsilon", 1.5), "epsilon is a gap between 0 and 1; got 1.5"),
-        (("--delta", 1), "delta is a probability between 0 and 1; got 1.0"),
-        (("--pairs", -1), "the number of pairs cannot be negative; got -1"),
+        (("--k", 9), "got 9"),
+        (("--train-size", 3), "at least 4; got 3"),
+        (("--colors", 0), "at least 1; got 0"),
+        (("--epsilon", 1.5), "got 1.5"),
+        (("--delta", 1), "got 1.0"),
+        (("--pairs", -1), "got -1"),
     ],
 )
-def test_bad_input_ends_in_one_sentence(arguments, sentence):
+def test_invalid_input_is_one_sentence(arguments, message):
     result = run(*arguments)
     assert result.exit_code == 1
-    assert sentence in " ".join(result.stderr.split())
+    assert message in " ".join(result.stderr.split())
     assert "Traceback" not in result.output
 
 

@@ -108,20 +108,20 @@ def test_the_theorem_needs_colors_that_do_not_depend_on_the_environment():
 
 
 @pytest.mark.parametrize(
-    ("call", "sentence"),
+    ("call", "message"),
     [
         (lambda: theorem_bound(8, 400, 800, 0.5), "k must be a whole number from 1 to 7"),
         (lambda: theorem_bound(4, 3, 800, 0.5), "at least 4; got 3"),
         (lambda: theorem_bound(4, 80.5, 800, 0.5), "at least 4; got 80.5"),
-        (lambda: theorem_bound(2, 400, 800, 0.0), "epsilon is a gap between 0 and 1; got 0.0"),
-        (lambda: theorem_bound(2, 400, 800, 1.5), "epsilon is a gap between 0 and 1"),
-        (lambda: theorem_bound(2, 400, 800, 0.5, colors=0), "colors are whole numbers of at least 1; got 0"),
+        (lambda: theorem_bound(2, 400, 800, 0.0), "epsilon must lie between 0 and 1; got 0.0"),
+        (lambda: theorem_bound(2, 400, 800, 1.5), "epsilon must lie between 0 and 1"),
+        (lambda: theorem_bound(2, 400, 800, 0.5, colors=0), "colors must be an integer of at least 1; got 0"),
         (lambda: theorem_bound(2, 400, 800, 0.5, kind="azuma"), "one of paper, hoeffding; got 'azuma'"),
-        (lambda: epsilon_reached(2, 400, 800, delta=0), "delta is a probability above 0; got 0"),
-        (lambda: size_needed(2, 1.2), "epsilon is a gap between 0 and 1"),
-        (lambda: size_needed(2, 0.2, delta=-1), "delta is a probability above 0"),
+        (lambda: epsilon_reached(2, 400, 800, delta=0), "delta must be a probability above 0; got 0"),
+        (lambda: size_needed(2, 1.2), "epsilon must lie between 0 and 1"),
+        (lambda: size_needed(2, 0.2, delta=-1), "delta must be a probability above 0"),
     ],
 )
-def test_nonsense_is_refused_with_a_sentence(call, sentence):
-    with pytest.raises(ValueError, match=sentence):
+def test_invalid_input_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
         call()

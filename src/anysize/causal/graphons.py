@@ -309,9 +309,7 @@ def _outer_product(weights: FloatArray) -> FloatArray:
     """The product of weights (vertices, blocks) for every assignment of blocks; shape (blocks,) * vertices."""
     size, blocks = weights.shape
     if blocks**size > MAX_TERMS:
-        raise ValueError(
-            f"{blocks} blocks and {size} vertices make {blocks**size} terms; the limit is {MAX_TERMS}"
-        )
+        raise ValueError(f"{blocks} blocks and {size} vertices make {blocks**size} terms; the limit is {MAX_TERMS}")
     product = np.ones((1,) * size)
     for vertex in range(size):
         product = product * np.expand_dims(weights[vertex], tuple(axis for axis in range(size) if axis != vertex))
@@ -351,9 +349,7 @@ def _square(matrix: ArrayLike) -> FloatArray:
     try:
         full = np.array(matrix, np.float64)
     except (TypeError, ValueError):
-        raise ValueError(
-            f"matrix must hold one number per pair of blocks; got {matrix!r}"
-        ) from None
+        raise ValueError(f"matrix must hold one number per pair of blocks; got {matrix!r}") from None
     if full.ndim != 2 or full.shape[0] != full.shape[1] or not len(full):
         raise ValueError(f"the matrix of a block model must be square; got the shape {full.shape}")
     return full

@@ -1,4 +1,4 @@
-"""anysize theory."""
+"""The command `anysize theory`."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ def theory(
     k: Annotated[int, typer.Option("--k", help="Pattern size 1..7.")] = 4,
     train_size: Annotated[int, typer.Option(help="Vertices of the training graphs.")] = 80,
     test_size: Annotated[int, typer.Option(help="Vertices of the test graphs.")] = 140,
-    colors: Annotated[int, typer.Option(help="How many colors vertices have.")] = 1,
-    epsilon: Annotated[float, typer.Option(help="The gap of densities for which bounds are shown.")] = 0.5,
-    delta: Annotated[float, typer.Option(help="The probability for which sizes and gaps are shown.")] = 0.05,
-    pairs: Annotated[int, typer.Option(help="Pairs of graphs to measure gaps on; 0 for none.")] = 50,
-    seed: Annotated[int, typer.Option(help="Of these graphs.", min=0, max=MAX_SEED)] = 0,
-    json: Annotated[bool, typer.Option("--json", help="One JSON object, for programs.")] = False,
+    colors: Annotated[int, typer.Option(help="Number of vertex colors.")] = 1,
+    epsilon: Annotated[float, typer.Option(help="Density gap at which bounds are evaluated.")] = 0.5,
+    delta: Annotated[float, typer.Option(help="Probability at which sizes and gaps are evaluated.")] = 0.05,
+    pairs: Annotated[int, typer.Option(help="Number of pairs of graphs to measure gaps on; 0 for none.")] = 50,
+    seed: Annotated[int, typer.Option(help="Seed of these graphs.", min=0, max=MAX_SEED)] = 0,
+    json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
 ) -> None:
-    """Say what Theorem 1 promises at these sizes, beside the gaps that are measured there."""
+    """Compare the bound of Theorem 1 at given graph sizes with measured gaps."""
     with handle_errors():
         from anysize.theory.summary import summarize
 
@@ -43,21 +43,21 @@ def theory(
 
 
 def _show(summary: TheorySummary) -> None:
+    from anysize.graphs.graphset import plural
     from anysize.theory.summary import TITLES
 
-    one = "1 color" if summary.colors == 1 else f"{summary.colors} colors"
     console.print(
-        f"Gaps of densities between graphs of {summary.train_size} and {summary.test_size} vertices, "
-        f"k = {summary.k}, {one}",
+        f"Density gaps between graphs of {summary.train_size} and {summary.test_size} vertices, "
+        f"k = {summary.k}, {plural(summary.colors, 'color')}",
         highlight=False,
     )
     table = Table(box=None, pad_edge=False)
     table.add_column("")
     table.add_column(f"exactly {summary.k}", justify="right")
     table.add_column(f"up to {summary.k}", justify="right")
-    sides = [(summary.bounds[place], summary.bounds[place + 1]) for place in range(0, len(summary.bounds), 2)]
-    table.add_row("patterns", *(f"{row.patterns:,}" for row in sides[0]))
-    for pair in sides:
+    pairs = [(summary.bounds[i], summary.bounds[i + 1]) for i in range(0, len(summary.bounds), 2)]
+    table.add_row("patterns", *(f"{row.patterns:,}" for row in pairs[0]))
+    for pair in pairs:
         table.add_row(f"[bold]{TITLES[pair[0].kind]}[/bold]")
         table.add_row(f"  P(gap > {summary.epsilon:g}) at most", *(_bound(row) for row in pair))
         table.add_row(f"  gap it excludes with P = {1 - summary.delta:g}", *(_gap(row) for row in pair))

@@ -1,27 +1,10 @@
-"""The paper's theory as functions: the bound of Theorem 1, measured gaps, intervals, invariance, the posterior."""
+"""The paper's theory as functions: the bound of Theorem 1 and checks of its assumptions and consequences on graphs.
 
-from anysize.theory.bounds import epsilon_reached, number_of_patterns, size_needed, theorem_bound
-from anysize.theory.gaps import Gap, density_gap
-from anysize.theory.intervals import DensityIntervals, density_intervals
-from anysize.theory.invariance import Errors, Invariance, extrapolation_errors, invariance_gap
-from anysize.theory.posterior import erdos_renyi_accuracy, erdos_renyi_posterior
-from anysize.theory.summary import TheorySummary, summarize
-
-__all__ = [
-    "DensityIntervals",
-    "Errors",
-    "Gap",
-    "Invariance",
-    "TheorySummary",
-    "density_gap",
-    "density_intervals",
-    "epsilon_reached",
-    "erdos_renyi_accuracy",
-    "erdos_renyi_posterior",
-    "extrapolation_errors",
-    "invariance_gap",
-    "number_of_patterns",
-    "size_needed",
-    "summarize",
-    "theorem_bound",
-]
+- ``bounds``: the bound of Theorem 1, and the sizes and gaps at which it holds.
+- ``gaps``: measured differences of densities, which Theorem 1 bounds.
+- ``intervals``: jackknife intervals for densities.
+- ``invariance``: environment invariance of a representation, and its effect on errors (Proposition 1).
+- ``graphon_check``: whether graphs can be vertex samples of graphons.
+- ``posterior``: the exact posterior of the Erdos-Renyi task.
+- ``summary``: the content of ``anysize theory``.
+"""

@@ -1,8 +1,8 @@
-"""Theorem 1: how unlikely it is that two graphs of one graphon differ in some density by more than epsilon.
+"""Theorem 1: bounds on the probability that two graphs of one graphon differ in some density by more than epsilon.
 
 Both bounds hold for densities over subsets and over maps (not over connected subsets), for independent hidden
-variables, and for colors that do not depend on the environment. They hold for twins as for independent graphs:
-each graph is near the expected density on its own, and a union bound does the rest.
+variables, and for colors that do not depend on the environment. They hold for twins and for independent graphs: each
+graph is close to the expected density, and a union bound covers both.
 """
 
 from __future__ import annotations
@@ -17,27 +17,27 @@ import numpy as np
 from anysize.patterns.orbits import automorphisms
 from anysize.patterns.pattern import check_size, connected_patterns
 
-Kind: TypeAlias = Literal["paper", "hoeffding"]
-KINDS: tuple[Kind, ...] = ("paper", "hoeffding")
+BoundKind: TypeAlias = Literal["paper", "hoeffding"]
+BOUND_KINDS: tuple[BoundKind, ...] = ("paper", "hoeffding")
 
 
 def number_of_patterns(k: int, colors: int = 1, up_to: bool = False) -> int:
-    """How many connected patterns there are on k vertices (or on at most k), each vertex in one of so many colors.
+    """The number of connected patterns on k vertices (or on at most k) with this many vertex colors.
 
-    For each plain pattern, the colorings up to symmetry: the mean of colors^cycles over its automorphisms
-    (Burnside's lemma).
+    The colorings of a plain pattern up to symmetry are the mean of colors^cycles over its automorphisms (Burnside's
+    lemma).
 
     Examples:
         >>> number_of_patterns(4), number_of_patterns(4, up_to=True)
         (6, 10)
-        >>> number_of_patterns(2, colors=4)  # ten edges
+        >>> number_of_patterns(2, colors=4)  # ten colored edges
         10
     """
     check_size(k)
-    _check_whole(colors, "colors", 1)
+    _check_integer(colors, "colors", 1)
     sizes = range(1, k + 1) if up_to else (k,)
     return sum(
-        sum(many * colors**cycles for cycles, many in symmetries) // group
+        sum(number * colors**cycles for cycles, number in symmetries) // group
         for size in sizes
         for group, symmetries in _cycle_counts(size)
     )
@@ -51,25 +51,24 @@ def theorem_bound(
     colors: int = 1,
     *,
     up_to: bool = False,
-    kind: Kind = "paper",
+    kind: BoundKind = "paper",
 ) -> float:
-    r"""A bound on the probability that the largest gap of densities between two graphs exceeds epsilon.
+    r"""Bound the probability that the largest density gap between two graphs exceeds epsilon.
 
     .. math:: P(\|\Gamma(G^{tr}) - \Gamma(G^{te})\|_\infty > \epsilon)
               \le 2 |F| (e^{-\epsilon^2 N^{tr} / 8 k^2} + e^{-\epsilon^2 N^{te} / 8 k^2})
 
     is Theorem 1 ("paper"). Hoeffding's inequality for the mean over k-subsets ("hoeffding") bounds the same event
     by :math:`2 |F| (e^{-\epsilon^2 \lfloor N^{tr} / k \rfloor / 2} + e^{-\epsilon^2 \lfloor N^{te} / k \rfloor /
-    2})`, which is smaller: a graph holds N / k disjoint, hence independent, k-subsets. A value of 1 or more says
-    nothing.
+    2})`, which is smaller: a graph has N / k disjoint, hence independent, k-subsets. A bound of 1 or more is vacuous.
 
     Args:
         k: pattern size 1..7.
         n_train: vertices of one graph, at least k.
         n_test: vertices of the other.
         epsilon: the gap, between 0 and 1.
-        colors: how many colors vertices may have.
-        up_to: patterns of all sizes up to k, as in the theorem; otherwise of size k exactly.
+        colors: number of vertex colors.
+        up_to: patterns of all sizes up to k, as in the theorem; otherwise of size k only.
         kind: "paper" or "hoeffding".
 
     Examples:
@@ -80,7 +79,7 @@ def theorem_bound(
     """
     _check_sizes(k, n_train, n_test, kind)
     if not 0 < epsilon < 1:
-        raise ValueError(f"epsilon is a gap between 0 and 1; got {epsilon!r}")
+        raise ValueError(f"epsilon must lie between 0 and 1; got {epsilon!r}")
     return _bound(k, n_train, n_test, epsilon, colors, up_to, kind)
 
 
@@ -92,9 +91,9 @@ def epsilon_reached(
     colors: int = 1,
     *,
     up_to: bool = False,
-    kind: Kind = "paper",
+    kind: BoundKind = "paper",
 ) -> float:
-    """The smallest epsilon at which the bound is at most delta; 1 or more says nothing, for no gap is larger than 1.
+    """The smallest epsilon at which the bound is at most delta; 1 or more is vacuous, since no gap is larger than 1.
 
     Examples:
         >>> round(epsilon_reached(2, 400, 800), 3), round(epsilon_reached(2, 400, 800, kind="hoeffding"), 3)
@@ -121,9 +120,9 @@ def size_needed(
     colors: int = 1,
     *,
     up_to: bool = False,
-    kind: Kind = "paper",
+    kind: BoundKind = "paper",
 ) -> int:
-    """The smallest number of vertices that, if both graphs have it, brings the bound down to delta.
+    """The smallest number of vertices of both graphs at which the bound is at most delta.
 
     Examples:
         >>> size_needed(4, 0.1), size_needed(4, 0.1, kind="hoeffding")
@@ -132,7 +131,7 @@ def size_needed(
     check_size(k)
     _check_kind(kind)
     if not 0 < epsilon < 1:
-        raise ValueError(f"epsilon is a gap between 0 and 1; got {epsilon!r}")
+        raise ValueError(f"epsilon must lie between 0 and 1; got {epsilon!r}")
     _check_delta(delta)
     low, high = k - 1, k
     while _bound(k, high, high, epsilon, colors, up_to, kind) > delta:
@@ -146,7 +145,7 @@ def size_needed(
     return high
 
 
-def _bound(k: int, n_train: int, n_test: int, epsilon: float, colors: int, up_to: bool, kind: Kind) -> float:
+def _bound(k: int, n_train: int, n_test: int, epsilon: float, colors: int, up_to: bool, kind: BoundKind) -> float:
     if kind == "paper":
         tails = sum(exp(-(epsilon**2) * n / (8 * k**2)) for n in (n_train, n_test))
         return 2 * number_of_patterns(k, colors, up_to) * tails
@@ -159,7 +158,7 @@ def _bound(k: int, n_train: int, n_test: int, epsilon: float, colors: int, up_to
 
 @cache
 def _cycle_counts(k: int) -> tuple[tuple[int, tuple[tuple[int, int], ...]], ...]:
-    """For each plain pattern on k vertices: how many automorphisms it has, and how many with each number of cycles."""
+    """For each plain pattern on k vertices: the number of automorphisms, in all and by number of cycles."""
     result = []
     for pattern in connected_patterns(k):
         group = automorphisms(pattern.code, k).tolist()
@@ -183,19 +182,19 @@ def _check_sizes(k: int, n_train: int, n_test: int, kind: str) -> None:
     check_size(k)
     _check_kind(kind)
     for n in (n_train, n_test):
-        _check_whole(n, "sizes of graphs", k)
+        _check_integer(n, "graph size", k)
 
 
-def _check_whole(value: int, what: str, least: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise ValueError(f"{what} are whole numbers of at least {least}; got {value!r}")
+def _check_integer(value: int, name: str, minimum: int) -> None:
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
+        raise ValueError(f"{name} must be an integer of at least {minimum}; got {value!r}")
 
 
 def _check_kind(kind: str) -> None:
-    if kind not in KINDS:
-        raise ValueError(f"kind must be one of {', '.join(KINDS)}; got {kind!r}")
+    if kind not in BOUND_KINDS:
+        raise ValueError(f"kind must be one of {', '.join(BOUND_KINDS)}; got {kind!r}")
 
 
 def _check_delta(delta: float) -> None:
     if not 0 < delta < inf:
-        raise ValueError(f"delta is a probability above 0; got {delta!r}")
+        raise ValueError(f"delta must be a probability above 0; got {delta!r}")

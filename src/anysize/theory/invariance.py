@@ -1,7 +1,8 @@
-"""Proposition 1 as a measurement: how invariant a representation is to the environment, and what that does to errors.
+"""Proposition 1, measured: environment invariance of a representation, and errors in and out of distribution.
 
-If a representation gives twins the same value, whatever is predicted from it errs out of distribution exactly as
-often as in distribution. Both sides of this sentence can be measured.
+If a representation has the same value for both graphs of every pair of twins, a classifier that uses it has the same
+error out of distribution as in distribution. `invariance_gap` measures the premise, `extrapolation_errors` the
+conclusion.
 """
 
 from __future__ import annotations
@@ -20,10 +21,10 @@ from anysize.graphs.graphset import GraphSet
 
 @dataclass(frozen=True, eq=False)
 class Invariance:
-    """Distances between the representations of twins, beside those between different training graphs.
+    """Distances between the representations of twins, and between those of different training graphs.
 
-    ``gaps[g]`` = ||Gamma(train g) - Gamma(test g)||; ``spread`` is the mean distance between two training graphs of
-    different pairs, the scale on which a gap is large or small.
+    ``gaps[g]`` = ||Gamma(train g) - Gamma(test g)||; ``spread`` is the mean distance between training graphs of
+    different pairs, for comparison.
     """
 
     gaps: FloatArray
@@ -31,12 +32,12 @@ class Invariance:
 
     @property
     def mean(self) -> float:
-        """The mean distance of twins: 0 for an E-invariant representation."""
+        """The mean distance of twins; 0 for an E-invariant representation."""
         return float(self.gaps.mean())
 
     @property
     def ratio(self) -> float:
-        """The mean gap on the scale of the spread: 0 is E-invariant, 1 no nearer than unrelated training graphs."""
+        """Mean gap / spread: 0 for an E-invariant representation, 1 if twins are as far apart as unrelated graphs."""
         if self.spread > 0:
             return self.mean / self.spread
         return 0.0 if self.mean == 0 else inf
@@ -45,13 +46,13 @@ class Invariance:
 def invariance_gap(
     representation: Callable[[GraphSet], ArrayLike], twins: CausalTwins, norm: float = inf
 ) -> Invariance:
-    """Measure the E-invariance gap of any representation on twins.
+    """Measure the E-invariance gap of a representation on twins.
 
     Args:
-        representation: takes a `GraphSet`, gives an array (graphs, dimensions). It is called once, on training
-            and test graphs together, so that the columns of tables agree.
+        representation: a function of a `GraphSet` that returns an array (graphs, dimensions). It is called once, for
+            training and test graphs together, so that columns are the same.
         twins: from `sample_twins`.
-        norm: infinity for the norm of Theorem 1, 2 for the Euclidean one, or any other order.
+        norm: order of the norm: infinity as in Theorem 1, 2 for the Euclidean norm, ...
 
     Examples:
         >>> from anysize.causal.environments import Environment, sample_twins
@@ -64,10 +65,10 @@ def invariance_gap(
     values = np.asarray(representation(both), np.float64)
     if values.shape[:1] != (len(both),):
         raise ValueError(
-            f"a representation gives one row per graph: expected {len(both)} rows, got an array of shape {values.shape}"
+            f"representation must return one row per graph: expected {len(both)} rows, got shape {values.shape}"
         )
     if not np.isfinite(values).all():
-        raise ValueError("this representation has values that are not finite numbers")
+        raise ValueError("the representation has values that are not finite")
     values = values.reshape(len(both), -1)
     train, test = values[: len(twins)], values[len(twins) :]
     shifted = [np.linalg.norm(train - np.roll(train, by, axis=0), norm, axis=1) for by in range(1, len(train))]
@@ -76,8 +77,8 @@ def invariance_gap(
 
 
 @dataclass(frozen=True)
-class Errors:
-    """Shares of wrong predictions in distribution (``validation``) and out of it (``test``), with standard errors."""
+class ExtrapolationErrors:
+    """Error rates in distribution (``validation``) and out of distribution (``test``), with standard errors."""
 
     validation: float
     test: float
@@ -86,12 +87,12 @@ class Errors:
 
     @property
     def difference(self) -> float:
-        """How much worse it is out of distribution."""
+        """Test error minus validation error."""
         return self.test - self.validation
 
     @property
     def standard_error(self) -> float:
-        """Of the difference, for sets drawn independently."""
+        """The standard error of the difference, for independent sets."""
         return sqrt(self.validation_error**2 + self.test_error**2)
 
     def __str__(self) -> str:
@@ -101,14 +102,16 @@ class Errors:
         )
 
 
-def extrapolation_errors(predict: Callable[[GraphSet], ArrayLike], validation: GraphSet, test: GraphSet) -> Errors:
-    """The validation error of a classifier beside its out-of-distribution error.
+def extrapolation_errors(
+    predict: Callable[[GraphSet], ArrayLike], validation: GraphSet, test: GraphSet
+) -> ExtrapolationErrors:
+    """Compare the validation error of a classifier with its out-of-distribution error.
 
     Args:
-        predict: takes a `GraphSet`, gives one label per graph, or probabilities or scores (graphs, classes) of
-            the labels 0, 1, ... .
-        validation: graphs with labels, from the environment of training.
-        test: graphs with labels, from another environment.
+        predict: a function of a `GraphSet` that returns one label per graph, or probabilities or scores
+            (graphs, classes) of the labels 0, 1, ... .
+        validation: labeled graphs from the training environment.
+        test: labeled graphs from another environment.
 
     Examples:
         >>> from anysize.causal.environments import Environment, sample_twins
@@ -116,21 +119,21 @@ def extrapolation_errors(predict: Callable[[GraphSet], ArrayLike], validation: G
         >>> twins = sample_twins(
         ...     [ErdosRenyi(0.2), ErdosRenyi(0.8)], Environment(sizes=(20,)), Environment(sizes=(40,)), 50, seed=0
         ... )
-        >>> many = extrapolation_errors(lambda graphs: graphs.edge_counts > 95, twins.train, twins.test)
-        >>> many.validation, many.test > 0.4  # counts of edges do not carry over to larger graphs
+        >>> errors = extrapolation_errors(lambda graphs: graphs.edge_counts > 95, twins.train, twins.test)
+        >>> errors.validation, errors.test > 0.4  # edge counts do not extrapolate to larger graphs
         (0.0, True)
     """
     rates = []
     for name, graphs in (("validation", validation), ("test", test)):
         if graphs.y is None or not len(graphs):
-            raise ValueError(f"the {name} graphs need labels y, and there must be some")
+            raise ValueError(f"{name} must hold at least one graph, and labels y")
         wrong = float(np.mean(_labels(predict, graphs) != graphs.y))
         rates.append((wrong, sqrt(wrong * (1 - wrong) / len(graphs))))
-    return Errors(rates[0][0], rates[1][0], rates[0][1], rates[1][1])
+    return ExtrapolationErrors(rates[0][0], rates[1][0], rates[0][1], rates[1][1])
 
 
 def _labels(predict: Callable[[GraphSet], ArrayLike], graphs: GraphSet) -> NDArray[np.generic]:
-    told = np.asarray(predict(graphs))
-    if told.shape[:1] != (len(graphs),) or told.ndim > 2:
-        raise ValueError(f"expected a prediction for each of {len(graphs)} graphs; got an array of shape {told.shape}")
-    return told if told.ndim == 1 else np.asarray(told.argmax(axis=1))
+    predicted = np.asarray(predict(graphs))
+    if predicted.shape[:1] != (len(graphs),) or predicted.ndim > 2:
+        raise ValueError(f"expected a prediction for each of {len(graphs)} graphs; got shape {predicted.shape}")
+    return predicted if predicted.ndim == 1 else np.asarray(predicted.argmax(axis=1))

@@ -1,4 +1,4 @@
-"""The exact posterior P(Y | G) of the Erdos-Renyi task: what no classifier can beat."""
+"""The exact posterior P(Y | G) of the Erdos-Renyi task, and the accuracy of the Bayes classifier."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from anysize.graphs.graphset import GraphSet
 def erdos_renyi_posterior(
     graphs: GraphSet, graphons: Sequence[ErdosRenyi], prior: Sequence[float] | None = None
 ) -> FloatArray:
-    r"""P(Y = c | G) for graphs whose class is their edge probability; the number of edges is all that matters.
+    r"""P(Y = c | G) for graphs whose class is their edge probability; it depends on the number of edges only.
 
     .. math:: P(c \mid G) \propto \pi_c\, p_c^m (1 - p_c)^{N (N - 1) / 2 - m}
 
     Args:
-        graphs: of any sizes; colors are disregarded.
+        graphs: graphs of any sizes; colors are ignored.
         graphons: one per class.
-        prior: the probability of each class; equal if not given.
+        prior: the probability of each class. Default: equal.
 
     Returns:
         Probabilities (graphs, classes); rows sum to 1. The Bayes classifier takes the largest.
@@ -40,16 +40,16 @@ def erdos_renyi_posterior(
     joint = np.asarray(xlogy(edges, p) + xlogy(missing, 1 - p) + log_prior)
     impossible = np.flatnonzero(np.isneginf(joint).all(axis=1))
     if impossible.size:
-        raise ValueError(f"graph {impossible[0]} has probability 0 under every one of these graphons")
+        raise ValueError(f"graph {impossible[0]} has probability 0 under all of these graphons")
     return np.asarray(np.exp(joint - logsumexp(joint, axis=1, keepdims=True)))
 
 
 def erdos_renyi_accuracy(
     graphons: Sequence[ErdosRenyi], n_vertices: int, prior: Sequence[float] | None = None
 ) -> float:
-    """The expected accuracy of the Bayes classifier on graphs of n vertices: the ceiling of the task.
+    """The expected accuracy of the Bayes classifier on graphs of n vertices, which no classifier exceeds.
 
-    The sum over m of max_c prior_c * Binomial(m; n (n - 1) / 2, p_c).
+    It is the sum over m of max_c prior_c * Binomial(m; n (n - 1) / 2, p_c).
 
     Examples:
         >>> round(erdos_renyi_accuracy([ErdosRenyi(0.2), ErdosRenyi(0.5), ErdosRenyi(0.8)], 5), 3)
@@ -59,16 +59,16 @@ def erdos_renyi_accuracy(
 
     p, log_prior = _classes(graphons, prior)
     if isinstance(n_vertices, bool) or not isinstance(n_vertices, (int, np.integer)) or n_vertices < 1:
-        raise ValueError(f"the number of vertices is a whole number of at least 1; got {n_vertices!r}")
+        raise ValueError(f"n_vertices must be an integer of at least 1; got {n_vertices!r}")
     pairs = int(n_vertices) * (int(n_vertices) - 1) // 2
     edges = np.arange(pairs + 1)[:, None]
     return min(float((np.exp(log_prior) * binom.pmf(edges, pairs, p)).max(axis=1).sum()), 1.0)  # rounding
 
 
 def _classes(graphons: Sequence[ErdosRenyi], prior: Sequence[float] | None) -> tuple[FloatArray, FloatArray]:
-    """Edge probabilities and logarithms of the prior."""
+    """Edge probabilities, and logarithms of the prior."""
     if not graphons or not all(isinstance(graphon, ErdosRenyi) for graphon in graphons):
-        raise ValueError(f"the exact posterior is known for ErdosRenyi graphons, one per class; got {graphons!r}")
+        raise ValueError(f"expected ErdosRenyi graphons, one per class; got {graphons!r}")
     given = [1 / len(graphons)] * len(graphons) if prior is None else prior
     shares = check_shares(given, "the classes", zero=True)
     if len(shares) != len(graphons):

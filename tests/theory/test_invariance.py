@@ -1,0 +1,93 @@
+"""Invariance gaps of representations, and errors in and out of distribution."""
+
+from __future__ import annotations
+
+from math import inf
+
+import numpy as np
+import pytest
+
+import anysize as az
+from anysize.theory.invariance import extrapolation_errors, invariance_gap
+from anysize.theory.posterior import erdos_renyi_posterior
+
+LOPSIDED = az.BlockModel(within=(0.6, 0.2), between=0.3, shares=(0.4, 0.6))
+COLORS = [{"a": 0.6, "b": 0.4}, {"b": 0.3, "c": 0.7}]
+ER = [az.ErdosRenyi(p) for p in (0.2, 0.5, 0.8)]
+
+
+def draw(graphon, size, n, seed, colors=None):
+    return az.sample_graphs(graphon, az.Environment(sizes=(size,), colors=colors), n, seed)
+
+
+def sbm_twins(n=100):
+    classes = [az.BlockModel(within=(0.2, 0.2), between=p) for p in (0.1, 0.3)]
+    shares = [({"red": r, "blue": 1 - r}, {"green": r, "yellow": 1 - r}) for r in (0.9, 0.1)]
+    train, test = (az.Environment(sizes=(n,), colors=c) for n, c in zip((20, 40), shares, strict=True))
+    return az.sample_twins(classes, train, test, n, seed=0)
+
+
+def test_densities_are_nearly_invariant_counts_and_colors_are_not():
+    twins = sbm_twins()
+    edges = invariance_gap(lambda graphs: graphs.edge_counts, twins)
+    plain = invariance_gap(lambda graphs: az.count(graphs, 3, colors=False).densities().toarray(), twins)
+    colored = invariance_gap(lambda graphs: az.count(graphs, 1).densities().toarray(), twins)
+    assert plain.ratio < 1 < colored.ratio < edges.ratio
+    assert colored.mean > 0.4  # red is .45 of the vertices in training and .05 in test, and chance adds to it
+    assert plain.gaps.shape == (100,)
+
+
+def test_the_gap_is_the_norm_that_was_asked_for():
+    twins = sbm_twins(5)
+    pair = {20: (0.0, 0.0), 40: (3.0, 4.0)}
+
+    def represent(graphs):
+        return np.array([pair[int(size)] for size in graphs.sizes])
+
+    assert invariance_gap(represent, twins).mean == 4
+    assert invariance_gap(represent, twins, norm=2).mean == 5
+    assert invariance_gap(represent, twins).ratio == inf  # all training graphs alike
+    assert invariance_gap(lambda graphs: np.ones((len(graphs), 2)), twins).ratio == 0
+
+
+def test_an_invariant_representation_errs_as_often_out_of_distribution():
+    """Proposition 1: the first ten vertices of twins are the same, and so is every prediction made from them."""
+    twins = sbm_twins()
+
+    def first_ten(graphs):
+        return [[sum(max(edge) < 10 for edge in graph.edges().tolist())] for graph in graphs]
+
+    assert invariance_gap(first_ten, twins).mean == 0
+    errors = extrapolation_errors(lambda graphs: np.ravel(first_ten(graphs)) > 9, twins.train, twins.test)
+    assert 0.1 < errors.validation == errors.test < 0.5
+    assert errors.difference == 0
+    broken = extrapolation_errors(lambda graphs: graphs.edge_counts > 38, twins.train, twins.test)
+    assert broken.validation < 0.2
+    assert broken.test > 0.4
+    assert broken.difference > 4 * broken.standard_error
+    assert "out-of-distribution error" in str(broken)
+
+
+def test_errors_take_labels_or_probabilities():
+    graphs = draw(ER, 20, 30, 0)
+    by_label = extrapolation_errors(lambda g: erdos_renyi_posterior(g, ER).argmax(axis=1), graphs, graphs)
+    by_chance = extrapolation_errors(lambda g: erdos_renyi_posterior(g, ER), graphs, graphs)
+    assert by_label == by_chance
+    assert extrapolation_errors(lambda g: g.y + 1, graphs, graphs).test == 1
+
+
+FEW = draw(ER, 8, 4, 0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: invariance_gap(lambda graphs: [1.0], sbm_twins(3)), "expected 6 rows"),
+        (lambda: invariance_gap(lambda graphs: [np.nan] * 6, sbm_twins(3)), "not finite"),
+        (lambda: extrapolation_errors(len, FEW, FEW), "a prediction for each of 4 graphs"),
+        (lambda: extrapolation_errors(len, FEW.with_y(None), FEW), "labels y"),
+    ],
+)
+def test_invalid_input_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,84 @@
+"""The exact posterior of the Erdos-Renyi task."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+
+import anysize as az
+from anysize.theory.posterior import erdos_renyi_accuracy, erdos_renyi_posterior
+
+LOPSIDED = az.BlockModel(within=(0.6, 0.2), between=0.3, shares=(0.4, 0.6))
+COLORS = [{"a": 0.6, "b": 0.4}, {"b": 0.3, "c": 0.7}]
+ER = [az.ErdosRenyi(p) for p in (0.2, 0.5, 0.8)]
+
+
+def draw(graphon, size, n, seed, colors=None):
+    return az.sample_graphs(graphon, az.Environment(sizes=(size,), colors=colors), n, seed)
+
+
+def all_graphs(n):
+    pairs = [(u, v) for v in range(n) for u in range(v)]
+    ways = product([False, True], repeat=len(pairs))
+    chosen = [[pair for pair, on in zip(pairs, way, strict=True) if on] for way in ways]
+    return az.GraphSet.concatenate(
+        [az.GraphSet.from_edges(np.array(edges, int).reshape(-1, 2), n_vertices=n) for edges in chosen]
+    )
+
+
+@pytest.mark.parametrize("prior", [None, (0.7, 0.2, 0.1), (0.0, 0.5, 0.5)])
+def test_the_posterior_is_bayes_rule_over_all_graphs(prior):
+    graphs = all_graphs(4)
+    p, weight = np.array([0.2, 0.5, 0.8]), np.array(prior or [1 / 3] * 3)
+    m = graphs.edge_counts[:, None]
+    joint = weight * p**m * (1 - p) ** (6 - m)
+    assert joint.sum() == pytest.approx(1)
+    assert erdos_renyi_posterior(graphs, ER, prior) == pytest.approx(joint / joint.sum(axis=1, keepdims=True))
+    assert erdos_renyi_accuracy(ER, 4, prior) == pytest.approx(joint.max(axis=1).sum())
+
+
+def test_the_posterior_holds_for_any_size_and_is_calibrated():
+    graphs = az.sample_graphs(ER, az.Environment(sizes=(4, 5, 6)), 6000, seed=0)
+    posterior = erdos_renyi_posterior(graphs, ER)
+    assert posterior.sum(axis=1) == pytest.approx(np.ones(6000))
+    for label in range(3):
+        predicted, true = posterior[:, label], graphs.y == label
+        for low, high in ((0.0, 0.2), (0.2, 0.5), (0.5, 0.8), (0.8, 1.01)):
+            here = (predicted >= low) & (predicted < high)
+            error = np.sqrt(0.25 / here.sum())
+            assert abs(predicted[here].mean() - true[here].mean()) < 4 * error
+    accuracy = np.mean([erdos_renyi_accuracy(ER, n) for n in (4, 5, 6)])
+    assert np.mean(posterior.argmax(axis=1) == graphs.y) == pytest.approx(accuracy, abs=0.02)
+
+
+def test_the_bayes_row_of_the_task_is_perfect():
+    assert erdos_renyi_accuracy(ER, 80) > 1 - 1e-9
+    graphs = draw(ER, 140, 50, 0)
+    assert (erdos_renyi_posterior(graphs, ER).argmax(axis=1) == graphs.y).all()
+
+
+def test_certain_graphons():
+    full = az.GraphSet.from_edges([(0, 1), (0, 2), (1, 2)])
+    assert erdos_renyi_posterior(full, [az.ErdosRenyi(0.0), az.ErdosRenyi(1.0)]).tolist() == [[0, 1]]
+    path = az.GraphSet.from_edges([(0, 1), (1, 2)])
+    with pytest.raises(ValueError, match="graph 0 has probability 0 under all"):
+        erdos_renyi_posterior(path, [az.ErdosRenyi(0.0), az.ErdosRenyi(1.0)])
+
+
+FEW = draw(ER, 8, 4, 0)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: erdos_renyi_posterior(FEW, [LOPSIDED]), "expected ErdosRenyi graphons"),
+        (lambda: erdos_renyi_posterior(FEW, ER, prior=(0.5, 0.5)), "expected 3 prior probabilities"),
+        (lambda: erdos_renyi_posterior(FEW, ER, prior=(0.5, 0.6, 0.1)), "sum to 1"),
+        (lambda: erdos_renyi_accuracy(ER, 0), "at least 1; got 0"),
+    ],
+)
+def test_invalid_input_is_refused(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
