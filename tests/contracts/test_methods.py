@@ -30,7 +30,7 @@ class Case:
     counts: bool = False
     ordered: bool = False
     colors: bool = True
-    settings: tuple[tuple[str, Any], ...] = (("epochs", 5),)
+    params: tuple[tuple[str, Any], ...] = (("epochs", 5),)
 
 
 NO_EPOCHS: tuple[tuple[str, Any], ...] = ()
@@ -38,15 +38,15 @@ CASES = {
     **{f"{encoder}-{kind}": Case() for encoder in ("pna", "gcn", "gin") for kind in ("sum", "mean", "max", "irm")},
     "rpgin": Case(ordered=True),
     "gin-vrex": Case(),
-    "wl-kernel": Case(settings=NO_EPOCHS),
-    "gc-kernel": Case(counts=True, settings=NO_EPOCHS),
+    "wl-kernel": Case(params=NO_EPOCHS),
+    "gc-kernel": Case(counts=True, params=NO_EPOCHS),
     "gamma-1hot": Case(counts=True),
     "gamma-gin": Case(counts=True),
     "gamma-rpgin": Case(counts=True),
     "gamma-gin-free": Case(counts=True),
-    "sizemix": Case(settings=NO_EPOCHS),
-    "auto": Case(settings=NO_EPOCHS),
-    **{name: Case(colors=False, settings=NO_EPOCHS) for name in ("random", "majority", "size-only", "topology-only")},
+    "sizemix": Case(params=NO_EPOCHS),
+    "auto": Case(params=NO_EPOCHS),
+    **{name: Case(colors=False, params=NO_EPOCHS) for name in ("random", "majority", "size-only", "topology-only")},
 }
 NAMES = sorted(CASES)
 
@@ -62,7 +62,7 @@ def new() -> GraphSet:
 
 
 def made(name: str, **others: Any) -> GraphClassifier:
-    return GraphClassifier(name, k=3, n_models=2, **dict(CASES[name].settings), **others)
+    return GraphClassifier(name, k=3, n_models=2, params=dict(CASES[name].params), **others)
 
 
 def test_every_method_has_a_contract() -> None:
@@ -96,7 +96,7 @@ def test_capabilities_are_those_of_the_contract(name: str) -> None:
     method = METHODS[name]
     assert CASES[name].counts == method.takes_tables
     assert CASES[name].colors == method.colors
-    assert bool(CASES[name].settings) == method.trained
+    assert bool(CASES[name].params) == method.trained
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -143,9 +143,7 @@ def test_the_order_of_vertices_does_not_matter(name: str, train: GraphSet, new: 
 def test_tables_are_taken_by_methods_that_look_at_nothing_else(name: str, train: GraphSet, new: GraphSet) -> None:
     table = count(train, 3)
     if not CASES[name].counts:
-        with pytest.raises(
-            ValueError, match=f"{name} (looks at whole graphs|counts patterns without colors) and got a table of counts"
-        ):
+        with pytest.raises(ValueError, match=f"{name} uses .* got a table of counts"):
             made(name).fit(table)
         return
     np.testing.assert_array_equal(

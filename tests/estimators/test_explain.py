@@ -13,7 +13,8 @@ from learned import labeled
 
 from anysize import Counts, GraphClassifier, GraphSet, GraphWarning, Pattern, count
 from anysize.estimators.ensemble import Ensemble
-from anysize.estimators.explain import Explanation, explain, pattern_weights, voices
+from anysize.estimators.explain import Explanation, class_patterns, explain, pattern_weights
+from anysize.estimators.novelty import NoveltyDetector
 from anysize.methods.catalog import find_method
 from anysize.methods.method import Examples, LearningTask, Run
 
@@ -35,8 +36,8 @@ def fitted(request: pytest.FixtureRequest, graphs: GraphSet) -> tuple[GraphClass
     own = graphs.without_colors() if kind == "plain" else graphs
     # Three classes, so that the runner-up is not simply the other one.
     y = np.array(["dense", "sparse", "third"])[np.arange(20) % 3]
-    settings: dict[str, Any] = {"top": 8, "over": "connected"} if kind == "top" else {}
-    return GraphClassifier(method, k=3, epochs=30, n_models=2, **settings).fit(own, y), own
+    params: dict[str, Any] = {"top": 8, "over": "connected"} if kind == "top" else {}
+    return GraphClassifier(method, k=3, n_models=2, params={"epochs": 30, **params}).fit(own, y), own
 
 
 def logits(model: GraphClassifier, table: Counts) -> np.ndarray[Any, Any]:
@@ -67,7 +68,7 @@ def test_contributions_are_what_the_logits_lose_without_a_pattern(fitted: tuple[
     whole = logits(model, table)[0]
     gap = whole[order[0]] - whole[order[1]]
     assert told.margin == pytest.approx(gap, abs=1e-9)
-    if model.over == "connected":  # taking a pattern away would change the shares of all others
+    if "top" in model.params:  # taking a pattern away would change the shares of all others
         return
     by_name = dict(zip((pattern.name for pattern in told.patterns), told.contributions, strict=True))
     seen = np.array([name_by_role(model, pattern) for pattern in table.patterns])
@@ -85,7 +86,7 @@ def test_patterns_are_sorted_and_densities_are_those_of_the_table(fitted: tuple[
     told = model.explain(graphs[7])
     assert (np.diff(told.contributions) <= 0).all()
     table = count(graphs[7], 3)
-    if model.top is None:
+    if "top" not in model.params:
         expected: dict[str, float] = {}
         for pattern, density in zip(table.patterns, table.densities().toarray()[0], strict=True):
             name = name_by_role(model, pattern)
@@ -110,31 +111,33 @@ def test_reference_graphs_move_the_base_and_keep_the_sum(fitted: tuple[GraphClas
     np.testing.assert_allclose(same.contributions, 0, atol=1e-9)
 
 
-def test_voices_of_a_class_sum_to_how_much_its_graphs_stand_out(fitted: tuple[GraphClassifier, GraphSet]) -> None:
+def test_class_patterns_sum_to_the_difference_from_the_mean(
+    fitted: tuple[GraphClassifier, GraphSet],
+) -> None:
     model, graphs = fitted
     y = np.searchsorted(model.classes_, np.array(["dense", "sparse", "third"])[np.arange(20) % 3])
     table = count(graphs, 3)
-    found = voices(model.ensemble_, Examples(table=table), y, top=10_000)
+    found = class_patterns(model.ensemble_, Examples(table=table), y, top=10_000)
     all_logits = logits(model, table)
     assert len(found) == 3
     for label, own in enumerate(found):
-        terms = [voice.contribution for voice in own]
+        terms = [one.contribution for one in own]
         assert terms == sorted(terms, reverse=True)
         assert all(term > 0 for term in terms)
-        # Those that speak against are left out, so that the sum is an upper bound.
+        # Negative terms are left out, so that the sum is an upper bound.
         assert sum(terms) >= (all_logits[y == label, label].mean() - all_logits[:, label].mean()) - 1e-4
-    few = voices(model.ensemble_, Examples(table=table), y, top=1)
+    few = class_patterns(model.ensemble_, Examples(table=table), y, top=1)
     assert [[v.pattern for v in own] for own in few] == [[v.pattern for v in own[:1]] for own in found]
 
 
 def test_it_reads_well(graphs: GraphSet) -> None:
-    model = GraphClassifier("gamma-1hot", k=3, epochs=60).fit(graphs)
+    model = GraphClassifier("gamma-1hot", k=3, params={"epochs": 60}).fit(graphs)
     told = model.explain(graphs[0])
     lines = str(told).splitlines()
     assert lines[0].startswith("dense (probability ")
     assert "against sparse (" in lines[0]
     assert len(lines) == 1 + 8 + 1 + 1
-    assert lines[-1].split("  ")[1] == "no pattern at all"
+    assert lines[-1].split("  ")[1] == "no patterns"
     assert sum(float(line.split()[-1]) for line in lines[-2:]) + sum(
         told.contributions[place] for place in told.strongest()
     ) == pytest.approx(told.margin, abs=2e-3)
@@ -145,7 +148,7 @@ def test_it_reads_well(graphs: GraphSet) -> None:
 
 @pytest.mark.parametrize("reference", [False, True])
 def test_the_figure_has_a_bar_and_a_drawing_for_every_pattern_shown(reference: bool, graphs: GraphSet) -> None:
-    model = GraphClassifier("gamma-1hot", k=3, epochs=10).fit(graphs)
+    model = GraphClassifier("gamma-1hot", k=3, params={"epochs": 10}).fit(graphs)
     told = model.explain(graphs[0], graphs if reference else None)
     figure = told.figure(top=5)
     bars, *drawings = figure.axes
@@ -161,7 +164,7 @@ def test_the_figure_has_a_bar_and_a_drawing_for_every_pattern_shown(reference: b
 
 def test_colors_of_one_role_are_one_color(graphs: GraphSet) -> None:
     """Colors of these graphs are drawn at random: nothing tells them apart."""
-    model = GraphClassifier(k=3, epochs=10).fit(graphs)
+    model = GraphClassifier(k=3, params={"epochs": 10}).fit(graphs)
     names = {pattern.name for pattern in model.explain(graphs[0]).patterns}
     assert names <= {"3-path[A|B,A|B,A|B]", "triangle[A|B,A|B,A|B]"}
     with pytest.warns(GraphWarning, match=r"1 of 1 graph has colors that no training graph had \(Y, Z\), 100 %"):
@@ -170,24 +173,24 @@ def test_colors_of_one_role_are_one_color(graphs: GraphSet) -> None:
 
 
 def test_a_graph_without_patterns_has_a_base_and_nothing_else(graphs: GraphSet) -> None:
-    model = GraphClassifier(k=3, epochs=10).fit(graphs)
+    model = GraphClassifier(k=3, params={"epochs": 10}).fit(graphs)
     with pytest.warns(GraphWarning, match="1 of 1 graph has no connected subgraph on 3 vertices"):
         told = model.explain(GraphSet.from_edges([(0, 1)], colors=["A", "B"]))
     assert told.patterns == ()
     assert told.margin == told.base
-    assert "no pattern at all" in str(told)
+    assert "no patterns" in str(told)
     told.figure().canvas.draw()
 
 
 def test_what_cannot_be_explained(graphs: GraphSet) -> None:
     for method in ("gin-sum", "wl-kernel", "majority"):
-        model = GraphClassifier(method, epochs=2 if method == "gin-sum" else None).fit(graphs)
-        with pytest.raises(ValueError, match=f"gamma-rpgin with a linear head; this is {method}$"):
+        model = GraphClassifier(method, params={"epochs": 2} if method == "gin-sum" else None).fit(graphs)
+        with pytest.raises(ValueError, match=f"with a linear head; this is {method}$"):
             model.explain(graphs[0])
-    model = GraphClassifier(k=3, epochs=2).fit(graphs)
-    with pytest.raises(ValueError, match="explain takes one graph; got 2"):
+    model = GraphClassifier(k=3, params={"epochs": 2}).fit(graphs)
+    with pytest.raises(ValueError, match="one graph; got 2"):
         model.explain(graphs[:2])
-    with pytest.raises(ValueError, match="expected reference graphs; got none"):
+    with pytest.raises(ValueError, match="reference has no graphs"):
         model.explain(graphs[0], graphs[:0])
 
 
@@ -197,7 +200,7 @@ def test_a_head_with_a_hidden_layer_is_no_sum_over_patterns(graphs: GraphSet) ->
     recipe = replace(method.recipe("robust"), head_hidden=8, epochs=2)
     problem = LearningTask(Examples(table=table, y=y), None, 2, k=3)
     parts = tuple(method.learner.fit(problem, [Run({"hidden": 8, "lr": 0.01}, 0)], recipe))
-    ensemble = Ensemble(method, 3, graphs.palette, parts)
+    ensemble = Ensemble(method, 3, graphs.palette, parts, NoveltyDetector(None, None))
     with pytest.raises(ValueError, match="this is gamma-gin with a hidden layer in the head"):
         explain(ensemble, np.array([0, 1]), Examples(table=table[:1]))
 
@@ -209,7 +212,7 @@ def test_explanations_can_be_made_by_hand() -> None:
 
 
 def test_text_and_json_say_the_same(graphs: GraphSet) -> None:
-    model = GraphClassifier("gamma-1hot", k=3, epochs=30).fit(graphs)
+    model = GraphClassifier("gamma-1hot", k=3, params={"epochs": 30}).fit(graphs)
     told = model.explain(graphs[0], graphs)
     assert str(told) == told.text(8)
     assert len(told.text(3).splitlines()) == 1 + 3 + 1 + 1
@@ -224,7 +227,7 @@ def test_text_and_json_say_the_same(graphs: GraphSet) -> None:
 
 @pytest.mark.parametrize("k", [3, (2, 3)])
 def test_weights_of_patterns_are_what_explanations_multiply(k: Any, graphs: GraphSet) -> None:
-    model = GraphClassifier("gamma-gin", k=k, epochs=30, n_models=2).fit(graphs.without_colors())
+    model = GraphClassifier("gamma-gin", k=k, n_models=2, params={"epochs": 30}).fit(graphs.without_colors())
     patterns, weights = pattern_weights(model.ensemble_)
     assert len(patterns) == len(weights) == (2 if k == 3 else 3)
     np.testing.assert_allclose(weights.sum(axis=1), 0, atol=1e-6)
@@ -236,7 +239,7 @@ def test_weights_of_patterns_are_what_explanations_multiply(k: Any, graphs: Grap
 
 
 def test_a_model_of_any_colored_pattern_has_no_list_of_weights(graphs: GraphSet) -> None:
-    with pytest.raises(ValueError, match="give it graphs to explain"):
-        pattern_weights(GraphClassifier(k=3, epochs=2).fit(graphs).ensemble_)
-    patterns, weights = pattern_weights(GraphClassifier("gamma-1hot", k=3, epochs=2).fit(graphs).ensemble_)
+    with pytest.raises(ValueError, match="pass graphs to explain"):
+        pattern_weights(GraphClassifier(k=3, params={"epochs": 2}).fit(graphs).ensemble_)
+    patterns, weights = pattern_weights(GraphClassifier("gamma-1hot", k=3, params={"epochs": 2}).fit(graphs).ensemble_)
     assert len(patterns) == len(weights) == count(graphs, 3).shape[1]

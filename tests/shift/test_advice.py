@@ -134,7 +134,7 @@ def test_labels_that_cannot_be_scored(y: object) -> None:
     ("task", "call"),
     [
         ("NCI1", 'az.GraphClassifier("wl-kernel")'),
-        ("PROTEINS", 'az.GraphClassifier("gamma-gin", k=4, over="connected", penalty=0)'),
+        ("PROTEINS", 'az.GraphClassifier("gamma-gin", k=4, params={"over": "connected", "penalty": 0})'),
     ],
 )
 def test_real_graphs_from_small_to_large(task: str, call: str, data_dir: Path) -> None:

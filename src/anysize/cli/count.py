@@ -54,9 +54,7 @@ def count(
     out: Annotated[Path | None, typer.Option(help="Write to this file.")] = None,
     method: Annotated[str, typer.Option(help="auto, the name of an engine, or sample.")] = "auto",
     samples: Annotated[int | None, typer.Option(help="With --method sample: samples per graph.")] = None,
-    rel_error: Annotated[
-        float | None, typer.Option(help="With --method sample: target error, e.g. 0.01.")
-    ] = None,
+    rel_error: Annotated[float | None, typer.Option(help="With --method sample: target error, e.g. 0.01.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the samples.", min=0, max=MAX_SEED)] = 0,
     budget: Annotated[float | None, typer.Option(help="Sample if exact counting would take longer (seconds).")] = None,
     max_memory: Annotated[str | None, typer.Option(help="Memory limit for counting, e.g. 4GiB.")] = None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import StrEnum
 from json import dumps
 from pathlib import Path
@@ -17,8 +18,8 @@ if TYPE_CHECKING:
     from anysize.estimators.explain import Explanation
     from anysize.graphs.graphset import GraphSet
 
-SHOWN = 5  # graphs that are explained as text unless one is named
-PICTURES = (".png", ".svg", ".pdf")
+MAX_GRAPHS_SHOWN = 5  # as text, unless --graph names one
+FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
 
 
 class FormatOption(StrEnum):
@@ -26,54 +27,55 @@ class FormatOption(StrEnum):
 
 
 def explain(
-    model: Annotated[Path, typer.Argument(help="A file that anysize fit wrote, of a Gamma model.")],
+    model: Annotated[Path, typer.Argument(help="A model file that anysize fit wrote, of a Gamma model.")],
     graphs: Annotated[
-        Path | None, typer.Argument(help="Graphs to explain; without them, the weights of the patterns are shown.")
+        Path | None, typer.Argument(help="Graphs to explain; without them, the weights of the patterns are printed.")
     ] = None,
-    graph: Annotated[str | None, typer.Option(help="Which of them: a name, or a number from 0.")] = None,
-    reference: Annotated[
-        Path | None, typer.Option(help="Graphs to compare with, such as the training graphs: more or less than there.")
-    ] = None,
-    colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Tell vertices apart by color.")] = True,
-    top: Annotated[int, typer.Option(help="How many patterns.", min=1)] = 10,
+    graph: Annotated[str | None, typer.Option(help="One of the graphs: its name, or its number from 0.")] = None,
+    reference: Annotated[Path | None, typer.Option(help="Graphs to compare with, such as the training graphs.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write a figure for one graph: .png, .svg or .pdf.")] = None,
+    colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Use vertex colors.")] = True,
+    top: Annotated[int, typer.Option(help="Number of patterns.", min=1)] = 10,
     format: Annotated[FormatOption, typer.Option(help="What to print.")] = FormatOption.text,
-    out: Annotated[Path | None, typer.Option(help="Draw the explanation of one graph: .png, .svg or .pdf.")] = None,
 ) -> None:
-    """Say which patterns speak for the class that a model gives to a graph, and how strongly."""
+    """Show how much each pattern contributes to the class that a model predicts for a graph."""
     with handle_errors():
         from anysize import load_model
 
         check_out(out)
-        if out is not None and out.suffix.lower() not in PICTURES:
-            raise ValueError(f"--out names a picture that ends in {', '.join(PICTURES)}; got {out}.")
+        if out is not None and out.suffix.lower() not in FIGURE_SUFFIXES:
+            raise ValueError(f"--out must be a figure that ends in {', '.join(FIGURE_SUFFIXES)}; got {out}.")
         if graphs is None and (graph is not None or reference is not None or out is not None):
-            raise ValueError("--graph, --reference and --out are about the explanation of a graph: give graphs too.")
+            raise ValueError("--graph, --reference and --out need graphs to explain; pass their file as well.")
         classifier = load_model(model)
         if graphs is None:
-            _weights(classifier, top, format)
+            _show_weights(classifier, top, format)
             return
         found = read_input(graphs, colors)
-        rows = _chosen(found, graph, graphs)
+        rows = _selected_rows(found, graph, graphs)
         if out is not None and len(rows) != 1:
-            raise ValueError(f"--out draws the explanation of one graph and {graphs} has {len(rows)}: add --graph.")
-        few = rows if format is FormatOption.json else rows[:SHOWN]
+            raise ValueError(f"--out draws one graph and {graphs} has {len(rows)}; add --graph.")
+        shown = rows if format is FormatOption.json else rows[:MAX_GRAPHS_SHOWN]
         compared = None if reference is None else read_input(reference, colors)
-        told = {_name(found, row): classifier.explain(found[row], compared) for row in few}
-        _show(told, top, format)
-        if len(few) < len(rows):
-            note(f"these are the first {len(few)} of {len(rows)} graphs; --graph names another, --format json has all.")
+        explanations = {_name(found, row): classifier.explain(found[row], compared) for row in shown}
+        _show(explanations, top, format)
+        if len(shown) < len(rows):
+            note(f"shown are the first {len(shown)} of {len(rows)} graphs; use --graph or --format json for others.")
         if out is not None:
-            _draw(next(iter(told.values())), top, out)
+            with atomic_write(out) as part:
+                figure = next(iter(explanations.values())).figure(top)
+                figure.savefig(part, format=out.suffix.lower().removeprefix("."), dpi=150)
+            errors.print(f"Wrote {out}.", highlight=False, markup=False)
 
 
 def _name(graphs: GraphSet, row: int) -> str:
     return str(row) if graphs.names is None else graphs.names[row]
 
 
-def _chosen(graphs: GraphSet, graph: str | None, file: Path) -> list[int]:
-    """The numbers of the graphs to explain: all, or the one of this name or number."""
+def _selected_rows(graphs: GraphSet, graph: str | None, file: Path) -> list[int]:
+    """The numbers of the graphs to explain: all, or the one with this name or number."""
     if not len(graphs):
-        raise ValueError(f"{file} holds no graphs; there is nothing to explain.")
+        raise ValueError(f"{file} holds no graphs.")
     if graph is None:
         return list(range(len(graphs)))
     names = list(graphs.names or ())
@@ -81,22 +83,22 @@ def _chosen(graphs: GraphSet, graph: str | None, file: Path) -> list[int]:
         return [names.index(graph)]
     if graph.isdecimal() and int(graph) < len(graphs):
         return [int(graph)]
-    what = "a name, or " if names else ""
-    raise ValueError(f"--graph takes {what}a number from 0 to {len(graphs) - 1}; {file} has no graph {graph!r}.")
+    expected = f"{'a name, or ' if names else ''}a number from 0 to {len(graphs) - 1}"
+    raise ValueError(f"--graph must be {expected}; {file} has no graph {graph!r}.")
 
 
-def _show(told: dict[str, Explanation], top: int, format: FormatOption) -> None:
+def _show(explanations: dict[str, Explanation], top: int, format: FormatOption) -> None:
     if format is FormatOption.json:
-        rows = [{"graph": name, **one.to_json(top)} for name, one in told.items()]
+        rows = [{"graph": name, **one.to_json(top)} for name, one in explanations.items()]
         print(dumps({"graphs": rows}, ensure_ascii=False))
         return
-    for name, one in told.items():
+    for name, one in explanations.items():
         _print(f"graph {name}: {one.text(top)}")
-    _print(_hint(one.patterns[0].size for one in told.values() if one.patterns))
+    _print_hint(one.patterns[0].size for one in explanations.values() if one.patterns)
 
 
-def _weights(model: GraphClassifier, top: int, format: FormatOption) -> None:
-    """The strongest patterns of the model itself, for every class."""
+def _show_weights(model: GraphClassifier, top: int, format: FormatOption) -> None:
+    """The patterns with the largest weights of the model, for every class."""
     import numpy as np
 
     from anysize.estimators.explain import pattern_weights
@@ -106,33 +108,26 @@ def _weights(model: GraphClassifier, top: int, format: FormatOption) -> None:
     classes = [str(name) for name in model.classes_.tolist()]
     if format is FormatOption.json:
         rows: list[dict[str, Any]] = [
-            {"pattern": patterns[place].name, "weights": dict(zip(classes, weights[place].tolist(), strict=True))}
-            for place in order
+            {"pattern": patterns[index].name, "weights": dict(zip(classes, weights[index].tolist(), strict=True))}
+            for index in order
         ]
         print(dumps({"classes": model.classes_.tolist(), "patterns": rows}, ensure_ascii=False))
         return
-    wide = max(20, *(len(patterns[place].name) for place in order))
-    columns = [max(len(name), 10) for name in classes]
-    _print("what one unit of density of a pattern adds to the logit of each class, above their mean:")
-    _print(" " * wide + "".join(f"  {name:>{width}}" for name, width in zip(classes, columns, strict=True)))
-    for place in order:
-        row = "".join(f"  {value:+{width}.3f}" for value, width in zip(weights[place], columns, strict=True))
-        _print(f"{patterns[place].name:{wide}}{row}")
-    _print(_hint(patterns[place].size for place in order))
+    first = max(20, *(len(patterns[index].name) for index in order))
+    widths = [max(len(name), 10) for name in classes]
+    _print("what one unit of density of a pattern adds to the logit of each class, minus the mean over the classes:")
+    _print(" " * first + "".join(f"  {name:>{width}}" for name, width in zip(classes, widths, strict=True)))
+    for index in order:
+        row = "".join(f"  {value:+{width}.3f}" for value, width in zip(weights[index], widths, strict=True))
+        _print(f"{patterns[index].name:{first}}{row}")
+    _print_hint(patterns[index].size for index in order)
 
 
-def _hint(sizes: Any) -> str:
-    """Where the names of patterns are explained."""
+def _print_hint(sizes: Iterable[int]) -> None:
     commands = [f"anysize patterns {size}" for size in sorted(set(sizes))]
-    return f"{' and '.join(commands)} shows what the patterns look like" if commands else ""
-
-
-def _draw(told: Explanation, top: int, out: Path) -> None:
-    with atomic_write(out) as part:
-        told.figure(top).savefig(part, format=out.suffix.lower().removeprefix("."), dpi=150)
-    errors.print(f"Wrote {out}.", highlight=False, markup=False)
+    if commands:
+        _print(f"{' and '.join(commands)} shows the patterns")
 
 
 def _print(line: str) -> None:
-    if line:
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+    console.print(line, highlight=False, markup=False, soft_wrap=True)

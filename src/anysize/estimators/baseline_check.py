@@ -1,167 +1,136 @@
-"""How good a fresh model is, beside some that know next to nothing: the shares of the classes, the sizes of the graphs,
-and where patterns were counted, the densities of plain ones."""
+"""Compare a trained model with trivial baselines: class shares, sizes, and densities of uncolored patterns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from sklearn.dummy import DummyClassifier
+from sklearn.linear_model import LogisticRegression
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 
-from anysize._typing import IntArray
+from anysize._typing import FloatArray, IntArray
 from anysize.counting.counts import Counts
-from anysize.estimators.configuration import ResolvedConfig
-from anysize.graphs.graphset import GraphSet
-from anysize.methods.method import Examples
+from anysize.methods.method import Examples, Method
+from anysize.patterns.pattern import Pattern, connected_patterns
 from anysize.tasks.metrics import accuracy, mcc
 
-Remedies = tuple[tuple[str, Any], ...]
-
-FEW = 5  # training graphs for each pattern: with fewer, logistic regression fits whatever it is given
-LONGER = 3000  # epochs
+TRIVIAL_BASELINES = ("size-only", "majority")
+DENSITY_BASELINE = "topology-only"
+MIN_GRAPHS_PER_PATTERN = 5  # with fewer training graphs, logistic regression fits any labels
+SUGGESTED_EPOCHS = 3000
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Scores of a model beside those of rivals that were trained and are judged on the same graphs: "majority" and
-    "size-only", and "topology-only" where the model looks at patterns.
+    """Scores of a model and of baselines trained on the same graphs.
+
+    The baselines are "majority" (the most common class), "size-only" (logistic regression on log n) and, for methods
+    on patterns, "topology-only" (logistic regression on the densities of uncolored patterns).
 
     Attributes:
-        metric: what the scores are, "accuracy" or "mcc".
-        train: name -> score on the training graphs, for "model" and its rivals.
-        validation: the same on validation graphs; None where there are none.
-        doubt: in one sentence, why not to trust the model; None where nothing here speaks against it.
-        remedies: what to try then: parameters of `GraphClassifier`, with values.
+        metric: "accuracy" or "mcc".
+        train: scores on the training graphs, by name: "model" and the baselines.
+        validation: the same on the validation graphs; None if there are none.
+        doubt: why the model should not be trusted, in one sentence; None if the baselines give no reason.
+        suggestions: parameters to try in that case, as (name, value).
     """
 
     metric: str
     train: Mapping[str, float]
     validation: Mapping[str, float] | None = None
     doubt: str | None = None
-    remedies: Remedies = ()
+    suggestions: tuple[tuple[str, Any], ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
-class Answers:
-    """The sizes of graphs, their class numbers, those that a model gave them, and their plain patterns if counted."""
+def check_baselines(
+    method: Method, configuration: Mapping[str, Any], metric: str, train: Examples, train_classes: IntArray,
+    validation: Examples | None = None, validation_classes: IntArray | None = None, weighted: bool = False,
+) -> Verdict:  # fmt: skip
+    """The verdict on a model that predicted these class numbers.
 
-    sizes: IntArray
-    y: IntArray
-    chosen: IntArray
-    patterns: Counts | None = None
-
-    @staticmethod
-    def of(examples: Examples, chances: NDArray[np.float64]) -> Answers:
-        """The answers are the classes with the largest of ``chances`` (graphs, classes)."""
-        table = examples.table
-        source: Any = examples.graphs if table is None else table
-        plain = None if table is None or table.sampling is not None else table.without_colors()
-        return Answers(np.asarray(source.sizes), examples.labels(), chances.argmax(axis=1), plain)
-
-
-@dataclass(frozen=True, eq=False)
-class BaselineTrial:
-    """What a model said, kept for a verdict whenever somebody asks; ``doubtful``: whether losing to a rival is odd.
-
-    ``remedies``: what to try where nothing was learned; ``simpler``: where plain densities alone go farther.
+    Baselines themselves are never doubted, nor is the accuracy of a model with class weights, which trade accuracy
+    for balance.
     """
-
-    train: Answers
-    validation: Answers | None
-    metric: str
-    doubtful: bool
-    remedies: Remedies
-    simpler: Remedies = ()
-
-    @staticmethod
-    def of(
-        choice: ResolvedConfig, train: Answers, validation: Answers | None, metric: str, weighted: bool
-    ) -> BaselineTrial:
-        """Of a model of this choice; ``weighted``: with class weights, which give up accuracy on purpose."""
-        # Baselines are rivals themselves.
-        doubtful = choice.method.kind != "baseline" and not (weighted and metric == "accuracy")
-        simpler: Remedies = (("method", "topology-only"), *((("epochs", LONGER),) if choice.method.trained else ()))
-        return BaselineTrial(train, validation, metric, doubtful, remedies(choice), simpler)
-
-    def verdict(self) -> Verdict:
-        """Train the rivals, and compare."""
-        rivals = self._rivals()
-        measure = accuracy if self.metric == "accuracy" else mcc
-
-        def scores(said: Answers) -> dict[str, float]:
-            given = {"model": said.chosen, **{name: rival(said) for name, rival in rivals.items()}}
-            return {name: measure(said.y, answers) for name, answers in given.items()}
-
-        seen = scores(self.train)
-        held = None if self.validation is None else scores(self.validation)
-        if not self.doubtful:
-            return Verdict(self.metric, seen, held)
-        doubt = self._nothing_learned(seen, held)
-        if doubt is not None:
-            return Verdict(self.metric, seen, held, doubt, self.remedies)
-        doubt = self._less_than_shapes(seen, held)
-        return Verdict(self.metric, seen, held, doubt, self.simpler if doubt else ())
-
-    def _rivals(self) -> dict[str, Callable[[Answers], IntArray]]:
-        """By name, each trained: what gives classes to graphs."""
-        from anysize.methods.baselines import SizeOnly, TopologyOnly
-
-        common = int(np.bincount(self.train.y).argmax())
-        by_size = SizeOnly().fit(_bare(self.train.sizes), self.train.y)
-        rivals: dict[str, Callable[[Answers], IntArray]] = {
-            "majority": lambda said: np.full(len(said.y), common),
-            "size-only": lambda said: np.asarray(by_size.predict(_bare(said.sizes))),
+    sets = {"training": (train, train_classes)}
+    if validation is not None and validation_classes is not None:
+        sets["validation"] = (validation, validation_classes)
+    patterns = None if train.table is None else _catalog(train.table)
+    predicted = _baseline_predictions(train, [examples for examples, _ in sets.values()], patterns)
+    measure = accuracy if metric == "accuracy" else mcc
+    scores = {
+        where: {
+            name: measure(examples.labels(), classes)
+            for name, classes in {"model": own, **{name: found[row] for name, found in predicted.items()}}.items()
         }
-        shapes = self.train.patterns
-        if shapes is not None and (self.validation is None or self.validation.patterns is not None):
-            by_shape = TopologyOnly(np.unique(shapes.columns.size).tolist()).fit(shapes, self.train.y)
-            rivals["topology-only"] = lambda said: np.asarray(by_shape.predict(_aligned(said.patterns, shapes)))
-        return rivals
+        for row, (where, (examples, own)) in enumerate(sets.items())
+    }
+    sizes = {where: len(examples) for where, (examples, _) in sets.items()}
+    doubt: str | None = None
+    suggestions: tuple[tuple[str, Any], ...] = ()
+    if method.kind != "baseline" and not (weighted and metric == "accuracy"):
+        doubt, suggestions = _doubt(method, configuration, metric, scores, sizes, len(patterns or ()))
+    return Verdict(metric, scores["training"], scores.get("validation"), doubt, suggestions)
 
-    def _nothing_learned(self, seen: Mapping[str, float], held: Mapping[str, float] | None) -> str | None:
-        """On validation graphs chance may put a rival ahead by as much as 1 / sqrt(graphs), two standard errors."""
-        for scores, said, where in ((seen, self.train, "its own training"), (held, self.validation, "the validation")):
-            if scores is None or said is None or scores["model"] == 1.0:
-                continue
-            best = max(("size-only", "majority"), key=scores.__getitem__)
-            if scores["model"] - scores[best] <= (0.0 if said is self.train else -(len(said.y) ** -0.5)):
-                return (
-                    f"the model does not beat {best} on {where} graphs ({self.metric} {scores['model']:.3f}, {best} "
-                    f"{scores[best]:.3f}): it has learned next to nothing"
-                )
-        return None
 
-    def _less_than_shapes(self, seen: Mapping[str, float], held: Mapping[str, float] | None) -> str | None:
-        """Whether plain densities alone go farther: on training graphs a question only if these are many."""
-        scores, said, where = (seen, self.train, "training")
-        if held is not None and self.validation is not None:
-            scores, said, where = held, self.validation, "validation"
-        elif self.train.patterns is None or len(said.y) < FEW * len(self.train.patterns.columns):
-            return None
-        own, other = scores["model"], scores.get("topology-only", 0.0)
-        if other - own <= len(said.y) ** -0.5:
-            return None
+def _doubt(
+    method: Method, configuration: Mapping[str, Any], metric: str, scores: Mapping[str, Mapping[str, float]],
+    sizes: Mapping[str, int], patterns: int,
+) -> tuple[str | None, tuple[tuple[str, Any], ...]]:  # fmt: skip
+    """A sentence and suggestions, if a baseline is as good; differences of 1 / sqrt(graphs) may be chance."""
+    for where, own in scores.items():
+        best = max(TRIVIAL_BASELINES, key=own.__getitem__)
+        slack = 0.0 if where == "training" else sizes[where] ** -0.5
+        if own["model"] < 1.0 and own["model"] <= own[best] - slack:
+            # Where colors decide, the penalty keeps a model from using them.
+            penalty = (("penalty", 0),) if configuration.get("penalty") else ()
+            return (
+                f"the model does not beat {best} on the {where} graphs ({metric} {own['model']:.3f}, {best} "
+                f"{own[best]:.3f}): it has learned almost nothing"
+            ), (*penalty, ("method", "gamma-gin" if method.kind == "kernel" else "wl-kernel"))
+    where = "validation" if "validation" in scores else "training"
+    own = scores[where]
+    enough = where == "validation" or sizes[where] >= MIN_GRAPHS_PER_PATTERN * patterns
+    if DENSITY_BASELINE in own and enough and own[DENSITY_BASELINE] - own["model"] > sizes[where] ** -0.5:
+        longer = (("epochs", SUGGESTED_EPOCHS),) if method.trained else ()
         return (
-            f"the densities of plain patterns alone go farther on the {where} graphs ({self.metric} {own:.3f}, "
-            f"topology-only {other:.3f}): the model has not learned what it could"
-        )
+            f"logistic regression on densities of uncolored patterns is better on the {where} graphs ({metric} "
+            f"{own['model']:.3f}, {DENSITY_BASELINE} {own[DENSITY_BASELINE]:.3f}): the model is undertrained"
+        ), (("method", DENSITY_BASELINE), *longer)
+    return None, ()
 
 
-def remedies(choice: ResolvedConfig) -> Remedies:
-    """What to try: where colors decide, the penalty forbids to look at them; kernels fail on other graphs."""
-    penalized = bool(choice.runs[0].configuration.get("penalty"))
-    other = "gamma-gin" if choice.method.kind == "kernel" else "wl-kernel"
-    return (*((("penalty", 0),) if penalized else ()), ("method", other))
+def _baseline_predictions(
+    train: Examples, sets: Sequence[Examples], patterns: Sequence[Pattern] | None
+) -> dict[str, list[IntArray]]:
+    """For each baseline, trained on the first argument, the predicted class numbers of every set."""
+    features: dict[str, Callable[[Examples], FloatArray]] = {"majority": _log_sizes, "size-only": _log_sizes}
+    if patterns is not None and all(
+        examples.table is not None and examples.table.sampling is None for examples in sets
+    ):
+        features[DENSITY_BASELINE] = lambda examples: _densities(examples, patterns)
+    predicted = {}
+    for name, numbers in features.items():
+        regression = make_pipeline(StandardScaler(), LogisticRegression(max_iter=10_000))
+        baseline = DummyClassifier() if name == "majority" else regression
+        baseline.fit(numbers(train), train.labels())
+        predicted[name] = [np.asarray(baseline.predict(numbers(examples)), np.int64) for examples in sets]
+    return predicted
 
 
-def _bare(sizes: IntArray) -> GraphSet:
-    """Graphs of these sizes without edges: all that size-only looks at."""
-    first = np.append(0, np.cumsum(sizes)).astype(np.int64)
-    return GraphSet(first, np.zeros(int(first[-1]) + 1, np.int64), np.zeros(0, np.uint32))
+def _log_sizes(examples: Examples) -> FloatArray:
+    source: Any = examples.graphs if examples.table is None else examples.table
+    return np.asarray(np.log(np.maximum(source.sizes, 1))[:, None])
 
 
-def _aligned(counts: Counts | None, reference: Counts) -> Counts:
-    assert counts is not None
-    return counts.align(reference)
+def _densities(examples: Examples, patterns: Sequence[Pattern]) -> FloatArray:
+    assert examples.table is not None
+    return np.asarray(examples.table.without_colors().align(patterns).densities().toarray())
+
+
+def _catalog(table: Counts) -> list[Pattern]:
+    """All uncolored patterns of the sizes in a table."""
+    return [pattern for size in np.unique(table.columns.size).tolist() for pattern in connected_patterns(size)]

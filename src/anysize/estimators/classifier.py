@@ -1,9 +1,10 @@
-"""GraphClassifier: every method of the package behind the conventions of scikit-learn."""
+"""GraphClassifier: a scikit-learn compatible classifier for every method of the package."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -13,290 +14,253 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from anysize._progress import ProgressFunction, progress_bars
-from anysize._typing import FloatArray, IntArray
-from anysize.estimators.baseline_check import Answers, BaselineTrial, Verdict
-from anysize.estimators.configuration import ResolvedConfig, class_weights, resolve_config
+from anysize._typing import FloatArray, IntArray, PathLike
+from anysize.estimators.baseline_check import Verdict, check_baselines
 from anysize.estimators.ensemble import (
     Ensemble,
-    GraphsOrCounts,
+    as_examples,
     as_graphs_or_counts,
-    check_kind,
-    check_patterns,
-    curves_of,
-    environments_of,
-    examples_of,
-    hold_out,
+    check_table,
     palette_of,
-    some,
     train,
+    training_curves,
 )
-from anysize.estimators.novelty import NoveltyDetector
+from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector
 from anysize.graphs.labels import Labels, labels_of, several_classes
-from anysize.methods.method import Examples, LearningTask
+from anysize.methods import defaults
+from anysize.methods.catalog import find_method
+from anysize.methods.configuration import number, resolve_config, whole_number
+from anysize.methods.method import Examples, LearningTask, Method, Run, Sizes, balancing_weights
 from anysize.methods.recipes import RecipeName
+from anysize.patterns.pattern import pattern_sizes
 from anysize.tasks.metrics import accuracy, check_alike, mcc
+from anysize.tasks.task import median_cut
+from anysize.training.device import resolve_device
+from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
     from anysize.estimators.explain import Explanation
 
+METRICS = ("accuracy", "mcc")
+VALIDATION_SHARE = 0.1  # of the training graphs, if the recipe selects an epoch by validation
+PROGRESS_DELAY_SECONDS = 2.0
+
 
 class GraphClassifier(ClassifierMixin, BaseEstimator):
-    """A classifier of graphs of any size: one of `anysize.METHODS`, trained once or several times.
+    """A classifier for graphs of any size: one of `anysize.METHODS`, trained once or with several seeds.
 
-    Graphs are a `GraphSet`, a list of networkx, PyG, igraph or scipy graphs, or a path. Methods that look at patterns
-    alone (the Gamma models and the graphlet kernel) also take a table of `Counts` made before. All of them can be cut
-    up by scikit-learn's cross-validation and searches.
+    Graphs are a `GraphSet`, a list of networkx, PyG, igraph or scipy graphs, or a path. Methods on patterns (the Gamma
+    models and the graphlet kernel) also take `Counts`. All of these work with scikit-learn's cross-validation and
+    parameter searches.
 
     Args:
         method: a name in `anysize.METHODS`, such as "gamma-gin", "gin-sum" or "wl-kernel".
-        k: the vertices of the patterns, or several sizes; methods that look at whole graphs have no use for it.
-        recipe: "robust" holds over many data sets; "paper" is the published procedure.
-        n_models: how many models, with the seeds ``seed``, ``seed + 1``, ...; probabilities are averaged. Methods
-            without chance (kernels, most sanity rows) are trained once, whatever the number.
-        seed: of the weights and of the graphs held out.
-        validation: the share of the training graphs, class by class, that is held out to choose the epoch. None:
-            0.1 where the recipe keeps the best epoch, otherwise none. 0: none, and the last epoch is kept.
-        class_weight: None, "balanced" (n / (classes * n_c)) or a mapping from classes to weights.
-        top: how many patterns to keep, the most common ones of training and validation graphs; None for all.
-        epochs, hidden, layers, lr, batch_size: as named; None for what the recipe says. A batch size of None takes
-            all graphs in one step.
-        penalty: weight of the attribute penalty, for graphs with colors; 0 turns it off.
-        jumping: whether the representation joins all layers.
-        over: what densities are shares of, "subsets", "maps" or "connected".
-        irm: weight of invariant risk minimization, for GNNs on whole graphs.
-        settings: hyper-parameters of the method that have no name above, such as {"beta": 100} of "gin-vrex" or
-            {"C": 10} of a kernel; `anysize methods --json` lists them.
-        environments: of the training graphs, for methods that compare them, such as "gin-irm" and "gin-vrex": "median"
-            (graphs up to and above the median size), "size", or a function that gives every graph of a `GraphSet` its
-            environment.
-        metric: "accuracy" or "mcc": what validation and `score` go by.
-        color: for networkx, PyG and igraph graphs, the vertex attribute with the colors; without it there are none.
+        k: the number of vertices of the patterns, or several numbers; ignored by methods on whole graphs.
+        recipe: "robust" or "paper" (the published training procedure).
+        n_models: the number of models, trained with the seeds ``random_state``, ``random_state + 1``, ...; their
+            probabilities are averaged. Methods that do not depend on the seed are trained once.
+        random_state: the seed of the weights and of the held-out graphs.
+        validation: the share of the training graphs, per class, held out to select the epoch. None: 0.1 if the recipe
+            selects an epoch by validation, otherwise 0. With 0 the last epoch is kept.
+        class_weight: None, "balanced" (n / (classes * n_c), as in scikit-learn) or a mapping from classes to weights.
+        metric: "accuracy" or "mcc", for the selection of the epoch and for `score`.
+        color: for networkx, PyG and igraph graphs, the vertex attribute with the colors; None for no colors.
         device: "cpu", "cuda" or "auto".
-        cache: cache folder; counts found here are not recomputed (see `count`).
-        verbose: 1 shows progress and the time left.
+        cache: cache folder: counts found here are not recomputed.
+        verbose: 1 shows progress bars when training or counting takes longer than two seconds.
+        params: hyper-parameters of the method and fields of its recipe, such as ``{"hidden": 64, "epochs": 500}``, or
+            ``{"C": 10}`` for a kernel; `anysize methods --json` lists them.
 
     Attributes (after `fit`):
         classes_: the classes in ascending order.
         ensemble_: the trained models.
-        held_out_: numbers of the training graphs that were held out for validation.
-        epochs_: the epoch kept for every model; empty for methods without epochs.
+        held_out_: indices of the training graphs that were held out for validation.
+        epochs_: the epoch kept by each model; empty for methods without epochs.
         curves_: name -> (epochs, models): "loss", "penalty", "validation_loss", "validation_score".
-        verdict_: scores on training and validation graphs beside those of the class shares, the sizes or the plain
-            patterns alone, and ``verdict_.doubt``, a sentence where the model does not beat them.
+        verdict_: scores of the model and of trivial baselines, and a sentence of doubt if it does not beat them; see
+            `anysize.estimators.baseline_check.Verdict`.
 
-    Graphs with fewer than k vertices have no patterns: all of them get the same prediction. A color that the training
-    set did not have is nobody's color: its vertices have no features (GNNs), its patterns no weight (one-hot rows and
-    kernels). Predictions for either, and for graphs whose patterns are unlike those of all training graphs, come with
-    a `GraphWarning`; see `anysize.estimators.novelty`.
+    Graphs with fewer than k vertices have no patterns and all get the same prediction. Vertices of a color that no
+    training graph had are without features (GNNs), or their patterns without weight (one-hot models and kernels).
+    Predictions for either, and for graphs far from the training data, come with a `GraphWarning`; see
+    `anysize.estimators.novelty`.
 
     Examples:
         >>> import networkx as nx
         >>> small = [nx.gnp_random_graph(12, p, seed=seed) for p in (0.3, 0.6) for seed in range(10)]
         >>> large = [nx.gnp_random_graph(60, p, seed=seed) for p in (0.3, 0.6) for seed in range(5)]
-        >>> model = GraphClassifier("gamma-gin", k=3, epochs=60).fit(small, ["sparse"] * 10 + ["dense"] * 10)
+        >>> model = GraphClassifier(k=3, params={"epochs": 60}).fit(small, ["sparse"] * 10 + ["dense"] * 10)
         >>> model.score(large, ["sparse"] * 5 + ["dense"] * 5)
         1.0
     """
 
     classes_: Labels
     ensemble_: Ensemble
-    _trial: BaselineTrial
+    verdict_: Verdict
 
     def __init__(
         self,
-        method: str = "gamma-gin",
-        k: int | Sequence[int] = 5,
-        recipe: RecipeName = "robust",
+        method: str = defaults.METHOD,
+        k: int | Sequence[int] = defaults.K,
+        recipe: RecipeName = defaults.RECIPE,
         *,
         n_models: int = 1,
-        seed: int = 0,
+        random_state: int = 0,
         validation: float | None = None,
         class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
-        top: int | None = None,
-        epochs: int | None = None,
-        penalty: float | None = None,
-        hidden: int | None = None,
-        layers: int | None = None,
-        lr: float | None = None,
-        jumping: bool | None = None,
-        batch_size: int | None = None,
-        over: Literal["subsets", "maps", "connected"] | None = None,
-        irm: float | None = None,
-        settings: Mapping[str, Any] | None = None,
-        environments: Literal["median", "size"] | Callable[[Any], ArrayLike] = "median",
-        metric: Literal["accuracy", "mcc"] = "accuracy",
+        metric: Literal["accuracy", "mcc"] = defaults.METRIC,
         color: str | None = None,
-        device: str = "cpu",
-        cache: str | os.PathLike[str] | None = None,
+        device: str = defaults.DEVICE,
+        cache: PathLike | None = None,
         verbose: int = 0,
+        params: Mapping[str, Any] | None = None,
     ) -> None:
         self.method = method
         self.k = k
         self.recipe = recipe
         self.n_models = n_models
-        self.seed = seed
+        self.random_state = random_state
         self.validation = validation
         self.class_weight = class_weight
-        self.top = top
-        self.epochs = epochs
-        self.penalty = penalty
-        self.hidden = hidden
-        self.layers = layers
-        self.lr = lr
-        self.jumping = jumping
-        self.batch_size = batch_size
-        self.over = over
-        self.irm = irm
-        self.settings = settings
-        self.environments = environments
         self.metric = metric
         self.color = color
         self.device = device
         self.cache = cache
         self.verbose = verbose
+        self.params = params
 
     # ---- training ------------------------------------------------------------------------------
 
     def fit(
-        self, graphs: Any, y: ArrayLike | None = None, validation: Any = None, environments: ArrayLike | None = None
-    ) -> GraphClassifier:
+        self, graphs: Any, y: ArrayLike | None = None, validation: Any = None,
+        environments: Literal["median", "size"] | ArrayLike = "median",
+    ) -> GraphClassifier:  # fmt: skip
         """Train the models.
 
         Args:
             graphs: the training graphs, or their counts.
-            y: a class for every graph, numbers or strings; those that the graphs carry if None.
-            validation: graphs with labels, or a pair (graphs, labels), to choose the epoch by; no training graph is
-                held out then.
-            environments: of every training graph, for methods that compare them; by rule if None.
+            y: the class of every graph, numbers or strings; None for the labels that the graphs carry.
+            validation: labeled graphs, or a pair (graphs, labels), to select the epoch by instead of held-out graphs.
+            environments: for methods that compare environments, such as "gin-irm" and "gin-vrex": one value per
+                training graph, "median" (graphs up to and above the median size) or "size" (one per size).
         """
-        with progress_bars(bool(self.verbose)) as report:
-            return self.fit_reporting(report, graphs, y, validation, environments)
-
-    def fit_reporting(
-        self, report: ProgressFunction, graphs: Any, y: ArrayLike | None = None, validation: Any = None,
-        environments: ArrayLike | None = None,
-    ) -> GraphClassifier:  # fmt: skip
-        """`fit` with progress told to ``report("training", share)``."""
         source = as_graphs_or_counts(graphs, self.color)
-        choice = resolve_config(self.get_params(deep=False), palette_of(source) is not None)
-        check_kind(source, choice.method, choice.k)
-        labels = self._labels(source, y)
+        method, k, palette = find_method(self.method), pattern_sizes(self.k), palette_of(source)
+        if "k" in (self.params or {}):
+            raise ValueError("k is a parameter of the classifier itself; pass k=... instead of params={'k': ...}")
+        configuration, recipe = resolve_config(method, self.recipe, colored=palette is not None, params=self.params)
+        runs = self._runs(method, configuration)
+        share, device = self._validation_share(recipe), resolve_device(self.device)
+        if self.metric not in METRICS:
+            raise ValueError(f"metric must be one of {', '.join(METRICS)}; got {self.metric!r}")
+        check_table(source, method, k)
+        labels = _class_labels(source, y)
         classes = several_classes(labels)
         codes = np.searchsorted(classes, labels).astype(np.int64)
-        places = self._environments(choice, source, environments)
+        numbers = _environment_numbers(source, environments, method, method.compares(configuration))
         weights = class_weights(self.class_weight, classes, codes)
-        checked = self._checked(choice, validation, source, classes, report)
-        examples = examples_of(source, choice.method, choice.k, self.cache, report)
-        check_patterns(examples, choice.k)
-        held_out = hold_out(codes, choice.share if checked is None else 0.0, choice.runs[0].seed)
-        kept = np.setdiff1d(np.arange(len(codes)), held_out)
-        if places is not None and len(np.unique(places[kept])) < 2:
-            raise ValueError(
-                f"{choice.method.name} compares environments, and all {len(kept)} training graphs are in one; pass "
-                "environments of several kinds, or take a method that does without"
-            )
-        problem = LearningTask(
-            some(examples, kept, codes, places),
-            checked if not len(held_out) else some(examples, held_out, codes),
-            classes=len(classes), k=choice.k, metric=self.metric, top=self.top, class_weights=weights,
-            device=choice.device, cache=self.cache,
+        with progress_bars(bool(self.verbose), after=PROGRESS_DELAY_SECONDS) as report:
+            given = self._given_validation(validation, method, k, source, classes, report)
+            examples = as_examples(source, method, k, palette, self.cache, report)
+            _check_patterns(examples, k)
+            held_out = hold_out(codes, share if given is None else 0.0, runs[0].seed)
+            kept = np.setdiff1d(np.arange(len(codes)), held_out)
+            if numbers is not None and len(np.unique(numbers[kept])) < 2:
+                raise ValueError(
+                    f"{method.name} compares environments, and all {len(kept)} training graphs are in one; pass "
+                    "environments=... with at least two, or use another method"
+                )
+            task = LearningTask(
+                _with_labels(examples, codes, numbers).rows(kept),
+                _with_labels(examples, codes).rows(held_out) if len(held_out) else given,
+                classes=len(classes), k=k, metric=self.metric, class_weights=weights, device=device,
+                cache=self.cache,
+            )  # fmt: skip
+            parts, probabilities = train(method, recipe, runs, task, report)
+        novelty = NoveltyDetector.of(source, examples.table, method.colors)
+        self.classes_, self.held_out_ = classes, held_out
+        self.ensemble_ = Ensemble(method, k, palette, parts, novelty)
+        self.curves_, self.epochs_ = training_curves(parts)
+        checked = task.validation
+        self.verdict_ = check_baselines(
+            method, configuration, self.metric, task.train, probabilities.argmax(axis=1), checked,
+            None if checked is None else self.ensemble_.probabilities(checked).argmax(axis=1), weights is not None,
         )  # fmt: skip
-        parts, chances = train(choice, problem, report)
-        known = NoveltyDetector.of(source, examples.table, choice.method.colors)
-        ensemble = Ensemble(choice.method, choice.k, palette_of(source), parts, known)
-        tested = problem.validation
-        checks = None if tested is None else Answers.of(tested, ensemble.probabilities(tested))
-        self.classes_, self.held_out_, self.ensemble_ = classes, held_out, ensemble
-        self.curves_, self.epochs_ = curves_of(ensemble)
-        said = Answers.of(problem.train, chances)
-        self._trial = BaselineTrial.of(choice, said, checks, problem.metric, weights is not None)
         return self
 
-    @property
-    def verdict_(self) -> Verdict:
-        """The scores of the models on training and validation graphs, beside those of the class shares, the sizes or
-        the plain patterns alone, and a sentence of doubt where they do not beat them."""
-        check_is_fitted(self, "ensemble_")
-        if not hasattr(self, "_trial"):
-            raise AttributeError("the verdict belongs to training and is not kept in model files; fit again to have it")
-        return self._trial.verdict()
+    def _runs(self, method: Method, configuration: dict[str, Any]) -> tuple[Run, ...]:
+        models = whole_number("n_models", self.n_models)
+        seed = whole_number("random_state", self.random_state, 0)
+        return tuple(Run(configuration, seed + model) for model in range(models if method.seeded else 1))
 
-    def _labels(self, source: GraphsOrCounts, y: ArrayLike | None) -> Labels:
-        if not len(source):
-            raise ValueError("expected training graphs; got none")
-        labels = labels_of(source, y)
-        if labels.dtype.kind == "f" and not np.isfinite(labels).all():
-            raise ValueError("expected a class for every graph; got y with NaN or infinite numbers in it")
-        check_classification_targets(labels)
-        return labels
-
-    def _environments(self, choice: ResolvedConfig, source: GraphsOrCounts, given: ArrayLike | None) -> IntArray | None:
-        if choice.compares:
-            return environments_of(source, self.environments, given)
-        if given is not None:
+    def _validation_share(self, recipe: Recipe) -> float:
+        if self.validation is None:
+            return VALIDATION_SHARE if recipe.epoch == "best" else 0.0
+        if not 0 <= number(self.validation) < 1:
             raise ValueError(
-                f"{choice.method.name} does not compare environments as it is set; leave them out, or take a method "
-                "that does, such as gin-irm or gin-vrex"
+                "validation must be a share of the training graphs, at least 0 and below 1, or None for what the "
+                f"recipe needs; got {self.validation!r} (validation graphs are passed to fit)"
             )
-        return None
+        return float(self.validation)
 
-    def _checked(
-        self, choice: ResolvedConfig, validation: Any, source: GraphsOrCounts, classes: Labels, report: ProgressFunction
-    ) -> Examples | None:
-        """Validation graphs that were passed to `fit`, with class numbers."""
+    def _given_validation(
+        self, validation: Any, method: Method, k: Sizes, source: GraphsOrCounts, classes: Labels,
+        report: ProgressFunction,
+    ) -> Examples | None:  # fmt: skip
+        """The validation graphs that were passed to `fit`, with class numbers."""
         if validation is None:
             return None
         pair = validation if isinstance(validation, tuple) else (validation, None)
         if len(pair) != 2:
-            raise ValueError(f"validation is graphs with labels, or a pair (graphs, labels); got {len(pair)} things")
-        own = as_graphs_or_counts(pair[0], self.color)
-        if not len(own):
-            raise ValueError("expected validation graphs; got none. Leave validation out to go without")
-        labels = labels_of(own, pair[1])
+            raise ValueError(
+                f"validation must be labeled graphs or a pair (graphs, labels); got a tuple of length {len(pair)}"
+            )
+        graphs = as_graphs_or_counts(pair[0], self.color)
+        if not len(graphs):
+            raise ValueError("validation has no graphs; pass at least one, or leave it out")
+        labels = labels_of(graphs, pair[1])
         check_alike(labels, classes)
-        strange = np.setdiff1d(labels, classes)
-        if len(strange):
-            raise ValueError(f"validation graphs have the class {strange.tolist()[0]!r}, which no training graph has")
-        # The same checks as for new graphs: of the same kind, and counted alike.
-        whole = Ensemble(choice.method, choice.k, palette_of(source), ()).examples(own, self.cache, report)
-        return some(whole, np.arange(len(own)), np.searchsorted(classes, labels).astype(np.int64))
+        unknown = np.setdiff1d(labels, classes)
+        if len(unknown):
+            raise ValueError(f"validation graphs have the class {unknown.tolist()[0]!r}, which no training graph has")
+        examples = as_examples(graphs, method, k, palette_of(source), self.cache, report)
+        return _with_labels(examples, np.searchsorted(classes, labels).astype(np.int64))
 
     # ---- new graphs ----------------------------------------------------------------------------
 
     def predict_proba(self, graphs: Any) -> FloatArray:
         """(graphs, classes), in the order of ``classes_``: the mean over the models.
 
-        A kernel machine has no probabilities: it gives the share of pairwise votes that a class won. "random" gives
-        its draw.
+        Kernel machines give the share of pairwise votes that a class won, "random" gives 1 to the class it drew.
         """
         examples = self._examples(graphs)
         return self.ensemble_.probabilities(examples)
 
     def predict(self, graphs: Any) -> Labels:
-        """The most probable class; on a tie the first of them."""
+        """The most probable class; the first one in a tie."""
         likely = self.predict_proba(graphs).argmax(axis=1)
         return np.asarray(self.classes_[likely])
 
     def score(self, graphs: Any, y: ArrayLike | None = None) -> float:
-        """The accuracy of `predict`, or its Matthews correlation with ``metric="mcc"``."""
+        """The accuracy of `predict`, or the Matthews correlation with ``metric="mcc"``."""
         source = as_graphs_or_counts(graphs, self.color)
         measure, labels = accuracy if self.metric == "accuracy" else mcc, labels_of(source, y)
         check_is_fitted(self, "ensemble_")
-        check_alike(labels, self.classes_)  # before the work
+        check_alike(labels, self.classes_)  # before counting
         return measure(labels, self.predict(source))
 
     def representation(self, graphs: Any) -> FloatArray:
-        """(graphs, models * width): what the classifiers on top see, the models side by side."""
+        """(graphs, models * width): the input of the final classifiers, concatenated over the models."""
         examples = self._examples(graphs)
         return self.ensemble_.represent(examples)
 
     def explain(self, graph: Any, reference: Any = None) -> Explanation:
-        """Which patterns of one graph spoke for its class, against the runner-up; for the Gamma models.
+        """The contribution of each pattern to the prediction for one graph; for the Gamma models.
 
         Args:
             graph: one graph.
-            reference: graphs to compare with, such as the training graphs: patterns then speak by how much more, or
-                less, of them there is than in the mean reference graph. Without it, than in a graph that has none.
+            reference: graphs to compare with, such as the training graphs: contributions are then relative to the mean
+                density over these graphs. Without it, relative to a graph without patterns.
         """
         from anysize.estimators.explain import explain
 
@@ -305,22 +269,110 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"explain takes one graph; got {len(source)}")
         others = None if reference is None else self._examples(reference, warn=False)
         if others is not None and not len(others):
-            raise ValueError("expected reference graphs; got none. Leave reference out to go without")
+            raise ValueError("reference has no graphs; pass at least one, or leave it out")
         examples = self._examples(source)
         return explain(self.ensemble_, self.classes_, examples, others)
 
     def _examples(self, graphs: Any, warn: bool = True) -> Examples:
         check_is_fitted(self, "ensemble_")
         source = as_graphs_or_counts(graphs, self.color)
-        with progress_bars(bool(self.verbose), after=2.0, keep=False) as report:
+        with progress_bars(bool(self.verbose), after=PROGRESS_DELAY_SECONDS, keep=False) as report:
             examples = self.ensemble_.examples(source, self.cache, report)
         if warn:
             self.ensemble_.warn(source, examples)
         return examples
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the trained models as one file without pickle; `anysize.load_model` reads it."""
+        """Write the trained models to one file without pickle; `anysize.load_model` reads it."""
         from anysize.estimators.model_file import save_model
 
         check_is_fitted(self, "ensemble_")
         save_model(self, path)
+
+
+# ---- what fit does with its arguments --------------------------------------------------------------
+
+
+def _class_labels(source: GraphsOrCounts, y: ArrayLike | None) -> Labels:
+    if not len(source):
+        raise ValueError("expected training graphs; got none")
+    labels = labels_of(source, y)
+    if labels.dtype.kind == "f" and not np.isfinite(labels).all():
+        raise ValueError("expected a class for every graph; got NaN or infinite numbers in y")
+    check_classification_targets(labels)
+    return labels
+
+
+def _check_patterns(examples: Examples, k: Sizes) -> None:
+    """An error if no training graph has any pattern."""
+    table = examples.table
+    if table is not None and not table.matrix.nnz:
+        smallest = k if isinstance(k, int) else min(k)
+        raise ValueError(
+            f"no training graph has a connected subgraph on {smallest} vertices (the largest graph has "
+            f"{int(table.sizes.max(initial=0))}); use a smaller k"
+        )
+
+
+def _with_labels(examples: Examples, y: IntArray, environments: IntArray | None = None) -> Examples:
+    return Examples(graphs=examples.graphs, table=examples.table, y=y, environments=environments)
+
+
+def hold_out(y: IntArray, share: float, seed: int) -> IntArray:
+    """Indices of the graphs to validate on: a random share of every class, at least one of two graphs.
+
+    >>> hold_out(np.array([0] * 10 + [1] * 20 + [2]), 0.1, seed=0).tolist()
+    [4, 14, 28]
+    """
+    rng = np.random.default_rng(seed)
+    chosen = [np.zeros(0, np.int64)]
+    for label in np.unique(y):
+        members = rng.permutation(np.flatnonzero(y == label))
+        amount = min(max(round(share * len(members)), 1), len(members) - 1)
+        chosen.append(members[: amount if share > 0 else 0])
+    return np.sort(np.concatenate(chosen))
+
+
+def _environment_numbers(source: GraphsOrCounts, environments: Any, method: Method, compares: bool) -> IntArray | None:
+    """The environment of every training graph as a number; None if training does not compare environments."""
+    is_rule = isinstance(environments, str)
+    if not compares:
+        if is_rule or environments is None:
+            return None
+        raise ValueError(
+            f"{method.name} does not compare environments with these parameters; drop environments=..., or use a "
+            "method that does, such as gin-irm or gin-vrex"
+        )
+    if is_rule:
+        if environments not in ("median", "size"):
+            raise ValueError(f"environments must be 'median', 'size' or one value per graph; got {environments!r}")
+        environments = source.sizes > median_cut(source.sizes) if environments == "median" else source.sizes
+    found = np.asarray(environments)
+    if found.shape != (len(source),):
+        raise ValueError(f"expected one environment for each of the {len(source)} graphs; got shape {found.shape}")
+    return np.unique(found, return_inverse=True)[1].astype(np.int64)
+
+
+def class_weights(class_weight: Any, classes: Labels, y: IntArray) -> FloatArray | None:
+    """The weight of every class in the loss; None for equal weights.
+
+    "balanced" is n / (classes * n_c). In a mapping, classes that are not named have weight 1.
+    """
+    if class_weight is None:
+        return None
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        return balancing_weights(y, len(classes)) / len(classes)
+    if not isinstance(class_weight, Mapping):
+        raise ValueError(
+            f"class_weight must be None, 'balanced' or a mapping from classes to weights; got {class_weight!r}"
+        )
+    names = classes.tolist()
+    unknown = [name for name in class_weight if name not in names]
+    if unknown:
+        near = get_close_matches(str(unknown[0]), [str(name) for name in names], n=1)
+        hint = f"did you mean {near[0]!r}?" if near else f"the classes are {', '.join(map(repr, names[:10]))}"
+        raise ValueError(f"class_weight names {unknown[0]!r}, which is not a class of the training graphs: {hint}")
+    weights = np.array([class_weight.get(name, 1.0) for name in names], np.float64)
+    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+        raise ValueError(f"class weights must be numbers of at least 0, not all 0; got {dict(class_weight)}")
+    return weights

@@ -15,11 +15,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from anysize.counting.api import count
 from anysize.counting.counts import OVER, Counts, Over
-from anysize.estimators.configuration import sizes
 from anysize.estimators.ensemble import as_graphs_or_counts
 from anysize.io.convert import as_graphset
 from anysize.kernels.gram import short_indices
 from anysize.methods.configuration import whole_number
+from anysize.patterns.pattern import pattern_sizes
 
 
 class SubgraphDensities(TransformerMixin, BaseEstimator):
@@ -100,8 +100,8 @@ class SubgraphDensities(TransformerMixin, BaseEstimator):
     def _count(self, graphs: Any) -> Counts:
         source = as_graphs_or_counts(graphs, self.color)
         if not isinstance(source, Counts):
-            return count(source, sizes(self.k), colors=self.colors)
-        source.columns.check_sizes(sizes(self.k))
+            return count(source, pattern_sizes(self.k), colors=self.colors)
+        source.columns.check_sizes(pattern_sizes(self.k))
         if not self.colors and source.columns.colors is not None:
             raise ValueError("expected counts without colors, as colors=False says; count with colors=False, too")
         return source
@@ -142,7 +142,7 @@ class AttachDensities:
             raise ValueError(f"over must be one of {', '.join(OVER)}; got {over!r}")
         if vocabulary is not None:
             check_is_fitted(vocabulary, "vocabulary_")
-        self.k, self.over, self.vocabulary = sizes(k), over, vocabulary
+        self.k, self.over, self.vocabulary = pattern_sizes(k), over, vocabulary
 
     def __call__(self, data: Any) -> Any:
         """A copy of the data with densities."""

@@ -17,7 +17,6 @@ from itertools import zip_longest
 from typing import Any
 
 from anysize._json import compact_json
-from anysize.estimators.configuration import device_of
 from anysize.experiments.configurations import GridName, changed, configurations
 from anysize.experiments.records import key
 from anysize.experiments.tables.layout import TABLES
@@ -29,6 +28,7 @@ from anysize.methods.neural import STACK_MEMBERS
 from anysize.methods.recipes import RECIPES, RecipeName
 from anysize.tasks.catalog import TASKS, find_task
 from anysize.tasks.task import Data, Task, parse_data
+from anysize.training.device import resolve_device
 
 GROUPS: Mapping[str, tuple[str, ...]] = {
     "main": (
@@ -124,7 +124,7 @@ def make_plan(
     if recipe not in RECIPES:
         raise ValueError(f"a recipe is one of {', '.join(RECIPES)}; got {recipe!r}")
     amount = whole_number("seeds", seeds)
-    kind = device if device.startswith("cuda") else device_of(device)  # a GPU may be elsewhere in a cluster
+    kind = device if device.startswith("cuda") else resolve_device(device)  # a GPU may be elsewhere in a cluster
     busy = STACK_MEMBERS[kind.partition(":")[0]]
     most = busy if stack is None else whole_number("stack", stack)
     wanted: GridName = grid or ("quick" if recipe == "paper" else "one")

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
-from anysize.estimators.configuration import device_of
 from anysize.experiments.configurations import changed, configurations, task_configuration
 from anysize.experiments.plan import data_name, not_applicable
 from anysize.experiments.prepare import prepare, tables_for
@@ -25,6 +24,7 @@ from anysize.methods.recipes import RECIPES, RecipeName
 from anysize.tasks.catalog import TASKS, find_task
 from anysize.tasks.size_split import size_split
 from anysize.tasks.task import Data, Metric, Task
+from anysize.training.device import resolve_device
 
 ProgressFunction = Callable[[str, float], None]
 FILE_ENDINGS = (".zip", ".txt", ".csv", ".gz", ".json", ".pt", ".graphml", ".gml")  # a name that is meant as a file
@@ -127,7 +127,7 @@ def run(
     if recipe not in RECIPES:
         raise ValueError(f"a recipe is one of {', '.join(RECIPES)}; got {recipe!r}")
     chosen, own, amount = find_method(method), _scored(_task(task), metric), whole_number("seeds", seeds)
-    place = device_of(device)
+    place = resolve_device(device)
     points = _points(chosen, own, recipe, settings or {})
     drawn = own.default_data if data is None else data
     selection = None

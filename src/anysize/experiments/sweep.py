@@ -21,7 +21,6 @@ from functools import partial
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from anysize.estimators.configuration import device_of
 from anysize.experiments.plan import RunBatch, SweepPlan
 from anysize.experiments.prepare import CountsKey, prepared, tables_for
 from anysize.experiments.record_store import RecordStore
@@ -32,6 +31,7 @@ from anysize.experiments.workers import Cluster, Processes, ThisProcess, Workers
 from anysize.methods.catalog import find_method
 from anysize.methods.configuration import whole_number
 from anysize.tasks.catalog import find_task
+from anysize.training.device import resolve_device
 
 PathLike = str | os.PathLike[str]
 Show = Callable[[SweepProgress], None]
@@ -98,7 +98,7 @@ def sweep(
     """
     began = time.monotonic()
     deadline = float("inf") if time_limit is None else began + time_limit
-    job = Job(device_of(device) if cluster is None else device, stack, curves)
+    job = Job(resolve_device(device) if cluster is None else device, stack, curves)
     finished = Finished(RecordStore(records))
     with ExitStack() as stack_:
         folder = _text(cache) or (None if cluster is not None else stack_.enter_context(TemporaryDirectory()))

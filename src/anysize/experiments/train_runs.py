@@ -14,7 +14,6 @@ import torch
 from anysize import __version__
 from anysize._json import Plain, compact_json, plain
 from anysize._typing import FloatArray
-from anysize.estimators.configuration import device_of
 from anysize.experiments.memory import fit_in_memory
 from anysize.experiments.plan import RunBatch
 from anysize.experiments.prepare import Prepared, prepared, tables_for
@@ -25,6 +24,7 @@ from anysize.methods.method import Examples, Fitted, LearningTask, Method, Run
 from anysize.methods.neural import FittedGamma, FittedGNN
 from anysize.methods.recipes import RecipeName
 from anysize.tasks.task import FOLDS
+from anysize.training.device import resolve_device
 from anysize.training.loop import Trained
 
 ShareDone = Callable[[float], None]
@@ -70,7 +70,7 @@ def work(
 ) -> list[Record]:
     """Train a piece of a sweep."""
     ready = prepared(piece.task, piece.data, data_dir, cache)
-    here = replace(job, device=device_of(job.device))
+    here = replace(job, device=resolve_device(job.device))
     return records_of(ready, piece.data, find_method(piece.method), piece.recipe, piece.runs, here, report)
 
 

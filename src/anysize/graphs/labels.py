@@ -1,4 +1,4 @@
-"""What the scikit-learn estimators share: the labels of a set of graphs, and learned state without pickle."""
+"""Class labels of graphs: conversion, checks and JSON."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 Labels = NDArray[Any]
-# What an estimator learned: a dictionary that JSON holds, and plain arrays (numbers only).
+# The fitted state of an estimator: a dictionary for JSON, and numeric arrays.
 State = tuple[dict[str, Any], dict[str, NDArray[Any]]]
 
 
 def labels_of(graphs: Any, y: ArrayLike | None = None) -> Labels:
-    """The labels of graphs (or of a table of counts): ``y`` where it is given, else those they carry.
+    """The labels of graphs (or of a table of counts): ``y``, or the labels that they carry if it is None.
 
     >>> from anysize import GraphSet
     >>> labels_of(GraphSet.from_edges([[(0, 1)], [(0, 1), (1, 2)]], y=["a", "b"])).tolist()
@@ -23,8 +23,8 @@ def labels_of(graphs: Any, y: ArrayLike | None = None) -> Labels:
     labels = None if given is None else label_array(given)
     if labels is None:
         raise ValueError(
-            "expected a class for every graph; these graphs have none: pass y (PyG graphs bring their own where every "
-            "one has a y with exactly one number)"
+            "expected a class for every graph; these graphs have none: pass y (labels of PyG graphs are used if each "
+            "graph has a y with exactly one number)"
         )
     if labels.shape != (len(graphs),):
         raise ValueError(f"expected one class for each of the {len(graphs)} graphs; got y of shape {labels.shape}")
@@ -32,8 +32,10 @@ def labels_of(graphs: Any, y: ArrayLike | None = None) -> Labels:
 
 
 def label_array(y: ArrayLike) -> Labels:
-    """Labels as an array of numbers or of strings; an error for strings among other values, all of which numpy would
-    turn into strings, and for what is neither, such as the None of a graph without a label.
+    """Labels as an array of numbers or of strings.
+
+    An error for a mix of strings and other values, which numpy would turn into strings, and for anything else, such as
+    None.
 
     >>> label_array(["a", "b"]).tolist()
     ['a', 'b']
@@ -41,7 +43,7 @@ def label_array(y: ArrayLike) -> Labels:
     labels = np.asarray(y)
     if labels.ndim != 1 or not len(labels):
         return labels
-    if labels.dtype == object:  # pandas keeps names so, and whole numbers next to missing ones
+    if labels.dtype == object:  # strings of pandas, and integers with missing values
         held = labels.tolist()
         if all(isinstance(label, (bool, int, float, np.number, np.bool_)) for label in held):
             return np.array(held)
@@ -52,14 +54,14 @@ def label_array(y: ArrayLike) -> Labels:
     kinds = {str if isinstance(label, str) else type(label) for label in held}
     if kinds != {str}:
         raise ValueError(
-            f"classes must be numbers or all be strings; got {', '.join(_names(kinds))}. "
+            f"classes must be numbers or all be strings; got {', '.join(sorted(kind.__name__ for kind in kinds))}. "
             "Leave out graphs without a class"
         )
     return labels.astype(np.str_)
 
 
 def several_classes(labels: Labels) -> Labels:
-    """The distinct classes in ascending order; an error if there is nothing to tell apart."""
+    """The distinct classes in ascending order; an error if there are fewer than two."""
     classes: Labels = np.unique(labels)
     if len(classes) < 2:
         raise ValueError(f"expected training graphs of at least two classes; got {classes.tolist()}")
@@ -67,18 +69,14 @@ def several_classes(labels: Labels) -> Labels:
 
 
 def classes_to_json(classes: Labels) -> dict[str, Any]:
-    """Classes as a dictionary that JSON holds without loss."""
+    """Classes as a dictionary for JSON, without loss."""
     return {"dtype": classes.dtype.str, "values": classes.tolist()}
 
 
 def classes_from_json(held: dict[str, Any]) -> Labels:
-    """Classes from what `classes_to_json` made.
+    """Classes from the result of `classes_to_json`.
 
     >>> classes_from_json({"dtype": "<i8", "values": [-1, 1]})
     array([-1,  1])
     """
     return np.array(held["values"], dtype=held["dtype"])
-
-
-def _names(kinds: set[type]) -> list[str]:
-    return sorted(kind.__name__ for kind in kinds)

@@ -141,6 +141,18 @@ def check_size(k: int) -> int:
     return int(k)
 
 
+def pattern_sizes(k: Any) -> int | tuple[int, ...]:
+    """A checked pattern size, or several in ascending order.
+
+    >>> pattern_sizes(5), pattern_sizes([4, 3])
+    (5, (3, 4))
+    """
+    if isinstance(k, (list, tuple, set, frozenset, range, np.ndarray)) and len(k):
+        found = tuple(sorted({check_size(size) for size in k}))
+        return found[0] if len(found) == 1 else found
+    return check_size(k)
+
+
 @cache
 def representatives(k: int) -> tuple[int, ...]:
     """The smallest codes of the connected isomorphism classes, by number of edges, then by code."""

@@ -28,7 +28,9 @@ class Advice:
         """Python code that makes the classifier; empty without a method."""
         if self.method is None:
             return ""
-        arguments = [json.dumps(self.method), *(f"{name}={json.dumps(value)}" for name, value in self.settings)]
+        params = {name: value for name, value in self.settings if name != "k"}
+        arguments = [json.dumps(self.method), *(f"k={value}" for name, value in self.settings if name == "k")]
+        arguments += [f"params={json.dumps(params)}"] if params else []
         return f"az.GraphClassifier({', '.join(arguments)})"
 
 

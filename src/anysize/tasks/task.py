@@ -222,10 +222,10 @@ def labels(graphs: GraphSet) -> IntArray:
 def environments_of(train: GraphSet, validation: GraphSet | None, test: GraphSet, by: Grouping) -> EnvironmentLabels:
     """Numbers of environments, those of the training graphs first.
 
-    By size, every size is an environment. By median, graphs of up to the median training size are environment 0,
+    By size, every size is an environment. By median, graphs of up to `median_cut` vertices are environment 0,
     larger ones environment 1.
     """
-    cut = float(np.median(train.sizes))
+    cut = median_cut(train.sizes)
     known = np.unique(train.sizes)
     others = np.setdiff1d(np.concatenate([s.sizes for s in (validation, test) if s is not None]), known)
     place = {size: number for number, size in enumerate([*known.tolist(), *others.tolist()])}
@@ -238,6 +238,17 @@ def environments_of(train: GraphSet, validation: GraphSet | None, test: GraphSet
     halves = (f"up to {cut:g} vertices", f"more than {cut:g} vertices")
     names = halves if by == "median" else tuple(f"{size} vertices" for size in place)
     return EnvironmentLabels(code(train), None if validation is None else code(validation), code(test), names)
+
+
+def median_cut(sizes: IntArray) -> float:
+    """The size up to which graphs count as small: the median, or the next smaller size if no graph is larger than it.
+
+    >>> median_cut(np.array([5, 6, 9, 12])), median_cut(np.array([5, 6, 9, 9, 9, 9]))
+    (7.5, 6.0)
+    """
+    median = float(np.median(sizes))
+    smaller = sizes[sizes < median]
+    return float(smaller.max()) if len(smaller) and sizes.max() <= median else median
 
 
 def stratified_folds(y: IntArray, folds: int, seed: int) -> IntArray:

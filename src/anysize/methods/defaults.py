@@ -1,0 +1,11 @@
+"""Defaults that `GraphClassifier`, `anysize fit` and `anysize run FILE` share. Imports nothing heavy."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+METHOD = "gamma-gin"
+K = 5  # vertices of the patterns
+RECIPE: Literal["robust", "paper"] = "robust"
+METRIC: Literal["accuracy", "mcc"] = "accuracy"
+DEVICE = "auto"

@@ -1,0 +1,20 @@
+"""Resolve the name of a torch device."""
+
+from __future__ import annotations
+
+from typing import Any
+
+
+def resolve_device(name: Any) -> str:
+    """The torch device for ``cpu``, ``cuda``, ``cuda:1``, ... or ``auto``; an error if the machine lacks it."""
+    import torch
+
+    has_gpu = bool(torch.cuda.is_available())
+    if name == "auto":
+        return "cuda" if has_gpu else "cpu"
+    kind, _, number = str(name).partition(":")
+    if kind not in ("cpu", "cuda") or (number and not number.isdigit()):
+        raise ValueError(f"device must be cpu, cuda (or cuda:1, ...) or auto; got {name!r}")
+    if kind == "cuda" and not has_gpu:
+        raise ValueError(f"device={name!r} needs a CUDA GPU and torch finds none; use device='cpu' or 'auto'")
+    return str(name)
