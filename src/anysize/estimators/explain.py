@@ -198,7 +198,7 @@ def pattern_weights(ensemble: Ensemble) -> tuple[tuple[Pattern, ...], FloatArray
 
 def is_pattern_sum(ensemble: Ensemble) -> bool:
     """Whether the logits of all models are sums over patterns: Gamma models with a linear head."""
-    return all(isinstance(part, FittedGamma) and part.stack.model.head.linear for part in ensemble.parts)
+    return all(isinstance(part, FittedGamma) and part.stack.model.head.is_linear for part in ensemble.parts)
 
 
 def _gamma_parts(ensemble: Ensemble) -> Sequence[FittedGamma]:
