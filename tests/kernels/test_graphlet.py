@@ -41,7 +41,7 @@ def test_top_patterns_are_kept_before_shares_are_taken() -> None:
     kept = count(graphs, 3).top(4).matrix.toarray()
     shares = kept / np.maximum(kept.sum(axis=1, keepdims=True), 1)
     np.testing.assert_allclose(kernel.transform(graphs).toarray(), shares, rtol=1e-12)
-    with pytest.raises(ValueError, match="top must be a number of patterns"):
+    with pytest.raises(ValueError, match="top must be at least 1"):
         GraphletKernel(top=0).fit(graphs)
 
 

@@ -134,12 +134,12 @@ def test_colliding_hashes_change_nothing(monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_wl_refuses_what_it_cannot_compare() -> None:
     kernel = WLKernel(1).fit(graphs_of(DYED))
-    with pytest.raises(GraphError, match="fitted on colored graphs and these are plain"):
+    with pytest.raises(GraphError, match=r"colored graphs.* plain"):
         kernel.transform(graphs_of(PLAIN))
-    with pytest.raises(GraphError, match="fitted on plain graphs and these are colored"):
+    with pytest.raises(GraphError, match=r"plain graphs.* colored"):
         WLKernel(1).fit(graphs_of(PLAIN)).transform(graphs_of(DYED))
     for wrong in (-1, 1.5, True, "3"):
-        with pytest.raises(ValueError, match="iterations must be a whole number"):
+        with pytest.raises(ValueError, match="iterations must be an integer"):
             WLKernel(wrong).fit(graphs_of(PLAIN))  # type: ignore[arg-type]
     with pytest.raises(NotFittedError):
         WLKernel().transform(graphs_of(PLAIN))

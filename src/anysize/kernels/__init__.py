@@ -1,7 +1,7 @@
-"""Graph kernels with explicit features, and the support vector machine on top of them.
+"""Graph kernels with explicit features, and a support vector machine on them.
 
-`WLKernel` and `GraphletKernel` are scikit-learn transformers from graphs to sparse features whose inner products
-are the kernel; `KernelClassifier` is the SVM of the paper's kernel rows, with C and iterations by validation.
+`WLKernel` and `GraphletKernel` are scikit-learn transformers from graphs to sparse features whose inner products are
+the kernel. `KernelClassifier` is the SVM of the paper's kernel rows; C and iterations are selected by validation.
 """
 
 from anysize.kernels.gram import gram

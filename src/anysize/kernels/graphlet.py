@@ -1,4 +1,4 @@
-"""The graphlet kernel: inner products of the shares of connected induced patterns."""
+"""The graphlet kernel: inner products of densities of connected induced patterns."""
 
 from __future__ import annotations
 
@@ -9,35 +9,32 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from anysize._typing import FloatArray
 from anysize.counting.api import count
 from anysize.counting.counts import Counts, Over
 from anysize.counting.counts_file import from_arrays, to_arrays
 from anysize.graphs.labels import State
-from anysize.kernels.gram import gram, short_indices
+from anysize.kernels.gram import ExplicitKernel, short_indices
 
 
-class GraphletKernel(TransformerMixin, BaseEstimator):
-    r"""Densities of the connected induced k-vertex patterns, colored where the graphs are.
+class GraphletKernel(ExplicitKernel):
+    r"""Densities of the connected induced k-vertex patterns, colored if the graphs are.
 
     .. math:: K(G, H) = \sum_F \omega_F(G)\, \omega_F(H)
 
-    (Shervashidze et al. 2009), omega being the share of F among the connected k-subsets with ``over="connected"``,
-    which the published rows of the paper use. Patterns are matched by edges and color names. Those that no training
-    graph has are left out of the features, but count in the denominators.
+    (Shervashidze et al. 2009), where omega_F is the share of F among the connected k-subsets with ``over="connected"``,
+    as in the published rows of the paper. Patterns are matched by edges and color names. Those that no training graph
+    has are not features, but count in the denominators.
 
     Args:
         k: size of the patterns.
-        over: what densities are shares of, see `Counts.densities`.
-        colors: tell vertices apart by color.
-        top: keep only so many patterns, the most common ones of the training graphs; the others are dropped before
-            shares are taken, as the paper does for molecules (100) and DD (30000).
+        over: the denominator of densities, see `Counts.densities`.
+        colors: distinguish vertices by color.
+        top: keep only this many patterns, the most common ones of the training graphs; the others are dropped before
+            densities are computed, as in the paper for molecules (100) and DD (30000).
 
-    `fit`, `transform` and `kernel` take graphs, or a table of `Counts` made before (``k`` and ``colors`` are then
-    those of the table).
+    `fit`, `transform` and `kernel` take graphs or `Counts` (``k`` and ``colors`` are then those of the table).
 
     Examples:
         >>> import anysize as az
@@ -54,15 +51,10 @@ class GraphletKernel(TransformerMixin, BaseEstimator):
         self.colors = colors
         self.top = top
 
-    def fit(self, graphs: Any, y: Any = None) -> GraphletKernel:
-        """Learn which patterns occur; ``y`` is ignored."""
-        self.fit_transform(graphs)
-        return self
-
     def fit_transform(self, graphs: Any, y: Any = None) -> csr_array[np.float64]:
-        """`fit`, and the features of the training graphs."""
+        """Fit the kernel and return the features of the training graphs."""
         if self.top is not None and self.top < 1:
-            raise ValueError(f"top must be a number of patterns from 1 on, or None for all; got {self.top}")
+            raise ValueError(f"top must be at least 1, or None for all patterns; got {self.top}")
         counts = self._count(graphs)
         kept = counts if self.top is None else counts.top(self.top)
         self.columns_ = replace(kept[:0], y=None, names=None, log=(), sampling=None)
@@ -74,24 +66,17 @@ class GraphletKernel(TransformerMixin, BaseEstimator):
         check_is_fitted(self, "columns_")
         return self._features(self._count(graphs))
 
-    def kernel(self, graphs: Any, others: Any = None) -> FloatArray:
-        """K (graphs, others), the precomputed form; ``others`` are the training graphs if None."""
-        if others is None and not hasattr(self, "features_"):
-            check_is_fitted(self, "columns_")
-            raise ValueError("a restored kernel does not hold its training graphs; pass them as others")
-        return gram(self.transform(graphs), self.features_ if others is None else self.transform(others))
-
     def _count(self, graphs: Any) -> Counts:
         return graphs if isinstance(graphs, Counts) else count(graphs, self.k, colors=self.colors)
 
     def _features(self, counts: Counts) -> csr_array[np.float64]:
         if self.top is not None:
             return short_indices(counts.align(self.columns_).densities(self.over))
-        shares: Any = replace(counts, matrix=counts.densities(self.over), sampling=None)  # type: ignore[arg-type]
-        return short_indices(shares.align(self.columns_).matrix)
+        densities: Any = replace(counts, matrix=counts.densities(self.over), sampling=None)  # type: ignore[arg-type]
+        return short_indices(densities.align(self.columns_).matrix)
 
     def state(self) -> State:
-        """What was learned, as a dictionary that JSON holds and plain arrays."""
+        """What was learned: a JSON-compatible dictionary, and arrays."""
         check_is_fitted(self, "columns_")
         arrays = to_arrays(self.columns_)
         about = {
@@ -106,7 +91,7 @@ class GraphletKernel(TransformerMixin, BaseEstimator):
 
     @classmethod
     def from_state(cls, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> GraphletKernel:
-        """The kernel from what `state` gave."""
-        made = cls(about["k"], about["over"], about["colors"], about["top"])
-        made.columns_ = from_arrays(about["columns"], arrays)
-        return made
+        """Restore a kernel from what `state` returned."""
+        restored = cls(about["k"], about["over"], about["colors"], about["top"])
+        restored.columns_ = from_arrays(about["columns"], arrays)
+        return restored

@@ -1,39 +1,39 @@
-"""The support vector machine on a kernel with explicit features: C and the kernel's settings by validation."""
+"""A support vector machine on a kernel with explicit features; C and the kernel's parameters by validation."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, product
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.model_selection import StratifiedKFold
+from sklearn.metrics import accuracy_score, make_scorer, matthews_corrcoef
+from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
-from anysize._typing import FloatArray
+from anysize._typing import FloatArray, IntArray
 from anysize.graphs.labels import Labels, State, classes_from_json, classes_to_json, labels_of, several_classes
 from anysize.kernels.gram import gram
 from anysize.kernels.graphlet import GraphletKernel
 from anysize.kernels.wl import WLKernel
-from anysize.tasks.metrics import accuracy, mcc
 
-Kernel: TypeAlias = WLKernel | GraphletKernel
+Kernel = WLKernel | GraphletKernel
 
 KERNELS: dict[str, type[WLKernel] | type[GraphletKernel]] = {"wl": WLKernel, "graphlet": GraphletKernel}
-SCORES: dict[str, Callable[[Any, Any], float]] = {"accuracy": accuracy, "mcc": mcc}
+SCORES = {"accuracy": accuracy_score, "mcc": matthews_corrcoef}
 
-C_GRID = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)  # the paper's, appendix on every task
-ITERATIONS_GRID = (1, 2, 3, 4)  # the paper's for the synthetic tasks and the brain; 3 alone for TU
+C_GRID = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)  # the paper's grid for every task
+ITERATIONS_GRID = (1, 2, 3, 4)  # the paper's grid for the synthetic tasks and the brain; 3 for TU
 
 
 @dataclass(frozen=True)
 class KernelTrial:
-    """One configuration and its scores; ``validation`` is nan where nothing was there to validate on."""
+    """One configuration and its scores; ``validation`` is nan if there was nothing to select."""
 
     settings: tuple[tuple[str, Any], ...]
     C: float
@@ -42,26 +42,27 @@ class KernelTrial:
 
 
 class KernelClassifier(ClassifierMixin, BaseEstimator):
-    """An SVM on `WLKernel` or `GraphletKernel`, its configuration chosen by the score on validation graphs.
+    """An SVM on `WLKernel` or `GraphletKernel`; its configuration is selected by the score on validation graphs.
 
-    Configurations are tried in the order of ``grid`` (its last parameter varying fastest), for each of them all of
-    ``C`` as given, and the FIRST best one is taken: with ascending values the fewest iterations and the strongest
-    regularization. `tied_` says how many share the best score. Without validation graphs, folds of the training
-    graphs take their place (stratified, in the order given), and the SVM is trained on all of them in the end.
+    Configurations are tried in the order of ``grid`` (its last parameter varies fastest), for each of them all values
+    of ``C`` in the given order. The FIRST best one is selected: with ascending values the one with the fewest
+    iterations and the strongest regularization. `tied_` counts the configurations with the best score. Without
+    validation graphs, the score is the mean over stratified folds of the training graphs, and the SVM is trained on
+    all of them in the end.
 
-    The SVM sees the Gram matrix, as the paper's does. Because features are explicit it is kept as one weight vector
-    for each pair of classes, w = sum over support vectors of dual * phi; classes are voted on by pairs.
+    The SVM is trained on the Gram matrix, as in the paper. Because features are explicit, the trained SVM is stored as
+    one weight vector per pair of classes, w = sum over support vectors of dual * phi; pairs vote for classes.
 
     Args:
         kernel: a `WLKernel` or a `GraphletKernel`.
-        grid: settings of the kernel to choose from, such as ``{"iterations": (1, 2, 3, 4)}``.
-        C: values to choose from, or one.
+        grid: kernel parameters to select from, such as ``{"iterations": (1, 2, 3, 4)}``.
+        C: values to select from, or one value.
         class_weight: None, "balanced" or weights by class, as in scikit-learn.
-        scoring: what validation goes by, "accuracy" or "mcc".
-        folds: how many, where there are no validation graphs and there is something to choose.
+        scoring: "accuracy" or "mcc".
+        folds: number of folds, if there are no validation graphs and more than one configuration.
 
     Attributes (after `fit`):
-        kernel_: the fitted kernel. trials_: every configuration with its scores. best_: the one taken.
+        kernel_: the fitted kernel. trials_: every configuration with its scores. best_: the selected one.
         tied_: how many have its validation score. weights_: (pairs, features); intercepts_: (pairs,).
 
     Examples:
@@ -92,91 +93,65 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         self.folds = folds
 
     def fit(self, graphs: Any, y: ArrayLike | None = None, validation: Any = None) -> KernelClassifier:
-        """Choose a configuration and train it.
+        """Select a configuration and train it.
 
         Args:
             graphs: what the kernel takes: graphs, or for `GraphletKernel` also `Counts`.
             y: one class per graph, numbers or strings; those of ``graphs`` if None.
-            validation: graphs with labels, or a pair (graphs, labels), to choose a configuration by.
+            validation: graphs with labels, or a pair (graphs, labels), to select a configuration by.
         """
         if self.scoring not in SCORES:
             raise ValueError(f"scoring must be one of {', '.join(SCORES)}; got {self.scoring!r}")
         labels = labels_of(graphs, y)
         self.classes_ = several_classes(labels)
         held_out = _labeled(validation)
-        settings = self._settings()
-        self.trials_: tuple[KernelTrial, ...] = ()
+        grid, penalties = dict(self.grid or {}), np.atleast_1d(np.asarray(self.C, np.float64)).tolist()
+        points = [tuple(zip(grid, values, strict=True)) for values in product(*grid.values())]
+        if not points or not penalties:
+            raise ValueError("every parameter in grid, and C, must have at least one value")
+        cross_validate = held_out is None and len(points) * len(penalties) > 1
+        if cross_validate:
+            self._check_folds(labels)
+        score = SCORES[self.scoring]
+        trials: list[KernelTrial] = []
         best: tuple[KernelTrial, Kernel, SVC] | None = None
-        for chosen in settings:
-            kernel: Kernel = clone(WLKernel() if self.kernel is None else self.kernel).set_params(**dict(chosen))
-            features = kernel.fit_transform(graphs)
-            for trial, svc in self._trials(chosen, kernel, gram(features), labels, held_out, len(settings)):
-                self.trials_ += (trial,)
-                if best is None or trial.validation > best[0].validation:
-                    best = trial, kernel, svc
+        for settings in points:
+            kernel: Kernel = clone(WLKernel() if self.kernel is None else self.kernel).set_params(**dict(settings))
+            inner = gram(kernel.fit_transform(graphs))
+            outer = None if held_out is None else kernel.kernel(held_out[0])
+            for C in penalties:
+                svc = SVC(kernel="precomputed", C=C, class_weight=self.class_weight).fit(inner, labels)
+                validated = float("nan")
+                if held_out is not None:
+                    validated = float(score(held_out[1], svc.predict(outer)))
+                elif cross_validate:  # features that only left-out graphs have add nothing to their inner products
+                    folds = StratifiedKFold(self.folds)
+                    validated = float(cross_val_score(svc, inner, labels, cv=folds, scoring=make_scorer(score)).mean())
+                trials.append(KernelTrial(settings, C, float(score(labels, svc.predict(inner))), validated))
+                if best is None or validated > best[0].validation:
+                    best = trials[-1], kernel, svc
         assert best is not None
+        self.trials_ = tuple(trials)
         self.best_, self.kernel_, machine = best
-        self.tied_ = max(sum(trial.validation == self.best_.validation for trial in self.trials_), 1)
+        self.tied_ = max(sum(trial.validation == self.best_.validation for trial in trials), 1)
         self.weights_ = _pair_weights(machine, self.kernel_.features_)
-        self.intercepts_ = _unflipped(machine, machine.intercept_)
+        self.intercepts_ = _first_class_positive(machine, machine.intercept_)
         return self
 
-    def _settings(self) -> list[tuple[tuple[str, Any], ...]]:
-        grid = dict(self.grid or {})
-        if not all(len(values) for values in grid.values()) or not len(self._penalties()):
-            raise ValueError("every parameter in grid, and C, must have at least one value to choose from")
-        return [tuple(zip(grid, values, strict=True)) for values in product(*grid.values())]
-
-    def _penalties(self) -> tuple[float, ...]:
-        return tuple(float(c) for c in np.atleast_1d(np.asarray(self.C, np.float64)))
-
-    def _machine(self, C: float) -> SVC:
-        return SVC(kernel="precomputed", C=C, class_weight=self.class_weight)
-
-    def _trials(
-        self,
-        chosen: tuple[tuple[str, Any], ...],
-        kernel: Kernel,
-        inner: FloatArray,
-        labels: Labels,
-        held_out: tuple[Any, Labels] | None,
-        settings: int,
-    ) -> Iterator[tuple[KernelTrial, SVC]]:
-        """Every C on one Gram matrix of the training graphs."""
-        outer = None if held_out is None else kernel.kernel(held_out[0])
-        choice = settings * len(self._penalties()) > 1
-        for C in self._penalties():
-            svc = self._machine(C).fit(inner, labels)
-            score = float("nan")
-            if held_out is not None:
-                score = self._score(held_out[1], svc.predict(outer))
-            elif choice:
-                score = self._score_in_folds(inner, labels, C)
-            yield KernelTrial(chosen, C, self._score(labels, svc.predict(inner)), score), svc
-
-    def _score(self, truth: Labels, predicted: Labels) -> float:
-        return SCORES[self.scoring](truth, predicted)
-
-    def _score_in_folds(self, inner: FloatArray, labels: Labels, C: float) -> float:
-        """The mean score over folds. Colors or patterns of a left-out graph alone add nothing to its products."""
+    def _check_folds(self, labels: Labels) -> None:
         rarest = int(np.unique(labels, return_counts=True)[1].min())
         if rarest < self.folds:
             raise ValueError(
-                f"choosing a configuration takes {self.folds} folds with every class in each, but a class has "
+                f"selecting a configuration takes {self.folds} folds with every class in each, but a class has "
                 f"{rarest} graphs; pass validation graphs, fewer folds, or a single configuration"
             )
-        scores = []
-        for train, test in StratifiedKFold(self.folds).split(labels, labels):
-            svc = self._machine(C).fit(inner[np.ix_(train, train)], labels[train])
-            scores.append(self._score(labels[test], svc.predict(inner[np.ix_(test, train)])))
-        return float(np.mean(scores))
 
     def decision_function(self, graphs: Any) -> FloatArray:
         """(graphs, pairs) margins: positive for the first class of a pair, in the order (0, 1), (0, 2), ..."""
         check_is_fitted(self, "weights_")
         return np.asarray(self.kernel_.transform(graphs) @ self.weights_.T + self.intercepts_)
 
-    def votes(self, graphs: Any) -> NDArray[np.int64]:
+    def votes(self, graphs: Any) -> IntArray:
         """(graphs, classes): how many pairs each class wins."""
         margins = self.decision_function(graphs)
         votes = np.zeros((len(margins), len(self.classes_)), np.int64)
@@ -187,12 +162,12 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         return votes
 
     def predict(self, graphs: Any) -> Labels:
-        """The class that wins most pairs; on a tie the first of them."""
-        most = self.votes(graphs).argmax(axis=1)
-        return np.asarray(self.classes_[most])
+        """The class that wins most pairs; the first one on a tie."""
+        winners = self.votes(graphs).argmax(axis=1)
+        return np.asarray(self.classes_[winners])
 
     def state(self) -> State:
-        """What was learned, as a dictionary that JSON holds and plain arrays; enough to predict."""
+        """Everything that prediction needs: a JSON-compatible dictionary, and arrays."""
         check_is_fitted(self, "weights_")
         about, arrays = self.kernel_.state()
         learned = {"classes": classes_to_json(self.classes_), "kernel": about}
@@ -201,46 +176,48 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
 
     @classmethod
     def from_state(cls, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> KernelClassifier:
-        """The classifier from what `state` gave; it predicts the same."""
+        """Restore a classifier from what `state` returned; it predicts the same."""
         kernel = KERNELS[about["kernel"]["kernel"]]
         held = {name.removeprefix("kernel."): array for name, array in arrays.items() if name.startswith("kernel.")}
-        made = cls()
-        made.kernel_ = kernel.from_state(about["kernel"], held)
-        made.kernel = clone(made.kernel_)
-        made.classes_ = classes_from_json(about["classes"])
-        made.weights_, made.intercepts_ = arrays["weights"], arrays["intercepts"]
-        return made
+        restored = cls()
+        restored.kernel_ = kernel.from_state(about["kernel"], held)
+        restored.kernel = clone(restored.kernel_)
+        restored.classes_ = classes_from_json(about["classes"])
+        restored.weights_, restored.intercepts_ = arrays["weights"], arrays["intercepts"]
+        return restored
 
 
 def _labeled(validation: Any) -> tuple[Any, Labels] | None:
-    """Validation graphs and their labels, from a set that has labels or from a pair."""
+    """Validation graphs and their labels, from a set with labels or from a pair."""
     if validation is None:
         return None
     pair = validation if isinstance(validation, tuple) else (validation, None)
     if len(pair) != 2:
-        raise ValueError(f"validation must be graphs with labels or a pair (graphs, labels); got {len(pair)} things")
+        raise ValueError(
+            f"validation must be graphs with labels or a pair (graphs, labels); got a tuple of length {len(pair)}"
+        )
     labels = labels_of(*pair)
     if not len(labels):
         raise ValueError("validation must hold at least one graph; got none")
     return pair[0], labels
 
 
-def _unflipped(machine: SVC, values: NDArray[Any]) -> FloatArray:
-    """scikit-learn turns the sign for two classes; here the first class of a pair is positive for any number."""
+def _first_class_positive(machine: SVC, values: NDArray[Any]) -> FloatArray:
+    """Undo the sign flip of scikit-learn for two classes: here the first class of a pair is always positive."""
     return np.asarray(-values if len(machine.classes_) == 2 else values, np.float64)
 
 
 def _pair_weights(machine: SVC, features: csr_array[np.float64]) -> FloatArray:
-    """One weight vector per pair of classes a < b: the sum of dual coefficient times features of support vectors.
+    """One weight vector per pair of classes a < b: the sum over support vectors of dual coefficient times features.
 
     Row b - 1 of the dual coefficients belongs to vectors of class a against b, row a to those of b against a.
     """
-    duals = _unflipped(machine, machine.dual_coef_)
+    duals = _first_class_positive(machine, machine.dual_coef_)
     ends = np.concatenate([[0], np.cumsum(machine.n_support_)])
     pairs = list(combinations(range(len(machine.classes_)), 2))
     spread = np.zeros((len(pairs), features.shape[0]))
     for pair, (a, b) in enumerate(pairs):
-        for own, row in ((a, b - 1), (b, a)):
-            part = slice(ends[own], ends[own + 1])
+        for label, row in ((a, b - 1), (b, a)):
+            part = slice(ends[label], ends[label + 1])
             spread[pair, machine.support_[part]] = duals[row, part]
     return np.asarray((features.T @ spread.T).T)

@@ -1,4 +1,4 @@
-"""The Weisfeiler-Lehman subtree kernel, with colors refined for all graphs of a set at once."""
+"""The Weisfeiler-Lehman subtree kernel; colors are refined for all graphs of a set at once."""
 
 from __future__ import annotations
 
@@ -9,23 +9,22 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from anysize._errors import GraphError
-from anysize._typing import FloatArray, IntArray
+from anysize._typing import IntArray
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import State
 from anysize.io.convert import as_graphset
-from anysize.kernels.gram import gram, short_indices
+from anysize.kernels.gram import ExplicitKernel, short_indices
 
 
 @dataclass(frozen=True, eq=False)
 class Signatures:
-    """What refinement looks at: row i is a color and the sorted colors of the neighbors.
+    """The input of one refinement step: row i is the color of a vertex and the sorted colors of its neighbors.
 
-    ``own`` has one color a row; the neighbors of row i are ``near[first[i]:first[i + 1]]``.
+    ``own``: one color per row; the neighbor colors of row i are ``near[first[i]:first[i + 1]]``.
     """
 
     own: IntArray
@@ -35,50 +34,49 @@ class Signatures:
     def __len__(self) -> int:
         return len(self.own)
 
-    def rows(self, chosen: IntArray) -> Signatures:
-        """Some of the rows."""
-        lengths = np.diff(self.first)[chosen]
+    def rows(self, index: IntArray) -> Signatures:
+        """The rows with these numbers."""
+        lengths = np.diff(self.first)[index]
         first = np.concatenate([[0], np.cumsum(lengths)])
-        return Signatures(self.own[chosen], first, self.near[_slots(self.first[chosen], first)])
+        return Signatures(self.own[index], first, self.near[_positions(self.first[index], first)])
 
-    def followed_by(self, other: Signatures) -> Signatures:
-        """The rows of both."""
+    def append(self, other: Signatures) -> Signatures:
+        """The rows of both, one after the other."""
         first = np.concatenate([self.first, self.first[-1] + other.first[1:]])
         return Signatures(np.concatenate([self.own, other.own]), first, np.concatenate([self.near, other.near]))
 
 
-NOTHING = Signatures(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64))
+NO_SIGNATURES = Signatures(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64))
 
 
 def signatures(graphs: GraphSet, colors: IntArray) -> Signatures:
-    """The signature of every vertex of a set under these colors (whole numbers from 0)."""
-    begin = np.repeat(graphs.first[:-1], graphs.sizes)  # where the graph of each vertex begins
+    """The signature of every vertex of a set under these colors (integers from 0)."""
+    begin = np.repeat(graphs.first[:-1], graphs.sizes)  # the first vertex of each vertex's graph
     degrees = graphs.degrees
     near = colors[np.repeat(begin, degrees) + graphs.indices]
-    # One sort of (vertex, color) as a single number sorts every row. The rows are in order already, which the
-    # stable sort makes use of: ten times faster here than the other.
+    # One sort of (vertex, color) as a single integer sorts every row. Rows are already in order, and a stable sort uses
+    # that: it is ten times faster here than the default.
     base = int(colors.max(initial=0)) + 1
     offset = np.repeat(np.arange(len(degrees)) * base, degrees)
     return Signatures(colors, graphs.indptr, np.sort(offset + near, kind="stable") - offset)
 
 
-def number(rows: Signatures, known: Signatures = NOTHING) -> tuple[IntArray, Signatures]:
-    """Give equal rows equal numbers: those of ``known`` where they occur there, new ones from len(known) on.
+def number_signatures(rows: Signatures, known: Signatures = NO_SIGNATURES) -> tuple[IntArray, Signatures]:
+    """Give equal rows equal numbers: those of ``known`` if they occur there, new ones from len(known) on.
 
-    The rows of ``known`` are distinct, row c being the signature of class c. Rows are grouped by a hash and every
-    row is compared with the first of its group, so that the answer is exact: in the event of a collision another
-    hash is taken.
+    The rows of ``known`` are distinct, row c being the signature of class c. Rows are grouped by a hash, and every row
+    is compared with the first of its group, so that the result is exact: after a collision another hash is used.
 
     Returns:
         The class of every row, and the signatures of all classes, known ones first, then in order of appearance.
 
     Examples:
         >>> path = GraphSet.from_edges([(0, 1), (1, 2)])
-        >>> classes, found = number(signatures(path, np.zeros(3, np.int64)))
+        >>> classes, found = number_signatures(signatures(path, np.zeros(3, np.int64)))
         >>> classes.tolist(), len(found)
         ([0, 1, 0], 2)
     """
-    both = known.followed_by(rows)
+    both = known.append(rows)
     for salt in count():
         _, leader, group = np.unique(_hashes(both, salt), return_index=True, return_inverse=True)
         if _equal(both, leader[group]):
@@ -90,7 +88,7 @@ def number(rows: Signatures, known: Signatures = NOTHING) -> tuple[IntArray, Sig
 
 
 def _hashes(rows: Signatures, salt: int) -> NDArray[np.uint64]:
-    """A number for every row that does not depend on the order of its neighbors."""
+    """A hash of every row that does not depend on the order of its neighbors."""
     top = max(int(rows.own.max(initial=0)), int(rows.near.max(initial=0)))
     mixed = _mix(np.arange(top + 1, dtype=np.uint64), 2 * salt)
     sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed[rows.near], dtype=np.uint64)])  # modulo 2**64
@@ -98,7 +96,7 @@ def _hashes(rows: Signatures, salt: int) -> NDArray[np.uint64]:
 
 
 def _mix(numbers: NDArray[np.uint64], salt: int) -> NDArray[np.uint64]:
-    """Spread whole numbers over 64 bits: the finishing steps of the generator splitmix64."""
+    """Mix integers into 64 bits: the finalizer of splitmix64."""
     state = (numbers + np.uint64(salt + 1)) * np.uint64(0x9E3779B97F4A7C15)
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -106,37 +104,37 @@ def _mix(numbers: NDArray[np.uint64], salt: int) -> NDArray[np.uint64]:
 
 
 def _equal(rows: Signatures, leader: IntArray) -> bool:
-    """Whether every row equals the row that leads its group."""
+    """Whether every row equals the first row of its group."""
     lengths = np.diff(rows.first)
     if not (np.array_equal(rows.own, rows.own[leader]) and np.array_equal(lengths, lengths[leader])):
         return False
-    return np.array_equal(rows.near, rows.near[_slots(rows.first[leader], rows.first)])
+    return np.array_equal(rows.near, rows.near[_positions(rows.first[leader], rows.first)])
 
 
-def _slots(starts: IntArray, first: IntArray) -> IntArray:
-    """Where entries lie that are laid out by ``first`` here and begin at ``starts`` there."""
+def _positions(starts: IntArray, first: IntArray) -> IntArray:
+    """Positions of the entries of rows that begin at ``starts``; the rows are laid out by ``first`` in the result."""
     return np.repeat(starts - first[:-1], np.diff(first)) + np.arange(int(first[-1]))
 
 
-class WLKernel(TransformerMixin, BaseEstimator):
+class WLKernel(ExplicitKernel):
     r"""Weisfeiler-Lehman subtree features: how many vertices have each refined color.
 
-    Colors start as the vertex colors, or as one color for plain graphs, and iteration i + 1 tells vertices apart
-    by their color of iteration i and the multiset of those of their neighbors. With phi_i(G)_c the number of
+    Colors start as the vertex colors, or as one color for graphs without colors. Iteration i + 1 distinguishes vertices
+    by their color of iteration i and the multiset of the colors of their neighbors. With phi_i(G)_c the number of
     vertices of color c after i iterations,
 
     .. math:: K(G, H) = \sum_{i=0}^{h} \langle \phi_i(G), \phi_i(H) \rangle
 
-    (Shervashidze et al. 2011). A color that no training graph has, at any iteration, has no column; the vertex keeps
-    a class of its own and is refined on, which only matters for the length of normalized features.
+    (Shervashidze et al. 2011). A refined color that no training graph has is no feature; its vertices keep a new class
+    and are refined further, which matters for the length of normalized features only.
 
     Args:
         iterations: h, the number of refinements; the kernel sums over 0 .. h.
-        normalize: divide by sqrt(K(G, G)), so that every graph has length 1 (as seen over all its own colors).
+        normalize: divide by sqrt(K(G, G)), so that every graph has length 1 over all of its colors.
 
     Attributes (after `fit`):
         offsets_: (h + 2,) columns offsets_[i] .. offsets_[i + 1] belong to iteration i.
-        features_: features of the training graphs, a csr_array; not part of `state`.
+        features_: features of the training graphs, a csr_array; not in `state`.
 
     Examples:
         >>> path, triangle = [(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]
@@ -153,38 +151,27 @@ class WLKernel(TransformerMixin, BaseEstimator):
         self.iterations = iterations
         self.normalize = normalize
 
-    def fit(self, graphs: Any, y: Any = None) -> WLKernel:
-        """Learn which colors occur; ``y`` is ignored."""
-        self.fit_transform(graphs)
-        return self
-
     def fit_transform(self, graphs: Any, y: Any = None) -> csr_array[np.float64]:
-        """`fit`, and the features of the training graphs."""
-        if isinstance(self.iterations, bool) or not isinstance(self.iterations, (int, np.integer)):
-            raise ValueError(f"iterations must be a whole number from 0 on; got {self.iterations!r}")
-        if self.iterations < 0:
-            raise ValueError(f"iterations must be a whole number from 0 on; got {self.iterations}")
-        sets = as_graphset(graphs)
-        codes = np.unique(sets.colors) if sets.colors is not None else None
-        self.start_: tuple[ColorName, ...] | None = None if codes is None else tuple(sets.palette[c] for c in codes)
-        self.signatures_ = (NOTHING,) * int(self.iterations)
-        classes, self.signatures_ = self._refine(sets)
-        self.offsets_ = _offsets([self._start_size(sets), *map(len, self.signatures_)])
-        self.features_ = self._features(sets, classes)
+        """Fit the kernel and return the features of the training graphs."""
+        integer = isinstance(self.iterations, (int, np.integer)) and not isinstance(self.iterations, bool)
+        if not integer or self.iterations < 0:
+            raise ValueError(f"iterations must be an integer of at least 0; got {self.iterations!r}")
+        graph_set = as_graphset(graphs)
+        codes = np.unique(graph_set.colors) if graph_set.colors is not None else None
+        self.start_: tuple[ColorName, ...] | None = (
+            None if codes is None else tuple(graph_set.palette[c] for c in codes)
+        )
+        self.signatures_ = (NO_SIGNATURES,) * int(self.iterations)
+        classes, self.signatures_ = self._refine(graph_set)
+        self.offsets_ = _offsets([self._start_size(graph_set), *map(len, self.signatures_)])
+        self.features_ = self._features(graph_set, classes)
         return self.features_
 
     def transform(self, graphs: Any) -> csr_array[np.float64]:
         """Features (graphs, columns) over the colors of the training graphs."""
         check_is_fitted(self, "offsets_")
-        sets = as_graphset(graphs)
-        return self._features(sets, self._refine(sets)[0])
-
-    def kernel(self, graphs: Any, others: Any = None) -> FloatArray:
-        """K (graphs, others), the precomputed form; ``others`` are the training graphs if None."""
-        if others is None and not hasattr(self, "features_"):
-            check_is_fitted(self, "offsets_")
-            raise ValueError("a restored kernel does not hold its training graphs; pass them as others")
-        return gram(self.transform(graphs), self.features_ if others is None else self.transform(others))
+        graph_set = as_graphset(graphs)
+        return self._features(graph_set, self._refine(graph_set)[0])
 
     def vertex_classes(self, graphs: GraphSet) -> list[IntArray]:
         """The class of every vertex in every iteration: a column after ``offsets_``, or beyond for unseen classes."""
@@ -209,19 +196,19 @@ class WLKernel(TransformerMixin, BaseEstimator):
 
     def _refine(self, graphs: GraphSet) -> tuple[list[IntArray], tuple[Signatures, ...]]:
         """The class of every vertex in every iteration, and the signatures of all classes, known ones first."""
-        classes, found = [self._start(graphs)], []
+        classes, extended = [self._start(graphs)], []
         for known in self.signatures_:
-            own, all_ = number(signatures(graphs, classes[-1]), known)
-            classes.append(own)
-            found.append(all_)
-        return classes, tuple(found)
+            refined, all_signatures = number_signatures(signatures(graphs, classes[-1]), known)
+            classes.append(refined)
+            extended.append(all_signatures)
+        return classes, tuple(extended)
 
     def _start(self, graphs: GraphSet) -> IntArray:
-        """Start colors by the names that occur in training; names met later get the numbers after those."""
+        """Start colors numbered by the color names of training; other names get the numbers after those."""
         if len(graphs) and (graphs.colors is None) != (self.start_ is None):
-            kinds = ("plain", "colored") if self.start_ is None else ("colored", "plain")
+            trained, given = ("plain", "colored") if self.start_ is None else ("colored", "plain")
             raise GraphError(
-                f"This kernel was fitted on {kinds[0]} graphs and these are {kinds[1]}; "
+                f"This kernel was fitted on {trained} graphs and these are {given}; "
                 "color both, or call without_colors() on those that have colors."
             )
         if graphs.colors is None or self.start_ is None:
@@ -235,7 +222,7 @@ class WLKernel(TransformerMixin, BaseEstimator):
 
     def _features(self, graphs: GraphSet, classes: list[IntArray]) -> csr_array[np.float64]:
         width = int(self.offsets_[-1])
-        columns, new = [], width  # colors unknown in training come after all others
+        columns, new = [], width  # columns of colors that are unknown in training come last
         for own, begin, end in zip(classes, self.offsets_, self.offsets_[1:], strict=False):
             unknown = own - (end - begin)
             columns.append(np.where(unknown < 0, own + begin, unknown + new))
@@ -250,7 +237,7 @@ class WLKernel(TransformerMixin, BaseEstimator):
         return short_indices(known)
 
     def state(self) -> State:
-        """What was learned, as a dictionary that JSON holds and plain arrays."""
+        """What was learned: a JSON-compatible dictionary, and arrays."""
         check_is_fitted(self, "offsets_")
         about = {
             "kernel": "wl",
@@ -265,15 +252,15 @@ class WLKernel(TransformerMixin, BaseEstimator):
 
     @classmethod
     def from_state(cls, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> WLKernel:
-        """The kernel from what `state` gave."""
-        made = cls(about["iterations"], about["normalize"])
-        made.start_ = None if about["start"] is None else tuple(about["start"])
-        made.signatures_ = tuple(
+        """Restore a kernel from what `state` returned."""
+        restored = cls(about["iterations"], about["normalize"])
+        restored.start_ = None if about["start"] is None else tuple(about["start"])
+        restored.signatures_ = tuple(
             Signatures(arrays[f"own_{step}"], arrays[f"first_{step}"], arrays[f"near_{step}"])
-            for step in range(1, made.iterations + 1)
+            for step in range(1, restored.iterations + 1)
         )
-        made.offsets_ = arrays["offsets"]
-        return made
+        restored.offsets_ = arrays["offsets"]
+        return restored
 
 
 def _offsets(lengths: list[int]) -> IntArray:
