@@ -120,3 +120,38 @@ def test_broken_matrices_are_named_with_their_line(tmp_path: Path, text: str, me
     write(tmp_path, text, "m.csv")
     with pytest.raises(GraphError, match=re.escape(message)):
         read_graphs(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("text", "edges"),
+    [
+        ("0,1,1\n1,0,0\n1,0,0\n", [[0, 1], [0, 2]]),
+        ("a,b,c\n0,1,1\n1,0,0\n1,0,0\n", [[0, 1], [0, 2]]),
+        (",a,b,c\na,0,1,1\nb,1,0,0\nc,1,0,0\n", [[0, 1], [0, 2]]),
+        ("0,1\n1,0\n", [[0, 1]]),
+        ("0,2.5,0\n2.5,0,2.5\n0,2.5,0\n", [[0, 1], [1, 2]]),
+        ("0,3,3\n3,0,0\n3,0,0\n", [[0, 1], [0, 2]]),
+        ("0,1,5\n1,2,5\n2,3,5\n", [[0, 1], [1, 2], [2, 3]]),  # edges with a weight
+        ("0,1\n1,2\n", [[0, 1], [1, 2]]),
+        ("source,target\n0,1\n1,0\n", [[0, 1]]),
+    ],
+)
+@pytest.mark.parametrize("folder", [False, True])
+def test_a_square_csv_is_a_matrix_and_no_edge_list(
+    tmp_path: Path, text: str, edges: list[list[int]], folder: bool
+) -> None:
+    path = write(tmp_path, text, "m.csv")
+    assert read_graphs(tmp_path if folder else path).edges().tolist() == edges
+
+
+def test_a_square_of_zeros_and_ones_in_text_is_a_matrix(tmp_path: Path) -> None:
+    np.savetxt(tmp_path / "m.txt", nx.to_numpy_array(nx.cycle_graph(4)))
+    assert read_graphs(tmp_path / "m.txt").edge_counts.tolist() == [4]
+    np.savetxt(tmp_path / "m.tsv", nx.to_numpy_array(nx.cycle_graph(5)), delimiter="\t")
+    assert read_graphs(tmp_path / "m.tsv").edge_counts.tolist() == [5]
+
+
+def test_one_way_matrices_are_said(tmp_path: Path) -> None:
+    write(tmp_path, "0,1,1\n0,0,0\n0,0,0\n", "m.csv")
+    with pytest.warns(GraphWarning, match="directions"):
+        read_graphs(tmp_path / "m.csv")

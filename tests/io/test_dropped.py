@@ -103,7 +103,7 @@ def test_pyg() -> None:
     torch = pytest.importorskip("torch")
     from torch_geometric.data import Data
 
-    edges = torch.tensor([[0, 1], [1, 2]])
+    edges = torch.tensor([[0, 1, 1, 2], [1, 0, 2, 1]])
     data = Data(edge_index=edges, num_nodes=3, pos=torch.rand(3, 2))
     assert warning(GraphSet.from_pyg, data) == ""
     data.x = torch.ones(3, 4)
@@ -111,10 +111,10 @@ def test_pyg() -> None:
     data.x = torch.rand(3, 4)
     assert "color='x'" in warning(GraphSet.from_pyg, [data, data])
     data.x, data.z = None, torch.tensor([1, 2, 1])
-    data.edge_attr, data.edge_weight = torch.tensor([[1.0], [2.0]]), torch.tensor([1.0, 1.0])
+    data.edge_attr, data.edge_weight = torch.tensor([[1.0], [2.0], [1.0], [1.0]]), torch.ones(4)
     assert warning(GraphSet.from_pyg, data, color="z").startswith("Edges have the field 'edge_attr', ")
     assert "color='z'" in warning(GraphSet.from_pyg, data)
-    data.z, data.atoms, data.train_mask, data.order = None, ["C", "C", "O"], data.z > 1, [1.0, 2.0]
+    data.z, data.atoms, data.train_mask, data.order = None, ["C", "C", "O"], data.z > 1, [1.0, 2.0, 1.0, 1.0]
     assert "Vertices have the field 'atoms', " in warning(GraphSet.from_pyg, [data, data])
     assert "edges have the fields 'edge_attr', 'order'" in warning(GraphSet.from_pyg, [data, data])
     other = Data(edge_index=edges, num_nodes=3)
@@ -130,3 +130,26 @@ def test_weights_in_matrices() -> None:
         assert warning(GraphSet.from_scipy, matrix) == ""
     assert "weights are not used" in warning(GraphSet.from_scipy, [ring, 2 * ring])
     assert "self loops" in warning(GraphSet.from_scipy, ring + 0.5 * np.eye(4))  # and no warning about weights
+
+
+def test_directions_in_matrices_edges_and_pyg() -> None:
+    directed = np.eye(4, k=1)
+    assert "directions" in warning(GraphSet.from_scipy, directed)
+    assert "directions" in warning(GraphSet.from_scipy, [sp.csr_array(directed + directed.T), sp.csr_array(directed)])
+    assert warning(GraphSet.from_scipy, directed + directed.T) == ""
+    assert "directions" in warning(GraphSet.from_edges, [(0, 1), (1, 0), (1, 2)])
+    assert warning(GraphSet.from_edges, [(0, 1), (1, 2)]) == ""
+    torch = pytest.importorskip("torch")
+    from torch_geometric.data import Data
+
+    message = warning(
+        GraphSet.from_pyg, Data(edge_index=torch.tensor([[0, 1], [1, 2]]), edge_attr=torch.rand(2, 3), num_nodes=3)
+    )
+    assert "directions" in message
+    assert "edge_attr" in message
+
+
+def test_weights_and_directions_are_in_one_warning() -> None:
+    message = warning(GraphSet.from_scipy, np.array([[0, 1, 2], [0, 0, 3], [0, 0, 0]]))
+    assert "weights" in message
+    assert "directions" in message

@@ -21,7 +21,7 @@ def test_edges_in_any_container() -> None:
         nx.path_graph(3).edges,
     ):
         assert GraphSet.from_edges(edges).edges().tolist() == expected
-    assert GraphSet.from_edges(zip([0, 1, 1], [1, 0, 2], strict=True)).edges().tolist() == expected
+    assert GraphSet.from_edges(zip([0, 1, 1, 2], [1, 0, 2, 1], strict=True)).edges().tolist() == expected
 
 
 def test_edges_number_of_vertices() -> None:

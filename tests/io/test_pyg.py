@@ -36,7 +36,7 @@ def test_pyg_edges_one_hot_colors_and_own_labels() -> None:
 
 
 def test_pyg_labels_that_are_missing_or_not_single_are_left_out_with_a_warning() -> None:
-    edges = np.array([[0], [1]])
+    edges = np.array([[0, 1], [1, 0]])
     labeled, bare = Data(num_nodes=2, edge_index=edges, y=[1]), Data(num_nodes=2, edge_index=edges, y=None)
     with pytest.warns(GraphWarning, match="1 of 3 graphs have y"):
         assert GraphSet.from_pyg([bare, labeled, bare]).y is None
@@ -50,7 +50,7 @@ def test_pyg_labels_that_are_missing_or_not_single_are_left_out_with_a_warning()
 
 def test_pyg_column_of_floats_says_how_to_cast_it() -> None:
     column = np.array([[0.0], [1.0]], np.float32)
-    data = Data(num_nodes=2, edge_index=np.array([[0], [1]]), x=column)
+    data = Data(num_nodes=2, edge_index=np.array([[0, 1], [1, 0]]), x=column)
     with pytest.raises(GraphError, match=r"Graph 0: the field 'x' is one column of float32; .* data\.x\.long\(\)"):
         GraphSet.from_pyg(data, color="x")
     data.x = np.ones((2, 1), np.float32)  # one-hot rows of width one
@@ -83,7 +83,7 @@ def test_pyg_data_of_several_kinds_of_vertices_are_refused() -> None:
 
 
 def test_pyg_column_of_integers_holds_colors() -> None:
-    data = Data(num_nodes=2, edge_index=np.array([[0], [1]]), z=np.array([[6], [8]]))
+    data = Data(num_nodes=2, edge_index=np.array([[0, 1], [1, 0]]), z=np.array([[6], [8]]))
     assert GraphSet.from_pyg(data, color="z").color_names() == (6, 8)
 
 

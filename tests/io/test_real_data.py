@@ -53,7 +53,7 @@ def check_tu(graphs: GraphSet, facts: dict[str, Any]) -> None:
 @pytest.mark.parametrize("name", LABELED)
 def test_tu_sets_with_vertex_labels(name: str, data_dir: Path, manifest: dict[str, Any]) -> None:
     facts = manifest[name]
-    graphs = read_graphs(file_of(data_dir, facts))
+    graphs = read_graphs(file_of(data_dir, facts), warn=False)
     check_tu(graphs, facts)
     assert len(graphs.palette) == facts["node_label_values"]
     assert (graphs.palette[0], graphs.palette[-1]) == (facts["node_label_min"], facts["node_label_max"])
@@ -73,7 +73,7 @@ def test_imdb_repeats_every_line_and_warns_once(data_dir: Path, manifest: dict[s
 def test_graphs_are_cut_at_the_right_places(
     name: str, disconnected: int, data_dir: Path, manifest: dict[str, Any]
 ) -> None:
-    graphs = read_graphs(file_of(data_dir, manifest[name]))
+    graphs = read_graphs(file_of(data_dir, manifest[name]), warn=False)
     shift = np.repeat(np.repeat(graphs.first[:-1], graphs.sizes), graphs.degrees)
     total = len(graphs.indptr) - 1
     matrix = csr_array((np.ones(len(shift), np.int8), graphs.indices + shift, graphs.indptr), shape=(total, total))
@@ -83,7 +83,7 @@ def test_graphs_are_cut_at_the_right_places(
 
 
 def test_mutag_survives_a_round_trip(data_dir: Path, manifest: dict[str, Any], tmp_path: Path) -> None:
-    graphs = read_graphs(file_of(data_dir, manifest["MUTAG"]))
+    graphs = read_graphs(file_of(data_dir, manifest["MUTAG"]), warn=False)
     graphs.to_tu(tmp_path, "MUTAG")
     assert read_graphs(tmp_path).equals(graphs)
     assert GraphSet.from_networkx(graphs.to_networkx(), color="color", y=graphs.y).equals(graphs)
@@ -106,3 +106,46 @@ def test_reading_takes_the_fast_path(name: str, data_dir: Path, manifest: dict[s
     start = time.perf_counter()
     read_graphs(path)
     assert time.perf_counter() - start < 3  # about 0.1 s on an idle machine
+
+
+# ---- molecules and neighbor lists ----------------------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def league(data_dir: Path) -> Path:
+    if not (data_dir / "league").is_dir():
+        pytest.skip("the folder league is not among the data files")
+    return data_dir / "league"
+
+
+def test_tox21_leaves_out_rows_without_molecule_or_label(league: Path, capfd: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("rdkit")
+    start = time.process_time()
+    with pytest.warns(GraphWarning) as caught:
+        graphs = read_graphs(league / "tox21.csv", smiles="smiles", y="NR-AR")
+    assert time.process_time() - start < 10  # about 1.6 s on an idle machine
+    unreadable, unlabeled = (str(one.message) for one in caught)
+    assert "7 rows" in unreadable
+    assert "2292, 2299" in unreadable
+    assert "566 rows" in unlabeled
+    assert len(graphs) == 7831 - 7 - 566
+    assert set(graphs.y.tolist()) == {0, 1}  # type: ignore[union-attr]
+    assert capfd.readouterr().err == ""  # RDKit is silent
+
+
+@pytest.mark.parametrize(
+    ("name", "graphs", "vertices", "edges", "colors", "classes"),
+    [
+        ("PTC_FM", 349, 4925, 5055, 18, 2),
+        ("BZR", 405, 14479, 15535, 10, 2),
+    ],
+)
+@pytest.mark.filterwarnings("ignore::anysize.GraphWarning")
+def test_neighbor_lists_in_zip_files(
+    name: str, graphs: int, vertices: int, edges: int, colors: int, classes: int, league: Path
+) -> None:
+    found = read_graphs(league / f"{name}.zip")
+    assert (len(found), found.sizes.sum(), found.edge_counts.sum()) == (graphs, vertices, edges)
+    assert len(found.palette) == colors
+    assert found.y is not None
+    assert len(np.unique(found.y)) == classes

@@ -96,6 +96,14 @@ GARBAGE = st.one_of(
     st.binary(max_size=60),
     st.text(alphabet="0123, \t\n\r-+.#%e_\x00\x0b\x1c\x85\xa0", max_size=40).map(lambda text: text.encode("latin1")),
     LINES.map(lambda lines: "\n".join(lines).encode()),
+    LINES.map(lambda lines: "\n".join(["source,target", *lines]).encode()),
+    LINES.map(lambda lines: "\n".join(["1", "2 0", *lines]).encode()),
+    LINES.map(lambda lines: "\n".join(["graph [", *lines, "]"]).encode()),
+    st.lists(
+        st.sampled_from(
+            ['{"edges":', "[[0, 1]]", "[]", "[[0]]", "[0]", ', "n": 3', ', "n": -1', ', "y": "a"', "}", "\n"]
+        )
+    ).map(lambda parts: "".join(parts).encode()),
 )
 
 
@@ -113,7 +121,10 @@ def survives(path: Path) -> None:
         assert (one.indices < one.sizes[0]).all()
 
 
-@pytest.mark.parametrize("name", ["graph.txt", "graph.csv", "graph.txt.gz", "SET.zip"])
+@pytest.mark.parametrize(
+    "name",
+    ["graph.txt", "graph.csv", "graph.tsv", "graph.jsonl", "graph.gml", "graph.graphml", "graph.txt.gz", "SET.zip"],
+)
 def test_any_bytes_as_a_file(name: str) -> None:
     @given(GARBAGE)
     def check(data: bytes) -> None:
@@ -159,7 +170,7 @@ def test_fast_and_slow_parsing_agree(data: bytes, columns: int) -> None:
 
     fast = both()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(text, "_parse_fast", lambda *_: None)
+        patch.setattr(text, "parse_fast", lambda *_, **__: None)
         slow = both()
     assert fast == slow
 

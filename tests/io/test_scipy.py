@@ -22,7 +22,7 @@ def test_matrices_of_every_form(form: Any) -> None:
 
 
 def test_stored_zeros_and_canceling_entries_are_no_edges() -> None:
-    zero = sp.csr_array((np.array([0.0, 1.0]), (np.array([0, 1]), np.array([1, 2]))), shape=(3, 3))
+    zero = sp.csr_array((np.array([0.0, 1.0, 1.0]), (np.array([0, 1, 2]), np.array([1, 2, 1]))), shape=(3, 3))
     assert GraphSet.from_scipy(zero).edges().tolist() == [[1, 2]]
     ends = np.array([0, 0]), np.array([1, 1])
     canceling = sp.coo_array((np.array([1, -1]), ends), shape=(2, 2))

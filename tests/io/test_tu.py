@@ -101,7 +101,11 @@ def test_optional_files_may_be_missing(tmp_path: Path) -> None:
 
 
 def test_attributes_and_edge_labels_are_not_read(tmp_path: Path) -> None:
-    check(read_graphs(folder_of(tmp_path, FILES | {"node_attributes": "x", "edge_labels": "y"})))
+    folder = folder_of(tmp_path, FILES | {"node_attributes": "x", "edge_labels": "y"})
+    with pytest.warns(GraphWarning, match=r"SET_node_attributes\.txt, SET_edge_labels\.txt") as caught:
+        check(read_graphs(folder))
+    assert len(caught) == 1
+    check(read_graphs(folder, warn=False))
 
 
 def test_vertices_that_lie_apart_are_gathered(tmp_path: Path) -> None:

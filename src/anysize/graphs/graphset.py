@@ -253,6 +253,20 @@ class GraphSet:
         return from_igraph(graphs, color=color, y=y)
 
     @staticmethod
+    def from_rdkit(molecules: Any, color: str | None = None, y: ArrayLike | None = None) -> GraphSet:
+        """RDKit molecules; ``color`` is ``element`` (default), or such as ``element+aromatic+charge``."""
+        from anysize.io.smiles import from_rdkit
+
+        return from_rdkit(molecules, color=color, y=y)
+
+    @staticmethod
+    def from_pandas(frame: Any, y: str | None = None) -> GraphSet:
+        """A table of edges with columns source and target, and perhaps graph; ``y`` names the column of labels."""
+        from anysize.io.table import from_pandas
+
+        return from_pandas(frame, y=y)
+
+    @staticmethod
     def from_scipy(matrices: Any, colors: Any = None, y: ArrayLike | None = None) -> GraphSet:
         """Convert one or several adjacency matrices (scipy sparse, numpy, pandas, torch)."""
         from anysize.io.scipy import from_scipy

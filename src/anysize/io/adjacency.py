@@ -1,4 +1,4 @@
-"""Folders of CSV files with one adjacency matrix each, the format of the brain networks."""
+"""Adjacency matrices in text: CSV files with one matrix each, the format of the brain networks."""
 
 from __future__ import annotations
 
@@ -12,14 +12,57 @@ from anysize._errors import GraphError
 from anysize._typing import FloatArray, PathLike
 from anysize.graphs.graphset import GraphSet
 from anysize.io.archive import read_bytes
-from anysize.io.dropped import unused_weights, warn_dropped
-from anysize.io.parsed import ParsedGraph, join_graphs
+from anysize.io.dropped import warn_unused
+from anysize.io.parsed import ParsedFile, ParsedGraph, join_graphs
+from anysize.io.table import find_columns
 from anysize.io.text import format_bytes, normalize
 
+_MAX_EDGE_COLUMNS = 4  # a CSV file without a header and with more columns is a matrix
 
-def is_adjacency_folder(path: Path) -> bool:
-    """Whether the path is a folder with CSV files."""
-    return path.is_dir() and any(path.glob("*.csv"))
+
+def is_matrix(data: bytes, name: str) -> bool:
+    """Whether a text is an adjacency matrix and not an edge list, which may have as many columns as lines too.
+
+    >>> is_matrix(b"0,1,1\\n1,0,0\\n1,0,0", "m.csv"), is_matrix(b"0,1,5\\n1,2,7\\n2,3,4", "edges.csv")
+    (True, False)
+    """
+    is_csv = name.endswith((".csv", ".tsv"))
+    data = normalize(data).rstrip(b" \t\n")
+    lines, line = data.count(b"\n") + 1, data.partition(b"\n")[0]
+    if not is_csv and not 2 < lines == len(line.replace(b",", b" ").split()):
+        return False
+    data = _with_commas(data)
+    head = data.partition(b"\n")[0].split(b",")
+    if not data or not head[0].strip(b' \t"'):
+        return is_csv  # a table of edges has no empty corner
+    if find_columns([field.decode("latin1") for field in head]) is not None:
+        return False
+    width = data[data.rfind(b"\n") + 1 :].count(b",") + 1
+    if is_csv and width > _MAX_EDGE_COLUMNS:
+        return True
+    if lines - width not in (0, 1):
+        return False
+    above, left = _margins(data.split(b"\n"))
+    body = data.split(b"\n")[above:]
+    matrix = _parse_fast(b"\n".join(body), len(body), left) if len(body) == width - left else None
+    return matrix is not None and _has_matrix_entries(matrix, is_csv)
+
+
+def _has_matrix_entries(matrix: FloatArray, is_csv: bool) -> bool:
+    """Whether the entries of a square table are those of an adjacency matrix, and not edges with weights."""
+    if np.isin(matrix, (0, 1)).all() or len(matrix) > _MAX_EDGE_COLUMNS:
+        return True
+    if (matrix[:, :2] != np.rint(matrix[:, :2])).any() or len(matrix) == 1:
+        return is_csv
+    return is_csv and (not np.diagonal(matrix).any() or (len(matrix) > 2 and bool((matrix == matrix.T).all())))
+
+
+def parse_matrix(data: bytes, where: str) -> ParsedFile:
+    """The graph in a square matrix of numbers."""
+    matrix = _matrix(_with_commas(normalize(data)), where)
+    source, target = np.nonzero(matrix)
+    weights = matrix[source, target][source != target]
+    return ParsedFile([ParsedGraph(len(matrix), source, target, weights=weights, symmetric=True)])
 
 
 def read_adjacency_csv(folder: PathLike, pattern: str = "*.csv", *, warn: bool = True) -> GraphSet:
@@ -39,17 +82,16 @@ def read_adjacency_csv(folder: PathLike, pattern: str = "*.csv", *, warn: bool =
     files = sorted(file for file in Path(folder).glob(pattern) if file.is_file())
     if not files:
         raise GraphError(f"{folder} holds no adjacency matrices: expected files {pattern}.")
-    parsed = [_parse(file) for file in files]
+    parsed = [parse_matrix(read_bytes(file), str(file)).graphs[0] for file in files]
     graphs = join_graphs(parsed, names=[file.stem for file in files])
     if warn:
-        warn_dropped(unused_weights([graph.weights for graph in parsed], graphs))
+        warn_unused(parsed, graphs)
     return graphs
 
 
-def _parse(file: Path) -> ParsedGraph:
-    matrix = _matrix(normalize(read_bytes(file)), str(file))
-    source, target = np.nonzero(matrix)
-    return ParsedGraph(len(matrix), source, target, weights=matrix[source, target][source != target])
+def _with_commas(data: bytes) -> bytes:
+    """The lines of a text with commas between the columns."""
+    return data if b"," in data else b"\n".join(b",".join(line.split()) for line in data.split(b"\n"))
 
 
 def _matrix(data: bytes, where: str) -> FloatArray:
@@ -123,7 +165,8 @@ def _parse_row(line: bytes, row: int, where: str, size: int, above: int, left: i
         raise GraphError(
             f"{where}, line {number}: expected {size} numbers{' after the index' if left else ''}, "
             f"since the matrix has {size} rows; got {len(fields)}. Expected a matrix with commas between the numbers: "
-            "alone, with a header line, or with a header line and an index column."
+            "alone, with a header line, or with a header line and an index column; a table of edges has a header with "
+            "source and target."
         )
     return [_parse_number(field, number, where, column == row) for column, field in enumerate(fields)]
 

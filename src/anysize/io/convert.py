@@ -17,6 +17,8 @@ from anysize.io.objects import GraphType, as_list, is_array, type_name
 from anysize.io.pyg import PYG, from_pyg
 from anysize.io.read import read_graphs
 from anysize.io.scipy import SPARSE_MATRIX, from_scipy
+from anysize.io.smiles import RDKIT, from_rdkit
+from anysize.io.table import PANDAS, find_columns, from_pandas
 
 
 @dataclass(frozen=True)
@@ -36,20 +38,26 @@ READERS = (
     Reader(NETWORKX, from_networkx),
     Reader(IGRAPH, from_igraph),
     Reader(PYG, from_pyg),
+    Reader(RDKIT, from_rdkit),
+    Reader(PANDAS, from_pandas, takes_color=False),
     Reader(SPARSE_MATRIX, from_scipy, takes_color=False),
     Reader(GraphType("a GraphSet", (("anysize", "GraphSet"),)), _concatenate, takes_color=False),
 )
 
-_ACCEPTED = "a GraphSet, a path, or networkx, igraph, PyG or scipy sparse graphs (one or a list)"
+_ACCEPTED = (
+    "a GraphSet, a path, a pandas edge table, or networkx, igraph, PyG, RDKit or scipy sparse graphs (one or a list)"
+)
 
 
 def as_graphset(graphs: Any, color: str | None = None, *, warn: bool = True) -> GraphSet:
     """Convert a path, or one or several graphs of another library, to a GraphSet.
 
     Args:
-        graphs: a GraphSet; a path for `read_graphs`; a networkx, igraph or PyG graph or a scipy sparse matrix; or a
-            list of such, all of one type (GraphSets are concatenated). An empty list gives an empty set.
-        color: the vertex attribute (networkx, igraph) or field (PyG) that holds the colors. Default: no colors.
+        graphs: a GraphSet; a path for `read_graphs`; a networkx, igraph or PyG graph, an RDKit molecule or a
+            scipy sparse matrix; or a list of such, all of one type (GraphSets are concatenated); or a pandas table of
+            edges, see `GraphSet.from_pandas`. An empty list gives an empty set.
+        color: the vertex attribute (networkx, igraph, GraphML and GML files) or field (PyG) that holds the colors, or
+            what atoms are told apart by (RDKit). Default: no colors, and for molecules the element.
         warn: whether to warn about attributes, weights and directions that are not used.
 
     >>> import networkx as nx
@@ -57,12 +65,12 @@ def as_graphset(graphs: Any, color: str | None = None, *, warn: bool = True) -> 
     GraphSet(2 graphs, 7 vertices, 5 edges)
     """
     if isinstance(graphs, (str, os.PathLike)):
-        _check_no_color(color, "a path")
-        return read_graphs(graphs)
+        return read_graphs(graphs, color=color, warn=warn)
     if isinstance(graphs, GraphSet):
         _check_no_color(color, "a GraphSet")
         return graphs
-    if is_array(graphs) and (np.ndim(graphs) > 1 or np.asarray(graphs).dtype.kind != "O"):
+    is_table = PANDAS.matches(graphs) and find_columns(list(graphs.columns)) is not None
+    if not is_table and is_array(graphs) and (np.ndim(graphs) > 1 or np.asarray(graphs).dtype.kind != "O"):
         raise _array_error(graphs)
     reader = _find_reader(graphs)
     if reader is None:
@@ -107,5 +115,5 @@ def _array_error(array: Any) -> GraphError:
 def _check_no_color(color: str | None, got: str) -> None:
     if color is not None:
         raise GraphError(
-            f"color={color!r} is for networkx, igraph and PyG graphs, whose vertex attribute it names; got {got}."
+            f"color={color!r} names a vertex attribute of networkx, igraph, PyG and RDKit graphs; got {got}."
         )

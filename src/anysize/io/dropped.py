@@ -15,9 +15,11 @@ from numpy.typing import NDArray
 
 from anysize._errors import GraphError, GraphWarning, warn_user
 from anysize.graphs.graphset import GraphSet
+from anysize.io.parsed import ParsedGraph
 
 # Vertex attributes that are no categories: positions in drawings, identifiers, and the side in a bipartite graph.
 IDENTIFIERS = frozenset({"pos", "position", "layout", "x", "y", "z", "lat", "lon", "id", "name", "bipartite"})
+DIRECTIONS = "edge directions are not used: some edges have no reverse"
 _MAX_NAMES_SHOWN = 3
 
 
@@ -26,6 +28,32 @@ def warn_dropped(clauses: Iterable[str]) -> None:
     message = "; ".join(clauses)
     if message:
         warn_user(f"{message[0].upper()}{message[1:]}.", GraphWarning)
+
+
+def warn_unused(parsed: Sequence[ParsedGraph], graphs: GraphSet) -> None:
+    """Give one warning about what these graphs, joined to ``graphs``, had and the set has not."""
+    clauses = dict.fromkeys(clause for graph in parsed for clause in graph.unused)
+    weights = [graph.weights for graph in parsed if graph.weights is not None]
+    warn_dropped([*clauses, *unused_weights(weights, graphs), *unused_directions(parsed, graphs)])
+
+
+def unused_directions(parsed: Sequence[ParsedGraph], graphs: GraphSet) -> Iterable[str]:
+    """The clause about directions, if some edges come in one direction and others in both.
+
+    Sources that list every edge in both directions by convention (``symmetric``) also have directed edges if none
+    has a reverse.
+    """
+    for graph, edges in zip(parsed, graphs.edge_counts.tolist(), strict=True):
+        undirected = {2 * edges} if graph.symmetric else {edges, 2 * edges}
+        if len(graph.source) in undirected:
+            continue
+        ends = graph.source != graph.target
+        if int(ends.sum()) in undirected:
+            continue
+        distinct = np.unique(graph.source[ends] * graph.size + graph.target[ends])
+        if len(distinct) not in undirected:
+            yield DIRECTIONS
+            return
 
 
 def unused_vertices(names: Iterable[str], word: str = "attribute", condition: str = "") -> Iterable[str]:
@@ -62,7 +90,7 @@ def directions(edges: Iterable[Iterable[tuple[Any, Any]]]) -> Iterable[str]:
     """The clause about directions, if some edge of these directed graphs has no reverse."""
     for pairs in map(set, edges):
         if any((v, u) not in pairs for u, v in pairs):
-            yield "edge directions are not used"
+            yield DIRECTIONS
             return
 
 

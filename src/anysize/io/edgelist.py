@@ -1,87 +1,147 @@
-"""Edge lists: one graph per text file, one edge per line, as published by SNAP and others."""
+"""Edge lists: text with one edge per line, as published by SNAP and others, with vertex numbers or names."""
 
 from __future__ import annotations
 
-from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from anysize._errors import GraphError
-from anysize._typing import PathLike
-from anysize.graphs.graphset import GraphSet
-from anysize.io.archive import read_bytes, read_gzip
-from anysize.io.parsed import ParsedGraph, join_graphs
-from anysize.io.text import integer_pairs, line_of_row
+from anysize._typing import IntArray
+from anysize.io.parsed import ParsedFile, ParsedGraph
+from anysize.io.table import find_columns, find_delimiter, is_integer, number_vertices, parse_table, text_rows
+from anysize.io.text import first_line, integer_pairs, line_of_row, strip_comments
 
-ENDINGS = (".txt", ".edges", ".edgelist")
-_HINT = " Vertices must be numbers and header lines begin with #; to read vertex names use networkx.read_edgelist."
-
-
-def is_edge_list_folder(path: Path) -> bool:
-    """Whether the path is a folder with edge lists, and not a TU folder without its file of edges."""
-    return path.is_dir() and bool(_edge_lists(path)) and not any(path.glob("*_graph_indicator.txt"))
+_HINT = " Vertices are numbers, as in the first line, or names without numbers; header lines begin with #."
+_COLUMNS = "columns after the second are not used"
 
 
-def read_edge_list(path: PathLike) -> GraphSet:
-    """Read the graph in a text file, plain or gzipped, with two vertex numbers per line.
+def parse_edges(data: bytes, where: str, y: str | None = None) -> ParsedFile:
+    """The graph (with a column ``graph``: the graphs) in an edge list or edge table.
 
-    Columns are separated by spaces, tabs or commas. Columns after the second, empty lines and lines that begin with
-    ``#`` or ``%`` are ignored. Vertices are renumbered 0, 1, ... in ascending order of their numbers, so that numbers
-    that do not occur make no isolated vertices.
+    Columns are separated by spaces, tabs, commas or semicolons. Empty lines and lines that begin with ``#`` or ``%``
+    are skipped; columns after the second are not used.
+
+    - Two vertex numbers per line: vertices are renumbered 0, 1, ... in ascending order, so that numbers that do not
+      occur make no isolated vertices. A first line ``n m`` is a header if exactly m lines follow and all numbers fit n
+      vertices; then there are n vertices.
+    - Two names per line: vertices are numbered in order of appearance.
+    - A header such as ``source,target,weight``: see `anysize.io.table`.
     """
-    return join_graphs([_parse(Path(path))])
-
-
-def read_edge_lists(folder: PathLike) -> GraphSet:
-    """Read one graph per edge list of a folder, ordered by file name and named by it without its ending.
-
-    The files are those that end in .txt, .edges or .edgelist, plain or gzipped; each is read by `read_edge_list`.
-    """
-    files = _edge_lists(Path(folder))
-    if not files:
-        raise GraphError(f"{folder} holds no edge lists: expected files that end in {', '.join(ENDINGS)}.")
-    return join_graphs([_parse(file) for file in files], names=[_stem(file) for file in files])
-
-
-def _edge_lists(folder: Path) -> list[Path]:
-    """The files of a folder that are edge lists by their names, sorted."""
-    return sorted(file for file in folder.glob("*") if _stem(file) != file.name and file.is_file())
-
-
-def _stem(file: Path) -> str:
-    """The name without the ending of an edge list; the whole name if it has none.
-
-    >>> _stem(Path("ego.12.edges.gz")), _stem(Path("notes.md"))
-    ('ego.12', 'notes.md')
-    """
-    bare = file.name.removesuffix(".gz")
-    return next((bare.removesuffix(ending) for ending in ENDINGS if bare.endswith(ending)), file.name)
-
-
-def _parse(file: Path) -> ParsedGraph:
-    data = read_gzip(file) if _is_gzip(file) else read_bytes(file)
     if b"\0" in data:
-        raise GraphError(f"{file} is not a text file: expected lines with two vertex numbers.")
+        raise GraphError(f"{where} is not a text file: expected lines with two vertices.")
     if data.startswith(b"%%MatrixMarket"):  # its first line of numbers is the shape, not an edge
-        raise GraphError(f"{file} is a Matrix Market file; pass scipy.io.mmread({str(file)!r}) to GraphSet.from_scipy.")
-    ends, text = integer_pairs(data, str(file), _HINT)
-    if not len(ends):
-        raise GraphError(f"{file} holds no edges: expected lines with two vertex numbers.")
+        raise GraphError(f"{where} is a Matrix Market file; pass scipy.io.mmread({where!r}) to GraphSet.from_scipy.")
+    data = strip_comments(data)
+    _, line = first_line(data)
+    if not line:
+        raise GraphError(f"{where} holds no edges: expected lines with two vertices.")
+    if _has_header(data, line, where):
+        return parse_table(data, where, y)
+    if y is not None:
+        raise GraphError(f"{where} has no header line with a column {y!r}.")
+    fields = _fields(line)
+    if len(fields) > 1 and not any(map(_is_number, fields[:2])):
+        return ParsedFile([_parse_names(data, line, where)])
+    return ParsedFile([_parse_numbers(data.replace(b";", b",") if b";" in line else data, where)])
+
+
+def _has_header(data: bytes, line: bytes, where: str) -> bool:
+    """Whether the first line names the columns: by known names, or as the only line without numbers."""
+    header = [field.strip() for field in line.decode("utf-8", "replace").split(find_delimiter(line))]
+    if any(field.strip("\"'").lower() == "smiles" for field in header):
+        raise GraphError(f"{where} has a column of SMILES; pass smiles='smiles' to read molecules.")
+    if find_columns(header) is not None:
+        return True
+    if len(header) < 2 or any(map(_is_number, [*header, *_fields(line)[:2]])):
+        return False
+    second = first_line(data[data.index(line) + len(line) :])[1]
+    return all(map(is_integer, _fields(second)[:2])) and len(_fields(second)) > 1
+
+
+def _parse_numbers(data: bytes, where: str) -> ParsedGraph:
+    ends, may_have_more = integer_pairs(data, where, _HINT)
     negative = np.flatnonzero((ends < 0).any(axis=1))
     if negative.size:
-        line, (u, v) = line_of_row(text, int(negative[0])), ends[negative[0]]
-        raise GraphError(f"{file}, line {line}: vertex numbers start at 0; got {u} and {v}.")
+        number, (u, v) = line_of_row(data, int(negative[0])), ends[negative[0]]
+        raise GraphError(f"{where}, line {number}: vertex numbers start at 0; got {u} and {v}.")
+    size = _announced_size(ends)
+    unused = (_COLUMNS,) if may_have_more and _tails_vary(data, skip=int(size is not None)) else ()
+    if size is not None:
+        ends = ends[1:] - int(ends[1:].max() == size)
+        return ParsedGraph(size, ends[:, 0], ends[:, 1], unused=unused)
     vertices = int(ends.max()) + 1
     present = np.unique(ends)
     if len(present) != vertices:
         ends, vertices = np.searchsorted(present, ends), len(present)
-    return ParsedGraph(vertices, ends[:, 0], ends[:, 1])
+    return ParsedGraph(vertices, ends[:, 0], ends[:, 1], unused=unused)
 
 
-def _is_gzip(path: Path) -> bool:
-    """Whether the file is gzipped, by its first bytes or its name."""
+def _announced_size(ends: IntArray) -> int | None:
+    """The number of vertices in a first line "n m", if m edges follow that fit vertices 0..n-1 or 1..n.
+
+    >>> _announced_size(np.array([[4, 2], [1, 4], [2, 3]])), _announced_size(np.array([[0, 1], [1, 2]]))
+    (4, None)
+    """
+    size, edges = ends[0].tolist()
+    rest = ends[1:]
+    if len(rest) != edges or not edges or rest.max() > size or (rest.max() == size and rest.min() == 0):
+        return None
+    return int(size)
+
+
+def _parse_names(data: bytes, line: bytes, where: str) -> ParsedGraph:
+    delimiter = find_delimiter(line)
+    rows = list(text_rows(data, where, delimiter))
+    width = len(rows[0][1])
+    for number, row in rows:
+        if len(row) != width or not all(row[:2]) or (delimiter is None and not _is_edge_of_names(row)):
+            raise GraphError(
+                f"{where}, line {number}: expected two vertex names{' and a weight' if width > 2 else ''}, as in an "
+                f"edge list; got {' '.join(row)!r:.60}."
+            )
+    source, target = [row[0] for _, row in rows], [row[1] for _, row in rows]
+    if delimiter is not None and not {source[0], target[0]} & {*source[1:], *target[1:]}:
+        raise GraphError(
+            f"{where}, line {rows[0][0]}: {source[0]!r} and {target[0]!r} could be column names or vertices; "
+            "name the columns source and target in the first line."
+        )
+    unused = (_COLUMNS,) if len({tuple(row[2:]) for _, row in rows}) > 1 else ()
+    return ParsedGraph(*number_vertices(source, target), unused=unused)
+
+
+def _is_edge_of_names(row: list[str]) -> bool:
+    """Whether words between spaces are an edge and not a sentence: two, and perhaps a weight or a dict.
+
+    >>> _is_edge_of_names(["ann", "bob", "0.5"]), _is_edge_of_names(["not", "a", "graph"])
+    (True, False)
+    """
+    return len(row) == 2 or _is_number(row[2]) or row[2].startswith("{")
+
+
+def _tails_vary(data: bytes, skip: int) -> bool:
+    """Whether the columns after the second differ between lines; the first lines may be skipped."""
+    first: Any = None
+    for line in data.split(b"\n"):
+        fields = line.replace(b",", b" ").split(None, 2)
+        if not fields:
+            continue
+        if skip:
+            skip -= 1
+        elif first is None:
+            first = fields[2:]
+        elif fields[2:] != first:
+            return True
+    return False
+
+
+def _fields(line: bytes) -> list[str]:
+    return line.decode("utf-8", "replace").replace(",", " ").replace(";", " ").split()
+
+
+def _is_number(field: str) -> bool:
     try:
-        with path.open("rb") as file:
-            return file.read(2) == b"\x1f\x8b" or path.suffix == ".gz"
-    except OSError as error:
-        raise GraphError(f"Cannot read {path}: {error.strerror}.") from None
+        float(field)
+    except ValueError:
+        return False
+    return True

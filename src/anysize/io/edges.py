@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from anysize._errors import GraphError
 from anysize.graphs.graphset import GraphSet
+from anysize.io.dropped import warn_unused
 from anysize.io.objects import as_list, split_by_graph
 from anysize.io.parsed import ParsedGraph, color_count, edge_array, join_graphs
 
@@ -44,7 +45,10 @@ def from_edges(
     items = [given] if single else list(given)
     sizes = split_by_graph(n_vertices, single, len(items), "n_vertices")
     colors_of = split_by_graph(colors, single, len(items), "colors")
-    return join_graphs([_parse(item, graph, sizes[graph], colors_of[graph]) for graph, item in enumerate(items)], y)
+    parsed = [parse_edge_array(item, graph, sizes[graph], colors_of[graph]) for graph, item in enumerate(items)]
+    graphs = join_graphs(parsed, y)
+    warn_unused(parsed, graphs)
+    return graphs
 
 
 def _has_several_graphs(edges: Any) -> bool:
@@ -57,7 +61,8 @@ def _has_several_graphs(edges: Any) -> bool:
     return len(edges) > 0  # a list of empty lists: as many graphs without edges
 
 
-def _parse(item: Any, graph: int, size: int | None, colors: Any) -> ParsedGraph:
+def parse_edge_array(item: Any, graph: int, size: int | None, colors: Any, unused: tuple[str, ...] = ()) -> ParsedGraph:
+    """One graph from vertex pairs, its number of vertices and colors, if given."""
     ends = edge_array(item, graph)
     if size is None and colors is not None:
         size = color_count(colors)
@@ -70,4 +75,4 @@ def _parse(item: Any, graph: int, size: int | None, colors: Any) -> ParsedGraph:
             )
     if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
         raise GraphError(f"n_vertices: expected an integer; got {size!r}.")
-    return ParsedGraph(int(size), ends[:, 0], ends[:, 1], colors)
+    return ParsedGraph(int(size), ends[:, 0], ends[:, 1], colors, unused=unused)

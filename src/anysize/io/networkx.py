@@ -41,14 +41,15 @@ def from_networkx(graphs: Any, color: str | None = None, y: ArrayLike | None = N
     """
     check_attribute_name(color)
     items = NETWORKX.as_list(graphs)
-    parsed = [_parse(item, graph, color) for graph, item in enumerate(items)]
+    parsed = [parse_graph(item, graph, color) for graph, item in enumerate(items)]
     converted = join_graphs(parsed, y, f"attribute {color!r}")
     if warn:
-        warn_dropped(_unused(items, color))
+        warn_dropped(unused_parts(items, color))
     return converted
 
 
-def _parse(item: Any, graph: int, color: str | None) -> ParsedGraph:
+def parse_graph(item: Any, graph: int, color: str | None) -> ParsedGraph:
+    """Number the vertices of a networkx graph in the order of iteration."""
     number = {vertex: number for number, vertex in enumerate(item)}
     ends = edge_array([(number[u], number[v]) for u, v in item.edges()], graph)
     colors = None
@@ -60,7 +61,8 @@ def _parse(item: Any, graph: int, color: str | None) -> ParsedGraph:
     return ParsedGraph(len(number), ends[:, 0], ends[:, 1], colors)
 
 
-def _unused(items: Sequence[Any], color: str | None) -> Iterable[str]:
+def unused_parts(items: Sequence[Any], color: str | None) -> Iterable[str]:
+    """The clauses about attributes and directions of networkx graphs that are not used."""
     if color is None:
         attributes = varying(attributes for item in items for _, attributes in item.nodes(data=True))
         yield from unused_vertices(attributes - IDENTIFIERS)

@@ -1,4 +1,4 @@
-"""What every reader produces: one `ParsedGraph` per graph, which `join_graphs` turns into a GraphSet."""
+"""What every reader produces: a `ParsedGraph` per graph, and a `ParsedFile` per file; `join_graphs` makes a set."""
 
 from __future__ import annotations
 
@@ -20,13 +20,28 @@ from anysize.graphs.labels import label_array
 
 @dataclass(frozen=True)
 class ParsedGraph:
-    """One graph as read: vertices 0 .. size - 1, edges, one color per vertex, edge weights (loops left out)."""
+    """One graph as read: vertices 0 .. size - 1, edges, one color per vertex, edge weights (loops left out).
+
+    ``unused`` holds clauses for `warn_dropped`. ``symmetric`` says that the source lists every undirected edge in both
+    directions by convention, so that an edge without its reverse is a directed edge.
+    """
 
     size: int
     source: IntArray
     target: IntArray
     colors: Any = None
     weights: Any = None
+    unused: tuple[str, ...] = ()
+    symmetric: bool = False
+
+
+@dataclass(frozen=True)
+class ParsedFile:
+    """The graphs of one file, with their labels and names if the file has them."""
+
+    graphs: list[ParsedGraph]
+    y: Any = None
+    names: list[str] | None = None
 
 
 def join_graphs(

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anysize._errors import GraphError
 from anysize.graphs.graphset import GraphSet
-from anysize.io.dropped import rows_vary, unused_edges, unused_vertices, warn_dropped
+from anysize.io.dropped import rows_vary, unused_directions, unused_edges, unused_vertices, warn_dropped
 from anysize.io.objects import GraphType, check_attribute_name
 from anysize.io.parsed import ParsedGraph, edge_array, join_graphs
 
@@ -21,10 +21,10 @@ _NOT_COLORS = frozenset({"pos", "batch", "y", "id", "name", "n_id"})  # position
 def from_pyg(data: Any, color: str | None = None, y: ArrayLike | None = None, *, warn: bool = True) -> GraphSet:
     """Convert PyG graphs: one `Data`, several, a dataset, a `Batch`, several of them, or a `DataLoader`.
 
-    One warning names the features, edge weights and labels that are not used.
+    One warning names the features, edge weights, directions and labels that are not used.
 
     Args:
-        data: the graphs; ``edge_index`` may hold each edge once or in both directions.
+        data: the graphs; ``edge_index`` may hold each edge in both directions, as PyG does, or once (with a warning).
         color: the field with one integer or string per vertex (one column allowed) or one-hot rows, such as ``"x"``.
             Default: no colors. Pick one column of a field with several first: ``data.atom = data.x[:, 0]``.
         y: one label per graph. Default: the ``y`` of the graphs, if each holds exactly one number.
@@ -38,7 +38,8 @@ def from_pyg(data: Any, color: str | None = None, y: ArrayLike | None = None, *,
         y, problem = _graph_labels(items)
     graphs = join_graphs(parsed, y, f"field {color!r}")
     if warn:
-        warn_dropped([*_unused(items, color), *([] if problem is None else [problem])])
+        clauses = [*_unused(items, color), *unused_directions(parsed, graphs)]
+        warn_dropped(clauses if problem is None else [*clauses, problem])
     return graphs
 
 
@@ -66,7 +67,7 @@ def _parse(item: Any, graph: int, color: str | None) -> ParsedGraph:
         raise GraphError(f"Graph {graph}: expected an edge_index of shape (2, edges); got {pairs.shape}.")
     ends = edge_array(pairs.T, graph)
     colors = None if color is None else _colors(item, graph, color)
-    return ParsedGraph(int(size), ends[:, 0], ends[:, 1], colors)
+    return ParsedGraph(int(size), ends[:, 0], ends[:, 1], colors, symmetric=True)
 
 
 def _colors(item: Any, graph: int, color: str) -> NDArray[Any]:

@@ -1,46 +1,84 @@
-"""`read_graphs`: read graphs from a file or a folder. ``FORMATS`` lists the supported formats."""
+"""`read_graphs`: read graphs from a file or a folder. ``FORMATS`` lists the supported file formats."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import zipfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from anysize._errors import GraphError
+import numpy as np
+
+from anysize._errors import GraphError, GraphWarning, warn_user
 from anysize._typing import PathLike
 from anysize.graphs.graphset import GraphSet
-from anysize.io.adjacency import is_adjacency_folder, read_adjacency_csv
-from anysize.io.edgelist import ENDINGS, is_edge_list_folder, read_edge_list, read_edge_lists
-from anysize.io.tu import check_not_tu_part, is_tu, read_tu
+from anysize.io.adjacency import is_matrix, parse_matrix
+from anysize.io.archive import open_zip, read_bytes, read_gzip
+from anysize.io.dropped import warn_unused
+from anysize.io.edgelist import parse_edges
+from anysize.io.graphml import parse_gml, parse_graphml
+from anysize.io.jsonlines import is_json_lines, parse_json_lines
+from anysize.io.neighborlists import find_neighbor_lists, is_neighbor_lists, parse_neighbor_lists
+from anysize.io.parsed import ParsedFile, join_graphs
+from anysize.io.smiles import parse_smiles
+from anysize.io.tu import check_not_tu_part, find_sets, is_tu_folder, read_tu
 
 
 class Format(NamedTuple):
-    """A file format: what it looks like, a test whether a path has it, and its reader."""
+    """A file format: its title, a test of name and content, its parser, and the options that the parser takes."""
 
-    looks_like: str
-    matches: Callable[[Path], bool]
-    read: Callable[[Path], GraphSet]
+    title: str
+    matches: Callable[[str, bytes], bool]
+    parse: Callable[..., ParsedFile]
+    options: frozenset[str] = frozenset()
 
 
-FORMATS = (  # the first that matches is used
-    Format("a TU set (NAME_A.txt, NAME/NAME_A.txt or a zip file of one)", is_tu, read_tu),
-    Format("adjacency matrices (*.csv)", is_adjacency_folder, read_adjacency_csv),
-    Format(f"edge lists (*{', *'.join(ENDINGS)})", is_edge_list_folder, read_edge_lists),
-    Format("an edge list in a text file", Path.is_file, read_edge_list),
+_JSON = (".jsonl", ".ndjson")
+FORMATS = (  # the first that matches is used; the last takes any text
+    Format("GraphML", lambda name, data: name.endswith(".graphml"), parse_graphml, frozenset({"color", "y"})),
+    Format("GML", lambda name, data: name.endswith(".gml"), parse_gml, frozenset({"color", "y"})),
+    Format("JSON lines", lambda name, data: name.endswith(_JSON) or is_json_lines(data), parse_json_lines),
+    Format("neighbor lists", lambda name, data: is_neighbor_lists(data), parse_neighbor_lists),
+    Format("adjacency matrix", lambda name, data: is_matrix(data, name), parse_matrix),
+    Format("edge list", lambda name, data: True, parse_edges, frozenset({"y"})),
 )
+MOLECULES = Format("SMILES", lambda name, data: True, parse_smiles, frozenset({"smiles", "y", "color"}))
+_EDGE_LISTS = (".edges", ".edgelist", ".txt")
+ENDINGS = (".graphml", ".gml", *_JSON, ".csv", ".tsv", *_EDGE_LISTS)  # read in a folder, also with .gz
+_MAX_FILES_SHOWN = 3
 
 
-def read_graphs(path: PathLike, name: str | None = None) -> GraphSet:
-    """Read the graphs in a file or a folder; the format is recognized.
+def read_graphs(
+    path: PathLike,
+    name: str | None = None,
+    *,
+    smiles: str | None = None,
+    y: str | None = None,
+    color: str | None = None,
+    warn: bool = True,
+) -> GraphSet:
+    """Read the graphs in a file or a folder; the format is recognized by name and content.
 
-    - a TU folder (or its parent), or a zip file of one: see `read_tu`
-    - a folder with CSV files, one adjacency matrix each: see `read_adjacency_csv`
-    - a folder with edge lists (.txt, .edges, .edgelist), one graph each: see `read_edge_lists`
-    - any other file: an edge list, plain or gzipped: see `read_edge_list`
+    - a TU folder (or its parent), or a zip file of one
+    - a table of molecules in SMILES: pass ``smiles``
+    - neighbor lists (the text format of isomorphism benchmarks), plain or in a zip file
+    - an edge list (.txt, .edges, .edgelist, .csv, .tsv): two vertex numbers or names per line, or a table with a header
+      such as ``source,target,weight`` and perhaps ``graph``
+    - an adjacency matrix (.csv)
+    - GraphML and GML (needs networkx), JSON lines (.jsonl)
+    - a folder of such files: graphs are ordered and named by file name
+
+    Files may be gzipped. What a file holds and the set does not (directions, weights, further columns) is named in one
+    warning.
 
     Args:
         path: the file or folder.
         name: which TU set to read, if the folder or zip file holds several.
+        smiles: the column with the SMILES of molecules (needs RDKit).
+        y: the column (tables) or graph attribute (GraphML, GML) with the label of a graph.
+        color: the vertex attribute that holds the color (GraphML, GML), or what atoms are told apart by: see
+            `GraphSet.from_rdkit`.
+        warn: whether to warn about what is not used.
 
     Examples:
         >>> import tempfile
@@ -53,12 +91,108 @@ def read_graphs(path: PathLike, name: str | None = None) -> GraphSet:
     path = Path(path)
     if not path.is_dir() and not path.is_file():
         raise GraphError(f"There is no file or folder {path}.")
-    if name is not None:
-        if not path.is_dir() and not is_tu(path):
+    options = {key: value for key, value in (("smiles", smiles), ("y", y), ("color", color)) if value is not None}
+    is_zip = path.is_file() and (path.suffix == ".zip" or zipfile.is_zipfile(path))
+    if name is not None or (path.is_dir() and is_tu_folder(path)):
+        if not path.is_dir() and not is_zip:
             raise GraphError(f"name= chooses a set in a TU folder or zip file; {path} is neither.")
-        return read_tu(path, name)
-    check_not_tu_part(path)
-    for form in FORMATS:
-        if form.matches(path):
-            return form.read(path)
-    raise GraphError(f"{path} holds no graphs; expected {', '.join(form.looks_like for form in FORMATS[:-1])}.")
+        _check_options(options, frozenset(), f"the TU set in {path}")
+        return read_tu(path, name, warn=warn)
+    if is_zip:
+        _check_options(options, frozenset(), str(path))
+        return _read_zip(path, warn)
+    if path.is_file():
+        check_not_tu_part(path)
+        parsed = _parse_file(path, options)
+        return _join([parsed], parsed.names, warn)
+    files = _graph_files(path)
+    parts = [_parse_file(file, options) for file in files]
+    return _join(parts, _names(files, parts), warn)
+
+
+def _parse_file(file: Path, options: dict[str, Any]) -> ParsedFile:
+    data = read_bytes(file)
+    if data.startswith(b"\x1f\x8b") or file.suffix == ".gz":
+        data = read_gzip(file)
+    name = file.name.removesuffix(".gz").lower()
+    form = MOLECULES if "smiles" in options else next(form for form in FORMATS if form.matches(name, data))
+    _check_options(options, form.options, f"{file}, which is read as {form.title}")
+    return form.parse(data, str(file), **options)
+
+
+def _check_options(options: dict[str, Any], accepted: frozenset[str], what: str) -> None:
+    for key in options:
+        if key not in accepted:
+            titles = [form.title for form in (*FORMATS, MOLECULES) if key in form.options]
+            raise GraphError(f"{key}= is for {', '.join(titles)} files, not for {what}; leave it out.")
+
+
+def _read_zip(path: Path, warn: bool) -> GraphSet:
+    with open_zip(path) as archive:
+        is_tu = bool(find_sets(archive.names))
+        found = [] if is_tu else find_neighbor_lists(archive)
+    if is_tu:
+        return read_tu(path, warn=warn)
+    if len(found) != 1:
+        problem = "several files" if found else "no file"
+        raise GraphError(
+            f"{path} holds no TU set (expected NAME_A.txt) and {problem} of neighbor lists (expected one); unpack it "
+            "to read other files."
+        )
+    ((where, data),) = found
+    return _join([parse_neighbor_lists(data, where)], None, warn)
+
+
+def _join(parts: Sequence[ParsedFile], names: list[str] | None, warn: bool) -> GraphSet:
+    graphs = [graph for part in parts for graph in part.graphs]
+    labeled = [part.y is not None for part in parts]
+    if any(labeled) and not all(labeled):
+        raise GraphError("Some files have labels of their graphs and others have none; read them separately.")
+    y = np.concatenate([np.asarray(part.y) for part in parts]) if all(labeled) and parts else None
+    joined = join_graphs(graphs, y, names=names)
+    if warn:
+        warn_unused(graphs, joined)
+    return joined
+
+
+def _graph_files(folder: Path) -> list[Path]:
+    """The files of a folder that hold graphs by their names, sorted. Text beside them may be notes: not read."""
+    try:
+        files = sorted(file for file in folder.iterdir() if _ending(file) and file.is_file())
+    except OSError as error:
+        raise GraphError(f"Cannot list {folder}: {error.strerror}.") from None
+    if not files or any(folder.glob("*_graph_indicator.txt")):
+        raise GraphError(
+            f"{folder} holds no graphs; expected a TU set (NAME_A.txt, NAME/NAME_A.txt) or files that end in "
+            f"{', '.join(ENDINGS)}."
+        )
+    notes = [file for file in files if _ending(file) == ".txt"]
+    if notes and not all(_ending(file) in _EDGE_LISTS for file in files):
+        shown = ", ".join(file.name for file in notes[:_MAX_FILES_SHOWN])
+        more = ", ..." if len(notes) > _MAX_FILES_SHOWN else ""
+        warn_user(f"Text files beside graphs of other formats are not read: {shown}{more} in {folder}.", GraphWarning)
+        return [file for file in files if file not in set(notes)]
+    return files
+
+
+def _names(files: list[Path], parts: Sequence[ParsedFile]) -> list[str]:
+    """The names of graphs: of their files without ending, and of the graphs inside files with several."""
+    names = []
+    for file, part in zip(files, parts, strict=True):
+        stem = file.name.removesuffix(".gz")[: -len(_ending(file))]
+        if len(part.graphs) == 1:
+            names.append(stem)
+        else:
+            inside = part.names or [str(number) for number in range(len(part.graphs))]
+            names += [f"{stem}:{name}" for name in inside]
+    return names
+
+
+def _ending(file: Path) -> str:
+    """The ending of a file of graphs; nothing if it has none of them.
+
+    >>> _ending(Path("ego.12.edges.gz")), _ending(Path("notes.md"))
+    ('.edges', '')
+    """
+    name = file.name.removesuffix(".gz").lower()
+    return next((ending for ending in ENDINGS if name.endswith(ending)), "")

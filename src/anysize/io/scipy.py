@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike
 
 from anysize._errors import GraphError
 from anysize.graphs.graphset import GraphSet
-from anysize.io.dropped import unused_weights, warn_dropped
+from anysize.io.dropped import warn_unused
 from anysize.io.objects import GraphType, as_list, is_array, split_by_graph, type_name
 from anysize.io.parsed import ParsedGraph, join_graphs
 
@@ -19,18 +19,18 @@ SPARSE_MATRIX = GraphType("a scipy sparse matrix", (("scipy", "sparray"), ("scip
 def from_scipy(matrices: Any, colors: Any = None, y: ArrayLike | None = None, *, warn: bool = True) -> GraphSet:
     """Convert square adjacency matrices (scipy sparse, numpy, pandas or torch); any non-zero entry is an edge.
 
-    Weights are not used; a warning says so if they differ. A correlation matrix, where almost every entry is non-zero,
-    needs a threshold first: ``abs(matrix) > 0.5``.
+    Weights and directions are not used; a warning says so if weights differ or entries lack their reverse. A
+    correlation matrix, where almost every entry is non-zero, needs a threshold first: ``abs(matrix) > 0.5``.
 
     Args:
         matrices: a matrix, or an iterable of matrices. A matrix need not be symmetric: an entry in one direction is
             enough. The diagonal holds no edges.
         colors: one color per vertex (or one-hot rows); for several matrices a list of such, one per matrix.
         y: one label per graph.
-        warn: whether to warn about weights that are not used.
+        warn: whether to warn about weights and directions that are not used.
 
     >>> import numpy as np
-    >>> from_scipy(np.array([[0, 2, 0], [0, 0, 2], [0, 0, 0]])).edges().tolist()
+    >>> from_scipy(np.array([[0, 2, 0], [2, 0, 2], [0, 2, 0]])).edges().tolist()
     [[0, 1], [1, 2]]
     """
     single = SPARSE_MATRIX.matches(matrices) or (is_array(matrices) and np.ndim(matrices) == 2)
@@ -39,7 +39,7 @@ def from_scipy(matrices: Any, colors: Any = None, y: ArrayLike | None = None, *,
     parsed = [_parse(item, graph, colors_of[graph]) for graph, item in enumerate(items)]
     graphs = join_graphs(parsed, y)
     if warn:
-        warn_dropped(unused_weights([graph.weights for graph in parsed], graphs))
+        warn_unused(parsed, graphs)
     return graphs
 
 
@@ -71,4 +71,4 @@ def _parse(item: Any, graph: int, colors: Any) -> ParsedGraph:
         )
     nonzero = weights != 0  # a sparse matrix may store zeros
     ends = rows[nonzero].astype(np.int64), columns[nonzero].astype(np.int64)
-    return ParsedGraph(item.shape[0], *ends, colors, weights[nonzero & (rows != columns)])
+    return ParsedGraph(item.shape[0], *ends, colors, weights[nonzero & (rows != columns)], symmetric=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import re
 import warnings
+from collections.abc import Sequence
 
 import numpy as np
 
@@ -18,7 +19,7 @@ from anysize._typing import IntArray
 _TABLE_CHARACTERS = b"0123456789-, \t\n"
 _PRINTABLE = bytes(range(32, 127)) + b"\t\n"
 _COMMENT = re.compile(rb"^[ \t]*[#%].*$", re.MULTILINE)
-_SEPARATOR = rb"(?:[ \t]*,[ \t]*|[ \t]+)"
+_SEPARATOR = rb"(?:[ \t]*,|[ \t])[ \t]*"  # each space in one way only: long runs must not backtrack
 
 
 def normalize(data: bytes) -> bytes:
@@ -46,7 +47,7 @@ def integer_table(data: bytes, where: str, columns: int) -> IntArray:
     """
     data = normalize(data).rstrip(b" \t\n")
     lines = data.count(b"\n") + 1 if data else 0
-    table = None if data.translate(None, _TABLE_CHARACTERS) else _parse_fast(data, None, lines)
+    table = None if data.translate(None, _TABLE_CHARACTERS) else parse_fast(data, rows=lines)
     if table is not None and table.shape == (lines, columns):
         return table
     pattern = re.compile(_row_pattern(columns) + rb"[ \t]*")
@@ -56,32 +57,70 @@ def integer_table(data: bytes, where: str, columns: int) -> IntArray:
     return np.array(rows, np.int64).reshape(len(rows), columns)
 
 
-def integer_pairs(data: bytes, where: str, hint: str = "") -> tuple[IntArray, bytes]:
-    """The first two columns of an edge list, and the text they were read from.
+def integer_pairs(data: bytes, where: str, hint: str = "") -> tuple[IntArray, bool]:
+    """The first two columns of an edge list without comments, and whether lines may have further columns.
 
-    Empty lines and lines that begin with # or % are skipped, further columns are ignored. ``hint`` is appended to the
-    error for a line without two integers.
+    Empty lines are skipped. ``hint`` is appended to the error for a line without two integers.
     """
-    data = normalize(data)
-    if b"#" in data or b"%" in data:
-        data = _COMMENT.sub(b"", data)
-    table = None if data.translate(None, _PRINTABLE) else _parse_fast(data, (0, 1), None)
-    if table is not None and table.shape[1] == 2:
-        return table, data
+    if not data.translate(None, _PRINTABLE):
+        table = parse_fast(data)
+        if table is not None and table.shape[1] == 2:
+            return table, False
+        table = parse_fast(data, (0, 1))
+        if table is not None:
+            return table, True
     pattern = re.compile(_row_pattern(2) + rb"(?:[ \t,].*)?")
     lines = enumerate(data.split(b"\n"), 1)
     rows = [_parse_row(pattern, line, number, where, 2, hint) for number, line in lines if line.strip(b" \t")]
-    return np.array(rows, np.int64).reshape(len(rows), 2), data
+    return np.array(rows, np.int64).reshape(len(rows), 2), True
+
+
+def strip_comments(data: bytes) -> bytes:
+    """Normalized text in which lines that begin with # or % are empty, so that line numbers stay."""
+    data = normalize(data)
+    return _COMMENT.sub(b"", data) if b"#" in data or b"%" in data else data
+
+
+def first_line(data: bytes) -> tuple[int, bytes]:
+    """The number, from 1, and the text of the first line that is not blank; 0 and nothing if all are."""
+    rest = data.lstrip(b" \t\n")
+    line = rest.partition(b"\n")[0].rstrip(b" \t")
+    return (data.count(b"\n", 0, len(data) - len(rest)) + 1 if line else 0), line
+
+
+def parse_labels(values: Sequence[str]) -> list[int] | list[float] | list[str]:
+    """Labels written as text: all integers, all numbers, or all strings.
+
+    >>> parse_labels(["1.0", "0"]), parse_labels(["0.5", "1"]), parse_labels(["yes", "1"])
+    ([1, 0], [0.5, 1.0], ['yes', '1'])
+    """
+    try:
+        numbers = [float(value) for value in values]
+    except ValueError:
+        return list(values)
+    return [int(number) for number in numbers] if all(map(float.is_integer, numbers)) else numbers
+
+
+def decode(data: bytes, where: str) -> str:
+    """The text of a file in UTF-8; errors name the file."""
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise GraphError(f"{where}, line {line}: expected text in UTF-8; save the file in this encoding.") from None
 
 
 def line_of_row(data: bytes, row: int) -> int:
-    """The line number of a row of `integer_pairs`, in the text it returned."""
+    """The line number of a row of `integer_pairs`."""
     nonempty = [number for number, line in enumerate(data.split(b"\n"), 1) if line.strip(b" \t")]
     return nonempty[row]
 
 
-def _parse_fast(data: bytes, columns: tuple[int, ...] | None, rows: int | None) -> IntArray | None:
-    if not data:
+def parse_fast(
+    data: bytes, columns: tuple[int, ...] | None = None, rows: int | None = None, delimiter: str | None = None
+) -> IntArray | None:
+    """Integers by numpy's parser; None if it does not accept the text. Default delimiter: a comma, or else spaces."""
+    if not data.strip(b" \t\n"):
         return None
     try:
         with warnings.catch_warnings():
@@ -89,7 +128,7 @@ def _parse_fast(data: bytes, columns: tuple[int, ...] | None, rows: int | None) 
             table = np.loadtxt(
                 io.BytesIO(data),
                 dtype=np.int64,
-                delimiter="," if b"," in data else None,
+                delimiter="," if delimiter is None and b"," in data else delimiter,
                 comments=None,
                 usecols=columns,
                 ndmin=2,
@@ -101,7 +140,7 @@ def _parse_fast(data: bytes, columns: tuple[int, ...] | None, rows: int | None) 
 
 
 def _row_pattern(columns: int) -> bytes:
-    return _SEPARATOR.join([rb"[ \t]*([+-]?[0-9]+)"] * columns)
+    return rb"[ \t]*" + _SEPARATOR.join([rb"([+-]?[0-9]+)"] * columns)
 
 
 def _parse_row(

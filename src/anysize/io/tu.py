@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import json
 import re
-import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,33 +22,35 @@ from anysize.graphs.assembly import assemble
 from anysize.graphs.colors import ColorName, check_palette, encode_colors
 from anysize.graphs.graphset import GraphSet
 from anysize.io.archive import FileTree, Folder, open_zip
+from anysize.io.dropped import warn_dropped
 from anysize.io.text import column_count, format_bytes, integer_table
 
 MAX_SETS_SHOWN = 20
+UNUSED_FILES = ("node_attributes", "edge_labels", "edge_attributes", "graph_attributes")
 
 
-def read_tu(path: PathLike, name: str | None = None) -> GraphSet:
+def read_tu(path: PathLike, name: str | None = None, *, warn: bool = True) -> GraphSet:
     """Read the set in a TU folder (or its parent) or zip file: vertex labels become colors, graph labels become y.
 
-    Vertex labels with several columns become one color, a string with commas between the columns. Vertex attributes
-    and edge labels are not read. A graph that has a label but no vertices is an empty graph.
+    Vertex labels with several columns become one color, a string with commas between the columns. Vertex attributes,
+    edge labels and edge attributes are not read; one warning names the files. A graph that has a label but no vertices
+    is an empty graph.
 
     Args:
         path: a folder, its parent, or a zip file.
         name: which set to read, if there are several.
+        warn: whether to warn about files that are not read.
     """
     where = Path(path)
     if where.is_dir():
-        return _read(Folder(where), str(where), name)
+        return _read(Folder(where), str(where), name, warn)
     with open_zip(where) as archive:
-        return _read(archive, str(where), name)
+        return _read(archive, str(where), name, warn)
 
 
-def is_tu(path: Path) -> bool:
-    """Whether the path is a folder with a TU set, or a zip file."""
-    if path.is_dir():
-        return bool(_find_sets(Folder(path).names))
-    return path.suffix == ".zip" or zipfile.is_zipfile(path)
+def is_tu_folder(path: Path) -> bool:
+    """Whether the path is a folder with a TU set."""
+    return path.is_dir() and bool(find_sets(Folder(path).names))
 
 
 def check_not_tu_part(path: Path) -> None:
@@ -58,10 +59,10 @@ def check_not_tu_part(path: Path) -> None:
         raise GraphError(f"{path} is one file of a TU set; read the folder {path.parent} instead.")
 
 
-def _find_sets(names: tuple[str, ...]) -> dict[str, str]:
+def find_sets(names: tuple[str, ...]) -> dict[str, str]:
     """The TU sets among these files: set name -> path without ``_A.txt``.
 
-    >>> _find_sets(("MUTAG/MUTAG_A.txt", "MUTAG/README.txt", "._MUTAG_A.txt"))
+    >>> find_sets(("MUTAG/MUTAG_A.txt", "MUTAG/README.txt", "._MUTAG_A.txt"))
     {'MUTAG': 'MUTAG/MUTAG'}
     """
     stems = [re.fullmatch(r"((?:.*/)?([^./][^/]*))_A\.txt", name) for name in names]
@@ -79,9 +80,9 @@ class _File:
         return integer_table(self.data, self.where, columns)
 
 
-def _read(source: FileTree, where: str, name: str | None) -> GraphSet:
+def _read(source: FileTree, where: str, name: str | None, warn: bool) -> GraphSet:
     names = source.names
-    sets = _find_sets(names)
+    sets = find_sets(names)
     if name is None and len(sets) == 1:
         name = next(iter(sets))
     if name is None and sets:
@@ -100,7 +101,7 @@ def _read(source: FileTree, where: str, name: str | None) -> GraphSet:
             raise GraphError(f"{where}: the TU set {name} lacks the file {sets[name]}_{ending}.txt.")
         return file
 
-    return _build(
+    graphs = _build(
         required("A"),
         required("graph_indicator"),
         optional("graph_labels"),
@@ -108,6 +109,10 @@ def _read(source: FileTree, where: str, name: str | None) -> GraphSet:
         optional("node_labels"),
         optional("node_label_names"),
     )
+    unused = [f"{name}_{ending}.txt" for ending in UNUSED_FILES if f"{sets[name]}_{ending}.txt" in names]
+    if warn and unused:
+        warn_dropped([f"vertex attributes, edge labels and edge attributes are not used: {', '.join(unused)}"])
+    return graphs
 
 
 def _build(

@@ -62,7 +62,7 @@ def load_tu(name: str, data_dir: DataDir = None) -> GraphSet:
         found = _find(name, folder)
     if found is None:
         raise GraphError(f"The download of {name} left no {name}_A.txt: {_what_to_put(name)}.")
-    return read_tu(found, name)
+    return read_tu(found, name, warn=False)
 
 
 def _find(name: str, folder: Path) -> Path | None:

@@ -1,0 +1,62 @@
+"""JSON lines: one graph per line, such as ``{"n": 3, "edges": [[0, 1], [1, 2]], "colors": ["C", "C", "O"], "y": 1}``.
+
+``edges`` is required. ``n`` defaults to the number of colors, or the largest vertex number plus 1. ``colors``, ``y``
+and ``name`` are given for all graphs or for none.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from anysize._errors import GraphError
+from anysize.io.edges import parse_edge_array
+from anysize.io.parsed import ParsedFile, ParsedGraph
+from anysize.io.text import decode, normalize
+
+KEYS = ("n", "edges", "colors", "y", "name")
+
+
+def is_json_lines(data: bytes) -> bool:
+    """Whether a text begins as a JSON object."""
+    return data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+
+
+def parse_json_lines(data: bytes, where: str) -> ParsedFile:
+    """The graphs of a file with one JSON object per line."""
+    numbered = [(number, line) for number, line in enumerate(decode(normalize(data), where).split("\n"), 1)]
+    records = [(number, _record(line, f"{where}, line {number}")) for number, line in numbered if line.strip()]
+    if not records:
+        raise GraphError(f"{where} holds no graphs: expected one JSON object per line.")
+    graphs = [_graph(record, number, where) for number, record in records]
+    names = _of_all(records, "name", where)
+    return ParsedFile(graphs, _of_all(records, "y", where), None if names is None else [str(name) for name in names])
+
+
+def _record(line: str, where: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise GraphError(f"{where}: expected one JSON object per line; {error}.") from None
+    if not isinstance(record, dict) or not isinstance(record.get("edges"), list):
+        raise GraphError(f'{where}: expected an object with "edges", a list of pairs; got {line!r:.60}.')
+    return record
+
+
+def _graph(record: dict[str, Any], number: int, where: str) -> ParsedGraph:
+    unknown = sorted(set(record) - set(KEYS))
+    unused = (f"the keys {', '.join(unknown)} are not used",) if unknown else ()
+    try:
+        return parse_edge_array(record["edges"], 0, record.get("n"), record.get("colors"), unused)
+    except GraphError as error:
+        raise GraphError(f"{where}, line {number}: {str(error).removeprefix('Graph 0: ')}") from None
+
+
+def _of_all(records: list[tuple[int, dict[str, Any]]], key: str, where: str) -> list[Any] | None:
+    """The values of a key; None if no graph has it, an error if only some have."""
+    lacking = [number for number, record in records if record.get(key) is None]
+    if not lacking:
+        return [record[key] for _, record in records]
+    if len(lacking) < len(records):
+        raise GraphError(f"{where}, line {lacking[0]}: the graph has no {key!r} and others have; give all or none.")
+    return None

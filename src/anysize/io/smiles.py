@@ -1,0 +1,130 @@
+"""Molecules: SMILES in a table, and RDKit molecules. RDKit is imported when SMILES are read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from numpy.typing import ArrayLike
+
+from anysize._errors import GraphError, GraphWarning, warn_user
+from anysize.graphs.graphset import GraphSet
+from anysize.io.objects import GraphType
+from anysize.io.parsed import ParsedFile, ParsedGraph, edge_array, join_graphs
+from anysize.io.table import column_position, find_delimiter, text_rows
+from anysize.io.text import first_line, normalize, parse_labels
+
+RDKIT = GraphType("an RDKit Mol", (("rdkit", "Mol"),))
+ATOM_PROPERTIES = ("element", "aromatic", "hydrogens", "charge")
+_MISSING_LABELS = {"", "na", "n/a", "nan", "null", "none"}
+_MAX_ROWS_SHOWN = 10
+
+
+def from_rdkit(molecules: Any, color: str | None = None, y: ArrayLike | None = None, *, warn: bool = True) -> GraphSet:
+    """Convert RDKit molecules: atoms become vertices, bonds of any order edges, and colors say what an atom is.
+
+    Args:
+        molecules: an RDKit ``Mol``, or an iterable of them.
+        color: what atoms are told apart by: ``"element"`` (default), and joined to it by + any of ``aromatic``,
+            ``hydrogens`` (the number attached) and ``charge``. ``"element+aromatic+charge"`` makes colors such as
+            C, c (aromatic), N+ and O-.
+        y: one label per molecule.
+        warn: not used; nothing is dropped that depends on the molecules.
+
+    >>> from rdkit.Chem import MolFromSmiles
+    >>> from_rdkit(MolFromSmiles("c1ccccc1C(=O)[O-]"), color="element+aromatic+charge").palette
+    ('C', 'O', 'O-', 'c')
+    """
+    properties = _atom_properties(color)
+    parsed = [_parse(molecule, graph, properties) for graph, molecule in enumerate(RDKIT.as_list(molecules))]
+    return join_graphs(parsed, y, f"color {color!r}")
+
+
+def parse_smiles(data: bytes, where: str, smiles: str, y: str | None = None, color: str | None = None) -> ParsedFile:
+    """The molecules in a table with a header and a column of SMILES; ``y`` names the column of labels.
+
+    Rows whose SMILES RDKit cannot read are left out with one warning, and rows without a label with another. Graphs are
+    named by their SMILES.
+    """
+    properties = _atom_properties(color)
+    data = normalize(data)
+    rows = text_rows(data, where, find_delimiter(first_line(data)[1]) or ",")
+    header = next(rows, (0, [""]))[1]
+    at = column_position(header, smiles, where)
+    label_at = None if y is None else column_position(header, y, where)
+    kept: list[tuple[int, str, str]] = []
+    unlabeled = []
+    for line, row in rows:
+        label = "" if label_at is None or label_at >= len(row) else row[label_at]
+        if label_at is not None and label.lower() in _MISSING_LABELS:
+            unlabeled.append(line)
+        else:
+            kept.append((line, row[at] if at < len(row) else "", label))
+    molecules = read_smiles([text for _, text, _ in kept])
+    unreadable = [line for (line, _, _), molecule in zip(kept, molecules, strict=True) if molecule is None]
+    read = [(row, molecule) for row, molecule in zip(kept, molecules, strict=True) if molecule is not None]
+    if not read:
+        raise GraphError(
+            f"{where}: none of {len(kept) + len(unlabeled)} rows has a readable SMILES in the column {smiles!r}"
+            f"{'' if y is None else f' and a label in the column {y!r}'}."
+        )
+    if unreadable:
+        _warn_left_out(unreadable, f"with SMILES that RDKit cannot read in the column {smiles!r}", where)
+    if unlabeled:
+        _warn_left_out(unlabeled, f"without a label in the column {y!r}", where)
+    graphs = [_parse(molecule, graph, properties) for graph, (_, molecule) in enumerate(read)]
+    labels = None if y is None else parse_labels([label for (_, _, label), _ in read])
+    return ParsedFile(graphs, labels, [text for (_, text, _), _ in read])
+
+
+def read_smiles(texts: Sequence[str]) -> list[Any]:
+    """The RDKit molecule of every SMILES; None for those that cannot be read, and for empty ones."""
+    try:
+        from rdkit import Chem, rdBase
+    except ImportError:
+        raise ImportError("Reading SMILES needs RDKit: pip install 'anysize[chem]'.") from None
+    with rdBase.BlockLogs():  # RDKit writes a line to standard error for each that it cannot read
+        return [Chem.MolFromSmiles(text) if text else None for text in texts]
+
+
+def _atom_properties(color: str | None) -> frozenset[str]:
+    properties = ["element"] if color is None else str(color).split("+")
+    unknown = [name for name in properties if name not in ATOM_PROPERTIES]
+    if unknown or "element" not in properties:
+        raise GraphError(
+            f"color={color!r}: expected 'element' and any of {', '.join(ATOM_PROPERTIES[1:])} joined by +, such as "
+            "'element+charge'."
+        )
+    return frozenset(properties)
+
+
+def _parse(molecule: Any, graph: int, properties: frozenset[str]) -> ParsedGraph:
+    atoms = list(molecule.GetAtoms())
+    colors = (
+        [atom.GetSymbol() for atom in atoms]
+        if properties == {"element"}
+        else [_atom_name(atom, properties) for atom in atoms]
+    )
+    ends = edge_array([(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in molecule.GetBonds()], graph)
+    return ParsedGraph(len(atoms), ends[:, 0], ends[:, 1], colors)
+
+
+def _atom_name(atom: Any, properties: frozenset[str]) -> str:
+    """The color of an atom, written as in SMILES: ``c`` for aromatic carbon, ``NH2``, ``O-``, ``Fe+2``."""
+    name: str = atom.GetSymbol()
+    if "aromatic" in properties and atom.GetIsAromatic():
+        name = name.lower()
+    hydrogens = atom.GetTotalNumHs() if "hydrogens" in properties else 0
+    charge = atom.GetFormalCharge() if "charge" in properties else 0
+    name += "" if not hydrogens else "H" if hydrogens == 1 else f"H{hydrogens}"
+    return name + ("" if not charge else "+-"[charge < 0] + (str(abs(charge)) if abs(charge) > 1 else ""))
+
+
+def _warn_left_out(lines: list[int], reason: str, where: str) -> None:
+    shown = ", ".join(map(str, lines[:_MAX_ROWS_SHOWN])) + (", ..." if len(lines) > _MAX_ROWS_SHOWN else "")
+    one = len(lines) == 1
+    warn_user(
+        f"Left out {len(lines)} {'row' if one else 'rows'} {reason} of {where}: {'row' if one else 'rows'} {shown} "
+        "(the header is row 1).",
+        GraphWarning,
+    )

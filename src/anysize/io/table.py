@@ -1,0 +1,255 @@
+"""Edge tables: one row per edge and named columns, in a text file with a header line or in a pandas DataFrame."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from anysize._errors import GraphError
+from anysize._typing import IntArray
+from anysize.graphs.graphset import GraphSet
+from anysize.graphs.ragged import offsets
+from anysize.io.dropped import unused_edges, warn_unused
+from anysize.io.objects import GraphType
+from anysize.io.parsed import ParsedFile, ParsedGraph, join_graphs
+from anysize.io.text import decode, first_line, parse_fast, parse_labels
+
+PANDAS = GraphType("a pandas DataFrame", (("pandas", "DataFrame"),))
+END_NAMES = (  # the columns with the two ends of an edge, in lower case without spaces and underscores
+    ("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"), ("i", "j"), ("start", "end"),
+    ("node1", "node2"), ("vertex1", "vertex2"), ("id1", "id2"), ("sourceid", "targetid"), ("fromid", "toid"),
+    ("fromnode", "tonode"), ("fromnodeid", "tonodeid"),
+)  # fmt: skip
+GRAPH_NAMES = ("graph", "graphid")
+_MAX_COLUMNS_SHOWN = 10
+
+
+class Columns(NamedTuple):
+    """The positions of the columns of an edge table."""
+
+    source: int
+    target: int
+    graph: int | None = None
+
+    @property
+    def used(self) -> tuple[int, ...]:
+        return (self.source, self.target) if self.graph is None else (self.source, self.target, self.graph)
+
+
+def find_columns(header: Sequence[Any]) -> Columns | None:
+    """Where the ends of the edges (and the graph) are; None if these names are no header of an edge table.
+
+    >>> find_columns(["graph", "Source", "Target", "weight"]), find_columns(["a", "b"])
+    (Columns(source=1, target=2, graph=0), None)
+    """
+    names = [re.sub(r"[\s_\"']", "", str(name)).lower() for name in header]
+    for source, target in END_NAMES:
+        if source in names and target in names:
+            graph = next((names.index(name) for name in GRAPH_NAMES if name in names), None)
+            return Columns(names.index(source), names.index(target), graph)
+    return None
+
+
+def from_pandas(frame: Any, color: None = None, y: str | None = None, *, warn: bool = True) -> GraphSet:
+    """Convert a DataFrame with one row per edge and the columns ``source`` and ``target``: vertex numbers or names.
+
+    With a column ``graph`` the frame holds several graphs, in the order in which they appear. Other columns are not
+    used; one warning names them. Vertices are numbered by value (numbers) or in order of appearance (names).
+
+    Args:
+        frame: the table. Other common names of the two columns (from and to, src and dst, u and v) are recognized.
+        color: edge tables hold no colors.
+        y: the column with the label, the same in all rows of a graph.
+        warn: whether to warn about columns and directions that are not used.
+
+    >>> import pandas as pd
+    >>> from_pandas(pd.DataFrame({"source": ["ann", "bob"], "target": ["bob", "cat"]})).edges().tolist()
+    [[0, 1], [1, 2]]
+    """
+    (frame,) = PANDAS.as_list(frame)
+    header = [str(name) for name in frame.columns]
+    columns = find_columns(header)
+    if columns is None:
+        raise GraphError(
+            f"Expected a DataFrame with the columns source and target; got {format_columns(header)}. Rename two "
+            "columns, or pass an adjacency matrix to GraphSet.from_scipy."
+        )
+    values = [_frame_column(frame, at) for at in columns.used]
+    labels = None if y is None else [str(value) for value in _frame_column(frame, column_position(header, y, "y"))]
+    others = [at for at in range(len(header)) if at not in columns.used and header[at] != y]
+    varying = [header[at] for at in others if frame.iloc[:, at].astype(str).nunique() > 1]
+    parsed = make_graphs(values, labels, varying, "the DataFrame")
+    graphs = join_graphs(parsed.graphs, parsed.y, names=parsed.names)
+    if warn:
+        warn_unused(parsed.graphs, graphs)
+    return graphs
+
+
+def parse_table(data: bytes, where: str, y: str | None = None) -> ParsedFile:
+    """The graphs in a text table without comments whose first line is a header."""
+    number, line = first_line(data)
+    delimiter = find_delimiter(line)
+    rows = text_rows(data, where, delimiter)
+    header = next(rows)[1]
+    columns = find_columns(header) or Columns(0, 1)
+    label = None if y is None else column_position(header, y, where)
+    others = [at for at in range(len(header)) if at not in columns.used and at != label]
+    varying = [header[at] for at in _varying(rows, others)] if others else []
+    body = data[data.index(line) + len(line) :]
+    values: list[Any]
+    table = None if label is not None or b'"' in data else parse_fast(body, columns.used, delimiter=delimiter)
+    if table is not None and (table[:, :2] >= 0).all():
+        values = list(table.T)
+        return make_graphs(values, None, varying, where)
+    needed = max((*columns.used, -1 if label is None else label)) + 1
+    lines, kept = [], []
+    for number, row in text_rows(data, where, delimiter):
+        if len(row) < needed or not all(row[at] for at in columns.used):
+            raise GraphError(
+                f"{where}, line {number}: expected a value in each of the columns "
+                f"{', '.join(header[at] for at in columns.used)}; got {row!s:.60}."
+            )
+        lines.append(number)
+        kept.append(row)
+    if len(kept) < 2:
+        raise GraphError(f"{where} holds no edges: expected lines after the header {format_columns(header)}.")
+    del lines[0], kept[0]
+    values = _vertices([[row[at] for row in kept] for at in columns.used[:2]], lines, where)
+    if columns.graph is not None:
+        values.append([row[columns.graph] for row in kept])
+    return make_graphs(values, None if label is None else [row[label] for row in kept], varying, where)
+
+
+def make_graphs(values: Sequence[Any], labels: list[str] | None, varying: Iterable[str], where: str) -> ParsedFile:
+    """The graphs of the columns source, target and perhaps graph; labels and unused columns as in the table."""
+    unused = tuple(unused_edges(varying, "column"))
+    if len(values) == 2:
+        y = None if labels is None else parse_labels(_one_label(labels, [0] * len(labels), 1, where))
+        return ParsedFile([_graph(values[0], values[1], unused)], y)
+    number: dict[Any, int] = {}
+    codes = np.array([number.setdefault(graph, len(number)) for graph in np.asarray(values[2]).tolist()], np.int64)
+    order = np.argsort(codes, kind="stable")
+    first = offsets(np.bincount(codes, minlength=len(number)))
+    source, target = (np.asarray(column)[order] for column in values[:2])
+    graphs = [_graph(source[a:b], target[a:b], unused) for a, b in pairwise(first.tolist())]
+    y = None if labels is None else parse_labels(_one_label(labels, codes.tolist(), len(number), where))
+    return ParsedFile(graphs, y, [str(graph) for graph in number])
+
+
+def number_vertices(source: Any, target: Any) -> tuple[int, IntArray, IntArray]:
+    """The number of vertices, and both ends of the edges as 0, 1, ...: numbers by value, names as they appear."""
+    ends = np.stack([np.asarray(source), np.asarray(target)])
+    if ends.dtype.kind in "iu":
+        present = np.unique(ends)
+        ends = np.searchsorted(present, ends)
+        return len(present), ends[0], ends[1]
+    number: dict[Any, int] = {}
+    pairs = zip(ends[0].tolist(), ends[1].tolist(), strict=True)
+    coded = np.array([number.setdefault(name, len(number)) for pair in pairs for name in pair], np.int64)
+    return len(number), coded[::2], coded[1::2]
+
+
+def find_delimiter(line: bytes) -> str | None:
+    """What separates the columns: a comma, a tab or a semicolon; None for spaces."""
+    return next((mark.decode() for mark in (b",", b"\t", b";") if mark in line), None)
+
+
+def text_rows(data: bytes, where: str, delimiter: str | None) -> Iterator[tuple[int, list[str]]]:
+    """The line number and the fields of every line that is not blank."""
+    text = decode(data, where)
+    if delimiter is None:
+        return ((number, line.split()) for number, line in enumerate(text.split("\n"), 1) if line.strip())
+    return _csv_rows(text, where, delimiter)
+
+
+def _csv_rows(text: str, where: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+    try:
+        for row in reader:
+            fields = [field.strip() for field in row]
+            if any(fields):
+                yield reader.line_num, fields
+    except csv.Error as error:
+        raise GraphError(f"{where}, line {reader.line_num}: not a table with a header: {error}.") from None
+
+
+def column_position(header: Sequence[str], name: str, where: str) -> int:
+    """Where a column is; an error that lists the columns if it is not there."""
+    if name not in header:
+        raise GraphError(f"{where}: there is no column {name!r}; the columns are {format_columns(header)}.")
+    return list(header).index(name)
+
+
+def format_columns(header: Sequence[str]) -> str:
+    """The first columns of a table, for an error message."""
+    return ", ".join(header[:_MAX_COLUMNS_SHOWN]) + (", ..." if len(header) > _MAX_COLUMNS_SHOWN else "")
+
+
+def is_integer(field: str) -> bool:
+    """Whether a field is an integer in digits.
+
+    >>> is_integer("-3"), is_integer("1_0"), is_integer("1.0")
+    (True, False, False)
+    """
+    return re.fullmatch(r"[+-]?[0-9]{1,18}", field, re.ASCII) is not None
+
+
+def _graph(source: Any, target: Any, unused: tuple[str, ...]) -> ParsedGraph:
+    return ParsedGraph(*number_vertices(source, target), unused=unused)
+
+
+def _vertices(ends: list[list[str]], lines: list[int], where: str) -> list[Any]:
+    """Vertex numbers if the first edge has two, and else names; numbers must stay numbers."""
+    if not all(is_integer(column[0]) for column in ends):
+        return ends
+    for column in ends:
+        for number, field in zip(lines, column, strict=True):
+            if not is_integer(field) or int(field) < 0:
+                raise GraphError(
+                    f"{where}, line {number}: expected a vertex number as in the first edge; got {field!r:.40}. To use "
+                    "numbers and others as names, pass pandas.read_csv(file, dtype=str) to GraphSet.from_pandas."
+                )
+    return [np.array(column, np.int64) for column in ends]
+
+
+def _one_label(labels: list[str], codes: list[int], graphs: int, where: str) -> list[str]:
+    """The label of every graph; an error if its rows differ."""
+    found: dict[int, str] = {}
+    for row, (graph, label) in enumerate(zip(codes, labels, strict=True)):
+        if found.setdefault(graph, label) != label or not label:
+            raise GraphError(
+                f"{where}: edge {row} has the label {label!r} and another edge of its graph {found[graph]!r}; "
+                "expected one label per graph."
+            )
+    return [found[graph] for graph in range(graphs)]
+
+
+def _varying(rows: Iterable[tuple[int, list[str]]], columns: list[int]) -> list[int]:
+    """Those of the columns that have several values."""
+    first: dict[int, str] = {}
+    found: set[int] = set()
+    for _, row in rows:
+        for at in columns:
+            if at not in found and at < len(row) and first.setdefault(at, row[at]) != row[at]:
+                found.add(at)
+        if len(found) == len(columns):
+            break
+    return sorted(found)
+
+
+def _frame_column(frame: Any, at: int) -> NDArray[Any]:
+    column = frame.iloc[:, at]
+    if column.isna().any():
+        row = int(np.flatnonzero(column.isna())[0])
+        raise GraphError(f"The column {frame.columns[at]!r} has no value in row {row}; leave such rows out.")
+    values = column.to_numpy()
+    if values.dtype.kind == "f" and (values == np.rint(values)).all():
+        return np.asarray(values.astype(np.int64))
+    return np.asarray(values)
