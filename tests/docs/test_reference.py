@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from pages import PAGES
+from pages import PAGES, ROOT
 
 import anysize as az
 
@@ -17,3 +17,10 @@ def test_every_public_name_has_an_entry(name: str) -> None:
     """Its own entry, or that of its module. Constants need none."""
     home = getattr(az, name).__module__
     assert {f"{home}.{name}", home} & ENTRIES or any(entry.endswith(f".{name}") for entry in ENTRIES)
+
+
+def test_files_named_in_the_glossary_exist() -> None:
+    page = (ROOT / "docs" / "glossary.md").read_text("utf-8")
+    files = re.findall(r"`([\w/]+\.py)`", page)
+    assert len(files) > 20
+    assert [file for file in files if not (ROOT / "src" / "anysize" / file).is_file()] == []
