@@ -41,16 +41,16 @@ def refuse(*_: Any, **__: Any) -> None:
 
 
 @pytest.mark.parametrize(
-    ("work", "arguments", "option"),
+    ("work", "arguments"),
     [
-        ("anysize.read_graphs", ("count", "FILE"), "--out"),
-        ("anysize.experiments.record_store.RecordStore.read", ("table", 2), "--out"),
-        ("anysize.experiments.record_store.RecordStore.read", ("report",), "--out"),
-        ("anysize.read_graphs", ("diagnose", "FILE", "FILE"), "--html"),
+        ("anysize.read_graphs", ("count", "FILE")),
+        ("anysize.experiments.record_store.RecordStore.read", ("table", 2)),
+        ("anysize.experiments.record_store.RecordStore.read", ("report",)),
+        ("anysize.read_graphs", ("diagnose", "FILE", "FILE")),
     ],
 )
 def test_out_is_checked_before_the_work(
-    triangle: Path, monkeypatch: pytest.MonkeyPatch, work: str, arguments: tuple[Any, ...], option: str
+    triangle: Path, monkeypatch: pytest.MonkeyPatch, work: str, arguments: tuple[Any, ...]
 ) -> None:
     monkeypatch.setattr(work, refuse)
     given = [triangle if one == "FILE" else one for one in arguments]
@@ -60,9 +60,9 @@ def test_out_is_checked_before_the_work(
         (folder / "no" / "x", "does not exist"),
         (triangle / "x", "is not a folder"),
     ):
-        done = run(*given, option, out)
+        done = run(*given, "--out", out)
         assert (done.exit_code, done.stdout) == (1, "")
-        assert done.stderr.startswith(f"Error: {option} {out} ")
+        assert done.stderr.startswith(f"Error: --out {out} ")
         assert reason in done.stderr
     assert list(folder.iterdir()) == [triangle]
 

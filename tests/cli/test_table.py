@@ -52,9 +52,7 @@ def test_every_rule_has_a_name_on_the_command_line(folder, rule):
 
 
 def test_splits_and_tasks(folder):
-    shown = run(
-        2, "--records", folder, "--splits", "validation, test", "--tasks", "sbm-20", "--data", "seed:1", "--json"
-    )
+    shown = run(2, "--records", folder, "--splits", "validation, test", "--tasks", "sbm-20", "--data", "1", "--json")
     columns = json.loads(shown.stdout)["columns"]
     assert [(column["task"], column["split"], column["data"]) for column in columns] == [
         ("sbm-20", "validation", "seed:1"),

@@ -154,7 +154,7 @@ def test_the_command_prints_the_text(sets: tuple[Path, Path]) -> None:
 
 def test_the_command_prints_json_and_writes_the_page(sets: tuple[Path, Path], tmp_path: Path) -> None:
     (tmp_path / "y.txt").write_text("\n".join("ab"[i % 2] for i in range(50)))
-    options = "--k", 3, "--json", "--html", tmp_path / "page.html", "--no-colors", "--labels", tmp_path / "y.txt"
+    options = "--k", 3, "--json", "--out", tmp_path / "page.html", "--no-colors", "--labels", tmp_path / "y.txt"
     result = run(*sets, *options)
     assert result.exit_code == 0
     assert result.stdout.count("\n") == 1
@@ -170,7 +170,7 @@ def test_the_command_prints_json_and_writes_the_page(sets: tuple[Path, Path], tm
     [
         (("--k", 9), "k must be a whole number from 1 to 7; got 9"),
         (("--level", 0), "level is a probability between 0 and 1; got 0.0"),
-        (("--html", "no/such/folder/page.html"), "no/such/folder"),
+        (("--out", "no/such/folder/page.html"), "no/such/folder"),
     ],
 )
 def test_bad_options_end_in_a_message(options: tuple[object, ...], message: str, sets: tuple[Path, Path]) -> None:

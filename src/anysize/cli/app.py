@@ -30,7 +30,7 @@ COMMANDS = (
     (sweep, "anysize sweep table1 table2 --grid quick --workers 2"),
     (table, "anysize table 2 --format markdown"),
     (report, "anysize report --records results/quick --out report.html"),
-    (diagnose, "anysize diagnose TRAIN.zip NEW.zip --k 4 --html diagnosis.html"),
+    (diagnose, "anysize diagnose TRAIN.zip NEW.zip --k 4 --out diagnosis.html"),
     (theory, "anysize theory --k 4 --train-size 80 --test-size 140 --colors 1"),
 )
 

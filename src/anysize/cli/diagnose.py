@@ -31,7 +31,7 @@ def diagnose(
     ] = None,
     level: Annotated[float, typer.Option(help="Probability of any false alarm in the report.")] = 0.05,
     seed: Annotated[int, typer.Option(help="Seed of permutations and folds.", min=0, max=MAX_SEED)] = 0,
-    html: Annotated[Path | None, typer.Option(help="Also write the report as an HTML page.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Also write the report to this file, as an HTML page.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
 ) -> None:
     """Test how new graphs differ from training graphs (sizes, colors, densities), and suggest a method."""
@@ -39,16 +39,16 @@ def diagnose(
         from anysize import read_graphs
         from anysize.shift.diagnosis import diagnose
 
-        check_out(html, "--html")
+        check_out(out)
         ours, theirs = read_graphs(train), read_graphs(new)
         if labels is not None:
             ours = ours.with_y(read_labels(labels, ours))
         with late_progress("diagnosing") as report:
             found = diagnose(ours, theirs, k, colors=colors, level=level, seed=seed, progress=report)
-        if html is not None:
-            with open_output(html) as file:
+        if out is not None:
+            with open_output(out) as file:
                 file.write(found.to_html())
-            errors.print(f"Wrote {html}.", highlight=False, markup=False)
+            errors.print(f"Wrote {out}.", highlight=False, markup=False)
         if json:
             from json import dumps
 

@@ -132,11 +132,11 @@ def late_progress(title: str) -> Iterator[Callable[[float], None]]:
         yield lambda done: report(title, done)
 
 
-def check_out(out: Path | None, option: str = "--out") -> None:
+def check_out(out: Path | None) -> None:
     """Raise an error before the work begins if the output file cannot be written."""
     problem = None if out is None else write_problem(out)
     if problem is not None:
-        raise ValueError(f"{option} {problem}.")
+        raise ValueError(f"--out {problem}.")
 
 
 def note(sentence: str) -> None:

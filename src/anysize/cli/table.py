@@ -29,7 +29,7 @@ def table(
     rule: Annotated[
         RuleName, typer.Option(help="How configurations are chosen. oracle looks at test scores: for study only.")
     ] = RuleName.paper,
-    data: Annotated[str, typer.Option(help="published, fresh (means over data sets), seed:7, or all.")] = "all",
+    data: Annotated[str, typer.Option(help="published, the seed of fresh data, fresh (all seeds), or all.")] = "all",
     splits: Annotated[str | None, typer.Option(help="Which scores, e.g. validation,test.")] = None,
     tasks: Annotated[str | None, typer.Option(help="Which tasks, e.g. sbm-20,sbm-color.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write here, not to the screen.")] = None,
@@ -51,6 +51,7 @@ def table(
         check_tasks(split_names(tasks), {record.task for record in found})
         if not found:
             note(f"there are no records of these tasks in {records}; the table has the published numbers only.")
+        data = f"seed:{data}" if data.isdigit() else data  # as records name it
         built = build_table(
             number, found, rule=rule.value, data=data, splits=split_names(splits), tasks=split_names(tasks),
             grid_size=paper_grid_size if found else None,
