@@ -243,7 +243,7 @@ def test_a_file_of_graphs_is_split_by_size(tmp_path):
     GraphSet.from_networkx(graphs, y=[n % 2 for n in sizes]).to_tu(tmp_path, "MINE")
     result = run(tmp_path / "MINE", "gc-kernel", settings={"C": 1000})
     assert result.task.name == "MINE"
-    assert result.task.metric == "mcc"
+    assert result.task.metric == "accuracy"
     assert result.summary("test").mean == 1.0
     assert result.fields()["data"] == "file"
     assert result.published("test") is None
@@ -251,16 +251,16 @@ def test_a_file_of_graphs_is_split_by_size(tmp_path):
         run(tmp_path / "nowhere.zip", "gc-kernel")
 
 
-def test_a_file_is_scored_by_mcc_unless_told_otherwise(tmp_path):
+def test_a_file_is_scored_by_accuracy_by_default(tmp_path):
     """Large graphs are nearly all of one class: "majority" is right in most, and has learned nothing."""
     sizes = list(range(5, 45))
     y = ["rare" if n in (5, 7, 43) else "common" for n in sizes]
     GraphSet.from_networkx([nx.cycle_graph(n) for n in sizes], y=y).to_tu(tmp_path, "MINE")
     by_default, by_accuracy, by_mcc = (run(tmp_path / "MINE", "majority", metric=m) for m in (None, "accuracy", "mcc"))
-    assert by_default.fields()["metric"] == by_mcc.fields()["metric"] == "mcc"
-    assert by_default.summary("test").mean == by_mcc.summary("test").mean == 0.0
-    assert by_accuracy.fields()["metric"] == "accuracy"
-    assert by_accuracy.summary("test").mean == 0.75
+    assert by_default.fields()["metric"] == by_accuracy.fields()["metric"] == "accuracy"
+    assert by_default.summary("test").mean == by_accuracy.summary("test").mean == 0.75
+    assert by_mcc.fields()["metric"] == "mcc"
+    assert by_mcc.summary("test").mean == 0.0
     with pytest.raises(ValueError, match="metric must be one of accuracy, mcc; got 'f1'"):
         run(tmp_path / "MINE", "majority", metric="f1")
 

@@ -53,7 +53,7 @@ def test_other_kinds_of_graphs_with_their_labels_beside() -> None:
     nx = pytest.importorskip("networkx")
     graphs = [nx.path_graph(n) for n in range(2, 32)]
     task = size_split(graphs, 40, 80, y=["a", "b"] * 15, name="paths", k=3)
-    assert (task.name, task.k, task.metric, task.protocol) == ("paths", 3, "mcc", "validation")
+    assert (task.name, task.k, task.metric, task.protocol) == ("paths", 3, "accuracy", "validation")
     assert task.splits().train.sizes.max() <= 13
     assert task.splits(seed=1).test.equals(task.splits(seed=2).test)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anysize.cli.shared import console, handle_errors, read_labels
+from anysize.methods import defaults
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,7 +36,7 @@ class GridName(StrEnum):
 
 def run(
     task: Annotated[str, typer.Argument(help="One of anysize tasks, or a file of labeled graphs to split by size.")],
-    method: Annotated[str, typer.Option(help="One of anysize methods.")] = "gamma-gin",
+    method: Annotated[str, typer.Option(help="One of anysize methods.")] = defaults.METHOD,
     data: Annotated[str | None, typer.Option(help="published, or the seed of fresh data.")] = None,
     seeds: Annotated[int, typer.Option(help="How many models, with seeds from 0 on.", min=1)] = 10,
     recipe: Annotated[RecipeName, typer.Option(help="How to train.")] = RecipeName.robust,
@@ -43,12 +44,12 @@ def run(
         list[str] | None, typer.Option("--set", help="A setting of the configuration or recipe, as name=value.")
     ] = None,
     metric: Annotated[
-        MetricName | None, typer.Option(help="What scores are; without it that of the task, mcc for files.")
+        MetricName | None, typer.Option(help="What scores are; without it that of the task, accuracy for files.")
     ] = None,
     labels: Annotated[
         Path | None, typer.Option(help="Classes of the graphs of a file: one per line, or lines 'graph name,class'.")
     ] = None,
-    device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "auto",
+    device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = defaults.DEVICE,
     data_dir: Annotated[Path | None, typer.Option(help="Folder with data files; else ANYSIZE_DATA.")] = None,
     cache: Annotated[Path | None, typer.Option(help="Cache folder: counts found here are not recomputed.")] = None,
     json: Annotated[bool, typer.Option("--json", help="One line of JSON, for programs.")] = False,
@@ -168,9 +169,9 @@ def _show(result: Result) -> None:
     if result.task.note:
         console.print(result.task.note, highlight=False, markup=False, soft_wrap=True)
     console.print(_table(result))
-    if fields["data"] == "file" and result.task.metric == "mcc":
-        told = "mcc is 0 for one class everywhere, however classes mix; --metric accuracy: the share that is right."
-        console.print(told, highlight=False, markup=False, soft_wrap=True)
+    if fields["data"] == "file" and result.task.metric == "accuracy":
+        hint = "A model that always predicts one class may have a high accuracy; with --metric mcc it has 0."
+        console.print(hint, highlight=False, markup=False, soft_wrap=True)
     chosen = ", ".join(f"{name}={value}" for name, value in fields["configuration"].items()) or "nothing to set"
     tried = fields["configurations"]
     how = f"best of {tried} on validation, first of {fields['tied']} equals" if tried > 1 else "one configuration"

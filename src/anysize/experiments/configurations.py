@@ -36,6 +36,8 @@ def configurations(method: Method, task: Task, grid: GridName, recipe: RecipeNam
     """
     if grid not in GRIDS:
         raise ValueError(f"grid must be one of {', '.join(GRIDS)}; got {grid!r}")
+    if task.family is None:  # graphs of a user have no grid
+        return (task_configuration(method, task, recipe),)
     points = method.points(task.family, task.name)
     if grid == "paper" or not method.trained:
         return points

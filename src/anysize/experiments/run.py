@@ -112,8 +112,8 @@ def run(
         recipe: `robust` or `paper`.
         settings: of the configuration or the recipe, such as ``{"hidden": 64, "epochs": 100}``.
         metric: `accuracy` or `mcc`, for the scores and for what validation chooses; without it that of the task, which
-            is `mcc` for files: large graphs often have another mix of classes than small ones, and a model that gives
-            all of them one class can have a high accuracy, but an MCC of 0.
+            is `accuracy` for files, as in `GraphClassifier`. Large graphs often have another mix of classes than small
+            ones: a model that gives all of them one class can have a high accuracy, but has an MCC of 0.
         device: `cpu`, `cuda` or `auto`.
         data_dir: the folder with data files; without it the environment variable ANYSIZE_DATA.
         cache: cache folder; counts found here are not recomputed.

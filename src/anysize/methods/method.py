@@ -274,7 +274,7 @@ class Method:
         found = self.defaults | self.colored_defaults.get(name, {}) if colored else dict(self.defaults)
         return found | self.family_defaults.get(family or "", {})
 
-    def points(self, family: str, task: str | None = None) -> tuple[Configuration, ...]:
+    def points(self, family: str | None, task: str | None = None) -> tuple[Configuration, ...]:
         """The grid for a task, or else for its family, as configurations."""
-        grid = self.grid.get(task or "", self.grid.get(family))
+        grid = self.grid.get(task or "", self.grid.get(family or ""))
         return () if grid is None else points(grid)

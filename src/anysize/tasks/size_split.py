@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike
 
 from anysize.graphs.graphset import GraphSet
 from anysize.io.convert import as_graphset
+from anysize.methods import defaults
 from anysize.tasks.describe import shift
 from anysize.tasks.task import Data, DataDir, Parts, Splits, Task
 
@@ -40,13 +41,14 @@ def size_split(
     y: ArrayLike | None = None,
     color: str | None = None,
     name: str = "size-split",
-    k: int = 4,
+    k: int = defaults.K,
 ) -> Task:
     """A task made of any labeled graphs: train on the small ones, test on the large ones.
 
     With s the sizes of all graphs, the graphs with s <= percentile(s, train_below) are the train pool, a tenth of
     which, drawn by the seed of `Task.splits`, is the validation set; those with s >= percentile(s, test_above) are
     the test set. Graphs in between are left out. ``note`` of the task says in a sentence how strong the shift is.
+    Methods are trained with the defaults of `GraphClassifier`.
 
     Args:
         graphs: whatever `anysize.count` takes; a `GraphSet`, a list of graphs, a path.
@@ -73,12 +75,12 @@ def size_split(
     return Task(
         name=name,
         title=f"Train on up to {kept.max():g} vertices, test on {parts.test.sizes.min():g} and more",
-        family="tu",
+        family=None,
         source=SizeSplit(labeled, train_below, test_above),
-        metric="mcc",
+        metric=defaults.METRIC,
         k=k,
-        class_weights=True,
         environments="median",
+        color_penalty=labeled.colors is not None,
         note=shift(Splits.of(parts, "median")),
     )
 

@@ -97,7 +97,8 @@ class Task:
     Attributes:
         name: as on the command line.
         title: one readable line.
-        family: decides the grid of hyper-parameters.
+        family: selects the grid and the defaults of hyper-parameters; None for graphs of a user, which have no grid and
+            the defaults of `GraphClassifier`.
         source: where the graphs come from.
         metric: "accuracy" or "mcc".
         k: the pattern size; several where it is a hyper-parameter.
@@ -114,7 +115,7 @@ class Task:
 
     name: str
     title: str
-    family: Family
+    family: Family | None
     source: GraphSource
     metric: Metric = "accuracy"
     k: int | tuple[int, ...] = 5
