@@ -26,7 +26,7 @@ def graphs_of(data_dir: Path, name: str) -> az.GraphSet:
     file = data_dir / json.loads((data_dir / "manifest.json").read_text())[name]["file"]
     if not file.is_file():
         pytest.skip(f"{file.name} is not among the data files")
-    return az.read_graphs(file)
+    return az.read_graphs(file, warn=False)
 
 
 @pytest.mark.parametrize("name", FACTS)

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
 
-from anysize import GraphError, read_graphs
+from anysize import GraphError, GraphWarning, read_graphs
 from anysize.io.adjacency import read_adjacency_csv
 
 
@@ -34,3 +35,60 @@ def test_one_file_of_a_tu_set_is_not_an_edge_list(tmp_path: Path) -> None:
         read_graphs(path)
     with pytest.raises(GraphError, match="name="):
         read_graphs(path, name="SET")
+
+
+def test_a_folder_of_several_formats_is_read_in_order(tmp_path: Path) -> None:
+    write(tmp_path, "source,target\nann,bob\nbob,cat\n", "d.csv")
+    write(tmp_path, "0,1,1\n1,0,1\n1,1,0\n", "c.csv")
+    write(tmp_path, '{"edges": [[0, 1]]}\n{"edges": []}\n', "b.jsonl")
+    write(tmp_path, "graph [ node [ id 0 ] node [ id 1 ] edge [ source 0 target 1 ] ]", "a.gml")
+    write(tmp_path, "0 1\n", "E.EDGES")
+    graphs = read_graphs(tmp_path)
+    assert graphs.names == ("E", "a", "b:0", "b:1", "c", "d")
+    assert graphs.edge_counts.tolist() == [1, 1, 1, 0, 3, 2]
+
+
+def test_notes_beside_graphs_are_named_and_not_read(tmp_path: Path) -> None:
+    write(tmp_path, "0,1,1\n1,0,1\n1,1,0\n", "c.csv")
+    write(tmp_path, "made by hand", "README.txt")
+    with pytest.warns(GraphWarning, match=r"README\.txt") as caught:
+        assert read_graphs(tmp_path).names == ("c",)
+    assert len(caught) == 1
+
+
+def test_labels_in_some_files_only(tmp_path: Path) -> None:
+    write(tmp_path, '{"edges": [[0, 1]], "y": 1}\n', "a.jsonl")
+    write(tmp_path, '{"edges": [[0, 1]]}\n', "b.jsonl")
+    with pytest.raises(GraphError, match="labels"):
+        read_graphs(tmp_path)
+
+
+def test_one_warning_for_all_files_of_a_folder(tmp_path: Path) -> None:
+    for number in range(5):
+        write(tmp_path, "0 1 2.5\n1 2 3.5\n1 0 3.5\n", f"{number}.txt")
+    with pytest.warns(GraphWarning) as caught:
+        read_graphs(tmp_path)
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options", "message"),
+    [
+        ("g.txt", "0 1\n", {"color": "kind"}, "color= is for GraphML, GML, SMILES files"),
+        ("g.jsonl", '{"edges": []}', {"y": "kind"}, "y= is for"),
+        ("m.csv", "0,1,1\n1,0,1\n1,1,0\n", {"y": "kind"}, "y= is for"),
+    ],
+)
+def test_options_that_a_format_has_not(
+    tmp_path: Path, name: str, text: str, options: dict[str, str], message: str
+) -> None:
+    with pytest.raises(GraphError, match=message):
+        read_graphs(write(tmp_path, text, name), **options)  # type: ignore[arg-type]
+
+
+def test_thousands_of_small_files_take_seconds(tmp_path: Path) -> None:
+    for number in range(2000):
+        write(tmp_path, "0 1\n1 2\n2 3\n", f"{number:04}.txt")
+    start = time.process_time()
+    assert len(read_graphs(tmp_path)) == 2000
+    assert time.process_time() - start < 5  # about 0.5 s on an idle machine

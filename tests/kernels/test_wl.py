@@ -159,7 +159,7 @@ def test_peers_have_our_kernel_values(name: str) -> None:
 
 
 def test_wl_on_mutag_equals_the_slow_kernel(data_dir: Any) -> None:
-    graphs = read_graphs(data_dir / "MUTAG.zip")
+    graphs = read_graphs(data_dir / "MUTAG.zip", warn=False)
     made = graphs.to_networkx(color="c")
     kernel = WLKernel(3).fit(graphs)
     np.testing.assert_array_equal(kernel.kernel(graphs), slow_kernel(made, made, 3))

@@ -1,0 +1,61 @@
+"""JSON lines, one graph per line."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from anysize import GraphError, GraphSet, GraphWarning, read_graphs
+
+
+def write(where: Path, text: str, name: str = "graphs.jsonl") -> Path:
+    path = where / name
+    path.write_text(text)
+    return path
+
+
+def test_all_keys(tmp_path: Path) -> None:
+    text = (
+        '{"n": 4, "edges": [[0, 1], [1, 2]], "colors": ["C", "C", "O", "N"], "y": "a", "name": "one"}\n\n'
+        '{"edges": [], "colors": ["C"], "y": "b", "name": 2}\n'
+    )
+    for name in ("graphs.jsonl", "graphs.ndjson", "graphs.txt"):
+        graphs = read_graphs(write(tmp_path, text, name))
+        assert graphs.sizes.tolist() == [4, 1]
+        assert graphs.color_names(0) == ("C", "C", "O", "N")
+        assert graphs.y is not None
+        assert graphs.y.tolist() == ["a", "b"]
+        assert graphs.names == ("one", "2")
+
+
+def test_edges_are_enough(tmp_path: Path) -> None:
+    assert read_graphs(write(tmp_path, '{"edges": [[0, 1], [1, 2]]}')).equals(GraphSet.from_edges([(0, 1), (1, 2)]))
+
+
+def test_other_keys_are_named_once(tmp_path: Path) -> None:
+    line = '{"edges": [[0, 1]], "weights": [3]}\n'
+    with pytest.warns(GraphWarning, match="weights") as caught:
+        read_graphs(write(tmp_path, line * 5))
+    assert len(caught) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("", "holds no graphs"),
+        ('{"edges": [[0, 1]]}\n{"edges": [[0, 1]\n', "line 2: expected one JSON object per line"),
+        ("[[0, 1]]\n", 'line 1: expected an object with "edges"'),
+        ('{"n": 3}\n', 'line 1: expected an object with "edges"'),
+        ('{"edges": [[0, 1, 2]]}\n', "line 1: expected edges as an (m, 2) array"),
+        ('{"edges": [[0, 1], [1]]}\n', "line 1: expected edges as pairs"),
+        ('{"n": 2, "edges": [[0, 2]]}\n', "vertices 0 and 2"),
+        ('{"n": "x", "edges": []}\n', "line 1: n_vertices: expected an integer"),
+        ('{"n": 3, "edges": [], "colors": ["C"]}\n', "3 vertices but 1 colors"),
+        ('{"edges": [[0, 1]], "y": 1}\n{"edges": [[0, 1]]}\n', "line 2: the graph has no 'y'"),
+    ],
+)
+def test_broken_lines_are_named(tmp_path: Path, text: str, message: str) -> None:
+    with pytest.raises(GraphError, match=re.escape(message)):
+        read_graphs(write(tmp_path, text))
