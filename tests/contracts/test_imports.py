@@ -1,4 +1,4 @@
-"""Who may import whom: read from the module-level imports of every file, and tried in fresh interpreters."""
+"""Layers of the package: module-level imports point downwards, and cheap imports stay cheap."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ LEVELS = (
     ("cli", "__main__"),
 )
 LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}
-# third parties at module level, from this level upwards
+# third-party packages that may be imported at module level, from this level upwards
 THIRD_PARTIES = (
     {"numpy", "scipy"},
     set(),
@@ -38,12 +38,12 @@ COUNTING_ONLY = {"numba", "llvmlite"}
 
 
 def unit(file: Path) -> str:
-    """The entry of the level table a file belongs to."""
+    """The entry of `LEVELS` that a file belongs to."""
     return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
 def module_level(tree: ast.Module) -> Iterator[ast.Import | ast.ImportFrom]:
-    """Imports that run when the module is imported: not those in functions or for type checkers."""
+    """Imports that run when the module is imported, not those in functions or under TYPE_CHECKING."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()
@@ -62,13 +62,13 @@ def imported(source: str) -> set[str]:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         else:
-            assert node.level == 0, "imports name the whole path of a module"
+            assert node.level == 0, "imports must be absolute"
             names |= {f"{node.module}.{alias.name}" for alias in node.names}
     return names
 
 
-def complaints(name: str, source: str) -> list[str]:
-    """What a file of this entry must not import."""
+def violations(name: str, source: str) -> list[str]:
+    """The imports that a file of this entry must not have."""
     level = LEVEL[name]
     allowed = set().union(*THIRD_PARTIES[: level + 1]) | (COUNTING_ONLY if name == "counting" else set())
     wrong = []
@@ -90,7 +90,13 @@ def test_every_file_has_a_level() -> None:
 
 @pytest.mark.parametrize("file", [f for f in FILES if unit(f) != "__init__"], ids=lambda f: f"{f.parent.name}.{f.stem}")
 def test_imports_point_downwards(file: Path) -> None:
-    assert complaints(unit(file), file.read_text()) == []
+    assert violations(unit(file), file.read_text()) == []
+
+
+def test_every_public_name_has_a_module() -> None:
+    assert sorted(anysize._HOME) == sorted(set(anysize.__all__) - {"__version__"})
+    for name in anysize.__all__:
+        assert getattr(anysize, name) is not None
 
 
 def test_the_package_itself_imports_nothing_but_the_standard_library() -> None:
@@ -117,8 +123,8 @@ def test_the_package_itself_imports_nothing_but_the_standard_library() -> None:
         ("cli", "import rich.table, pandas", False),
     ],
 )
-def test_arrows_that_point_upwards_are_noticed(name: str, source: str, wrong: bool) -> None:
-    assert bool(complaints(name, source)) == wrong
+def test_upward_imports_are_noticed(name: str, source: str, wrong: bool) -> None:
+    assert bool(violations(name, source)) == wrong
 
 
 # ---- fresh interpreters ----------------------------------------------------------------------------
@@ -153,7 +159,7 @@ def test_tables_are_read_where_numba_is_missing(tmp_path: Path) -> None:
     nx.set_node_attributes(house, dict(enumerate("CNCOC")), "atom")
     counts = anysize.count(house, (3, 4), color="atom")
     counts.save(tmp_path / "table.npz")
-    told = run(
+    output = run(
         "import sys; sys.modules['numba'] = None; sys.modules['llvmlite'] = None\n"
         "import anysize\n"
         f"counts = anysize.Counts.load({str(tmp_path / 'table.npz')!r})\n"
@@ -162,4 +168,4 @@ def test_tables_are_read_where_numba_is_missing(tmp_path: Path) -> None:
         "print([pattern.name for pattern in counts.patterns])\n"
     )
     expected = [counts.densities(over).toarray().tolist() for over in ("subsets", "maps", "connected")]
-    assert told.splitlines() == [*map(str, expected), str([pattern.name for pattern in counts.patterns])]
+    assert output.splitlines() == [*map(str, expected), str([pattern.name for pattern in counts.patterns])]
