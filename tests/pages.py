@@ -186,9 +186,9 @@ def _script(words: list[str], where: str) -> None:
     here = (ROOT / module.replace(".", "/")).with_suffix(".py")
     assert here.is_file() or find_spec(module) is not None, f"{where}: there is no such module"
     if module == "anysize.experiments.sweep":
-        from anysize.experiments.command import _parser
+        from anysize.experiments.sweep import command_parser
 
         try:
-            _parser().parse_args(words[2:])
+            command_parser().parse_args(words[2:])
         except SystemExit as error:
             raise AssertionError(f"{where}: the command does not understand this") from error

@@ -1,4 +1,4 @@
-"""The small table of the front page: test accuracy of a few rows, between two marks of README.md."""
+"""The small table of README.md: test accuracy of a few rows, between two marks."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable, Sequence
 
 from anysize.experiments.records import Record
 from anysize.experiments.tables.build import build_table
-from anysize.experiments.tables.cells import Cell, Table, printed
-from anysize.experiments.tables.formats.markdown import escape
+from anysize.experiments.tables.cells import Cell, format_score
+from anysize.experiments.tables.render import escape_markdown, markdown_row
 
 BEGIN, END = "<!-- results: made by `make results` -->", "<!-- end of results -->"
 
@@ -33,19 +33,19 @@ ROWS = (
 
 
 def front_table(records: Iterable[Record]) -> str:
-    """Test means, the published ones in brackets; a dash where nothing was run."""
+    """Test means with the published ones in brackets; a dash where there are no records."""
     records = list(records)
     columns = [_column(records, *column[:3]) for column in COLUMNS]
-    lines = [_line(["test accuracy", *(heading for *_, heading in COLUMNS)]), f"|---|{'---|' * len(COLUMNS)}"]
+    lines = [_markdown_line(["test accuracy", *(heading for *_, heading in COLUMNS)]), f"|---|{'---|' * len(COLUMNS)}"]
     for method, recipe, label in ROWS:
         cells = [column.get((method, recipe)) for column in columns]
         if any(cell is not None and cell.summary is not None for cell in cells):
-            lines.append(_line([label, *map(_text, cells)]))
+            lines.append(_markdown_line([label, *map(_cell_text, cells)]))
     return "\n".join(lines)
 
 
 def with_front_table(text: str, records: Iterable[Record]) -> str:
-    """A page with the table between its marks made anew.
+    """Replace the table between the two marks of a page.
 
     >>> page = with_front_table(f"a\\n{BEGIN}\\nold\\n{END}\\nb\\n", [])
     >>> page.startswith("a\\n"), "old" in page, page.endswith("b\\n")
@@ -54,22 +54,21 @@ def with_front_table(text: str, records: Iterable[Record]) -> str:
     before, begin, rest = text.partition(BEGIN)
     _, end, after = rest.partition(END)
     if not begin or not end:
-        raise ValueError(f"a page for the table has the lines {BEGIN} and {END}; there is none with both of them.")
+        raise ValueError(f"the page needs the lines {BEGIN} and {END}, in this order; one of them is missing.")
     return f"{before}{BEGIN}\n{front_table(records)}\n{END}{after}"
 
 
 def _column(records: Sequence[Record], number: int, task: str, data: str) -> dict[tuple[str, str], Cell]:
-    table: Table = build_table(number, records, data=data, tasks=[task], splits=["test"])
+    table = build_table(number, records, data=data, tasks=[task], splits=["test"])
     return {(row.method, row.recipe): row.cells[0] for row in table.rows}
 
 
-def _text(cell: Cell | None) -> str:
+def _cell_text(cell: Cell | None) -> str:
     if cell is None or cell.summary is None:
         return "–"
-    beside = cell.published
-    told = "" if beside is None or beside.mean is None else f" ({printed(beside.mean)})"
-    return f"{printed(cell.summary.mean)}{told}"
+    paper = None if cell.published is None else cell.published.mean
+    return format_score(cell.summary.mean) + ("" if paper is None else f" ({format_score(paper)})")
 
 
-def _line(cells: Sequence[str]) -> str:
-    return f"| {' | '.join(escape(cell) for cell in cells)} |"
+def _markdown_line(cells: Sequence[str]) -> str:
+    return markdown_row([escape_markdown(cell) for cell in cells])

@@ -1,253 +1,425 @@
-"""``python -m tools.results_page``: the page docs/results.md from records, never by hand.
+"""``python -m tools.results_page``: make docs/results.md, and the table of README.md, from records.
 
-The three tables on the published data, what was run on fresh data, where and why ours differ from the published
-numbers, what ties decide, what is still missing, and on which machines the runs were made.
+The three tables on the published data, results on fresh data, where and why ours differ from the published numbers,
+the effect of ties, what is missing, and the machines that were used.
 """
 
 from __future__ import annotations
 
 import sys
 from argparse import ArgumentParser
-from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
+from anysize._json import Plain, compact_json
 from anysize.experiments.record_store import RecordStore
 from anysize.experiments.records import Record
-from anysize.experiments.selection import select_all
-from anysize.experiments.tables.build import build_table
-from anysize.experiments.tables.cells import Table, printed
-from anysize.experiments.tables.formats import cell_text
-from anysize.experiments.tables.formats.markdown import escape, render
+from anysize.experiments.selection import RULES, Group, Selection, grid_position, grouped, select, select_all
+from anysize.experiments.tables.build import GridSize, build_table, paper_grid_size, rows_that_ran
+from anysize.experiments.tables.cells import SCORE_DIGITS, Cell, Published, Table, format_score
 from anysize.experiments.tables.layout import TABLES, TaskEntry, table_of
-from anysize.experiments.tables.notes import GridSize
-from anysize.methods.catalog import METHODS
-from tools.deviations import NEAR, Compared, compare, reasons
+from anysize.experiments.tables.render import (
+    difference_text,
+    escape_markdown,
+    markdown_row,
+    own_text,
+    published_text,
+    render_markdown,
+)
+from anysize.methods.catalog import METHODS, penalty_names
 from tools.front_table import with_front_table
 
-SEEDS = 10  # of the paper
+PAPER_SEEDS = 10
+NEAR_DIFFERENCE = 0.15  # a test mean that differs by no more is called near the published one
+REAL_TASKS = frozenset(task.name for task in TABLES[3].tasks)  # the paper drew their validation graphs at random
 
 HEAD = """# Results
 
 <!-- Made by `make results`; changes by hand are lost. -->
 
-Everything on this page, sentences with numbers included, is made from the records in `results/records` by one command:
+Everything on this page, including the sentences with numbers, is made from the records in `results/records`:
 
 ```bash
 make results
 ```
 
-How to read a cell is told in [Tables](tables.md); the commands that made the records are in `results/README.md`.
+[Tables](tables.md) explains the cells; `results/README.md` lists the commands that made the records.
 """
 
 
+# ---- comparison with the published numbers -----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ComparedCell:
+    """A test cell with a number of ours and a published one.
+
+    Attributes:
+        selection: the configuration behind our number.
+        grid: the number of configurations that the paper tried, if known.
+        all_test: lowest and highest test mean of all configurations with as many seeds.
+        under_other_rules: the test mean under other ways to break ties, by their name.
+    """
+
+    task: str
+    title: str
+    label: str
+    cell: Cell
+    selection: Selection
+    grid: int | None
+    all_test: tuple[float, float] | None
+    under_other_rules: Mapping[str, float]
+
+    @property
+    def method(self) -> str:
+        """The name of the method."""
+        return self.selection.group.method
+
+    @property
+    def published(self) -> Published:
+        """The published cell."""
+        assert self.cell.published is not None
+        return self.cell.published
+
+    @property
+    def published_mean(self) -> float:
+        """The published mean."""
+        assert self.published.mean is not None
+        return self.published.mean
+
+    @property
+    def difference(self) -> float:
+        """Ours minus the published mean, as printed."""
+        assert self.cell.difference is not None
+        return round(self.cell.difference, SCORE_DIGITS)
+
+    @property
+    def deviates(self) -> bool:
+        """Whether the difference, as printed, is larger than the published standard deviation over seeds."""
+        return abs(self.difference) > self._published_std
+
+    @property
+    def near(self) -> bool:
+        """Whether our mean is near the published one, as printed."""
+        return abs(self.difference) <= NEAR_DIFFERENCE
+
+    @property
+    def tie_is_near(self) -> bool:
+        """Whether the lowest or highest test mean of the tied configurations is near the published mean."""
+        ends = self.selection.tied_test or ()
+        return any(round(abs(end - self.published_mean), SCORE_DIGITS) <= NEAR_DIFFERENCE for end in ends)
+
+    @property
+    def reduced(self) -> bool:
+        """Whether fewer configurations were tried than the paper's grid has."""
+        return self.grid is not None and self.selection.configurations < self.grid
+
+    @property
+    def depends_on_ties(self) -> bool:
+        """Whether the test means of tied configurations differ by more than the published standard deviation."""
+        spread = self.selection.tied_test
+        return spread is not None and round(spread[1] - spread[0], SCORE_DIGITS) > self._published_std
+
+    @property
+    def _published_std(self) -> float:
+        return round(self.published.std or 0.0, SCORE_DIGITS)
+
+
+def compare(table: Table, records: Iterable[Record], grid_size: GridSize | None = None) -> list[ComparedCell]:
+    """All test cells of a table on published data with both numbers, without checks, column by column."""
+    groups = grouped(records)
+    found = []
+    for place, column in enumerate(table.columns):
+        if column.split != "test" or column.data != "published":
+            continue
+        for row in table.rows:
+            if row.check or row.cells[place].difference is None:
+                continue
+            runs = groups[Group(column.task, column.data, row.method, row.recipe)]
+            selection = select(runs)
+            assert selection is not None, "a cell with a number has runs"
+            size = None if grid_size is None else grid_size(column.task, row.method)
+            found.append(
+                ComparedCell(
+                    column.task, column.heading, row.label, row.cells[place], selection, size,
+                    _test_means(runs, len(selection.records)), _under_other_rules(runs),
+                )
+            )  # fmt: skip
+    return found
+
+
+def reasons(compared: ComparedCell) -> list[str]:
+    """What may explain a difference: facts of the records, and known differences between the procedures."""
+    found = []
+    selection = compared.selection
+    tried, tied = selection.configurations, selection.tied
+    if compared.reduced:
+        found.append(f"{tried} of {compared.grid} configurations tried")
+    if tied > 1 and selection.tied_test is not None:
+        found.append(f"{tied} of {tried} configurations tie, with test means {_range(compared, selection.tied_test)}")
+    elif tried > 1 and compared.all_test is not None:
+        found.append(f"no tie; test means of all configurations tried {_range(compared, compared.all_test)}")
+    scores = [outcome.scores.test for outcome in selection.outcomes if outcome.scores.test is not None]
+    if len(scores) > 1 and max(scores) - min(scores) > NEAR_DIFFERENCE:
+        found.append(f"single runs of the selected one {_range(compared, (min(scores), max(scores)))}")
+    if compared.method.endswith("-irm"):
+        found.append("our IRM penalty has a gradient, the published one had none")
+    if compared.task in REAL_TASKS:
+        found.append("the paper's validation graphs are unknown")
+        if METHODS[compared.method].kind == "kernel":
+            found.append("we use class weights; kernels.md has results with and without")
+    interval = compared.cell.interval
+    if interval is not None:
+        inside = interval.low <= compared.published_mean <= interval.high
+        found.append(f"the published mean is {'inside' if inside else 'outside'} the interval over test graphs")
+    return found or ["nothing in the records explains it"]
+
+
+def _range(compared: ComparedCell, limits: tuple[float, float]) -> str:
+    """A range of test means, and whether it includes the published one, as printed."""
+    low, high = (round(limit, SCORE_DIGITS) for limit in limits)
+    includes = "includes" if low <= compared.published_mean <= high else "does not include"
+    span = f"of {format_score(low)}" if low == high else f"from {format_score(low)} to {format_score(high)}"
+    return f"{span} (which {includes} the published one)"
+
+
+def _test_means(runs: Sequence[Record], seeds: int) -> tuple[float, float] | None:
+    """Lowest and highest test mean of the configurations with this number of seeds."""
+    scores: dict[str, list[float]] = {}
+    for run in runs:
+        if run.scores.test is not None:
+            scores.setdefault(compact_json(run.configuration), []).append(run.scores.test)
+    means = [sum(one) / len(one) for one in scores.values() if len(one) == seeds]
+    return (min(means), max(means)) if means else None
+
+
+def _under_other_rules(runs: Sequence[Record]) -> dict[str, float]:
+    """Test means under other ways to break ties."""
+    found = {"lowest validation loss": select(runs, RULES["loss"]), "last epoch": select(runs, RULES["last"])}
+    if "penalty" in runs[0].configuration:
+        found["lowest penalty"] = select(runs, RULES["penalty"])
+        found["weaker penalty first"] = select(runs, order=_weaker_penalty_first(runs))
+    means = {name: selection.summary("test") for name, selection in found.items() if selection is not None}
+    return {name: summary.mean for name, summary in means.items() if summary is not None}
+
+
+def _weaker_penalty_first(runs: Sequence[Record]) -> list[Mapping[str, Plain]]:
+    """Configurations in the order in which `select` breaks ties, but with penalties ascending."""
+    known = {compact_json(run.configuration): run.configuration for run in runs}
+
+    def negated(configuration: Mapping[str, Plain]) -> dict[str, Plain]:
+        return {
+            name: -value if name in penalty_names() and isinstance(value, (int, float)) else value
+            for name, value in configuration.items()
+        }
+
+    return sorted(known.values(), key=lambda configuration: grid_position(negated(configuration), ()))
+
+
+# ---- the page ----------------------------------------------------------------------------------------
+
+
 def results_page(records: Iterable[Record], grid_size: GridSize | None = None) -> str:
-    """The whole page, in Markdown; a pure function of the records.
+    """The page in Markdown, a pure function of the records.
 
     Args:
-        grid_size: (task, method) -> configurations of the paper's grid, to name reduced grids.
+        grid_size: such as `paper_grid_size`, to name reduced grids.
     """
     records = list(records)
     tables = {number: _published_table(number, records, grid_size) for number in TABLES}
     fresh = [table for number in TABLES if (table := _fresh_table(number, records)) is not None]
-    compared = [own for table in tables.values() for own in compare(table, records, grid_size)]
+    compared = [cell for table in tables.values() for cell in compare(table, records, grid_size)]
     parts = {
-        "In short": [_in_short(compared, records)],
-        "On the published data": [render(table) for table in tables.values() if table.columns],
-        "On fresh data": [render(table) for table in fresh],
-        "Where ours differ from the published numbers": [_differences(compared)],
-        "What ties decide": [_ties(compared)],
-        "Still missing": [_missing(tables, records, compared)],
-        "Where it was run": [_machines(records)],
+        "Summary": [_summary(compared, records)],
+        "Published data": [render_markdown(table) for table in tables.values() if table.columns],
+        "Fresh data": [render_markdown(table) for table in fresh],
+        "Differences from the published numbers": [_differences(compared)],
+        "Effect of ties": [_ties(compared)],
+        "Missing": [_missing(tables, records, compared)],
+        "Machines": [_machines(records)],
     }
     return "\n".join([HEAD, *(f"## {title}\n\n" + "\n".join(texts) for title, texts in parts.items() if any(texts))])
 
 
-# ---- tables ------------------------------------------------------------------------------------------
-
-
 def _published_table(number: int, records: Sequence[Record], grid_size: GridSize | None) -> Table:
-    """A table of the paper, without tasks that have no record at all: they are named under what is missing."""
-    ran = {record.task for record in records if record.data == "published"}
-    tasks = [task.name for task in TABLES[number].tasks if task.name in ran]
+    """A table of the paper, without tasks that have no record; those are listed as missing."""
+    recorded = {record.task for record in records if record.data == "published"}
+    tasks = [task.name for task in TABLES[number].tasks if task.name in recorded]
     if not tasks:
         return Table("", TABLES[number].metric, "paper", (), ())
     return build_table(number, records, data="published", tasks=tasks, grid_size=grid_size)
 
 
 def _fresh_table(number: int, records: Sequence[Record]) -> Table | None:
-    """The rows and tasks that were run on fresh data; None if there are none."""
-    ran = {record.task for record in records if record.data != "published"}
-    tasks = [task.name for task in TABLES[number].tasks if task.name in ran]
+    """The rows and tasks with records on fresh data; None if there are none."""
+    recorded = {record.task for record in records if record.data != "published"}
+    tasks = [task.name for task in TABLES[number].tasks if task.name in recorded]
     if not tasks:
         return None
     table = build_table(number, records, data="fresh", tasks=tasks, splits=("validation", "test"))
-    rows = tuple(row for row in table.rows if any(cell.status == "run" for cell in row.cells))
-    return replace(table, rows=rows, title=f"{table.title}: fresh data")
+    return replace(rows_that_ran(table), title=f"{table.title}: fresh data")
 
 
-# ---- sentences ---------------------------------------------------------------------------------------
-
-
-def _in_short(compared: Sequence[Compared], records: Sequence[Record]) -> str:
-    told = []
-    for title, own in _families(compared):
-        close = sum(not one.deviates for one in own)
-        near = sum(one.near for one in own)
-        rest = sum(one.near_a_tie and not one.near for one in own)
-        told.append(
-            f"- {title}: {len(own)} test cells have a published number beside them; {close} differ by no "
-            f"more than the published deviation over seeds, {near} by no more than {printed(NEAR)}"
-            + (f", {rest} more would with another of the configurations that tie on validation." if rest else ".")
+def _summary(compared: Sequence[ComparedCell], records: Sequence[Record]) -> str:
+    lines = []
+    for title, cells in _families(compared):
+        close = sum(not cell.deviates for cell in cells)
+        near = sum(cell.near for cell in cells)
+        ties = sum(cell.tie_is_near and not cell.near for cell in cells)
+        lines.append(
+            f"- {title}: {len(cells)} test cells have a published number; {close} differ by no more than the published "
+            f"standard deviation over seeds, {near} by no more than {format_score(NEAR_DIFFERENCE)}"
+            + (f", {ties} more would with another of the configurations that tie on validation." if ties else ".")
         )
-    return "\n".join([*told, *_fresh_lines(records)] or ["- There are no records yet."]) + "\n"
+    return "\n".join([*lines, *_fresh_lines(records)] or ["- There are no records yet."]) + "\n"
 
 
-def _families(compared: Sequence[Compared]) -> list[tuple[str, list[Compared]]]:
+def _families(compared: Sequence[ComparedCell]) -> list[tuple[str, list[ComparedCell]]]:
     """Gamma models, kernels and GNNs, by table."""
-    found: dict[str, list[Compared]] = {}
-    for own in compared:
-        kind = {"gamma": "Gamma models", "kernel": "kernels"}.get(METHODS[own.method].kind, "GNNs")
-        found.setdefault(f"Table {table_of(own.task)}, {kind}", []).append(own)
+    found: dict[str, list[ComparedCell]] = {}
+    for cell in compared:
+        kind = {"gamma": "Gamma models", "kernel": "kernels"}.get(METHODS[cell.method].kind, "GNNs")
+        found.setdefault(f"Table {table_of(cell.task)}, {kind}", []).append(cell)
     return sorted(found.items())
 
 
 def _fresh_lines(records: Sequence[Record]) -> list[str]:
-    """Of every Gamma row on fresh data, table by table: the mean over data sets, and the worst, unrounded enough."""
-    chosen = select_all(record for record in records if record.data != "published")
+    """For every Gamma row on fresh data, table by table: the mean over data sets, and the worst one."""
     found: dict[tuple[int, str, str], list[tuple[float, str]]] = {}
-    for group, selection in chosen.items():
+    for group, selection in select_all(record for record in records if record.data != "published").items():
         summary = None if selection is None else selection.summary("test")
         if summary is not None and METHODS[group.method].kind == "gamma":
-            place = table_of(group.task) or 0, group.method, group.recipe
-            found.setdefault(place, []).append((summary.mean, f"{group.task}, {group.data}"))
+            row = table_of(group.task) or 0, group.method, group.recipe
+            found.setdefault(row, []).append((summary.mean, f"{group.task}, {group.data}"))
     return [
-        f"- {f'Table {table}, fresh' if table else 'Fresh'} data, {method} by the {recipe} recipe: mean test score "
-        f"{sum(mean for mean, _ in own) / len(own):.3f} over {len(own)} data sets; the worst has {min(own)[0]:.3f} "
-        f"({min(own)[1]})."
-        for (table, method, recipe), own in sorted(found.items())
+        f"- {f'Table {table}, fresh' if table else 'Fresh'} data, {method}, {recipe} recipe: mean test score "
+        f"{sum(mean for mean, _ in means) / len(means):.3f} over {len(means)} data sets; the worst has "
+        f"{min(means)[0]:.3f} ({min(means)[1]})."
+        for (table, method, recipe), means in sorted(found.items())
     ]
 
 
-def _differences(compared: Sequence[Compared]) -> str:
-    far = [own for own in compared if own.deviates]
+def _differences(compared: Sequence[ComparedCell]) -> str:
+    far = [cell for cell in compared if cell.deviates]
     if not far:
-        return "No test cell differs by more than the published deviation over seeds.\n" if compared else ""
-    told = (
-        f"{len(far)} of {len(compared)} test cells differ, as printed, by more than the published deviation over "
-        "seeds; a published deviation of 0.00 admits no difference at all. What is behind it comes from the records by "
-        "rule: fewer configurations than in the paper's grid, ties, and places where the procedures are known to part."
+        return "No test cell differs by more than the published standard deviation over seeds.\n" if compared else ""
+    lead = (
+        f"{len(far)} of {len(compared)} test cells differ, as printed, by more than the published standard deviation "
+        "over seeds (where that is 0.00, by any amount). Possible reasons are read off the records: fewer "
+        "configurations than in the paper's grid, ties, and known differences between the procedures."
     )
-    head = ("task", "method", "published", "ours", "difference", "what is behind it")
+    head = ("task", "method", "published", "ours", "difference", "possible reasons")
     rows = [
-        (own.title, own.label, cell_text.paper(own.cell), cell_text.ours(own.cell), cell_text.difference(own.cell),
-         "; ".join(reasons(own)))
-        for own in far
+        (one.title, one.label, published_text(one.cell), own_text(one.cell), difference_text(one.cell),
+         "; ".join(reasons(one)))
+        for one in far
     ]  # fmt: skip
-    return _grid(told, head, rows)
+    return _markdown_table(lead, head, rows)
 
 
-def _ties(compared: Sequence[Compared]) -> str:
-    told = (
-        "Configurations that share the best validation score can differ much on test graphs. Where they do, by more "
-        "than the published deviation, the number in the table is one of several that validation allows. The order "
-        "among equals (the smallest model, the stronger penalty first) was settled when these records were already "
-        "there: the columns on the right are what another order would have printed; `last epoch` takes every run at "
-        "its last epoch, among the configurations of which that was kept."
+def _ties(compared: Sequence[ComparedCell]) -> str:
+    lead = (
+        "Configurations that share the best validation score can differ much on test graphs. The rows below are those "
+        "where they differ by more than the published standard deviation: the number in the table is one of several "
+        "that validation allows. The order among ties (the smallest model, the stronger penalty first) was fixed after "
+        "these records were made, so the columns on the right show what other orders would have given; `last epoch` "
+        "takes every run at its last epoch, among the configurations that kept it."
     )
-    choices = ("weaker penalty first", "lowest validation loss", "lowest penalty", "last epoch")
+    others = ("weaker penalty first", "lowest validation loss", "lowest penalty", "last epoch")
     rows = []
-    for own in compared:
-        if own.open and own.chosen.tied_test is not None:
-            others = [printed(own.otherwise[name]) if name in own.otherwise else "" for name in choices]
-            span = " to ".join(map(printed, own.chosen.tied_test))
-            tied = f"{own.chosen.tied} of {own.chosen.configurations}"
+    for one in compared:
+        selection = one.selection
+        if one.depends_on_ties and selection.tied_test is not None:
+            means = [one.under_other_rules.get(name) for name in others]
             rows.append(
-                (own.title, own.label, cell_text.paper(own.cell), cell_text.ours(own.cell), tied, span, *others)
-            )
-    head = ("task", "method", "published", "ours", "tied", "their test means", *choices)
-    return _grid(told, head, rows) if rows else ""
+                (
+                    one.title, one.label, published_text(one.cell), own_text(one.cell),
+                    f"{selection.tied} of {selection.configurations}",
+                    " to ".join(map(format_score, selection.tied_test)),
+                    *("" if mean is None else format_score(mean) for mean in means),
+                )
+            )  # fmt: skip
+    head = ("task", "method", "published", "ours", "tied", "their test means", *others)
+    return _markdown_table(lead, head, rows) if rows else ""
 
 
-def _missing(tables: dict[int, Table], records: Sequence[Record], compared: Sequence[Compared]) -> str:
+def _missing(tables: dict[int, Table], records: Sequence[Record], compared: Sequence[ComparedCell]) -> str:
     lines = []
-    ran = {record.task for record in records}
+    recorded = {record.task for record in records}
     for number, entry in TABLES.items():
-        if absent := [task for task in entry.tasks if task.name not in ran]:
-            lines.append(f"- Table {number}: no run of {', '.join(map(_named, absent))}.")
+        if absent := [task for task in entry.tasks if task.name not in recorded]:
+            lines.append(f"- Table {number}: no run of {', '.join(map(_task_title, absent))}.")
         for heading, places in tables[number].groups():
             rows = [row for row in tables[number].rows if row.recipe == "paper" and not row.check]
-            if none := [escape(row.label) for row in rows if row.cells[places[-1]].status == "not run"]:
-                lines.append(f"- {escape(heading)}: no run of {', '.join(none)}.")
-    for title in dict.fromkeys(own.title for own in compared if own.reduced):
-        cut = [own for own in compared if own.title == title and own.reduced]
-        listed = ", ".join(f"{escape(own.label)} ({own.chosen.configurations} of {own.grid})" for own in cut)
-        lines.append(f"- {escape(title)}: a part of the paper's grid for {listed}.")
-    few = [own for own in compared if len(own.chosen.records) < SEEDS and "kernel" not in own.method]
-    lines += [f"- {escape(own.title)}, {escape(own.label)}: {len(own.chosen.records)} of {SEEDS} seeds." for own in few]
+            if idle := [escape_markdown(row.label) for row in rows if row.cells[places[-1]].status == "not run"]:
+                lines.append(f"- {escape_markdown(heading)}: no run of {', '.join(idle)}.")
+    for title in dict.fromkeys(cell.title for cell in compared if cell.reduced):
+        reduced = [
+            f"{escape_markdown(cell.label)} ({cell.selection.configurations} of {cell.grid})"
+            for cell in compared
+            if cell.title == title and cell.reduced
+        ]
+        lines.append(f"- {escape_markdown(title)}: part of the paper's grid for {', '.join(reduced)}.")
+    for cell in compared:
+        seeds = len(cell.selection.records)
+        if seeds < PAPER_SEEDS and METHODS[cell.method].seeded:
+            lines.append(
+                f"- {escape_markdown(cell.title)}, {escape_markdown(cell.label)}: {seeds} of {PAPER_SEEDS} seeds."
+            )
     return "\n".join(lines or ["- Nothing."]) + "\n"
 
 
-def _named(task: TaskEntry) -> str:
-    return f"{escape(task.title)}{' (a task of our own)' if task.extra else ''}"
+def _task_title(task: TaskEntry) -> str:
+    return f"{escape_markdown(task.title)}{' (not in the paper)' if task.extra else ''}"
 
 
 def _machines(records: Sequence[Record]) -> str:
     groups: dict[tuple[str, str], list[Record]] = {}
     for record in records:
         versions = ", ".join(f"{name} {record.versions[name]}" for name in sorted(record.versions))
-        groups.setdefault((record.device or "not known", versions), []).append(record)
+        groups.setdefault((record.device or "unknown", versions), []).append(record)
     rows = []
-    for (device, versions), own in sorted(groups.items()):
-        days = sorted({record.when[:10] for record in own if record.when}) or ["not known"]
+    for (device, versions), runs in sorted(groups.items()):
+        days = sorted({run.when[:10] for run in runs if run.when}) or ["unknown"]
         span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-        rows.append((device, f"{len(own):,}", f"{sum(one.seconds or 0.0 for one in own):,.0f}", span, versions))
-    told = "Seconds are those of training alone: a run has its share of the stack it was trained in."
-    return _grid(told, ("device", "runs", "seconds", "days", "versions"), rows) if rows else ""
+        rows.append((device, f"{len(runs):,}", f"{sum(run.seconds or 0.0 for run in runs):,.0f}", span, versions))
+    lead = "Seconds of training only: a run has its share of the time of the stack it was trained in."
+    return _markdown_table(lead, ("device", "runs", "seconds", "days", "versions"), rows) if rows else ""
 
 
-def _grid(told: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
-    lines = [told, "", f"| {' | '.join(head)} |", f"|{' --- |' * len(head)}"]
-    return "\n".join([*lines, *(f"| {' | '.join(map(escape, row))} |" for row in rows)]) + "\n"
+def _markdown_table(lead: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [lead, "", markdown_row(head), f"|{' --- |' * len(head)}"]
+    return "\n".join([*lines, *(markdown_row([escape_markdown(cell) for cell in row]) for row in rows)]) + "\n"
 
 
 # ---- the command -------------------------------------------------------------------------------------
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Read records, write the page; 0, or 1 with a sentence."""
+    """Read records and write the page; returns the exit code."""
     parser = ArgumentParser("python -m tools.results_page", description="Make docs/results.md from records.")
-    parser.add_argument("--records", type=Path, default=Path("results/records"), help="the folder of records")
-    parser.add_argument("--out", type=Path, help="the page to write; without it, to the screen")
-    parser.add_argument("--readme", type=Path, help="a file whose table between two marks is made anew")
-    chosen = parser.parse_args(arguments)
+    parser.add_argument("--records", type=Path, default=Path("results/records"), help="folder of records")
+    parser.add_argument("--out", type=Path, help="the page to write; by default it is printed")
+    parser.add_argument("--readme", type=Path, help="a file whose table between two marks is replaced")
+    options = parser.parse_args(arguments)
     try:
-        records = read_records(chosen.records)
-        page = results_page(records, paper_grids())
-        if chosen.out is None:
+        if not options.records.is_dir():
+            raise ValueError(
+                f"--records needs a folder with the records of sweeps; there is no folder {options.records}."
+            )
+        records = RecordStore(options.records).read(curves=False)
+        page = results_page(records, paper_grid_size)
+        if options.out is None:
             print(page, end="")
         else:
-            _write(chosen.out, page)
-        if chosen.readme is not None:
-            _write(chosen.readme, with_front_table(chosen.readme.read_text(encoding="utf-8"), records))
+            _write(options.out, page)
+        if options.readme is not None:
+            _write(options.readme, with_front_table(options.readme.read_text(encoding="utf-8"), records))
     except (ValueError, OSError, ImportError) as error:
         print(f"Error: {error}", file=sys.stderr)
         return 1
     return 0
-
-
-def read_records(folder: Path) -> list[Record]:
-    """The records of a folder that must be there."""
-    if not folder.is_dir():
-        raise ValueError(f"--records takes a folder with the records of sweeps; there is no folder {folder}.")
-    return RecordStore(folder).read(curves=False)
-
-
-def paper_grids() -> GridSize:
-    """The sizes of the paper's grids; needs torch."""
-    from anysize.experiments.tables.build import paper_grid_size
-
-    return paper_grid_size
 
 
 def _write(file: Path, text: str) -> None:

@@ -1,14 +1,22 @@
-"""Progress: callbacks, shares of a total, and bars on standard error (rich is imported when one is shown)."""
+"""Progress: callbacks, shares of a total, and their display on standard error.
+
+The display is a rich bar in a terminal or notebook, and a line now and then elsewhere. Nothing is shown before the work
+has taken two seconds. rich is optional, and is imported when the first bar is made.
+"""
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Protocol
 
 Progress = Callable[[float], None]  # called with the share of the work done so far, from 0 to 1
 ProgressFunction = Callable[[str, float], None]  # the same, with the kind of work first: ("training", 0.3)
+
+DELAY_SECONDS = 2.0
+SECONDS_BETWEEN_LINES = 10.0
 
 
 def shares_of(progress: Progress | None, total: float) -> Callable[[float], None]:
@@ -31,36 +39,87 @@ def shares_of(progress: Progress | None, total: float) -> Callable[[float], None
     return add
 
 
-@contextmanager
-def progress_bars(shown: bool = True, after: float = 0.0, keep: bool = True) -> Iterator[ProgressFunction]:
-    """Bars on standard error, one for each kind of work: ``report("training", 0.3)``.
+class DetailedProgressFunction(Protocol):
+    """A `ProgressFunction` that may also be given details to show in place of the time left."""
 
-    Args:
-        shown: without it, reports go nowhere.
-        after: seconds to wait before bars appear, so that short work shows none.
-        keep: leave the full bars on the screen in the end.
+    def __call__(self, step: str, done: float, detail: str = "") -> None: ...
+
+
+def ignore_progress(step: str, done: float, detail: str = "") -> None:
+    """A progress function that shows nothing."""
+
+
+def duration(seconds: float) -> str:
+    """Minutes and seconds, and hours if there are any.
+
+    >>> duration(7.2), duration(754), duration(7265)
+    ('0:07', '12:34', '2:01:05')
     """
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+
+
+class _Display:
+    """Shows the steps of some work; see `progress_bars`."""
+
+    def __init__(self) -> None:
+        self._show_from = time.monotonic() + DELAY_SECONDS
+        self._began: dict[str, float] = {}
+        self._bar = _rich_bar()
+        self._tasks: dict[str, Any] = {}  # of the bar
+
+    def __call__(self, step: str, done: float, detail: str = "") -> None:
+        now = time.monotonic()
+        done = min(done, 1.0)
+        elapsed = now - self._began.setdefault(step, now)
+        if not detail and 0 < done < 1:
+            detail = f"about {duration(elapsed * (1 - done) / done)} left"
+        if now < self._show_from:
+            return
+        if self._bar is not None:
+            if step not in self._tasks:
+                self._tasks[step] = self._bar.add_task(step, total=1.0, detail="")
+            self._bar.update(self._tasks[step], completed=done, detail=detail, visible=done < 1)
+            self._bar.start()
+        elif done < 1:
+            self._show_from = now + SECONDS_BETWEEN_LINES
+            print(f"{step}: {100 * done:.0f} %{', ' * bool(detail)}{detail}", file=sys.stderr, flush=True)
+
+    def close(self) -> None:
+        """Remove the bars."""
+        if self._bar is not None:
+            self._bar.stop()
+
+
+@contextmanager
+def progress_bars(shown: bool = True) -> Iterator[DetailedProgressFunction]:
+    """Show the steps of the work inside the context: ``report("training", 0.3)``; nothing if not ``shown``."""
     if not shown:
-        yield lambda what, done: None
+        yield ignore_progress
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
-    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.percentage:>3.0f} %"),
-               TimeElapsedColumn(), TextColumn("left"), TimeRemainingColumn())  # fmt: skip
-    bar = Progress(*columns, console=Console(stderr=True), transient=not keep)
-    tasks: dict[str, Any] = {}
-    began = time.monotonic()
-
-    def report(what: str, done: float) -> None:
-        if what not in tasks:
-            tasks[what] = bar.add_task(what, total=1.0)
-        bar.update(tasks[what], completed=min(done, 1.0))
-        if not bar.live.is_started and time.monotonic() - began >= after and (done < 1 or keep):
-            bar.start()
-
+    display = _Display()
     try:
-        yield report
+        yield display
     finally:
-        if bar.live.is_started:
-            bar.stop()
+        display.close()
+
+
+def _rich_bar() -> Any:
+    """A rich progress bar, not started yet; None without rich or without a terminal."""
+    try:
+        from rich.console import Console
+        from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
+    except ImportError:
+        return None
+    console = Console(stderr=True)
+    if not (console.is_terminal or console.is_jupyter):
+        return None
+    columns = (
+        TextColumn("{task.description}"),
+        BarColumn(),
+        TextColumn("{task.percentage:>3.0f} %"),
+        TimeElapsedColumn(),
+        TextColumn("{task.fields[detail]}"),
+    )
+    return Progress(*columns, console=console, transient=True)

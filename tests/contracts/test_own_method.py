@@ -172,7 +172,7 @@ def test_a_model_is_not_read_where_its_method_is_unknown(graphs: GraphSet, tmp_p
 @pytest.mark.usefixtures("registered")
 def test_it_is_swept_and_has_a_row(tmp_path: Path) -> None:
     plan = make_plan(["sbm-14-20", "sbm-20"], ["edge-rule"], grid="paper", data="0")
-    assert [run.configuration for piece in plan.pieces for run in piece.runs] == [{"lift": 0.0}, {"lift": 9.0}]
+    assert [run.configuration for piece in plan.batches for run in piece.runs] == [{"lift": 0.0}, {"lift": 9.0}]
     assert plan.left_out[0].startswith("edge-rule on sbm-20: NA. It compares training environments")
     swept = sweep(plan, tmp_path / "records")
     assert (swept.made, swept.left) == (2, 0)
@@ -295,6 +295,6 @@ def test_an_objective_of_ones_own_is_one_function_and_one_entry(graphs: GraphSet
 
 def test_the_quick_grid_has_the_weight_of_the_configuration() -> None:
     plan = make_plan(["er-multi"], ["gin-irm", "gin-vrex"], grid="quick", seeds=1)
-    found = [run.configuration for piece in plan.pieces for run in piece.runs]
+    found = [run.configuration for piece in plan.batches for run in piece.runs]
     assert [one["irm"] for one in found if "irm" in one] == [8, 8]
     assert [one["beta"] for one in found if "beta" in one] == [10, 10]

@@ -15,7 +15,7 @@ from pages import LANGUAGES, PAGES, ROOT, Page, blocks, checked, commands, parse
 from tools.front_table import with_front_table
 from tools.results_page import paper_grids, read_records, results_page
 
-from anysize.experiments.command import names
+from anysize.cli.shared import split_names
 from anysize.experiments.configurations import parse_setting
 from anysize.experiments.plan import make_plan
 from anysize.experiments.records import key
@@ -209,14 +209,14 @@ def test_every_record_comes_from_a_command_that_is_written_down(records: list) -
             assert words[:2] == ["anysize", "sweep"]
             given = parsed(words[1:], " ".join(words))
             plan = make_plan(
-                given["targets"], None if given["methods"] is None else names(given["methods"]),
+                given["targets"], split_names(given["methods"]),
                 grid=None if given["grid"] is None else given["grid"].value, seeds=given["seeds"], data=given["data"],
-                recipe=given["recipe"].value, settings=dict(map(parse_setting, given["set_"] or ())), device="cpu",
+                recipe=given["recipe"].value, settings=dict(map(parse_setting, given["settings"] or ())), device="cpu",
             )  # fmt: skip
             known |= {
-                key(piece.task, piece.data, piece.method, piece.recipe, run.configuration, run.seed)
-                for piece in plan.pieces
-                for run in piece.runs
+                key(batch.task, batch.data, batch.method, batch.recipe, run.configuration, run.seed)
+                for batch in plan.batches
+                for run in batch.runs
             }
     strangers = [record for record in records if record.key not in known]
     assert not strangers, f"results/README.md has no command for {strangers[0].method} on {strangers[0].task}"

@@ -7,13 +7,12 @@ import re
 from html.parser import HTMLParser
 
 import pytest
+from anysize.experiments.tables.formats import cell_text, html, latex, markdown, text
 from experiments.helpers import made, seeds
 
 from anysize.experiments.selection import ScoreSummary
 from anysize.experiments.tables.build import build_table
-from anysize.experiments.tables.cells import Cell, Column, Row, Table
-from anysize.experiments.tables.formats import cell_text, html, latex, markdown, text
-from anysize.experiments.tables.published import Published
+from anysize.experiments.tables.cells import Cell, Column, Published, Row, Table
 from anysize.experiments.tables.render import FORMATS, render
 
 HOSTILE = "<script>alert('x')</script> | a_b & 50% $x$ #1 {y} ~ ^ \\ `c` *d* [e](f) é ☃"

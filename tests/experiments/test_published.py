@@ -10,8 +10,8 @@ import pytest
 
 from anysize.experiments.records import SPLITS
 from anysize.experiments.tables.build import best_places
+from anysize.experiments.tables.cells import PUBLISHED_TASK_NAMES, published
 from anysize.experiments.tables.layout import TABLES, applies, table_of
-from anysize.experiments.tables.published import KEYS, published
 from anysize.methods.catalog import METHODS
 
 PAPERS = {number: [task for task in entry.tasks if not task.extra] for number, entry in TABLES.items()}
@@ -22,7 +22,7 @@ def test_every_published_number_has_its_place_in_a_table():
     for number, entry in TABLES.items():
         printed = json.loads(text)[f"table{number}"]
         assert printed["metric"] == entry.metric
-        names = {KEYS.get(task.name, task.name.replace("-", "_")): task for task in PAPERS[number]}
+        names = {PUBLISHED_TASK_NAMES.get(task.name, task.name.replace("-", "_")): task for task in PAPERS[number]}
         assert printed["tasks"].keys() == names.keys()
         for key, methods in printed["tasks"].items():
             assert methods.keys() <= {method.replace("-", "_") for method in METHODS}

@@ -14,15 +14,14 @@ import pytest
 from experiments.helpers import made, seeds, sweep
 from typer.testing import CliRunner
 
+from anysize._html import Section, page, text
 from anysize.cli.app import app
 from anysize.counting.api import count
 from anysize.experiments.record_store import RecordStore
 from anysize.experiments.records import encode
 from anysize.experiments.report.build import make_report
-from anysize.experiments.report.page import Section, page, text
-from anysize.experiments.report.scores import size_bins, sizes_part
-from anysize.experiments.report.selected_rows import label_of, tasks_of
-from anysize.experiments.report.task_graphs import TaskGraphs, drift_part, drifts
+from anysize.experiments.report.scores import row_label, scores_by_size, size_bins, tasks_of
+from anysize.experiments.report.task_graphs import TaskGraphs, drift_section, drifts
 from anysize.experiments.selection import Group
 from anysize.experiments.tables.bootstrap import mcc
 from anysize.graphs.graphset import GraphSet
@@ -223,15 +222,15 @@ def test_predictions_of_other_graphs_are_not_shown_against_sizes(tmp_path):
     run = made(predictions="01", labels="01")
     own = tasks_of([run])[0]
     graphs = TaskGraphs(TASKS["sbm-20"], TASKS["sbm-20"].splits())
-    assert "no run kept predictions for these test graphs" in sizes_part(own, graphs, "t")
+    assert "no run kept predictions for these test graphs" in scores_by_size(own, graphs, "t")
 
 
 def test_without_torch_there_are_no_fits_but_a_sentence(tmp_path, monkeypatch):
-    from anysize.experiments.report.fits import fits_part
+    from anysize.experiments.report.fits import representations
 
     monkeypatch.setitem(sys.modules, "torch", None)
     graphs = TaskGraphs(TASKS["sbm-20"], TASKS["sbm-20"].splits())
-    assert "pip install &#x27;anysize[learn]&#x27;" in fits_part(graphs, "t")
+    assert "pip install &#x27;anysize[learn]&#x27;" in representations(graphs, "t")
 
 
 # ---- the parts -------------------------------------------------------------------------------------
@@ -268,7 +267,7 @@ def test_classes_in_other_shares_are_no_drift():
 
 
 def test_plain_graphs_have_one_kind_of_drift():
-    part = drift_part(TaskGraphs(TASKS["er-single"], TASKS["er-single"].splits()), "t")
+    part = drift_section(TaskGraphs(TASKS["er-single"], TASKS["er-single"].splits()), "t")
     assert part.count('class="pattern"') == 6
     assert "colors" not in part
     assert "4-clique" in part
@@ -282,7 +281,7 @@ def test_the_figure_of_the_drift_shows_the_most_common_patterns(monkeypatch):
         "anysize.experiments.report.task_graphs.density_drift", lambda values: drawn.update(values) or _figure()
     )
     monkeypatch.setattr("anysize.experiments.report.task_graphs.DOTS", 5)
-    assert "Shown are the 5 most common patterns." in drift_part(whole, "t")
+    assert "Shown are the 5 most common patterns." in drift_section(whole, "t")
     train, test = drawn["colors told apart"]
     assert len(train) == len(test) == 5
     everything = drifts(*(part for s in (whole.splits.train, whole.splits.test) for part in (count(s, 4), s.y)))
@@ -313,7 +312,7 @@ def test_scores_by_size_are_those_of_the_graphs_of_that_size(monkeypatch):
     y = np.asarray(mixed.y)
     predictions = np.where(np.arange(len(y)) < 100, y, 1 - y)
     run = replace(made(train=0.75, predictions=encode(predictions), labels=encode(y)), task="PROTEINS")  # by MCC
-    scores.sizes_part(tasks_of([run])[0], graphs, "t")
+    scores.scores_by_size(tasks_of([run])[0], graphs, "t")
     ((label, points),) = drawn.items()
     assert label == "Γ GIN"
     assert (points[0].size, points[0].score, points[0].train) == (20.0, 0.75, True)
@@ -327,7 +326,7 @@ def test_scores_by_size_are_those_of_the_graphs_of_that_size(monkeypatch):
 
 
 def _figure():
-    from anysize.plots.distributions import size_distribution
+    from anysize.plots.graph_sets import size_distribution
 
     return size_distribution({"train": [1]})
 
@@ -337,10 +336,10 @@ def test_rows_are_named_as_in_the_tables_and_gamma_models_come_first():
             for recipe in ("paper", "robust")]  # fmt: skip
     own = tasks_of([*runs, made(data="seed:12"), made(data="seed:7", task="mine"), made(data="seed:12", task="mine")])
     assert [(one.task, one.data) for one in own] == [("sbm-20", "published"), ("mine", "seed:7")]
-    assert [label_of(one.group) for one in own[0].shown()] == [
+    assert [row_label(one.group) for one in own[0].drawn_rows()] == [
         "Γ GIN", "Γ GIN, robust", "GIN", "GIN, robust", "mine", "mine, robust",
     ]  # fmt: skip
-    assert label_of(Group("sbm-20", "published", "random", "robust")) == "random"
+    assert row_label(Group("sbm-20", "published", "random", "robust")) == "random"
 
 
 def test_sections_and_text_of_a_page():

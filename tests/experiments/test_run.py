@@ -12,10 +12,9 @@ import torch
 from anysize import GraphSet
 from anysize.experiments.configurations import configurations, parse_setting, task_configuration
 from anysize.experiments.memory import fit_in_memory, max_stack_members
-from anysize.experiments.prepare import prepare, tables_for
 from anysize.experiments.records import decode
 from anysize.experiments.run import run
-from anysize.experiments.train_runs import Job, records_of
+from anysize.experiments.train_runs import TrainingOptions, prepare, tables_for, train_runs
 from anysize.methods.catalog import METHODS, find_method
 from anysize.methods.configuration import check_params, parameter_names
 from anysize.methods.method import Examples, LearningTask, Run
@@ -34,7 +33,7 @@ def _one_thread():
 def records(task, method, configurations, seeds=2, recipe="paper", data=0, points=50):
     runs = [Run(dict(own), seed) for own in configurations for seed in range(seeds)]
     ready = prepare(TASKS[task] if isinstance(task, str) else task, data)
-    return records_of(ready, "seed:0", find_method(method), recipe, runs, Job("cpu", None, points))
+    return train_runs(ready, "seed:0", find_method(method), recipe, runs, TrainingOptions("cpu", None, points))
 
 
 # ---- one run, by hand ------------------------------------------------------------------------------
@@ -184,7 +183,7 @@ def test_folds_give_the_validation_score_and_all_training_graphs_the_model(metho
 def test_progress_goes_up_to_one_over_all_folds():
     seen = []
     runs = [Run({"k": 3, "hidden": 4, "epochs": 4}, 0)]
-    records_of(prepare(FEW, 1), "seed:1", find_method("gamma-1hot"), "paper", runs, Job(), seen.append)
+    train_runs(prepare(FEW, 1), "seed:1", find_method("gamma-1hot"), "paper", runs, TrainingOptions(), seen.append)
     assert seen == sorted(seen)
     assert len(seen) == 6 * 4
     assert seen[-1] == 1

@@ -14,13 +14,12 @@ from pathlib import Path
 
 import pytest
 import torch
+from anysize.experiments.sweep_progress import Clock, SweepProgress, line, shown_progress
 from experiments.errands import die, halve
 
-from anysize.experiments.command import main
-from anysize.experiments.plan import GROUPS, RunBatch, make_plan
+from anysize.experiments.plan import METHOD_GROUPS, RunBatch, make_plan
 from anysize.experiments.record_store import RecordStore
-from anysize.experiments.sweep import Swept, fill_cache, sweep
-from anysize.experiments.sweep_progress import Clock, SweepProgress, line, shown_progress
+from anysize.experiments.sweep import SweepResult, fill_cache, main, sweep
 from anysize.experiments.workers import Processes
 from anysize.methods.catalog import METHODS
 from anysize.methods.method import Run
@@ -66,7 +65,7 @@ def undisturbed(tmp_path_factory, cache):
 
 def test_a_plan_is_the_product_of_everything_once():
     plan = make_plan(["table2"], ["gamma-gin", "gin-irm", "wl-kernel"], grid="paper", seeds=3, data="fresh:2", stack=20)
-    runs = Counter((piece.task, piece.data, piece.method) for piece in plan.pieces for _ in piece.runs)
+    runs = Counter((piece.task, piece.data, piece.method) for piece in plan.batches for _ in piece.runs)
     expected = {
         (task, f"seed:{seed}", method): len(METHODS[method].points("sbm")) * (1 if method == "wl-kernel" else 3)
         for task in ("sbm-20", "sbm-14-20", "sbm-20-30")
@@ -75,7 +74,7 @@ def test_a_plan_is_the_product_of_everything_once():
         if (task, method) != ("sbm-20", "gin-irm")
     }
     assert runs == expected
-    keys = [key for piece in plan.pieces for key in piece.keys]
+    keys = [key for piece in plan.batches for key in piece.keys]
     assert len(set(keys)) == len(keys) == plan.runs
     assert plan.left_out == (
         "gin-irm on sbm-20: NA. It compares training environments, and all training graphs of sbm-20 come from one.",
@@ -85,7 +84,7 @@ def test_a_plan_is_the_product_of_everything_once():
 
 def test_pieces_hold_whole_configurations_of_one_shape_and_come_in_rounds():
     plan = make_plan(["sbm-20", "er-multi"], ["gamma-gin", "gcn-sum"], grid="paper", seeds=4, stack=10)
-    for piece in plan.pieces:
+    for piece in plan.batches:
         assert len(piece.runs) <= 10
         seeds: dict[str, list[int]] = {}
         for run in piece.runs:
@@ -93,8 +92,8 @@ def test_pieces_hold_whole_configurations_of_one_shape_and_come_in_rounds():
         assert all(own == [0, 1, 2, 3] for own in seeds.values())
         assert len({(run.configuration["hidden"], run.configuration["layers"]) for run in piece.runs}) == 1
     seen: Counter[tuple[str, str]] = Counter()
-    cells = Counter((piece.task, piece.method) for piece in plan.pieces)
-    for piece in plan.pieces:  # nobody gets an extra piece before everybody who has more has got as many
+    cells = Counter((piece.task, piece.method) for piece in plan.batches)
+    for piece in plan.batches:  # nobody gets an extra piece before everybody who has more has got as many
         behind = [cell for cell in cells if seen[cell] < seen[piece.task, piece.method] and seen[cell] < cells[cell]]
         assert behind == []
         seen[piece.task, piece.method] += 1
@@ -102,13 +101,13 @@ def test_pieces_hold_whole_configurations_of_one_shape_and_come_in_rounds():
 
 def test_more_seeds_than_a_stack_holds_are_divided():
     plan = make_plan(["sbm-20"], ["gamma-gin"], grid="one", seeds=10, stack=4)
-    assert [len(piece.runs) for piece in plan.pieces] == [4, 3, 3]
-    assert sorted(run.seed for piece in plan.pieces for run in piece.runs) == list(range(10))
+    assert [len(piece.runs) for piece in plan.batches] == [4, 3, 3]
+    assert sorted(run.seed for piece in plan.batches for run in piece.runs) == list(range(10))
 
 
 def test_stacks_are_larger_on_a_gpu():
     sizes = {
-        device: max(len(piece.runs) for piece in make_plan(["sbm-20"], ["gamma"], grid="paper", device=device).pieces)
+        device: max(len(piece.runs) for piece in make_plan(["sbm-20"], ["gamma"], grid="paper", device=device).batches)
         for device in ("cpu", "cuda")
     }
     assert sizes == {"cpu": 10, "cuda": 80}  # of one shape: 2 rates, 2 penalties, 2 ways to read, 10 seeds
@@ -116,24 +115,24 @@ def test_stacks_are_larger_on_a_gpu():
 
 def test_the_quick_grid_is_for_main_methods_and_the_robust_recipe_has_one_configuration():
     quick = make_plan(["table1", "table2"], seeds=1)
-    assert {piece.method for piece in quick.pieces} == set(GROUPS["main"])
-    assert {piece.task for piece in quick.pieces} == {
+    assert {piece.method for piece in quick.batches} == set(METHOD_GROUPS["main"])
+    assert {piece.task for piece in quick.batches} == {
         "schizophrenia", "er-single", "er-multi", "sbm-20", "sbm-14-20", "sbm-20-30",
     }  # fmt: skip
-    per_method = Counter(piece.method for piece in quick.pieces for _ in piece.runs if piece.task == "sbm-20")
+    per_method = Counter(piece.method for piece in quick.batches for _ in piece.runs if piece.task == "sbm-20")
     assert per_method["gamma-gin"] == per_method["gamma-rpgin"] == 1
     assert per_method["gin-sum"] == 2
     robust = make_plan(["sbm-20"], recipe="robust", seeds=1)
     comparing = {"pna-irm", "gcn-irm", "gin-irm", "gin-vrex"}  # and all graphs of this task have one size
-    assert {piece.method for piece in robust.pieces} == set(METHODS) - comparing
-    counts = Counter(piece.method for piece in robust.pieces for _ in piece.runs)
+    assert {piece.method for piece in robust.batches} == set(METHODS) - comparing
+    counts = Counter(piece.method for piece in robust.batches for _ in piece.runs)
     assert counts["gamma-gin"] == counts["pna-sum"] == 1
     assert counts["wl-kernel"] == 28  # kernels are always chosen by validation
 
 
 def test_settings_go_where_they_apply_and_collapse_the_grid():
     plan = make_plan(["sbm-20"], ["gamma-1hot", "wl-kernel"], grid="paper", seeds=1, settings={"hidden": 16})
-    hidden = [run.configuration.get("hidden") for piece in plan.pieces for run in piece.runs]
+    hidden = [run.configuration.get("hidden") for piece in plan.batches for run in piece.runs]
     assert Counter(hidden) == {16: 2, None: 28}
 
 
@@ -167,7 +166,7 @@ def test_plans_that_make_no_sense_are_refused(arguments, sentence):
 
 def test_of_a_table_only_tasks_that_have_such_data_are_planned():
     plan = make_plan(["table3", "sbm-color"], ["random"], data="fresh:2", seeds=1)
-    assert {piece.task for piece in plan.pieces} == {"sbm-color"}
+    assert {piece.task for piece in plan.batches} == {"sbm-color"}
     assert len(plan.left_out) == 4
     assert plan.optional == {"NCI1", "NCI109", "PROTEINS", "DD"}
 
@@ -191,7 +190,7 @@ def test_what_others_finish_meanwhile_is_not_done_again(tmp_path, cache):
     plan = make_plan(**PLAN)
     sweep(plan, tmp_path / "other", device="cpu", cache=cache)
     records = RecordStore(tmp_path / "other").read()
-    wanted = plan.pieces[-1].keys
+    wanted = plan.batches[-1].keys
     last = [record for record in records if record.key in wanted]
     seen = []
 
@@ -321,7 +320,7 @@ def test_one_piece_that_fails_does_not_take_the_others_with_it(tmp_path, cache, 
     monkeypatch.setattr(learner, "fit", sometimes)
     swept = sweep(plan, tmp_path, device="cpu", cache=cache)
     assert {record.method for record in RecordStore(tmp_path).read()} == {"gamma-gin"}
-    assert swept.made == sum(len(piece.runs) for piece in plan.pieces if piece.method == "gamma-gin")
+    assert swept.made == sum(len(piece.runs) for piece in plan.batches if piece.method == "gamma-gin")
     assert swept.left == 24 - swept.made
     assert set(swept.failures) == {
         f"gamma-1hot on sbm-20, seed:{seed}: RuntimeError: no" for seed in (0, 1)
@@ -350,13 +349,13 @@ MISSING = ("numba", "llvmlite", "sklearn", "rich", "typer", "click", "pandas", "
            "torch_geometric", "safetensors", "networkx")  # fmt: skip
 
 
-def test_from_a_filled_store_a_sweep_needs_numpy_scipy_and_torch_alone(tmp_path, cache, undisturbed):
+def test_from_a_filled_cache_a_sweep_needs_numpy_scipy_and_torch_alone(tmp_path, cache, undisturbed):
     plan = ["sbm-20", "--methods", "gamma-1hot", "gamma-gin", "--grid", "paper", "--seeds", "2", "--data", "fresh:2"]
     plan += ["--set", *(f"{name}={value}" for name, value in PLAN["settings"].items()), "--stack", "3"]
     plan += ["--device", "cpu", "--records", str(tmp_path / "records"), "--cache"]
     code = (
         f"import sys\nfor name in {MISSING!r}: sys.modules[name] = None\n"
-        "from anysize.experiments.command import main\n"
+        "from anysize.experiments.sweep import main\n"
         f"print([main([*{plan!r}, cache]) for cache in sys.argv[1:]])\n"
     )
     given = [sys.executable, "-W", "error", "-c", code, tmp_path / "empty", cache]
@@ -433,13 +432,13 @@ def test_progress_in_a_terminal_is_a_bar(capsys, monkeypatch):
 
 
 def test_what_was_done_as_json():
-    fields = Swept(30, 10, 15, ("a",), ("b",), 1.23456).fields()
+    fields = SweepResult(30, 10, 15, ("a",), ("b",), 1.23456).fields()
     assert json.loads(json.dumps(fields)) == {
         "planned": 30, "found": 10, "made": 15, "left": 5, "failures": ["a"], "left_out": ["b"], "seconds": 1.235,
     }  # fmt: skip
 
 
 def test_groups_name_methods_and_main_ones_run_everywhere():
-    assert all(name in METHODS for names in GROUPS.values() for name in names)
-    assert not any(METHODS[name].compares(METHODS[name].default("paper")) for name in GROUPS["main"])
+    assert all(name in METHODS for names in METHOD_GROUPS.values() for name in names)
+    assert not any(METHODS[name].compares(METHODS[name].default("paper")) for name in METHOD_GROUPS["main"])
     assert set(TASKS) >= {"er-single", "sbm-20"}

@@ -12,9 +12,8 @@ from anysize._errors import RecordWarning
 from anysize.experiments.records import Outcome, Scores, decode
 from anysize.experiments.tables.bootstrap import interval
 from anysize.experiments.tables.build import best_places, build_table
-from anysize.experiments.tables.cells import Cell, printed
+from anysize.experiments.tables.cells import Cell, printed, published
 from anysize.experiments.tables.layout import TABLES
-from anysize.experiments.tables.published import published
 from anysize.methods.catalog import METHODS
 from anysize.tasks.catalog import TASKS
 

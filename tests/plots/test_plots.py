@@ -11,14 +11,20 @@ import matplotlib
 import numpy as np
 import pytest
 
+from anysize._html import DARK, LIGHT
 from anysize.patterns.pattern import Pattern
-from anysize.plots.curves import Curve, mean_curve, training_curves
-from anysize.plots.distributions import color_distribution, size_distribution
-from anysize.plots.drift import density_drift
-from anysize.plots.embedding import embedding, principal_plane
+from anysize.plots.graph_sets import color_distribution, density_drift, embedding, principal_plane, size_distribution
 from anysize.plots.patterns import color_places, pattern_svg
-from anysize.plots.scores import ScoreRow, SizePoint, ours_and_published, score_by_size
-from anysize.plots.theme import DARK, LIGHT, caption, to_svg
+from anysize.plots.scores import (
+    Curve,
+    ScoreRow,
+    SizePoint,
+    mean_curve,
+    ours_and_published,
+    score_by_size,
+    training_curves,
+)
+from anysize.plots.theme import caption, to_svg
 
 EVIL = '<script>alert(1)</script> "$x$" &amp;'
 RNG = np.random.default_rng(0)

@@ -30,9 +30,6 @@ if TYPE_CHECKING:
     from anysize.counting.counts import Counts, Over
 
 
-PROGRESS_AFTER_S = 2.0  # shorter counts show no progress bar
-
-
 class OutputFormat(StrEnum):
     text, csv, json, parquet, npz = "text", "csv", "json", "parquet", "npz"
 
@@ -73,7 +70,7 @@ def count(
         output = _output_format(format, json, out)
         check_out(out)
         graphs = read_graphs(file)
-        with _on_cluster(cluster), progress_bars(after=PROGRESS_AFTER_S, keep=False) as report:
+        with _on_cluster(cluster), progress_bars() as report:
             counts = count(
                 graphs, parse_sizes(k), colors, method, samples=samples, rel_error=rel_error, seed=seed,
                 budget_s=budget, max_memory=max_memory, cache=cache, threads=threads,

@@ -9,32 +9,33 @@ from typing import Annotated
 import typer
 
 from anysize.cli.shared import check_out, console, handle_errors, note, open_output, split_names
-from anysize.cli.table import FOLDER, check_tasks
+from anysize.cli.table import RECORDS_FOLDER, check_tasks
 
 PAGE = Path("report.html")
-LATE = 2.0  # seconds before progress is shown
 
 
 def report(
-    records: Annotated[Path, typer.Option(help="The folder with the records of sweeps.")] = FOLDER,
-    out: Annotated[Path, typer.Option(help="The page to write.")] = PAGE,
-    tasks: Annotated[str | None, typer.Option(help="Which tasks, e.g. sbm-20,sbm-color; else all.")] = None,
-    data_dir: Annotated[Path | None, typer.Option(help="Folder with data files; else ANYSIZE_DATA.")] = None,
+    records: Annotated[Path, typer.Option(help="Folder with the records of sweeps.")] = RECORDS_FOLDER,
+    out: Annotated[Path, typer.Option(help="File to write.")] = PAGE,
+    tasks: Annotated[
+        str | None, typer.Option(help="Names between commas, such as sbm-20,sbm-color; all by default.")
+    ] = None,
+    data_dir: Annotated[Path | None, typer.Option(help="Folder with data files; by default ANYSIZE_DATA.")] = None,
     fits: Annotated[bool, typer.Option(help="Fit two small models per synthetic task for the figures.")] = True,
-    json: Annotated[bool, typer.Option("--json", help="One line of JSON about the page, for programs.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one line of JSON about the page.")] = False,
 ) -> None:
-    """Write one self-contained HTML page from stored records: tables, figures, what was run when."""
+    """Write one self-contained HTML page from records: tables, figures, and a list of runs."""
     with handle_errors():
         from anysize._progress import progress_bars
         from anysize.experiments.record_store import RecordStore
         from anysize.experiments.tables.build import paper_grid_size
 
-        if records != FOLDER and not records.is_dir():
-            raise ValueError(f"--records takes a folder with the records of sweeps; there is no folder {records}.")
+        if records != RECORDS_FOLDER and not records.is_dir():
+            raise ValueError(f"--records needs a folder with the records of sweeps; there is no folder {records}.")
         check_out(out)
         names = split_names(tasks)
         if names is not None and not names:
-            raise ValueError("--tasks takes at least one task, such as --tasks sbm-20; got none.")
+            raise ValueError("--tasks needs at least one task, such as --tasks sbm-20; got none.")
         try:
             from anysize.experiments.report.build import make_report
         except ModuleNotFoundError as error:
@@ -42,20 +43,20 @@ def report(
                 raise
             raise ImportError("the report needs matplotlib: pip install 'anysize[plot]'.") from error
         store = RecordStore(records)
-        found = {record.task for record in store.read(task=names, curves=False)}
-        check_tasks(names, found)
-        for name in sorted(set(names or ()) - found):
-            note(f"there are no records of {name} in {records}; the page is without it.")
-        if not found and names is None:
-            note(f"there are no records in {records}; anysize sweep makes some. The page says so, too.")
-        grids = paper_grid_size if found else None
-        with progress_bars(after=LATE, keep=False) as tell:
-            page = make_report(store, names, data_dir=data_dir, grid_size=grids, fits=fits, report=tell)
+        recorded = {record.task for record in store.read(task=names, curves=False)}
+        check_tasks(names, recorded)
+        for name in sorted(set(names or ()) - recorded):
+            note(f"there are no records of {name} in {records}; the page leaves it out.")
+        if not recorded and names is None:
+            note(f"there are no records in {records}, so the page is empty. Make some with anysize sweep.")
+        grids = paper_grid_size if recorded else None
+        with progress_bars() as progress:
+            page = make_report(store, names, data_dir=data_dir, grid_size=grids, fits=fits, report=progress)
         with open_output(out) as file:
             file.write(page)
         size = len(page.encode())
         if json:
-            print(dumps({"out": str(out), "bytes": size, "tasks": sorted(found)}))
+            print(dumps({"out": str(out), "bytes": size, "tasks": sorted(recorded)}))
         else:
-            told = f"Wrote {out}: {size / 1e6:.1f} MB, {len(found)} task{'s' * (len(found) != 1)}."
-            console.print(told, highlight=False, markup=False)
+            summary = f"Wrote {out}: {size / 1e6:.1f} MB, {len(recorded)} task{'s' * (len(recorded) != 1)}."
+            console.print(summary, highlight=False, markup=False)

@@ -6,8 +6,9 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
@@ -16,13 +17,12 @@ from rich.console import Console
 
 from anysize._errors import PartialResultError
 from anysize._files import atomic_write, write_problem
-from anysize._progress import progress_bars
+from anysize._progress import Progress, progress_bars
 
 if TYPE_CHECKING:
     from anysize.graphs.graphset import GraphSet
 
 MAX_SEED = 2**32 - 1  # the largest that numpy, scikit-learn and torch all take
-PROGRESS_DELAY_S = 2.0
 EXTRAS = {  # package -> extra of anysize that installs it
     "torch": "learn",
     "torch_geometric": "learn",
@@ -126,10 +126,10 @@ def _discard_output() -> None:
 
 
 @contextmanager
-def late_progress(title: str) -> Iterator[Callable[[float], None]]:
-    """A progress bar on standard error, shown only if the work takes longer than two seconds."""
-    with progress_bars(after=PROGRESS_DELAY_S, keep=False) as report:
-        yield lambda done: report(title, done)
+def late_progress(step: str) -> Iterator[Progress]:
+    """Show the progress of work with one step; the yielded function takes the share that is done."""
+    with progress_bars() as report:
+        yield partial(report, step)
 
 
 def check_out(out: Path | None) -> None:

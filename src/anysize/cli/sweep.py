@@ -1,11 +1,11 @@
-"""anysize run, sweep."""
+"""anysize run and anysize sweep."""
 
 from __future__ import annotations
 
 from enum import StrEnum
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -15,11 +15,12 @@ from anysize.methods import defaults
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from anysize.experiments.run import Result
+    from anysize.experiments.run import CellResult
     from anysize.tasks.task import Task
 
-LATE = 2.0  # seconds before progress is shown
-RECORDS = Path("results/records")
+RECORDS_FOLDER = Path("results/records")
+CACHE_HELP = "Cache folder: counts found here are not recomputed."
+DATA_DIR_HELP = "Folder with data files; by default ANYSIZE_DATA."
 
 
 class RecipeName(StrEnum):
@@ -38,30 +39,30 @@ def run(
     task: Annotated[str, typer.Argument(help="One of anysize tasks, or a file of labeled graphs to split by size.")],
     method: Annotated[str, typer.Option(help="One of anysize methods.")] = defaults.METHOD,
     data: Annotated[str | None, typer.Option(help="published, or the seed of fresh data.")] = None,
-    seeds: Annotated[int, typer.Option(help="How many models, with seeds from 0 on.", min=1)] = 10,
+    seeds: Annotated[int, typer.Option(help="Number of models, with seeds from 0 on.", min=1)] = 10,
     recipe: Annotated[RecipeName, typer.Option(help="How to train.")] = RecipeName.robust,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A setting of the configuration or recipe, as name=value.")
     ] = None,
     metric: Annotated[
-        MetricName | None, typer.Option(help="What scores are; without it that of the task, accuracy for files.")
+        MetricName | None, typer.Option(help="Metric of the scores; by default that of the task, accuracy for files.")
     ] = None,
     labels: Annotated[
         Path | None, typer.Option(help="Classes of the graphs of a file: one per line, or lines 'graph name,class'.")
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = defaults.DEVICE,
-    data_dir: Annotated[Path | None, typer.Option(help="Folder with data files; else ANYSIZE_DATA.")] = None,
-    cache: Annotated[Path | None, typer.Option(help="Cache folder: counts found here are not recomputed.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="One line of JSON, for programs.")] = False,
+    data_dir: Annotated[Path | None, typer.Option(help=DATA_DIR_HELP)] = None,
+    cache: Annotated[Path | None, typer.Option(help=CACHE_HELP)] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
 ) -> None:
-    """Train a method on a task with some seeds and show its scores beside the published ones: one cell of a table."""
+    """Train a method on a task with some seeds and show its scores beside the published ones."""
     with handle_errors():
         from anysize._progress import progress_bars
         from anysize.experiments.configurations import parse_setting
         from anysize.experiments.run import run as run_cell
         from anysize.tasks.task import parse_data
 
-        with progress_bars(after=LATE, keep=False) as report:
+        with progress_bars() as report:
             result = run_cell(
                 task if labels is None else _labeled(task, labels), method,
                 data=None if data is None else parse_data(data), seeds=seeds, recipe=recipe.value,
@@ -91,64 +92,44 @@ def sweep(
     grid: Annotated[
         GridName | None, typer.Option(help="A few configurations, all of the paper's, or one each.")
     ] = None,
-    seeds: Annotated[int, typer.Option(help="How many models of each configuration.", min=1)] = 10,
-    data: Annotated[
-        str, typer.Option(help="published, a seed, or fresh:10 for so many fresh data sets.")
-    ] = "published",
+    seeds: Annotated[int, typer.Option(help="Number of models for each configuration.", min=1)] = 10,
+    data: Annotated[str, typer.Option(help="published, a seed, or fresh:10 for ten fresh data sets.")] = "published",
     recipe: Annotated[RecipeName, typer.Option(help="How to train.")] = RecipeName.paper,
-    set_: Annotated[
+    settings: Annotated[
         list[str] | None, typer.Option("--set", help="A setting of all configurations, as name=value.")
     ] = None,
-    workers: Annotated[int, typer.Option(help="Processes to train in.", min=1)] = 1,
+    workers: Annotated[int, typer.Option(help="Number of processes to train in.", min=1)] = 1,
     cluster: Annotated[
-        str | None, typer.Option(help="A Ray cluster in their place: auto, its address, or local:2.")
+        str | None, typer.Option(help="A Ray cluster instead of processes: auto, its address, or local:2.")
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "auto",
-    records: Annotated[Path, typer.Option(help="The folder of records.")] = RECORDS,
-    stack: Annotated[int | None, typer.Option(help="The most models trained as one.", min=1)] = None,
-    time_limit: Annotated[float | None, typer.Option(help="Seconds after which nothing new is begun.", min=0.0)] = None,
-    cache: Annotated[Path | None, typer.Option(help="Cache folder: counts found here are not recomputed.")] = None,
+    records: Annotated[Path, typer.Option(help="Folder of records.")] = RECORDS_FOLDER,
+    stack: Annotated[int | None, typer.Option(help="The most models that are trained together.", min=1)] = None,
+    time_limit: Annotated[
+        float | None, typer.Option(help="Seconds after which nothing new is started.", min=0.0)
+    ] = None,
+    cache: Annotated[Path | None, typer.Option(help=CACHE_HELP)] = None,
     count_only: Annotated[bool, typer.Option("--count-only", help="Fill the cache and train nothing.")] = False,
-    data_dir: Annotated[Path | None, typer.Option(help="Folder with data files; else ANYSIZE_DATA.")] = None,
+    data_dir: Annotated[Path | None, typer.Option(help=DATA_DIR_HELP)] = None,
     curves: Annotated[int, typer.Option(help="Points kept of each training curve; 0 for none.", min=0)] = 50,
-    json: Annotated[bool, typer.Option("--json", help="One line of JSON in the end, for programs.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one line of JSON at the end.")] = False,
 ) -> None:
-    """Train every configuration and seed of some tasks or a whole table; what has a record already is skipped.
+    """Train every configuration and seed of some tasks or of a whole table; runs that have a record are skipped.
 
-    Each run becomes a record, written as soon as the runs trained with it are done. Stop it at any time, kill it: the
-    same command goes on.
+    Each run becomes a record as soon as its batch is done. Safe to interrupt; rerun the same command to resume.
     """
     with handle_errors():
-        from anysize.experiments.command import names, sentences
-        from anysize.experiments.configurations import parse_setting
-        from anysize.experiments.plan import make_plan
-        from anysize.experiments.sweep import fill_cache
-        from anysize.experiments.sweep import sweep as carry_out
-        from anysize.experiments.sweep_progress import shown_progress
+        from anysize.experiments.sweep import run_command
 
-        plan = make_plan(
-            targets, None if methods is None else names(methods), grid=None if grid is None else grid.value,
-            seeds=seeds, data=data, recipe=recipe.value, settings=dict(parse_setting(text) for text in set_ or ()),
-            stack=stack, device=device,
+        lines, fields = run_command(
+            targets, methods, None if grid is None else grid.value, seeds, data, recipe.value, settings or (), workers,
+            cluster, device, records, stack, time_limit, cache, count_only, data_dir, curves,
         )  # fmt: skip
-        with shown_progress() as show:
-            if count_only:
-                if cache is None:
-                    raise ValueError("--count-only fills a cache: name its folder with --cache.")
-                left_out = fill_cache(plan, cache, data_dir, show)
-                told = [*plan.left_out, *left_out.values(), f"The counts are in {cache}."]
-                fields: dict[str, Any] = {"cache": str(cache), "left_out": told[:-1]}
-            else:
-                swept = carry_out(
-                    plan, records, workers=workers, cluster=cluster, device=device, stack=stack, cache=cache,
-                    data_dir=data_dir, time_limit=time_limit, curves=curves, show=show,
-                )  # fmt: skip
-                told, fields = sentences(swept, records), swept.fields() | {"records": str(records)}
         if json:
             print(dumps(fields, ensure_ascii=False))
         else:
-            for sentence in told:
-                console.print(sentence, highlight=False, markup=False, soft_wrap=True)
+            for line in lines:
+                console.print(line, highlight=False, markup=False, soft_wrap=True)
         if fields.get("failures"):
             raise typer.Exit(1)
 
@@ -156,7 +137,7 @@ def sweep(
 # ---- one cell --------------------------------------------------------------------------------------
 
 
-def _show(result: Result) -> None:
+def _show(result: CellResult) -> None:
     fields = result.fields()
     data = {"published": "published data", "file": "graphs of a file"}.get(
         fields["data"], f"fresh data, seed {fields['data']}"
@@ -172,17 +153,17 @@ def _show(result: Result) -> None:
     if fields["data"] == "file" and result.task.metric == "accuracy":
         hint = "A model that always predicts one class may have a high accuracy; with --metric mcc it has 0."
         console.print(hint, highlight=False, markup=False, soft_wrap=True)
-    chosen = ", ".join(f"{name}={value}" for name, value in fields["configuration"].items()) or "nothing to set"
+    chosen = ", ".join(f"{name}={value}" for name, value in fields["configuration"].items()) or "no hyper-parameters"
     tried = fields["configurations"]
-    how = f"best of {tried} on validation, first of {fields['tied']} equals" if tried > 1 else "one configuration"
+    how = f"best of {tried} on validation, first of {fields['tied']} tied" if tried > 1 else "one configuration"
     ran = len(result.selection.records)
-    amount = f"{ran} seeds" if ran > 1 else "1 seed" if result.method.seeded else "no chance in it: trained once"
+    amount = f"{ran} seeds" if ran > 1 else "1 seed" if result.method.seeded else "no randomness: trained once"
     for line in (f"{chosen} ({how})", f"{amount}; {result.seconds:.1f} s on {result.device}"):
         console.print(line, highlight=False, markup=False, soft_wrap=True)
 
 
-def _table(result: Result) -> Table:
-    """Splits as rows: ours, and the published number where there is one."""
+def _table(result: CellResult) -> Table:
+    """One row per split: ours, and the published number where there is one."""
     from rich import box
     from rich.table import Table
 
@@ -190,11 +171,11 @@ def _table(result: Result) -> Table:
     table.add_column(result.task.metric)
     table.add_column("mean (std)", justify="right")
     splits = ("train", "validation", "test")
-    beside = {split: result.published(split) for split in splits}
-    if any(beside.values()):
+    paper = {split: result.published(split) for split in splits}
+    if any(paper.values()):
         table.add_column("published", justify="right")
     for split in splits:
-        own, cell = result.summary(split), beside[split]
+        own, cell = result.summary(split), paper[split]
         row = [split, "-" if own is None else f"{own.mean:.3f} ({own.std:.3f})"]
         if cell is not None:
             row.append("NA" if cell.mean is None else f"{cell.mean:.2f} ({cell.std or 0:.2f})")

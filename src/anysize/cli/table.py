@@ -11,7 +11,7 @@ import typer
 
 from anysize.cli.shared import check_out, console, errors, handle_errors, note, open_output, split_names
 
-FOLDER = Path("results/records")
+RECORDS_FOLDER = Path("results/records")
 
 
 class TableFormat(StrEnum):
@@ -24,27 +24,29 @@ class RuleName(StrEnum):
 
 def table(
     number: Annotated[int, typer.Argument(help="Which table of the paper: 1, 2 or 3.", min=1, max=3)],
-    records: Annotated[Path, typer.Option(help="The folder with the records of sweeps.")] = FOLDER,
-    format: Annotated[TableFormat, typer.Option(help="How to write the table.")] = TableFormat.text,
+    records: Annotated[Path, typer.Option(help="Folder with the records of sweeps.")] = RECORDS_FOLDER,
+    format: Annotated[TableFormat, typer.Option(help="Output format; text has short notes only.")] = TableFormat.text,
+    all_rows: Annotated[
+        bool, typer.Option("--all-rows", help="Also show rows without records; JSON always has them.")
+    ] = False,
     rule: Annotated[
-        RuleName, typer.Option(help="How configurations are chosen. oracle looks at test scores: for study only.")
+        RuleName, typer.Option(help="How configurations are selected. oracle uses test scores: for study only.")
     ] = RuleName.paper,
     data: Annotated[str, typer.Option(help="published, the seed of fresh data, fresh (all seeds), or all.")] = "all",
-    splits: Annotated[str | None, typer.Option(help="Which scores, e.g. validation,test.")] = None,
-    tasks: Annotated[str | None, typer.Option(help="Which tasks, e.g. sbm-20,sbm-color.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Write here, not to the screen.")] = None,
+    splits: Annotated[str | None, typer.Option(help="Splits between commas, such as validation,test.")] = None,
+    tasks: Annotated[str | None, typer.Option(help="Names between commas, such as sbm-20,sbm-color.")] = None,
+    out: Annotated[Path | None, typer.Option(help="File to write; by default the screen.")] = None,
     json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
-    """Show a table of the paper from stored records, beside the published numbers."""
+    """Show a table of the paper, made from records, beside the published numbers."""
     with handle_errors():
         from anysize.experiments.record_store import RecordStore
-        from anysize.experiments.tables.build import build_table, paper_grid_size
-        from anysize.experiments.tables.formats import text
+        from anysize.experiments.tables.build import build_table, paper_grid_size, rows_that_ran
         from anysize.experiments.tables.layout import TABLES
-        from anysize.experiments.tables.render import render
+        from anysize.experiments.tables.render import render, text_renderables
 
-        if records != FOLDER and not records.is_dir():
-            raise ValueError(f"--records takes a folder with the records of sweeps; there is no folder {records}.")
+        if records != RECORDS_FOLDER and not records.is_dir():
+            raise ValueError(f"--records needs a folder with the records of sweeps; there is no folder {records}.")
         check_out(out)
         names = [task.name for task in TABLES[number].tasks] if tasks is None else split_names(tasks)
         found = RecordStore(records).read(task=names, curves=False)
@@ -56,19 +58,21 @@ def table(
             number, found, rule=rule.value, data=data, splits=split_names(splits), tasks=split_names(tasks),
             grid_size=paper_grid_size if found else None,
         )  # fmt: skip
-        form = TableFormat.json if json else format
-        if form is TableFormat.text and out is None:
-            for part in text.renderables(built, console.width):
+        chosen = TableFormat.json if json else format
+        if chosen is not TableFormat.json and not all_rows and any(row.ran for row in built.rows):
+            built = rows_that_ran(built)
+        if chosen is TableFormat.text and out is None:
+            for part in text_renderables(built, console.width):
                 console.print(part, highlight=False)
             return
         with open_output(out) as file:
-            file.write(render(built, form.value))
+            file.write(render(built, chosen.value))
         if out is not None:
             errors.print(f"Wrote {out}.", highlight=False, markup=False)
 
 
 def check_tasks(names: Iterable[str] | None, recorded: set[str]) -> None:
-    """Refuse names that no task has; tasks of which there are records need not be ours."""
+    """Refuse unknown task names; tasks with records need not be registered."""
     from anysize.tasks.catalog import find_task
 
     for name in names or ():

@@ -43,7 +43,6 @@ if TYPE_CHECKING:
 
 METRICS = ("accuracy", "mcc")
 VALIDATION_SHARE = 0.1  # of the training graphs, if the recipe selects an epoch by validation
-PROGRESS_DELAY_SECONDS = 2.0
 
 
 class GraphClassifier(ClassifierMixin, BaseEstimator):
@@ -159,7 +158,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         codes = np.searchsorted(classes, labels).astype(np.int64)
         numbers = _environment_numbers(source, environments, method, method.compares(configuration))
         weights = class_weights(self.class_weight, classes, codes)
-        with progress_bars(bool(self.verbose), after=PROGRESS_DELAY_SECONDS) as report:
+        with progress_bars(bool(self.verbose)) as report:
             given = self._given_validation(validation, method, k, source, classes, report)
             examples = as_examples(source, method, k, palette, self.cache, report)
             _check_patterns(examples, k)
@@ -276,7 +275,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
     def _examples(self, graphs: Any, warn: bool = True) -> Examples:
         check_is_fitted(self, "ensemble_")
         source = as_graphs_or_counts(graphs, self.color)
-        with progress_bars(bool(self.verbose), after=PROGRESS_DELAY_SECONDS, keep=False) as report:
+        with progress_bars(bool(self.verbose)) as report:
             examples = self.ensemble_.examples(source, self.cache, report)
         if warn:
             self.ensemble_.warn(source, examples)

@@ -1,5 +1,5 @@
-"""From runs to tables: records of runs, which configuration to report, tables beside the published numbers.
+"""From runs to tables: plan and train sweeps, keep records, select configurations, build tables and the report.
 
-`records` and `store` keep what was run, `select` chooses among configurations, `tables` lays the choice out and
-`formats` writes it. All of it is a pure function of stored records: nothing here trains, and nothing needs torch.
+Records, selection, tables and the report's tables are pure functions of stored records: they train nothing and do not
+need torch.
 """

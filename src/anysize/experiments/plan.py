@@ -1,11 +1,11 @@
-"""What a sweep consists of: tasks x data x methods x configurations x seeds, cut into pieces.
+"""The plan of a sweep: tasks x data x methods x configurations x seeds, divided into batches.
 
-A piece is what is trained as one stack and written as one file: whole configurations, all their seeds, all of one
-shape. It depends on the plan alone and not on what is finished already, so that a sweep that is stopped and started
-again trains the same stacks, and ends with the same records to the last digit.
+A batch is trained as one stack and written as one file: configurations of one shape with all their seeds. It depends
+on the plan alone and not on what is finished already, so that a sweep that is stopped and resumed trains the same
+stacks and gives the same records to the last digit.
 
-Pieces are ordered by rounds: the first piece of every task, data set and method, then the second of each, and so on.
-Whenever a sweep stops, every row of the tables has got about the same number of configurations, complete with seeds.
+Batches are ordered in rounds: the first batch of every task, data set and method, then the second of each, and so on.
+Whenever a sweep stops, all rows of the tables have about the same number of complete configurations.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from anysize.tasks.catalog import TASKS, find_task
 from anysize.tasks.task import Data, Task, parse_data
 from anysize.training.device import resolve_device
 
-GROUPS: Mapping[str, tuple[str, ...]] = {
+METHOD_GROUPS: Mapping[str, tuple[str, ...]] = {
     "main": (
         "gamma-1hot", "gamma-gin", "gamma-rpgin", "gc-kernel", "wl-kernel", "gin-sum", "gcn-sum", "pna-sum",
         "topology-only",
@@ -45,7 +45,7 @@ GROUPS: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class RunBatch:
-    """Runs that are trained together: one task, one data set (`published` or `seed:7`), one method, one recipe."""
+    """Runs that are trained together: one task, data set (`published` or `seed:7`), method and recipe."""
 
     task: str
     data: str
@@ -55,13 +55,13 @@ class RunBatch:
 
     @cached_property
     def keys(self) -> tuple[str, ...]:
-        """The keys of the records to come, one for each run."""
+        """The keys of the records, one for each run."""
         return tuple(
             key(self.task, self.data, self.method, self.recipe, run.configuration, run.seed) for run in self.runs
         )
 
     def without(self, finished: Iterable[str]) -> RunBatch | None:
-        """What is left of it when some records exist already; None if nothing is."""
+        """The batch without finished runs; None if all are finished."""
         known = set(self.keys).intersection(finished)
         if not known:
             return self
@@ -75,22 +75,22 @@ class RunBatch:
 
 @dataclass(frozen=True)
 class SweepPlan:
-    """What a sweep is to do.
+    """The batches of a sweep.
 
     Attributes:
-        pieces: in the order in which they are begun.
-        left_out: a sentence for whatever was asked for and does not apply.
-        optional: tasks that belong to a table that was asked for; they are left out where their graphs are missing.
+        batches: in the order in which they are started.
+        left_out: a sentence for every task and method that was named and does not apply.
+        optional: tasks that were named by their table; they are left out if their graphs are not available.
     """
 
-    pieces: tuple[RunBatch, ...]
+    batches: tuple[RunBatch, ...]
     left_out: tuple[str, ...] = ()
     optional: frozenset[str] = frozenset()
 
     @property
     def runs(self) -> int:
-        """How many models there are to train."""
-        return sum(len(piece.runs) for piece in self.pieces)
+        """The number of models to train."""
+        return sum(len(batch.runs) for batch in self.batches)
 
 
 def make_plan(
@@ -105,61 +105,58 @@ def make_plan(
     stack: int | None = None,
     device: str = "auto",
 ) -> SweepPlan:
-    """The plan of a sweep.
+    """Plan a sweep.
 
     Args:
         targets: names of tasks, built-in or registered, or `table1`, `table2`, `table3` for the tasks of a table.
-        methods: names, or groups of them (`GROUPS`); `main` for the quick grid, otherwise `all`.
-        grid: `quick`, `paper`, or `one` configuration each; `quick` for the paper's recipe, `one` for the robust one.
-        seeds: so many for every configuration, from 0; one for methods without chance.
+        methods: names of methods or groups (`METHOD_GROUPS`); by default `main` for the quick grid, otherwise `all`.
+        grid: `quick`, `paper`, or `one` configuration each; by default `quick` for the paper's recipe, otherwise `one`.
+        seeds: the number of seeds for every configuration, from 0; methods without randomness get one.
         data: `published`, a seed, or `fresh:10` for the data sets of the seeds 0 to 9.
         settings: replaced in every configuration of the methods that have them, such as ``{"epochs": 50}``.
-        stack: the most models that are trained as one; what the device needs to be busy if None.
-        device: where the models are to be trained, `cpu`, `cuda` or `auto`.
+        stack: the most models that are trained together; by default what suits the device.
+        device: where the models will be trained: `cpu`, `cuda` or `auto`.
 
     >>> plan = make_plan(["sbm-20"], ["gamma-gin", "wl-kernel"], grid="paper", seeds=10, stack=40)
-    >>> plan.runs, len(plan.pieces), str(plan.pieces[0]), len(plan.pieces[0].runs)
+    >>> plan.runs, len(plan.batches), str(plan.batches[0]), len(plan.batches[0].runs)
     (668, 17, 'gamma-gin on sbm-20', 40)
     """
     if recipe not in RECIPES:
-        raise ValueError(f"a recipe is one of {', '.join(RECIPES)}; got {recipe!r}")
-    amount = whole_number("seeds", seeds)
-    kind = device if device.startswith("cuda") else resolve_device(device)  # a GPU may be elsewhere in a cluster
-    busy = STACK_MEMBERS[kind.partition(":")[0]]
-    most = busy if stack is None else whole_number("stack", stack)
-    wanted: GridName = grid or ("quick" if recipe == "paper" else "one")
-    usual = ("main",) if wanted == "quick" else ("all",)
-    named = _methods(usual if methods is None else [methods] if isinstance(methods, str) else methods)
-    given = dict(settings or {})
-    strange = [name for name in given if not any(name in parameter_names(method) for method in named)]
-    if strange:
-        raise ValueError(f"{strange[0]} cannot be set for any of {', '.join(method.name for method in named)}.")
+        raise ValueError(f"recipe must be one of {', '.join(RECIPES)}; got {recipe!r}")
+    seed_range = range(whole_number("seeds", seeds))
+    kind = (
+        device if device.startswith("cuda") else resolve_device(device)
+    )  # the GPU may be on another machine of a cluster
+    max_stack = STACK_MEMBERS[kind.partition(":")[0]] if stack is None else whole_number("stack", stack)
+    grid_name: GridName = grid or ("quick" if recipe == "paper" else "one")
+    if methods is None:
+        methods = "main" if grid_name == "quick" else "all"
+    named = _methods([methods] if isinstance(methods, str) else methods)
+    settings = dict(settings or {})
+    unknown = [name for name in settings if not any(name in parameter_names(method) for method in named)]
+    if unknown:
+        raise ValueError(f"{unknown[0]} cannot be set for any of {', '.join(method.name for method in named)}.")
     tasks = _tasks([targets] if isinstance(targets, str) else targets)
     columns, left_out = _columns(tasks, parse_data_sets(data))
     cells: list[list[RunBatch]] = []
-    for task, own in columns:
+    for task, data_set in columns:
         for method in named:
             if reason := not_applicable(task, method):
                 left_out.append(reason)
                 continue
-            fitting = {name: value for name, value in given.items() if name in parameter_names(method)}
-            points = changed(configurations(method, task, wanted, recipe), method, fitting)
-            cells.append(
-                [
-                    RunBatch(task.name, data_name(own), method.name, recipe, runs)
-                    for runs in _cut(points, range(amount) if method.seeded else range(1), method, task, most)
-                ]
-            )
+            known = {name: value for name, value in settings.items() if name in parameter_names(method)}
+            points = changed(configurations(method, task, grid_name, recipe), method, known)
+            batches = _batches(points, seed_range if method.seeded else range(1), method, task, max_stack)
+            cells.append([RunBatch(task.name, data_name(data_set), method.name, recipe, runs) for runs in batches])
     left_out = list(dict.fromkeys(left_out))
     if not any(cells):
         raise ValueError(" ".join(["Nothing is left to run.", *left_out]))
-    rounds = zip_longest(*cells)
-    pieces = tuple(piece for round_ in rounds for piece in round_ if piece is not None)
-    return SweepPlan(pieces, tuple(left_out), frozenset(name for name, (_, by_name) in tasks.items() if not by_name))
+    in_rounds = tuple(batch for round_ in zip_longest(*cells) for batch in round_ if batch is not None)
+    return SweepPlan(in_rounds, tuple(left_out), frozenset(name for name, (_, by_name) in tasks.items() if not by_name))
 
 
 def not_applicable(task: Task, method: Method) -> str:
-    """Why a method cannot be run on a task; an empty string if it can."""
+    """The reason why a method cannot be run on a task; empty if it can."""
     if task.single_environment and method.compares(method.default("paper", task.family)):
         return (
             f"{method.name} on {task.name}: NA. It compares training environments, and all training graphs of "
@@ -169,27 +166,24 @@ def not_applicable(task: Task, method: Method) -> str:
 
 
 def parse_data_sets(data: str | Data) -> tuple[Data, ...]:
-    """The argument ``--data`` of a sweep.
+    """Parse the option ``--data`` of a sweep.
 
     >>> parse_data_sets("published"), parse_data_sets("7"), parse_data_sets("fresh:3")
     (('published',), (7,), (0, 1, 2))
     """
     text = str(data)
-    kind, found, amount = text.partition(":")
-    if kind == "fresh" and found:
-        if not (amount.isascii() and amount.isdigit() and int(amount)):
-            raise ValueError(f"--data takes 'published', a seed, or 'fresh:10' for so many fresh sets; got {text!r}.")
-        return tuple(range(int(amount)))
     try:
+        if text.startswith("fresh:"):
+            return tuple(range(whole_number("fresh data sets", int(text.removeprefix("fresh:")))))
         return (parse_data(text),)
     except ValueError:
         raise ValueError(
-            f"--data takes 'published', a seed, or 'fresh:10' for so many fresh sets; got {text!r}."
+            f"--data takes 'published', a seed, or 'fresh:10' for ten fresh data sets; got {text!r}."
         ) from None
 
 
 def data_name(data: Data) -> str:
-    """Data as records have them.
+    """The name of a data set in records.
 
     >>> data_name("published"), data_name(7)
     ('published', 'seed:7')
@@ -198,29 +192,29 @@ def data_name(data: Data) -> str:
 
 
 def data_of(name: str) -> Data:
-    """Data from their name in a record."""
+    """The data set of a name in records."""
     return "published" if name == "published" else int(name.removeprefix("seed:"))
 
 
-# ---- what was asked for ----------------------------------------------------------------------------
+# ---- tasks and methods -----------------------------------------------------------------------------
 
 
 def _tasks(targets: Sequence[str | Task]) -> dict[str, tuple[Task, bool]]:
-    """The tasks, and whether they were asked for by name: others may be left out."""
+    """The tasks by name, and whether they were named themselves rather than by their table."""
     if not targets:
-        raise ValueError("A sweep takes at least one task, or table1, table2 or table3.")
+        raise ValueError("A sweep needs at least one task, or table1, table2 or table3.")
     tasks: dict[str, tuple[Task, bool]] = {}
     for target in targets:
         if isinstance(target, Task):
             if TASKS.get(target.name) != target:  # workers look a task up by its name
                 raise ValueError(
-                    f"A sweep looks tasks up by name: pass {target.name!r} to anysize.tasks.catalog.register first."
+                    f"A sweep finds tasks by name: register {target.name!r} with anysize.tasks.catalog.register first."
                 )
             target = target.name
         number = target.removeprefix("table")
         if target.startswith("table") and number.isdigit():
             if int(number) not in TABLES:
-                raise ValueError(f"the paper has table1, table2 and table3; got {target!r}")
+                raise ValueError(f"a table must be table1, table2 or table3; got {target!r}")
             names = [entry.name for entry in TABLES[int(number)].tasks if not entry.extra]
             for name in names:
                 tasks.setdefault(name, (find_task(name), False))
@@ -230,10 +224,10 @@ def _tasks(targets: Sequence[str | Task]) -> dict[str, tuple[Task, bool]]:
 
 
 def _columns(tasks: Mapping[str, tuple[Task, bool]], data: Sequence[Data]) -> tuple[list[tuple[Task, Data]], list[str]]:
-    """Tasks with their data sets, and what was left out."""
+    """Pairs of task and data set, and the reasons for tasks that are left out."""
     columns, left_out = [], []
     for task, by_name in tasks.values():
-        reason = _without(task, data[0])
+        reason = _data_missing(task, data[0])
         if reason and by_name:
             raise ValueError(reason)
         if reason:
@@ -243,49 +237,49 @@ def _columns(tasks: Mapping[str, tuple[Task, bool]], data: Sequence[Data]) -> tu
     return sorted(columns, key=lambda column: data.index(column[1])), left_out
 
 
-def _without(task: Task, data: Data) -> str:
-    """Why a task has no such data; an empty string if it has."""
+def _data_missing(task: Task, data: Data) -> str:
+    """The reason why a task has no such data; empty if it has."""
     if data == "published" and not task.source.has_published:
-        return f"{task.name} is no task of the published tables: give --data a seed or fresh:10."
+        return f"{task.name} has no published data: use --data with a seed or fresh:10."
     if data != "published" and not task.source.has_fresh:
-        return f"{task.name} has one data set, and no fresh ones: take --data published."
+        return f"{task.name} has one data set and no fresh ones: use --data published."
     return ""
 
 
 def _methods(names: Iterable[str]) -> list[Method]:
     found: dict[str, Method] = {}
     for name in names:
-        for one in GROUPS.get(name, (name,)):
-            found[one] = find_method(one)
+        for member in METHOD_GROUPS.get(name, (name,)):
+            found[member] = find_method(member)
     if not found:
-        raise ValueError(f"A sweep takes at least one method, or a group of them: {', '.join(GROUPS)}.")
+        raise ValueError(f"A sweep needs at least one method, or a group of them: {', '.join(METHOD_GROUPS)}.")
     return list(found.values())
 
 
-# ---- pieces ----------------------------------------------------------------------------------------
+# ---- batches ---------------------------------------------------------------------------------------
 
 
-def _cut(
-    points: Sequence[Configuration], seeds: range, method: Method, task: Task, most: int
+def _batches(
+    points: Sequence[Configuration], seeds: range, method: Method, task: Task, max_stack: int
 ) -> Iterator[tuple[Run, ...]]:
-    """The runs of one cell in pieces of one shape: some configurations with all seeds, or one with some of them."""
+    """The runs of one cell in batches of one shape: some configurations with all seeds, or one with some of them."""
     shapes: dict[str, list[Configuration]] = {}
     for point in points:
         shapes.setdefault(_shape(point, method, task), []).append(point)
     for members in shapes.values():
-        if len(seeds) > most:
-            parts = -(-len(seeds) // most)
+        if len(seeds) > max_stack:
+            parts = -(-len(seeds) // max_stack)
             for point in members:
                 yield from (tuple(Run(point, seed) for seed in seeds[part::parts]) for part in range(parts))
         else:
-            together = most // len(seeds)
-            for start in range(0, len(members), together):
-                yield tuple(Run(point, seed) for point in members[start : start + together] for seed in seeds)
+            per_batch = max_stack // len(seeds)
+            for start in range(0, len(members), per_batch):
+                yield tuple(Run(point, seed) for point in members[start : start + per_batch] for seed in seeds)
 
 
 def _shape(configuration: Configuration, method: Method, task: Task) -> str:
-    """What runs of one piece have in common."""
-    if method.shape is None:  # kernels and checks: trained one by one
+    """What runs must have in common to be trained as one stack."""
+    if method.shape is None:  # kernels and checks are trained one by one
         return ""
     model, _ = split_configuration(configuration)
     changes = sorted(recipe_changes(configuration).items())

@@ -1,8 +1,8 @@
-"""A folder of records: files of lines that any number of sweeps may add to, and that a crash leaves readable.
+"""A folder of records that any number of sweeps may write to, and that stays readable after a crash.
 
-A file holds the records of one batch and is named after their keys. It is written aside, flushed and renamed, so that a
-reader meets a whole batch or none, whoever writes or dies meanwhile. ``*.jsonl`` and ``*.jsonl.gz`` are read, also in
-folders below; whatever else lies there is left alone.
+A file holds the records of one batch and is named after their keys. It is written to a temporary name, flushed and
+renamed, so that readers see a complete batch or none. Files ``*.jsonl`` and ``*.jsonl.gz`` are read, also in
+subfolders; others are ignored.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ from anysize._files import atomic_write, make_folder, remove_partial_files
 from anysize._json import compact_json
 from anysize.experiments.records import Record, from_line, key_of_line, may_be_of, to_line
 
-PER_FILE = 20_000  # records of a compacted file: some megabytes
-TRIES = 20  # how often a listing may go stale while another process compacts
+RECORDS_PER_COMPACT_FILE = 20_000  # some megabytes
+MAX_LISTINGS = 20  # a listing goes stale if another process compacts the folder
 
 Read = TypeVar("Read")
 
@@ -41,17 +41,17 @@ class RecordStore:
     """
 
     def __init__(self, folder: str | os.PathLike[str]) -> None:
-        """Open a folder; it is made when the first records are written."""
+        """Open a folder; it is created when the first records are written."""
         self.folder = Path(folder)
         if self.folder.exists() and not self.folder.is_dir():
-            raise ValueError(f"records are kept in a folder; {self.folder} is a file")
+            raise ValueError(f"records need a folder; {self.folder} is a file")
 
     def files(self) -> list[Path]:
-        """The files of records, in the order of their names."""
+        """The files of records, sorted by name."""
         return sorted(path for pattern in ("*.jsonl", "*.jsonl.gz") for path in self.folder.rglob(pattern))
 
     def keys(self, files: Iterable[Path] | None = None) -> set[str]:
-        """The keys of all finished runs, or of those in some of the files: far cheaper than reading the records."""
+        """The keys of all records, or of those in some files; much faster than reading the records."""
         return {key for _, key in self._lines(key_of_line, files)[0]}
 
     def read(
@@ -63,39 +63,43 @@ class RecordStore:
         recipe: str | Iterable[str] | None = None,
         curves: bool = True,
     ) -> list[Record]:
-        """The records, or those of some tasks, data sets, methods or recipes, in a fixed order.
+        """Read the records, or those of some tasks, data sets, methods or recipes, in a fixed order.
 
-        Of several records of one run the latest counts. A line or file that is damaged or foreign is named in a
-        `RecordWarning` and left out. Without curves, which no table needs, reading takes half the time and memory.
+        Of several records of one run the latest is returned. Damaged lines and files are skipped with a
+        `RecordWarning`. Without curves, which tables do not need, reading takes half the time and memory.
         """
-        asked = {"task": task, "data": data, "method": method, "recipe": recipe}
-        wanted = {name: {one} if isinstance(one, str) else set(one) for name, one in asked.items() if one is not None}
+        arguments = {"task": task, "data": data, "method": method, "recipe": recipe}
+        filters = {
+            name: {values} if isinstance(values, str) else set(values)
+            for name, values in arguments.items()
+            if values is not None
+        }
 
         def read(line: bytes) -> Record | None:
-            if not may_be_of(line, wanted.get("task")):
+            if not may_be_of(line, filters.get("task")):
                 return None
             record = from_line(line, curves)
-            return record if all(getattr(record, name) in values for name, values in wanted.items()) else None
+            return record if all(getattr(record, name) in values for name, values in filters.items()) else None
 
         found: dict[str, Record] = {}
         for _, record in self._lines(read)[0]:
             if record is not None:
                 other = found.get(record.key)
-                found[record.key] = record if other is None else max(other, record, key=_age)
-        return sorted(found.values(), key=_place)
+                found[record.key] = record if other is None else max(other, record, key=_newest)
+        return sorted(found.values(), key=_sort_key)
 
     def write(self, records: Iterable[Record]) -> Path | None:
-        """Add records as one file, and return its path; None if there are none."""
+        """Write records as one file and return its path; None if there are none."""
         lines = {record.key: to_line(record) for record in records}
         if not lines:
             return None
         make_folder(self.folder)
-        return self._put(lines, ".jsonl")
+        return self._write_lines(lines, ".jsonl")
 
     def compact(self) -> list[Path]:
-        """Bring all records into few compressed files, and return these; sweeps may go on writing meanwhile.
+        """Merge all records into few compressed files and return these; sweeps may keep writing meanwhile.
 
-        Records of folders below come up into this one. Files with damaged lines stay, for somebody to look at.
+        Records of subfolders move into this folder. Files with damaged lines are kept for inspection.
         """
         found, damaged = self._lines(lambda line: (from_line(line, False), line))
         newest: dict[str, tuple[str, bytes]] = {}
@@ -103,16 +107,18 @@ class RecordStore:
             newest[record.key] = max(newest.get(record.key, ("", b"")), (record.when, line))
         keys = sorted(newest)
         written = [
-            self._put({key: newest[key][1] for key in keys[start : start + PER_FILE]}, ".jsonl.gz")
-            for start in range(0, len(keys), PER_FILE)
+            self._write_lines(
+                {key: newest[key][1] for key in keys[start : start + RECORDS_PER_COMPACT_FILE]}, ".jsonl.gz"
+            )
+            for start in range(0, len(keys), RECORDS_PER_COMPACT_FILE)
         ]
         for path in {path for path, _ in found} - damaged - set(written):
             path.unlink(missing_ok=True)
         remove_partial_files(self.folder.glob("*.part"))
         return written
 
-    def _put(self, lines: dict[str, bytes], ending: str) -> Path:
-        """Write lines under the name that their keys give."""
+    def _write_lines(self, lines: dict[str, bytes], ending: str) -> Path:
+        """Write lines to a file named after their keys."""
         path = self.folder / f"{sha256(' '.join(sorted(lines)).encode()).hexdigest()[:32]}{ending}"
         content = b"".join(lines[key] for key in sorted(lines))
         with atomic_write(path) as part:
@@ -122,8 +128,8 @@ class RecordStore:
     def _lines(
         self, read: Callable[[bytes], Read], files: Iterable[Path] | None = None
     ) -> tuple[list[tuple[Path, Read]], set[Path]]:
-        """What was read from every good line, with its file; and the files with others, each named in a warning."""
-        for _ in range(TRIES):
+        """What was read from every valid line, with its file; and the damaged files, each with a warning."""
+        for _ in range(MAX_LISTINGS):
             found: list[tuple[Path, Read]] = []
             damaged: dict[Path, str] = {}
             try:
@@ -132,18 +138,18 @@ class RecordStore:
                     found += [(path, value) for value in values]
                     if complaints:
                         more = f" (and {len(complaints) - 1} more)" if len(complaints) > 1 else ""
-                        damaged[path] = f"{path} is read in part: {complaints[0]}{more}"
-            except FileNotFoundError:  # another process has compacted the folder since it was listed
+                        damaged[path] = f"{path} is partly unreadable: {complaints[0]}{more}"
+            except FileNotFoundError:  # another process compacted the folder meanwhile
                 files = None
                 continue
             for complaint in damaged.values():
                 warn_user(complaint, RecordWarning)
             return found, set(damaged)
-        raise OSError(f"the files of {self.folder} change faster than they can be read; try again later")
+        raise OSError(f"the files of {self.folder} change while they are read; try again later")
 
 
 def _read_file(path: Path, read: Callable[[bytes], Read]) -> tuple[list[Read], list[str]]:
-    """What was read from the good lines of a file, and what is wrong with the others."""
+    """What was read from the valid lines of a file, and what is wrong with the others."""
     values: list[Read] = []
     complaints: list[str] = []
     try:
@@ -160,10 +166,10 @@ def _read_file(path: Path, read: Callable[[bytes], Read]) -> tuple[list[Read], l
     return values, complaints
 
 
-def _age(record: Record) -> tuple[str, bytes]:
+def _newest(record: Record) -> tuple[str, bytes]:
     return record.when, to_line(record)
 
 
-def _place(record: Record) -> tuple[str, str, str, str, str, int]:
+def _sort_key(record: Record) -> tuple[str, str, str, str, str, int]:
     configuration = compact_json(record.configuration)
     return record.task, record.data, record.method, record.recipe, configuration, record.seed

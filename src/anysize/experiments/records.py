@@ -1,7 +1,7 @@
-"""One run of one model as a record.
+"""Records: one run of one model, and how it is written as a line of JSON.
 
-A run is one model with one configuration and one seed on one data set. `anysize.experiments.records` writes a record as
-one line of JSON; `anysize.experiments.record_store` keeps folders of them.
+A run is one model with one configuration and one seed on one data set. `anysize.experiments.record_store` keeps folders
+of records.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import math
 import platform
 import re
 import string
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -21,134 +21,20 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anysize._json import Plain, compact_json, finite, plain
-
-# ---- Class indices as text: one character per graph.
-
-
-ALPHABET = string.digits + string.ascii_lowercase + string.ascii_uppercase
-_PLACE = np.full(256, -1, np.int64)
-_PLACE[np.frombuffer(ALPHABET.encode(), np.uint8)] = np.arange(len(ALPHABET))
-
-
-def encode(classes: Iterable[int]) -> str:
-    """Class indices 0 .. 61 as one character each: digits, then small, then capital letters.
-
-    >>> encode([0, 1, 1, 10])
-    '011a'
-    """
-    indices = [int(index) for index in classes]
-    if any(not 0 <= index < len(ALPHABET) for index in indices):
-        raise ValueError(f"class indices run from 0 to {len(ALPHABET) - 1}; got {min(indices)} to {max(indices)}")
-    return "".join(ALPHABET[index] for index in indices)
-
-
-def decode(text: str) -> NDArray[np.int64]:
-    """The class indices of a text.
-
-    >>> decode("011a").tolist()
-    [0, 1, 1, 10]
-    """
-    indices = _PLACE[np.frombuffer(text.encode("utf-8"), np.uint8)]
-    if (indices < 0).any():
-        raise ValueError(f"classes are written as digits and letters; got {text[:20]!r}")
-    return indices
-
-
-# ---- Training curves, thinned out so that tens of thousands of them fit a folder of records.
-
-
-POINTS = 50
-DIGITS = 4  # significant: more than a figure shows
-
-Values = tuple[float | None, ...]
-
-
-@dataclass(frozen=True)
-class Curves:
-    """Some epochs of a run, and at each the training loss, the validation score and the penalty.
-
-    Attributes:
-        epochs: counted from 1, ascending.
-        train_loss, validation_score, penalty: one value per epoch, None where it was not finite; empty if not known.
-    """
-
-    epochs: tuple[int, ...]
-    train_loss: Values = ()
-    validation_score: Values = ()
-    penalty: Values = ()
-
-    def __post_init__(self) -> None:
-        for name in CURVE_NAMES:
-            values = getattr(self, name)
-            if len(values) not in (0, len(self.epochs)):
-                raise ValueError(f"a curve has one value per epoch, here {len(self.epochs)}; {name} has {len(values)}")
-
-    @classmethod
-    def thinned(
-        cls,
-        train_loss: Sequence[float] = (),
-        validation_score: Sequence[float] = (),
-        penalty: Sequence[float] = (),
-        points: int = POINTS,
-    ) -> Curves:
-        """At most so many evenly spread epochs of curves that have a value for every epoch; first and last are kept.
-
-        >>> Curves.thinned(train_loss=[4.0, 3.0, 2.0, 1.0, 0.123456], points=3)
-        Curves(epochs=(1, 3, 5), train_loss=(4.0, 2.0, 0.1235), validation_score=(), penalty=())
-        """
-        own = {"train_loss": train_loss, "validation_score": validation_score, "penalty": penalty}
-        lengths = {len(values) for values in own.values()} - {0}
-        if len(lengths) > 1:
-            raise ValueError(f"the curves of a run have a value for every epoch; got lengths {sorted(lengths)}")
-        kept = places(max(lengths, default=0), points)
-        thin = {name: tuple(rounded(values[at]) for at in kept) for name, values in own.items() if len(values)}
-        return cls(tuple(at + 1 for at in kept), **thin)
-
-    def fields(self) -> dict[str, Any]:
-        """As JSON has it."""
-        return {name: list(values) for name in ("epochs", *CURVE_NAMES) if (values := getattr(self, name))}
-
-    @classmethod
-    def of_fields(cls, fields: dict[str, Any]) -> Curves:
-        """From JSON."""
-        return cls(tuple(fields.get("epochs", ())), **{name: tuple(fields.get(name, ())) for name in CURVE_NAMES})
-
-
-CURVE_NAMES = ("train_loss", "validation_score", "penalty")
-
-
-def places(length: int, points: int) -> list[int]:
-    """At most ``points`` of 0 .. length - 1, evenly spread, with both ends.
-
-    >>> places(5, 3), places(2, 50), places(0, 50)
-    ([0, 2, 4], [0, 1], [])
-    """
-    if points < 2:
-        raise ValueError(f"a thinned curve keeps at least its two ends; got points = {points}")
-    if length <= points:
-        return list(range(length))
-    return [round(step * (length - 1) / (points - 1)) for step in range(points)]
-
-
-def rounded(value: float) -> float | None:
-    """To four significant digits; None if it is not finite."""
-    number = float(value)
-    return float(f"{number:.{DIGITS}g}") if math.isfinite(number) else None
-
-
-# ----
-
+from anysize._typing import IntArray
 
 FORMAT = "anysize record 1"
 SPLITS = ("train", "validation", "test")
 
 
+# ---- outcomes --------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Scores:
-    """One number per split; None where it is not known. What is not finite is not known: JSON has no such number.
+    """One number per split; None where it is unknown or not finite (JSON has no such number).
 
     >>> Scores(train=1, test=float("nan"))
     Scores(train=1.0, validation=None, test=None)
@@ -161,26 +47,28 @@ class Scores:
     def __post_init__(self) -> None:
         for split in SPLITS:
             value = getattr(self, split)
-            if value is not None and not (type(value) is float and math.isfinite(value)):  # most are: do nothing
+            if value is not None and not (
+                type(value) is float and math.isfinite(value)
+            ):  # almost all are valid floats: skip the conversion
                 object.__setattr__(self, split, finite(value, f"the {split} score"))
 
     def of(self, split: str) -> float | None:
-        """The number of a split by its name."""
+        """The number of a split."""
         if split not in SPLITS:
-            raise ValueError(f"a split is one of {', '.join(SPLITS)}; got {split!r}")
+            raise ValueError(f"a split must be one of {', '.join(SPLITS)}; got {split!r}")
         return getattr(self, split)  # type: ignore[no-any-return]
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a run had reached at one epoch.
+    """The scores of a run at one epoch.
 
     Attributes:
-        scores: accuracy or MCC, as the task has it.
+        scores: accuracy or MCC, the metric of the task.
         losses: without penalties.
-        penalty: the one the run could choose its epoch by (see the recipe), if there was one.
+        penalty: the one that the recipe may select epochs by, if there was one.
         epoch: counted from 1; None for methods without epochs.
-        predictions: class indices of the test graphs, one character each (see `anysize.experiments.records`).
+        predictions: class indices of the test graphs, one character each (see `encode`).
     """
 
     scores: Scores
@@ -193,22 +81,114 @@ class Outcome:
         object.__setattr__(self, "penalty", finite(self.penalty, "the penalty"))
 
 
+# ---- classes as text: one character per graph ------------------------------------------------------
+
+ALPHABET = string.digits + string.ascii_lowercase + string.ascii_uppercase
+_INDEX = np.full(256, -1, np.int64)
+_INDEX[np.frombuffer(ALPHABET.encode(), np.uint8)] = np.arange(len(ALPHABET))
+
+
+def encode(classes: Iterable[int]) -> str:
+    """Encode class indices 0 .. 61 as one character each: digits, then lower-case, then upper-case letters.
+
+    >>> encode([0, 1, 1, 10])
+    '011a'
+    """
+    indices = [int(index) for index in classes]
+    if any(not 0 <= index < len(ALPHABET) for index in indices):
+        raise ValueError(f"class indices must be from 0 to {len(ALPHABET) - 1}; got {min(indices)} to {max(indices)}")
+    return "".join(ALPHABET[index] for index in indices)
+
+
+def decode(text: str) -> IntArray:
+    """The class indices that `encode` wrote.
+
+    >>> decode("011a").tolist()
+    [0, 1, 1, 10]
+    """
+    indices = _INDEX[np.frombuffer(text.encode("utf-8"), np.uint8)]
+    if (indices < 0).any():
+        raise ValueError(f"encoded classes must be digits and letters; got {text[:20]!r}")
+    return indices
+
+
+# ---- training curves -------------------------------------------------------------------------------
+
+MAX_CURVE_POINTS = 50  # a sweep has tens of thousands of curves
+CURVE_DIGITS = 4  # significant digits, more than a figure shows
+CURVE_NAMES = ("train_loss", "validation_score", "penalty")
+
+CurveValues = tuple[float | None, ...]
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Training loss, validation score and penalty at some epochs of a run.
+
+    Attributes:
+        epochs: counted from 1, ascending.
+        train_loss, validation_score, penalty: one value per epoch, None where it was not finite; empty if unknown.
+    """
+
+    epochs: tuple[int, ...]
+    train_loss: CurveValues = ()
+    validation_score: CurveValues = ()
+    penalty: CurveValues = ()
+
+    def __post_init__(self) -> None:
+        for name in CURVE_NAMES:
+            values = getattr(self, name)
+            if len(values) not in (0, len(self.epochs)):
+                raise ValueError(
+                    f"a curve needs one value for each of {len(self.epochs)} epochs; {name} has {len(values)}"
+                )
+
+    def fields(self) -> dict[str, Any]:
+        """The curves as JSON values."""
+        return {name: list(values) for name in ("epochs", *CURVE_NAMES) if (values := getattr(self, name))}
+
+    @classmethod
+    def of_fields(cls, fields: dict[str, Any]) -> Curves:
+        """The curves from JSON values."""
+        return cls(tuple(fields.get("epochs", ())), **{name: tuple(fields.get(name, ())) for name in CURVE_NAMES})
+
+
+def evenly_spread(length: int, points: int) -> list[int]:
+    """At most ``points`` of 0 .. length - 1, evenly spread, with both ends.
+
+    >>> evenly_spread(5, 3), evenly_spread(2, 50), evenly_spread(0, 50)
+    ([0, 2, 4], [0, 1], [])
+    """
+    if points < 2:
+        raise ValueError(f"points must be at least 2, for both ends of a curve; got {points}")
+    if length <= points:
+        return list(range(length))
+    return [round(step * (length - 1) / (points - 1)) for step in range(points)]
+
+
+def round_significant(value: float) -> float | None:
+    """A curve value rounded to `CURVE_DIGITS` significant digits; None if it is not finite."""
+    return float(f"{value:.{CURVE_DIGITS}g}") if math.isfinite(value) else None
+
+
+# ---- records ---------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Record:
     """One finished run.
 
     Attributes:
         data: `published`, or `seed:7` for the data set drawn with seed 7.
-        recipe: how it was trained and chosen, `paper` or `robust`.
+        recipe: `paper` or `robust`: how it was trained, and how its epoch was chosen.
         configuration: names and plain values, e.g. ``{"hidden": 32, "layers": 1, "lr": 0.01}``; kept sorted by
             name, with whole floats as integers, so that 1 and 1.0 are the same configuration.
-        chosen: at the epoch that the recipe reports.
-        epochs: how many were trained; None for methods without epochs.
+        chosen: the outcome at the epoch that the recipe chose.
+        epochs: the number of trained epochs; None for methods without epochs.
         tied_epochs: how many epochs share the validation score of the chosen one.
-        alternatives: outcomes at other epochs by their name: `last`, where another one was chosen and none was cut
-            off by patience.
-        curves: the training curves, thinned out.
-        labels: true classes of the test graphs, in the form of the predictions.
+        alternatives: outcomes at other epochs: `last`, unless the last epoch was chosen or patience ended the run.
+        curves: the thinned training curves.
+        labels: true classes of the test graphs, encoded like the predictions.
         seconds: this run's share of the time of the stack it was trained in.
         when: the end of the run, ISO 8601 in UTC.
 
@@ -242,32 +222,32 @@ class Record:
     def __post_init__(self) -> None:
         for name in ("task", "method", "recipe"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
-                raise ValueError(f"the {name} of a record is a name; got {getattr(self, name)!r}")
+                raise ValueError(f"the {name} of a record must be a non-empty string; got {getattr(self, name)!r}")
         if not isinstance(self.data, str) or not re.fullmatch(r"published|seed:\d+", self.data):
-            raise ValueError(f"the data of a record are 'published' or 'seed:7' (any number); got {self.data!r}")
+            raise ValueError(f"the data of a record must be 'published' or 'seed:7' (any number); got {self.data!r}")
         object.__setattr__(self, "configuration", plain(self.configuration))
         object.__setattr__(self, "seed", int(self.seed))
         for outcome in (self.chosen, *self.alternatives.values()):
             if outcome.predictions and self.labels and len(outcome.predictions) != len(self.labels):
                 raise ValueError(
-                    f"predictions and labels are of the same test graphs; got {len(outcome.predictions)} predictions "
+                    f"predictions and labels must have the same length; got {len(outcome.predictions)} predictions "
                     f"and {len(self.labels)} labels"
                 )
 
     @cached_property
     def key(self) -> str:
-        """64 hexadecimal digits that name the run: of its task, data, method, recipe, configuration and seed."""
+        """A hash of task, data, method, recipe, configuration and seed, which identifies the run."""
         return _digest(self.task, self.data, self.method, self.recipe, self.configuration, self.seed)
 
     @property
     def scores(self) -> Scores:
-        """At the chosen epoch."""
+        """The scores at the chosen epoch."""
         return self.chosen.scores
 
     def outcome(self, epoch: str) -> Outcome | None:
-        """At the `chosen` epoch, or at another by its name; None if it was not kept.
+        """The outcome at the `chosen` or `last` epoch; None if it was not kept.
 
-        A method without epochs has one outcome, whatever is asked for.
+        A method without epochs has one outcome.
         """
         if epoch == "chosen" or not self.epochs or (epoch == "last" and self.chosen.epoch == self.epochs):
             return self.chosen
@@ -275,7 +255,7 @@ class Record:
 
 
 def key(task: str, data: str, method: str, recipe: str, configuration: Mapping[str, Plain], seed: int) -> str:
-    """The key of a run, before or after it was made: finished runs are found, and skipped, by it.
+    """The key of a run, known before it is trained: finished runs are found and skipped by it.
 
     >>> key("sbm-20", "seed:1", "rpgin", "paper", {"lr": 0.01, "layers": 2}, 0)[:16]
     '2e267ec85e4dd509'
@@ -283,12 +263,12 @@ def key(task: str, data: str, method: str, recipe: str, configuration: Mapping[s
     return _digest(task, data, method, recipe, plain(configuration), int(seed))
 
 
-def _digest(*named: object) -> str:
-    return sha256(compact_json([FORMAT, *named]).encode()).hexdigest()
+def _digest(*identity: object) -> str:
+    return sha256(compact_json([FORMAT, *identity]).encode()).hexdigest()
 
 
 def versions() -> dict[str, str]:
-    """Versions of what a result depends on, without importing any of it."""
+    """Versions of Python and of the packages that results depend on, without importing them."""
     found = {"python": platform.python_version()}
     for name in ("anysize", "torch", "numpy"):
         try:
@@ -299,23 +279,22 @@ def versions() -> dict[str, str]:
 
 
 def now() -> str:
-    """This moment, as records have it."""
+    """The current time in UTC, ISO 8601."""
     return datetime.now(UTC).isoformat(timespec="seconds")
 
 
-# ---- One record as one line of JSON.
-
+# ---- lines of JSON ---------------------------------------------------------------------------------
 
 RUN_FIELDS = ("task", "data", "method", "recipe", "configuration", "seed")
-ABOUT_FIELDS = ("epochs", "tied_epochs", "labels", "versions", "device", "seconds", "when")
-HEAD = f'{{"format":"{FORMAT}","key":"'.encode()
-KEY_END = len(HEAD) + 64
-CURVES = b',"curves":{'
-CHECK = b',"check":"'
+DETAIL_FIELDS = ("epochs", "tied_epochs", "labels", "versions", "device", "seconds", "when")
+LINE_START = f'{{"format":"{FORMAT}","key":"'.encode()
+KEY_END = len(LINE_START) + 64
+CURVES_START = b',"curves":{'
+CHECK_START = b',"check":"'
 
 
 def to_line(record: Record) -> bytes:
-    """A record as one line of ASCII, with its end.
+    """A record as one line of ASCII, newline included.
 
     >>> run = Record("sbm-20", "published", "rpgin", "paper", {"lr": 0.01}, seed=0, chosen=Outcome(Scores(test=0.5)))
     >>> from_line(to_line(run)) == run
@@ -324,58 +303,58 @@ def to_line(record: Record) -> bytes:
     fields: dict[str, Any] = {"format": FORMAT, "key": record.key}
     for name in RUN_FIELDS:
         fields[name] = getattr(record, name)
-    fields |= _known(record, ABOUT_FIELDS)
+    fields |= _known(record, DETAIL_FIELDS)
     fields["chosen"] = _outcome_fields(record.chosen)
     if record.alternatives:
-        fields["alternatives"] = {name: _outcome_fields(own) for name, own in sorted(record.alternatives.items())}
+        fields["alternatives"] = {name: _outcome_fields(one) for name, one in sorted(record.alternatives.items())}
     if record.curves is not None:
         fields["curves"] = record.curves.fields()
     body = compact_json(fields).encode()
-    return body[:-1] + CHECK + _check(body).encode() + b'"}\n'
+    return body[:-1] + CHECK_START + _check(body).encode() + b'"}\n'
 
 
 def key_of_line(line: bytes) -> str:
-    """The key of a line whose check holds; a ValueError says what is wrong with another."""
-    body, mark, check = line.rstrip(b"\r\n").rpartition(CHECK)
-    if not line.startswith(HEAD):
-        raise ValueError(f"it does not begin as an {FORMAT!r} does")
+    """The key of a line; raises ValueError if the line is damaged."""
+    body, mark, check = line.rstrip(b"\r\n").rpartition(CHECK_START)
+    if not line.startswith(LINE_START):
+        raise ValueError(f"it does not begin with the format {FORMAT!r}")
     if not mark or check != _check(body + b"}").encode() + b'"}':
-        raise ValueError("its check does not hold: it was cut off or changed after it was written")
-    return line[len(HEAD) : KEY_END].decode()
+        raise ValueError("its checksum is wrong: it was cut off or changed after it was written")
+    return line[len(LINE_START) : KEY_END].decode()
 
 
 def may_be_of(line: bytes, tasks: Collection[str] | None) -> bool:
-    """Whether a line may belong to one of these tasks, at a glance: most lines of other tasks need not be parsed."""
-    if tasks is None or not line.startswith(HEAD):
+    """Whether a line may belong to one of the tasks; a cheap test that saves parsing most lines of other tasks."""
+    if tasks is None or not line.startswith(LINE_START):
         return True
     start = line[KEY_END : KEY_END + 1000]
     return any(start.startswith(f'","task":{compact_json(task)},'.encode()) for task in tasks)
 
 
 def from_line(line: bytes, curves: bool = True) -> Record:
-    """The record of a line, without its curves if they are not wanted; a ValueError says what is wrong with it."""
-    named = key_of_line(line)
+    """Parse a line, with or without its curves; raises ValueError if the line is damaged."""
+    stored_key = key_of_line(line)
     fields = json.loads(line) if curves else _fields_without_curves(line)
     try:
         record = Record(
             **{name: fields[name] for name in RUN_FIELDS},
             chosen=_outcome(fields["chosen"]),
-            alternatives={name: _outcome(own) for name, own in fields.get("alternatives", {}).items()},
+            alternatives={name: _outcome(one) for name, one in fields.get("alternatives", {}).items()},
             curves=Curves.of_fields(fields["curves"]) if curves and "curves" in fields else None,
-            **{name: fields[name] for name in ABOUT_FIELDS if name in fields},
+            **{name: fields[name] for name in DETAIL_FIELDS if name in fields},
         )
     except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"a field is missing or of the wrong kind: {error}") from None
-    if record.key != named:
-        raise ValueError("its key is not that of its fields")
+        raise ValueError(f"a field is missing or of the wrong type: {error}") from None
+    if record.key != stored_key:
+        raise ValueError("its key does not match its fields")
     return record
 
 
 def _fields_without_curves(line: bytes) -> dict[str, Any]:
-    """The curves are more than half of a line, and its end: what is cut off is not parsed."""
-    place = line.rfind(CURVES)
+    """Parse a line without its curves, which are at its end and take more than half of it."""
+    place = line.rfind(CURVES_START)
     if place >= 0:
-        with suppress(ValueError):  # something else has the name of the curves
+        with suppress(ValueError):  # the text occurred elsewhere
             return json.loads(line[:place] + b"}")  # type: ignore[no-any-return]
     return json.loads(line)  # type: ignore[no-any-return]
 
@@ -384,9 +363,9 @@ def _check(body: bytes) -> str:
     return sha256(body).hexdigest()[:16]
 
 
-def _known(thing: Any, names: tuple[str, ...]) -> dict[str, Any]:
-    """The fields that say something: a full sweep has tens of thousands of lines."""
-    return {name: value for name in names if (value := getattr(thing, name)) not in (None, "", {})}
+def _known(source: Any, names: tuple[str, ...]) -> dict[str, Any]:
+    """The fields with a value; empty ones are left out to keep lines short."""
+    return {name: value for name in names if (value := getattr(source, name)) not in (None, "", {})}
 
 
 def _outcome_fields(outcome: Outcome) -> dict[str, Any]:

@@ -1,12 +1,12 @@
-"""Which configuration to report, as a pure function of records.
+"""Select the configuration to report, as a pure function of records.
 
 Runs of one task, data set, method and recipe form a group; within it, runs of one configuration differ by seed. A rule
-says at which epoch a run is judged, by which split a configuration is chosen, and which of several equally good ones.
+says at which epoch a run is scored, by which split a configuration is selected, and how ties are broken.
 
 - **Incomplete configurations.** Only configurations with as many seeds as the most complete one of their group are
-  candidates: a mean over three lucky seeds must not win against means over ten. The others are counted, and named in
-  the foot of a table.
-- **Missing scores.** A configuration without a score by which to choose is a candidate only if all of them lack one
+  candidates: a mean over three lucky seeds must not win against means over ten. The others are counted, and the notes
+  of a table say how many there were.
+- **Missing scores.** A configuration without the score to select by is a candidate only if all configurations lack it
   (a task without validation data); then all tie.
 """
 
@@ -23,60 +23,71 @@ from anysize._json import Plain, compact_json
 from anysize.experiments.records import Outcome, Record
 from anysize.methods.catalog import penalty_names
 
-TOLERANCE = 1e-6  # means over seeds that differ by less differ by rounding: scores may come from single precision
+SCORE_TOLERANCE = 1e-6  # smaller differences are rounding: scores may come from single precision
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How a configuration is chosen.
+    """How a configuration is selected.
 
     Attributes:
         epoch: `chosen` (by the recipe, inside the run) or `last`.
-        split: whose mean score over seeds is to be highest.
+        split: the split whose mean score over seeds must be highest.
         tie: among equals the `first`, the one with the lowest validation `loss`, or with the lowest `penalty`.
-        words: what a reader is told.
+        summary: one line on it, for a terminal.
+        description: the same in full, for the notes of a table.
     """
 
     name: str
     epoch: str
     split: str
     tie: str
-    words: str
+    summary: str
+    description: str
 
     @property
-    def cheats(self) -> bool:
-        """Whether test scores decide: such numbers are for study, and no results."""
+    def uses_test_scores(self) -> bool:
+        """Whether test scores decide; such numbers are for study only."""
         return self.split == "test"
 
 
-_HIGHEST = "of each row the configuration with the highest mean validation score over seeds"
+def _validation_rule(name: str, tie: str, ties: str, epoch: str = "chosen") -> Rule:
+    """A rule that selects by validation scores; ``ties`` says how ties are broken."""
+    last = "every run at its last epoch; " if epoch == "last" else ""
+    return Rule(
+        name, epoch, "validation", tie,
+        f"{last}highest mean validation score; of several {ties}.",
+        f"{last}of each row the configuration with the highest mean validation score over seeds; of several {ties}",
+    )  # fmt: skip
+
 
 RULES = {
     rule.name: rule
     for rule in (
-        Rule("paper", "chosen", "validation", "first", f"{_HIGHEST}; of several the first"),
-        Rule("loss", "chosen", "validation", "loss", f"{_HIGHEST}; of several the one with the lowest validation loss"),
-        Rule("penalty", "chosen", "validation", "penalty", f"{_HIGHEST}; of several the one with the lowest penalty"),
-        Rule("last", "last", "validation", "first", f"every run at its last epoch; {_HIGHEST}; of several the first"),
+        _validation_rule("paper", "first", "the first"),
+        _validation_rule("loss", "loss", "the one with the lowest validation loss"),
+        _validation_rule("penalty", "penalty", "the one with the lowest penalty"),
+        _validation_rule("last", "first", "the first", epoch="last"),
         Rule(
             "oracle", "chosen", "test", "first",
-            "ORACLE, for study only: configurations were chosen by their mean TEST scores, so these numbers are no "
-            "results but a limit to what choosing among them could reach",
+            "ORACLE, for study only: highest mean TEST score. These numbers are not results.",
+            "ORACLE, for study only: configurations were selected by their mean TEST scores, so these numbers are not "
+            "results but an upper bound on what selection among them could reach",
         ),
     )
 }  # fmt: skip
 
 
 def rule_named(name: str) -> Rule:
-    """A rule by its name."""
+    """Look up a rule."""
     if name not in RULES:
-        raise ValueError(f"a rule is one of {', '.join(RULES)}; got {name!r}")
+        raise ValueError(f"rule must be one of {', '.join(RULES)}; got {name!r}")
     return RULES[name]
 
 
 @dataclass(frozen=True, order=True)
 class Group:
-    """What runs must share to be compared with one another."""
+    """What runs must have in common to be compared."""
 
     task: str
     data: str
@@ -86,7 +97,7 @@ class Group:
 
 @dataclass(frozen=True)
 class ScoreSummary:
-    """Mean and standard deviation over runs; the deviation divides by their number (numpy's default)."""
+    """Mean and population standard deviation (numpy's default) over runs."""
 
     mean: float
     std: float
@@ -94,7 +105,7 @@ class ScoreSummary:
 
     @classmethod
     def of(cls, values: Sequence[float]) -> ScoreSummary:
-        """Of at least one number.
+        """Summarize at least one number.
 
         >>> ScoreSummary.of([0.5, 1.0])
         ScoreSummary(mean=0.75, std=0.25, count=2)
@@ -104,14 +115,14 @@ class ScoreSummary:
 
 @dataclass(frozen=True)
 class Selection:
-    """The configuration that a rule chose, and how clear the choice was.
+    """The configuration that a rule selected.
 
     Attributes:
-        records, outcomes: its runs by ascending seed, and what they had reached at the rule's epoch.
+        records, outcomes: its runs by ascending seed, and their outcomes at the rule's epoch.
         configurations: how many candidates there were.
-        tied: how many of them share the best score, the chosen one among them.
+        tied: how many of them share the best score, the selected one included.
         tied_test: lowest and highest mean test score of these, if known.
-        incomplete: how many configurations had too few seeds to be candidates.
+        incomplete: how many configurations had too few seeds or no score.
     """
 
     group: Group
@@ -159,35 +170,34 @@ def grouped(records: Iterable[Record]) -> dict[Group, list[Record]]:
 def select(
     records: Iterable[Record], rule: Rule = RULES["paper"], order: Sequence[Mapping[str, Plain]] = ()
 ) -> Selection | None:
-    """The configuration that a rule chooses among the records of ONE group.
+    """Select a configuration among the records of ONE group.
 
     Arguments:
-        order: the grid in its own order, for the first of equals; configurations that are not in it follow sorted by
-            their values.
+        order: the grid, to break ties in its order; configurations that are not in it follow, sorted by their values.
 
     Returns:
         None if no run has an outcome at the rule's epoch.
     """
     groups = grouped(records)
     if len(groups) != 1:
-        raise ValueError(f"configurations are chosen within one task, data set, method and recipe; got {len(groups)}")
+        raise ValueError(f"select takes the records of one task, data set, method and recipe; got {len(groups)} groups")
     ((group, runs),) = groups.items()
     trials = _trials(runs, rule)
     if not trials:
         return None
     seeds = max(len(trial.records) for trial in trials)
-    full = [trial for trial in trials if len(trial.records) == seeds]
-    scored = [trial for trial in full if trial.score(rule.split) is not None] or full
+    complete = [trial for trial in trials if len(trial.records) == seeds]
+    scored = [trial for trial in complete if trial.score(rule.split) is not None] or complete
     scores = [-math.inf if (score := trial.score(rule.split)) is None else score for trial in scored]
-    tied = [trial for trial, score in zip(scored, scores, strict=True) if score >= max(scores) - TOLERANCE]
-    chosen = min(tied, key=lambda trial: (_tie_value(trial, rule.tie), *_grid_place(trial.configuration, order)))
+    tied = [trial for trial, score in zip(scored, scores, strict=True) if score >= max(scores) - SCORE_TOLERANCE]
+    best = min(tied, key=lambda trial: (_tie_value(trial, rule.tie), *grid_position(trial.configuration, order)))
     tests = [score for trial in tied if (score := trial.score("test")) is not None]
     return Selection(
         group,
         rule,
-        chosen.configuration,
-        chosen.records,
-        chosen.outcomes,
+        best.configuration,
+        best.records,
+        best.outcomes,
         configurations=len(scored),
         tied=len(tied),
         tied_test=(min(tests), max(tests)) if tests else None,
@@ -196,7 +206,7 @@ def select(
 
 
 def select_all(records: Iterable[Record], rule: Rule = RULES["paper"]) -> dict[Group, Selection | None]:
-    """What a rule chooses in every group."""
+    """Select a configuration in every group."""
     return {group: select(runs, rule) for group, runs in grouped(records).items()}
 
 
@@ -215,18 +225,18 @@ def _trials(runs: Iterable[Record], rule: Rule) -> list[_Trial]:
 
 
 def _tie_value(trial: _Trial, tie: str) -> float:
-    """What is to be smallest among equals; an unknown value comes last."""
+    """The value that must be smallest among tied configurations; unknown values come last."""
     if tie == "first":
         return 0.0
     value = trial.mean(lambda outcome: outcome.losses.validation if tie == "loss" else outcome.penalty)
     return math.inf if value is None else value
 
 
-def _grid_place(configuration: Mapping[str, Plain], order: Sequence[Mapping[str, Plain]]) -> tuple[Any, ...]:
-    """Where a configuration stands in the grid, and failing that, how its values compare: the simplest first.
+def grid_position(configuration: Mapping[str, Plain], order: Sequence[Mapping[str, Plain]]) -> tuple[Any, ...]:
+    """Sort key of tied configurations: the position in the grid, then the values, the simplest model first.
 
-    Values of different kinds are compared by kind first: None, false, true, numbers, strings. Of two penalties the
-    stronger one is the simpler model.
+    Values of different types are compared by type first: None, false, true, numbers, strings. The stronger of two
+    penalties gives the simpler model.
     """
     place = next((place for place, other in enumerate(order) if dict(other) == dict(configuration)), len(order))
     values = []

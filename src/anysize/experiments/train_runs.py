@@ -1,82 +1,195 @@
-"""Runs become records: models are trained in stacks, scored on every split, and written down."""
+"""Train runs and turn them into records: prepare the graphs of a task, train stacks of models, score every split."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import groupby
+from typing import Any
 
 import numpy as np
 import torch
 
 from anysize import __version__
 from anysize._json import Plain, compact_json, plain
-from anysize._typing import FloatArray
+from anysize._progress import Progress
+from anysize._typing import FloatArray, IntArray
 from anysize.experiments.memory import fit_in_memory
-from anysize.experiments.plan import RunBatch
-from anysize.experiments.prepare import Prepared, prepared, tables_for
-from anysize.experiments.records import POINTS, Curves, Outcome, Record, Scores, encode, now, places, rounded, versions
+from anysize.experiments.plan import RunBatch, data_of
+from anysize.experiments.records import (
+    MAX_CURVE_POINTS,
+    Curves,
+    Outcome,
+    Record,
+    Scores,
+    encode,
+    evenly_spread,
+    now,
+    round_significant,
+    versions,
+)
+from anysize.graphs.graphset import GraphSet
 from anysize.methods.catalog import find_method
 from anysize.methods.configuration import recipe_changes, split_configuration
-from anysize.methods.method import Examples, Fitted, LearningTask, Method, Run
+from anysize.methods.grids import Configuration
+from anysize.methods.method import (
+    Examples,
+    Fitted,
+    LearningTask,
+    Method,
+    Run,
+    Sizes,
+    balancing_weights,
+    sizes_of,
+)
 from anysize.methods.neural import FittedGamma, FittedGNN
 from anysize.methods.recipes import RecipeName
-from anysize.tasks.task import FOLDS
+from anysize.tasks.catalog import find_task
+from anysize.tasks.task import FOLDS, Data, DataDir, Task, labels, stratified_folds
 from anysize.training.device import resolve_device
 from anysize.training.loop import Trained
 
-ShareDone = Callable[[float], None]
+SPLIT_SEED = 0  # of validation graphs and folds, the same for all models: the paper's kernels have no deviation
+PREPARED_CACHE_SIZE = 8  # data sets that a process keeps in memory
+
+CountsKey = tuple[Sizes, bool]  # sizes of patterns, and whether colors matter
+
+
+# ---- the graphs of a task --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Prepared:
+    """The examples of a task, ready for every method; validation is None if the task has folds or too few graphs."""
+
+    task: Task
+    train: Examples
+    validation: Examples | None
+    test: Examples
+    classes: int
+    cache: Any = None
+
+    @property
+    def sets(self) -> dict[str, Examples]:
+        """The sets by name, without an absent validation set."""
+        named = {"train": self.train, "validation": self.validation, "test": self.test}
+        return {name: examples for name, examples in named.items() if examples is not None}
+
+    @property
+    def test_labels(self) -> str:
+        """The classes of the test graphs, encoded for records."""
+        return encode(self.test.labels())
+
+    def count(self, keys: Iterable[CountsKey], report: Progress | None = None) -> None:
+        """Count the patterns that methods need, through the count cache."""
+        todo = [(examples, *key) for key in keys for examples in self.sets.values()]
+        for done, (examples, sizes, colors) in enumerate(todo, 1):
+            examples.counts(sizes, self.cache, colors)
+            if report is not None:
+                report(done / len(todo))
+
+    def problem(self, device: str) -> LearningTask:
+        """The input of a method's training."""
+        known = [examples.labels() for examples in (self.train, self.validation) if examples is not None]
+        weights = balancing_weights(np.concatenate(known), self.classes) if self.task.class_weights else None
+        return LearningTask(
+            self.train, self.validation, self.classes, self.task.k, self.task.metric, self.task.vocabulary, weights,
+            device, self.cache,
+        )  # fmt: skip
+
+    def folds(self) -> Iterator[tuple[Prepared, Examples]]:
+        """For each fold: the examples without it, and the fold."""
+        fold: IntArray = stratified_folds(self.train.labels(), FOLDS, SPLIT_SEED)
+        for held_out in range(FOLDS):
+            rest = self.train.rows(fold != held_out)
+            yield (
+                Prepared(self.task, rest, None, self.test, self.classes, self.cache),
+                self.train.rows(fold == held_out),
+            )
+
+
+def prepare(task: Task, data: Data | None = None, data_dir: DataDir = None, cache: Any = None) -> Prepared:
+    """Draw or read the graphs of a task, without counting."""
+    splits = task.splits(data, SPLIT_SEED, data_dir)
+    environments = splits.environments
+
+    def examples(graphs: GraphSet, environment: IntArray) -> Examples:
+        return Examples(graphs, labels(graphs), environment)
+
+    validation = None
+    if splits.validation is not None and environments.validation is not None:
+        validation = examples(splits.validation, environments.validation)
+    train, test = examples(splits.train, environments.train), examples(splits.test, environments.test)
+    return Prepared(task, train, validation, test, len(splits.classes), cache)
+
+
+@lru_cache(maxsize=PREPARED_CACHE_SIZE)
+def load_prepared(task: str, data: str, data_dir: str | None, cache: str | None) -> Prepared:
+    """`prepare` by name, cached: the batches of a sweep share a few data sets."""
+    return prepare(find_task(task), data_of(data), data_dir, cache)
+
+
+def tables_for(method: Method, task: Task, configurations: Iterable[Configuration]) -> list[CountsKey]:
+    """The keys of the counts that a method needs."""
+    if not method.patterns:
+        return []
+    sizes = dict.fromkeys(sizes_of(configuration, task.k) for configuration in configurations)
+    return [(size, method.colors) for size in sizes]
+
+
+# ---- training ---------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class Job:
+class TrainingOptions:
     """How runs are trained, and what is kept of them.
 
     Attributes:
-        device: `cpu`, `cuda`, `cuda:1`; in a sweep also `auto`, which is decided where the work is done.
-        most: the most models in one stack; as many as the method thinks right if None.
-        points: epochs kept of each training curve; 0 keeps none.
+        device: `cpu`, `cuda`, `cuda:1`; in a sweep also `auto`, which is resolved in the worker.
+        max_stack: the most models in one stack; by default what suits the method and the device.
+        curve_points: epochs kept of each training curve; 0 keeps none.
     """
 
     device: str = "cpu"
-    most: int | None = None
-    points: int = POINTS
+    max_stack: int | None = None
+    curve_points: int = MAX_CURVE_POINTS
 
 
-def records_of(
-    ready: Prepared, data: str, method: Method, recipe: RecipeName, runs: Sequence[Run], job: Job,
-    report: ShareDone | None = None,
+def train_runs(
+    ready: Prepared, data: str, method: Method, recipe: RecipeName, runs: Sequence[Run], options: TrainingOptions,
+    report: Progress | None = None,
 ) -> list[Record]:  # fmt: skip
     """Train runs of one method on one data set.
 
-    Where the task has folds, five models are trained for every run, each without one fold; the mean of their scores
-    on it is the validation score. Then all training graphs train the model that is tested. All of them are at their
-    last epoch: there are no validation graphs to choose another by.
+    If the task has folds, five models are trained for every run, each without one fold, and the mean of their scores
+    on the held-out folds is the validation score. A sixth model, trained on all training graphs, is tested. All are
+    taken at their last epoch, because there are no validation graphs to choose another one.
     """
     ready.count(tables_for(method, ready.task, [run.configuration for run in runs]))
     found: dict[str, Record] = {}
-    groups = [list(own) for _, own in groupby(sorted(runs, key=_changes), key=_changes)]
-    for place, own in enumerate(groups):
-        maker = _Maker(ready, data, method, recipe, own, job, _part(report, place, len(groups)))
+    groups = [list(members) for _, members in groupby(sorted(runs, key=_recipe_changes), key=_recipe_changes)]
+    for place, members in enumerate(groups):
+        trainer = _Trainer(ready, data, method, recipe, members, options, _part(report, place, len(groups)))
         with _one_thread():
-            found |= {_name(record.configuration, record.seed): record for record in maker.records()}
+            found |= {_name(record.configuration, record.seed): record for record in trainer.records()}
     return [found[_name(run.configuration, run.seed)] for run in runs]
 
 
-def work(
-    piece: RunBatch, job: Job, data_dir: str | None, cache: str | None, report: ShareDone | None = None
+def train_batch(
+    batch: RunBatch, options: TrainingOptions, data_dir: str | None, cache: str | None, report: Progress | None = None
 ) -> list[Record]:
-    """Train a piece of a sweep."""
-    ready = prepared(piece.task, piece.data, data_dir, cache)
-    here = replace(job, device=resolve_device(job.device))
-    return records_of(ready, piece.data, find_method(piece.method), piece.recipe, piece.runs, here, report)
+    """Train a batch of a sweep."""
+    ready = load_prepared(batch.task, batch.data, data_dir, cache)
+    here = replace(options, device=resolve_device(options.device))
+    return train_runs(ready, batch.data, find_method(batch.method), batch.recipe, batch.runs, here, report)
 
 
 @contextmanager
 def _one_thread() -> Iterator[None]:
-    """One thread of torch: sums are the same on any number of cores, and products of this size gain nothing by more."""
+    """Use one torch thread: results do not depend on the number of cores, and small products gain nothing by more."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
@@ -85,14 +198,14 @@ def _one_thread() -> Iterator[None]:
         torch.set_num_threads(threads)
 
 
-class _Maker:
-    """Runs whose recipe is the same."""
+class _Trainer:
+    """Trains runs that share a recipe."""
 
     def __init__(
-        self, ready: Prepared, data: str, method: Method, recipe: RecipeName, runs: Sequence[Run], job: Job,
-        report: ShareDone | None,
+        self, ready: Prepared, data: str, method: Method, recipe: RecipeName, runs: Sequence[Run],
+        options: TrainingOptions, report: Progress | None,
     ) -> None:  # fmt: skip
-        self.prepared, self.data, self.method, self.name, self.job = ready, data, method, recipe, job
+        self.prepared, self.data, self.method, self.recipe_name, self.options = ready, data, method, recipe, options
         self.changes = recipe_changes(runs[0].configuration)
         _, self.recipe = split_configuration(self.changes, method.recipe(recipe, ready.task.family))
         self.runs = [Run(split_configuration(run.configuration)[0], run.seed) for run in runs]
@@ -103,29 +216,29 @@ class _Maker:
     def records(self) -> Iterator[Record]:
         scores, spent = self._folds() if self.folded else ({}, {})
         began = time.perf_counter()
-        problem = self.prepared.problem(self.job.device)
+        problem = self.prepared.problem(self.options.device)
         for fitted in self._fit(problem, self.parts - 1):
-            chances = {name: _probabilities(fitted, examples) for name, examples in self.prepared.sets.items()}
+            probabilities = {name: _probabilities_of(fitted, examples) for name, examples in self.prepared.sets.items()}
             seconds = (time.perf_counter() - began) / len(fitted.runs)
             for member, run in enumerate(fitted.runs):
                 own = _name(run.configuration, run.seed)
-                known = {name: table[member] for name, table in chances.items()}
+                known = {name: table[member] for name, table in probabilities.items()}
                 outcome = self._outcome(fitted.trained, member, run, known, scores.get(own))
-                after = {name: table[len(fitted.runs) + member :][:1] for name, table in chances.items()}
+                after = {name: table[len(fitted.runs) + member :][:1] for name, table in probabilities.items()}
                 last = {name: self._score(name, table[0]) for name, table in after.items() if len(table)}
                 yield self._record(fitted.trained, member, run, outcome, last, seconds + spent.get(own, 0.0))
             began = time.perf_counter()
 
-    def _score(self, split: str, chances: FloatArray) -> float:
-        return self.prepared.task.score(self.prepared.sets[split].labels(), chances.argmax(axis=-1))
+    def _score(self, split: str, probabilities: FloatArray) -> float:
+        return self.prepared.task.score(self.prepared.sets[split].labels(), probabilities.argmax(axis=-1))
 
     def _folds(self) -> tuple[dict[str, float], dict[str, float]]:
-        """The mean validation score of every run over the folds, and the seconds it took."""
+        """The mean validation score of every run over the folds, and its seconds."""
         scores: dict[str, list[float]] = {}
         spent: dict[str, float] = {}
         for place, (part, held) in enumerate(self.prepared.folds()):
             began = time.perf_counter()
-            for fitted in self._fit(part.problem(self.job.device), place):
+            for fitted in self._fit(part.problem(self.options.device), place):
                 predicted = fitted.probabilities(held).argmax(axis=-1)
                 seconds = (time.perf_counter() - began) / len(fitted.runs)
                 for run, classes in zip(fitted.runs, predicted, strict=True):
@@ -137,19 +250,24 @@ class _Maker:
 
     def _fit(self, problem: LearningTask, part: int) -> Iterator[Fitted]:
         return fit_in_memory(
-            self.method, problem, self.runs, self.recipe, _part(self.report, part, self.parts), self.job.most
+            self.method, problem, self.runs, self.recipe, _part(self.report, part, self.parts), self.options.max_stack
         )
 
     def _outcome(
-        self, trained: Trained | None, member: int, run: Run, chances: dict[str, FloatArray], validation: float | None
+        self,
+        trained: Trained | None,
+        member: int,
+        run: Run,
+        probabilities: dict[str, FloatArray],
+        validation: float | None,
     ) -> Outcome:
-        scores = {name: self._score(name, table) for name, table in chances.items()}
+        scores = {name: self._score(name, table) for name, table in probabilities.items()}
         if validation is not None:
             scores["validation"] = validation
-        predictions = encode(chances["test"].argmax(axis=-1))
+        predictions = encode(probabilities["test"].argmax(axis=-1))
         if trained is None:
             return Outcome(Scores(**scores), predictions=predictions)
-        losses = {name: _cross_entropy(self.prepared.sets[name], table) for name, table in chances.items()}
+        losses = {name: _cross_entropy(self.prepared.sets[name], table) for name, table in probabilities.items()}
         epoch = _kept_epoch(trained, member)
         penalized = self.method.penalized(run.configuration)
         penalty = float(trained.curves["penalty"][epoch - 1, member]) if penalized else None
@@ -164,73 +282,73 @@ class _Maker:
         last: dict[str, float],
         seconds: float,
     ) -> Record:
-        # the choice depended on validation where it was looked at in every epoch
-        chosen = trained is not None and bool(torch.isfinite(trained.curves["validation_score"]).all())
+        # validation chose the epoch if it was scored in every epoch
+        by_validation = trained is not None and bool(torch.isfinite(trained.curves["validation_score"]).all())
         epochs = None if trained is None else len(trained.curves["loss"])
         return Record(
             self.prepared.task.name,
             self.data,
             self.method.name,
-            self.name,
+            self.recipe_name,
             {**run.configuration, **self.changes},
             run.seed,
             outcome,
             epochs=epochs,
-            tied_epochs=int(trained.ties[member]) if trained is not None and chosen else None,
+            tied_epochs=int(trained.ties[member]) if trained is not None and by_validation else None,
             alternatives={"last": Outcome(Scores(**last), epoch=epochs)} if last and outcome.epoch != epochs else {},
-            curves=None if trained is None else thinned(trained, member, self.job.points),
+            curves=None if trained is None else thin_curves(trained, member, self.options.curve_points),
             labels=self.prepared.test_labels,
             versions={**versions(), "anysize": __version__},
-            device=device_name(self.job.device),
+            device=device_name(self.options.device),
             seconds=round(seconds, 4),
             when=now(),
         )
 
 
-def thinned(trained: Trained, member: int, points: int) -> Curves | None:
-    """Some epochs of the curves of one model: those at which validation was looked at, if there are any."""
+def thin_curves(trained: Trained, member: int, points: int) -> Curves | None:
+    """Evenly spread epochs of the curves of one model, of those with a validation score if there are any."""
     if not points:
         return None
     loss, score, penalty = (trained.curves[name][:, member] for name in ("loss", "validation_score", "penalty"))
-    looked = torch.isfinite(score)
-    known = torch.nonzero(looked if looked.any() else torch.isfinite(loss))[:, 0].tolist()
-    kept = [known[at] for at in places(len(known), points)]
+    scored = torch.isfinite(score)
+    known = torch.nonzero(scored if scored.any() else torch.isfinite(loss))[:, 0].tolist()
+    epochs = [known[at] for at in evenly_spread(len(known), points)]
 
     def values(curve: torch.Tensor) -> tuple[float | None, ...]:
-        return tuple(rounded(float(curve[at])) for at in kept)
+        return tuple(round_significant(float(curve[at])) for at in epochs)
 
     return Curves(
-        tuple(at + 1 for at in kept),
+        tuple(at + 1 for at in epochs),
         values(loss),
-        values(score) if looked.any() else (),
+        values(score) if scored.any() else (),
         values(penalty) if penalty.nan_to_num().any() else (),
     )
 
 
 def device_name(device: str) -> str:
-    """A device as records have it: the name of the GPU, or cpu."""
+    """The name of a device in records: the name of the GPU, or cpu."""
     return torch.cuda.get_device_name(device) if device.startswith("cuda") else device
 
 
-def _probabilities(fitted: Fitted, examples: Examples) -> FloatArray:
-    """(models, graphs, classes), and where it is known the same again after the last epoch: (2 models, ...)."""
+def _probabilities_of(fitted: Fitted, examples: Examples) -> FloatArray:
+    """(models, graphs, classes); where known, followed by the same after the last epoch: (2 models, ...)."""
     if isinstance(fitted, FittedGamma | FittedGNN) and fitted.trained is not None:
         return fitted.probabilities(examples, fitted.trained.last)
     return fitted.probabilities(examples)
 
 
 def _kept_epoch(trained: Trained, member: int) -> int:
-    """Counted from 1; a model without one good epoch is left as it was after its last."""
+    """The epoch of the kept weights, from 1; the last one if no epoch was good."""
     epoch = int(trained.epoch[member])
     return len(trained.curves["loss"]) if epoch < 0 else epoch + 1
 
 
-def _cross_entropy(examples: Examples, chances: FloatArray) -> float:
-    own = chances[np.arange(len(chances)), examples.labels()]
+def _cross_entropy(examples: Examples, probabilities: FloatArray) -> float:
+    own = probabilities[np.arange(len(probabilities)), examples.labels()]
     return float(-np.log(np.maximum(own, np.finfo(np.float64).tiny)).mean())
 
 
-def _changes(run: Run) -> str:
+def _recipe_changes(run: Run) -> str:
     return compact_json(plain(recipe_changes(run.configuration)))
 
 
@@ -238,5 +356,5 @@ def _name(configuration: Mapping[str, Plain], seed: int) -> str:
     return compact_json([plain(configuration), seed])
 
 
-def _part(report: ShareDone | None, place: int, parts: int) -> ShareDone | None:
+def _part(report: Progress | None, place: int, parts: int) -> Progress | None:
     return None if report is None else lambda done: report((place + done) / parts)

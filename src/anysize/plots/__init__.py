@@ -1,15 +1,13 @@
-"""Every figure, with matplotlib: functions of plain arrays that return a `Figure`, and `to_svg` for pages.
+"""Figures: functions of arrays that return a matplotlib `Figure`, and `to_svg` for HTML pages.
 
-No window is opened, pyplot is not imported, and the user's settings stay as they are.
+No window is opened, pyplot is not imported, and the user's matplotlib settings are left unchanged.
 """
 
-from anysize.plots.curves import Curve, training_curves
-from anysize.plots.distributions import color_distribution, size_distribution
-from anysize.plots.drift import density_drift
-from anysize.plots.embedding import embedding, principal_plane
+from anysize._html import DARK, LIGHT
+from anysize.plots.graph_sets import color_distribution, density_drift, embedding, principal_plane, size_distribution
 from anysize.plots.patterns import color_places, pattern_svg
-from anysize.plots.scores import ScoreRow, SizePoint, ours_and_published, score_by_size
-from anysize.plots.theme import DARK, LIGHT, clean, to_svg
+from anysize.plots.scores import Curve, ScoreRow, SizePoint, ours_and_published, score_by_size, training_curves
+from anysize.plots.theme import to_svg
 
 __all__ = [
     "DARK",
@@ -17,7 +15,6 @@ __all__ = [
     "Curve",
     "ScoreRow",
     "SizePoint",
-    "clean",
     "color_distribution",
     "color_places",
     "density_drift",

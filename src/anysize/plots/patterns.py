@@ -1,39 +1,38 @@
-"""Patterns as small drawings."""
+"""Small drawings of patterns."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from html import escape
 
+from anysize._html import LIGHT, text
 from anysize.graphs.colors import ColorName
 from anysize.patterns.drawing import layout
 from anysize.patterns.pattern import Pattern
-from anysize.plots.theme import LIGHT, clean
 
-SIDE, MARGIN, RADIUS = 64, 12, 8.5
-DRAWN = 8  # colors that have one of their own; others share, and are told apart by their letters
+SIDE, MARGIN, RADIUS = 64, 12, 8.5  # pixels
+DRAWN_COLORS = 8  # more vertex colors than this share drawn colors and differ by their letters only
 HUES = {"blue": 0, "orange": 1, "green": 2, "red": 3, "purple": 4, "teal": 5, "yellow": 6, "gray": 7}
 
 
 def color_places(palette: Sequence[ColorName]) -> dict[ColorName, int]:
-    """Which of the eight drawn colors each vertex color has; red is drawn red where that is possible.
+    """Assign one of the eight drawn colors to each vertex color; a color named red is drawn red.
 
     >>> color_places(("C", "N", "blue"))
     {'C': 1, 'N': 2, 'blue': 0}
     """
     names = list(dict.fromkeys(palette))
     places: dict[ColorName, int] = {name: HUES[str(name).lower()] for name in names if str(name).lower() in HUES}
-    free = [place for place in range(DRAWN) if place not in places.values()] or list(range(DRAWN))
+    free = [place for place in range(DRAWN_COLORS) if place not in places.values()] or list(range(DRAWN_COLORS))
     others = [name for name in names if name not in places]
     places |= {name: free[at % len(free)] for at, name in enumerate(others)}
     return {name: places[name] for name in names}
 
 
 def pattern_svg(pattern: Pattern, places: Mapping[ColorName, int] | None = None) -> str:
-    """A pattern as an ``<svg>`` element: vertices in their colors, with the first letters of these.
+    """A pattern as an ``<svg>`` element: vertices in their colors, marked with the first two letters of the color.
 
     Args:
-        places: see `color_places`; without it, of the colors of this pattern alone.
+        places: from `color_places`; computed from the colors of this pattern if None.
     """
     colors = pattern.colors
     known = color_places(tuple(dict.fromkeys(colors or ()))) if places is None else places
@@ -49,13 +48,13 @@ def pattern_svg(pattern: Pattern, places: Mapping[ColorName, int] | None = None)
             parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="5" style="fill: {ink}"/>')
             continue
         name = f"series-{known[colors[vertex]] + 1}"
-        letters = escape(clean(str(colors[vertex]))[:2])
+        letters = text(str(colors[vertex])[:2])
         parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="{RADIUS}" style="fill: var(--{name}, {LIGHT[name]})"/>')
         parts.append(
             f'<text x="{x:g}" y="{y + 3.2:g}" text-anchor="middle" '
             f'style="fill: {paper}; font: 600 9px system-ui, sans-serif">{letters}</text>'
         )
-    named = escape(clean(pattern.name))
+    named = text(pattern.name)
     return (
         f'<svg class="pattern" role="img" aria-label="{named}" viewBox="0 0 {SIDE} {SIDE}" width="{SIDE}" '
         f'height="{SIDE}" xmlns="http://www.w3.org/2000/svg"><title>{named}</title>{"".join(parts)}</svg>'

@@ -1,4 +1,4 @@
-"""Scores: of methods beside the published ones, and against the size of graphs."""
+"""Figures of scores: methods beside the published numbers, scores against graph size, training curves."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from anysize._typing import FloatArray, IntArray
 from anysize.plots.theme import (
     INK,
     LINE,
@@ -23,10 +25,11 @@ from anysize.plots.theme import (
 )
 
 MARKERS = "osD^vP*X"
+MIN_LOSS_SHOWN = 1e-4  # below, a logarithmic axis would show rounding errors
 
 
 class ScoreRow(NamedTuple):
-    """One method: our mean and deviation, the published ones; None where there is none."""
+    """The scores of one method: our mean and standard deviation, and the published ones where they exist."""
 
     label: str
     mean: float | None
@@ -37,9 +40,9 @@ class ScoreRow(NamedTuple):
 
 
 def ours_and_published(rows: Sequence[ScoreRow], metric: str = "accuracy") -> Figure:
-    """Methods from top to bottom: a dot for our mean, a ring for the published one, bars of one deviation."""
+    """One row per method: a dot for our mean, a ring for the published one, bars of one standard deviation."""
     if not rows:
-        raise ValueError("a chart of scores has at least one row; got none")
+        raise ValueError("ours_and_published needs at least one row; got none")
     with drawing():
         figure = new_figure(0.9 + 0.25 * len(rows))
         axes = figure.subplots()
@@ -64,7 +67,7 @@ def ours_and_published(rows: Sequence[ScoreRow], metric: str = "accuracy") -> Fi
                 axes.plot(row.mean, place - 0.16, "o", markersize=6, color=SERIES[0])
         axes.set_yticks(range(len(rows)), [caption(row.label, 22) for row in rows], color=INK)
         axes.set_ylim(len(rows) - 0.5, -0.5)
-        axes.set_xlim(*_span([value for row in rows for value in (row.mean, row.published)], metric))
+        axes.set_xlim(*_limits([value for row in rows for value in (row.mean, row.published)], metric))
         axes.set_xlabel(f"test {metric}")
         axes.spines["left"].set_visible(False)
         quiet_grid(axes, "x")
@@ -76,14 +79,14 @@ def ours_and_published(rows: Sequence[ScoreRow], metric: str = "accuracy") -> Fi
         return figure
 
 
-def _span(values: Sequence[float | None], metric: str) -> tuple[float, float]:
-    """From 0 (MCC: where it is needed, below) to a little over 1."""
+def _limits(values: Sequence[float | None], metric: str) -> tuple[float, float]:
+    """Axis limits: from 0, or lower for a negative MCC, to a little over 1."""
     lowest = min((value for value in values if value is not None), default=0.0)
     return (min(-0.03, np.floor(lowest * 10) / 10 - 0.05) if metric != "accuracy" else -0.03), 1.04
 
 
 class SizePoint(NamedTuple):
-    """A score of graphs of about this size, with an interval if there is one; ``train``: of training graphs."""
+    """The score on graphs of about this size, with an interval where known; ``train`` marks training graphs."""
 
     size: float
     score: float
@@ -93,17 +96,17 @@ class SizePoint(NamedTuple):
 
 
 def score_by_size(lines: Mapping[str, Sequence[SizePoint]], metric: str = "accuracy") -> Figure:
-    """The score of methods against the size of graphs; rings are training graphs, the rest were never trained on."""
+    """Scores of methods against graph size; hollow markers are training graphs."""
     sizes = [point.size for points in lines.values() for point in points]
     if not sizes:
-        raise ValueError("a chart of scores by size has at least one point; got none")
+        raise ValueError("score_by_size needs at least one point; got none")
     with drawing():
         figure = new_figure(2.6 + 0.2 * ((len(lines) + 1) // 2))
         axes = figure.subplots()
         for place, (label, points) in enumerate(lines.items()):
             color, marker = SERIES[place % len(SERIES)], MARKERS[place % len(MARKERS)]
             own = sorted(points)
-            over = len(lines) - 1 - place  # lines that will be drawn over this one: it is wider, and can be seen below
+            over = len(lines) - 1 - place  # lines drawn over this one later: draw it wider, so that it stays visible
             axes.plot([p.size for p in own], [p.score for p in own], color=color, linewidth=1.3 + 0.5 * over)
             for point in own:
                 if point.low is not None and point.high is not None:
@@ -125,3 +128,63 @@ def score_by_size(lines: Mapping[str, Sequence[SizePoint]], metric: str = "accur
         quiet_grid(axes)
         figure.legend(loc="outside lower center", ncols=2)
         return figure
+
+
+class Curve(NamedTuple):
+    """The training curve of one run: loss and score at each epoch, None where unknown; an unknown curve is empty."""
+
+    epochs: Sequence[int]
+    train_loss: Sequence[float | None]
+    validation_score: Sequence[float | None]
+
+
+def training_curves(runs: Mapping[str, Sequence[Curve]], metric: str = "accuracy") -> Figure:
+    """Training loss above, validation score below: a thin line per run, a thick one for the mean of each row."""
+    if not any(runs.values()):
+        raise ValueError("training_curves needs at least one run; got none")
+    with drawing():
+        figure = new_figure(3.6 + 0.2 * ((len(runs) + 1) // 2))
+        above, below = figure.subplots(2, 1, sharex=True)
+        for place, (label, curves) in enumerate(runs.items()):
+            color = SERIES[place % len(SERIES)]
+            _lines(above, [(c.epochs, _numbers(c.train_loss, MIN_LOSS_SHOWN)) for c in curves if c.train_loss], color)
+            _lines(below, [(c.epochs, _numbers(c.validation_score)) for c in curves if c.validation_score], color)
+            above.plot([], [], color=color, label=caption(label, 24))
+        above.set_yscale("log")
+        plain_numbers(above, "y")
+        above.set_ylabel("training loss")
+        below.set_ylabel(f"validation {metric}")
+        below.set_xlabel("epoch")
+        for axes in (above, below):
+            quiet_grid(axes)
+        figure.legend(loc="outside lower center", ncols=2)
+        return figure
+
+
+def _lines(axes: Axes, curves: Sequence[tuple[Sequence[int], FloatArray]], color: str) -> None:
+    known = [(np.asarray(epochs), values) for epochs, values in curves if np.isfinite(values).any()]
+    for epochs, values in known:
+        axes.plot(epochs, values, color=color, alpha=0.25, linewidth=0.7)
+    if known:
+        axes.plot(*mean_curve(known), color=color)
+
+
+def mean_curve(curves: Sequence[tuple[IntArray, FloatArray]]) -> tuple[IntArray, FloatArray]:
+    """The mean of curves over the epochs that all of them cover, with linear interpolation.
+
+    >>> first, second = (np.array([1, 3]), np.array([0.0, 2.0])), (np.array([1, 2]), np.array([1.0, 2.0]))
+    >>> epochs, values = mean_curve([first, second])
+    >>> epochs.tolist(), values.tolist()
+    ([1, 2], [0.5, 1.5])
+    """
+    known = [(epochs[np.isfinite(values)], values[np.isfinite(values)]) for epochs, values in curves]
+    first, last = max(int(epochs[0]) for epochs, _ in known), min(int(epochs[-1]) for epochs, _ in known)
+    shared = np.unique(np.concatenate([epochs for epochs, _ in known]))
+    shared = shared[(shared >= first) & (shared <= last)]
+    means = [np.interp(shared, epochs, values) for epochs, values in known]
+    return shared, np.asarray(np.mean(means, axis=0))
+
+
+def _numbers(values: Sequence[float | None], lowest: float | None = None) -> FloatArray:
+    found = np.array([np.nan if value is None else value for value in values], np.float64)
+    return found if lowest is None else np.maximum(found, lowest)

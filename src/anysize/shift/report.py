@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from anysize._html import Section, card, html_table, page, paragraph, text
 from anysize.shift.advice import Advice
 from anysize.shift.colors import ColorShift
 from anysize.shift.findings import Findings, Subject
@@ -69,8 +70,7 @@ def to_text(findings: Findings, advice: Advice) -> str:
 def to_page(findings: Findings, advice: Advice, sizes: Sequence[Sequence[int]]) -> str:
     """The report as one self-contained page."""
     try:
-        from anysize.experiments.report.page import Section, card, grid, page, paragraph, text
-        from anysize.plots.distributions import size_distribution
+        from anysize.plots import size_distribution, to_svg
     except ModuleNotFoundError as error:
         if error.name is None or not error.name.startswith("matplotlib"):
             raise
@@ -78,14 +78,15 @@ def to_page(findings: Findings, advice: Advice, sizes: Sequence[Sequence[int]]) 
 
     def table(columns: Sequence[str], rows: Rows) -> str:
         left = len(columns) if columns == QUESTION_COLUMNS else 2
-        return grid([text(name) for name in columns], [[text(cell) for cell in row] for row in rows], left)
+        return html_table([text(name) for name in columns], [[text(cell) for cell in row] for row in rows], left)
 
+    title = "Vertices per graph"
     histogram = size_distribution({"training graphs": sizes[0], "new graphs": sizes[1]})
     lead = "".join(paragraph(line) for line in advice_lines(findings, advice))
     sections = [
         Section("questions", "Questions", table(QUESTION_COLUMNS, question_rows(findings))),
         Section("patterns", "Patterns that differ most", table(PATTERN_COLUMNS, pattern_rows(findings))),
-        Section("sizes", "Sizes", card(histogram, "sizes", "Vertices per graph")),
+        Section("sizes", "Sizes", card(to_svg(histogram, "sizes", title), title)),
     ]
     foot = paragraph(f"Probability of any false alarm among the questions: {findings.level:g}.")
     return page(headline(findings), lead, sections, foot)

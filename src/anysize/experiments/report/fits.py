@@ -1,18 +1,18 @@
-"""Two small models, fitted while the page is made: what they see of training and test graphs."""
+"""The part of the report that shows representations: two small models, fitted while the page is made."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
+from anysize._html import card, cards, missing, paragraph
 from anysize.causal.environments import sample_graphs
-from anysize.experiments.report.page import card, cards, missing, paragraph
-from anysize.experiments.report.task_graphs import K, TaskGraphs
+from anysize.experiments.report.task_graphs import PATTERN_SIZE, TaskGraphs
 from anysize.graphs.graphset import GraphSet
-from anysize.plots.embedding import embedding
+from anysize.plots.graph_sets import embedding
 from anysize.plots.scores import SizePoint, score_by_size
+from anysize.plots.theme import to_svg
+from anysize.tasks.metrics import accuracy
 from anysize.tasks.synthetic import Synthetic
 from anysize.tasks.task import Splits, labels
 
@@ -21,60 +21,65 @@ if TYPE_CHECKING:
 
 EPOCHS = 100
 GRAPHS_PER_SIZE = 30
-PAIR = (("gamma-gin", "Γ GIN"), ("gin-sum", "GIN"))
+FITTED_METHODS = {"gamma-gin": "Γ GIN", "gin-sum": "GIN"}
 
 
-def fits_part(graphs: TaskGraphs | str, name: str) -> str:
-    """Representations of both models in the plane, and their accuracy on graphs of many sizes."""
+def representations(graphs: TaskGraphs | str, name: str) -> str:
+    """Representations of both models in the plane, and their accuracy on graphs of many sizes.
+
+    ``graphs`` may be the reason why they are not available.
+    """
     if isinstance(graphs, str):
         return missing(f"Representations are not shown. {graphs}")
     if not isinstance(graphs.task.source, Synthetic):
-        return missing(
-            "Representations are not shown: fitting models takes long on these graphs, and this page fits small ones "
-            "only."
-        )
+        return missing("Representations are not shown: models are fitted for synthetic tasks only, to save time.")
     try:
         import torch
     except ImportError:
         return missing("Representations are not shown: fitting models needs torch, pip install 'anysize[learn]'.")
     threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # models this small are slower on two threads than on one
+    torch.set_num_threads(1)  # models this small are slower with two threads than with one
     try:
-        return _fitted(graphs, graphs.task.source, name)
+        return _figures(graphs, graphs.task.source, name)
     finally:
         torch.set_num_threads(threads)
 
 
-def _fitted(graphs: TaskGraphs, source: Synthetic, name: str) -> str:
+def _figures(graphs: TaskGraphs, source: Synthetic, name: str) -> str:
     from anysize.methods.method import Examples, LearningTask
 
     splits = graphs.splits
-    sets = {key: Examples(one, labels(one)) for key, one in splits.sets.items()}
-    ladder = {size: Examples(one, labels(one)) for size, one in _ladder(splits, source).items()}
-    problem = LearningTask(sets["train"], sets.get("validation"), len(splits.classes), K)
-    seen = set(splits.train.sizes.tolist())
-    made, lines = [], {}
-    for method, label in PAIR:
+    sets = {split: Examples(one, labels(one)) for split, one in splits.sets.items()}
+    train, test = sets["train"], sets["test"]
+    fresh = {size: Examples(one, labels(one)) for size, one in _graphs_of_many_sizes(splits, source).items()}
+    problem = LearningTask(train, sets.get("validation"), len(splits.classes), PATTERN_SIZE)
+    trained_sizes = set(splits.train.sizes.tolist())
+    figures, lines = [], {}
+    for method, label in FITTED_METHODS.items():
         model = _fit(method, graphs, problem)
-        train, test = sets["train"], sets["test"]
         figure = embedding(
             model.represent(train)[0], model.represent(test)[0], train.labels(), test.labels(), splits.classes
         )
-        reached = [_accuracy(model, one) for one in (train, test)]
-        told = f"Accuracy {reached[0]:.2f} on training graphs, {reached[1]:.2f} on test graphs."
-        made.append(card(figure, f"{name}-{method}", f"What {label} sees", told))
-        lines[label] = [SizePoint(size, _accuracy(model, one), train=size in seen) for size, one in ladder.items()]
-    told = (
+        title = f"Representations of {label}"
+        caption = (
+            f"Accuracy {_accuracy(model, train):.2f} on training graphs, {_accuracy(model, test):.2f} on test graphs."
+        )
+        figures.append(card(to_svg(figure, f"{name}-{method}", title), title, caption))
+        lines[label] = [
+            SizePoint(size, _accuracy(model, examples), train=size in trained_sizes) for size, examples in fresh.items()
+        ]
+    title = "Accuracy on graphs of many sizes"
+    caption = (
         f"The same two models on {GRAPHS_PER_SIZE} fresh graphs of each size, colors as in the test set. Hollow: a "
         "size that occurs in training."
     )
-    made.append(card(score_by_size(lines), f"{name}-ladder", "Accuracy on graphs of any size", told))
-    words = (
-        f"Two models fitted for this page, with one seed and {EPOCHS} epochs each, patterns of {K} vertices; their "
-        "representations on the two principal axes of training and test graphs together. Where test graphs lie among "
-        "training graphs of their class, a classifier can go on as before."
+    figures.append(card(to_svg(score_by_size(lines), f"{name}-ladder", title), title, caption))
+    lead = (
+        f"Two models fitted for this page, with one seed and {EPOCHS} epochs each, patterns of {PATTERN_SIZE} "
+        "vertices; their representations on the two principal axes of training and test graphs together. Where test "
+        "graphs lie among the training graphs of their class, the classifier carries over."
     )
-    return paragraph(words) + cards(made)
+    return paragraph(lead) + cards(figures)
 
 
 def _fit(name: str, graphs: TaskGraphs, problem: LearningTask) -> Fitted:
@@ -83,20 +88,19 @@ def _fit(name: str, graphs: TaskGraphs, problem: LearningTask) -> Fitted:
 
     method, family = find_method(name), graphs.task.family
     recipe = replace(method.recipe("robust", family), epochs=EPOCHS)
-    (model,) = method.learner.fit(
-        problem, [Run(method.default("robust", family, graphs.task.color_penalty), 0)], recipe
-    )
+    configuration = method.default("robust", family, graphs.task.color_penalty)
+    (model,) = method.learner.fit(problem, [Run(configuration, 0)], recipe)
     return model
 
 
 def _accuracy(model: Fitted, examples: Examples) -> float:
-    return float(np.mean(model.probabilities(examples)[0].argmax(axis=-1) == examples.labels()))
+    return accuracy(examples.labels(), model.probabilities(examples)[0].argmax(axis=-1))
 
 
-def _ladder(splits: Splits, source: Synthetic) -> dict[int, GraphSet]:
+def _graphs_of_many_sizes(splits: Splits, source: Synthetic) -> dict[int, GraphSet]:
     """Fresh graphs of sizes from half of the smallest training size to twice the largest test size."""
     low, high = int(splits.train.sizes.min()), int(splits.test.sizes.max())
-    sizes = sorted({max(low // 2, 2 * K), low, high, (3 * high) // 2, 2 * high})
+    sizes = sorted({max(low // 2, 2 * PATTERN_SIZE), low, high, (3 * high) // 2, 2 * high})
     return {
         size: sample_graphs(
             source.classes, replace(source.test, sizes=(size,), weights=None), GRAPHS_PER_SIZE, [2021, size]

@@ -1,77 +1,141 @@
-"""What came out: the paper's tables with charts, training curves, scores against the size of graphs."""
+"""The parts of the report that show scores: tables with charts, training curves, scores against graph size."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 
+from anysize import plots
+from anysize._html import Section, card, cards, html_table, missing, paragraph, text
 from anysize._typing import IntArray
-from anysize.experiments.records import Record, decode, encode
-from anysize.experiments.report.page import Section, card, cards, grid, missing, paragraph, text
-from anysize.experiments.report.selected_rows import TaskRecords, label_of
+from anysize.experiments.records import SPLITS, Record, decode, encode
 from anysize.experiments.report.task_graphs import TaskGraphs
-from anysize.experiments.selection import ScoreSummary, Selection
+from anysize.experiments.selection import Group, ScoreSummary, Selection, select_all
 from anysize.experiments.tables import bootstrap
-from anysize.experiments.tables.build import build_table
-from anysize.experiments.tables.cells import Cell, Row, Table, printed
-from anysize.experiments.tables.formats import cell_text, html
+from anysize.experiments.tables.build import GridSize, build_table, rows_that_ran
+from anysize.experiments.tables.cells import Table, format_score
 from anysize.experiments.tables.layout import TABLES
-from anysize.experiments.tables.notes import GridSize
-from anysize.plots.curves import Curve, training_curves
-from anysize.plots.scores import ScoreRow, SizePoint, ours_and_published, score_by_size
+from anysize.experiments.tables.render import html_figure, published_text
+from anysize.methods.catalog import METHODS
+from anysize.plots import Curve, ScoreRow, SizePoint, to_svg
+from anysize.tasks import metrics
 from anysize.tasks.task import labels
 
-METRICS = {"accuracy": "accuracy", "mcc": "MCC"}
-NEAR = 0.05  # a mean that is no further from the published one is called near
-BINS = 5
-RUNS_DRAWN = 10
-SHORT_NOTES = 2000  # characters; longer ones are folded
+METRIC_LABELS = {"accuracy": "accuracy", "mcc": "MCC"}
+NEAR_DIFFERENCE = 0.05  # a mean that differs by no more is called near the published one
+MAX_SIZE_BINS = 5
+MAX_CURVES_PER_ROW = 10
+MAX_UNFOLDED_NOTES = 2000  # characters
+MAX_LINES = 6  # rows in one figure
+# rows that figures show first
+DRAWN_FIRST = (
+    "gamma-gin", "gamma-rpgin", "gamma-1hot", "gin-sum", "rpgin", "gc-kernel", "wl-kernel", "gcn-mean", "pna-max",
+)  # fmt: skip
+
+_TITLES = {task.name: task.title for table in TABLES.values() for task in table.tasks}
+_METRICS = {task.name: table.metric for table in TABLES.values() for task in table.tasks}
+
+
+# ---- the records of a task -------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class TaskRecords:
+    """The records of one task on one data set: the selected configuration of each group."""
+
+    task: str
+    data: str
+    selections: dict[Group, Selection]
+
+    @property
+    def metric(self) -> str:
+        """The metric of the table that the task belongs to; accuracy for other tasks."""
+        return _METRICS.get(self.task, "accuracy")
+
+    def drawn_rows(self) -> list[Selection]:
+        """The rows that figures show, in their order, without checks."""
+        rows = [selection for group, selection in self.selections.items() if not _is_check(group.method)]
+        return sorted(rows, key=_drawing_order)[:MAX_LINES]
+
+
+def _drawing_order(selection: Selection) -> tuple[int, str, str]:
+    method, recipe = selection.group.method, selection.group.recipe
+    return DRAWN_FIRST.index(method) if method in DRAWN_FIRST else len(DRAWN_FIRST), method, recipe
+
+
+def tasks_of(records: Iterable[Record]) -> list[TaskRecords]:
+    """The tasks in the order of the tables, then others by name.
+
+    Of each task one data set is taken: the published one, or the one with the smallest seed.
+    """
+    by_task: dict[str, list[Record]] = {}
+    for record in records:
+        by_task.setdefault(record.task, []).append(record)
+    known = list(_TITLES)
+    order = sorted(by_task, key=lambda task: (known.index(task) if task in known else len(known), task))
+    found = []
+    for task in order:
+        data = min({record.data for record in by_task[task]}, key=lambda name: (name != "published", len(name), name))
+        selected = select_all(record for record in by_task[task] if record.data == data)
+        found.append(TaskRecords(task, data, {group: one for group, one in selected.items() if one is not None}))
+    return found
+
+
+def task_title(task: str) -> str:
+    """The title of a task in the tables, else its name.
+
+    >>> task_title("sbm-20"), task_title("mine")
+    ('SBM, 20 → 40', 'mine')
+    """
+    return _TITLES.get(task, task)
+
+
+def row_label(group: Group) -> str:
+    """The label of a row in the tables.
+
+    >>> row_label(Group("sbm-20", "published", "gamma-gin", "robust"))
+    'Γ GIN, robust'
+    """
+    title = METHODS[group.method].title if group.method in METHODS else group.method
+    return title if group.recipe == "paper" or _is_check(group.method) else f"{title}, {group.recipe}"
+
+
+def _is_check(method: str) -> bool:
+    return method in METHODS and METHODS[method].check
 
 
 # ---- tables ----------------------------------------------------------------------------------------
 
 
 def tables(records: Sequence[Record], grid_size: GridSize | None) -> Section:
-    """The tables of the paper that there are records of."""
-    ran = {record.task for record in records}
+    """The tables of the paper for which there are records."""
+    recorded = {record.task for record in records}
     parts, absent = [], []
     for number, entry in TABLES.items():
-        names = [task.name for task in entry.tasks if task.name in ran]
-        left = [task.name for task in entry.tasks if task.name not in ran and not task.extra]
+        names = [task.name for task in entry.tasks if task.name in recorded]
+        without = [task.name for task in entry.tasks if task.name not in recorded and not task.extra]
         if not names:
             absent.append(f"table {number}")
             continue
-        whole = build_table(number, records, tasks=names, grid_size=grid_size)
-        made = _with_rows_that_ran(whole)
-        body = paragraph(_agreement(made)) + _folded(html.fragment(made), made) + cards(_charts(made, number))
-        if left:
-            body += missing(f"Tasks of this table without records: {', '.join(left)}.")
-        if idle := [row.label for row in whole.rows if not _ran(row)]:
-            body += missing(f"Rows without records, in full in anysize table {number}: {', '.join(idle)}.")
+        complete = build_table(number, records, tasks=names, grid_size=grid_size)
+        table = rows_that_ran(complete)
+        body = paragraph(_agreement(table)) + _fold_notes(html_figure(table), table) + cards(_charts(table, number))
+        if without:
+            body += missing(f"Tasks of this table without records: {', '.join(without)}.")
+        if idle := [row.label for row in complete.rows if not row.ran]:
+            body += missing(f"Rows without records (shown by anysize table {number} --all-rows): {', '.join(idle)}.")
         parts.append(Section(f"table-{number}", f"Table {number}: {entry.title}", body))
-    words_ = missing(f"There are no records of {' and '.join(absent)} of the paper.") if absent else ""
-    return Section("tables", "Beside the published numbers", words_, tuple(parts))
+    lead = missing(f"There are no records for {' and '.join(absent)} of the paper.") if absent else ""
+    return Section("tables", "Beside the published numbers", lead, tuple(parts))
 
 
-def _folded(fragment: str, table: Table) -> str:
-    """With notes that unfold: on a phone those of a full table are longer than everything else."""
-    state = " open" if sum(map(len, table.notes)) < SHORT_NOTES else ""
-    summary = f"<details{state}><summary>Notes: how to read it, seeds, grids, ties, what was left out</summary>"
-    return fragment.replace("<ul>", f"{summary}<ul>").replace("</ul>", "</ul></details>")
-
-
-def _with_rows_that_ran(table: Table) -> Table:
-    """Without the others, and without notes that speak of them alone."""
-    rows = tuple(row for row in table.rows if _ran(row))
-    statuses = {cell.status for row in rows for cell in row.cells}
-    gone = tuple(f"{status}: " for status in ("NA", "not run") if status not in statuses)
-    return replace(table, rows=rows, notes=tuple(note for note in table.notes if not note.startswith(gone or "\0")))
-
-
-def _ran(row: Row) -> bool:
-    return any(cell.status in ("run", "unknown") for cell in row.cells)
+def _fold_notes(html: str, table: Table) -> str:
+    """Put the notes into a details element, closed if they are long."""
+    state = " open" if sum(map(len, table.notes)) < MAX_UNFOLDED_NOTES else ""
+    summary = f"<details{state}><summary>Notes: how to read the table, seeds, grids, ties, omissions</summary>"
+    return html.replace("<ul>", f"{summary}<ul>").replace("</ul>", "</ul></details>")
 
 
 def _agreement(table: Table) -> str:
@@ -84,122 +148,127 @@ def _agreement(table: Table) -> str:
     ]
     if not compared:
         return "No cell has a published number beside it."
-    near = sum(distance <= NEAR + 1e-9 for distance, *_ in compared)
+    near = sum(distance <= NEAR_DIFFERENCE + 1e-9 for distance, *_ in compared)
     far, row, heading, cell = max(compared, key=lambda one: one[0])
-    told = f"{near} of {len(compared)} test means lie within {NEAR} of the published ones."
-    if far > NEAR and cell.summary is not None:
-        mean = printed(cell.summary.mean)
-        told += f" Furthest: {row.label} on {heading}, {mean} where {cell_text.paper(cell)} was published."
-    return told
+    sentence = f"{near} of {len(compared)} test means are within {NEAR_DIFFERENCE} of the published ones."
+    if far > NEAR_DIFFERENCE and cell.summary is not None:
+        mean = format_score(cell.summary.mean)
+        sentence += f" Furthest: {row.label} on {heading}, {mean} instead of {published_text(cell)}."
+    return sentence
 
 
 def _charts(table: Table, number: int) -> list[str]:
     """A chart of the test scores of every task and data set."""
-    made = []
+    found = []
     for at, (heading, places) in enumerate(table.groups()):
-        tests = [place for place in places if table.columns[place].split == "test"]
-        rows = [_score_row(row, row.cells[tests[0]]) for row in table.rows if row.cells[tests[0]].summary is not None]
-        if rows:
-            figure = ours_and_published(rows, METRICS[table.metric])
-            made.append(
-                card(figure, f"table-{number}-{at}", heading, "Test scores of what was run; lines: one deviation.")
+        test = next(place for place in places if table.columns[place].split == "test")
+        rows = [
+            ScoreRow(
+                row.label,
+                cell.summary.mean,
+                cell.summary.std,
+                None if cell.published is None else cell.published.mean,
+                None if cell.published is None else cell.published.std,
+                check=row.check,
             )
-    return made
-
-
-def _score_row(row: Row, cell: Cell) -> ScoreRow:
-    assert cell.summary is not None
-    beside = (None, None) if cell.published is None else (cell.published.mean, cell.published.std)
-    return ScoreRow(row.label, cell.summary.mean, cell.summary.std, *beside, check=row.check)
+            for row in table.rows
+            if (cell := row.cells[test]).summary is not None
+        ]
+        if rows:
+            figure = plots.ours_and_published(rows, METRIC_LABELS[table.metric])
+            svg = to_svg(figure, f"table-{number}-{at}", heading)
+            found.append(card(svg, heading, "Test scores; lines: one standard deviation."))
+    return found
 
 
 def other_tasks(found: Sequence[TaskRecords]) -> Section | None:
-    """Plain numbers of the tasks that are in no table; None if there are none."""
-    listed = {task.name for entry in TABLES.values() for task in entry.tasks}
+    """Scores on the tasks that are in no table; None if there are none."""
     rows = [
-        [text(value) for value in (own.task, own.data, label_of(group), len(chosen.records))]
-        + [_number(chosen.summary(split)) for split in ("train", "validation", "test")]
-        for own in found
-        if own.task not in listed
-        for group, chosen in own.chosen.items()
+        [text(value) for value in (task.task, task.data, row_label(group), len(selection.records))]
+        + [_mean_and_std(selection.summary(split)) for split in SPLITS]
+        for task in found
+        if task.task not in _TITLES
+        for group, selection in task.selections.items()
     ]
     if not rows:
         return None
-    head = ("task", "data", "method", "seeds", "train", "validation", "test")
-    told = "Mean (deviation) over seeds of the configuration with the highest mean validation score."
-    return Section("others", "Other tasks", paragraph(told) + grid(head, rows, words=3))
+    head = ("task", "data", "method", "seeds", *SPLITS)
+    lead = "Mean (standard deviation) over seeds of the configuration with the highest mean validation score."
+    return Section("others", "Other tasks", paragraph(lead) + html_table(head, rows, text_columns=3))
 
 
-def _number(summary: ScoreSummary | None) -> str:
-    return "?" if summary is None else f"{printed(summary.mean)} ({printed(summary.std)})"
+def _mean_and_std(summary: ScoreSummary | None) -> str:
+    return "?" if summary is None else f"{format_score(summary.mean)} ({format_score(summary.std)})"
 
 
 # ---- training curves -------------------------------------------------------------------------------
 
 
-def curves_part(own: TaskRecords, name: str) -> str:
-    """Curves of the shown rows."""
+def training_curves(task: TaskRecords, name: str) -> str:
+    """The training curves of the drawn rows."""
     runs = {}
-    for selection in own.shown():
+    for selection in task.drawn_rows():
         known = [record.curves for record in selection.records if record.curves is not None and record.curves.epochs]
         if known:
-            runs[label_of(selection.group)] = [
-                Curve(one.epochs, one.train_loss, one.validation_score) for one in known[:RUNS_DRAWN]
+            runs[row_label(selection.group)] = [
+                Curve(one.epochs, one.train_loss, one.validation_score) for one in known[:MAX_CURVES_PER_ROW]
             ]
     if not runs:
         return missing("No run of this task kept its training curves.")
-    told = "The configurations that the table reports: thin lines are runs of one seed, thick ones their means."
-    return card(training_curves(runs, METRICS[own.metric]), f"{name}-curves", "Training", told)
+    svg = to_svg(plots.training_curves(runs, METRIC_LABELS[task.metric]), f"{name}-curves", "Training")
+    return card(svg, "Training", "The configurations that the table reports: a thin line per seed, thick lines: means.")
 
 
 # ---- scores against size ---------------------------------------------------------------------------
 
 
-def sizes_part(own: TaskRecords, graphs: TaskGraphs | str, name: str) -> str:
-    """Scores of the shown rows against the size of graphs."""
+def scores_by_size(task: TaskRecords, graphs: TaskGraphs | str, name: str) -> str:
+    """The scores of the drawn rows against graph size; ``graphs`` may be the reason why they are not available."""
     if isinstance(graphs, str):
         return missing(f"Scores are not shown against sizes. {graphs}")
     truth = encode(labels(graphs.splits.test))
-    lines = {}
-    for selection in own.shown():
-        points = _points(selection, graphs, truth, own.metric)
-        if points:
-            lines[label_of(selection.group)] = points
+    lines = {
+        row_label(selection.group): points
+        for selection in task.drawn_rows()
+        if (points := _size_points(selection, graphs, truth, task.metric))
+    }
     if not lines:
         return missing("Scores are not shown against sizes: no run kept predictions for these test graphs.")
-    told = (
+    caption = (
         "Means over seeds. Hollow: training graphs, at their mean size. Filled: test graphs, by size; "
-        "bars: 95 % when the test graphs are drawn again."
+        "bars: 95 % bootstrap interval over test graphs."
     )
-    metric = METRICS[own.metric]
-    return card(score_by_size(lines, metric), f"{name}-by-size", f"{metric[0].upper()}{metric[1:]} against size", told)
+    metric = METRIC_LABELS[task.metric]
+    title = f"{metric[0].upper()}{metric[1:]} against size"
+    return card(to_svg(plots.score_by_size(lines, metric), f"{name}-by-size", title), title, caption)
 
 
-def _points(selection: Selection, graphs: TaskGraphs, truth: str, metric: str) -> list[SizePoint]:
+def _size_points(selection: Selection, graphs: TaskGraphs, truth: str, metric: str) -> list[SizePoint]:
     texts = [outcome.predictions for outcome in selection.outcomes]
     if not all(texts) or any(record.labels != truth for record in selection.records):
         return []
     predictions, true = np.stack([decode(one) for one in texts]), decode(truth)
+    score = metrics.mcc if metric == "mcc" else metrics.accuracy
+    sizes = graphs.splits.test.sizes
     found = []
     if (summary := selection.summary("train")) is not None:
         found.append(SizePoint(float(graphs.splits.train.sizes.mean()), summary.mean, train=True))
-    for rows in size_bins(graphs.splits.test.sizes):
-        own, size = predictions[:, rows], float(graphs.splits.test.sizes[rows].mean())
-        matrices = bootstrap.confusion_matrices(own, true[rows], np.ones((1, len(rows))))
-        around = bootstrap.interval(own, true[rows], metric, resamples=500)
-        found.append(SizePoint(size, float(bootstrap.METRICS[metric](matrices).mean()), around.low, around.high))
+    for rows in size_bins(sizes):
+        mean = float(np.mean([score(true[rows], one[rows]) for one in predictions]))
+        interval = bootstrap.interval(predictions[:, rows], true[rows], metric, resamples=500)
+        found.append(SizePoint(float(sizes[rows].mean()), mean, interval.low, interval.high))
     return found
 
 
-def size_bins(sizes: IntArray, most: int = BINS) -> list[IntArray]:
-    """The graphs of every size, or of bins with about equally many graphs where there are many sizes.
+def size_bins(sizes: IntArray, max_bins: int = MAX_SIZE_BINS) -> list[IntArray]:
+    """Positions of the graphs of each size, or of bins with about equally many graphs if there are many sizes.
 
     >>> [rows.tolist() for rows in size_bins(np.array([9, 7, 9]))]
     [[1], [0, 2]]
     """
     distinct = np.unique(sizes)
-    if len(distinct) <= most:
+    if len(distinct) <= max_bins:
         return [np.flatnonzero(sizes == size) for size in distinct]
-    limits = np.unique(np.quantile(sizes, np.linspace(0, 1, most + 1)[1:-1]))
+    limits = np.unique(np.quantile(sizes, np.linspace(0, 1, max_bins + 1)[1:-1]))
     places = np.searchsorted(limits, sizes, side="left")
     return [rows for place in range(len(limits) + 1) if len(rows := np.flatnonzero(places == place))]

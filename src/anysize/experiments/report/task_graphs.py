@@ -1,33 +1,31 @@
-"""The graphs of a task, where they can be made here, and how they shift from training to test."""
+"""The parts of the report that show the graphs of a task: sizes, colors, drift of densities."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from math import floor, log10
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 
+from anysize._html import card, cards, html_table, missing, paragraph, text
 from anysize._typing import FloatArray
 from anysize.counting.counts import Counts, Over
-from anysize.experiments.report.page import card, cards, grid, missing, paragraph, text
+from anysize.experiments.plan import data_of
 from anysize.graphs.graphset import GraphSet
 from anysize.patterns.pattern import Pattern
-from anysize.plots.distributions import color_distribution, size_distribution
-from anysize.plots.drift import density_drift
+from anysize.plots.graph_sets import color_distribution, density_drift, size_distribution
 from anysize.plots.patterns import color_places, pattern_svg
+from anysize.plots.theme import to_svg
 from anysize.tasks.catalog import TASKS, register_from_environment
 from anysize.tasks.describe import shift
 from anysize.tasks.task import DataDir, Splits, Task, labels
 
-if TYPE_CHECKING:
-    from anysize.experiments.report.selected_rows import TaskRecords
-
-K = 4  # patterns of the drift: small enough to be drawn and read
-MOST_GRAPHS = 300  # of a set are counted: large sets are sampled
-SHOWN = 6  # patterns in the table of the drift
-DOTS = 400  # patterns in its figure: proteins have hundreds of thousands
+PATTERN_SIZE = 4  # small enough to be drawn and read
+MAX_GRAPHS_COUNTED = 300  # larger sets are sampled
+MAX_PATTERNS_LISTED = 6
+MAX_PATTERNS_DRAWN = 400  # protein data sets have hundreds of thousands
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,34 +37,35 @@ class TaskGraphs:
 
     @property
     def colored(self) -> bool:
+        """Whether vertices have colors."""
         return self.splits.train.colors is not None
 
 
-def graphs_of(own: TaskRecords, data_dir: DataDir = None) -> TaskGraphs | str:
-    """The graphs of a task, or a sentence that says why they are not there."""
-    if own.task not in TASKS:
+def load_graphs(name: str, data: str, data_dir: DataDir = None) -> TaskGraphs | str:
+    """The graphs of a task on one data set (`published` or `seed:7`), or the reason why they are not available."""
+    if name not in TASKS:
         register_from_environment()
-    if own.task not in TASKS:
-        return f"{own.task} is no task of this package, so that its graphs cannot be made again here."
-    task = TASKS[own.task]
+    if name not in TASKS:
+        return f"{name} is not a task of this package, so its graphs cannot be loaded."
+    task = TASKS[name]
     try:
-        data = "published" if own.data == "published" else int(own.data.removeprefix("seed:"))
-        return TaskGraphs(task, task.splits(data, data_dir=data_dir))  # type: ignore[arg-type]
+        return TaskGraphs(task, task.splits(data_of(data), data_dir=data_dir))
     except (ValueError, OSError) as error:
-        return f"The graphs of {own.task} are not at hand: {error}"
+        return f"The graphs of {name} are not available: {error}"
 
 
-# ---- sizes and colors -----------------------------------------------------------------------------
+# ---- sizes and colors ------------------------------------------------------------------------------
 
 
 def distributions(graphs: TaskGraphs, name: str) -> str:
-    """Sizes and colors of the sets."""
+    """Sizes and colors of the training, validation and test graphs."""
     sets = graphs.splits.sets
-    made = [card(size_distribution({key: one.sizes for key, one in sets.items()}), f"{name}-sizes", "Sizes of graphs")]
+    sizes = size_distribution({split: one.sizes for split, one in sets.items()})
+    figures = [card(to_svg(sizes, f"{name}-sizes", "Graph sizes"), "Graph sizes")]
     if graphs.colored:
-        shares = {key: color_shares(one) for key, one in sets.items()}
-        made.append(card(color_distribution(shares), f"{name}-colors", "Colors of vertices"))
-    return paragraph(shift(graphs.splits)) + cards(made)
+        colors = color_distribution({split: color_shares(one) for split, one in sets.items()})
+        figures.append(card(to_svg(colors, f"{name}-colors", "Vertex colors"), "Vertex colors"))
+    return paragraph(shift(graphs.splits)) + cards(figures)
 
 
 def color_shares(graphs: GraphSet) -> dict[str, float]:
@@ -81,7 +80,7 @@ def color_shares(graphs: GraphSet) -> dict[str, float]:
 
 @dataclass(frozen=True)
 class Drift:
-    """A pattern and its mean densities; ``error`` is the standard error of their difference."""
+    """The mean densities of a pattern; ``error`` is the standard error of their difference."""
 
     pattern: Pattern
     train: float
@@ -90,14 +89,15 @@ class Drift:
 
     @property
     def difference(self) -> float:
+        """Test minus training."""
         return self.test - self.train
 
 
 def drifts(train: Counts, y_train: Any, test: Counts, y_test: Any, over: Over = "subsets") -> list[Drift]:
     """How far the mean density of every pattern moves, the largest differences first.
 
-    Means are taken within each class that both sets have, then over classes, so that other shares of classes do not
-    look like drift. The standard error takes graphs as independent.
+    Means are taken within each class that both sets have, then over classes, so that a change of the class shares is
+    not mistaken for drift. The standard error assumes independent graphs.
     """
     both = Counts.concatenate([train, test])
     densities = both.densities(over)
@@ -105,82 +105,81 @@ def drifts(train: Counts, y_train: Any, test: Counts, y_test: Any, over: Over = 
     shared = sorted(set(first.tolist()) & set(second.tolist()))
     if not shared:
         raise ValueError("no class occurs in both sets")
-    means, errors = [], np.zeros(len(both.columns))
+    means, variance = [], np.zeros(len(both.columns))
     for start, y in ((0, first), (len(first), second)):
         rows = csr_array(densities[start : start + len(y)])
-        own = np.stack([y == code for code in shared]) / np.array([(y == code).sum() for code in shared])[:, None]
-        mean, squares = _product(own, rows), _product(own, csr_array(rows.multiply(rows)))
-        graphs = np.array([max(int((y == code).sum()), 1) for code in shared])[:, None]
-        errors += (np.maximum(squares - mean**2, 0) / graphs).sum(axis=0)
+        graphs = np.array([(y == code).sum() for code in shared])[:, None]
+        weights = np.stack([y == code for code in shared]) / graphs
+        mean, squares = _weighted(weights, rows), _weighted(weights, csr_array(rows.multiply(rows)))
+        variance += (np.maximum(squares - mean**2, 0) / graphs).sum(axis=0)
         means.append(mean.mean(axis=0))
-    errors = np.sqrt(errors) / len(shared)
+    errors = np.sqrt(variance) / len(shared)
     order = np.argsort(-np.abs(means[1] - means[0]), kind="stable")
     return [Drift(both.patterns[at], float(means[0][at]), float(means[1][at]), float(errors[at])) for at in order]
 
 
-def _product(weights: FloatArray, rows: csr_array[np.float64]) -> FloatArray:
+def _weighted(weights: FloatArray, rows: csr_array[np.float64]) -> FloatArray:
     return np.asarray(rows.T @ weights.T).T
 
 
-def drift_part(graphs: TaskGraphs, name: str) -> str:
+def drift_section(graphs: TaskGraphs, name: str) -> str:
     """Figure and table of the drift, with colors and without."""
-    from anysize.counting.api import count  # numba is loaded here
+    from anysize.counting.api import count  # loads numba
 
     over: Over = "connected" if graphs.task.family == "tu" else "subsets"
-    sets = [_some(graphs.splits.train), _some(graphs.splits.test)]
+    sets = [_sampled(graphs.splits.train), _sampled(graphs.splits.test)]
+    kinds = {"with colors": True, "without colors": False} if graphs.colored else {"patterns": False}
     found: dict[str, list[Drift]] = {}
     try:
-        for kind, colored in (("colors told apart", True), ("colors ignored", False)):
-            if colored <= graphs.colored:
-                train, test = (count(one, K, colored) for one in sets)
-                found[kind if graphs.colored else "patterns"] = drifts(
-                    train, labels(sets[0]), test, labels(sets[1]), over
-                )
+        for kind, colored in kinds.items():
+            train, test = (count(one, PATTERN_SIZE, colored) for one in sets)
+            found[kind] = drifts(train, labels(sets[0]), test, labels(sets[1]), over)
     except (ValueError, OverflowError, MemoryError) as error:
         return missing(f"The drift of densities is not shown: {error}")
-    if not any(drift.train or drift.test for own in found.values() for drift in own):
-        return missing(f"No graph has a connected pattern of {K} vertices.")
-    share = f"all sets of {K} vertices" if over == "subsets" else f"the connected sets of {K} vertices"
-    told = (
-        f"Density: the share of {share} that induce the pattern; means within classes, then over classes. On the "
-        "dashed line a density stays as it was in training."
+    if not any(drift.train or drift.test for patterns in found.values() for drift in patterns):
+        return missing(f"No graph has a connected pattern of {PATTERN_SIZE} vertices.")
+    sets_counted = "all" if over == "subsets" else "the connected"
+    caption = (
+        f"Density: the share of {sets_counted} sets of {PATTERN_SIZE} vertices that induce the pattern; means within "
+        "classes, then over classes. Patterns on the dashed line keep their density."
     )
-    values = {kind: _dots(own) for kind, own in found.items()}
-    if any(len(own) > DOTS for own in found.values()):
-        told += f" Shown are the {DOTS} most common patterns."
-    figure = card(density_drift(values), f"{name}-drift", f"Densities of patterns on {K} vertices", told)
+    if any(len(patterns) > MAX_PATTERNS_DRAWN for patterns in found.values()):
+        caption += f" Only the {MAX_PATTERNS_DRAWN} most common patterns are shown."
+    title = f"Densities of patterns on {PATTERN_SIZE} vertices"
+    figure = density_drift({kind: _most_common(patterns) for kind, patterns in found.items()})
     tables = "".join(
-        (paragraph(f"Largest differences, {kind}:", "small") if len(found) > 1 else "") + _table(own, graphs)
-        for kind, own in found.items()
+        (paragraph(f"Largest differences, {kind}:", "small") if len(found) > 1 else "") + _drift_table(patterns, graphs)
+        for kind, patterns in found.items()
     )
-    return f'<div class="cards">\n{figure}<div>{tables}</div></div>\n'
+    shown = card(to_svg(figure, f"{name}-drift", title), title, caption)
+    return f'<div class="cards">\n{shown}<div>{tables}</div></div>\n'
 
 
-def _dots(found: list[Drift]) -> tuple[list[float], list[float]]:
+def _most_common(found: list[Drift]) -> tuple[list[float], list[float]]:
     """Mean densities of the most common patterns, in training and test graphs."""
-    shown = sorted(found, key=lambda drift: -max(drift.train, drift.test))[:DOTS]
-    return [drift.train for drift in shown], [drift.test for drift in shown]
+    common = sorted(found, key=lambda drift: -max(drift.train, drift.test))[:MAX_PATTERNS_DRAWN]
+    return [drift.train for drift in common], [drift.test for drift in common]
 
 
-def _table(found: list[Drift], graphs: TaskGraphs) -> str:
+def _drift_table(found: list[Drift], graphs: TaskGraphs) -> str:
     places = color_places(graphs.splits.train.palette + graphs.splits.test.palette) if graphs.colored else None
-    shown = [drift for drift in found if drift.train or drift.test][: SHOWN if len(found) > SHOWN else None]
-    # a bar of full length is beyond doubt: differences that may be chance have short ones
-    largest = max((max(abs(drift.difference), 4 * drift.error) for drift in shown), default=0.0) or 1.0
+    listed = [drift for drift in found if drift.train or drift.test][:MAX_PATTERNS_LISTED]
+    # a full bar is significant: differences below four standard errors get shorter ones
+    largest = max((max(abs(drift.difference), 4 * drift.error) for drift in listed), default=0.0) or 1.0
     rows = [
         (
             f"{pattern_svg(drift.pattern, places)}<small>{text(drift.pattern.plain_name)}</small>",
-            _short(drift.train),
-            _short(drift.test),
+            _density(drift.train),
+            _density(drift.test),
             _with_error(drift.difference, drift.error),
             _bar(drift.difference / largest),
         )
-        for drift in shown
+        for drift in listed
     ]
-    return grid(("pattern", "training", "test", "difference", ""), rows)
+    return html_table(("pattern", "training", "test", "difference", ""), rows)
 
 
-def _short(density: float) -> str:
+def _density(density: float) -> str:
     return f"{density:.3g}" if density >= 1e-4 or not density else f"{density:.0e}"
 
 
@@ -197,15 +196,15 @@ def _with_error(value: float, error: float) -> str:
 
 
 def _bar(share: float) -> str:
-    """From the middle to the right for more, to the left for less."""
+    """A bar from the middle to the right for an increase, to the left for a decrease."""
     width = abs(share) * 50
     start = 50.0 if share >= 0 else 50 - width
-    kind = "" if share >= 0 else ' class="down"'
-    return f'<span class="bar"><i{kind} style="left: {start:.1f}%; width: {width:.1f}%"></i></span>'
+    css_class = "" if share >= 0 else ' class="down"'
+    return f'<span class="bar"><i{css_class} style="left: {start:.1f}%; width: {width:.1f}%"></i></span>'
 
 
-def _some(graphs: GraphSet) -> GraphSet:
-    """At most so many graphs, drawn once and for all."""
-    if len(graphs) <= MOST_GRAPHS:
+def _sampled(graphs: GraphSet) -> GraphSet:
+    """At most `MAX_GRAPHS_COUNTED` graphs, drawn with a fixed seed."""
+    if len(graphs) <= MAX_GRAPHS_COUNTED:
         return graphs
-    return graphs[np.sort(np.random.default_rng(0).permutation(len(graphs))[:MOST_GRAPHS])]
+    return graphs[np.sort(np.random.default_rng(0).permutation(len(graphs))[:MAX_GRAPHS_COUNTED])]

@@ -1,4 +1,4 @@
-"""How far a score depends on which test graphs were drawn: bootstrap intervals."""
+"""Bootstrap intervals: how far a score depends on which test graphs were drawn."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from anysize._typing import FloatArray, IntArray
 
 @dataclass(frozen=True)
 class Interval:
-    """A bootstrap interval: that share of the resampled scores lies between low and high."""
+    """A bootstrap interval: the share ``level`` of the resampled scores lies between low and high."""
 
     low: float
     high: float
@@ -21,7 +21,7 @@ class Interval:
 
 
 def accuracy(confusion: FloatArray) -> FloatArray:
-    """Share on the diagonal of confusion matrices (..., classes, classes)."""
+    """Accuracy of confusion matrices (..., classes, classes)."""
     return np.asarray(np.trace(confusion, axis1=-2, axis2=-1) / confusion.sum(axis=(-2, -1)))
 
 
@@ -30,18 +30,19 @@ def mcc(confusion: FloatArray) -> FloatArray:
 
     .. math:: (n c - \sum_k t_k p_k) / \sqrt{(n^2 - \sum_k t_k^2) (n^2 - \sum_k p_k^2)}
 
-    with n graphs, c of them right, t_k of class k and p_k predicted to be; 0 where only one class occurs or is
-    predicted, as in scikit-learn.
+    for n graphs, c of them correct, t_k of class k and p_k predicted as class k; 0 where only one class occurs or is
+    predicted, as in scikit-learn. `anysize.tasks.metrics.mcc` scores one vector of predictions; this one scores
+    thousands of resampled matrices at once.
 
     >>> float(mcc(np.array([[5.0, 1.0], [2.0, 4.0]])).round(4))
     0.5071
     """
     n = confusion.sum(axis=(-2, -1))
-    right = np.trace(confusion, axis1=-2, axis2=-1)
+    correct = np.trace(confusion, axis1=-2, axis2=-1)
     true, predicted = confusion.sum(axis=-1), confusion.sum(axis=-2)
-    above = n * right - (true * predicted).sum(axis=-1)
-    below = (n**2 - (true**2).sum(axis=-1)) * (n**2 - (predicted**2).sum(axis=-1))
-    return np.asarray(np.divide(above, np.sqrt(below), out=np.zeros_like(above), where=below > 0))
+    numerator = n * correct - (true * predicted).sum(axis=-1)
+    squared = (n**2 - (true**2).sum(axis=-1)) * (n**2 - (predicted**2).sum(axis=-1))
+    return np.asarray(np.divide(numerator, np.sqrt(squared), out=np.zeros_like(numerator), where=squared > 0))
 
 
 METRICS: dict[str, Callable[[FloatArray], FloatArray]] = {"accuracy": accuracy, "mcc": mcc}
@@ -69,10 +70,10 @@ def interval(
     resamples: int = 2000,
     seed: int = 0,
 ) -> Interval:
-    """Percentile interval of the mean score over seeds when the test graphs are drawn again with replacement.
+    """Percentile interval of the mean score over seeds when the test graphs are resampled with replacement.
 
-    All seeds are judged on the same resampled graphs, and equal arguments draw the same graphs, so that the intervals
-    of two methods on one test set are paired.
+    All seeds are scored on the same resampled graphs. Equal arguments draw the same graphs, so that the intervals of
+    two methods on one test set are paired.
 
     Arguments:
         predictions: class indices, (seeds, graphs).
@@ -83,10 +84,10 @@ def interval(
     Interval(low=0.6, high=0.875, level=0.95, resamples=2000)
     """
     if metric not in METRICS:
-        raise ValueError(f"a metric is one of {', '.join(METRICS)}; got {metric!r}")
+        raise ValueError(f"metric must be one of {', '.join(METRICS)}; got {metric!r}")
     if predictions.ndim != 2 or predictions.shape[1:] != labels.shape or not predictions.size:
         raise ValueError(
-            "predictions have the shape (seeds, graphs) and labels (graphs,), with at least one of each; got "
+            "predictions must have the shape (seeds, graphs) and labels (graphs,), neither of them empty; got "
             f"{predictions.shape} and {labels.shape}"
         )
     graphs = len(labels)

@@ -1,54 +1,28 @@
-"""The paper's tables from records, beside the published numbers: what stands in each cell, not how it is written."""
+"""The paper's tables from records: which rows and columns there are, what each cell contains, and the notes."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from anysize._errors import RecordWarning, warn_user
 from anysize.experiments.records import SPLITS, Record, decode
-from anysize.experiments.selection import Group, ScoreSummary, Selection, rule_named, select_all
+from anysize.experiments.selection import RULES, Group, ScoreSummary, Selection, rule_named, select_all
 from anysize.experiments.tables import bootstrap
-from anysize.experiments.tables.cells import DIGITS, Cell, Column, Row, Table
-from anysize.experiments.tables.layout import TABLES, TaskEntry, applies
-from anysize.experiments.tables.notes import GridSize, Picked, foot
-from anysize.experiments.tables.published import published
+from anysize.experiments.tables.cells import SCORE_DIGITS, Cell, Column, Row, Table, format_score, published
+from anysize.experiments.tables.layout import METRIC_NAMES, TABLES, TaskEntry, applies
 from anysize.methods.catalog import METHODS
+from anysize.tasks import metrics
 from anysize.tasks.catalog import TASKS
 
-# ---- How many configurations the paper tried, so that a table can say where fewer were.
+PAPER_RECIPE = "paper"  # the recipe of the paper's rows
 
-
-def paper_grid_size(task: str, method: str) -> int | None:
-    """The number of configurations of the paper's grid; None for tasks and methods that have none.
-
-    >>> paper_grid_size("sbm-20", "gamma-gin"), paper_grid_size("sbm-20", "mine")
-    (64, None)
-    """
-    if task not in TASKS or method not in METHODS:
-        return None
-    return len(METHODS[method].points(TASKS[task].family, task)) or None
-
-
-# ----
-
-
-PAPER = "paper"  # the recipe of the rows that the paper has
-
-
-@dataclass(frozen=True)
-class ColumnSource:
-    """A group of columns: a task, and the data it was run on."""
-
-    task: TaskEntry
-    data: str
-
-    def holds(self, group: Group) -> bool:
-        """Whether a group of records belongs here."""
-        fresh = self.data == "fresh" and group.data.startswith("seed:")
-        return group.task == self.task.name and (group.data == self.data or fresh)
+# (task, method) -> the number of configurations in the paper's grid, None where there is no grid
+GridSize = Callable[[str, str], int | None]
+# (task, data, method, recipe) -> the selected configurations, one for each data set
+Selected = Mapping[tuple[str, str, str, str], tuple[Selection | None, ...]]
 
 
 def build_table(
@@ -63,14 +37,14 @@ def build_table(
     resamples: int = 2000,
     seed: int = 0,
 ) -> Table:
-    """Table 1, 2 or 3 of the paper from records.
+    """Build Table 1, 2 or 3 of the paper from records.
 
     Arguments:
-        rule: how configurations are chosen, see `anysize.experiments.selection.RULES`.
+        rule: how configurations are selected, see `anysize.experiments.selection.RULES`.
         data: `published`, `fresh` (means over all seeded data sets), `seed:7`, or `all`: the published data, and
-            fresh ones where there are any.
-        splits, tasks: which columns; those of the paper if not given, and our own tasks where they were run.
-        grid_size: (task, method) -> configurations of the paper's grid, so that the foot can name reduced grids.
+            fresh data where there are records.
+        splits, tasks: which columns; by default those of the paper, and our own tasks where there are records.
+        grid_size: such as `paper_grid_size`; with it, the notes name rows that tried fewer configurations.
         resamples, seed: of the bootstrap intervals.
 
     >>> table = build_table(3, [])
@@ -78,15 +52,15 @@ def build_table(
     (19, 'PNA', 'not run', 0.21)
     """
     if number not in TABLES:
-        raise ValueError(f"the paper has the tables 1, 2 and 3; got {number}")
+        raise ValueError(f"number must be 1, 2 or 3, a table of the paper; got {number}")
     if tasks is not None and not tasks:
-        raise ValueError("a table shows at least one task; got none")
+        raise ValueError("tasks must name at least one task; got none")
     entry = TABLES[number]
     known = {task.name: task for task in entry.tasks}
     asked = known if tasks is None else {name: TaskEntry.named(name) for name in tasks}
     chosen = select_all((record for record in records if record.task in asked), rule_named(rule))
-    sources = _sources(asked.values(), data, chosen, all_of_them=tasks is not None)
-    picked = {
+    sources = _column_groups(asked.values(), data, chosen, named=tasks is not None)
+    selected: Selected = {
         (source.task.name, source.data, method, recipe): tuple(
             chosen[group]
             for group in chosen
@@ -98,72 +72,105 @@ def build_table(
     columns = tuple(
         Column(source.task.name, source.task.title, source.data, split)
         for source in sources
-        for split in _checked(entry.splits if splits is None else splits)
+        for split in _checked_splits(entry.splits if splits is None else splits)
     )
-    drawn = _Drawn(entry.metric, resamples, seed)
+    resampling = _Resampling(entry.metric, resamples, seed)
     rows = [
-        replace(row, cells=tuple(_cell(asked[column.task], column, row, picked, drawn) for column in columns))
-        for row in _rows(columns, picked)
+        replace(row, cells=tuple(_cell(asked[column.task], column, row, selected, resampling) for column in columns))
+        for row in _rows(columns, selected)
     ]
     name = "MCC" if entry.metric == "mcc" else entry.metric.capitalize()
     table = Table(
         f"Table {number}. {name}, {entry.title}", entry.metric, rule, columns, _with_best(rows, columns, entry.bold)
     )
-    return replace(table, notes=foot(table, picked, entry.bold, grid_size))
+    notes, short_notes = _notes(number, table, selected, entry.bold, grid_size)
+    return replace(table, notes=notes, short_notes=short_notes)
 
 
 def best_places(means: Sequence[float | None], count: int) -> set[int]:
-    """Where the ``count`` highest means stand, as printed; all that share the last of their numbers are among them.
+    """The positions of the ``count`` highest means, compared as printed; ties with the last of them are included.
 
     >>> sorted(best_places([0.5, None, 0.904, 0.9], 1))
     [2, 3]
     """
-    seen = {place: round(mean, DIGITS) for place, mean in enumerate(means) if mean is not None}
-    if not seen:
+    rounded = {place: round(mean, SCORE_DIGITS) for place, mean in enumerate(means) if mean is not None}
+    if not rounded:
         return set()
-    limit = sorted(seen.values(), reverse=True)[: max(count, 1)][-1]
-    return {place for place, mean in seen.items() if mean >= limit}
+    limit = sorted(rounded.values(), reverse=True)[: max(count, 1)][-1]
+    return {place for place, mean in rounded.items() if mean >= limit}
 
 
-# ---- which columns, which rows ---------------------------------------------------------------------
+def paper_grid_size(task: str, method: str) -> int | None:
+    """The number of configurations in the paper's grid; None for tasks and methods without one.
+
+    >>> paper_grid_size("sbm-20", "gamma-gin"), paper_grid_size("sbm-20", "mine")
+    (64, None)
+    """
+    if task not in TASKS or method not in METHODS:
+        return None
+    return len(METHODS[method].points(TASKS[task].family, task)) or None
 
 
-def _sources(tasks: Iterable[TaskEntry], data: str, groups: Iterable[Group], all_of_them: bool) -> list[ColumnSource]:
-    """Tasks and data with columns of their own: published before fresh, what the paper lacks only where it was run."""
+def rows_that_ran(table: Table) -> Table:
+    """The table without rows that have no records, and without notes on those alone."""
+    rows = tuple(row for row in table.rows if row.ran)
+    statuses = {cell.status for row in rows for cell in row.cells}
+    unused = tuple(note for status, note in STATUS_NOTES.items() if status not in statuses)
+    return replace(table, rows=rows, notes=tuple(note for note in table.notes if note not in unused))
+
+
+# ---- columns and rows ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _ColumnGroup:
+    """The columns of one task on one data set, or on all fresh ones."""
+
+    task: TaskEntry
+    data: str
+
+    def holds(self, group: Group) -> bool:
+        """Whether a group of records belongs here."""
+        fresh = self.data == "fresh" and group.data.startswith("seed:")
+        return group.task == self.task.name and (group.data == self.data or fresh)
+
+
+def _column_groups(tasks: Iterable[TaskEntry], data: str, groups: Iterable[Group], named: bool) -> list[_ColumnGroup]:
+    """Published before fresh data; fresh data and tasks that the paper lacks only if named or recorded."""
     if data not in ("all", "published", "fresh") and not data.startswith("seed:"):
-        raise ValueError(f"data are all, published, fresh or, for one data set, seed:7 (any number); got {data!r}")
+        raise ValueError(f"data must be all, published, fresh or seed:7 (any number); got {data!r}")
     found, groups = [], list(groups)
     for one in ("published", "fresh") if data == "all" else (data,):
         for task in tasks:
-            source = ColumnSource(task, one)
-            optional = (task.extra and not all_of_them) or (data == "all" and one == "fresh")
+            source = _ColumnGroup(task, one)
+            optional = (task.extra and not named) or (data == "all" and one == "fresh")
             if not optional or any(source.holds(group) for group in groups):
                 found.append(source)
     return found
 
 
-def _checked(splits: Iterable[str]) -> list[str]:
+def _checked_splits(splits: Iterable[str]) -> list[str]:
     names = list(splits)
     if not names:
-        raise ValueError(f"a table shows at least one split of {', '.join(SPLITS)}; got none")
+        raise ValueError(f"splits must name at least one of {', '.join(SPLITS)}; got none")
     for name in names:
         if name not in SPLITS:
-            raise ValueError(f"a split is one of {', '.join(SPLITS)}; got {name!r}")
+            raise ValueError(f"a split must be one of {', '.join(SPLITS)}; got {name!r}")
     return names
 
 
-def _rows(columns: Sequence[Column], picked: Picked) -> list[Row]:
-    """The paper's rows in its order, each followed by its other recipes; then methods it lacks, then checks."""
-    ran: dict[str, list[str]] = {}
-    for _, _, method, recipe in picked:
-        ran.setdefault(method, [])
-        if recipe not in ran[method]:
-            ran[method].append(recipe)
+def _rows(columns: Sequence[Column], selected: Selected) -> list[Row]:
+    """The paper's rows in its order, each followed by other recipes of the method; then other methods, then checks."""
+    recipes_of: dict[str, list[str]] = {}
+    for _, _, method, recipe in selected:
+        recipes = recipes_of.setdefault(method, [])
+        if recipe not in recipes:
+            recipes.append(recipe)
     known = list(METHODS.values())
     names = [
         *(method.name for method in known if method.in_paper),
         *(method.name for method in known if not method.in_paper and not method.check),
-        *sorted(name for name in ran if name not in METHODS),  # records of methods that are not known here
+        *sorted(name for name in recipes_of if name not in METHODS),  # records of methods that are not registered
         *(method.name for method in known if method.check),
     ]
     rows = []
@@ -171,67 +178,71 @@ def _rows(columns: Sequence[Column], picked: Picked) -> list[Row]:
         entry = METHODS.get(name)
         check, in_paper = entry is not None and entry.check, entry is not None and entry.in_paper
         title = name if entry is None else entry.title
-        recipes = sorted(ran.get(name, []), key=lambda recipe: (recipe != PAPER, recipe))
-        printed = any(published(column.task, name, column.split) for column in columns)
-        # the paper's rows are always there; others name their recipe only where they were run with two
-        if (printed or in_paper) and PAPER not in recipes and not (check and recipes):
-            recipes.insert(0, PAPER)
-        alone = len(recipes) == 1 and not in_paper
-        labels = (title if recipe == PAPER or alone else f"{title}, {recipe}" for recipe in recipes)
-        rows += [Row(name, recipe, label, check) for recipe, label in zip(recipes, labels, strict=True)]
+        recipes = sorted(recipes_of.get(name, []), key=lambda recipe: (recipe != PAPER_RECIPE, recipe))
+        has_number = any(published(column.task, name, column.split) for column in columns)
+        # the paper's rows are always there; other labels name the recipe only if there are two
+        if (has_number or in_paper) and PAPER_RECIPE not in recipes and not (check and recipes):
+            recipes.insert(0, PAPER_RECIPE)
+        plain_title = len(recipes) == 1 and not in_paper
+        for recipe in recipes:
+            label = title if recipe == PAPER_RECIPE or plain_title else f"{title}, {recipe}"
+            rows.append(Row(name, recipe, label, check))
     return rows
 
 
-# ---- what stands in a cell -------------------------------------------------------------------------
+# ---- cells -----------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class _Drawn:
-    """How bootstrap intervals are drawn."""
+class _Resampling:
+    """Parameters of the bootstrap intervals."""
 
     metric: str
     resamples: int
     seed: int
 
 
-def _cell(task: TaskEntry, column: Column, row: Row, picked: Picked, drawn: _Drawn) -> Cell:
-    own = row.recipe == PAPER or row.check
-    beside = published(column.task, row.method, column.split) if column.data == "published" and own else None
-    selections = picked.get((column.task, column.data, row.method, row.recipe), ())
+def _cell(task: TaskEntry, column: Column, row: Row, selected: Selected, resampling: _Resampling) -> Cell:
+    comparable = column.data == "published" and (row.recipe == PAPER_RECIPE or row.check)
+    paper = published(column.task, row.method, column.split) if comparable else None
+    selections = selected.get((column.task, column.data, row.method, row.recipe), ())
     if not selections:
-        return Cell("not run" if applies(task, row.method) else "NA", published=beside)
+        return Cell("not run" if applies(task, row.method) else "NA", published=paper)
     kept = [selection for selection in selections if selection is not None]
     known = [summary for selection in kept if (summary := selection.summary(column.split)) is not None]
     if len(known) < len(selections):
-        return Cell("unknown", published=beside)
+        return Cell("unknown", published=paper)
     if column.data == "fresh":
-        return Cell("run", ScoreSummary.of([summary.mean for summary in known]), beside)
-    wanted = drawn.metric == "mcc" and column.split == "test"
-    interval = _interval(kept[0], known[0], row.label, drawn) if wanted else None
-    return Cell("run", known[0], beside, interval)
+        return Cell("run", ScoreSummary.of([summary.mean for summary in known]), paper)
+    with_interval = resampling.metric == "mcc" and column.split == "test"
+    interval = _interval(kept[0], known[0], row.label, resampling) if with_interval else None
+    return Cell("run", known[0], paper, interval)
 
 
-def _interval(selection: Selection, summary: ScoreSummary, label: str, drawn: _Drawn) -> bootstrap.Interval | None:
-    """Over the test graphs, if all runs kept their predictions, of the same graphs."""
+def _interval(
+    selection: Selection, summary: ScoreSummary, label: str, resampling: _Resampling
+) -> bootstrap.Interval | None:
+    """The bootstrap interval over test graphs; None unless all runs kept predictions for the same graphs."""
     texts = [outcome.predictions for outcome in selection.outcomes]
     labels = {record.labels for record in selection.records}
     if not all(texts) or len(labels) != 1 or labels == {""}:
         return None
     predictions, true = np.stack([decode(text) for text in texts]), decode(labels.pop())
-    whole = bootstrap.confusion_matrices(predictions, true, np.ones((1, len(true))))
-    score = float(bootstrap.METRICS[drawn.metric](whole).mean())
-    if abs(score - summary.mean) > 10**-DIGITS / 2:
+    score = float(np.mean([metrics.mcc(true, one) for one in predictions]))
+    if abs(score - summary.mean) > 10**-SCORE_DIGITS / 2:
         warn_user(
             f"{label} on {selection.group.task}: the stored predictions give {score:.3f}, the stored scores "
-            f"{summary.mean:.3f}, so the cell has no bootstrap interval; were the scores made with another metric?",
+            f"{summary.mean:.3f}, so the cell gets no bootstrap interval. Was another metric used for the scores?",
             RecordWarning,
         )
         return None
-    return bootstrap.interval(predictions, true, drawn.metric, resamples=drawn.resamples, seed=drawn.seed)
+    return bootstrap.interval(
+        predictions, true, resampling.metric, resamples=resampling.resamples, seed=resampling.seed
+    )
 
 
 def _with_best(rows: Sequence[Row], columns: Sequence[Column], count: int) -> tuple[Row, ...]:
-    """The rows with the best test means marked; checks do not compete."""
+    """Mark the best test means of each column; checks are never marked."""
     marked: Mapping[int, set[int]] = {
         place: best_places(
             [None if row.check or (own := row.cells[place].summary) is None else own.mean for row in rows], count
@@ -246,3 +257,140 @@ def _with_best(rows: Sequence[Row], columns: Sequence[Column], count: int) -> tu
         )
         for at, row in enumerate(rows)
     )
+
+
+# ---- notes -----------------------------------------------------------------------------------------
+
+STATUS_NOTES = {
+    "NA": "NA: IRM and V-REx need training graphs of several sizes.",
+    "not run": "not run: there is no record.",
+    "unknown": "?: the runs did not keep this score.",
+}
+
+
+def _notes(
+    number: int, table: Table, selected: Selected, bold: int, grid_size: GridSize | None
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """All notes of a table, and the three lines for a terminal."""
+    groups = [_group_note(table, heading, places[0], selected, grid_size) for heading, places in table.groups()]
+    rule = RULES[table.rule]
+    reduced = any("reduced grid" in note for note in groups)
+    short = (
+        "Mean (standard deviation) over seeds, then the published number and ours minus it. Bold: best test mean.",
+        f"Selection: {rule.summary}",
+        f"{'Some rows tried fewer configurations than the paper. ' if reduced else ''}"
+        f"Seeds, grids and ties: anysize table {number} --format markdown.",
+    )
+    return (*_general_notes(table, bold), *filter(None, groups)), short
+
+
+def _general_notes(table: Table, bold: int) -> list[str]:
+    cells = [cell for row in table.rows for cell in row.cells]
+    rule = RULES[table.rule]
+    notes = [
+        f"Mean (standard deviation) of the {METRIC_NAMES[table.metric]} over seeds; the deviation divides by their "
+        "number. Beside or below it the published number, and ours minus it.",
+        rule.description if rule.uses_test_scores else f"Rule {table.rule!r}: {rule.description}.",
+    ]
+    if any(cell.best for cell in cells):
+        best = "the best test mean" if bold == 1 else f"the {bold} best test means"
+        notes.append(f"Bold: {best} of each column, compared as printed, ties included.")
+    if checks := [row.label for row in table.rows if row.check]:
+        notes.append(f"Checks (trivial baselines and ablations, not compared with the others): {', '.join(checks)}.")
+    intervals = [cell.interval for cell in cells if cell.interval is not None]
+    if intervals:
+        notes.append(
+            f"[low, high]: {intervals[0].level:.0%} bootstrap interval of the mean over seeds when the test graphs are "
+            f"resampled ({intervals[0].resamples} times)."
+        )
+    if any(column.data == "fresh" for column in table.columns):
+        notes.append(
+            "Fresh data: mean and deviation over data sets of the means over seeds; a configuration is selected on "
+            "each data set."
+        )
+    return notes + [note for status, note in STATUS_NOTES.items() if any(cell.status == status for cell in cells)]
+
+
+def _group_note(table: Table, heading: str, place: int, selected: Selected, grid_size: GridSize | None) -> str:
+    """Seeds, configurations, ties and omissions of one task on one data set; empty if nothing ran."""
+    column = table.columns[place]
+    ran: dict[str, list[Selection]] = {}
+    sizes: dict[str, int | None] = {}
+    for row in table.rows:
+        selections = selected.get((column.task, column.data, row.method, row.recipe), ())
+        if kept := [selection for selection in selections if selection is not None]:
+            ran[row.label] = kept
+            searched = row.recipe == PAPER_RECIPE and not row.check  # other recipes train one configuration
+            sizes[row.label] = grid_size(column.task, row.method) if searched and grid_size is not None else None
+    if not ran:
+        return ""
+    parts = [
+        _gathered("data sets", {label: str(len(own)) for label, own in ran.items()}) if column.data == "fresh" else "",
+        _gathered("seeds", {label: _span([len(one.records) for one in own]) for label, own in ran.items()}),
+        _gathered("configurations", {label: _span([one.configurations for one in own]) for label, own in ran.items()}),
+        _listed("reduced grid", _reduced(ran, sizes)),
+        _listed("ties at the best score", _ties(ran)),
+        _listed("left out for too few seeds or scores", _incomplete(ran)),
+        _listed("lowest test mean of a data set", _lowest(ran)) if column.data == "fresh" else "",
+    ]
+    return f"{heading}: " + "; ".join(part for part in parts if part) + "."
+
+
+def _reduced(ran: Mapping[str, list[Selection]], sizes: Mapping[str, int | None]) -> dict[str, str]:
+    """Rows that tried fewer configurations than the paper's grid has."""
+    found = {}
+    for label, selections in ran.items():
+        size, tried = sizes[label], min(selection.configurations for selection in selections)
+        if size is not None and tried < size:
+            found[label] = f"{tried} of {size}"
+    return found
+
+
+def _ties(ran: Mapping[str, list[Selection]]) -> dict[str, str]:
+    """How many configurations tie with the reported one, and the range of their test means."""
+    found = {}
+    for label, selections in ran.items():
+        most = max(selections, key=lambda selection: selection.tied)
+        if most.tied > 1:
+            spread = f", test means {_range(*most.tied_test)}" if most.tied_test is not None else ""
+            up_to = "up to " if len(selections) > 1 else ""
+            found[label] = f"{up_to}{most.tied} of {most.configurations}{spread}"
+    return found
+
+
+def _incomplete(ran: Mapping[str, list[Selection]]) -> dict[str, str]:
+    counted = {label: sum(selection.incomplete for selection in own) for label, own in ran.items()}
+    return {label: f"{count} configuration{'s' * (count > 1)}" for label, count in counted.items() if count}
+
+
+def _lowest(ran: Mapping[str, list[Selection]]) -> dict[str, str]:
+    found = {}
+    for label, selections in ran.items():
+        means = [summary.mean for one in selections if (summary := one.summary("test")) is not None]
+        if means:
+            found[label] = format_score(min(means))
+    return found
+
+
+def _span(numbers: list[int]) -> str:
+    return str(numbers[0]) if len(set(numbers)) == 1 else f"{min(numbers)} to {max(numbers)}"
+
+
+def _range(low: float, high: float) -> str:
+    return (
+        format_score(low) if format_score(low) == format_score(high) else f"{format_score(low)} to {format_score(high)}"
+    )
+
+
+def _gathered(what: str, values: Mapping[str, str]) -> str:
+    """``what 10``, or ``what 10 (PNA, GCN), 7 (GIN)`` where rows differ."""
+    labels: dict[str, list[str]] = {}
+    for label, value in values.items():
+        labels.setdefault(value, []).append(label)
+    if len(labels) == 1:
+        return f"{what} {next(iter(labels))}"
+    return f"{what} " + ", ".join(f"{value} ({', '.join(own)})" for value, own in labels.items())
+
+
+def _listed(what: str, values: Mapping[str, str]) -> str:
+    return f"{what}: " + ", ".join(f"{label} ({value})" for label, value in values.items()) if values else ""

@@ -1,29 +1,78 @@
-"""What a table consists of: cells, rows, columns and notes. Every format is written from these alone."""
+"""What a table consists of: columns, rows, and cells with our scores and the published ones."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
-from typing import Literal
+from functools import cache
+from importlib.resources import files
+from typing import Any, Literal
 
 from anysize.experiments.selection import ScoreSummary
 from anysize.experiments.tables.bootstrap import Interval
-from anysize.experiments.tables.published import Published
 
-DIGITS = 2  # as printed; the best are found among printed numbers, so that equal ones are treated alike
+SCORE_DIGITS = 2  # decimals of a printed score
 
 Status = Literal["run", "NA", "not run", "unknown"]
 
 
+# ---- published numbers -----------------------------------------------------------------------------
+
+PUBLISHED_TASK_NAMES = {"er-single": "erdos_renyi_single", "er-multi": "erdos_renyi_multi"}  # others: _ for -
+PUBLISHED_SPLIT_NAMES = {"train": "train", "validation": "val", "test": "test"}
+
+
+@dataclass(frozen=True)
+class Published:
+    """A cell of the paper: mean and standard deviation, None where it prints NA; best where it prints bold."""
+
+    mean: float | None
+    std: float | None
+    best: bool = False
+
+    @property
+    def applies(self) -> bool:
+        """Whether there is a number: IRM has none where all training graphs have one size."""
+        return self.mean is not None
+
+
+def published(task: str, method: str, split: str = "test") -> Published | None:
+    """The cell of Bevilacqua, Zhou and Ribeiro (ICML 2021) for a task, method and split; None if there is none.
+
+    >>> published("er-single", "wl-kernel")
+    Published(mean=0.01, std=0.0, best=False)
+    >>> published("er-single", "gin-irm").applies
+    False
+    >>> published("er-single", "topology-only") is None
+    True
+    """
+    cells = _published_tasks().get(PUBLISHED_TASK_NAMES.get(task, task.replace("-", "_")), {})
+    splits = cells.get(method.replace("-", "_"), {})
+    if PUBLISHED_SPLIT_NAMES.get(split) not in splits:
+        return None
+    cell = splits[PUBLISHED_SPLIT_NAMES[split]]
+    return Published(None, None) if cell is None else Published(cell["mean"], cell["std"], cell.get("best", False))
+
+
+@cache
+def _published_tasks() -> dict[str, Any]:
+    """task -> method -> split -> cell; no task is in two tables."""
+    text = files("anysize.experiments.tables").joinpath("published.json").read_text(encoding="utf-8")
+    return {task: methods for table in json.loads(text).values() for task, methods in table["tasks"].items()}
+
+
+# ---- tables ----------------------------------------------------------------------------------------
+
+
 @dataclass(frozen=True)
 class Cell:
-    """One number of ours and what belongs beside it.
+    """Our score on one split of one task, and the published one.
 
     Attributes:
-        status: `run`; `NA`, the method does not apply; `not run`; `unknown`, it ran but kept no such score.
-        summary: over seeds, or over data sets of the means over seeds.
-        published: the paper's cell, if it has one.
-        interval: over test graphs, for MCC.
-        best: set in bold.
+        status: `run`; `NA`, the method does not apply; `not run`; `unknown`, the runs did not keep this score.
+        summary: over seeds; for fresh data over data sets, of the means over seeds.
+        interval: bootstrap interval over test graphs, for MCC.
+        best: printed in bold.
     """
 
     status: Status
@@ -34,7 +83,7 @@ class Cell:
 
     @property
     def difference(self) -> float | None:
-        """Ours minus the paper's."""
+        """Our mean minus the published one."""
         if self.summary is None or self.published is None or self.published.mean is None:
             return None
         return self.summary.mean - self.published.mean
@@ -51,13 +100,13 @@ class Column:
 
     @property
     def heading(self) -> str:
-        """The task, and the data if they are not the published ones."""
+        """The task, and the data unless they are the published ones."""
         return self.title + {"published": "", "fresh": ", fresh data"}.get(self.data, f", data {self.data}")
 
 
 @dataclass(frozen=True)
 class Row:
-    """One method trained by one recipe; a check is a row to judge the others by."""
+    """One method trained by one recipe; a check is a trivial baseline or an ablation, never marked as best."""
 
     method: str
     recipe: str
@@ -65,10 +114,20 @@ class Row:
     check: bool = False
     cells: tuple[Cell, ...] = ()
 
+    @property
+    def ran(self) -> bool:
+        """Whether there are records for any cell."""
+        return any(cell.status in ("run", "unknown") for cell in self.cells)
+
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells under columns, with notes for the foot."""
+    """Rows of cells under columns.
+
+    Attributes:
+        notes: everything a reader needs to judge the numbers.
+        short_notes: at most three lines of it, for a terminal.
+    """
 
     title: str
     metric: str
@@ -76,9 +135,10 @@ class Table:
     columns: tuple[Column, ...]
     rows: tuple[Row, ...]
     notes: tuple[str, ...] = ()
+    short_notes: tuple[str, ...] = ()
 
     def groups(self) -> list[tuple[str, list[int]]]:
-        """Neighboring columns of one task and data set: their heading, and their places."""
+        """Adjacent columns of one task and data set: their heading, and their positions."""
         found: list[tuple[str, list[int]]] = []
         for place, column in enumerate(self.columns):
             if not found or found[-1][0] != column.heading:
@@ -87,10 +147,10 @@ class Table:
         return found
 
 
-def printed(value: float) -> str:
-    """A number as tables show it; never a negative zero.
+def format_score(value: float) -> str:
+    """A score as tables print it; never a negative zero.
 
-    >>> printed(0.987), printed(-0.001)
+    >>> format_score(0.987), format_score(-0.001)
     ('0.99', '0.00')
     """
-    return f"{round(value, DIGITS) + 0.0:.{DIGITS}f}"
+    return f"{round(value, SCORE_DIGITS) + 0.0:.{SCORE_DIGITS}f}"

@@ -1,1 +1,0 @@
-"""Writers of tables: text, Markdown, LaTeX, HTML, JSON."""
