@@ -289,7 +289,7 @@ def _fresh_lines(records: Sequence[Record]) -> list[str]:
     found: dict[tuple[int, str, str], list[tuple[float, str]]] = {}
     for group, selection in select_all(record for record in records if record.data != "published").items():
         summary = None if selection is None else selection.summary("test")
-        if summary is not None and METHODS[group.method].kind == "gamma":
+        if summary is not None and group.method in METHODS and METHODS[group.method].kind == "gamma":
             row = table_of(group.task) or 0, group.method, group.recipe
             found.setdefault(row, []).append((summary.mean, f"{group.task}, {group.data}"))
     return [

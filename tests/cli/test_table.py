@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 from anysize.cli.app import app
 from anysize.experiments.record_store import RecordStore
 from anysize.experiments.selection import RULES
-from anysize.experiments.tables.build import build_table, paper_grid_size
+from anysize.experiments.tables.build import build_table, paper_grid_size, rows_that_ran
 from anysize.experiments.tables.render import FORMATS, render
 
 
@@ -27,7 +27,8 @@ def run(*arguments):
 
 @pytest.mark.parametrize("form", list(FORMATS))
 def test_every_format_goes_to_the_screen_or_a_file(folder, tmp_path, form):
-    expected = render(build_table(2, RecordStore(folder).read(), grid_size=paper_grid_size), form)
+    table = build_table(2, RecordStore(folder).read(), grid_size=paper_grid_size)
+    expected = render(table if form == "json" else rows_that_ran(table), form)
     result = run(2, "--records", folder, "--format", form, "--out", tmp_path / "table")
     assert result.exit_code == 0, result.output
     assert (tmp_path / "table").read_text() == expected
@@ -74,7 +75,7 @@ def test_damaged_lines_are_a_note_not_an_end(folder):
     result = run(2, "--records", folder, "--json")
     assert result.exit_code == 0
     assert json.loads(result.stdout)
-    assert "broken.jsonl is read in part: line 1 is not a record" in result.stderr
+    assert "broken.jsonl is partly unreadable: line 1 is not a record" in result.stderr
 
 
 def test_a_task_of_others_is_shown_where_it_has_records(tmp_path):
@@ -90,9 +91,9 @@ def test_a_task_of_others_is_shown_where_it_has_records(tmp_path):
         (["2", "--rule", "best"], 2, "oracle"),
         (["2", "--format", "pdf"], 2, "latex"),
         (["2", "--records", "nowhere"], 1, "there is no folder nowhere"),
-        (["2", "--data", "new"], 1, "data are all, published, fresh"),
-        (["2", "--splits", "val"], 1, "a split is one of train, validation, test; got 'val'"),
-        (["2", "--splits", ","], 1, "at least one split"),
+        (["2", "--data", "new"], 1, "data must be all, published, fresh"),
+        (["2", "--splits", "val"], 1, "a split must be one of train, validation, test; got 'val'"),
+        (["2", "--splits", ","], 1, "at least one of train"),
         (["2", "--tasks", ","], 1, "at least one task"),
         (["2", "--out", "no/such/folder/x", "--format", "html"], 1, "which does not exist"),
         (["2", "--tasks", "nope"], 1, "There is no task 'nope': the tasks are"),
@@ -120,6 +121,12 @@ def test_the_foot_names_reduced_grids(tmp_path):
     RecordStore(tmp_path).write([made(hidden=32), made(hidden=32, recipe="robust"), made(method="size-only")])
     fields = json.loads(run(2, "--records", tmp_path, "--json").stdout)
     assert any("reduced grid: Γ GIN (1 of 64);" in f"{note[:-1]};" for note in fields["notes"])
+
+
+def test_rows_without_records_are_shown_on_demand(folder):
+    assert "RPGIN" not in run(2, "--records", folder).stdout
+    assert "RPGIN" in run(2, "--records", folder, "--all-rows").stdout
+    assert "RPGIN" in run(2, "--records", folder, "--json").stdout
 
 
 def test_help_has_an_example():

@@ -6,7 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from anysize.experiments.records import Curves, Outcome, Record, Scores, encode
+from anysize.experiments.records import (
+    MAX_CURVE_POINTS,
+    Curves,
+    Outcome,
+    Record,
+    Scores,
+    encode,
+    evenly_spread,
+    round_significant,
+)
 
 
 def made(
@@ -67,7 +76,12 @@ def _run(rng, task, source, method, configuration, run, labels):
         losses = Scores(rng.random(), rng.random(), rng.random())
         return Outcome(scores, losses, rng.random(), epoch, encode(predictions))
 
-    curves = Curves.thinned(*(rng.random(500).tolist() for _ in range(3)))
+    epochs = evenly_spread(500, MAX_CURVE_POINTS)
+    values = [rng.random(500) for _ in range(3)]
+    curves = Curves(
+        tuple(epoch + 1 for epoch in epochs),
+        *(tuple(round_significant(float(curve[epoch])) for epoch in epochs) for curve in values),
+    )
     return Record(
         task, source, method, "paper", configuration, run, outcome(12), epochs=500, tied_epochs=3,
         alternatives={"last": outcome(500), "oracle": outcome(99)}, curves=curves, labels=encode(labels),

@@ -104,7 +104,7 @@ def test_damaged_lines_are_named_and_left_out(store):
     assert len(caught) == 1
     told = str(caught[0].message)
     assert str(path) in told
-    assert "line 2 is not a record: its check does not hold" in told
+    assert "line 2 is not a record: its checksum" in told
     assert "(and 2 more)" in told
     assert len(found) == 3
     with pytest.warns(RecordWarning, match="line 2"):
@@ -114,7 +114,7 @@ def test_damaged_lines_are_named_and_left_out(store):
 @pytest.mark.parametrize(
     ("name", "content", "sentence"),
     [
-        ("foreign.jsonl", b'{"a": 1}\n{"b": 2}\n', "does not begin as an 'anysize record 1' does"),
+        ("foreign.jsonl", b'{"a": 1}\n{"b": 2}\n', "does not begin with"),
         ("noise.jsonl", bytes(range(256)), "does not begin"),
         ("latin.jsonl", "é\n".encode("latin-1"), "does not begin"),
         ("not.jsonl.gz", b"plain text", "cannot be read to its end"),
@@ -158,7 +158,7 @@ def test_a_file_is_no_folder(tmp_path):
 def test_a_file_that_cannot_be_opened_is_named(store):
     store.write([made()])
     (store.folder / "folder.jsonl").mkdir()
-    with pytest.warns(RecordWarning, match=r"folder\.jsonl is read in part: it cannot be read"):
+    with pytest.warns(RecordWarning, match=r"folder\.jsonl is partly unreadable: it cannot be read"):
         assert store.read() == [made()]
 
 
@@ -166,7 +166,7 @@ def test_a_file_that_cannot_be_opened_is_named(store):
 
 
 def test_compaction_keeps_every_record_whole_in_few_files(store, monkeypatch):
-    monkeypatch.setattr("anysize.experiments.record_store.PER_FILE", 10)
+    monkeypatch.setattr("anysize.experiments.record_store.RECORDS_PER_COMPACT_FILE", 10)
     records = sweep()
     for start in range(0, len(records), 3):
         store.write(records[start : start + 3])

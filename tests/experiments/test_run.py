@@ -321,7 +321,7 @@ def test_settings_that_make_no_sense_are_refused(method, settings, sentence):
     ("arguments", "sentence"),
     [
         ({"seeds": 0}, "seeds must be a whole number of at least 1"),
-        ({"recipe": "mine"}, "a recipe is one of robust, paper"),
+        ({"recipe": "mine"}, "recipe must be one of robust, paper"),
         ({"device": "tpu"}, "device must be cpu"),
         ({"data": -1}, "a whole number of at least 0"),
         ({"method": "gama-gin"}, "did you mean gamma-gin"),

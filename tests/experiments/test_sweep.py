@@ -14,12 +14,11 @@ from pathlib import Path
 
 import pytest
 import torch
-from anysize.experiments.sweep_progress import Clock, SweepProgress, line, shown_progress
 from experiments.errands import die, halve
 
 from anysize.experiments.plan import METHOD_GROUPS, RunBatch, make_plan
 from anysize.experiments.record_store import RecordStore
-from anysize.experiments.sweep import SweepResult, fill_cache, main, sweep
+from anysize.experiments.sweep import Clock, SweepProgress, SweepResult, fill_cache, main, sweep
 from anysize.experiments.workers import Processes
 from anysize.methods.catalog import METHODS
 from anysize.methods.method import Run
@@ -27,7 +26,7 @@ from anysize.tasks.catalog import TASKS
 
 HERE = Path(__file__).parent
 TINY = {"epochs": 3, "k": 3}
-# two methods, two data sets, three pieces each: twelve pieces of a moment
+# two methods, two data sets, three batches each: twelve batches of a moment
 PLAN = {
     "targets": ["sbm-20"], "methods": ["gamma-1hot", "gamma-gin"], "grid": "paper", "seeds": 2, "data": "fresh:2",
     "settings": {**TINY, "hidden": 8, "layers": 1, "jumping": False}, "stack": 3,
@@ -65,7 +64,7 @@ def undisturbed(tmp_path_factory, cache):
 
 def test_a_plan_is_the_product_of_everything_once():
     plan = make_plan(["table2"], ["gamma-gin", "gin-irm", "wl-kernel"], grid="paper", seeds=3, data="fresh:2", stack=20)
-    runs = Counter((piece.task, piece.data, piece.method) for piece in plan.batches for _ in piece.runs)
+    runs = Counter((batch.task, batch.data, batch.method) for batch in plan.batches for _ in batch.runs)
     expected = {
         (task, f"seed:{seed}", method): len(METHODS[method].points("sbm")) * (1 if method == "wl-kernel" else 3)
         for task in ("sbm-20", "sbm-14-20", "sbm-20-30")
@@ -74,7 +73,7 @@ def test_a_plan_is_the_product_of_everything_once():
         if (task, method) != ("sbm-20", "gin-irm")
     }
     assert runs == expected
-    keys = [key for piece in plan.batches for key in piece.keys]
+    keys = [key for batch in plan.batches for key in batch.keys]
     assert len(set(keys)) == len(keys) == plan.runs
     assert plan.left_out == (
         "gin-irm on sbm-20: NA. It compares training environments, and all training graphs of sbm-20 come from one.",
@@ -82,32 +81,32 @@ def test_a_plan_is_the_product_of_everything_once():
     assert plan.optional == {"sbm-20", "sbm-14-20", "sbm-20-30"}
 
 
-def test_pieces_hold_whole_configurations_of_one_shape_and_come_in_rounds():
+def test_batches_hold_whole_configurations_of_one_shape_and_come_in_rounds():
     plan = make_plan(["sbm-20", "er-multi"], ["gamma-gin", "gcn-sum"], grid="paper", seeds=4, stack=10)
-    for piece in plan.batches:
-        assert len(piece.runs) <= 10
+    for batch in plan.batches:
+        assert len(batch.runs) <= 10
         seeds: dict[str, list[int]] = {}
-        for run in piece.runs:
+        for run in batch.runs:
             seeds.setdefault(json.dumps(run.configuration), []).append(run.seed)
         assert all(own == [0, 1, 2, 3] for own in seeds.values())
-        assert len({(run.configuration["hidden"], run.configuration["layers"]) for run in piece.runs}) == 1
+        assert len({(run.configuration["hidden"], run.configuration["layers"]) for run in batch.runs}) == 1
     seen: Counter[tuple[str, str]] = Counter()
-    cells = Counter((piece.task, piece.method) for piece in plan.batches)
-    for piece in plan.batches:  # nobody gets an extra piece before everybody who has more has got as many
-        behind = [cell for cell in cells if seen[cell] < seen[piece.task, piece.method] and seen[cell] < cells[cell]]
+    cells = Counter((batch.task, batch.method) for batch in plan.batches)
+    for batch in plan.batches:  # nobody gets an extra batch before everybody who has more has got as many
+        behind = [cell for cell in cells if seen[cell] < seen[batch.task, batch.method] and seen[cell] < cells[cell]]
         assert behind == []
-        seen[piece.task, piece.method] += 1
+        seen[batch.task, batch.method] += 1
 
 
 def test_more_seeds_than_a_stack_holds_are_divided():
     plan = make_plan(["sbm-20"], ["gamma-gin"], grid="one", seeds=10, stack=4)
-    assert [len(piece.runs) for piece in plan.batches] == [4, 3, 3]
-    assert sorted(run.seed for piece in plan.batches for run in piece.runs) == list(range(10))
+    assert [len(batch.runs) for batch in plan.batches] == [4, 3, 3]
+    assert sorted(run.seed for batch in plan.batches for run in batch.runs) == list(range(10))
 
 
 def test_stacks_are_larger_on_a_gpu():
     sizes = {
-        device: max(len(piece.runs) for piece in make_plan(["sbm-20"], ["gamma"], grid="paper", device=device).batches)
+        device: max(len(batch.runs) for batch in make_plan(["sbm-20"], ["gamma"], grid="paper", device=device).batches)
         for device in ("cpu", "cuda")
     }
     assert sizes == {"cpu": 10, "cuda": 80}  # of one shape: 2 rates, 2 penalties, 2 ways to read, 10 seeds
@@ -115,24 +114,24 @@ def test_stacks_are_larger_on_a_gpu():
 
 def test_the_quick_grid_is_for_main_methods_and_the_robust_recipe_has_one_configuration():
     quick = make_plan(["table1", "table2"], seeds=1)
-    assert {piece.method for piece in quick.batches} == set(METHOD_GROUPS["main"])
-    assert {piece.task for piece in quick.batches} == {
+    assert {batch.method for batch in quick.batches} == set(METHOD_GROUPS["main"])
+    assert {batch.task for batch in quick.batches} == {
         "schizophrenia", "er-single", "er-multi", "sbm-20", "sbm-14-20", "sbm-20-30",
     }  # fmt: skip
-    per_method = Counter(piece.method for piece in quick.batches for _ in piece.runs if piece.task == "sbm-20")
+    per_method = Counter(batch.method for batch in quick.batches for _ in batch.runs if batch.task == "sbm-20")
     assert per_method["gamma-gin"] == per_method["gamma-rpgin"] == 1
     assert per_method["gin-sum"] == 2
     robust = make_plan(["sbm-20"], recipe="robust", seeds=1)
     comparing = {"pna-irm", "gcn-irm", "gin-irm", "gin-vrex"}  # and all graphs of this task have one size
-    assert {piece.method for piece in robust.batches} == set(METHODS) - comparing
-    counts = Counter(piece.method for piece in robust.batches for _ in piece.runs)
+    assert {batch.method for batch in robust.batches} == set(METHODS) - comparing
+    counts = Counter(batch.method for batch in robust.batches for _ in batch.runs)
     assert counts["gamma-gin"] == counts["pna-sum"] == 1
     assert counts["wl-kernel"] == 28  # kernels are always chosen by validation
 
 
 def test_settings_go_where_they_apply_and_collapse_the_grid():
     plan = make_plan(["sbm-20"], ["gamma-1hot", "wl-kernel"], grid="paper", seeds=1, settings={"hidden": 16})
-    hidden = [run.configuration.get("hidden") for piece in plan.batches for run in piece.runs]
+    hidden = [run.configuration.get("hidden") for batch in plan.batches for run in batch.runs]
     assert Counter(hidden) == {16: 2, None: 28}
 
 
@@ -140,19 +139,19 @@ def test_settings_go_where_they_apply_and_collapse_the_grid():
     ("arguments", "sentence"),
     [
         ({"targets": []}, "at least one task"),
-        ({"targets": ["table4"]}, "table1, table2 and table3"),
+        ({"targets": ["table4"]}, "table1, table2 or table3"),
         ({"targets": ["sbm20"]}, "did you mean sbm-20"),
         ({"methods": ["gama"]}, "There is no method 'gama'"),
         ({"methods": []}, "at least one method"),
         ({"grid": "full"}, "grid must be one of quick, paper, one"),
-        ({"recipe": "best"}, "a recipe is one of"),
+        ({"recipe": "best"}, "recipe must be one of"),
         ({"seeds": 0}, "seeds must be a whole number of at least 1"),
         ({"stack": 0}, "stack must be"),
         ({"data": "fresh"}, "'fresh:10'"),
         ({"data": "fresh:0"}, "'fresh:10'"),
         ({"data": "new"}, "'fresh:10'"),
         ({"targets": ["NCI1"], "data": "3"}, "NCI1 has one data set"),
-        ({"targets": ["sbm-color"]}, "sbm-color is no task of the published tables"),
+        ({"targets": ["sbm-color"]}, "sbm-color has no published data"),
         ({"settings": {"hiden": 3}}, "hiden cannot be set for any of gamma-gin"),
         ({"settings": {"hidden": -1}}, "hidden must be"),
         ({"targets": ["er-single"], "methods": ["gin-irm"]}, "Nothing is left to run. gin-irm on er-single: NA"),
@@ -166,7 +165,7 @@ def test_plans_that_make_no_sense_are_refused(arguments, sentence):
 
 def test_of_a_table_only_tasks_that_have_such_data_are_planned():
     plan = make_plan(["table3", "sbm-color"], ["random"], data="fresh:2", seeds=1)
-    assert {piece.task for piece in plan.batches} == {"sbm-color"}
+    assert {batch.task for batch in plan.batches} == {"sbm-color"}
     assert len(plan.left_out) == 4
     assert plan.optional == {"NCI1", "NCI109", "PROTEINS", "DD"}
 
@@ -195,9 +194,9 @@ def test_what_others_finish_meanwhile_is_not_done_again(tmp_path, cache):
     seen = []
 
     def show(progress):
-        if progress.what == "training" and not seen:  # the first piece is at work: somebody writes the last one
+        if progress.step == "training" and not seen:  # the first batch is at work: somebody writes the last one
             RecordStore(tmp_path / "own").write(last)
-        seen.extend([progress] * (progress.what == "training"))
+        seen.extend([progress] * (progress.step == "training"))
 
     swept = sweep(plan, tmp_path / "own", device="cpu", cache=cache, show=show)
     assert (swept.found, swept.made, swept.left) == (len(last), 24 - len(last), 0)
@@ -251,7 +250,7 @@ def test_two_workers_give_the_records_of_one(tmp_path, cache, undisturbed):
     swept = sweep(make_plan(**PLAN), tmp_path, device="cpu", cache=cache, workers=2, show=seen.append)
     assert (swept.made, swept.failures) == (24, ())
     assert plain(tmp_path) == undisturbed
-    assert any(len(progress.now) == 2 for progress in seen)  # two pieces at the same time
+    assert any(len(progress.current) == 2 for progress in seen)  # two batches at the same time
 
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="the test looks for processes in /proc")
@@ -307,7 +306,7 @@ def test_a_ray_cluster_of_two_workers_gives_the_same_records(tmp_path, cache, un
     assert plain(tmp_path) == undisturbed
 
 
-def test_one_piece_that_fails_does_not_take_the_others_with_it(tmp_path, cache, monkeypatch):
+def test_one_batch_that_fails_does_not_take_the_others_with_it(tmp_path, cache, monkeypatch):
     plan = make_plan(**PLAN)
     learner = type(METHODS["gamma-1hot"].learner)
     fit = learner.fit
@@ -320,7 +319,7 @@ def test_one_piece_that_fails_does_not_take_the_others_with_it(tmp_path, cache, 
     monkeypatch.setattr(learner, "fit", sometimes)
     swept = sweep(plan, tmp_path, device="cpu", cache=cache)
     assert {record.method for record in RecordStore(tmp_path).read()} == {"gamma-gin"}
-    assert swept.made == sum(len(piece.runs) for piece in plan.batches if piece.method == "gamma-gin")
+    assert swept.made == sum(len(batch.runs) for batch in plan.batches if batch.method == "gamma-gin")
     assert swept.left == 24 - swept.made
     assert set(swept.failures) == {
         f"gamma-1hot on sbm-20, seed:{seed}: RuntimeError: no" for seed in (0, 1)
@@ -350,8 +349,9 @@ MISSING = ("numba", "llvmlite", "sklearn", "rich", "typer", "click", "pandas", "
 
 
 def test_from_a_filled_cache_a_sweep_needs_numpy_scipy_and_torch_alone(tmp_path, cache, undisturbed):
-    plan = ["sbm-20", "--methods", "gamma-1hot", "gamma-gin", "--grid", "paper", "--seeds", "2", "--data", "fresh:2"]
-    plan += ["--set", *(f"{name}={value}" for name, value in PLAN["settings"].items()), "--stack", "3"]
+    plan = ["sbm-20", "--methods", "gamma-1hot,gamma-gin", "--grid", "paper", "--seeds", "2", "--data", "fresh:2"]
+    plan += [word for name, value in PLAN["settings"].items() for word in ("--set", f"{name}={value}")]
+    plan += ["--stack", "3"]
     plan += ["--device", "cpu", "--records", str(tmp_path / "records"), "--cache"]
     code = (
         f"import sys\nfor name in {MISSING!r}: sys.modules[name] = None\n"
@@ -373,11 +373,11 @@ def test_the_module_has_a_command_of_its_own(tmp_path, capsys):
     assert main(given) == 0
     assert capsys.readouterr().out.startswith("3 runs: 3 trained in ")
     assert main([*given, "--time-limit", "0", "--records", str(tmp_path / "new")]) == 0
-    assert "3 runs are left: the same command goes on" in capsys.readouterr().out
+    assert "3 runs left" in capsys.readouterr().out
     assert main(["er-single", "--methods", "none"]) == 1
     assert capsys.readouterr().err.startswith("Error: There is no method 'none'")
     assert main(["er-single", "--count-only"]) == 1
-    assert "name its folder with --cache" in capsys.readouterr().err
+    assert "--cache" in capsys.readouterr().err
     assert main([*given, "--methods", "topology-only", "--count-only", "--cache", str(tmp_path / "cache")]) == 0
     assert len(list((tmp_path / "cache").rglob("*.npz"))) == 3
 
@@ -385,50 +385,34 @@ def test_the_module_has_a_command_of_its_own(tmp_path, capsys):
 # ---- the time left ---------------------------------------------------------------------------------
 
 
-def piece(task, method, runs):
+def batch(task, method, runs):
     return RunBatch(task, "published", method, "paper", tuple(Run({}, seed) for seed in range(runs)))
 
 
-def test_the_time_left_comes_from_pieces_of_the_same_task_and_method():
+def test_the_time_left_comes_from_batches_of_the_same_task_and_method():
     now = [0.0]
-    pieces = [piece("a", "x", 4), piece("b", "x", 2), piece("a", "y", 10), piece("b", "y", 1)]
-    clock = Clock(pieces, 2, lambda: now[0])
+    batches = [batch("a", "x", 4), batch("b", "x", 2), batch("a", "y", 10), batch("b", "y", 1)]
+    clock = Clock(batches, 2, lambda: now[0])
     assert clock.progress() == SweepProgress("training", 0, 17, None, ())
-    clock.begin(0, pieces[0])
+    clock.begin(0, batches[0])
     now[0] = 8.0
-    assert clock.progress().left is None
-    clock.look({0: 0.5})  # 16 s for 4 runs: 4 s a run, of everything that is left
+    assert clock.progress().seconds_left is None
+    clock.update({0: 0.5})  # 16 s for 4 runs: 4 s a run, of everything that is left
     assert clock.progress() == SweepProgress("training", 2, 17, (17 - 2) * 4 / 2, ("x on a",))
     clock.end(0)  # 8 s for 4 runs: 2 s a run
     assert clock.progress() == SweepProgress("training", 4, 17, 13 * 2 / 2, ())
-    clock.begin(1, pieces[2])
+    clock.begin(1, batches[2])
     now[0] = 58.0
     clock.end(1)  # 5 s a run of y
-    assert clock.progress().left == (2 * 2 + 1 * 5) / 2
-    clock.skip(pieces[1], 2)
-    clock.skip(pieces[3], 1)
+    assert clock.progress().seconds_left == (2 * 2 + 1 * 5) / 2
+    clock.skip(batches[1], 2)
+    clock.skip(batches[3], 1)
     assert clock.progress() == SweepProgress("training", 17, 17, 0.0, ())
 
 
-def test_progress_without_a_terminal_is_a_line_now_and_then(capsys, monkeypatch):
-    monkeypatch.setattr("anysize.experiments.sweep_progress.EVERY", 0.0)
+def test_progress_is_a_sentence():
     progress = SweepProgress("counting", 1, 3, None, ("sbm-20", "er-single", "NCI1"))
-    with shown_progress() as show:
-        show(progress)
-    assert capsys.readouterr().err == f"{line(progress)}\n"
-    assert line(progress) == "counting: 1 of 3 data sets, time left unknown; now sbm-20, er-single, ..."
-
-
-def test_progress_in_a_terminal_is_a_bar(capsys, monkeypatch):
-    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    monkeypatch.setenv("COLUMNS", "120")
-    with shown_progress() as show:
-        show(SweepProgress("counting", 0, 2))
-        show(SweepProgress("training", 5, 10, 61.0, ("gamma-gin on sbm-20",)))
-    shown = capsys.readouterr().err
-    assert "5 of 10 runs" in shown
-    assert "about 1:01 left; now gamma-gin on sbm-20" in shown
+    assert str(progress) == "1 of 3 data sets, time left unknown; now sbm-20, er-single, ..."
 
 
 def test_what_was_done_as_json():

@@ -126,7 +126,7 @@ def make_plan(
     seed_range = range(whole_number("seeds", seeds))
     kind = (
         device if device.startswith("cuda") else resolve_device(device)
-    )  # the GPU may be on another machine of a cluster
+    )  # it may be on a cluster
     max_stack = STACK_MEMBERS[kind.partition(":")[0]] if stack is None else whole_number("stack", stack)
     grid_name: GridName = grid or ("quick" if recipe == "paper" else "one")
     if methods is None:
