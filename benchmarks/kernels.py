@@ -1,4 +1,4 @@
-"""How fast is the Weisfeiler-Lehman kernel, beside GraKeL's? ``python -m benchmarks.kernels``.
+"""Speed of the Weisfeiler-Lehman kernel against GraKeL: ``python -m benchmarks.kernels``.
 
 Needs NCI1 in the data folder, and ``pip install grakel`` for the comparison. Every Gram matrix is compared entry by
 entry before it is timed.
@@ -35,13 +35,13 @@ GRAPHS, QUICK_GRAPHS = 4110, 300
 ITERATIONS = (3, 4, 5)
 
 
-def ours(graphs: GraphSet, iterations: int) -> Matrix:
+def our_gram(graphs: GraphSet, iterations: int) -> Matrix:
     """All inner products of a set."""
     return gram(WLKernel(iterations).fit_transform(graphs))
 
 
 def grakel_job(graphs: GraphSet, iterations: int) -> Call:
-    """GraKeL's subtree kernel; the graphs are in its own form before the clock starts."""
+    """GraKeL's subtree kernel; converting the graphs is not timed."""
     from grakel.kernels import VertexHistogram, WeisfeilerLehman
 
     made = [
@@ -57,7 +57,7 @@ def grakel_job(graphs: GraphSet, iterations: int) -> Call:
 
 
 def dictionary_job(graphs: GraphSet, iterations: int) -> Call:
-    """Color refinement as one would write it by hand: dictionaries, sorted tuples, counters."""
+    """Color refinement in pure Python: dictionaries, sorted tuples, counters."""
     near = [
         [one.indices[one.indptr[v] : one.indptr[v + 1]].tolist() for v in range(int(one.first[-1]))] for one in graphs
     ]
@@ -93,30 +93,30 @@ def available() -> list[str]:
     return [name for name in PEERS if name != "grakel" or find_spec("grakel")]
 
 
-def measured(graphs: GraphSet, iterations: int, budget: float) -> dict[str, Any]:
-    """Seconds of ours, by part, and of every peer; `WrongAnswer` if a matrix differs."""
+def measure(graphs: GraphSet, iterations: int, budget: float) -> dict[str, Any]:
+    """Seconds of our kernel, by part, and of every peer; `WrongAnswer` if a matrix differs."""
     features = WLKernel(iterations).fit_transform(graphs)
     record: dict[str, Any] = {"iterations": iterations, "graphs": len(graphs), "columns": features.shape[1]}
-    expected = ours(graphs, iterations)
+    expected = our_gram(graphs, iterations)
     calls: dict[str, Callable[[], Any]] = {
         "features": lambda: WLKernel(iterations).fit_transform(graphs),
         "products": lambda: gram(features),
-        "seconds": lambda: ours(graphs, iterations),
+        "seconds": lambda: our_gram(graphs, iterations),
     }
     for name in available():
         calls[name] = call = PEERS[name](graphs, iterations)
         result = call()
         if not np.array_equal(result, expected):
-            raise WrongAnswer(f"{name} has another kernel value at {np.argwhere(result != expected)[0].tolist()}")
-    record.update(race(calls, budget, clock=process_time))  # of all threads: fair on a busy machine
+            raise WrongAnswer(f"{name} has a different kernel value at {np.argwhere(result != expected)[0].tolist()}")
+    record.update(race(calls, budget, clock=process_time))  # CPU time of all threads does not depend on other processes
     return record
 
 
 def table_of(records: list[dict[str, Any]]) -> Table:
-    """Our time and its parts; others also as multiples of it."""
+    """Our time and its parts; times of peers also as multiples of ours."""
     table = Table(title="Weisfeiler-Lehman Gram matrix, NCI1", box=None, title_justify="left", caption_justify="left")
     table.caption = (
-        "CPU time of all threads, best of several, taken in turns, each with the graphs in its own form. "
+        "CPU time of all threads, best of several turns; converting graphs is not timed. "
         "Every matrix equals ours entry by entry."
     )
     for name in ("graphs", "iterations", "columns", "features", "products", "ours", *PEERS):
@@ -146,7 +146,7 @@ def main() -> None:
     records = []
     for iterations in ITERATIONS:
         with screen.status(f"{iterations} iterations"):
-            records.append(measured(graphs, iterations, QUICK_BUDGET if options.quick else BUDGET))
+            records.append(measure(graphs, iterations, QUICK_BUDGET if options.quick else BUDGET))
     screen.print(table_of(records))
     if options.json:
         options.json.write_text(json.dumps({"machine": facts, "rows": records}, indent=1) + "\n")

@@ -1,9 +1,9 @@
-"""How fast is a stack of Gamma models, beside plain PyG models one at a time? ``python -m benchmarks.learning``.
+"""Speed of a stack of Gamma models against plain PyG models, one at a time: ``python -m benchmarks.learning``.
 
 Graphs: the published data of the task sbm-20, k = 5, training and validation in every epoch, the paper's penalty.
 Before anything is timed, losses and validation logits of both are compared on equal parameters and equal draws.
 
-On a machine without numba, count elsewhere: ``--prepare FOLDER`` writes the counts, ``--counts FOLDER`` reads them.
+For a machine without numba, count elsewhere: ``--prepare FOLDER`` writes the counts, ``--counts FOLDER`` reads them.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from anysize.training.fit_gamma import GammaProblem, GammaShape, fit_gamma
 from anysize.training.settings import Recipe, Settings
 from anysize.training.vocabulary import GammaKind, Vocabulary
 from benchmarks.plain_gamma import HAS_PYG, PlainGamma, Vertices, train_plain, with_parameters_of
-from benchmarks.stacks import Clock, Progress, best_rates, machine, same, stack_rate, written
+from benchmarks.stacks import Clock, Progress, best_rates, check_equal, format_table, machine, stack_rate
 
 TASK, K = "sbm-20", 5
 PARTS = ("train", "validation", "test")
@@ -59,7 +59,7 @@ RECIPE = Recipe(over="connected", penalty="representation", epochs=1, epoch="bes
 
 
 def members(amount: int, hidden: int, layers: int, jumping: bool = False) -> list[Settings]:
-    """Points of the paper's grid with seeds: two learning rates, two penalties."""
+    """Points of the paper's grid: two learning rates, two penalties, several seeds."""
     return [
         Settings(hidden, layers, (0.01, 0.001)[m % 2], (0.1, 0.15)[m // 2 % 2], jumping, seed=m // 4)
         for m in range(amount)
@@ -69,8 +69,8 @@ def members(amount: int, hidden: int, layers: int, jumping: bool = False) -> lis
 # ---- data ----------------------------------------------------------------------------------------------
 
 
-def counted() -> dict[str, Labeled]:
-    """The published graphs of the task, counted here: the only part that needs numba."""
+def count_graphs() -> dict[str, Labeled]:
+    """Count the published graphs of the task: the only part that needs numba."""
     from anysize.counting.api import count
     from anysize.tasks.catalog import TASKS
 
@@ -79,20 +79,20 @@ def counted() -> dict[str, Labeled]:
 
 
 def prepare(folder: Path) -> None:
-    """Write the counts, with their classes, as one archive per part."""
+    """Write the counts with their classes, one archive per part."""
     folder.mkdir(parents=True, exist_ok=True)
-    for name, (counts, _) in counted().items():
+    for name, (counts, _) in count_graphs().items():
         counts.save(folder / f"{name}.npz")
 
 
-def loaded(folder: Path) -> dict[str, Labeled]:
+def load(folder: Path) -> dict[str, Labeled]:
     """What `prepare` wrote."""
     found = {}
     for name in PARTS:
         path = folder / f"{name}.npz"
         if not path.is_file():
             raise FileNotFoundError(
-                f"there is no {path}: make it with python -m benchmarks.learning --prepare {folder}"
+                f"{path} does not exist; make it with python -m benchmarks.learning --prepare {folder}"
             )
         counts = Counts.load(path)
         found[name] = counts, np.asarray(counts.y, np.int64)
@@ -101,7 +101,7 @@ def loaded(folder: Path) -> dict[str, Labeled]:
 
 @dataclass(frozen=True)
 class Data:
-    """Both sides' view of the training and validation graphs."""
+    """The training and validation graphs, for stacks and for plain models."""
 
     tables: dict[str, Labeled]
     vocabulary: Vocabulary
@@ -138,11 +138,11 @@ class Data:
         return torch.from_numpy(identities).to(self.validation.item.device)[:, self.validation.position]
 
 
-# ---- the answer ----------------------------------------------------------------------------------------
+# ---- correctness ----------------------------------------------------------------------------------------
 
 
 def check(row: Row, data: Data, hidden: int, device: str) -> None:
-    """Loss of one training step and validation logits afterwards, on equal parameters and draws; or `WrongAnswer`."""
+    """Compare the loss of one training step and validation logits on equal parameters and draws; or `WrongAnswer`."""
     settings = [members(3, hidden, row.layers, jumping)[-1] for jumping in (False, True)]
     shape, permutations = data.shape(row, hidden), int(RECIPE.permutations) if row.pooled else None
     model = shape.build([setting.jumping for setting in settings])
@@ -154,15 +154,15 @@ def check(row: Row, data: Data, hidden: int, device: str) -> None:
     ]
     batch = PatternBatch.of(data.columns, data.vocabulary.palette, K)
     y = torch.from_numpy(data.tables["train"][1]).to(device)
-    twins = RecoloredPairs.of(batch, data.densities, row.layers, permutations).to(device)
-    problem = GammaProblem(twins, y, None, settings, RECIPE, None)
+    pairs = RecoloredPairs.of(batch, data.densities, row.layers, permutations).to(device)
+    problem = GammaProblem(pairs, y, None, settings, RECIPE, None)
     step = torch.tensor(1, device=device)
     with torch.no_grad():
         found = problem.losses(model.train(), None, step, step).total
-    own = RecoloredPairs.of(batch, data.densities, 1, permutations, tabulate=False).to(device).draw(step)
-    codes = own.structure.levels[0].self_index
+    draw = RecoloredPairs.of(batch, data.densities, 1, permutations, tabulate=False).to(device).draw(step)
+    codes = draw.structure.levels[0].self_index
     assert codes is not None
-    colors = codes.view(2, twins.copies, -1)
+    colors = codes.view(2, pairs.copies, -1)
     identities = None
     if row.pooled:
         colors, identities = colors // K, (colors % K)[0]
@@ -171,16 +171,16 @@ def check(row: Row, data: Data, hidden: int, device: str) -> None:
     for place, (plain, setting) in enumerate(zip(plains, settings, strict=True)):
         with torch.no_grad():
             loss = plain.train().loss(data.train, colors[1, 0], identities, setting.penalty)
-            same(f"{row.name}: loss", loss, found[place])
+            check_equal(f"{row.name}: loss", loss, found[place])
             read = plain.eval().patterns(data.validation, data.validation.colors[None], data.fixed(row))
-            same(f"{row.name}: logits", plain.logits(data.validation, read[0]), model.eval()(checked)[place])
+            check_equal(f"{row.name}: logits", plain.logits(data.validation, read[0]), model.eval()(checked)[place])
 
 
-# ---- the clock -----------------------------------------------------------------------------------------
+# ---- speed -----------------------------------------------------------------------------------------
 
 
 def fitted_rate(row: Row, data: Data, models: int, epochs: int, options: argparse.Namespace) -> float:
-    """Model-epochs per second of a stack of ours."""
+    """Model-epochs per second of a stack."""
 
     def fit(amount: int, progress: Progress) -> None:
         fit_gamma(
@@ -202,8 +202,8 @@ def plain_rate(row: Row, data: Data, epochs: int, options: argparse.Namespace) -
     return epochs / (clock() - started)
 
 
-def measured(row: Row, data: Data, options: argparse.Namespace) -> dict[str, Any]:
-    """One row of the table: the best rate of each contestant in three turns."""
+def measure(row: Row, data: Data, options: argparse.Namespace) -> dict[str, Any]:
+    """One row of the table: the best rate of each contestant."""
     check(row, data, options.hidden, options.device)
     calls: dict[str, Callable[[int], float]] = {
         "plain": lambda epochs: plain_rate(row, data, epochs, options),
@@ -235,13 +235,13 @@ def main() -> None:
     peer = "PyG" if HAS_PYG else "gather and scatter (PyG is not installed)"
     facts = machine(options.device, options.threads, peer)
     print(", ".join(f"{name} {fact}" for name, fact in facts.items()), "\n", flush=True)
-    data = Data.of(loaded(options.counts) if options.counts else counted(), options.device)
+    data = Data.of(load(options.counts) if options.counts else count_graphs(), options.device)
     print(
         f"{TASK}: {len(data.columns)} patterns, {len(data.train.item)} vertices; {options.models} models in a stack\n"
     )
     rows = [row for row in ROWS if not options.rows or options.rows in row.name]
-    records = [measured(row, data, options) for row in rows]
-    print(written(records))
+    records = [measure(row, data, options) for row in rows]
+    print(format_table(records))
     if options.json:
         options.json.write_text(json.dumps({"machine": facts, "rows": records}, indent=1) + "\n")
 

@@ -1,6 +1,6 @@
-"""Gamma_GIN and Gamma_RPGIN one model at a time, as one would write them with PyG: every vertex of every pattern.
+"""Gamma_GIN and Gamma_RPGIN as usually written with PyG: one model, all vertices of all patterns.
 
-Where PyG is not installed, a layer of a few lines takes the place of its `GINConv`: the same gather and scatter.
+Without PyG, a short layer with the same gather and scatter replaces its `GINConv`.
 """
 
 from __future__ import annotations
@@ -32,8 +32,8 @@ class ScatterGIN(nn.Module):
 
     def forward(self, x: Tensor, edges: Tensor) -> Tensor:
         summed = torch.zeros_like(x).index_add(0, edges[1], x.index_select(0, edges[0]))
-        found: Tensor = self.nn((1 + self.eps) * x + summed)
-        return found
+        out: Tensor = self.nn((1 + self.eps) * x + summed)
+        return out
 
 
 def gin_layer(inputs: int, hidden: int) -> nn.Module:
@@ -44,8 +44,8 @@ def gin_layer(inputs: int, hidden: int) -> nn.Module:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # a deprecated function of torch is called while PyG is imported
         from torch_geometric.nn import GINConv
-    made: nn.Module = GINConv(nn.Sequential(*parts), train_eps=True)
-    return made
+    layer: nn.Module = GINConv(nn.Sequential(*parts), train_eps=True)
+    return layer
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Vertices:
         return {}
 
     def copied(self, times: int) -> tuple[Tensor, Tensor]:
-        """Edges and items of so many copies of all patterns, one behind the other; made once."""
+        """Edges and items of several copies of all patterns, one after the other; cached."""
         if times not in self._copied:
             shift = torch.arange(times, device=self.item.device)
             edges = self.edges[:, None] + (shift * len(self.item))[:, None]
@@ -88,7 +88,7 @@ class Vertices:
 
 
 class PlainGamma(nn.Module):
-    """One model: patterns by message passing, graphs by densities, batch norm, a linear head."""
+    """One model: message passing on patterns, densities, batch norm, a linear head."""
 
     def __init__(
         self, inputs: int, k: int, hidden: int, layers: int, classes: int, jumping: bool, pooled: bool
@@ -122,18 +122,18 @@ class PlainGamma(nn.Module):
         return summed.view(sides, copies, amount, -1).mean(1)
 
     def logits(self, vertices: Vertices, patterns: Tensor) -> Tensor:
-        found: Tensor = self.head(self.norm(vertices.densities @ patterns))
-        return found
+        logits: Tensor = self.head(self.norm(vertices.densities @ patterns))
+        return logits
 
-    def loss(self, vertices: Vertices, twins: Tensor, identities: Tensor | None, penalty: float) -> Tensor:
-        """Cross entropy plus the paper's penalty; ``twins`` are other colors for all vertices."""
-        read = self.patterns(vertices, torch.stack([vertices.colors, twins]), identities)
+    def loss(self, vertices: Vertices, recolored: Tensor, identities: Tensor | None, penalty: float) -> Tensor:
+        """Cross entropy plus the paper's penalty; ``recolored``: other colors for all vertices."""
+        read = self.patterns(vertices, torch.stack([vertices.colors, recolored]), identities)
         entropy = nn.functional.cross_entropy(self.logits(vertices, read[0]), vertices.y)
         return entropy + penalty * torch.linalg.vector_norm(read[0] - read[1], dim=-1).mean()
 
 
 def draw_identities(vertices: Vertices, permutations: int) -> Tensor:
-    """Another permutation for every pattern: (permutations, vertices)."""
+    """A random permutation for every pattern: (permutations, vertices)."""
     amount = vertices.densities.shape[1]
     orders = torch.rand(permutations, amount, vertices.k, device=vertices.item.device).argsort(-1)
     return orders[:, vertices.item, vertices.position]
@@ -143,15 +143,15 @@ def train_plain(
     model: PlainGamma, train: Vertices, validation: Vertices, epochs: int, lr: float, penalty: float,
     permutations: int, fixed: Tensor | None,
 ) -> float:  # fmt: skip
-    """Training and validation in every epoch; the best validation accuracy. ``fixed``: identities of validation."""
+    """Train and validate in every epoch; returns the best accuracy. ``fixed``: identities of validation."""
     optimizer = torch.optim.Adam(model.parameters(), lr=lr)
     best = 0.0
     for _ in range(epochs):
         model.train()
-        twins = torch.randint(0, train.inputs, train.colors.shape, device=train.colors.device)
+        recolored = torch.randint(0, train.inputs, train.colors.shape, device=train.colors.device)
         identities = draw_identities(train, permutations) if model.pooled else None
         optimizer.zero_grad()
-        model.loss(train, twins, identities, penalty).backward()
+        model.loss(train, recolored, identities, penalty).backward()
         optimizer.step()
         model.eval()
         with torch.no_grad():
@@ -163,7 +163,7 @@ def train_plain(
 
 @torch.no_grad()
 def with_parameters_of(plain: PlainGamma, stack: GraphModel, member: int) -> PlainGamma:
-    """Give a plain model the parameters and averages of one model of a stack."""
+    """Copy the parameters and averages of one model of a stack into a plain model."""
     source = {name: tensor[member] for name, tensor in stack.state_dict().items()}
 
     def linear(theirs: Any, ours: str) -> None:

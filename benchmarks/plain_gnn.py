@@ -1,4 +1,4 @@
-"""GIN, GCN, PNA and RPGIN on whole graphs, one model at a time, as one would write them with PyG."""
+"""GIN, GCN, PNA and RPGIN on whole graphs as usually written with PyG: one model at a time."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ AGGREGATORS, SCALERS = ["mean", "min", "max", "std"], ["identity", "amplificatio
 
 
 def pyg_list(graphs: GraphSet, environments: Tensor) -> list[Any]:
-    """One `Data` per graph; without colors the one feature is 1."""
+    """One `Data` per graph; without colors the only feature is 1."""
     data = graphs.to_pyg()
     for item, environment in zip(data, environments, strict=True):
         item.environment = environment[None]
@@ -38,7 +38,7 @@ def pyg_list(graphs: GraphSet, environments: Tensor) -> list[Any]:
 
 @dataclass(frozen=True)
 class Graphs:
-    """A batch of PyG on its device. What is the same in every step is made once where a batch is kept."""
+    """A PyG batch on its device; what is the same in every step is cached."""
 
     batch: Any
 
@@ -57,7 +57,7 @@ class Graphs:
         return {}
 
     def copied(self, times: int) -> tuple[Tensor, Tensor]:
-        """Edges and graph numbers of so many copies of all graphs, one behind the other."""
+        """Edges and graph numbers of several copies of all graphs, one after the other."""
         if times == 1:
             return self.batch.edge_index, self.batch.batch
         if times not in self._copied:
@@ -107,26 +107,26 @@ class PlainGNN(nn.Module):
             h = torch.relu(norm(conv(h, edges)))
         amount = graphs.batch.num_graphs
         pooled = global_add_pool(h, graph, size=copies * amount).view(copies, amount, -1).mean(0)
-        found: Tensor = self.head(pooled)
-        return found
+        logits: Tensor = self.head(pooled)
+        return logits
 
 
 def _layer(kind: str, inputs: int, hidden: int, degrees: Tensor) -> nn.Module:
     if kind == "gin":
         return gin_layer(inputs, hidden)
-    made: nn.Module
+    layer: nn.Module
     if kind == "gcn":
-        made = GCNConv(inputs, hidden)
+        layer = GCNConv(inputs, hidden)
     else:
-        made = PNAConv(inputs, hidden, AGGREGATORS, SCALERS, deg=degrees, towers=1)
-    return made
+        layer = PNAConv(inputs, hidden, AGGREGATORS, SCALERS, deg=degrees, towers=1)
+    return layer
 
 
 # ---- training ------------------------------------------------------------------------------------------
 
 
 def loss_of(logits: Tensor, batch: Any, irm: float) -> Tensor:
-    """Cross entropy; with ``irm`` above 0 that of both environments with the penalty on a scale of the logits."""
+    """Cross entropy; with ``irm`` above 0, the mean over two environments of risk plus IRM penalty."""
     if not irm:
         return nn.functional.cross_entropy(logits, batch.y)
     scale = logits.new_ones((), requires_grad=True)
@@ -141,7 +141,7 @@ def loss_of(logits: Tensor, batch: Any, irm: float) -> Tensor:
 
 
 def batches(data: list[Any], batch_size: int | None, device: str) -> Callable[[], Iterable[Graphs]]:
-    """What gives the batches of an epoch: all graphs, made and moved once, or PyG's loader, in random orders."""
+    """A function that gives the batches of an epoch: all graphs, moved once, or PyG's loader in random order."""
     if batch_size is None:
         whole = [Graphs.of(data, device)]
         return lambda: whole
@@ -153,7 +153,7 @@ def train_plain(
     model: PlainGNN, epoch_of: Callable[[], Iterable[Graphs]], validation: Graphs, epochs: int, lr: float, irm: float,
     permutations: int, fixed: Tensor | None,
 ) -> float:  # fmt: skip
-    """Training and validation in every epoch; the best validation accuracy. ``fixed``: identities of validation."""
+    """Train and validate in every epoch; returns the best accuracy. ``fixed``: identities of validation."""
     optimizer = torch.optim.Adam(model.parameters(), lr=lr)
     best = 0.0
     for _ in range(epochs):
@@ -175,7 +175,7 @@ def train_plain(
 LINEAR = (("weight", "weight"), ("bias", "bias"))
 AVERAGES = (("running_mean",) * 2, ("running_var",) * 2)
 NORM = (("scale", "weight"), ("shift", "bias"), *AVERAGES)
-INSIDE = {  # tensors of a layer of ours beside those of PyG
+INSIDE = {  # names of tensors in our layers and in those of PyG
     "gin": (
         ("first", "nn.0", LINEAR),
         ("between", "nn.1", NORM),
@@ -201,12 +201,12 @@ def names_of(plain: PlainGNN, kind: str) -> list[tuple[str, str]]:
 
 @torch.no_grad()
 def with_parameters_of(plain: PlainGNN, stack: GraphModel, member: int, kind: str) -> PlainGNN:
-    """Give a plain model the parameters and averages of one model of a stack."""
-    source, goal = stack.state_dict(), plain.state_dict()
+    """Copy the parameters and averages of one model of a stack into a plain model."""
+    source, target = stack.state_dict(), plain.state_dict()
     names = names_of(plain, kind)
     for ours, theirs in names:
-        value, wanted = source[ours][member], goal[theirs]
-        wanted.copy_(value.T if wanted.dim() == 2 else value.reshape(wanted.shape))
-    left = {name for name, _ in plain.named_parameters()} - {theirs for _, theirs in names}
-    assert not left, f"parameters without a counterpart: {', '.join(sorted(left))}"
+        value, tensor = source[ours][member], target[theirs]
+        tensor.copy_(value.T if tensor.dim() == 2 else value.reshape(tensor.shape))
+    missing = {name for name, _ in plain.named_parameters()} - {theirs for _, theirs in names}
+    assert not missing, f"parameters without a counterpart: {', '.join(sorted(missing))}"
     return plain

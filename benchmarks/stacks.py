@@ -1,4 +1,4 @@
-"""A stack beside plain models, one at a time: what the benchmarks of training share."""
+"""Shared by the training benchmarks: a stack against plain models that are trained one at a time."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from torch import Tensor
 from benchmarks.timing import PATIENCE, rate_written, ratio_written
 
 TOLERANCE = 1e-4
-FIRST = 8  # epochs before the clock starts
-TURNS = 3  # in turns, so that a busy moment does not hit one contestant alone
-MOST = 4096  # epochs of a turn
+WARM_UP_EPOCHS = 8  # epochs that are not timed
+TURNS = 3  # contestants take turns, so that a busy moment does not hit only one of them
+MAX_EPOCHS = 4096  # of a turn
 
 Progress = Callable[[float], None]
 
@@ -25,11 +25,11 @@ class WrongAnswer(AssertionError):
     """Stack and plain model disagree."""
 
 
-def same(what: str, theirs: Tensor, ours: Tensor) -> None:
-    """Stop unless both are equal, but for rounding."""
-    off = float((theirs - ours).detach().abs().max())
-    if not off <= TOLERANCE * max(1.0, float(theirs.detach().abs().max())):
-        raise WrongAnswer(f"{what} of the plain model and of the stack differ by {off}")
+def check_equal(what: str, theirs: Tensor, ours: Tensor) -> None:
+    """Raise `WrongAnswer` unless both are equal up to rounding."""
+    difference = float((theirs - ours).detach().abs().max())
+    if not difference <= TOLERANCE * max(1.0, float(theirs.detach().abs().max())):
+        raise WrongAnswer(f"{what} of the plain model and of the stack differ by {difference}")
 
 
 def doubled(part: Any) -> Any:
@@ -45,7 +45,7 @@ def doubled(part: Any) -> Any:
 
 @dataclass(frozen=True)
 class Clock:
-    """Seconds: of the processor where one thread computes, so that a busy machine does no harm, else by the wall."""
+    """Seconds: CPU time if one thread computes, so that other processes do not matter, otherwise wall-clock time."""
 
     device: str
     threads: int = 1
@@ -57,34 +57,36 @@ class Clock:
 
 
 def stack_rate(fit: Callable[[int, Progress], Any], models: int, epochs: int, clock: Clock) -> float:
-    """Model-epochs per second of a stack, without the first epochs, in which epochs are recorded on a GPU.
+    """Model-epochs per second of a stack, without the first epochs, which a GPU uses to record an epoch.
 
-    ``fit`` trains for so many epochs and tells its progress, a share of them, after each.
+    ``fit`` trains for so many epochs and reports the finished share after each.
     """
-    told: list[float] = []
-    skipped = min(FIRST, epochs // 2)
+    started: list[float] = []
+    skipped = min(WARM_UP_EPOCHS, epochs // 2)
 
     def progress(done: float) -> None:
-        if not told and done * epochs > skipped - 0.5:
-            told.append(clock())
+        if not started and done * epochs > skipped - 0.5:
+            started.append(clock())
 
     fit(epochs, progress)
-    return models * (epochs - skipped) / (clock() - told[0])
+    return models * (epochs - skipped) / (clock() - started[0])
 
 
-def enough(call: Callable[[int], float], models: int, seconds: float, least: int = 4) -> int:
-    """Epochs that take about so long, by a first run, which warms everything up as well."""
-    return min(max(int(seconds * call(least) / models), least), MOST)
+def epochs_for(call: Callable[[int], float], models: int, seconds: float, min_epochs: int = 4) -> int:
+    """How many epochs take about so many seconds, by a first run that also warms up."""
+    return min(max(int(seconds * call(min_epochs) / models), min_epochs), MAX_EPOCHS)
 
 
 def best_rates(
-    calls: Mapping[str, Callable[[int], float]], models: int, seconds: float, least: int = 4
+    calls: Mapping[str, Callable[[int], float]], models: int, seconds: float, min_epochs: int = 4
 ) -> dict[str, Any]:
-    """The best rate of each contestant in some turns, and the epochs of a turn; ``stack`` has so many models.
+    """The best rate of each contestant over several turns, and the epochs of a turn; ``stack`` has so many models.
 
-    Whoever has taken far more than ``seconds``, as a few epochs are long, gets fewer turns, but one.
+    A contestant that has taken far more than ``seconds`` gets fewer turns, but at least one.
     """
-    epochs = {name: enough(call, models if name == "stack" else 1, seconds, least) for name, call in calls.items()}
+    epochs = {
+        name: epochs_for(call, models if name == "stack" else 1, seconds, min_epochs) for name, call in calls.items()
+    }
     best, spent = dict.fromkeys(calls, 0.0), dict.fromkeys(calls, 0.0)
     for _ in range(TURNS):
         for name in [name for name in calls if spent[name] < PATIENCE * seconds]:
@@ -94,8 +96,8 @@ def best_rates(
     return {"models": models, "epochs": epochs} | best
 
 
-def written(records: list[dict[str, Any]]) -> str:
-    """The table as text: model-epochs per second, and how many times the plain model's."""
+def format_table(records: list[dict[str, Any]]) -> str:
+    """The table as text: model-epochs per second, and the ratio to the plain model."""
     lines = [f"{'':24}{'plain':>10}{'1 model of ours':>20}{'stack':>12}{'gain':>10}"]
     for record in records:
         alone = f"{rate_written(record['alone'])} {ratio_written(record['alone'] / record['plain'])}"
@@ -106,6 +108,6 @@ def written(records: list[dict[str, Any]]) -> str:
 
 
 def machine(device: str, threads: int, plain: str) -> dict[str, Any]:
-    """What it ran on. ``plain``: what the plain models are made of."""
+    """The device and the versions. ``plain``: the library of the plain models."""
     name = torch.cuda.get_device_name() if device.startswith("cuda") else f"CPU, {threads} thread(s)"
     return {"device": name, "torch": torch.__version__, "python": platform.python_version(), "plain": plain}
