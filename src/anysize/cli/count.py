@@ -18,12 +18,16 @@ from rich.table import Table
 from anysize._progress import progress_bars
 from anysize.cli.shared import (
     MAX_SEED,
+    ColorOption,
+    LabelOption,
+    SmilesOption,
     check_out,
     console,
     errors,
     handle_errors,
     open_output,
     parse_sizes,
+    read_input,
 )
 
 if TYPE_CHECKING:
@@ -40,10 +44,14 @@ class Denominator(StrEnum):
 
 def count(
     file: Annotated[
-        Path, typer.Argument(help="TU folder or zip, edge list (.txt, .txt.gz), folder of edge lists or CSV matrices.")
+        Path,
+        typer.Argument(help="TU folder or zip, edge list, matrix, GraphML, JSON lines, table of SMILES, folder."),
     ],
     k: Annotated[str, typer.Option("--k", help="Pattern size 1..7, or several: 5, 3,4 or 1-4.")] = "4",
     colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Distinguish vertices by color.")] = True,
+    smiles: SmilesOption = None,
+    y: LabelOption = None,
+    color: ColorOption = None,
     over: Annotated[Denominator, typer.Option(help="Denominator of densities.")] = Denominator.subsets,
     format: Annotated[
         OutputFormat | None, typer.Option(help="Output format; default: the extension of --out, or text.")
@@ -65,11 +73,11 @@ def count(
 ) -> None:
     """Count the connected induced patterns of the graphs in a file."""
     with handle_errors():
-        from anysize import count, read_graphs
+        from anysize import count
 
         output = _output_format(format, json, out)
         check_out(out)
-        graphs = read_graphs(file)
+        graphs = read_input(file, smiles=smiles, y=y, color=color)
         with _on_cluster(cluster), progress_bars() as report:
             counts = count(
                 graphs, parse_sizes(k), colors, method, samples=samples, rel_error=rel_error, seed=seed,

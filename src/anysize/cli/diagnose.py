@@ -9,12 +9,16 @@ import typer
 
 from anysize.cli.shared import (
     MAX_SEED,
+    ColorOption,
+    LabelOption,
+    SmilesOption,
     check_out,
     console,
     errors,
     handle_errors,
     late_progress,
     open_output,
+    read_input,
     read_labels,
 )
 
@@ -29,6 +33,9 @@ def diagnose(
     labels: Annotated[
         Path | None, typer.Option(help="A text file with the classes of TRAIN: one per line, or 'graph name,class'.")
     ] = None,
+    smiles: SmilesOption = None,
+    y: LabelOption = None,
+    color: ColorOption = None,
     level: Annotated[float, typer.Option(help="Probability of any false alarm in the report.")] = 0.05,
     seed: Annotated[int, typer.Option(help="Seed of permutations and folds.", min=0, max=MAX_SEED)] = 0,
     out: Annotated[Path | None, typer.Option(help="Also write the report to this file, as an HTML page.")] = None,
@@ -36,11 +43,11 @@ def diagnose(
 ) -> None:
     """Test how new graphs differ from training graphs (sizes, colors, densities), and suggest a method."""
     with handle_errors():
-        from anysize import read_graphs
         from anysize.shift.diagnosis import diagnose
 
         check_out(out)
-        ours, theirs = read_graphs(train), read_graphs(new)
+        ours = read_input(train, smiles=smiles, y=y, color=color)
+        theirs = read_input(new, smiles=smiles, color=color)
         if labels is not None:
             ours = ours.with_y(read_labels(labels, ours))
         with late_progress("diagnosing") as report:

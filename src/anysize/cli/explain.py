@@ -11,7 +11,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anysize._files import atomic_write
-from anysize.cli.shared import check_out, console, errors, handle_errors, note, read_input
+from anysize.cli.shared import (
+    ColorOption,
+    SmilesOption,
+    check_out,
+    console,
+    errors,
+    handle_errors,
+    note,
+    read_input,
+)
 
 if TYPE_CHECKING:
     from anysize.estimators.classifier import GraphClassifier
@@ -35,6 +44,8 @@ def explain(
     reference: Annotated[Path | None, typer.Option(help="Graphs to compare with, such as the training graphs.")] = None,
     out: Annotated[Path | None, typer.Option(help="Write a figure for one graph: .png, .svg or .pdf.")] = None,
     colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Use vertex colors.")] = True,
+    smiles: SmilesOption = None,
+    color: ColorOption = None,
     top: Annotated[int, typer.Option(help="Number of patterns.", min=1)] = 10,
     format: Annotated[FormatOption, typer.Option(help="What to print.")] = FormatOption.text,
 ) -> None:
@@ -51,12 +62,12 @@ def explain(
         if graphs is None:
             _show_weights(classifier, top, format)
             return
-        found = read_input(graphs, colors)
+        found = read_input(graphs, colors, smiles=smiles, color=color)
         rows = _selected_rows(found, graph, graphs)
         if out is not None and len(rows) != 1:
             raise ValueError(f"--out draws one graph and {graphs} has {len(rows)}; add --graph.")
         shown = rows if format is FormatOption.json else rows[:MAX_GRAPHS_SHOWN]
-        compared = None if reference is None else read_input(reference, colors)
+        compared = None if reference is None else read_input(reference, colors, smiles=smiles, color=color)
         explanations = {_name(found, row): classifier.explain(found[row], compared) for row in shown}
         _show(explanations, top, format)
         if len(shown) < len(rows):

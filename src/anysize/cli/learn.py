@@ -14,6 +14,9 @@ import typer
 
 from anysize.cli.shared import (
     MAX_SEED,
+    ColorOption,
+    LabelOption,
+    SmilesOption,
     check_out,
     console,
     errors,
@@ -74,6 +77,9 @@ def fit(
     ] = None,
     metric: Annotated[MetricOption, typer.Option(help="Score.")] = DEFAULT_METRIC,
     colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Use vertex colors.")] = True,
+    smiles: SmilesOption = None,
+    y: LabelOption = None,
+    color: ColorOption = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A hyper-parameter, name=value; anysize methods lists them.")
     ] = None,
@@ -91,11 +97,11 @@ def fit(
             cache=cache, params=_params(set_) or None,
         )  # fmt: skip
         check_out(out)
-        graphs = read_input(train, colors)
+        graphs = read_input(train, colors, smiles=smiles, y=y, color=color)
         if labels is not None:
             graphs = graphs.with_y(read_labels(labels, graphs))
         if graphs.y is None:
-            raise ValueError(f"{train} has graphs without classes; pass them with --labels FILE.")
+            raise ValueError(f"{train} has graphs without classes; pass --labels FILE or --y COLUMN.")
         began = time.perf_counter()
         model.set_params(verbose=1).fit(graphs)
         facts = _facts(model, graphs, time.perf_counter() - began) | {"out": str(out)}
@@ -112,6 +118,9 @@ def predict(
     new: Annotated[Path, typer.Argument(help="Graphs to classify: any file of graphs.")],
     out: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
     colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Use vertex colors.")] = True,
+    smiles: SmilesOption = None,
+    y: LabelOption = None,
+    color: ColorOption = None,
     cache: Annotated[Path | None, typer.Option(help="Cache folder: counts found here are not recomputed.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of CSV.")] = False,
 ) -> None:
@@ -121,7 +130,7 @@ def predict(
 
         check_out(out)
         classifier = load_model(model).set_params(cache=cache, verbose=1)
-        graphs = read_input(new, colors)
+        graphs = read_input(new, colors, smiles=smiles, y=y, color=color)
         probabilities = classifier.predict_proba(graphs)
         predicted = classifier.classes_[probabilities.argmax(axis=1)].tolist()
         classes = classifier.classes_.tolist()

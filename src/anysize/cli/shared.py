@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
@@ -22,6 +22,20 @@ from anysize._progress import Progress, progress_bars
 if TYPE_CHECKING:
     from anysize.graphs.graphset import GraphSet
 
+SmilesOption = Annotated[
+    str | None, typer.Option("--smiles", metavar="COLUMN", help="Read molecules: the column of a table with SMILES.")
+]
+LabelOption = Annotated[
+    str | None, typer.Option("--y", metavar="COLUMN", help="The column of a table with the class of each graph.")
+]
+ColorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--color",
+        metavar="NAME",
+        help="Vertex attribute with the color (GraphML, GML), or of molecules such as element+aromatic+charge.",
+    ),
+]
 MAX_SEED = 2**32 - 1  # the largest that numpy, scikit-learn and torch all take
 EXTRAS = {  # package -> extra of anysize that installs it
     "torch": "learn",
@@ -163,11 +177,13 @@ def parse_sizes(text: str) -> list[int]:
     return sizes
 
 
-def read_input(file: Path, colors: bool) -> GraphSet:
-    """Read the graphs of a file, with or without their colors."""
+def read_input(
+    file: Path, colors: bool = True, *, smiles: str | None = None, y: str | None = None, color: str | None = None
+) -> GraphSet:
+    """Read the graphs of a file, with or without their colors; the options are those of `read_graphs`."""
     from anysize import read_graphs
 
-    graphs = read_graphs(file)
+    graphs = read_graphs(file, smiles=smiles, y=y, color=color)
     return graphs if colors else graphs.without_colors()
 
 

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anysize.cli.shared import console, handle_errors, read_labels
+from anysize.cli.shared import (
+    ColorOption,
+    LabelOption,
+    SmilesOption,
+    console,
+    handle_errors,
+    read_input,
+    read_labels,
+)
 from anysize.methods import defaults
 
 if TYPE_CHECKING:
@@ -50,6 +58,9 @@ def run(
     labels: Annotated[
         Path | None, typer.Option(help="Classes of the graphs of a file: one per line, or lines 'graph name,class'.")
     ] = None,
+    smiles: SmilesOption = None,
+    y: LabelOption = None,
+    color: ColorOption = None,
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = defaults.DEVICE,
     data_dir: Annotated[Path | None, typer.Option(help=DATA_DIR_HELP)] = None,
     cache: Annotated[Path | None, typer.Option(help=CACHE_HELP)] = None,
@@ -64,7 +75,7 @@ def run(
 
         with progress_bars() as report:
             result = run_cell(
-                task if labels is None else _labeled(task, labels), method,
+                _read_task(task, labels, smiles=smiles, y=y, color=color), method,
                 data=None if data is None else parse_data(data), seeds=seeds, recipe=recipe.value,
                 settings=dict(parse_setting(text) for text in set_ or ()), device=device, data_dir=data_dir,
                 cache=cache, report=report, metric=None if metric is None else metric.value,
@@ -75,12 +86,15 @@ def run(
             _show(result)
 
 
-def _labeled(file: str, labels: Path) -> Task:
-    """The graphs of a file with classes from another one, split by size."""
-    from anysize import read_graphs, size_split
+def _read_task(name: str, labels: Path | None, **options: str | None) -> str | Task:
+    """The name of a task or file; or a file that is read with options, with its classes, split by size."""
+    from anysize import size_split
 
-    graphs = read_graphs(file)
-    return size_split(graphs.with_y(read_labels(labels, graphs)), name=Path(file).stem)
+    if labels is None and not any(options.values()):
+        return name
+    graphs = read_input(Path(name), True, **options)
+    labeled = graphs if labels is None else graphs.with_y(read_labels(labels, graphs))
+    return size_split(labeled, name=Path(name).stem)
 
 
 def sweep(
