@@ -30,7 +30,7 @@ THIRD_PARTIES = (
     {"numpy", "scipy"},
     set(),
     {"torch", "torch_geometric"},
-    {"sklearn"},
+    {"sklearn", "threadpoolctl"},
     {"pandas", "matplotlib", "joblib"},
     {"typer", "rich", "click"},
 )
