@@ -226,7 +226,7 @@ def test_methods_are_listed(tmp_path: Path) -> None:
         (("--set", "random_state=2"), "write --seed 2"),
         (("--set", "lr=quick"), "lr must be a number above 0; got 'quick'"),
         (("--k", "nine"), "--k takes a pattern size"),
-        (("--k", "9"), "k must be a whole number from 1 to 7"),
+        (("--k", "9"), "k must be an integer from 1 to 7"),
         (("--validation", "2"), "share of the training graphs"),
         (("--device", "tpu"), "device must be"),
         (("--set", "lr=1e12", "--set", "epochs=20"), "training failed"),

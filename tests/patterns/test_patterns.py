@@ -216,13 +216,13 @@ def test_patterns_are_connected(edges: list[tuple[int, int]]) -> None:
 def test_patterns_have_a_color_per_vertex_and_a_size_in_range() -> None:
     with pytest.raises(ValueError, match="expected 2 colors, one per vertex; got 3"):
         Pattern.of([(0, 1)], ["a", "b", "c"])
-    with pytest.raises(ValueError, match="k must be a whole number from 1 to 7; got 8"):
+    with pytest.raises(ValueError, match="k must be an integer from 1 to 7; got 8"):
         Pattern.of([(i, i + 1) for i in range(7)])
 
 
 @pytest.mark.parametrize("k", [0, 8, 2.0, True, "3", None])
 def test_sizes_out_of_range_are_refused(k: object) -> None:
-    with pytest.raises(ValueError, match="k must be a whole number from 1 to 7"):
+    with pytest.raises(ValueError, match="k must be an integer from 1 to 7"):
         check_size(k)  # type: ignore[arg-type]
 
 

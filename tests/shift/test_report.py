@@ -121,7 +121,7 @@ def test_classes_may_be_given_beside_the_graphs() -> None:
         ({"train": blocks((20,), 1, 1)}, "got 1 (of 1 graphs)"),
         ({"new": blocks((3,), 2, 1)}, "got 0 (of 2 graphs)"),
         ({"k": 1}, "patterns of 2 to 7 vertices; got k = 1"),
-        ({"k": 8}, "k must be a whole number from 1 to 7; got 8"),
+        ({"k": 8}, "k must be an integer from 1 to 7; got 8"),
         ({"level": 1.5}, "level is a probability between 0 and 1; got 1.5"),
         ({"new": az.GraphSet.from_edges([(0, 1), (2, 3)])}, "The training graphs have colors and the new graphs have"),
     ],
@@ -168,7 +168,7 @@ def test_the_command_prints_json_and_writes_the_page(sets: tuple[Path, Path], tm
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (("--k", 9), "k must be a whole number from 1 to 7; got 9"),
+        (("--k", 9), "k must be an integer from 1 to 7; got 9"),
         (("--level", 0), "level is a probability between 0 and 1; got 0.0"),
         (("--out", "no/such/folder/page.html"), "no/such/folder"),
     ],

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import anysize as az
+from anysize.graphs.assembly import induced_subgraphs
 from anysize.io.adjacency import read_adjacency_csv
-from anysize.tasks.brain import hold_out, induced, thin
+from anysize.tasks.brain import hold_out, thin
 from anysize.tasks.catalog import TASKS
 
 REGIONS = 24
@@ -145,7 +146,7 @@ def test_induced_subgraphs_equal_those_of_networkx() -> None:
     dense = [matrix | matrix.T for matrix in upper]
     graphs = az.GraphSet.from_scipy(dense, colors=[rng.integers(3, size=len(matrix)) for matrix in dense])
     keep = rng.random(20) < 0.6
-    small = induced(graphs, keep)
+    small = induced_subgraphs(graphs, keep)
     start = 0
     for row, graph in enumerate(graphs.to_networkx()):
         chosen = np.flatnonzero(keep[start : start + len(graph)])

@@ -110,7 +110,7 @@ def test_the_theorem_needs_colors_that_do_not_depend_on_the_environment():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: theorem_bound(8, 400, 800, 0.5), "k must be a whole number from 1 to 7"),
+        (lambda: theorem_bound(8, 400, 800, 0.5), "k must be an integer from 1 to 7"),
         (lambda: theorem_bound(4, 3, 800, 0.5), "at least 4; got 3"),
         (lambda: theorem_bound(4, 80.5, 800, 0.5), "at least 4; got 80.5"),
         (lambda: theorem_bound(2, 400, 800, 0.0), "epsilon must lie between 0 and 1; got 0.0"),

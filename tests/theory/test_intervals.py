@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 import anysize as az
+from anysize.graphs.assembly import induced_subgraphs
 from anysize.theory.bounds import epsilon_reached
 from anysize.theory.gaps import density_gap
-from anysize.theory.intervals import density_intervals, induced
+from anysize.theory.intervals import density_intervals
 
 LOPSIDED = az.BlockModel(within=(0.6, 0.2), between=0.3, shares=(0.4, 0.6))
 COLORS = [{"a": 0.6, "b": 0.4}, {"b": 0.3, "c": 0.7}]
@@ -26,7 +27,7 @@ def test_the_jackknife_leaves_vertices_out():
     names = [pattern.name for pattern in found.patterns]
     rows = []
     for vertex in range(12):
-        rest = az.count(induced(graph, np.arange(12) != vertex), (2, 3))
+        rest = az.count(induced_subgraphs(graph, np.arange(12) != vertex), (2, 3))
         row = dict(zip((p.name for p in rest.patterns), rest.densities().toarray()[0], strict=True))
         rows.append([row.get(name, 0.0) for name in names])
     table = np.array(rows)
@@ -38,7 +39,7 @@ def test_the_jackknife_leaves_vertices_out():
 def test_induced_graphs_keep_edges_colors_and_order():
     graphs = draw([LOPSIDED, LOPSIDED], 8, 5, 0, COLORS)
     keep = np.random.default_rng(0).random(40) < 0.6
-    rest = induced(graphs, keep)
+    rest = induced_subgraphs(graphs, keep)
     for g, graph in enumerate(graphs):
         own = np.flatnonzero(keep[8 * g : 8 * g + 8])
         place = {int(old): new for new, old in enumerate(own)}

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anysize._errors import GraphError, GraphWarning, warn_user
+from anysize._typing import BoolArray
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import MAX_VERTICES_PER_GRAPH, GraphSet, plural
 from anysize.graphs.labels import label_array
@@ -55,4 +56,27 @@ def assemble(
     labels = None if y is None else np.atleast_1d(label_array(y))
     return GraphSet(
         first, indptr, local.astype(np.uint32), colors, palette, labels, None if names is None else tuple(names)
+    )
+
+
+def induced_subgraphs(graphs: GraphSet, keep: BoolArray) -> GraphSet:
+    """The subgraphs induced by the kept vertices, given one boolean per vertex of the set.
+
+    >>> path = GraphSet.from_edges([(0, 1), (1, 2), (2, 3)])
+    >>> induced_subgraphs(path, np.array([True, True, False, True])).edges().tolist()
+    [[0, 1]]
+    """
+    start = np.repeat(graphs.first[:-1], graphs.sizes)  # first vertex of the graph of each vertex
+    source = np.repeat(np.arange(len(keep)), graphs.degrees)
+    target = graphs.indices + np.repeat(start, graphs.degrees)
+    inside = keep[source] & keep[target] & (source < target)
+    number = np.cumsum(keep) - 1  # new vertex numbers
+    return assemble(
+        np.diff(offsets(keep.astype(np.int64))[graphs.first]),
+        number[source[inside]],
+        number[target[inside]],
+        None if graphs.colors is None else graphs.colors[keep],
+        graphs.palette,
+        graphs.y,
+        graphs.names,
     )

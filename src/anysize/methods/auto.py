@@ -23,13 +23,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from anysize._typing import FloatArray, IntArray
+from anysize.graphs.assembly import induced_subgraphs
 from anysize.methods.classical import SizeMixMethod
 from anysize.methods.density_regression import DensityRegressionMethod
 from anysize.methods.method import Arrays, Examples, Fitted, Learner, LearningTask, Run
 from anysize.methods.neural import GammaMethod
 from anysize.methods.recipes import gamma_recipe
 from anysize.theory.graphon_check import GraphonCheck, check_graphon
-from anysize.theory.intervals import induced
 from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
@@ -324,4 +324,4 @@ def _sample_vertices(graphs: Any, rng: np.random.Generator) -> Any:
     for begin, size in zip(graphs.first[:-1], graphs.sizes, strict=True):
         amount = min(int(size), max(SMALLEST_SAMPLE, round(SAMPLE_SHARE * int(size))))
         keep[begin + rng.choice(int(size), amount, replace=False)] = True
-    return induced(graphs, keep)
+    return induced_subgraphs(graphs, keep)

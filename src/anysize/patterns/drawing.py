@@ -52,7 +52,7 @@ def layout(size: int, edges: Edges) -> tuple[Point, ...]:
                for number, frame in enumerate(frames)
                for order in permutations(range(size)))  # fmt: skip
     frame, order = frames[best[1]], best[2]
-    return tuple(frame[place] for place in order)
+    return tuple(frame[position] for position in order)
 
 
 def _circle(size: int) -> list[Point]:

@@ -85,8 +85,8 @@ class Pattern:
         if colors is None:
             return plain
         renamed: list[ColorName] = [0] * size
-        for vertex, place in enumerate(orbits(size).renaming[code]):
-            renamed[place] = colors[vertex]
+        for vertex, position in enumerate(orbits(size).renaming[code]):
+            renamed[position] = colors[vertex]
         return plain.colored(tuple(renamed))
 
     def colored(self, colors: tuple[ColorName, ...]) -> Pattern:
@@ -137,7 +137,7 @@ def _format_color(color: ColorName) -> str:
 def check_size(k: int) -> int:
     """Return k if it is a supported pattern size; otherwise raise an error."""
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= MAX_SIZE:
-        raise ValueError(f"k must be a whole number from 1 to {MAX_SIZE}; got {k!r}")
+        raise ValueError(f"k must be an integer from 1 to {MAX_SIZE}; got {k!r}")
     return int(k)
 
 
@@ -164,9 +164,9 @@ def representatives(k: int) -> tuple[int, ...]:
 @cache
 def class_table(k: int) -> NDArray[np.int16]:
     """For every code on k vertices its position in `connected_patterns`, or -1 if it is not connected."""
-    place = np.full(1 << (k * (k - 1) // 2), -1, np.int16)
-    place[list(representatives(k))] = np.arange(len(representatives(k)))
-    return place[orbits(k).smallest]
+    position = np.full(1 << (k * (k - 1) // 2), -1, np.int16)
+    position[list(representatives(k))] = np.arange(len(representatives(k)))
+    return position[orbits(k).smallest]
 
 
 @cache
@@ -188,9 +188,9 @@ def connected_patterns(k: int) -> tuple[Pattern, ...]:
             edges=edges_of(code, k),
             colors=None,
             automorphisms=factorial(k) // int(sizes[code]),  # orbit-stabilizer theorem
-            plain_name=names.get(code, f"{k}.{place}"),
+            plain_name=names.get(code, f"{k}.{index}"),
         )
-        for place, code in enumerate(representatives(k))
+        for index, code in enumerate(representatives(k))
     )
 
 

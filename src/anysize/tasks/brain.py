@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from anysize._errors import GraphError
 from anysize.causal.environments import Environment, sample_graphs
 from anysize.causal.graphons import BlockModel, Graphon
-from anysize.graphs.assembly import assemble
+from anysize.graphs.assembly import induced_subgraphs
 from anysize.graphs.graphset import GraphSet
 from anysize.io.adjacency import read_adjacency_csv
 from anysize.tasks.files import HOW, data_folder
@@ -93,32 +93,9 @@ def thin(graphs: GraphSet, share: float | NDArray[np.float64], rng: np.random.Ge
     for start, size, part in zip(graphs.first[:-1], graphs.sizes, shares, strict=True):
         if part > 0 and size:
             keep[start + rng.integers(size, size=floor(part * size))] = False
-    left = induced(graphs, keep)
+    left = induced_subgraphs(graphs, keep)
     touched = np.repeat(shares > 0, left.sizes)
-    return induced(left, (left.degrees > 0) | ~touched)
-
-
-def induced(graphs: GraphSet, keep: NDArray[np.bool_]) -> GraphSet:
-    """The subgraphs on the vertices marked in ``keep``, one mark for each vertex of the set.
-
-    >>> path = GraphSet.from_edges([(0, 1), (1, 2), (2, 3)])
-    >>> induced(path, np.array([True, True, False, True])).edges().tolist()
-    [[0, 1]]
-    """
-    graph = np.repeat(np.arange(len(graphs)), graphs.sizes)
-    source = np.repeat(np.arange(len(keep)), graphs.degrees)
-    target = graphs.indices.astype(np.int64) + graphs.first[graph[source]]
-    kept = keep[source] & keep[target] & (source < target)
-    number = np.cumsum(keep) - 1  # the new numbers, through the set
-    return assemble(
-        np.bincount(graph[keep], minlength=len(graphs)),
-        number[source[kept]],
-        number[target[kept]],
-        None if graphs.colors is None else graphs.colors[keep],
-        graphs.palette,
-        graphs.y,
-        graphs.names,
-    )
+    return induced_subgraphs(left, (left.degrees > 0) | ~touched)
 
 
 # ---- simulated brains ------------------------------------------------------------------------------

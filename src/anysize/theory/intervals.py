@@ -8,11 +8,11 @@ from functools import cached_property
 
 import numpy as np
 
-from anysize._typing import BoolArray, FloatArray, IntArray
+from anysize._typing import FloatArray, IntArray
 from anysize.counting.api import count
-from anysize.graphs.assembly import assemble
+from anysize.graphs.assembly import induced_subgraphs
 from anysize.graphs.graphset import GraphSet
-from anysize.graphs.ragged import offsets, ranges
+from anysize.graphs.ragged import ranges
 from anysize.patterns.pattern import Pattern
 
 
@@ -101,27 +101,9 @@ def density_intervals(
     center = counts.densities().toarray()
     changes = np.empty((groups, *counts.shape))
     for group in range(groups):
-        remaining = count(induced(graphs, group_of != group), k, colors).align(counts)
+        remaining = count(induced_subgraphs(graphs, group_of != group), k, colors).align(counts)
         changes[group] = remaining.densities().toarray() - center
     return DensityIntervals(counts.patterns, center, changes, graphs.sizes)
-
-
-def induced(graphs: GraphSet, keep: BoolArray) -> GraphSet:
-    """The subgraphs induced by the kept vertices, given one boolean per vertex of the set.
-
-    Examples:
-        >>> path = GraphSet.from_edges([(0, 1), (1, 2), (2, 3)])
-        >>> induced(path, np.array([True, True, False, True])).edges().tolist()
-        [[0, 1]]
-    """
-    sizes = np.diff(offsets(keep.astype(np.int64))[graphs.first])
-    number = np.cumsum(keep) - 1
-    start = np.repeat(graphs.first[:-1], graphs.sizes)
-    source = np.repeat(np.arange(len(keep)), graphs.degrees)
-    target = graphs.indices + np.repeat(start, graphs.degrees)
-    inside = keep[source] & keep[target] & (source < target)
-    colors = None if graphs.colors is None else graphs.colors[keep]
-    return assemble(sizes, number[source[inside]], number[target[inside]], colors, graphs.palette, graphs.y)
 
 
 def _groups(graphs: GraphSet, groups: int, rng: np.random.Generator) -> IntArray:
