@@ -1,4 +1,4 @@
-"""Is the answer right? Every check counts again in another way and compares, before anything is timed."""
+"""Checks of answers before anything is timed: count again in another way, and compare."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def ours(graphs: GraphSet, k: int, method: str = "auto", threads: int | None = N
 
 
 def class_sums(counts: Counts, k: int) -> NDArray[np.int64]:
-    """Copies of every plain pattern over all graphs, colors forgotten."""
+    """Copies of every plain pattern over all graphs, summed over the colors."""
     sums = np.zeros(len(connected_patterns(k)), np.int64)
     np.add.at(sums, counts.columns.pattern_index, np.asarray(counts.matrix.sum(axis=0)).ravel())
     return sums
@@ -36,8 +36,8 @@ def class_sums(counts: Counts, k: int) -> NDArray[np.int64]:
 def same_classes(expected: NDArray[np.int64], got: NDArray[np.int64], who: str) -> None:
     """Stop unless both have the same copies of every plain pattern."""
     if not np.array_equal(expected, got):
-        place = int(np.flatnonzero(expected != got)[0])
-        raise WrongAnswer(f"{who} has {got[place]} copies of plain pattern {place}, anysize {expected[place]}")
+        index = int(np.flatnonzero(expected != got)[0])
+        raise WrongAnswer(f"{who} has {got[index]} copies of plain pattern {index}, anysize {expected[index]}")
 
 
 def _same_tables(a: Counts, b: Counts, who: str) -> None:
@@ -47,7 +47,7 @@ def _same_tables(a: Counts, b: Counts, who: str) -> None:
 
 
 def engine(name: str) -> Check:
-    """Every cell again with another engine."""
+    """Compare every cell with another engine."""
 
     def check(graphs: GraphSet, k: int, counts: Counts) -> None:
         _same_tables(counts, ours(graphs, k, name), name)
@@ -56,13 +56,13 @@ def engine(name: str) -> Check:
 
 
 def color_sums(graphs: GraphSet, k: int, counts: Counts) -> None:
-    """Summed over the colorings, every class has as many copies as in the bare graphs."""
+    """Compare the sums over colorings with the plain counts."""
     plain = ours(graphs.without_colors(), k)
     same_classes(class_sums(counts, k), class_sums(plain, k), "the count without colors")
 
 
 def recolored(colors: int, method: str = "auto") -> Check:
-    """For plain rows: color the vertices at random, count again and forget the colors."""
+    """For plain rows: color the vertices at random, count again and sum over the colors."""
 
     def check(graphs: GraphSet, k: int, counts: Counts) -> None:
         again = ours(colored(graphs, colors), k, method)
@@ -71,22 +71,22 @@ def recolored(colors: int, method: str = "auto") -> Check:
     return check
 
 
-def part(vertices: int, name: str = "enumerate") -> Check:
-    """Both engines on the first vertices alone, for graphs that the other engine cannot finish whole."""
+def subgraph(vertices: int, name: str = "enumerate") -> Check:
+    """Compare both engines on the first vertices only, for graphs that are too large for the other engine."""
 
     def check(graphs: GraphSet, k: int, counts: Counts) -> None:
         edges = graphs.edges()
         small = edges[(edges < vertices).all(axis=1)]
         names = None if graphs.colors is None else list(graphs.color_names()[:vertices])
-        piece = GraphSet.from_edges(small, n_vertices=vertices, colors=names)
+        small_graph = GraphSet.from_edges(small, n_vertices=vertices, colors=names)
         used = counts.log[0].split(": ")[1].split()[0]  # the engine that will be timed
-        _same_tables(ours(piece, k, used), ours(piece, k, name), name)
+        _same_tables(ours(small_graph, k, used), ours(small_graph, k, name), name)
 
     return check
 
 
 def totals(copies: int, patterns: int | None = None) -> Check:
-    """Against published numbers: copies over all graphs, and how many patterns occur."""
+    """Compare with published numbers: copies over all graphs, and the number of patterns that occur."""
 
     def check(graphs: GraphSet, k: int, counts: Counts) -> None:
         found = int(counts.matrix.sum()), len(counts.columns)
@@ -97,7 +97,7 @@ def totals(copies: int, patterns: int | None = None) -> Check:
 
 
 def triangles(amount: int) -> Check:
-    """Against the published number of triangles."""
+    """Compare with the published number of triangles."""
 
     def check(graphs: GraphSet, k: int, counts: Counts) -> None:
         found = int(ours(graphs.without_colors(), 3).matrix.toarray()[:, -1].sum())
@@ -107,7 +107,7 @@ def triangles(amount: int) -> Check:
     return check
 
 
-def both(*checks: Check) -> Check:
+def all_of(*checks: Check) -> Check:
     """Several checks, one after the other."""
 
     def check(graphs: GraphSet, k: int, counts: Counts) -> None:

@@ -1,4 +1,4 @@
-"""How fast are the counts, beside igraph, networkx and the prototypes? ``python -m benchmarks.counting``."""
+"""Time the counts and compare with igraph, networkx and the prototypes: ``python -m benchmarks.counting``."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def measured(row: Row, threads: int, quick: bool) -> Record:
 
 
 def _peers(row: Row, graphs: GraphSet, expected: Any, limit: float) -> Record:
-    """Seconds of the other libraries, where they can do it; none of them sees colors."""
+    """Seconds of the other libraries, where they can do it; none of them counts colored patterns."""
     names = () if graphs.colors is not None else ("igraph", "networkx") if row.network else ("igraph",)
     times: Record = {}
     for name in names:
@@ -61,10 +61,10 @@ def _peers(row: Row, graphs: GraphSet, expected: Any, limit: float) -> Record:
     return times
 
 
-def main_rows(screen: Console, chosen: list[Row], threads: int, quick: bool) -> list[Record]:
-    """Every row that has its data, with a word on those that have not."""
+def main_rows(screen: Console, rows: list[Row], threads: int, quick: bool) -> list[Record]:
+    """Every row whose data is available; the others are named."""
     records = []
-    for row in chosen:
+    for row in rows:
         with screen.status(row.name):
             try:
                 records.append(measured(row, threads, quick))
@@ -74,7 +74,7 @@ def main_rows(screen: Console, chosen: list[Row], threads: int, quick: bool) -> 
 
 
 def growth_tables(screen: Console, quick: bool, threads: int) -> dict[str, list[Record]]:
-    """The three tables of our own growth."""
+    """The three tables of growth."""
     tables = {}
     for title, value, make in (
         ("Growth with the number of vertices n (random graphs, p = .1)", "n", growth.by_size),
@@ -88,15 +88,15 @@ def growth_tables(screen: Console, quick: bool, threads: int) -> dict[str, list[
 
 
 def sampling_tables(screen: Console, only: str, threads: int, quick: bool) -> dict[str, list[Record]]:
-    """Samples per second, and when they pay."""
+    """Samples per second, and break-even with exact engines."""
     tables: dict[str, list[Record]] = {}
     for name, jobs, make in (
         ("rates", sampling.RATES, sampling.rates),
         ("even", sampling.BREAK_EVEN, sampling.break_even),
     ):
-        chosen = [job for job in jobs if (job.quick or not quick) and only in job.name]
+        selected = [job for job in jobs if (job.quick or not quick) and only in job.name]
         with screen.status(name):
-            tables[name] = list(make(chosen, threads, quick))
+            tables[name] = list(make(selected, threads, quick))
     if tables["rates"]:
         screen.print(report.rates_table(tables["rates"], threads), "")
     if tables["even"]:
@@ -110,7 +110,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--quick", action="store_true", help="small jobs only, under a minute")
     parser.add_argument("--threads", type=int, default=1, help="threads of the compared column (1)")
     parser.add_argument("--only", metavar="SUBSTRING", help="only jobs with this in their name, no other tables")
-    parser.add_argument("--json", metavar="FILE", type=Path, help="write every number there as well")
+    parser.add_argument("--json", metavar="FILE", type=Path, help="also write all numbers to this file")
     return parser.parse_args()
 
 
@@ -121,9 +121,9 @@ def main() -> None:
     screen = report.console()
     results: dict[str, Any] = {"machine": report.machine()}
     screen.print(", ".join(f"{name} {fact}" for name, fact in results["machine"].items()), "")
-    chosen = [r for r in ROWS if (r.quick or not quick) and (options.only or "") in r.name]
-    if chosen:
-        results["rows"] = main_rows(screen, chosen, threads, quick)
+    rows = [r for r in ROWS if (r.quick or not quick) and (options.only or "") in r.name]
+    if rows:
+        results["rows"] = main_rows(screen, rows, threads, quick)
         screen.print(report.main_table(results["rows"], threads, peers.QUICK_LIMIT if quick else peers.LIMIT), "")
     results |= sampling_tables(screen, options.only or "", threads, quick)
     if not options.only:

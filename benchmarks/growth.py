@@ -1,4 +1,4 @@
-"""How our own time grows with vertices, density and colors, and how well the plan foresees it."""
+"""Growth of the time with vertices, density and colors, and the accuracy of the planner's estimates."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ Record = dict[str, Any]
 SIZES = (50, 100, 200, 400, 800)
 DENSITIES = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 COLORS = (1, 2, 4, 8, 12, 20, 40)
-MOST_COLORS_AT_FIVE = 12  # beyond, the patterns themselves fill the memory: most sets have one of their own
+MAX_COLORS_AT_FIVE = 12  # beyond, nearly every set has its own pattern, and the table fills the memory
 BUDGET, QUICK_BUDGET = 0.5, 0.05  # seconds per cell
-OFF = 3.0  # an estimate this many times from the measurement deserves another constant,
-SMALL = 1e-3  # unless fewer seconds than this are between them
-LONGEST = 2.0  # seconds of estimated work that the comparison of engines spends
+MAX_RATIO = 3.0  # between estimate and measurement; more is marked as off,
+MIN_DIFFERENCE_S = 1e-3  # unless the difference is smaller than this
+MAX_ESTIMATE_S = 2.0  # engines with a higher estimate are not compared
 
 
 def engines_of(counts: Counts) -> str:
@@ -47,12 +47,12 @@ def _cell(graphs: GraphSet, k: int, threads: int, budget: float) -> Record:
 
 
 def _line(value: object, n: int, p: float, threads: int, budget: float) -> Record:
-    plain, dyed = erdos_renyi(n, p), erdos_renyi(n, p, 4)
+    plain, colored = erdos_renyi(n, p), erdos_renyi(n, p, 4)
     jobs = {
         "plain k=4": (plain, 4),
         "plain k=5": (plain, 5),
-        "4 colors k=4": (dyed, 4),
-        "4 colors k=5": (dyed, 5),
+        "4 colors k=4": (colored, 4),
+        "4 colors k=5": (colored, 5),
     }
     return {"value": value, **{name: _cell(graphs, k, threads, budget) for name, (graphs, k) in jobs.items()}}
 
@@ -73,7 +73,7 @@ def by_colors(quick: bool, threads: int) -> list[Record]:
     for colors in COLORS[:3] if quick else COLORS:
         graph = erdos_renyi(140, 0.3, colors)
         record: Record = {"value": colors, "k=4": _cell(graph, 4, threads, _budget(quick))}
-        if colors <= MOST_COLORS_AT_FIVE:
+        if colors <= MAX_COLORS_AT_FIVE:
             record["k=5"] = _cell(graph, 5, threads, _budget(quick))
         records.append(record)
     return records
@@ -86,17 +86,17 @@ def estimates(rows: Iterable[Row], quick: bool) -> Iterator[Record]:
             graphs = row.graphs()
         except MissingData:
             continue
-        seen = Features(graphs)
+        features = Features(graphs)
         picked = {choice.engine.name for choice in choose_engines(graphs, row.k)}
         expected = class_sums(ours(graphs, row.k), row.k)
         group = []
         for engine in ENGINES.values():
             if row.k not in engine.sizes or (graphs.colors is not None and not engine.colors):
                 continue
-            if not np.isfinite(engine.cost(seen, row.k)).all():
+            if not np.isfinite(engine.cost(features, row.k)).all():
                 continue
-            seconds = sum(choice.seconds for choice in choose_engines(graphs, row.k, engine.name, seen=seen))
-            if seconds > (LONGEST / 10 if quick else LONGEST):
+            seconds = sum(choice.seconds for choice in choose_engines(graphs, row.k, engine.name, features=features))
+            if seconds > (MAX_ESTIMATE_S / 10 if quick else MAX_ESTIMATE_S):
                 continue
             same_classes(expected, class_sums(ours(graphs, row.k, engine.name, 1), row.k), engine.name)
             measured = best_of(partial(ours, graphs, row.k, engine.name, 1), _budget(quick))
@@ -108,7 +108,7 @@ def estimates(rows: Iterable[Row], quick: bool) -> Iterator[Record]:
 
 def _estimate(row: Row, engine: str, estimated: float, measured: float, picked: bool) -> Record:
     ratio = measured / estimated
-    off = not 1 / OFF <= ratio <= OFF and abs(measured - estimated) > SMALL
+    off = not 1 / MAX_RATIO <= ratio <= MAX_RATIO and abs(measured - estimated) > MIN_DIFFERENCE_S
     times = {"estimated": estimated, "measured": measured, "ratio": ratio, "off": off}
     return {"row": row.name, "engine": engine, "picked": picked, **times}
 

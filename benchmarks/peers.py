@@ -21,13 +21,13 @@ from anysize.patterns.pattern import class_table, connected_patterns
 LIMIT, QUICK_LIMIT = 20.0, 1.0  # seconds
 Answer = NDArray[np.int64]
 
-# Connected sets a second that a peer will not exceed: rows beyond that times LIMIT are not started.
-FASTEST = {"igraph": 1.5e7, "networkx": 4e5}
+# Upper bounds on connected sets per second: rows beyond that times LIMIT are not started.
+MAX_SETS_PER_S = {"igraph": 1.5e7, "networkx": 4e5}
 IGRAPH_SIZES = (3, 4, 5, 6)
 
 
 def igraph_job(graphs: GraphSet, k: int) -> tuple[Callable[[], Any], Callable[[Any], Answer]]:
-    """Motif counts of every graph, one call each; and their sums in the order of our catalog."""
+    """Motif counts of every graph, one call each; and their sums in our order of patterns."""
     import igraph
 
     made = [igraph.Graph(n=int(one.first[-1]), edges=one.edges().tolist()) for one in graphs]
@@ -40,9 +40,9 @@ def igraph_job(graphs: GraphSet, k: int) -> tuple[Callable[[], Any], Callable[[A
         ours = np.zeros(len(connected_patterns(k)), np.int64)
         for number, copies in enumerate(sums):
             edges = igraph.Graph.Isoclass(n=k, cls=number, directed=False).get_edgelist()
-            place = class_table(k)[code_of(edges)]
-            if place >= 0:
-                ours[place] += copies
+            index = class_table(k)[code_of(edges)]
+            if index >= 0:
+                ours[index] += copies
         return ours
 
     return call, answer
@@ -54,7 +54,7 @@ def networkx_job(graphs: GraphSet, k: int) -> tuple[Callable[[], Any], Callable[
 
     made = graphs.without_colors().to_networkx()
     table = class_table(k)
-    places = len(connected_patterns(k))
+    n_patterns = len(connected_patterns(k))
 
     def three() -> Answer:
         sums = np.zeros(2, np.int64)
@@ -65,7 +65,7 @@ def networkx_job(graphs: GraphSet, k: int) -> tuple[Callable[[], Any], Callable[
         return sums
 
     def more() -> Answer:
-        sums = np.zeros(places, np.int64)
+        sums = np.zeros(n_patterns, np.int64)
         for graph in made:
             for found in connected_sets(graph, k):
                 pairs = combinations(range(k), 2)
@@ -109,11 +109,11 @@ def _work(name: str, graphs: GraphSet, k: int) -> tuple[Answer, float]:
 
 def timed(name: str, graphs: GraphSet, k: int, sets: int, limit: float = LIMIT) -> tuple[Answer, float] | None:
     """A peer's answer and its seconds, or None where it does not finish within the limit."""
-    listed = (name, k) != ("networkx", 3)  # triangles are found without looking at every set
-    if (listed and sets > FASTEST[name] * limit) or (name == "igraph" and k not in IGRAPH_SIZES):
+    enumerates = (name, k) != ("networkx", 3)  # triangles are counted without visiting every set
+    if (enumerates and sets > MAX_SETS_PER_S[name] * limit) or (name == "igraph" and k not in IGRAPH_SIZES):
         return None
     with multiprocessing.get_context("spawn").Pool(1) as pool:
-        pool.apply(len, ((),))  # the start of the process is not the peer's fault
+        pool.apply(len, ((),))  # start the process before timing
         job = pool.apply_async(_work, (name, graphs, k))
         try:
             answer, seconds = job.get(timeout=1.5 * limit)  # the rest is for converting the graphs

@@ -1,4 +1,4 @@
-"""The rough prototypes beside the package's engines, if ANYSIZE_PROTOTYPES names their folder.
+"""Prototypes of the engines, if ANYSIZE_PROTOTYPES names their folder.
 
 Each function prepares one job and gives (what is timed, how to read plain class sums off its result). The
 prototypes leave out what a user needs around a kernel: set-up of bit rows, and in the large sparse colored
@@ -33,10 +33,10 @@ def available() -> bool:
     if not folder:
         return False
     if not os.access(folder, os.W_OK):
-        aside = os.path.join(tempfile.mkdtemp(prefix="prototypes-"), "counting")
-        shutil.copytree(folder, aside, copy_function=shutil.copyfile)
-        os.chmod(aside, 0o700)
-        folder = aside
+        copy = os.path.join(tempfile.mkdtemp(prefix="prototypes-"), "counting")
+        shutil.copytree(folder, copy, copy_function=shutil.copyfile)
+        os.chmod(copy, 0o700)
+        folder = copy
     sys.path.append(folder)  # last, so that none of its module names hides another
     return True
 

@@ -1,4 +1,4 @@
-"""Tables for a terminal of 110 columns, and what machine they were made on."""
+"""Tables for a terminal of 110 columns, and a description of the machine."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from anysize.counting.engines.threads import available_threads
-from benchmarks.growth import OFF, SMALL, Record
+from anysize.executors.executor import available_cores
+from benchmarks.growth import MAX_RATIO, MIN_DIFFERENCE_S, Record
 from benchmarks.timing import rate_written, ratio_written, written
 
 WIDTH = 110
 
 
 def console() -> Console:
-    """Standard output, never wider than the tables are made for."""
+    """Standard output with the width of the tables."""
     return Console(width=WIDTH, highlight=False)
 
 
 def machine() -> dict[str, Any]:
     """Cores, processor and versions."""
     facts: dict[str, Any] = {
-        "cores": available_threads(),
+        "cores": available_cores(),
         "cpu": _processor(),
         "python": platform.python_version(),
     }
@@ -63,7 +63,7 @@ def _against(record: Record, name: str) -> str:
 
 
 def main_table(records: list[Record], threads: int, limit: float) -> Table:
-    """Our time, and what the others need as a multiple of it."""
+    """Our time, and the times of the others as multiples of it."""
     cores = "1 core" if threads == 1 else f"{threads} cores"
     table = _table(
         "Exact counts: best of several; others also as multiples of our time (above 1: we are faster)",
@@ -91,12 +91,12 @@ def growth_table(title: str, value: str, records: list[Record]) -> Table:
 
 
 def estimates_table(records: list[Record]) -> Table:
-    """Estimated beside measured, marked where they are far apart."""
+    """Estimated and measured times, marked where they are far apart."""
     table = _table(
-        "The plan's estimates, one core",
+        "Estimates of the planner, one core",
         ("job", "engine", "taken"),
         ("estimated", "measured", "ratio", "slower than best", ""),
-        f"off: more than {OFF:g} times and {written(SMALL)} from the estimate, either way.",
+        f"off: more than {MAX_RATIO:g} times and {written(MIN_DIFFERENCE_S)} from the estimate, either way.",
     )
     for record in records:
         lost = ratio_written(record["lost"]) if record["lost"] and record["lost"] > 1 else ""
@@ -146,8 +146,8 @@ def break_even_table(records: list[Record]) -> Table:
         "Error against time: the worst relative standard error of patterns above a thousandth",
         ("job", "by samples: error in time", "exact engines"),
         ("break-even",),
-        "break-even: the error that samples reach in the time of the fastest exact engine; whoever wants a smaller one "
-        "counts. ~: estimated, not run. none: sampling takes longer for any error.",
+        "break-even: the error that samples reach in the time of the fastest exact engine; for a smaller error, count "
+        "exactly. ~: estimated, not run. none: sampling takes longer for any error.",
     )
     for record in records:
         steps = ", ".join(f"{step['error']:.2%} {written(step['seconds'])}" for step in record["steps"])

@@ -1,4 +1,4 @@
-"""The jobs of the main table: what is counted, how the answer is checked, what else is timed beside it."""
+"""The jobs of the main table: what is counted, how the answer is checked, what it is compared with."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from anysize import GraphSet
-from benchmarks.checks import Check, both, color_sums, engine, part, recolored, totals, triangles
+from benchmarks.checks import Check, all_of, color_sums, engine, recolored, subgraph, totals, triangles
 from benchmarks.inputs import (
     barabasi_albert,
     colored,
@@ -22,7 +22,7 @@ from benchmarks.inputs import (
 
 @dataclass(frozen=True)
 class Row:
-    """One job; `prototype` names a function of `benchmarks.prototypes`, `unit` what a rate is given in."""
+    """One job; `prototype` names a function of `benchmarks.prototypes`, `unit` is the unit of the rate."""
 
     name: str
     graphs: Callable[[], GraphSet]
@@ -32,14 +32,14 @@ class Row:
     unit: str | None = None  # "graphs" or "subgraphs"
     method: str = "auto"
     quick: bool = False
-    network: bool = False  # networkx has a chance
+    network: bool = False  # whether networkx is fast enough to be timed
 
 
 def _plain(file: str) -> GraphSet:
     return real(file).without_colors()
 
 
-def _dyed(make: Callable[..., GraphSet], *arguments: object) -> Callable[[], GraphSet]:
+def _colored(make: Callable[..., GraphSet], *arguments: object) -> Callable[[], GraphSet]:
     return lambda: colored(make(*arguments), 4)
 
 
@@ -66,7 +66,7 @@ TINY = (
         quick=True,
         network=True,
     ),
-    Row("k=3 ca-AstroPh", partial(_plain, ASTRO), 3, both(astro, engine("enumerate")), network=True),
+    Row("k=3 ca-AstroPh", partial(_plain, ASTRO), 3, all_of(astro, engine("enumerate")), network=True),
 )
 
 DENSE = (
@@ -77,7 +77,7 @@ DENSE = (
     Row("k=5 ER 140 p=.5", partial(erdos_renyi, 140, 0.5), 5, engine("flip"), "bitset", quick=True),
     Row("k=5 ER 140 p=.8", partial(erdos_renyi, 140, 0.8), 5, engine("flip"), "bitset", quick=True),
     Row("k=5 ER 264 p=.5", partial(erdos_renyi, 264, 0.5), 5, engine("flip"), "bitset", quick=True),
-    Row("k=6 ER 140 p=.5", partial(erdos_renyi, 140, 0.5), 6, both(part(45), recolored(2)), "flip6"),
+    Row("k=6 ER 140 p=.5", partial(erdos_renyi, 140, 0.5), 6, all_of(subgraph(45), recolored(2)), "flip6"),
 )
 
 BATCHES = (
@@ -123,9 +123,9 @@ SPARSE = (
     Row("k=5 BA 10k m=20", partial(barabasi_albert, 10_000, 20), 5, engine("flip_sparse"), "sparse"),
     Row("k=4 powerlaw-cluster 100k", partial(powerlaw_cluster, 100_000, 5), 4, engine("flip_sparse"), "sparse"),
     Row("k=5 powerlaw-cluster 100k", partial(powerlaw_cluster, 100_000, 5), 5, engine("flip_sparse"), "sparse"),
-    Row("k=4 ca-AstroPh", partial(_plain, ASTRO), 4, both(astro, engine("flip_sparse")), "sparse"),
-    Row("k=5 ca-AstroPh", partial(_plain, ASTRO), 5, both(astro, engine("flip_sparse")), "sparse"),
-    Row("k=5 facebook_combined", partial(_plain, FACEBOOK), 5, both(facebook, engine("bitset")), "sparse"),
+    Row("k=4 ca-AstroPh", partial(_plain, ASTRO), 4, all_of(astro, engine("flip_sparse")), "sparse"),
+    Row("k=5 ca-AstroPh", partial(_plain, ASTRO), 5, all_of(astro, engine("flip_sparse")), "sparse"),
+    Row("k=5 facebook_combined", partial(_plain, FACEBOOK), 5, all_of(facebook, engine("bitset")), "sparse"),
 )
 
 COLORED = (
@@ -133,7 +133,7 @@ COLORED = (
         "k=5 ER 140 p=.5, 4 colors",
         partial(erdos_renyi, 140, 0.5, 4),
         5,
-        both(color_sums, engine("enumerate")),
+        all_of(color_sums, engine("enumerate")),
         "flip",
         quick=True,
     ),
@@ -141,29 +141,29 @@ COLORED = (
         "k=5 ER 264 p=.5, 4 colors",
         partial(erdos_renyi, 264, 0.5, 4),
         5,
-        both(color_sums, part(80)),
+        all_of(color_sums, subgraph(80)),
         "flip",
     ),
     Row(
         "k=5 BA 10k m=5, 4 colors",
-        _dyed(barabasi_albert, 10_000, 5),
+        _colored(barabasi_albert, 10_000, 5),
         5,
-        both(color_sums, part(600)),
+        all_of(color_sums, subgraph(600)),
         "flip_sparse",
         quick=True,
     ),
     Row(
         "k=5 BA 10k m=20, 4 colors",
-        _dyed(barabasi_albert, 10_000, 20),
+        _colored(barabasi_albert, 10_000, 20),
         5,
-        both(color_sums, part(250)),
+        all_of(color_sums, subgraph(250)),
         "flip_sparse",
     ),
     Row(
         "k=5 powerlaw-cl. 100k, 4 colors",
-        _dyed(powerlaw_cluster, 100_000, 5),
+        _colored(powerlaw_cluster, 100_000, 5),
         5,
-        both(color_sums, part(600)),
+        all_of(color_sums, subgraph(600)),
         "flip_sparse",
     ),
 )
@@ -177,7 +177,7 @@ MANY_COLORS = (
         "k=4 NCI1 colored",
         partial(real, "NCI1.zip"),
         4,
-        both(totals(309386, 390), color_sums),
+        all_of(totals(309386, 390), color_sums),
         "batch",
         "graphs",
     ),
@@ -186,7 +186,7 @@ MANY_COLORS = (
         "k=4 DD colored",
         partial(real, "DD.zip"),
         4,
-        both(totals(9973546, 284652), color_sums),
+        all_of(totals(9973546, 284652), color_sums),
         "batch",
         "graphs",
     ),
@@ -194,7 +194,7 @@ MANY_COLORS = (
         "k=5 ER 80 p=.2, 4 colors, listed",
         partial(erdos_renyi, 80, 0.2, 4),
         5,
-        both(color_sums, engine("flip")),
+        all_of(color_sums, engine("flip")),
         "esu_direct",
         "subgraphs",
         "enumerate",
@@ -204,7 +204,7 @@ MANY_COLORS = (
         "k=5 ER 80 p=.5, 4 colors, listed",
         partial(erdos_renyi, 80, 0.5, 4),
         5,
-        both(color_sums, engine("flip")),
+        all_of(color_sums, engine("flip")),
         "esu_direct",
         "subgraphs",
         "enumerate",

@@ -1,4 +1,4 @@
-"""How fast samples are drawn, beside the prototype, and when they pay: error against time, beside exact engines."""
+"""Samples per second, and error against time compared with exact engines."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from benchmarks.timing import BUDGET, QUICK_BUDGET, race
 
 SAMPLES, QUICK_SAMPLES = 2_000_000, 200_000
 STEPS = (10_000, 100_000, 1_000_000, 10_000_000)
-ABOVE = 1e-3  # patterns with this share of the connected sets count for the error
-AIM = {5: 8e6, 7: 3e6}  # samples per second and core
-PATIENCE, QUICK_PATIENCE = 20.0, 0.5  # seconds that an exact engine may be expected to take, to be timed
+MIN_SHARE = 1e-3  # of the connected sets, for patterns that count for the error
+TARGET_RATE = {5: 8e6, 7: 3e6}  # samples per second and core
+MAX_EXACT_S, QUICK_MAX_EXACT_S = 20.0, 0.5  # exact engines with a higher estimate are not timed
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,12 @@ def rates(jobs: list[Job], threads: int, quick: bool) -> Iterator[Record]:
             _agree(table, *answer(call()))
             calls["prototype"] = call
         best = race(calls, QUICK_BUDGET if quick else BUDGET)
-        yield {"row": job.name, "samples": samples, "aim": AIM.get(job.k), **{n: samples / s for n, s in best.items()}}
+        yield {
+            "row": job.name,
+            "samples": samples,
+            "aim": TARGET_RATE.get(job.k),
+            **{n: samples / s for n, s in best.items()},
+        }
 
 
 def _agree(table: Counts, copies: NDArray[np.float64], errors: NDArray[np.float64]) -> None:
@@ -106,21 +111,21 @@ def break_even(jobs: list[Job], threads: int, quick: bool) -> Iterator[Record]:
             began = perf_counter()
             table = sampled(graph, job.k, samples, threads)
             steps.append({"samples": samples, "seconds": perf_counter() - began, "error": worst_error(table)})
-        exact = dict(_exact(graph, job.k, threads, QUICK_PATIENCE if quick else PATIENCE))
+        exact = dict(_exact(graph, job.k, threads, QUICK_MAX_EXACT_S if quick else MAX_EXACT_S))
         fastest = min(exact, key=lambda name: exact[name]["seconds"])
         yield {"row": job.name, "steps": steps, "exact": exact, "fastest": fastest,
                "meet": meeting(steps, exact[fastest]["seconds"])}  # fmt: skip
 
 
-def _exact(graph: GraphSet, k: int, threads: int, patience: float) -> Iterator[tuple[str, Record]]:
-    """The exact engines that can do it: measured, or the plan's estimate where that would take too long."""
-    seen = Features(graph)
-    seen.look(k)
+def _exact(graph: GraphSet, k: int, threads: int, max_seconds: float) -> Iterator[tuple[str, Record]]:
+    """Times of the exact engines: measured, or estimated where that would take too long."""
+    features = Features(graph)
+    features.estimate_sets(k)
     for engine in ENGINES.values():
-        expected = float(engine.cost(seen, k).sum()) / 1e9 if k in engine.sizes else np.inf
+        expected = float(engine.cost(features, k).sum()) / 1e9 if k in engine.sizes else np.inf
         if not np.isfinite(expected) or engine.name == "brute":
             continue
-        if expected > patience:
+        if expected > max_seconds:
             yield engine.name, {"seconds": expected, "measured": False}
             continue
         ours(graph, k, engine.name, threads)
@@ -132,7 +137,7 @@ def _exact(graph: GraphSet, k: int, threads: int, patience: float) -> Iterator[t
 def worst_error(table: Counts) -> float:
     """The largest relative standard error of the patterns that are not rare."""
     copies, error = table.matrix.toarray()[0], table.standard_errors.toarray()[0]
-    common = copies >= ABOVE * copies.sum()
+    common = copies >= MIN_SHARE * copies.sum()
     return float((error[common] / copies[common]).max())
 
 

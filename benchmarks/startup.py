@@ -1,4 +1,4 @@
-"""What a fresh process pays: for the import, and for the first count once numba's cache is warm."""
+"""Start of a fresh process: time of the import, and of the first count with a warm numba cache."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ HOUSE = "[(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)]"
 FIRST = f"import anysize as az; az.count(az.GraphSet.from_edges({HOUSE}{{colors}}), 5)"
 IMPORTS = "import numpy, scipy.sparse, numba"
 
-# what, its script, the script it is held against, the ratio to stay below
+# name, script, script to compare with, target for the ratio
 PAIRS = (
     ("import anysize", "import anysize", "import numpy", 1.3),
     ("first count, plain", FIRST.format(colors=""), IMPORTS, 1.5),
@@ -25,7 +25,7 @@ def _process(script: str) -> None:
 
 
 def startup(quick: bool) -> list[dict[str, Any]]:
-    """Wall time of whole processes, the best of several, each beside bare imports."""
+    """Wall time of processes, the best of several, compared with bare imports."""
     records = []
     for name, script, bare, target in PAIRS:
         _process(script)  # fills the caches

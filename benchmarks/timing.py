@@ -1,4 +1,4 @@
-"""Best of several repetitions, taken in turns so that a busy moment does not hit one contestant alone."""
+"""Best of several repetitions, in turns, so that a busy moment does not affect only one contestant."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 BUDGET, QUICK_BUDGET = 1.5, 0.2  # seconds of repetitions per contestant
 AT_LEAST, AT_MOST = 3, 200  # repetitions
-PATIENCE = 10  # budgets after which even the least number of repetitions is cut short
+PATIENCE = 10  # budgets after which even the minimum number of repetitions is cut short
 
 
 def race(
@@ -38,7 +38,7 @@ def best_of(call: Callable[[], Any], budget: float = BUDGET) -> float:
 
 
 def written(seconds: float | None) -> str:
-    """A time for people, three digits."""
+    """A time with three digits."""
     if seconds is None:
         return "-"
     for unit, scale in (("s", 1.0), ("ms", 1e-3)):
@@ -48,12 +48,12 @@ def written(seconds: float | None) -> str:
 
 
 def ratio_written(ratio: float) -> str:
-    """How many times, without digits that mean nothing."""
+    """A ratio with its significant digits."""
     return f"{ratio:,.0f}x" if ratio >= 100 else f"{ratio:.1f}x" if ratio >= 10 else f"{ratio:.2f}x"
 
 
 def rate_written(per_second: float) -> str:
-    """A rate for people."""
+    """A rate with three digits."""
     for unit, scale in (("G/s", 1e9), ("M/s", 1e6), ("k/s", 1e3)):
         if per_second >= scale:
             return f"{per_second / scale:.3g}{unit}"

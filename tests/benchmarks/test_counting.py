@@ -1,4 +1,4 @@
-"""The benchmark's answers, not its timings: what it would time is right, and a wrong answer stops it."""
+"""The benchmark of counting: its answers are checked, and a wrong answer stops it."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ import pytest
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))  # benchmarks/ lies beside src/, outside the package
 
 from benchmarks import inputs, million, peers, sampling
-from benchmarks.checks import Check, WrongAnswer, class_sums, color_sums, engine, ours, part, totals
+from benchmarks.checks import Check, WrongAnswer, class_sums, color_sums, engine, ours, subgraph, totals
 from benchmarks.counting import checked
 from benchmarks.growth import engines_of
 from benchmarks.rows import ROWS, Row
 from benchmarks.timing import race, written
 
 TINY = inputs.erdos_renyi(16, 0.3)
-DYED = inputs.erdos_renyi(16, 0.3, colors=3)
+COLORED = inputs.erdos_renyi(16, 0.3, colors=3)
 
 
 def test_rows_have_names_of_their_own() -> None:
@@ -33,17 +33,17 @@ def test_tiny_rows_pass_their_checks(row: Row) -> None:
     assert len(graphs) == 1
 
 
-@pytest.mark.parametrize("check", [color_sums, engine("brute"), engine("enumerate"), part(12, "brute")])
+@pytest.mark.parametrize("check", [color_sums, engine("brute"), engine("enumerate"), subgraph(12, "brute")])
 def test_checks_accept_right_answers(check: Check) -> None:
-    check(DYED, 4, ours(DYED, 4))
+    check(COLORED, 4, ours(COLORED, 4))
 
 
 @pytest.mark.parametrize("check", [color_sums, engine("brute"), totals(7)])
 def test_checks_refuse_wrong_answers(check: Check) -> None:
-    counts = ours(DYED, 4)
+    counts = ours(COLORED, 4)
     counts.matrix.data[0] += 1
     with pytest.raises(WrongAnswer):
-        check(DYED, 4, counts)
+        check(COLORED, 4, counts)
 
 
 @pytest.mark.parametrize("k", [3, 4, 5])

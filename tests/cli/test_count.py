@@ -118,7 +118,7 @@ def test_explain_names_the_engine(house):
         (["HOUSE", "--out", "no/such/folder/x.csv", "--format", "csv"], "which does not exist"),
     ],
 )
-def test_bad_input_is_one_sentence_and_exit_code_one(house, arguments, sentence):
+def test_bad_input_gives_one_sentence_and_exit_code_one(house, arguments, sentence):
     result = run("count", *[str(house) if a == "HOUSE" else a for a in arguments])
     assert result.exit_code == 1
     assert result.stderr.startswith("Error: ")
@@ -173,7 +173,7 @@ def test_installed_as_a_module():
 
 
 def test_stopped_while_packages_are_loaded(tmp_path):
-    """Ctrl-C in the first moments ends a command as it does later."""
+    """Ctrl-C while packages are imported ends a command as it does later."""
     (tmp_path / "typer.py").write_text("raise KeyboardInterrupt")
     path = os.pathsep.join([str(tmp_path), *sys.path])
     command = [sys.executable, "-m", "anysize", "--version"]
@@ -189,7 +189,7 @@ def test_sampled_tables_show_their_errors(house):
     assert "standard error" in run("count", house, "--k", 3, "--method", "sample", "--samples", 500).stdout
 
 
-def test_the_store_is_filled_and_used(house, tmp_path):
+def test_the_cache_is_filled_and_used(house, tmp_path):
     first = run("count", house, "--k", 4, "--cache", tmp_path / "cache", "--format", "csv")
     entries = sorted((tmp_path / "cache").rglob("*.npz"))
     assert len(entries) == 1

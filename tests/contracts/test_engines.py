@@ -131,7 +131,7 @@ def test_engine_equals_the_oracle_on_odd_graphs(
 
 
 @pytest.mark.parametrize(("name", "k", "kind"), jobs())
-def test_a_graph_counts_alone_as_in_a_set(
+def test_a_single_graph_has_the_counts_of_its_row_in_a_set(
     name: str, k: int, kind: str, odd: dict[str, GraphSet], odd_oracle: Oracle
 ) -> None:
     alone = [count(odd[kind][g], k, method=name, threads=2) for g in range(len(odd[kind]))]
@@ -162,7 +162,7 @@ def test_an_empty_set_has_no_rows(name: str, k: int, kind: str, odd: dict[str, G
 
 
 @pytest.mark.parametrize(("name", "k", "kind"), jobs(kinds=("colored",)))
-def test_colors_that_nobody_has_change_nothing(name: str, k: int, kind: str, odd: dict[str, GraphSet]) -> None:
+def test_unused_colors_change_nothing(name: str, k: int, kind: str, odd: dict[str, GraphSet]) -> None:
     graphs = odd[kind][3:8]
     wide = graphs.with_palette((-5, *(f"{letter}x" for letter in "ABCDEFGHIJKLMNOPQ"), *graphs.palette))
     narrow, broad = count(graphs, k, method=name), count(wide, k, method=name)

@@ -1,4 +1,4 @@
-"""What counting tests share: graphs, other numberings and colors, and when two tables are the same."""
+"""Helpers of counting tests: graphs, renumberings, colors, comparison of tables."""
 
 from __future__ import annotations
 

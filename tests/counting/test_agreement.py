@@ -116,7 +116,7 @@ def test_copies_summed_over_colors_are_plain_copies(method: str, k: int, amount:
     assert np.array_equal(color_sums(counts)[:, : len(connected_patterns(k))], expected)
 
 
-def test_the_last_of_many_colors_is_told_apart() -> None:
+def test_the_last_of_many_colors_is_distinguished() -> None:
     path = GraphSet.from_edges([(0, 1), (1, 2), (2, 3), (3, 4), (4, 5), (5, 6)], colors=list(range(7)))
     wide = path.with_palette(range(65536))
     for k in range(3, 8):
@@ -138,7 +138,7 @@ def _along(k: int, colors: list[int]) -> tuple[object, ...]:
 
 @pytest.mark.parametrize("mode", [enumerate_engine.CACHED, enumerate_engine.WIDE])
 @pytest.mark.parametrize("k", [4, 5])
-def test_the_ways_to_remember_raw_patterns_agree(mode: str, k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_all_modes_of_storing_raw_patterns_agree(mode: str, k: int, monkeypatch: pytest.MonkeyPatch) -> None:
     graphs = colored(GraphSet.concatenate([gnp(30, 0.3, seed=1), gnp(300, 0.01, seed=2)]), 3)
     assert enumerate_engine._mode(k, 2, vertices=165) == enumerate_engine.DIRECT
     expected = count(graphs, k, method="enumerate")
@@ -153,7 +153,7 @@ def test_the_ways_to_remember_raw_patterns_agree(mode: str, k: int, monkeypatch:
     assert asked == [k]
 
 
-def test_raw_patterns_of_every_width_have_a_way_to_be_remembered() -> None:
+def test_raw_patterns_of_every_width_have_a_mode() -> None:
     modes = [enumerate_engine._mode(7, bits, vertices=1000) for bits in (0, 1, 6, 7, 16)]
     assert modes == ["direct", "cached", "cached", "wide", "wide"]
     assert enumerate_engine._mode(4, 2, vertices=20) == "cached"  # too few sets to fill a table

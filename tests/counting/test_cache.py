@@ -88,7 +88,7 @@ def test_a_set_without_graphs_has_a_table_too(tmp_path: Path) -> None:
     )
 
 
-def test_labels_and_names_are_those_of_the_graphs_at_hand(tmp_path: Path) -> None:
+def test_labels_and_names_are_taken_from_the_given_graphs(tmp_path: Path) -> None:
     graphs, cache = some_graphs(), CountCache(tmp_path)
     objects = replace(graphs, y=np.array([None, "x", 3], object), names=None)
     counts = cached_or(cache, objects, ARGUMENTS, lambda: count(objects, 4))
@@ -126,7 +126,7 @@ def test_other_graphs_colors_or_arguments_have_other_keys(tmp_path: Path) -> Non
     assert all(len(key) == 64 for key in keys)
 
 
-def test_the_key_does_not_see_how_arguments_and_arrays_are_written(tmp_path: Path) -> None:
+def test_the_key_does_not_depend_on_types_labels_or_names(tmp_path: Path) -> None:
     cache, graphs = CountCache(tmp_path), some_graphs(("C", "N"))
     key = cache.key(graphs, ARGUMENTS)
     assert key == cache.key(graphs, {"colors": np.True_, "k": (np.int64(4),)})
@@ -139,7 +139,7 @@ def test_the_key_does_not_see_how_arguments_and_arrays_are_written(tmp_path: Pat
 
 
 @pytest.mark.parametrize("wider", [("A", "C", "N", "Z"), ("C", "N", "O"), (5, "C", "N")])
-def test_colors_that_no_vertex_has_do_not_matter(tmp_path: Path, wider: tuple[str, ...]) -> None:
+def test_unused_colors_do_not_change_the_key(tmp_path: Path, wider: tuple[str, ...]) -> None:
     graphs, cache = some_graphs(("C", "N")), CountCache(tmp_path)
     wide = graphs.with_palette(wider)
     assert cache.key(graphs, ARGUMENTS) == cache.key(wide, ARGUMENTS)
@@ -182,21 +182,21 @@ def check_damage(shelf: tuple[CountCache, GraphSet, Counts, bytes], data: bytes)
     cache, graphs, counts, good = shelf
     assert data != good
     entry_of(cache).write_bytes(data)
-    with pytest.warns(CountWarning, match="counted again") as told:
+    with pytest.warns(CountWarning, match="counted again") as messages:
         identical(cached_or(cache, graphs, ARGUMENTS, lambda: counts), counts)
-    assert len(told) == 1
+    assert len(messages) == 1
     identical(cached_or(cache, graphs, ARGUMENTS, refuse), counts)
 
 
 @given(share=st.floats(0, 1, exclude_max=True))
 @settings(max_examples=30)
-def test_a_file_cut_short_is_noticed(shelf: tuple[CountCache, GraphSet, Counts, bytes], share: float) -> None:
+def test_a_truncated_file_is_detected(shelf: tuple[CountCache, GraphSet, Counts, bytes], share: float) -> None:
     check_damage(shelf, shelf[3][: int(share * len(shelf[3]))])
 
 
 @given(data=st.data())
 @settings(max_examples=60)
-def test_flipped_bits_are_noticed(shelf: tuple[CountCache, GraphSet, Counts, bytes], data: st.DataObject) -> None:
+def test_flipped_bits_are_detected(shelf: tuple[CountCache, GraphSet, Counts, bytes], data: st.DataObject) -> None:
     bits = data.draw(st.sets(st.integers(0, 8 * len(shelf[3]) - 1), min_size=1, max_size=8))
     damaged = bytearray(shelf[3])
     for bit in bits:
@@ -206,7 +206,7 @@ def test_flipped_bits_are_noticed(shelf: tuple[CountCache, GraphSet, Counts, byt
 
 @given(at=st.integers(0, 10**6), junk=st.binary(min_size=1, max_size=40))
 @settings(max_examples=30)
-def test_bytes_put_in_between_are_noticed(
+def test_inserted_bytes_are_detected(
     shelf: tuple[CountCache, GraphSet, Counts, bytes], at: int, junk: bytes
 ) -> None:
     good = shelf[3]
@@ -214,7 +214,7 @@ def test_bytes_put_in_between_are_noticed(
     check_damage(shelf, good[:at] + junk + good[at:])
 
 
-def test_files_that_are_no_entries_are_noticed(shelf: tuple[CountCache, GraphSet, Counts, bytes]) -> None:
+def test_other_files_are_detected(shelf: tuple[CountCache, GraphSet, Counts, bytes]) -> None:
     cache, graphs, counts, good = shelf
     for data in (b"", b"\n", b"PK", b"hello\n" * 100, bytes(len(good)), good + good, good + b"\n"):
         check_damage(shelf, data)
@@ -227,7 +227,7 @@ def test_files_that_are_no_entries_are_noticed(shelf: tuple[CountCache, GraphSet
     check_damage(shelf, data)
 
 
-def test_a_sealed_table_of_other_graphs_or_formats_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_sealed_table_of_other_graphs_or_formats_is_detected(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     graphs, cache = some_graphs(), CountCache(tmp_path)
     cache.put(graphs, ARGUMENTS, count(graphs[:2], 4))
     with pytest.warns(CountWarning, match="other sizes"):
@@ -254,7 +254,7 @@ def test_an_error_while_counting_or_writing_leaves_nothing(tmp_path: Path, monke
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
-def test_leftovers_go_after_a_day(tmp_path: Path) -> None:
+def test_partial_files_are_removed_after_a_day(tmp_path: Path) -> None:
     graphs, cache = some_graphs(), CountCache(tmp_path)
     cached_or(cache, graphs, ARGUMENTS, lambda: count(graphs, 4))
     old, young = entry_of(cache).with_name("x.npz.1-2.part"), entry_of(cache).with_name("y.npz.1-2.part.1.part")
@@ -290,7 +290,7 @@ def read_only() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_a_read_only_cache_gives_what_it_has_and_counts_the_rest(read_only: Path) -> None:
+def test_a_read_only_cache_is_read_and_other_graphs_are_counted(read_only: Path) -> None:
     graphs, more = some_graphs(), gnp(8, 0.5)
     kept = cached_or(CountCache(read_only), graphs, ARGUMENTS, lambda: count(graphs, 4))
     counted = count(more, 4)
@@ -299,24 +299,24 @@ def test_a_read_only_cache_gives_what_it_has_and_counts_the_rest(read_only: Path
     with as_nobody():
         cache = CountCache(read_only)
         identical(cached_or(cache, graphs, ARGUMENTS, refuse), kept)
-        with pytest.warns(CountWarning, match="could not be written to the cache") as told:
+        with pytest.warns(CountWarning, match="could not be written to the cache") as messages:
             assert cached_or(cache, more, ARGUMENTS, lambda: counted) is counted
-        assert len(told) == 1
+        assert len(messages) == 1
 
 
-def test_a_full_disk_costs_a_warning_and_no_count(tmp_path: Path) -> None:
+def test_a_full_disk_gives_a_warning_and_the_counts(tmp_path: Path) -> None:
     graphs, cache = some_graphs(), CountCache(tmp_path)
     counts = count(graphs, 4)
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     for room in (0, 500):
         resource.setrlimit(resource.RLIMIT_FSIZE, (room, hard))  # a longer file fails in the middle of a write
         try:
-            with warnings.catch_warnings(record=True) as told:
+            with warnings.catch_warnings(record=True) as messages:
                 warnings.simplefilter("always")
                 assert cached_or(cache, graphs, ARGUMENTS, lambda: counts) is counts
         finally:
             resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
-        assert [entry.category for entry in told] == [CountWarning]
+        assert [entry.category for entry in messages] == [CountWarning]
         assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
     identical(cached_or(cache, graphs, ARGUMENTS, lambda: counts), cached_or(cache, graphs, ARGUMENTS, refuse))
 
@@ -378,7 +378,7 @@ def writer(folder: Path, sign: str) -> Iterator[None]:
 
 
 def read_all(cache: CountCache, cases: list[tuple[GraphSet, Counts]]) -> int:
-    """How many entries are there; a damaged one is a warning, which is an error here."""
+    """The number of entries; a damaged one gives a warning, which is an error here."""
     found = 0
     for graphs, counts in cases:
         read = cache.get(graphs, {})
@@ -388,7 +388,7 @@ def read_all(cache: CountCache, cases: list[tuple[GraphSet, Counts]]) -> int:
     return found
 
 
-def test_a_writer_killed_at_any_moment_leaves_whole_entries(
+def test_a_killed_writer_leaves_complete_entries(
     tmp_path: Path, cases: list[tuple[GraphSet, Counts]]
 ) -> None:
     chance, found = random.Random(0), 0
@@ -405,7 +405,7 @@ def test_a_writer_killed_at_any_moment_leaves_whole_entries(
         assert not list(folder.rglob("*.part"))
 
 
-def test_two_writers_and_a_reader_at_once(tmp_path: Path, cases: list[tuple[GraphSet, Counts]]) -> None:
+def test_two_concurrent_writers_and_a_reader(tmp_path: Path, cases: list[tuple[GraphSet, Counts]]) -> None:
     cache, read = CountCache(tmp_path), 0
     with writer(tmp_path, "x"), writer(tmp_path, "y"):
         end = time.monotonic() + 3  # from when both are at work

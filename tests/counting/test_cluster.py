@@ -1,4 +1,4 @@
-"""Counts in pieces: bit by bit those of one machine, whatever executor counts them and whoever dies or fails."""
+"""Counts in pieces: identical to those of one machine for every executor, also if workers die or graphs fail."""
 
 from __future__ import annotations
 
@@ -70,9 +70,9 @@ def test_exact_counts_are_those_of_one_machine(executor: Executor, k: Any, color
         graphs = colored(graphs, colors, palette=("C", "N", "O", "unused"))
     graphs = replace(graphs, y=np.arange(len(graphs)), names=tuple(f"g{n}" for n in range(len(graphs))))
     expected = az.count(graphs, k)
-    told: list[float] = []
+    reported: list[float] = []
     with cluster(executor):
-        counts = az.count(graphs, k, progress=told.append)
+        counts = az.count(graphs, k, progress=reported.append)
     identical(counts, expected)
     for name in ("indptr", "indices", "data"):
         assert getattr(counts.matrix, name).dtype == getattr(expected.matrix, name).dtype
@@ -80,8 +80,8 @@ def test_exact_counts_are_those_of_one_machine(executor: Executor, k: Any, color
     assert np.array_equal(counts.y, expected.y)
     assert counts.log[:-1] == expected.log
     assert f"by {executor.workers} workers" in counts.log[-1]
-    assert told == sorted(told)
-    assert told[-1] == pytest.approx(1)
+    assert reported == sorted(reported)
+    assert reported[-1] == pytest.approx(1)
 
 
 def test_several_engines_and_costs(executor: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -101,7 +101,7 @@ def test_estimates_are_those_of_one_machine(executor: Executor, how: dict[str, A
         identical_samples(az.count(graphs, 4, method="sample", seed=7, **how), expected)
 
 
-def test_nothing_to_count(executor: Executor) -> None:
+def test_empty_sets(executor: Executor) -> None:
     with cluster(executor):
         same(az.count(empty_set(), 3), az.count(empty_set(), 3))
         same(az.count(small(1), 3), az.count(small(1), 3))

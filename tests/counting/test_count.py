@@ -1,4 +1,4 @@
-"""The function count: what it takes, what it says, what it refuses."""
+"""`count`: inputs, engines, errors."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ def test_unknown_engines_are_refused_with_the_names_of_the_others() -> None:
         count(nx.path_graph(4), 3, method="magic")
 
 
-def test_odd_arguments_are_refused_before_the_work() -> None:
+def test_wrong_arguments_are_refused_before_counting() -> None:
     with pytest.raises(ValueError, match="progress must be a function"):
         count(nx.path_graph(4), 3, progress=True)  # type: ignore[arg-type]
     for seed in (-1, 1.5, None, True):
@@ -90,7 +90,7 @@ def test_odd_arguments_are_refused_before_the_work() -> None:
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True])
-def test_a_number_of_threads_that_is_none_is_refused(threads: Any) -> None:
+def test_wrong_numbers_of_threads_are_refused(threads: Any) -> None:
     with pytest.raises(ValueError, match="threads must be"):
         count(nx.path_graph(4), 3, threads=threads)
 
@@ -119,7 +119,7 @@ def test_plain_engines_refuse_colors(name: str) -> None:
         ("flip", GraphSet.from_edges([[(0, 1)], [(0, 1)]], [2, 20], [[0, 1], list(range(20))]), "20 colors"),
     ],
 )
-def test_engines_refuse_graphs_they_cannot_take(name: str, graphs: GraphSet, what: str) -> None:
+def test_engines_refuse_graphs_beyond_their_limits(name: str, graphs: GraphSet, what: str) -> None:
     with pytest.raises(ValueError, match=rf"the engine '{name}' cannot count graph 1 \(.*{what}.*method='auto'"):
         count(graphs, 4, method=name)
     assert len(count(graphs, 4)) == 2
@@ -128,10 +128,10 @@ def test_engines_refuse_graphs_they_cannot_take(name: str, graphs: GraphSet, wha
 def test_explain_names_the_engine_and_the_reason() -> None:
     assert "k = 4: sparse for 1 of 1 graphs" in count(gnp(9, 0.5), 4, method="sparse").explain()
     assert "no graph has more than 512 vertices" in count(gnp(9, 0.5), 4).explain()
-    told = count(gnp(600, 0.01), (2, 4)).explain().splitlines()
-    assert len(told) == 2
-    assert told[0].startswith("k = 2: direct for 1 of 1 graphs")
-    assert "estimated" in told[1]
+    reported = count(gnp(600, 0.01), (2, 4)).explain().splitlines()
+    assert len(reported) == 2
+    assert reported[0].startswith("k = 2: direct for 1 of 1 graphs")
+    assert "estimated" in reported[1]
 
 
 def test_auto_takes_different_engines_for_different_graphs() -> None:
@@ -160,14 +160,14 @@ def test_auto_equals_the_oracle(k: int, palette: int) -> None:
 
 
 def test_progress_rises_to_one() -> None:
-    told: list[float] = []
-    count(GraphSet.concatenate([gnp(9, 0.5, seed=s) for s in range(30)]), (3, 4), progress=told.append)
-    assert told == sorted(told)
-    assert told[-1] == 1.0
-    assert told[0] > 0
+    reported: list[float] = []
+    count(GraphSet.concatenate([gnp(9, 0.5, seed=s) for s in range(30)]), (3, 4), progress=reported.append)
+    assert reported == sorted(reported)
+    assert reported[-1] == 1.0
+    assert reported[0] > 0
 
 
-def test_long_work_is_announced(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_counts_give_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     import anysize.counting.execution
 
     monkeypatch.setattr(anysize.counting.execution, "WARN_ABOVE_S", 0.0)

@@ -81,7 +81,7 @@ def test_densities_are_correctly_rounded_beyond_floats(over: str) -> None:
     assert counts.densities(over).toarray().tolist() == slow_densities(counts, over)
 
 
-def test_a_quotient_that_two_roundings_would_spoil() -> None:
+def test_quotients_are_rounded_once() -> None:
     """(2^53 + 1) copies as a float are 2^53 already."""
     n = 10_000
     spoiled = [c for c in range(2**53 + 1, 2**53 + 2001, 2) if float(c) / comb(n, 5) != c / comb(n, 5)]
@@ -103,7 +103,7 @@ def test_sizes_are_normalized_each_by_itself() -> None:
     assert np.array_equal(together, np.hstack(apart))
 
 
-def test_symmetries_respect_colors() -> None:
+def test_automorphisms_preserve_colors() -> None:
     counts = count(colored(gnp(12, 0.5, seed=4), 2, palette=("x", "y")), (3, 4))
     assert len(counts.patterns) > 10
     for pattern, symmetries in zip(counts.patterns, counts.columns.automorphisms, strict=True):
@@ -247,7 +247,7 @@ def test_to_pandas_is_sparse_where_a_table_is_wide() -> None:
     assert table.to_numpy().sum() == counts.matrix.sum()
 
 
-def test_a_table_says_what_it_is() -> None:
+def test_repr() -> None:
     counts = count(some_graphs(), (3, 4))
     assert repr(counts) == "Counts(3 graphs x 8 plain patterns, k = 3, 4)"
     assert repr(count(colored(some_graphs(), 2)[1], 3)) == "Counts(1 graphs x 0 colored patterns, k = -)"
@@ -367,7 +367,7 @@ def test_without_colors_copies_are_summed(k: int | tuple[int, ...]) -> None:
     assert count(graphs[:0], k).without_colors().matrix.nnz == 0
 
 
-def test_without_colors_refuses_what_does_not_add_up() -> None:
+def test_without_colors_refuses_estimates_and_overflow() -> None:
     graphs = colored(gnp(12, 0.3, 0), 2, 0)
     with pytest.raises(ValueError, match="sample again with colors=False"):
         count(graphs, 3, method="sample", samples=100, seed=0).without_colors()

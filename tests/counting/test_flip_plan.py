@@ -1,4 +1,4 @@
-"""The flip scheme on paper: every pattern has an equation, and exact products solve them."""
+"""The flip scheme without graphs: every pattern has an equation, and exact products solve them."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def test_every_pattern_but_the_cliques_has_one_equation(k: int, colors: int) -> 
 
 
 @pytest.mark.parametrize(("k", "colors"), [(4, 2), (5, 2)])
-def test_the_sparse_plan_leaves_cycles_to_a_count_of_their_own(k: int, colors: int) -> None:
+def test_the_sparse_plan_has_no_equations_for_cycles(k: int, colors: int) -> None:
     plan = flip_plan(k, colors, sparse=True)
     place, _ = unpack(plan.high, plan.low, k)
     left = set(range(len(plan.clique), len(plan.high))) - set(solved_for(plan))
@@ -89,7 +89,7 @@ def test_exact_products_solve_to_the_counts_of_the_oracle(k: int, colors: int) -
 
 
 @pytest.mark.parametrize("how", ["uneven", "negative"])
-def test_products_that_cannot_be_are_noticed(how: str) -> None:
+def test_impossible_products_are_detected(how: str) -> None:
     plan = flip_plan(5, 2)
     graphs = colored(GraphSet.from_networkx(nx.complete_graph(8)), 2)
     products, sums, cliques = exact_products(plan, copies_in_order(plan, graphs))

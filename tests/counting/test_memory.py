@@ -1,4 +1,4 @@
-"""Limits of memory: engines left out, fewer graphs or threads at a time, the same table; estimates against peaks."""
+"""Memory limits: choice of engines, batches, threads, and estimates against measured peaks."""
 
 from __future__ import annotations
 
@@ -25,17 +25,17 @@ from anysize.graphs.graphset import GraphSet
     [(None, None), (5, 5), ("7", 7), ("4GiB", 2**32), ("500MB", 5 * 10**8), ("1.5 g", 15 * 10**8), (2e6, 2 * 10**6),
      ("64 kib", 2**16), ("1TB", 10**12)],
 )  # fmt: skip
-def test_amounts_of_memory(text: object, amount: int | None) -> None:
+def test_parse_memory(text: object, amount: int | None) -> None:
     assert parse_memory(text) == amount  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("text", ["", "much", "4 parsecs", "-3", 0, -1, True, "1..5", "1e40", float("nan")])
-def test_what_is_no_amount(text: object) -> None:
+def test_parse_memory_refuses_other_values(text: object) -> None:
     with pytest.raises(ValueError, match="max_memory must be"):
         parse_memory(text)  # type: ignore[arg-type]
 
 
-def test_amounts_for_people() -> None:
+def test_format_bytes() -> None:
     assert [format_bytes(amount) for amount in (12, 2048, 3 * 2**20, 2**31)] == ["12 bytes", "2 KiB", "3 MiB", "2 GiB"]
 
 
@@ -63,7 +63,7 @@ def test_the_table_is_the_same_within_any_limit(colors: int) -> None:
         identical(az.count(graphs, (3, 5), max_memory="100MiB"), expected)
 
 
-def test_graphs_are_taken_in_batches_and_by_fewer_threads() -> None:
+def test_batches_and_threads_stay_within_the_limit() -> None:
     graphs = GraphSet.concatenate([gnp(30, 0.3, seed=n) for n in range(100)])
     seen = Features(graphs)
     need = MEMORY_NEEDS["bitset"](seen, 5)
@@ -117,7 +117,7 @@ print(1024 * (status("VmHWM:") - before))
         ("enumerate", 4, 700, 0.03, 60),
     ],
 )
-def test_estimates_are_near_what_engines_take(name: str, k: int, n: int, p: float, colors: int) -> None:
+def test_estimates_are_near_the_measured_peak(name: str, k: int, n: int, p: float, colors: int) -> None:
     """Not below half of the measured peak, not above four times of it (and a few MiB)."""
     arguments = [name, k, n, p, colors]
     at_once = {"MALLOC_MMAP_THRESHOLD_": "65536", "MALLOC_TRIM_THRESHOLD_": "65536"}  # freed memory goes back
@@ -135,7 +135,7 @@ def test_estimates_are_near_what_engines_take(name: str, k: int, n: int, p: floa
     assert peak / 2 - 8 * 2**20 < estimate < 4 * peak + 8 * 2**20, f"{format_bytes(estimate)} for {format_bytes(peak)}"
 
 
-def test_every_engine_has_a_need() -> None:
+def test_every_engine_has_an_estimate() -> None:
     assert set(MEMORY_NEEDS) == {*ENGINES, "sample"}
     star = Features(GraphSet.from_networkx(nx.star_graph(20)))
     for name, engine in ENGINES.items():

@@ -1,4 +1,4 @@
-"""Numbers near the end of 64 bits: exact where they fit, refused with names where they do not."""
+"""Counts near 2^63: exact if they fit, otherwise an error that names the graph."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def test_a_star_with_100_000_leaves_fits() -> None:
 
 def test_a_star_with_200_000_leaves_is_refused_by_name() -> None:
     graphs = GraphSet.concatenate([star(3), star(200_000)])
-    told = rf"graph 1 has {comb(200_000, 4)} induced copies of the pattern 'K1,4'.*smaller k"
-    with pytest.raises(OverflowError, match=told):
+    message = rf"graph 1 has {comb(200_000, 4)} induced copies of the pattern 'K1,4'.*smaller k"
+    with pytest.raises(OverflowError, match=message):
         count(graphs, 5)
     with pytest.raises(OverflowError, match=r"graph 'hub' has .*'K1,4'"):
         count(replace(graphs, names=("small", "hub")), 5)

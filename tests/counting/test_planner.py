@@ -1,4 +1,4 @@
-"""What the plan sees of graphs, against slow and obvious counts."""
+"""Features and choice of engines."""
 
 from __future__ import annotations
 
@@ -41,14 +41,14 @@ def test_connected_sets_from_samples(k: int) -> None:
     assert Features(graph).sets(k)[0] > seen.sets(k)[0] or k == 3
 
 
-def test_many_graphs_are_judged_by_some_of_them() -> None:
+def test_large_sets_are_estimated_from_some_graphs() -> None:
     graphs = GraphSet.concatenate([gnp(10 + n % 20, 0.3, seed=n) for n in range(60)])
     seen = Features(graphs)
     seen.estimate_sets(4)
     assert seen.sets(4).sum() == pytest.approx(float(az.count(graphs, 4).matrix.sum()), rel=0.3)
 
 
-def test_patterns_that_occur_from_samples() -> None:
+def test_number_of_patterns_from_samples() -> None:
     for colors in (2, 40):
         graph = colored(gnp(60, 0.1, seed=1), colors)
         seen = Features(graph)
@@ -65,7 +65,7 @@ def test_every_choice_has_an_estimate_of_time() -> None:
     assert choose_engines(graphs, 2)[0].seconds > 0
 
 
-def test_a_sample_is_only_drawn_where_it_may_matter(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_samples_are_drawn_only_for_long_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     sampled: list[int] = []
     monkeypatch.setattr(Features, "estimate_sets", lambda self, k: sampled.append(k))
     choose_engines(colored(gnp(30, 0.2), 30), 5)
@@ -76,7 +76,7 @@ def test_a_sample_is_only_drawn_where_it_may_matter(monkeypatch: pytest.MonkeyPa
     assert sampled == [5, 5]
 
 
-def test_small_plain_graphs_count_for_a_budget() -> None:
+def test_a_budget_holds_for_small_plain_graphs() -> None:
     """A choice without a comparison has an estimate as well, so that a budget holds for it."""
     graphs = GraphSet.concatenate([gnp(60, 0.5, seed=n) for n in range(40)])
     assert az.count(graphs, 5, budget_s=1e-6).sampling is not None

@@ -1,4 +1,4 @@
-"""Sampled counts: unbiased, with honest errors, the same for any number of threads."""
+"""Sampled counts: unbiased, with valid standard errors, the same for any number of threads."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_a_large_real_graph_is_estimated_without_bias(data_dir: Path) -> None:
 
 
 @pytest.mark.parametrize("k", [6, 7])
-def test_larger_patterns_meet_exact_counts(k: int) -> None:
+def test_larger_patterns_agree_with_exact_counts(k: int) -> None:
     graph = GraphSet.from_networkx(nx.gnp_random_graph(22, 0.3, seed=2))
     truth = az.count(graph, k).matrix.toarray()[0]
     table = az.count(graph, k, method="sample", samples=400_000, seed=1)
@@ -79,7 +79,7 @@ def test_larger_patterns_meet_exact_counts(k: int) -> None:
 
 
 @pytest.mark.parametrize("make", [preferential, blocks])
-def test_the_seed_alone_decides(make: Callable[[], GraphSet]) -> None:
+def test_estimates_depend_only_on_the_seed(make: Callable[[], GraphSet]) -> None:
     graphs = GraphSet.concatenate([make(), make()])
     tables = [az.count(graphs, 5, method="sample", samples=50_000, seed=3, threads=threads) for threads in (1, 2, 5)]
     for other in tables[1:]:
@@ -113,7 +113,7 @@ def test_cliques_are_counted_not_sampled() -> None:
     assert low[0, clique] == high[0, clique] == exact
 
 
-def test_patterns_that_were_not_met_have_an_upper_end() -> None:
+def test_patterns_without_hits_have_an_upper_end() -> None:
     graph = preferential()
     table = az.count(graph, 5, method="sample", samples=500)
     truth = az.count(graph, 5).matrix.toarray()[0]
@@ -124,7 +124,7 @@ def test_patterns_that_were_not_met_have_an_upper_end() -> None:
     assert (high[0, missed] >= truth[missed]).all()
 
 
-def test_a_wished_error_is_reached() -> None:
+def test_the_relative_error_is_reached() -> None:
     graph = GraphSet.from_networkx(nx.barabasi_albert_graph(2000, 5, seed=1))
     table = az.count(graph, 5, method="sample", rel_error=0.02, seed=1)
     truth = az.count(graph, 5).matrix.toarray()[0]
@@ -134,14 +134,14 @@ def test_a_wished_error_is_reached() -> None:
     assert table.sampling.samples[0] < 5_000_000
 
 
-def test_a_wish_out_of_reach_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_relative_error_out_of_reach_gives_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(SampleSize, "__init__", lambda self, *_: self.__dict__.update(
         samples=None, rel_error=0.001, min_share=1e-3, max_samples=20_000))  # fmt: skip
     with pytest.warns(az.CountWarning, match=r"relative error of 0.001; 20,000 are drawn"):
         az.count(preferential(), 5, method="sample", rel_error=0.001)
 
 
-def test_a_budget_turns_to_sampling_and_says_so() -> None:
+def test_a_budget_switches_to_sampling() -> None:
     graph = GraphSet.from_networkx(nx.barabasi_albert_graph(400, 10, seed=1))
     sampled = az.count(graph, 7, budget_s=0.01)
     assert "more than the budget of 0.01 s" in sampled.explain()
@@ -194,7 +194,7 @@ def test_exact_tables_have_no_error() -> None:
         ({"k": 4, "budget_s": -1.0}, "positive number of seconds"),
     ],
 )
-def test_bad_requests_are_one_sentence(arguments: dict[str, object], sentence: str) -> None:
+def test_wrong_arguments_are_refused(arguments: dict[str, object], sentence: str) -> None:
     with pytest.raises(ValueError, match=sentence):
         az.count(preferential(), **arguments)  # type: ignore[arg-type]
 

@@ -1,4 +1,4 @@
-"""Streams of counts: the same numbers as one big count, resumed after every kind of end, flat in memory."""
+"""Streams of counts: the same numbers as one count, resumable, with flat memory use."""
 
 from __future__ import annotations
 
@@ -148,7 +148,7 @@ def test_batches_without_graphs(tmp_path: Path, colors: bool, places: tuple[int,
 
 
 @pytest.mark.parametrize("batches", [[], [empty_set()], [empty_set(), empty_set()]])
-def test_nothing_but_empty_batches(tmp_path: Path, batches: list[GraphSet]) -> None:
+def test_only_empty_batches(tmp_path: Path, batches: list[GraphSet]) -> None:
     stream = count_stream(batches, (2, 3), tmp_path)
     same(stream.counts(), count(empty_set(), (2, 3)))
     assert stream.dataset().count_rows() == len(stream) == 0
@@ -207,13 +207,13 @@ def test_a_cluster_writes_the_same_files(tmp_path: Path, two_workers: Executor, 
     if "cache" in how:
         how = {"cache": tmp_path / "cache"}
     count_stream(batches, 4, tmp_path / "here", **how)
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
     with cluster(two_workers):
         count_stream(iter(batches[:5]), 4, tmp_path / "there", **how)
-        stream = count_stream(iter(batches), 4, tmp_path / "there", progress=lambda *done: told.append(done), **how)
+        stream = count_stream(iter(batches), 4, tmp_path / "there", progress=lambda *done: reported.append(done), **how)
     assert contents(tmp_path / "here") == contents(tmp_path / "there")
     assert stream.finished
-    assert told[-1] == (12, 27)
+    assert reported[-1] == (12, 27)
 
 
 def test_a_batch_that_fails_on_a_cluster_keeps_those_before(tmp_path: Path, two_workers: Executor) -> None:
@@ -233,11 +233,11 @@ def test_a_batch_that_fails_on_a_cluster_keeps_those_before(tmp_path: Path, two_
 
 
 @pytest.mark.parametrize("colors", [False, True])
-def test_a_stream_goes_on_where_it_stopped(tmp_path: Path, colors: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_stream_is_resumed(tmp_path: Path, colors: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     batches = some_batches(colors)
     count_stream(batches, 3, tmp_path / "whole")
     counted: list[int] = []
-    told: list[tuple[int, int]] = []
+    reported: list[tuple[int, int]] = []
 
     def spy(graphs: GraphSet, *rest: object, **options: object) -> object:
         counted.append(len(graphs))
@@ -254,9 +254,9 @@ def test_a_stream_goes_on_where_it_stopped(tmp_path: Path, colors: bool, monkeyp
         with pytest.raises(ConnectionError):
             count_stream(broken(after), 3, tmp_path / "out")
         assert not open_stream(tmp_path / "out").finished
-    count_stream(batches, 3, tmp_path / "out", progress=lambda *done: told.append(done))
+    count_stream(batches, 3, tmp_path / "out", progress=lambda *done: reported.append(done))
     assert counted == [len(batch) for batch in batches]
-    assert told == [(1, 2), (2, 5), (3, 6), (4, 9)]
+    assert reported == [(1, 2), (2, 5), (3, 6), (4, 9)]
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
     count_stream(batches, 3, tmp_path / "out")
     assert len(counted) == len(batches)
@@ -271,7 +271,7 @@ def test_more_batches_can_follow_later(tmp_path: Path) -> None:
     assert contents(tmp_path / "out") == contents(tmp_path / "whole")
 
 
-def test_a_damaged_file_says_how_to_have_its_batch_again(tmp_path: Path) -> None:
+def test_a_damaged_file_is_reported_and_can_be_recomputed(tmp_path: Path) -> None:
     batches = some_batches(True)
     count_stream(batches, 3, tmp_path)
     before = contents(tmp_path)
@@ -285,7 +285,7 @@ def test_a_damaged_file_says_how_to_have_its_batch_again(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("kind", ["counts", "graphs", "patterns"])
-def test_a_file_that_is_gone_is_written_again(tmp_path: Path, kind: str) -> None:
+def test_a_missing_file_is_written_again(tmp_path: Path, kind: str) -> None:
     batches = some_batches(True)
     count_stream(batches, 3, tmp_path)
     before = contents(tmp_path)
@@ -319,7 +319,7 @@ if __name__ == "__main__":
 """
 
 
-def test_a_killed_run_goes_on_and_ends_with_the_same_files(tmp_path: Path) -> None:
+def test_a_killed_run_is_resumed_with_the_same_files(tmp_path: Path) -> None:
     space: dict[str, object] = {"__name__": "killed"}
     exec(KILLED, space)
     chance, done = random.Random(1), []
@@ -393,7 +393,7 @@ def test_other_batches_are_refused(tmp_path: Path) -> None:
     assert contents(tmp_path) == before
 
 
-def test_bad_input_is_refused_in_one_sentence(tmp_path: Path) -> None:
+def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
     batches = some_batches(False)
     out = tmp_path / "out"
     with pytest.raises(ValueError, match="expected several graph sets"):

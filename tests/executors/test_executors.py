@@ -1,4 +1,4 @@
-"""Executors: the same results in the same order from threads, processes and a Ray cluster, whoever dies meanwhile."""
+"""Executors: the same results in the same order from threads, processes and a Ray cluster, also if workers die."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ def executor(request: pytest.FixtureRequest) -> Iterator[Executor]:
 
 
 def test_results_come_in_order(executor: Executor) -> None:
-    told: list[int] = []
-    squares = executor.map(work.slow_square, iter(range(20)), progress=told.append)
+    reported: list[int] = []
+    squares = executor.map(work.slow_square, iter(range(20)), progress=reported.append)
     assert list(squares) == [n * n for n in range(20)]
-    assert told == list(range(1, 21))
+    assert reported == list(range(1, 21))
     assert sorted(executor.completed(work.slow_square, range(5))) == [(n, n * n) for n in range(5)]
     assert list(executor.map(work.slow_square, [])) == []
 
@@ -49,7 +49,7 @@ def test_items_are_taken_as_they_are_needed(executor: Executor) -> None:
     assert len(taken) <= 3 + ITEMS_PER_WORKER * executor.workers + 1
 
 
-def test_an_error_stops_or_stands_in_place(executor: Executor) -> None:
+def test_errors_are_raised_or_returned(executor: Executor) -> None:
     names = [f"item-{n}" for n in range(6)]
     with pytest.raises(az.PartialResultError, match=r"^item-3: three is not taken$") as caught:
         list(executor.map(work.refuse_three, range(6), names=names))
@@ -72,7 +72,7 @@ def test_an_item_whose_worker_died_is_tried_again(executor: Executor, tmp_path: 
     assert marker.exists()
 
 
-def test_an_item_that_kills_each_worker_is_given_up_alone(executor: Executor) -> None:
+def test_only_the_item_that_kills_its_workers_fails(executor: Executor) -> None:
     if isinstance(executor, LocalExecutor) and not executor.processes:
         pytest.skip("threads do not die alone")
     results = list(executor.map(work.die_always, range(12), retries=1, errors="return"))
@@ -83,7 +83,7 @@ def test_an_item_that_kills_each_worker_is_given_up_alone(executor: Executor) ->
         list(executor.map(work.die_always, [5], names=["5"], retries=0))
 
 
-def test_a_block_says_who_works() -> None:
+def test_cluster_sets_the_active_executor() -> None:
     assert active_executor() is None
     with LocalExecutor(1) as one, cluster(one) as inside:
         assert active_executor() is inside is one
@@ -103,15 +103,15 @@ for address in ("127.0.0.1:1", "somewhere", "local:0"):
 """
 
 
-def test_a_cluster_that_is_not_there() -> None:
+def test_unreachable_clusters() -> None:
     pytest.importorskip("ray")
-    told = subprocess.run(
+    reported = subprocess.run(
         [sys.executable, "-W", "error", "-c", NOWHERE], capture_output=True, text=True, check=True
     ).stdout.splitlines()
-    assert told[0].startswith("ConnectionError")
-    assert "'127.0.0.1:1'" in told[0]
-    assert "got 'somewhere'" in told[1]
-    assert told[2].startswith("ValueError workers must be")
+    assert reported[0].startswith("ConnectionError")
+    assert "'127.0.0.1:1'" in reported[0]
+    assert "got 'somewhere'" in reported[1]
+    assert reported[2].startswith("ValueError workers must be")
 
 
 class RayWithoutCluster:
@@ -124,20 +124,20 @@ class RayWithoutCluster:
         raise ConnectionError(f"nothing for {address}")
 
 
-def test_no_cluster_to_be_found(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_running_cluster(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", RayWithoutCluster)
     with pytest.raises(ConnectionError, match=r"ray start --head.*\(nothing for auto\)"), cluster("auto"):
         pass
 
 
-def test_no_ray_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_ray_the_error_names_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(ImportError, match=r"pip install 'anysize\[cluster\]'"), cluster("auto"):
         pass
 
 
 @pytest.mark.parametrize("workers", [0, -1, True, 1.5])
-def test_workers_are_a_whole_number(workers: int) -> None:
+def test_wrong_numbers_of_workers_are_refused(workers: int) -> None:
     with pytest.raises(ValueError, match="workers must be"):
         LocalExecutor(workers)
 

@@ -3,7 +3,7 @@
 # mypy: ignore-errors
 from __future__ import annotations
 
-import numba  # before llvmlite, so that a machine without them hears of the one it lacks
+import numba  # before llvmlite, so that the error without them names numba
 from llvmlite import ir
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -33,7 +33,7 @@ def lowest_bit(typingctx, word):
 
 @intrinsic
 def fetch_add(typingctx, array, amount):
-    """Add to the first element of an int64 array, atomically; the value before."""
+    """Add atomically to the first element of an int64 array; returns the value before."""
 
     def codegen(context, builder, signature, args):
         view = context.make_array(signature.args[0])(context, builder, args[0])
@@ -44,7 +44,7 @@ def fetch_add(typingctx, array, amount):
 
 @intrinsic
 def prefetch_row(typingctx, array, row):
-    """Ask for a row of a two-dimensional C array to be brought near, without waiting for it."""
+    """Prefetch a row of a two-dimensional C array."""
 
     def codegen(context, builder, signature, args):
         view = context.make_array(signature.args[0])(context, builder, args[0])
@@ -80,7 +80,7 @@ def _lanes(places):
 def add_outer(typingctx, target, at, sizes, first, second, width):
     """target[at + i * width + j] += sizes[first + i] * sizes[second + j], int32, in vector registers.
 
-    Written by hand because a compiler that cannot rule out that the arrays overlap does it one by one.
+    Written by hand because the compiler cannot rule out that the arrays overlap, and does not vectorize.
     """
     n = width.literal_value
 

@@ -1,8 +1,8 @@
 """Plain counts, k = 3, 4, 5, of small or dense graphs: sums over pairs and triangles with popcounts.
 
-Rows of the adjacency matrix are words of 64 bits. Codegrees of all pairs, common neighbors of all triangles
-and of the pairs with at least two common neighbors give the sums of `moebius.SUMS`. A graph with more than
-0.55 of all edges is counted through its complement.
+Rows of the adjacency matrix are words of 64 bits. The codegrees of all pairs, and the common neighbors of all triangles
+and of the pairs with at least two common neighbors, give the sums of `moebius.SUMS`. A graph of density above 0.55 is
+counted through its complement.
 """
 
 # mypy: ignore-errors
@@ -16,14 +16,130 @@ from numba import int64, uint64
 
 from anysize.counting.engines.bits import lowest_bit, popcount
 from anysize.counting.engines.jit import specialize
-from anysize.counting.engines.moebius import AT, LENGTH, SUMS, from_complement_sums, from_sums
+from anysize.counting.engines.moebius import INDEX, LENGTH, SUMS, from_complement_sums, from_sums
 from anysize.counting.engines.threads import Tick, chunks_by_weight, in_threads
 from anysize.graphs.graphset import GraphSet
 
-# ---- Sums over the pairs of vertices that are adjacent or have two common neighbors: a kernel of `bitset`.
+ANY_WIDTH = 0
+WIDTHS = (0, 1, 2, 4, 8, ANY_WIDTH)  # words in a row that kernels are compiled for, on first use
 
 
-words = 0  # in a row; a constant when the kernel is compiled, 0 where it is not known
+def count_plain(graphs: GraphSet, k: int, threads: int, tick: Tick) -> np.ndarray:
+    """Induced copies, shape (graphs, connected patterns on k vertices)."""
+    sizes = graphs.sizes
+    sums = np.zeros((len(graphs), len(SUMS)), np.int64)
+    # From density 0.55 on, the complement saves more than the conversion costs.
+    complemented = (40 * graphs.edge_counts > 11 * sizes * (sizes - 1)) & (sizes >= k)
+    needed = np.maximum(sizes + 63, 64) // 64  # words in a row
+    for narrower, width in pairwise(WIDTHS):
+        rows = np.flatnonzero((needed > narrower) & ((needed <= width) | (width == ANY_WIDTH)))
+        if len(rows):
+            compiled = _kernel(width)
+
+            def work(start, stop, rows=rows, compiled=compiled):
+                compiled(graphs.first, graphs.indptr, graphs.indices, rows[start:stop], complemented, k, sums)
+                tick((stop - start) / len(graphs))
+
+            in_threads(work, chunks_by_weight(sizes[rows] ** 3, threads), threads)
+    # This step is linear: int64 may wrap on the way, but the result, at most C(n, 5), fits.
+    counts = sums[:, : LENGTH[k]] @ from_sums(k).T
+    if complemented.any():
+        counts[complemented] = from_complement_sums(k, sizes[complemented], sums[complemented])
+    return counts
+
+
+@cache
+def _kernel(width: int):
+    """The kernel for rows of that many words (loops over a constant are unrolled), or of any number."""
+    over_vertices = (small_vertex_sums, vertex_sums, list_bits, count_cliques5)
+    return specialize(kernel, (fill, codegrees, sweep, pair_sums, *over_vertices), words=width)
+
+
+# ---- kernels ---------------------------------------------------------------------------------------------
+
+words = ANY_WIDTH  # words in a row: `specialize` compiles the kernels with a constant in its place
+
+
+def kernel(first, indptr, indices, rows, complemented, k, sums):
+    """Fill sums[g] for the graphs g in rows."""
+    biggest = 1
+    for g in rows:
+        biggest = max(biggest, first[g + 1] - first[g])
+    most = words if words > 0 else (biggest + 63) >> 6
+    bits = np.empty((biggest, most), np.uint64)  # row i: the neighbors of i
+    upper = np.empty((biggest, most), np.uint64)  # row i: those above i
+    columns = np.empty((most, 64 * most), np.uint64)  # word q of every row, side by side
+    common = np.empty((biggest, 64 * most), np.int32)  # codegrees
+    closed = np.empty((biggest, 64 * most), np.int32)  # t(e) - 1 of the edges, 0 elsewhere
+    local = np.empty((biggest, most), np.uint64)
+    scratch = np.empty(64 * most, np.int64)
+    reach = np.empty(64 * most, np.int32)
+    members = np.empty(64 * most, np.int64)
+    pair = np.empty(most, np.uint64)
+    at_vertex = np.empty((4, 64 * most), np.int64)  # degree; triangles, 4-cycles and 4-cliques at a vertex
+    for g in rows:
+        n = first[g + 1] - first[g]
+        w = words if words > 0 else (n + 63) >> 6
+        fill(first[g], n, w, indptr, indices, complemented[g], bits, upper, columns)
+        codegrees(n, w, bits, columns, common, at_vertex)
+        pair_sums(n, w, bits, upper, columns, common, closed, scratch, pair, at_vertex, k, sums[g])
+        small_vertex_sums(n, at_vertex, sums[g])
+        if k == 5:
+            vertex_sums(n, w, bits, upper, common, reach, at_vertex, sums[g])
+            sums[g, INDEX.cliques5] = count_cliques5(n, w, bits, upper, local, members, pair)
+
+
+def fill(start, n, width, indptr, indices, flip, bits, upper, columns):
+    """The rows of one graph, or of its complement."""
+    w = words if words > 0 else width
+    for i in range(n):
+        for q in range(w):
+            bits[i, q] = uint64(0)
+        for e in range(indptr[start + i], indptr[start + i + 1]):
+            j = indices[e]
+            bits[i, j >> 6] |= uint64(1) << uint64(j & 63)
+        if flip:
+            for q in range(w):
+                rest = n - (q << 6)
+                ones = ~uint64(0) if rest >= 64 else (uint64(1) << uint64(max(rest, 0))) - uint64(1)
+                bits[i, q] = ~bits[i, q] & ones
+            bits[i, i >> 6] &= ~(uint64(1) << uint64(i & 63))
+        for q in range(w):
+            upper[i, q] = uint64(0) if q < (i >> 6) else bits[i, q]
+            columns[q, i] = bits[i, q]
+        upper[i, i >> 6] &= ~((uint64(2) << uint64(i & 63)) - uint64(1))
+    for q in range(w):
+        for i in range(n, 64 * w):
+            columns[q, i] = uint64(0)
+
+
+def codegrees(n, width, bits, columns, common, at_vertex):
+    """Common neighbors of all pairs, and degrees; the other sums at a vertex are set to zero."""
+    w = words if words > 0 else width
+    span = 64 * ((n + 63) >> 6)
+    for i in range(n):
+        row = common[i]
+        if words > 0:
+            for j in range(span):
+                ones = uint64(0)
+                for q in range(w):
+                    ones += popcount(bits[i, q] & columns[q, j])
+                row[j] = int64(ones)
+        else:
+            for j in range(span):
+                row[j] = 0
+            for q in range(w):
+                word = bits[i, q]
+                if word:
+                    for j in range(span):
+                        row[j] += int64(popcount(word & columns[q, j]))
+        at_vertex[0, i] = row[i]
+        at_vertex[1, i] = 0
+        at_vertex[2, i] = 0
+        at_vertex[3, i] = 0
+
+
+# ---- sums over the pairs of vertices that are adjacent or have two common neighbors -----------------------
 
 
 def pair_sums(n, width, bits, upper, columns, common, closed, scratch, pair, at_vertex, k, out):
@@ -75,7 +191,7 @@ def pair_sums(n, width, bits, upper, columns, common, closed, scratch, pair, at_
                     continue
                 for q in range(w):
                     pair[q] = bits[i, q] & bits[j, q]
-                if 8 * c < n:  # few common neighbors: one by one (here: a call for each pair would be felt)
+                if 8 * c < n:  # few common neighbors: one by one (inlined: a call for each pair is slow)
                     around, hubs, inner, squares = 0, 0, uint64(0), uint64(0)
                     for b in range(blocks):
                         left = pair[b]
@@ -111,20 +227,20 @@ def pair_sums(n, width, bits, upper, columns, common, closed, scratch, pair, at_
                     cliques_at[j] += cliques
                     path_off += cliques * (c - 2)
                     triangle_pairs += pairs_inside
-    out[AT.paths4] = paths4
-    out[AT.cycles4] = squares4 // 4
-    out[AT.diamonds] = diamonds // 2
-    out[AT.cliques4] = edge_cliques4 // 6
-    out[AT.bulls] = bulls
-    out[AT.darts] = darts // 2
-    out[AT.kites] = kites
-    out[AT.bipartite23] = bipartite23 // 6
-    out[AT.books] = books // 6
-    out[AT.gems] = gems
-    out[AT.bipartite23e] = inner_edges
-    out[AT.cliques5_minus_path] = path_off
-    out[AT.wheels4] = wheels // 4
-    out[AT.cliques5_minus_edge] = triangle_pairs // 6
+    out[INDEX.paths4] = paths4
+    out[INDEX.cycles4] = squares4 // 4
+    out[INDEX.diamonds] = diamonds // 2
+    out[INDEX.cliques4] = edge_cliques4 // 6
+    out[INDEX.bulls] = bulls
+    out[INDEX.darts] = darts // 2
+    out[INDEX.kites] = kites
+    out[INDEX.bipartite23] = bipartite23 // 6
+    out[INDEX.books] = books // 6
+    out[INDEX.gems] = gems
+    out[INDEX.bipartite23e] = inner_edges
+    out[INDEX.cliques5_minus_path] = path_off
+    out[INDEX.wheels4] = wheels // 4
+    out[INDEX.cliques5_minus_edge] = triangle_pairs // 6
 
 
 def sweep(width, blocks, pair, columns, scratch):
@@ -157,10 +273,7 @@ def sweep(width, blocks, pair, columns, scratch):
     return inner, squares
 
 
-# ---- Sums over vertices, once the sums over pairs are known, and 5-cliques: kernels of `bitset`.
-
-
-words = 0  # in a row; a constant when the kernel is compiled, 0 where it is not known
+# ---- sums over vertices, after those over pairs, and 5-cliques -------------------------------------------
 
 
 def small_vertex_sums(n, at_vertex, out):
@@ -177,15 +290,15 @@ def small_vertex_sums(n, at_vertex, out):
         wedges += d * (d - 1) // 2
         claws += d * (d - 1) * (d - 2) // 6
         paws += t * (d - 2)
-    out[AT.edges] = edges // 2
-    out[AT.wedges] = wedges
-    out[AT.triangles] = triangles // 3
-    out[AT.claws] = claws
-    out[AT.paws] = paws
+    out[INDEX.edges] = edges // 2
+    out[INDEX.wedges] = wedges
+    out[INDEX.triangles] = triangles // 3
+    out[INDEX.claws] = claws
+    out[INDEX.paws] = paws
 
 
 def vertex_sums(n, width, bits, upper, common, reach, at_vertex, out):
-    """Sums over vertices of degrees, and of the triangles, cycles and cliques that pairs gave them; 5-cycles."""
+    """Sums over vertices of degrees, triangles, cycles and cliques; 5-cycles."""
     w = words if words > 0 else width
     degree, triangles_at, cycles_at, cliques_at = at_vertex[0], at_vertex[1], at_vertex[2], at_vertex[3]
     span = 64 if words == 1 else 64 * ((n + 63) >> 6)
@@ -226,17 +339,17 @@ def vertex_sums(n, width, bits, upper, common, reach, at_vertex, out):
                 x = (q << 6) + int64(lowest_bit(rest))
                 rest &= rest - uint64(1)
                 houses += int64(common[i, x]) * (int64(reach[x]) - d - degree[x] + 1)
-    out[AT.stars5] = stars5
-    out[AT.forks] = forks
-    out[AT.paths5] = paths5
-    out[AT.crickets] = crickets
-    out[AT.banners] = banners
-    out[AT.tadpoles] = tadpoles
+    out[INDEX.stars5] = stars5
+    out[INDEX.forks] = forks
+    out[INDEX.paths5] = paths5
+    out[INDEX.crickets] = crickets
+    out[INDEX.banners] = banners
+    out[INDEX.tadpoles] = tadpoles
     # closed 5-walks: cycles, triangles, and triangles with a tail
-    out[AT.cycles5] = (walks5 - 30 * out[AT.triangles] - 10 * tails) // 10
-    out[AT.butterflies] = butterflies
-    out[AT.houses] = houses
-    out[AT.lollipops] = lollipops
+    out[INDEX.cycles5] = (walks5 - 30 * out[INDEX.triangles] - 10 * tails) // 10
+    out[INDEX.butterflies] = butterflies
+    out[INDEX.houses] = houses
+    out[INDEX.lollipops] = lollipops
 
 
 def count_cliques5(n, width, bits, upper, local, members, pair):
@@ -301,7 +414,7 @@ def count_cliques5(n, width, bits, upper, local, members, pair):
 
 
 def list_bits(set_words, width, members):
-    """The members of a set of bits, ascending; how many there are."""
+    """Fill members with the positions of the bits of a set, ascending; return their number."""
     w = words if words > 0 else width
     size = 0
     for q in range(w):
@@ -311,130 +424,3 @@ def list_bits(set_words, width, members):
             size += 1
             rest &= rest - uint64(1)
     return size
-
-
-# ----
-
-
-ANY = 0
-UNROLLED = (0, 1, 2, 4, 8, ANY)  # widths with a kernel of their own, each compiled when it is first met
-
-
-def count_plain(graphs: GraphSet, k: int, threads: int, tick: Tick) -> np.ndarray:
-    """Induced copies, shape (graphs, catalog of k)."""
-    sizes = graphs.sizes
-    sums = np.zeros((len(graphs), len(SUMS)), np.int64)
-    # Density above .55: near one half the complement saves less than the way back costs.
-    flipped = (40 * graphs.edge_counts > 11 * sizes * (sizes - 1)) & (sizes >= k)
-    needed = np.maximum(sizes + 63, 64) // 64  # words a row
-    for fewer, width in pairwise(UNROLLED):
-        rows = np.flatnonzero((needed > fewer) & ((needed <= width) | (width == ANY)))
-        if len(rows):
-            compiled = _kernel(width)
-
-            def work(start, stop, rows=rows, compiled=compiled):
-                mine = rows[start:stop]
-                compiled(graphs.first, graphs.indptr, graphs.indices, mine, flipped, k, sums)
-                tick(len(mine) / len(graphs))
-
-            in_threads(work, chunks_by_weight(sizes[rows] ** 3, threads), threads)
-    return _finish(sums, sizes, flipped, k)
-
-
-def _finish(sums, sizes, flipped, k):
-    # The last step is linear: int64 may wrap on the way, but the result, at most C(n, 5), fits again.
-    counts = sums[:, : LENGTH[k]] @ from_sums(k).T
-    if flipped.any():
-        counts[flipped] = from_complement_sums(k, sizes[flipped], sums[flipped])
-    return counts
-
-
-@cache
-def _kernel(width: int):
-    """The kernel for rows of that many words (a constant the compiler unrolls), or of any number."""
-    over_vertices = (small_vertex_sums, vertex_sums, list_bits, count_cliques5)
-    return specialize(kernel, (fill, codegrees, sweep, pair_sums, *over_vertices), words=width)
-
-
-# ---- kernels: `words` is a constant when they are compiled -------------------------------------------
-
-words = ANY
-
-
-def kernel(first, indptr, indices, rows, flipped, k, sums):
-    """Fill sums[g] for the graphs g in rows."""
-    biggest = 1
-    for g in rows:
-        biggest = max(biggest, first[g + 1] - first[g])
-    most = words if words > 0 else (biggest + 63) >> 6
-    bits = np.empty((biggest, most), np.uint64)  # row i: the neighbors of i
-    upper = np.empty((biggest, most), np.uint64)  # row i: those above i
-    columns = np.empty((most, 64 * most), np.uint64)  # word q of every row, side by side
-    common = np.empty((biggest, 64 * most), np.int32)  # codegrees
-    closed = np.empty((biggest, 64 * most), np.int32)  # t(e) - 1 of the edges, 0 elsewhere
-    local = np.empty((biggest, most), np.uint64)
-    scratch = np.empty(64 * most, np.int64)
-    reach = np.empty(64 * most, np.int32)
-    members = np.empty(64 * most, np.int64)
-    pair = np.empty(most, np.uint64)
-    at_vertex = np.empty((4, 64 * most), np.int64)  # degree; triangles, 4-cycles and 4-cliques at a vertex
-    for g in rows:
-        n = first[g + 1] - first[g]
-        w = words if words > 0 else (n + 63) >> 6
-        fill(first[g], n, w, indptr, indices, flipped[g], bits, upper, columns)
-        codegrees(n, w, bits, columns, common, at_vertex)
-        pair_sums(n, w, bits, upper, columns, common, closed, scratch, pair, at_vertex, k, sums[g])
-        small_vertex_sums(n, at_vertex, sums[g])
-        if k == 5:
-            vertex_sums(n, w, bits, upper, common, reach, at_vertex, sums[g])
-            sums[g, AT.cliques5] = count_cliques5(n, w, bits, upper, local, members, pair)
-
-
-def fill(start, n, width, indptr, indices, flip, bits, upper, columns):
-    """The rows of one graph, or of its complement."""
-    w = words if words > 0 else width
-    for i in range(n):
-        for q in range(w):
-            bits[i, q] = uint64(0)
-        for e in range(indptr[start + i], indptr[start + i + 1]):
-            j = indices[e]
-            bits[i, j >> 6] |= uint64(1) << uint64(j & 63)
-        if flip:
-            for q in range(w):
-                rest = n - (q << 6)
-                ones = ~uint64(0) if rest >= 64 else (uint64(1) << uint64(max(rest, 0))) - uint64(1)
-                bits[i, q] = ~bits[i, q] & ones
-            bits[i, i >> 6] &= ~(uint64(1) << uint64(i & 63))
-        for q in range(w):
-            upper[i, q] = uint64(0) if q < (i >> 6) else bits[i, q]
-            columns[q, i] = bits[i, q]
-        upper[i, i >> 6] &= ~((uint64(2) << uint64(i & 63)) - uint64(1))
-    for q in range(w):
-        for i in range(n, 64 * w):
-            columns[q, i] = uint64(0)
-
-
-def codegrees(n, width, bits, columns, common, at_vertex):
-    """Common neighbors of all pairs, and so the degrees; whatever else is at a vertex begins with zero."""
-    w = words if words > 0 else width
-    span = 64 * ((n + 63) >> 6)
-    for i in range(n):
-        row = common[i]
-        if words > 0:
-            for j in range(span):
-                ones = uint64(0)
-                for q in range(w):
-                    ones += popcount(bits[i, q] & columns[q, j])
-                row[j] = int64(ones)
-        else:
-            for j in range(span):
-                row[j] = 0
-            for q in range(w):
-                word = bits[i, q]
-                if word:
-                    for j in range(span):
-                        row[j] += int64(popcount(word & columns[q, j]))
-        at_vertex[0, i] = row[i]
-        at_vertex[1, i] = 0
-        at_vertex[2, i] = 0
-        at_vertex[3, i] = 0

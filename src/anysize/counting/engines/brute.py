@@ -1,4 +1,4 @@
-"""The oracle: every k-subset, looked at. For tests and benchmarks."""
+"""Brute force over all k-subsets: the oracle of tests and benchmarks."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from anysize.graphs.graphset import GraphSet
 from anysize.patterns.orbits import MAX_SIZE, edges_of, pair_bit
 from anysize.patterns.pattern import class_table, connected_patterns
 
-Key = tuple[int, tuple[int, ...]]  # place in the catalog, color codes in canonical order
+Key = tuple[int, tuple[int, ...]]  # pattern index, color codes in canonical order
 
 
 def count_colored(graphs: GraphSet, k: int, threads: int, tick: Tick) -> CountTable:
-    """The oracle as an engine: induced copies of the patterns that occur."""
+    """Induced copies of the patterns that occur."""
     found = count_brute(graphs, k)
     tick(1.0)
     keys = sorted({key for one in found for key in one})
@@ -25,20 +25,19 @@ def count_colored(graphs: GraphSet, k: int, threads: int, tick: Tick) -> CountTa
     colors = np.zeros((len(keys), MAX_SIZE), np.uint16)
     for number, (_, codes) in enumerate(keys):
         colors[number, : len(codes)] = codes
-    place = np.array([place for place, _ in keys], np.int16)
-    own = None if graphs.colors is None else colors
-    columns = Columns(np.full(len(keys), k, np.uint8), place, own, graphs.palette)
+    index = np.array([index for index, _ in keys], np.int16)
+    columns = Columns(np.full(len(keys), k, np.uint8), index, None if graphs.colors is None else colors, graphs.palette)
     cells = [(row, column[key], copies) for row, one in enumerate(found) for key, copies in one.items()]
     row, col, copies = np.array(cells, np.int64).reshape(-1, 3).T
     return merged([(columns, row, col, copies)], len(graphs))
 
 
 def count_brute(graphs: GraphSet, k: int) -> list[dict[Key, int]]:
-    """For every graph the number of induced copies of each pattern; colors () where there are none."""
-    return [_one(graph, k) for graph in graphs]
+    """For every graph the number of induced copies of each pattern; colors are () in plain graphs."""
+    return [_count_one(graph, k) for graph in graphs]
 
 
-def _one(graph: GraphSet, k: int) -> dict[Key, int]:
+def _count_one(graph: GraphSet, k: int) -> dict[Key, int]:
     n = int(graph.first[-1])
     adjacent = np.zeros((n, n), bool)
     for u, v in graph.edges():
@@ -46,19 +45,19 @@ def _one(graph: GraphSet, k: int) -> dict[Key, int]:
     found: dict[Key, int] = {}
     for subset in combinations(range(n), k):
         code = sum(1 << pair_bit(i, j) for j in range(k) for i in range(j) if adjacent[subset[i], subset[j]])
-        place = int(class_table(k)[code])
-        if place >= 0:
+        index = int(class_table(k)[code])
+        if index >= 0:
             colors = () if graph.colors is None else tuple(int(graph.colors[v]) for v in subset)
-            key = place, canonical_colors(code, k, place, colors)
+            key = index, canonical_colors(code, k, index, colors)
             found[key] = found.get(key, 0) + 1
     return found
 
 
-def canonical_colors(code: int, k: int, place: int, colors: tuple[int, ...]) -> tuple[int, ...]:
-    """The smallest color tuple over all renamings that take the code to its pattern."""
+def canonical_colors(code: int, k: int, index: int, colors: tuple[int, ...]) -> tuple[int, ...]:
+    """The smallest color tuple over all renamings of the code to its pattern."""
     if not colors:
         return ()
-    target, edges = set(connected_patterns(k)[place].edges), edges_of(code, k)
+    target, edges = set(connected_patterns(k)[index].edges), edges_of(code, k)
     ways = (
         image
         for image in permutations(range(k))

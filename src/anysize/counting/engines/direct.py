@@ -30,7 +30,7 @@ def count_colored(graphs: GraphSet, k: int, threads: int, tick: Tick) -> CountTa
     codes = np.zeros((len(kinds), MAX_SIZE), np.uint16)
     for vertex in range(k):
         codes[:, vertex] = kinds // palette ** (k - 1 - vertex) % palette
-    size, place = np.full(len(kinds), k, np.uint8), np.zeros(len(kinds), np.int16)
-    columns = Columns(size, place, None if graphs.colors is None else codes, graphs.palette)
+    size, index = np.full(len(kinds), k, np.uint8), np.zeros(len(kinds), np.int16)
+    columns = Columns(size, index, None if graphs.colors is None else codes, graphs.palette)
     tick(1.0)
     return merged([(columns, cells // palette**k, column, copies.astype(np.int64))], len(graphs))

@@ -1,9 +1,9 @@
-"""Counts by enumeration: k = 3..7, plain or with any number of colors. The engine that always works.
+"""Counts by enumeration: k = 3..7, plain or with any number of colors. This engine can count every graph.
 
-Every connected k-set is met once (ESU, Wernicke 2006): from its smallest vertex, extended by neighbors that no
-earlier member had; the last vertices are added in bulk. A raw pattern (adjacency bits and colors in the order in
-which vertices were met) indexes a table of counters where that is small enough. Otherwise a small cache says
-which canonical pattern it is, and only what is not in the cache is worked out.
+Every connected k-set is visited once (ESU, Wernicke 2006): from its smallest vertex, extended by neighbors that no
+earlier member had; the last vertices are added in bulk. A raw pattern (adjacency bits and colors in the order of the
+visit) indexes a table of counters if that is small enough. Otherwise a small cache maps raw to canonical patterns, and
+canonical forms are computed only for raw patterns that are not in the cache.
 """
 
 # mypy: ignore-errors
@@ -36,23 +36,144 @@ from anysize.counting.engines.table import CountTable, merged
 from anysize.counting.engines.threads import Tick, pull_in_threads
 from anysize.graphs.graphset import GraphSet
 
-# ---- The walk of `enumerate`: every connected k-set of a graph, once, and how its pattern is remembered.
+DIRECT_BITS = 22  # raw patterns of at most this many bits index a table of counters; others use the cache
+ROOTS_PER_TASK = 256  # smallest vertices of the sets of a task; a large graph has many tasks
+CACHE_BITS = 15  # log2 of the entries of the cache, 16 bytes each: it fits the L2 cache of a core
+PENDING = 32  # patterns whose records are being prefetched
+ROOT, DEPTH = TOUCHED + 1, TOUCHED + 2  # fields of the state, after those of the table: where a walk was interrupted
+
+DIRECT, CACHED, WIDE = "direct", "cached", "wide"
 
 
-CACHE_BITS = 15  # entries of the cache, 16 bytes each: it stays near the core
-PENDING = 32  # patterns on their way from memory at one time
-ROOT, DEPTH = TOUCHED + 1, TOUCHED + 2  # places in state, beside those of the table: where a walk was interrupted
+def count_colored(graphs: GraphSet, k: int, threads: int, tick: Tick) -> CountTable:
+    """Induced copies of the patterns that occur."""
+    colors = graphs.colors if graphs.colors is not None else np.zeros(int(graphs.first[-1]), np.uint16)
+    color_bits = max(len(graphs.palette) - 1, 0).bit_length()
+    tasks = _tasks(graphs)
+    counter = np.zeros(1, np.int64)
+    compiled = _kernel(_mode(k, color_bits, int(graphs.first[-1]) // max(len(graphs), 1)))
 
-direct = cached = 0  # constants when the walk is compiled, see `enumerate`
+    def run():
+        arrays = (graphs.first, graphs.indptr, graphs.indices, colors, *tasks, counter)
+        return compiled(*arrays, k, color_bits, *pattern_tables(k))
+
+    parts = pull_in_threads(run, counter, len(tasks[0]), threads, tick)
+    return _merge(parts, tasks[0], k, graphs)
+
+
+def _mode(k: int, color_bits: int, vertices: int) -> str:
+    """How to store raw patterns: a table of counters pays off if many sets share a counter."""
+    raw_bits = k * (k - 1) // 2 + k * color_bits
+    if raw_bits <= DIRECT_BITS and comb(vertices, k) >= 4 << raw_bits:
+        return DIRECT
+    return CACHED if raw_bits <= 63 else WIDE
+
+
+def _tasks(graphs: GraphSet):
+    """The tasks: arrays of graphs, and of ranges (from, to) of smallest vertices."""
+    sizes = graphs.sizes
+    pieces = np.maximum(1, -(-sizes // ROOTS_PER_TASK))
+    graph = np.repeat(np.arange(len(graphs)), pieces)
+    piece = np.arange(len(graph)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
+    low = piece * ROOTS_PER_TASK
+    return graph, low, np.minimum(low + ROOTS_PER_TASK, sizes[graph])
+
+
+def _merge(parts, task_graph, k: int, graphs: GraphSet) -> CountTable:
+    tables = []
+    for high, low, length, column, amount in parts:
+        row = np.repeat(task_graph.astype(np.int32), length)
+        place, colors = unpack(high, low, k)
+        size = np.full(len(place), k, np.uint8)
+        columns = Columns(size, place, None if graphs.colors is None else colors, graphs.palette)
+        tables.append((columns, row, column, amount))
+    return merged(tables, len(graphs))
+
+
+@cache
+def _kernel(mode: str):
+    """The kernel for one way of storing raw patterns."""
+    return specialize(kernel, (walk,), direct=int(mode == DIRECT), cached=int(mode == CACHED))
+
+
+# ---- kernels ---------------------------------------------------------------------------------------------
+# Arrays grow only outside the hot loops: a loop that may reassign an array updates its reference count each time.
+
+direct = cached = 0  # `specialize` compiles the kernels with constants in their place
+
+
+def kernel(
+    first, indptr, indices, colors, task_graph, task_low, task_high, counter, k, color_bits,
+    class_of, renaming, group_ptr, group,
+):  # fmt: skip
+    """Take tasks from the counter until there are none; return packed patterns, and columns and copies by task."""
+    state = np.zeros(4, np.int64)
+    # Raw patterns have a counter each (direct), or a cache holds the positions of their records.
+    size = 1 << (k * (k - 1) // 2 + k * color_bits) if direct else 1
+    amount = np.zeros(size, np.int64)
+    cache = np.zeros((1 << CACHE_BITS if cached else 1, 2), np.uint64)  # 1 + raw pattern, record
+    table = np.zeros((1 << 12, 4), np.uint64)  # canonical patterns, by hash
+    touched = np.empty(1 << 12, np.int64)  # raw patterns (direct) or records of the present graph
+    waiting = np.empty((PENDING, 3), np.uint64)
+    n_out = 0
+    out_column, out_amount = np.empty(1 << 12, np.int32), np.empty(1 << 12, np.int64)
+    out_length = np.zeros(len(task_graph), np.int64)
+    biggest = 1
+    for g in range(len(first) - 1):
+        biggest = max(biggest, first[g + 1] - first[g])
+    mark = np.zeros(biggest, np.uint8)  # bit s: adjacent to member s
+    queue = np.empty(biggest + 1, np.uint32)
+    frames = np.zeros((5, 9), np.int64)
+    own, best, trial = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
+    while True:
+        task = fetch_add(counter, 1)
+        if task >= len(task_graph):
+            break
+        g = task_graph[task]
+        state[ROOT], state[DEPTH] = task_low[task] - 1, 0
+        while True:
+            wanted = walk(
+                first[g], indptr, indices, colors, task_high[task], k, color_bits, state, frames, mark, queue,
+                amount, touched, cache, table, waiting, own, best, trial, class_of, renaming, group_ptr, group,
+            )  # fmt: skip
+            while len(touched) < state[TOUCHED] + wanted + PENDING:
+                touched = doubled(touched)
+            if not direct:
+                while len(table) < 2 * (state[PATTERNS] + wanted + PENDING):
+                    table = grown(table, touched, state)
+                    cache[:] = 0
+            if wanted < 0:
+                break
+        if direct:
+            while len(table) < 2 * (state[PATTERNS] + state[TOUCHED]):
+                table = grown(table, touched[:0], state)
+            add_up(
+                k, color_bits, state, amount, touched, table, own, best, trial, class_of, renaming, group_ptr, group
+            )  # fmt: skip
+        while len(out_column) < n_out + state[TOUCHED]:
+            out_column, out_amount = doubled(out_column), doubled(out_amount)
+        n_out += write_out(state, table, touched, out_column[n_out:], out_amount[n_out:])
+        out_length[task] = state[TOUCHED]
+        state[TOUCHED] = 0
+    high, low = packed_patterns(table, state)
+    return high, low, out_length, out_column[:n_out], out_amount[:n_out]
+
+
+@helper
+def doubled(array):
+    """A copy of an array with twice the length."""
+    twice = np.empty(2 * len(array), array.dtype)
+    twice[: len(array)] = array
+    return twice
 
 
 def walk(
     start, indptr, indices, colors, last_root, k, color_bits, state, frames, mark, queue,
     amount, touched, cache, table, waiting, own, best, trial, class_of, renaming, group_ptr, group,
 ):  # fmt: skip
-    """Go on until the task is done (-1), or until more room is wanted (for how many patterns).
+    """Continue until the task is done (returns -1), or until more room is needed (returns for how many patterns).
 
-    One function, although a long one: a call in its inner loops would hand over twenty arrays at every turn.
+    This is one long function because calls in its inner loops would pass twenty arrays each time.
     """
     place, length, member, code_at, raw_at = frames[0], frames[1], frames[2], frames[3], frames[4]
     root, s, n_touched, n_waiting = state[ROOT], state[DEPTH], state[TOUCHED], 0
@@ -67,7 +188,7 @@ def walk(
             root += 1
             if root >= last_root:
                 if not direct:
-                    n_touched = serve(waiting, n_waiting, table, cache, touched, n_touched, state)
+                    n_touched = count_pending(waiting, n_waiting, table, cache, touched, n_touched, state)
                 state[TOUCHED] = n_touched
                 return -1
             size = 0
@@ -102,7 +223,7 @@ def walk(
                 full = full or 2 * (state[PATTERNS] + wanted + PENDING) > len(table)
             if full:
                 if not direct:
-                    n_touched = serve(waiting, n_waiting, table, cache, touched, n_touched, state)
+                    n_touched = count_pending(waiting, n_waiting, table, cache, touched, n_touched, state)
                 state[TOUCHED], state[ROOT], state[DEPTH] = n_touched, root, s
                 return wanted
         place[s] += 1
@@ -153,15 +274,15 @@ def walk(
             prefetch_row(table, int64(hash_words(waiting[n_waiting, 0], waiting[n_waiting, 1]) & mask))
             n_waiting += 1
             if n_waiting == PENDING:
-                n_touched = serve(waiting, n_waiting, table, cache, touched, n_touched, state)
+                n_touched = count_pending(waiting, n_waiting, table, cache, touched, n_touched, state)
                 n_waiting = 0
         for e in range(indptr[start + w], indptr[start + w + 1]):
             mark[indices[e]] &= ~bit
 
 
 @helper
-def serve(waiting, n_waiting, table, cache, touched, n_touched, state):
-    """Count the waiting patterns, whose records should have arrived by now."""
+def count_pending(waiting, n_waiting, table, cache, touched, n_touched, state):
+    """Count the pending patterns, whose records have been prefetched."""
     for i in range(n_waiting):
         record = record_of(waiting[i, 0], waiting[i, 1], table, state)
         if table[record, COPIES] == 0:
@@ -177,7 +298,7 @@ def serve(waiting, n_waiting, table, cache, touched, n_touched, state):
 
 @helper
 def add_up(k, color_bits, state, amount, touched, table, own, best, trial, class_of, renaming, group_ptr, group):
-    """Counters of raw patterns into records; touched lists the records afterwards."""
+    """Add the counters of raw patterns to records; afterwards touched holds the records."""
     n_met = 0
     for t in range(state[TOUCHED]):
         slot = touched[t]
@@ -195,134 +316,3 @@ def add_up(k, color_bits, state, amount, touched, table, own, best, trial, class
         table[record, COPIES] += uint64(amount[slot])
         amount[slot] = 0
     state[TOUCHED] = n_met
-
-
-# ----
-
-
-DIRECT_BITS = 22  # raw patterns of at most so many bits index a table of counters, others go through a cache
-ROOTS_PER_TASK = 256  # a large graph is many tasks, each with the sets of so many smallest vertices
-
-DIRECT, CACHED, WIDE = "direct", "cached", "wide"
-
-
-def count_colored(graphs: GraphSet, k: int, threads: int, tick: Tick) -> CountTable:
-    """Induced copies of the patterns that occur."""
-    colors = graphs.colors if graphs.colors is not None else np.zeros(int(graphs.first[-1]), np.uint16)
-    color_bits = max(len(graphs.palette) - 1, 0).bit_length()
-    tasks = _tasks(graphs)
-    counter = np.zeros(1, np.int64)
-    compiled = _kernel(_mode(k, color_bits, int(graphs.first[-1]) // max(len(graphs), 1)))
-
-    def run():
-        arrays = (graphs.first, graphs.indptr, graphs.indices, colors, *tasks, counter)
-        return compiled(*arrays, k, color_bits, *pattern_tables(k))
-
-    parts = pull_in_threads(run, counter, len(tasks[0]), threads, tick)
-    return _merge(parts, tasks[0], k, graphs)
-
-
-def _mode(k: int, color_bits: int, vertices: int) -> str:
-    """How to remember raw patterns of graphs of about that size: a table pays where many sets share a counter."""
-    raw_bits = k * (k - 1) // 2 + k * color_bits
-    if raw_bits <= DIRECT_BITS and comb(vertices, k) >= 4 << raw_bits:
-        return DIRECT
-    return CACHED if raw_bits <= 63 else WIDE
-
-
-def _tasks(graphs: GraphSet):
-    """(graph, from, to) of ranges of smallest vertices."""
-    sizes = graphs.sizes
-    pieces = np.maximum(1, -(-sizes // ROOTS_PER_TASK))
-    graph = np.repeat(np.arange(len(graphs)), pieces)
-    piece = np.arange(len(graph)) - np.repeat(np.cumsum(pieces) - pieces, pieces)
-    low = piece * ROOTS_PER_TASK
-    return graph, low, np.minimum(low + ROOTS_PER_TASK, sizes[graph])
-
-
-def _merge(parts, task_graph, k: int, graphs: GraphSet) -> CountTable:
-    tables = []
-    for high, low, length, column, amount in parts:
-        row = np.repeat(task_graph.astype(np.int32), length)
-        place, colors = unpack(high, low, k)
-        size = np.full(len(place), k, np.uint8)
-        columns = Columns(size, place, None if graphs.colors is None else colors, graphs.palette)
-        tables.append((columns, row, column, amount))
-    return merged(tables, len(graphs))
-
-
-@cache
-def _kernel(mode: str):
-    """The kernel for one way of remembering raw patterns."""
-    return specialize(kernel, (walk,), direct=int(mode == DIRECT), cached=int(mode == CACHED))
-
-
-# ---- kernels: `direct` and `cached` are constants when they are compiled. Arrays grow outside the hot loops
-# only: a loop that may reassign an array pays for its reference count at every turn.
-
-direct = cached = 0
-
-
-def kernel(
-    first, indptr, indices, colors, task_graph, task_low, task_high, counter, k, color_bits,
-    class_of, renaming, group_ptr, group,
-):  # fmt: skip
-    """Take tasks off the counter until there are none; packed patterns, and columns and copies task by task."""
-    state = np.zeros(4, np.int64)
-    # Raw patterns: a counter each (direct), or a cache of where their records are.
-    size = 1 << (k * (k - 1) // 2 + k * color_bits) if direct else 1
-    amount = np.zeros(size, np.int64)
-    cache = np.zeros((1 << CACHE_BITS if cached else 1, 2), np.uint64)  # 1 + raw pattern, record
-    table = np.zeros((1 << 12, 4), np.uint64)  # canonical patterns, by hash
-    touched = np.empty(1 << 12, np.int64)  # raw patterns (direct) or records of the present graph
-    waiting = np.empty((PENDING, 3), np.uint64)
-    n_out = 0
-    out_column, out_amount = np.empty(1 << 12, np.int32), np.empty(1 << 12, np.int64)
-    out_length = np.zeros(len(task_graph), np.int64)
-    biggest = 1
-    for g in range(len(first) - 1):
-        biggest = max(biggest, first[g + 1] - first[g])
-    mark = np.zeros(biggest, np.uint8)  # bit s: adjacent to member s
-    queue = np.empty(biggest + 1, np.uint32)
-    frames = np.zeros((5, 9), np.int64)
-    own, best, trial = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
-    while True:
-        task = fetch_add(counter, 1)
-        if task >= len(task_graph):
-            break
-        g = task_graph[task]
-        state[ROOT], state[DEPTH] = task_low[task] - 1, 0
-        while True:
-            wanted = walk(
-                first[g], indptr, indices, colors, task_high[task], k, color_bits, state, frames, mark, queue,
-                amount, touched, cache, table, waiting, own, best, trial, class_of, renaming, group_ptr, group,
-            )  # fmt: skip
-            while len(touched) < state[TOUCHED] + wanted + PENDING:
-                touched = longer(touched)
-            if not direct:
-                while len(table) < 2 * (state[PATTERNS] + wanted + PENDING):
-                    table = grown(table, touched, state)
-                    cache[:] = 0
-            if wanted < 0:
-                break
-        if direct:
-            while len(table) < 2 * (state[PATTERNS] + state[TOUCHED]):
-                table = grown(table, touched[:0], state)
-            add_up(
-                k, color_bits, state, amount, touched, table, own, best, trial, class_of, renaming, group_ptr, group
-            )  # fmt: skip
-        while len(out_column) < n_out + state[TOUCHED]:
-            out_column, out_amount = longer(out_column), longer(out_amount)
-        n_out += write_out(state, table, touched, out_column[n_out:], out_amount[n_out:])
-        out_length[task] = state[TOUCHED]
-        state[TOUCHED] = 0
-    high, low = packed_patterns(table, state)
-    return high, low, out_length, out_column[:n_out], out_amount[:n_out]
-
-
-@helper
-def longer(array):
-    """The same array with as much room again."""
-    twice = np.empty(2 * len(array), array.dtype)
-    twice[: len(array)] = array
-    return twice

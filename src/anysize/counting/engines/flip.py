@@ -1,7 +1,7 @@
 """Colored counts, k = 4, 5, 6 (and plain k = 6), of small or dense graphs by the flip scheme.
 
-All (k - 2)-sets Q are visited; vertices are sorted by color, each color in words of its own, so that a group
-(adjacency to Q, color) is a popcount over the words of that color. See `flip_plan` for what the products mean.
+All (k - 2)-sets Q are visited. Vertices are sorted by color, each color in its own words, so that the size of a group
+(adjacency to Q, color) is a popcount over the words of that color. `flip_plan` explains the products.
 """
 
 # mypy: ignore-errors
@@ -18,7 +18,7 @@ from anysize.counting.engines.canonical import unpack
 from anysize.counting.engines.flip_plan import flip_plan
 from anysize.counting.engines.jit import entry, helper
 from anysize.counting.engines.table import CountTable, merged
-from anysize.counting.engines.threads import Pool, Tick, chunks_by_weight, in_threads
+from anysize.counting.engines.threads import AccumulatorPool, Tick, chunks_by_weight, in_threads
 from anysize.counting.planner import FLIP_COLORS
 from anysize.graphs.graphset import GraphSet
 
@@ -42,7 +42,7 @@ def count_colored(graphs: GraphSet, k: int, threads: int, tick: Tick) -> CountTa
 
 
 def one_by_one(count_one, graphs: GraphSet, k: int, threads: int, tick: Tick) -> list:
-    """count_one(graph, row, k, threads) for all graphs, each by all threads."""
+    """count_one(graph, row, k, threads) for all graphs, each with all threads."""
     parts = []
     for row, graph in enumerate(graphs):
         parts.append(count_one(graph, row, k, threads))
@@ -58,9 +58,9 @@ def _count_one(graph: GraphSet, row: int, k: int, threads: int):
     plan = flip_plan(k, next(size for size in FLIP_COLORS[k] if size >= len(present)))
     place, word_color, bits, upper = _layout(graph, local)
 
-    pool = Pool(lambda: np.zeros(plan.length, np.int64))
-    sums_pool = Pool(lambda: np.zeros(plan.n_groups, np.int64))
-    clique_pool = Pool(lambda: np.zeros(plan.colors**k, np.int64))
+    pool = AccumulatorPool(lambda: np.zeros(plan.length, np.int64))
+    sums_pool = AccumulatorPool(lambda: np.zeros(plan.n_groups, np.int64))
+    clique_pool = AccumulatorPool(lambda: np.zeros(plan.colors**k, np.int64))
     kernel = _kernel(k, plan.colors, plan.square)
 
     def work(start, stop):
@@ -73,24 +73,23 @@ def _count_one(graph: GraphSet, row: int, k: int, threads: int):
         remaining = np.arange(n, 0, -1.0) ** (k - 2)
         in_threads(work, [(0, n)] if threads == 1 else chunks_by_weight(remaining, threads), threads)
     copies = plan.solve(pool.total(), sums_pool.total(), clique_pool.total())
-    return named(plan, copies, present, row, k, graph)
+    return count_part(plan, copies, present, row, k, graph)
 
 
-def named(plan, copies, present, row: int, k: int, graph: GraphSet):
-    """The patterns that occur, with the graph's own colors put back."""
-    some = np.flatnonzero(copies)
-    place, colors = unpack(plan.high[some], plan.low[some], k)
-    size = np.full(len(some), k, np.uint8)
-    own = None
+def count_part(plan, copies, present, row: int, k: int, graph: GraphSet):
+    """(columns, row, column, copies) of the patterns that occur; ``present`` are the colors of the graph."""
+    found = np.flatnonzero(copies)
+    pattern_index, local = unpack(plan.high[found], plan.low[found], k)
+    colors = None
     if graph.colors is not None:
-        own = np.zeros_like(colors)
-        own[:, :k] = present[colors[:, :k]]  # ascending, so the canonical way round stays canonical
-    columns = Columns(size, place, own, graph.palette)
-    return columns, np.full(len(some), row), np.arange(len(some)), copies[some]
+        colors = np.zeros_like(local)
+        colors[:, :k] = present[local[:, :k]]  # ascending, so that canonical colors stay canonical
+    columns = Columns(np.full(len(found), k, np.uint8), pattern_index, colors, graph.palette)
+    return columns, np.full(len(found), row), np.arange(len(found)), copies[found]
 
 
 def _layout(graph: GraphSet, color):
-    """Vertices by color, each color starting a new word: bit places, color of each word, rows of bits."""
+    """Vertices by color, each color starting a new word: bit positions, color of each word, rows of bits."""
     n = len(color)
     order = np.argsort(color, kind="stable")
     amount = np.bincount(color, minlength=1)
@@ -114,7 +113,7 @@ def _layout(graph: GraphSet, color):
 def _kernel(k: int, colors: int, square: bool):
     """Products for all Q with their first vertex in a range; k and the number of colors are constants.
 
-    Products are added in int32, which vector registers multiply fast, and moved on before they could wrap.
+    Products are summed in int32, which vector registers multiply fast, and moved to int64 before they could overflow.
     """
     depth = k - 3  # vertices of Q before the last
     masks = 1 << depth

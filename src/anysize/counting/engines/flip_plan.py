@@ -1,23 +1,22 @@
-"""The flip scheme: how colored counts follow from products of neighborhood sizes.
+"""The flip scheme: colored counts from products of neighborhood sizes.
 
-Take a connected pattern F, other than a clique, and a pair {d, e} of its vertices that are not adjacent, such
-that the others, Q, are connected. For a fixed Q in the graph, the vertices outside fall into groups by their
-adjacency to Q and their color; the product of two group sizes, summed over all Q, counts "F with the pair
-{d, e} left open" = m0 induced(F) + m1 induced(F + de). So, from the densest pattern down, every colored
-count is one subtraction and one division, in integers. Cliques are counted apart; cycles have no such pair,
-and take a disconnected Q (small graphs) or their own count (large ones).
+Take a connected pattern F, other than a clique, and two vertices d, e of it that are not adjacent, such that the other
+vertices, Q, are connected. For a fixed Q in the graph, the vertices outside Q fall into groups by their adjacency to Q
+and their color. The product of two group sizes, summed over all Q, counts "F with the pair {d, e} left open", which is
+m0 induced(F) + m1 induced(F + de). So, from the densest pattern down, every colored count takes one subtraction and one
+division of integers. Cliques are counted separately. Cycles have no such pair: they use a disconnected Q in small
+graphs, and are counted separately in large ones.
 
-Here: a plan for k vertices and a number of colors says where products go, and solves for the counts. Which pairs are
-left open is in `open_pairs`, the linear map in `flip_equations`, the inner cycles of patterns in `flip_cycles`; the
-kernels that fill the products are in `flip` and `flip_sparse_products`.
+A `FlipPlan` for k vertices and a number of colors says where products are added, and solves for the counts. The kernels
+that compute the products are in `flip` and `flip_sparse`.
 """
 
 # mypy: ignore-errors
 from __future__ import annotations
 
+from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, permutations
-from typing import TYPE_CHECKING
 
 import numpy as np
 from numba import int64, uint64
@@ -27,11 +26,147 @@ from anysize.counting.engines.jit import entry, helper
 from anysize.patterns.orbits import code_of, is_connected
 from anysize.patterns.pattern import connected_patterns
 
-if TYPE_CHECKING:
-    pass
-from dataclasses import dataclass
+SPARSE_CODES = {4: (1,), 5: (5, 7)}  # Q in large graphs: an edge; a path 0 - 1 - 2 or a triangle
+MAX_SQUARE_COLORS = 2  # up to here, all products in vector registers are faster than a list of pairs
 
-# ---- Which pairs of a pattern the flip scheme leaves open, one for each pattern (see `flip_plan`).
+
+@dataclass(frozen=True, eq=False)
+class FlipPlan:
+    """How products become counts for k vertices and a number of colors.
+
+    Products are stored in blocks by the colors of Q (ascending) and the code of Q; ``block[tuple, code]`` is the start
+    of a block. Inside a block they are ordered by (pair of adjacency patterns, color, color) or, for few colors, are
+    the full square (adjacency pattern, color) x (adjacency pattern, color). ``source -> target`` sums them by open
+    pattern. The square of one group counts every pair twice and every vertex with itself: where ``group`` is not -1, it
+    is the index of that group in a table of sums of sizes, (tuple, code, adjacency pattern, color).
+
+    ``high, low`` are the packed patterns. The first are the cliques, with indices ``clique`` in a table over their
+    colors. A level of equations (pattern, open pattern, denser pattern, m0, m1) is solved at once.
+    """
+
+    k: int
+    colors: int
+    square: bool
+    tuple_of: np.ndarray
+    block: np.ndarray
+    length: int
+    pair_ptr: np.ndarray
+    pairs: np.ndarray
+    source: np.ndarray
+    target: np.ndarray
+    group: np.ndarray
+    n_groups: int
+    n_open: int
+    high: np.ndarray
+    low: np.ndarray
+    clique: np.ndarray
+    levels: tuple[tuple[int, np.ndarray], ...]
+
+    def solve(self, products, group_sums, cliques, cycles=None):
+        """Induced copies of all patterns, in the order of high and low.
+
+        cycles: the number of k-cycles, not necessarily induced, by the colors along them; for sparse plans.
+        """
+        open_counts = np.zeros(self.n_open, np.int64)
+        _gather(open_counts, products, group_sums, self.source, self.target, self.group)
+        copies = np.zeros(len(self.high), np.int64)
+        copies[: len(self.clique)] = cliques.ravel()[self.clique]
+        for edges, (pattern, open_pattern, denser, m0, m1) in self.levels:
+            if edges == self.k - 1 and cycles is not None:
+                self._add_induced_cycles(copies, cycles)
+            multiple = open_counts[open_pattern] - m1 * copies[denser]
+            copies[pattern] = multiple // m0
+            if (copies[pattern] * m0 != multiple).any() or (copies[pattern] < 0).any():
+                raise ArithmeticError("the flip equations have no integer solution: a bug in anysize, please report it")
+        return copies
+
+    def _add_induced_cycles(self, copies, cycles) -> None:
+        """Induced cycles: all cycles minus those inside denser patterns, which have been solved already."""
+        number, inside, within = spanned_cycles(self)
+        _scatter(copies, number, cycles)
+        np.subtract.at(copies, inside, copies[within])
+
+
+@entry
+def _scatter(copies, number, cycles):
+    for i in range(len(number)):
+        copies[number[i]] += cycles[i]
+
+
+@entry
+def _gather(open_counts, products, group_sums, source, target, group):
+    for i in range(len(source)):
+        if group[i] < 0:
+            open_counts[target[i]] += products[source[i]]
+        else:
+            open_counts[target[i]] += (products[source[i]] - group_sums[group[i]]) // 2
+
+
+@cache
+def flip_plan(k: int, colors: int, sparse: bool = False) -> FlipPlan:
+    """The plan for k vertices and a number of colors; it takes milliseconds to a few seconds, once per process.
+
+    A sparse plan uses connected Q only (an edge, a path 0 - 1 - 2 or a triangle); cycles are counted separately.
+    """
+    needed = open_pairs(k)
+    if sparse:
+        needed = {code: needed[code] for code in SPARSE_CODES[k]}
+    n_codes = 1 << ((k - 2) * (k - 3) // 2)
+    pair_ptr, pairs = _pairs_by_code(needed, n_codes)
+    tuples, tuple_of = _color_tuples(k - 2, colors, ends_only=sparse)
+    square = colors <= MAX_SQUARE_COLORS and not sparse
+    side = colors << (k - 2)
+    in_block = side**2 * (np.diff(pair_ptr) > 0) if square else np.diff(pair_ptr) * colors**2
+    start = np.cumsum(in_block) - in_block
+    per_tuple = int(in_block.sum())
+    block = np.arange(len(tuples))[:, None] * per_tuple + start[None, :]
+    codes = np.repeat(np.arange(n_codes), np.diff(pair_ptr))
+    if square:
+        p, r, step = pairs[:, 0], pairs[:, 1], np.array([side, 1])
+        corner = start[codes] + p * colors * side + r * colors
+    else:
+        step = np.array([colors, 1])
+        corner = np.arange(len(pairs)) * colors**2
+    source, target, group, open_high, open_low = name_products(
+        k, colors, tuples, codes, pairs, corner, step, per_tuple, *marked_tables(k)
+    )
+    clique_colors, clique = _by_ascending_colors(k, colors)
+    codes = np.unique(marked_tables(k).class_of, return_index=True)[1]  # smallest code of each marked class
+    n_edges = np.array([len(pattern.edges) for pattern in connected_patterns(k)])
+    high, low, rows = equations(
+        k, open_high, open_low, codes, clique_colors, len(connected_patterns(k)) - 1, n_edges,
+        pattern_tables(k), marked_tables(k),
+    )  # fmt: skip
+    edges = rows[5]
+    levels = tuple((count, rows[:5, edges == count]) for count in sorted(set(edges.tolist()), reverse=True))
+    return FlipPlan(
+        k, colors, square, tuple_of, block, per_tuple * len(tuples), pair_ptr, pairs, source, target, group,
+        len(tuples) * n_codes * side, len(open_high), high, low, clique, levels,
+    )  # fmt: skip
+
+
+def _pairs_by_code(needed, n_codes: int):
+    """The pairs of adjacency patterns that each code of Q needs, as a ragged array."""
+    ptr = np.zeros(n_codes + 1, np.int64)
+    ptr[1:] = np.cumsum([len(needed.get(code, ())) for code in range(n_codes)])
+    return ptr, np.array([pair for code in sorted(needed) for pair in needed[code]], np.int64)
+
+
+def _color_tuples(length: int, colors: int, ends_only: bool = False):
+    """Ascending color tuples (or those with ascending ends), and a table from tuples to their numbers."""
+    grid = np.indices((colors,) * length).reshape(length, -1).T
+    ascending = grid[:, 0] <= grid[:, -1] if ends_only else (np.diff(grid, axis=1) >= 0).all(axis=1)
+    number = np.where(ascending, np.cumsum(ascending) - 1, -1)
+    return grid[ascending].astype(np.int64), number.astype(np.int64)
+
+
+def _by_ascending_colors(k: int, colors: int):
+    """Ascending color tuples of length k, and their indices in a table over all tuples."""
+    tuples = _color_tuples(k, colors)[0]
+    return tuples, tuples @ (colors ** np.arange(k - 1, -1, -1))
+
+
+# ---- open pairs: one for each pattern --------------------------------------------------------------------
 
 
 def is_cycle(pattern) -> bool:
@@ -44,10 +179,10 @@ def is_cycle(pattern) -> bool:
 def open_pairs(k: int) -> dict[int, tuple[tuple[int, int], ...]]:
     """For every code of Q the pairs of adjacency patterns (p <= r) whose products are needed.
 
-    One open pair per pattern is enough: the one that leaves most edges in Q, because such Q are rarer.
+    One open pair per pattern is enough: the one with most edges in Q, because such Q are rarer.
     """
     classes = marked_tables(k).class_of
-    chosen = {classes[_best_marking(pattern)] for pattern in connected_patterns(k)[:-1]}
+    marked = {classes[_best_marking(pattern)] for pattern in connected_patterns(k)[:-1]}
     inner, shift_d, shift_e = (k - 2) * (k - 3) // 2, (k - 2) * (k - 3) // 2, (k - 1) * (k - 2) // 2
     needed = {}
     for code in range(1 << inner):
@@ -55,7 +190,7 @@ def open_pairs(k: int) -> dict[int, tuple[tuple[int, int], ...]]:
             (p, r)
             for p in range(1, 1 << (k - 2))
             for r in range(p, 1 << (k - 2))
-            if classes[code | p << shift_d | r << shift_e] in chosen
+            if classes[code | p << shift_d | r << shift_e] in marked
         ]
         if pairs:
             needed[code] = tuple(pairs)
@@ -63,7 +198,7 @@ def open_pairs(k: int) -> dict[int, tuple[tuple[int, int], ...]]:
 
 
 def _best_marking(pattern) -> int:
-    """The code of the pattern with the chosen open pair moved to the end."""
+    """The code of the pattern with the best open pair moved to the end."""
     options = []
     for d, e in combinations(range(pattern.size), 2):
         if (d, e) in pattern.edges:
@@ -77,12 +212,12 @@ def _best_marking(pattern) -> int:
     return min(options)[2]
 
 
-# ---- The linear map of the flip scheme: which open pattern a product counts, and an equation for every pattern.
+# ---- the linear map: the open pattern of every product, and an equation for every pattern ----------------
 
 
 @entry
 def name_products(k, colors, tuples, codes, pairs, corner, step, per_tuple, class_of, renaming, group_ptr, group):
-    """For every product its open pattern: canonical among those that keep the open pair apart."""
+    """The open pattern of every product, canonical among renamings that keep the open pair."""
     amount = len(tuples) * len(pairs) * colors * colors
     source, target = np.empty(amount, np.int64), np.empty(amount, np.int32)
     group_of = np.full(amount, -1, np.int64)
@@ -113,10 +248,10 @@ def name_products(k, colors, tuples, codes, pairs, corner, step, per_tuple, clas
 
 @entry
 def equations(k, open_high, open_low, codes, clique_colors, clique_class, n_edges, plain, marked):
-    """An equation for every pattern but the cliques, which come first: packed patterns, and rows of equations.
+    """Packed patterns, cliques first, and an equation for every pattern that is not a clique.
 
-    A row: pattern, open pattern, the pattern with the pair closed, how often (m0, m1) the open pattern is in either,
-    edges. codes: a code of every marked class; n_edges: by class; clique_colors: ascending.
+    A row: pattern, open pattern, the pattern with the pair closed, how often (m0, m1) either contains the open pattern,
+    number of edges. codes: a code of every marked class; n_edges: by class; clique_colors: ascending.
     """
     amount = 2 * len(open_high) + len(clique_colors)
     slots = empty_slots(amount)
@@ -156,7 +291,7 @@ def equations(k, open_high, open_low, codes, clique_colors, clique_class, n_edge
 
 @helper
 def _markings(code, own, k, adjacent, high, low, marked):
-    """How many pairs of a colored pattern, adjacent or not, give this open pattern when they are opened."""
+    """The number of pairs of a colored pattern, adjacent or not, that give this open pattern when opened."""
     place = np.zeros(8, np.int64)
     moved, best, trial = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
     found = 0
@@ -185,7 +320,7 @@ def _markings(code, own, k, adjacent, high, low, marked):
 
 @helper
 def empty_slots(amount):
-    """A hash table for at most that many patterns; half of it stays free."""
+    """A hash table for at most that many patterns, at most half full."""
     size = 1 << 10
     while size < 2 * amount:
         size *= 2
@@ -194,7 +329,7 @@ def empty_slots(amount):
 
 @helper
 def pattern_number(word, other, slots, high, low, n):
-    """The number of a pattern, in the order in which they were first met, and how many there are then."""
+    """The number of a pattern, in order of insertion, and the number of patterns after a possible insertion."""
     mask = uint64(len(slots) - 1)
     at = hash_words(word, other) & mask
     while slots[at]:
@@ -206,12 +341,12 @@ def pattern_number(word, other, slots, high, low, n):
     return n, n + 1
 
 
-# ---- Cycles in the flip scheme of large graphs, where they are counted apart: which patterns have which cycles inside.
+# ---- cycles in large graphs, which are counted separately -------------------------------------------------
 
 
 @cache
 def spanned_cycles(plan: FlipPlan):
-    """The cycle that every coloring of a ring is; then pairs, a cycle and a denser pattern that has it inside."""
+    """The cycle pattern of every coloring of a ring; and pairs of a cycle and a denser pattern that contains it."""
     k, colors = plan.k, plan.colors
     order = np.array([(0, *rest) for rest in permutations(range(1, k)) if rest[0] < rest[-1]], np.int64)
     ring = code_of([(i, (i + 1) % k) for i in range(k)])
@@ -222,7 +357,7 @@ def spanned_cycles(plan: FlipPlan):
 
 @entry
 def _find_cycles(k, ring, order, codes, colorings, high, low, plain):
-    """order: the ways round k vertices; codes: by class. high, low: all patterns, among which cycles are looked up."""
+    """order: cyclic orders of k vertices; codes: by class; high, low: all patterns, to look up cycles."""
     slots = empty_slots(len(high))
     for n in range(len(high)):
         pattern_number(high[n], low[n], slots, high, low, n)
@@ -255,146 +390,3 @@ def _find_cycles(k, ring, order, codes, colorings, high, low, plain):
             within[n] = pattern
             n += 1
     return number, inside[:n], within[:n]
-
-
-# ----
-
-
-SPARSE_CODES = {4: (1,), 5: (5, 7)}  # Q on large graphs: an edge; a path 0 - 1 - 2 or a triangle
-SQUARE_UP_TO = 2  # colors; then a full square of products in vector registers beats a list of pairs
-
-
-@dataclass(frozen=True, eq=False)
-class FlipPlan:
-    """How products become counts for k vertices and L colors.
-
-    Products of Q lie in blocks by colors of Q (ascending) and code of Q; ``block[tuple, code]`` is where they
-    begin. Inside a block they go by (pair of patterns, color, color), or, for few colors, make the full
-    square (pattern, color) x (pattern, color). ``source -> target`` adds them up by open pattern. The square of
-    one group counts every pair twice and every vertex with itself: where ``group`` is not -1 it is the place
-    of that group in a table of sums of sizes, (tuple, code, pattern, color).
-
-    ``high, low`` name the patterns; the first are the cliques, at the places ``clique`` of a table over their
-    colors. A level of equations (pattern, open pattern, denser pattern, m0, m1) is solved at once.
-    """
-
-    k: int
-    colors: int
-    square: bool
-    tuple_of: np.ndarray
-    block: np.ndarray
-    length: int
-    pair_ptr: np.ndarray
-    pairs: np.ndarray
-    source: np.ndarray
-    target: np.ndarray
-    group: np.ndarray
-    n_groups: int
-    n_open: int
-    high: np.ndarray
-    low: np.ndarray
-    clique: np.ndarray
-    levels: tuple[tuple[int, np.ndarray], ...]
-
-    def solve(self, products, group_sums, cliques, cycles=None):
-        """Induced copies of all patterns, in the order of high and low.
-
-        cycles: subgraphs, not induced, that are k-cycles, by the colors along them, where they were counted.
-        """
-        open_counts = np.zeros(self.n_open, np.int64)
-        _gather(open_counts, products, group_sums, self.source, self.target, self.group)
-        copies = np.zeros(len(self.high), np.int64)
-        copies[: len(self.clique)] = cliques.ravel()[self.clique]
-        for edges, (pattern, open_pattern, denser, m0, m1) in self.levels:
-            if edges == self.k - 1 and cycles is not None:
-                self._settle_cycles(copies, cycles)
-            whole = open_counts[open_pattern] - m1 * copies[denser]
-            copies[pattern] = whole // m0
-            if (copies[pattern] * m0 != whole).any() or (copies[pattern] < 0).any():
-                raise ArithmeticError("the flip equations do not come out even: a bug in anysize, please report it")
-        return copies
-
-    def _settle_cycles(self, copies, cycles) -> None:
-        """Induced cycles: all of them, less those inside denser patterns, whose counts are known by now."""
-        number, inside, within = spanned_cycles(self)
-        _scatter(copies, number, cycles)
-        np.subtract.at(copies, inside, copies[within])
-
-
-@entry
-def _scatter(copies, number, cycles):
-    for i in range(len(number)):
-        copies[number[i]] += cycles[i]
-
-
-@entry
-def _gather(open_counts, products, group_sums, source, target, group):
-    for i in range(len(source)):
-        if group[i] < 0:
-            open_counts[target[i]] += products[source[i]]
-        else:
-            open_counts[target[i]] += (products[source[i]] - group_sums[group[i]]) // 2
-
-
-@cache
-def flip_plan(k: int, colors: int, sparse: bool = False) -> FlipPlan:
-    """Built once per process for each k and number of colors, in milliseconds to a few seconds.
-
-    The sparse plan visits connected Q only, as an edge, a path 0 - 1 - 2 or a triangle, and cycles apart.
-    """
-    needed = open_pairs(k)
-    if sparse:
-        needed = {code: needed[code] for code in SPARSE_CODES[k]}
-    n_codes = 1 << ((k - 2) * (k - 3) // 2)
-    pair_ptr, pairs = _pairs_by_code(needed, n_codes)
-    tuples, tuple_of = _color_tuples(k - 2, colors, ends_only=sparse)
-    square = colors <= SQUARE_UP_TO and not sparse
-    side = colors << (k - 2)
-    in_block = side**2 * (np.diff(pair_ptr) > 0) if square else np.diff(pair_ptr) * colors**2
-    start = np.cumsum(in_block) - in_block
-    per_tuple = int(in_block.sum())
-    block = np.arange(len(tuples))[:, None] * per_tuple + start[None, :]
-    codes = np.repeat(np.arange(n_codes), np.diff(pair_ptr))
-    if square:
-        p, r, step = pairs[:, 0], pairs[:, 1], np.array([side, 1])
-        corner = start[codes] + p * colors * side + r * colors
-    else:
-        step = np.array([colors, 1])
-        corner = np.arange(len(pairs)) * colors**2
-    source, target, group, open_high, open_low = name_products(
-        k, colors, tuples, codes, pairs, corner, step, per_tuple, *marked_tables(k)
-    )
-    clique_colors, clique = _by_ascending_colors(k, colors)
-    codes = np.unique(marked_tables(k).class_of, return_index=True)[1]  # smallest code of each marked class
-    n_edges = np.array([len(pattern.edges) for pattern in connected_patterns(k)])
-    high, low, rows = equations(
-        k, open_high, open_low, codes, clique_colors, len(connected_patterns(k)) - 1, n_edges,
-        pattern_tables(k), marked_tables(k),
-    )  # fmt: skip
-    edges = rows[5]
-    levels = tuple((count, rows[:5, edges == count]) for count in sorted(set(edges.tolist()), reverse=True))
-    return FlipPlan(
-        k, colors, square, tuple_of, block, per_tuple * len(tuples), pair_ptr, pairs, source, target, group,
-        len(tuples) * n_codes * side, len(open_high), high, low, clique, levels,
-    )  # fmt: skip
-
-
-def _pairs_by_code(needed, n_codes: int):
-    """The pairs of adjacency patterns that each code of Q needs, one code after the other."""
-    ptr = np.zeros(n_codes + 1, np.int64)
-    ptr[1:] = np.cumsum([len(needed.get(code, ())) for code in range(n_codes)])
-    return ptr, np.array([pair for code in sorted(needed) for pair in needed[code]], np.int64)
-
-
-def _color_tuples(length: int, colors: int, ends_only: bool = False):
-    """Ascending color tuples (or those whose ends ascend), and a table from any such tuple to its number."""
-    grid = np.indices((colors,) * length).reshape(length, -1).T
-    ascending = grid[:, 0] <= grid[:, -1] if ends_only else (np.diff(grid, axis=1) >= 0).all(axis=1)
-    number = np.where(ascending, np.cumsum(ascending) - 1, -1)
-    return grid[ascending].astype(np.int64), number.astype(np.int64)
-
-
-def _by_ascending_colors(k: int, colors: int):
-    """Ascending color tuples of length k, and their places in a table over all tuples."""
-    tuples = _color_tuples(k, colors)[0]
-    return tuples, tuples @ (colors ** np.arange(k - 1, -1, -1))

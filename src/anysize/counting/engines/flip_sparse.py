@@ -1,8 +1,8 @@
 """Colored counts, k = 4 and 5, of large sparse graphs with few colors by the flip scheme.
 
-Only connected Q are visited: edges (k = 4), wedges and triangles (k = 5). Group sizes come from typed degrees,
-typed codegrees and the triangles of edges, never from a look at the rest of the graph. Cliques and cycles are
-counted apart, in degree order. See `flip_plan` for what the products mean.
+Only connected Q are visited: edges (k = 4), wedges and triangles (k = 5). Group sizes come from degrees and codegrees
+by color and from the triangles of edges. Cliques and cycles are counted separately, in degree order. `flip_plan`
+explains the products.
 """
 
 # mypy: ignore-errors
@@ -14,20 +14,88 @@ import numpy as np
 from numba import int64
 
 from anysize.counting.engines.bits import add_outer_wide
-from anysize.counting.engines.flip import named, one_by_one
+from anysize.counting.engines.flip import count_part, one_by_one
 from anysize.counting.engines.flip_plan import flip_plan
 from anysize.counting.engines.jit import entry, helper
 from anysize.counting.engines.oriented import orient, triangle_lists, triangles_of_edges
 from anysize.counting.engines.table import CountTable, graph_title, merged
-from anysize.counting.engines.threads import Pool, Tick, chunks_by_weight, in_threads
+from anysize.counting.engines.threads import AccumulatorPool, Tick, chunks_by_weight, in_threads
 from anysize.counting.planner import FLIP_SPARSE_COLORS
 from anysize.graphs.graphset import GraphSet
 
-# ---- Products of neighborhood sizes over the edges or wedges of a large sparse graph: kernels of `flip_sparse`.
+
+def count_colored(graphs: GraphSet, k: int, threads: int, tick: Tick) -> CountTable:
+    """Induced copies of the patterns that occur."""
+    return merged(one_by_one(_count_one, graphs, k, threads, tick), len(graphs))
+
+
+def _count_one(graph: GraphSet, row: int, k: int, threads: int):
+    n = len(graph.indptr) - 1
+    own = graph.colors if graph.colors is not None else np.zeros(n, np.uint16)
+    present, local = np.unique(own, return_inverse=True)
+    plan = flip_plan(k, next(size for size in FLIP_SPARSE_COLORS[k] if size >= len(present)), sparse=True)
+    colors = plan.colors
+    oriented = orient(graph.indptr, graph.indices)
+    color = np.empty(n, np.int64)
+    color[oriented.rank] = local
+    degree = np.diff(oriented.low_ptr) + np.diff(oriented.high_ptr)
+    per_edge = np.zeros(len(oriented.high), np.int64)
+    triangles_of_edges(oriented.high_ptr, oriented.high, 0, n, per_edge)
+    lists = triangle_lists(oriented, per_edge)
+    by_color = degrees_by_color(*oriented[:5], lists.ptr, lists.third, color, colors)
+    lower = np.repeat(np.arange(n), np.diff(oriented.high_ptr))
+    around = np.bincount(lower, degree[oriented.high], n) + np.bincount(oriented.high, degree[lower], n)
+    check_overflow(degree, around, k, graph_title(graph, row))
+
+    accumulators = [
+        AccumulatorPool(lambda size=size: np.zeros(size, np.int64))
+        for size in (plan.length, plan.n_groups, colors**k, colors**k)
+    ]
+    products_of, cliques_of, cycles_of = _kernels(k, colors)
+    shared = (*oriented[:5], *lists, color)
+
+    def work(start, stop):
+        with accumulators[0].borrow() as products, accumulators[1].borrow() as group_sums:
+            where = plan.tuple_of, plan.block, plan.pair_ptr, plan.pairs
+            products_of(*shared, *by_color, start, stop, *where, products, group_sums)
+        with accumulators[2].borrow() as cliques:
+            cliques_of(*shared, start, stop, cliques)
+        with accumulators[3].borrow() as cycles:
+            cycles_of(*shared, start, stop, cycles)
+
+    in_threads(work, chunks_by_weight(around, threads), threads)
+    totals = [pool.total() for pool in accumulators]
+    return count_part(plan, plan.solve(*totals), present, row, k, graph)
+
+
+@cache
+def _kernels(k: int, colors: int):
+    """Kernels for products, cliques and cycles."""
+    return (
+        (over_edges if k == 4 else over_wedges)(colors),
+        colored_cliques(k, colors),
+        (squares if k == 4 else pentagons)(colors),
+    )
+
+
+def check_overflow(degree, around, k: int, title: str) -> None:
+    """Raise an OverflowError if a sum of products may not fit int64; around: sum of the degrees of the neighbors."""
+    center = degree.astype(np.float64)
+    if k == 4:
+        bound = 4 * float((center * (center * center + around * around / np.maximum(center, 1))).sum())
+    else:
+        # wedges at a vertex m times (d(u) + d(m) + d(v))^2, with the largest neighbor for u and v
+        largest = float(center.max(initial=0))
+        bound = float((center * center / 2 * (center + np.minimum(2 * largest, around)) ** 2).sum())
+    if bound >= 2**62:
+        raise OverflowError(f"sums toward the colored counts of {title} may exceed a 64-bit integer")
+
+
+# ---- products of neighborhood sizes over edges or wedges --------------------------------------------------
 
 
 @entry
-def typed_degrees(low_ptr, low, low_edge, high_ptr, high, ptr, third, color, colors):
+def degrees_by_color(low_ptr, low, low_edge, high_ptr, high, ptr, third, color, colors):
     """Neighbors of every vertex, and common neighbors of every edge, by color."""
     n = len(low_ptr) - 1
     of_vertex = np.zeros((n, colors), np.uint32)
@@ -138,7 +206,7 @@ def over_wedges(colors: int):
                             sizes[2 * colors + cu] -= 1
                             sizes[2 * colors + cv] -= 1
                             code = 5
-                        if cu > cv:  # the table wants the ends in ascending order: u and v change places
+                        if cu > cv:  # the table needs ascending ends: swap u and v
                             cu, cv = cv, cu
                             for c in range(colors):
                                 a, b = colors + c, 4 * colors + c
@@ -173,7 +241,7 @@ def over_wedges(colors: int):
 
 @helper
 def _codegrees_above(low_ptr, low, high_ptr, high, color, u, beside, codegree, reach, touched):
-    """Mark what is beside u, and fill the codegrees of u with the vertices above it; how many have one."""
+    """Mark the neighbors of u, and fill its codegrees with the vertices above it; return how many are not zero."""
     size = 0
     below = low_ptr[u + 1] - low_ptr[u]
     for s in range(below + high_ptr[u + 1] - high_ptr[u]):
@@ -196,7 +264,7 @@ def _codegrees_above(low_ptr, low, high_ptr, high, color, u, beside, codegree, r
     return size
 
 
-# ---- Colored cliques of a large sparse graph, which the flip scheme does not give: kernels of `flip_sparse`.
+# ---- colored cliques ---------------------------------------------------------------------------------------
 
 
 def colored_cliques(k: int, colors: int):
@@ -263,7 +331,7 @@ def _count_clique(cliques, k, colors, seen, color, u, v, w, x, y):
     cliques[at] += 1
 
 
-# ---- Colored cycles of a large sparse graph, which the flip scheme does not give: kernels of `flip_sparse`.
+# ---- colored cycles ----------------------------------------------------------------------------------------
 
 
 def squares(colors: int):
@@ -333,7 +401,7 @@ def pentagons(colors: int):
                 a = low[e]
                 beside[a] = 0
                 for g in range(low_ptr[a + 1] - low_ptr[a] + high_ptr[a + 1] - high_ptr[a]):
-                    # a and b must differ: take off the triangles a j l below top, with j above l
+                    # a and b must differ: subtract the triangles a j l below top, with j above l
                     inward = g < low_ptr[a + 1] - low_ptr[a]
                     edge = (
                         int64(low_edge[low_ptr[a] + g]) if inward else high_ptr[a] + g - (low_ptr[a + 1] - low_ptr[a])
@@ -361,7 +429,7 @@ def pentagons(colors: int):
 
 @helper
 def _walk_down(low_ptr, low, high_ptr, high, color, top, ways, met, touched):
-    """Paths top - a - j below top, by the color of a, for every j; how many j were met."""
+    """Paths top - a - j below top, by the color of a, for every j; return the number of vertices j."""
     size = 0
     for e in range(low_ptr[top], low_ptr[top + 1]):
         a = low[e]
@@ -383,72 +451,3 @@ def _walk_down(low_ptr, low, high_ptr, high, color, top, ways, met, touched):
                 size += 1
             ways[j, c] += 1
     return size
-
-
-# ----
-
-
-def count_colored(graphs: GraphSet, k: int, threads: int, tick: Tick) -> CountTable:
-    """Induced copies of the patterns that occur."""
-    return merged(one_by_one(_count_one, graphs, k, threads, tick), len(graphs))
-
-
-def _count_one(graph: GraphSet, row: int, k: int, threads: int):
-    n = len(graph.indptr) - 1
-    own = graph.colors if graph.colors is not None else np.zeros(n, np.uint16)
-    present, local = np.unique(own, return_inverse=True)
-    plan = flip_plan(k, next(size for size in FLIP_SPARSE_COLORS[k] if size >= len(present)), sparse=True)
-    colors = plan.colors
-    oriented = orient(graph.indptr, graph.indices)
-    color = np.empty(n, np.int64)
-    color[oriented.rank] = local
-    degree = np.diff(oriented.low_ptr) + np.diff(oriented.high_ptr)
-    per_edge = np.zeros(len(oriented.high), np.int64)
-    triangles_of_edges(oriented.high_ptr, oriented.high, 0, n, per_edge)
-    lists = triangle_lists(oriented, per_edge)
-    by_color = typed_degrees(*oriented[:5], lists.ptr, lists.third, color, colors)
-    lower = np.repeat(np.arange(n), np.diff(oriented.high_ptr))
-    around = np.bincount(lower, degree[oriented.high], n) + np.bincount(oriented.high, degree[lower], n)
-    check_room(degree, around, k, graph_title(graph, row))
-
-    accumulators = [
-        Pool(lambda size=size: np.zeros(size, np.int64)) for size in (plan.length, plan.n_groups, colors**k, colors**k)
-    ]
-    products_of, cliques_of, cycles_of = _kernels(k, colors)
-    shared = (*oriented[:5], *lists, color)
-
-    def work(start, stop):
-        with accumulators[0].borrow() as products, accumulators[1].borrow() as group_sums:
-            where = plan.tuple_of, plan.block, plan.pair_ptr, plan.pairs
-            products_of(*shared, *by_color, start, stop, *where, products, group_sums)
-        with accumulators[2].borrow() as cliques:
-            cliques_of(*shared, start, stop, cliques)
-        with accumulators[3].borrow() as cycles:
-            cycles_of(*shared, start, stop, cycles)
-
-    in_threads(work, chunks_by_weight(around, threads), threads)
-    totals = [pool.total() for pool in accumulators]
-    return named(plan, plan.solve(*totals), present, row, k, graph)
-
-
-@cache
-def _kernels(k: int, colors: int):
-    """Kernels for products, cliques and cycles."""
-    return (
-        (over_edges if k == 4 else over_wedges)(colors),
-        colored_cliques(k, colors),
-        (squares if k == 4 else pentagons)(colors),
-    )
-
-
-def check_room(degree, around, k: int, title: str) -> None:
-    """An OverflowError where a sum of products might not fit int64; around: the degrees of the neighbors, summed."""
-    center = degree.astype(np.float64)
-    if k == 4:
-        bound = 4 * float((center * (center * center + around * around / np.maximum(center, 1))).sum())
-    else:
-        # wedges at a vertex m times (d(u) + d(m) + d(v))^2, with the largest neighbor for u and v
-        largest = float(center.max(initial=0))
-        bound = float((center * center / 2 * (center + np.minimum(2 * largest, around)) ** 2).sum())
-    if bound >= 2**62:
-        raise OverflowError(f"sums toward the colored counts of {title} may exceed a 64-bit integer")

@@ -1,8 +1,8 @@
-"""How kernels are compiled: `entry` for those called from Python, `helper` for those called by kernels.
+"""Compilation of kernels: `entry` for those called from Python, `helper` for those called by kernels.
 
-`specialize` compiles an entry for constants: the same functions, with some of their global names bound to
-numbers. A compiler unrolls loops over a constant and drops branches it decides. Closures would do the same, but
-numba cannot find a closure that holds other kernels in its cache on disk; functions with names of their own it can.
+`specialize` compiles an entry for constants: the same functions, with some of their global names bound to numbers. The
+compiler unrolls loops over a constant and drops branches that it decides. Closures would do the same, but numba's cache
+on disk cannot find closures that hold other kernels.
 """
 
 # mypy: ignore-errors
@@ -19,7 +19,66 @@ from types import FunctionType
 from numba import njit
 from numba.core import event
 
-# ---- A word before the first compilation: it happens once per machine and takes a few seconds.
+helper = njit(nogil=True, error_model="numpy")
+
+
+def entry(function: Callable) -> Callable:
+    """A kernel that Python calls, without the interpreter lock, in numba's cache on disk."""
+    dispatcher = njit(nogil=True, error_model="numpy", cache=True)(function)
+    cache = dispatcher._cache
+    if hasattr(cache, "_cache_file") and hasattr(cache._cache_file, "_source_stamp"):
+        cache._cache_file._source_stamp = (cache._cache_file._source_stamp, _all_kernels())
+    if all(hasattr(cache, name) for name in ("_load_overload", "_guard_against_spurious_io_errors")):
+        dispatcher._cache = _LightCache(cache)
+    return dispatcher
+
+
+@cache
+def _all_kernels() -> str:
+    """A fingerprint of all files with kernels. numba checks only the file of an entry, and would keep using its old
+    machine code after a helper in another file has changed."""
+    fingerprint = sha256()
+    folders = Path(__file__).parent, Path(__file__).parents[1] / "sampling"
+    for path in sorted(path for folder in folders for path in folder.glob("*.py")):
+        fingerprint.update(path.name.encode() + b"\0" + path.read_bytes())
+    return fingerprint.hexdigest()
+
+
+class _LightCache:
+    """numba's cache, but loading a compiled kernel does not set up the compiler.
+
+    That setup (0.2 s: a hundred modules, including scipy.linalg) is for type inference and code generation; loading
+    machine code only needs the runtime. If there is nothing to load, numba sets up and compiles as usual.
+    """
+
+    def __init__(self, cache) -> None:
+        self._cache = cache
+
+    def load_overload(self, sig, target_context):
+        from numba.core.runtime import rtsys
+
+        rtsys.initialize(target_context)
+        with self._cache._guard_against_spurious_io_errors():
+            return self._cache._load_overload(sig, target_context)
+        return None
+
+    def __getattr__(self, name):
+        return getattr(self._cache, name)
+
+
+def specialize(function: Callable, helpers: tuple[Callable, ...], **constants: int) -> Callable:
+    """An entry compiled with these constants; the helpers that it calls are compiled with the same ones."""
+    scope = {}
+    for each in (*helpers, function):
+        scope |= each.__globals__  # one scope for all: a name must have one meaning in all their files
+    scope |= constants
+    suffix = "_".join(f"{name}{value}" for name, value in sorted(constants.items()))
+    for each in (*helpers, function):
+        bound = FunctionType(each.__code__, scope, each.__name__, each.__defaults__)
+        bound.__qualname__ = f"{each.__qualname__}_{suffix}"
+        bound.__module__ = each.__module__
+        scope[each.__name__] = entry(bound) if each is function else helper(bound)
+    return scope[function.__name__]
 
 
 _announced: set[str] = set()
@@ -44,71 +103,6 @@ class _Announcer(event.Listener):
 
 @contextmanager
 def announced(engine: str):
-    """Inside, a compilation that numba's cache could not spare is announced on standard error."""
+    """Print a note on standard error when a kernel is compiled inside this block: once per machine, some seconds."""
     with event.install_listener("numba:compile", _Announcer(engine)):
         yield
-
-
-# ----
-
-
-helper = njit(nogil=True, error_model="numpy")
-
-
-def entry(function: Callable) -> Callable:
-    """A kernel that Python calls, without the interpreter lock, kept in numba's cache on disk."""
-    dispatcher = njit(nogil=True, error_model="numpy", cache=True)(function)
-    cache = dispatcher._cache
-    if hasattr(cache, "_cache_file") and hasattr(cache._cache_file, "_source_stamp"):
-        cache._cache_file._source_stamp = (cache._cache_file._source_stamp, _all_kernels())
-    if all(hasattr(cache, name) for name in ("_load_overload", "_guard_against_spurious_io_errors")):
-        dispatcher._cache = _LightCache(cache)
-    return dispatcher
-
-
-@cache
-def _all_kernels() -> str:
-    """A fingerprint of every file beside this one. numba looks at the file of an entry alone, and would go on
-    using its old machine code when a helper in another file has changed."""
-    fingerprint = sha256()
-    folders = Path(__file__).parent, Path(__file__).parents[1] / "sampling"
-    for path in sorted(path for folder in folders for path in folder.glob("*.py")):
-        fingerprint.update(path.name.encode() + b"\0" + path.read_bytes())
-    return fingerprint.hexdigest()
-
-
-class _LightCache:
-    """numba's cache, without a full set-up of the compiler before a kernel that is already compiled is loaded.
-
-    That set-up (0.2 s: a hundred modules, scipy.linalg among them) serves type inference and code generation; loading
-    machine code needs the runtime alone. Where there is nothing to load, numba compiles and sets up as always.
-    """
-
-    def __init__(self, cache) -> None:
-        self._cache = cache
-
-    def load_overload(self, sig, target_context):
-        from numba.core.runtime import rtsys
-
-        rtsys.initialize(target_context)
-        with self._cache._guard_against_spurious_io_errors():
-            return self._cache._load_overload(sig, target_context)
-        return None
-
-    def __getattr__(self, name):
-        return getattr(self._cache, name)
-
-
-def specialize(function: Callable, helpers: tuple[Callable, ...], **constants: int) -> Callable:
-    """An entry compiled with these constants; it calls its helpers, of any file, compiled with the same."""
-    scope = {}
-    for each in (*helpers, function):
-        scope |= each.__globals__  # one scope for all: a name must mean the same in all their files
-    scope |= constants
-    suffix = "_".join(f"{name}{value}" for name, value in sorted(constants.items()))
-    for each in (*helpers, function):
-        bound = FunctionType(each.__code__, scope, each.__name__, each.__defaults__)
-        bound.__qualname__ = f"{each.__qualname__}_{suffix}"
-        bound.__module__ = each.__module__
-        scope[each.__name__] = entry(bound) if each is function else helper(bound)
-    return scope[function.__name__]

@@ -1,10 +1,10 @@
 """From sums over vertices, edges, pairs and triangles to induced counts, in integers.
 
-The plain engines measure the same list of sums (`SUMS`). Small corrections turn them into the numbers of
-subgraphs, induced or not, of every connected type; a graph of type h holds N[f, h] subgraphs of type f, so
-induced = N^-1 subgraphs, an integer matrix with ones on its diagonal. The two steps are one matrix, made
-here once. The sums of the COMPLEMENT of a graph serve as well: an induced copy of f there is an induced
-copy of the complement of f here. That needs the disconnected types too, which are products.
+The plain engines compute the same list of sums (`SUMS`). Corrections turn them into the numbers of subgraphs, induced
+or not, of every connected type. A graph of type h holds N[f, h] subgraphs of type f, so that induced = N^-1 subgraphs,
+with an integer matrix that has ones on its diagonal. Both steps are one matrix. The sums of the complement of a graph
+can be used as well: an induced copy of f in the complement is an induced copy of the complement of f in the graph. That
+needs the disconnected types too, which are products.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ from anysize._typing import IntArray
 from anysize.patterns.orbits import code_of, is_connected, orbits
 from anysize.patterns.pattern import connected_patterns, representatives
 
-# What the plain engines measure: d degree, t triangles at a vertex, t(e) triangles at an edge, a(v) the sum
-# over neighbors x of d(x) - 1, c4 and k4 the 4-cycles and 4-cliques at a vertex or edge.
+# The sums of the plain engines. d: degree, t: triangles at a vertex, t(e): triangles at an edge, a(v): the sum over
+# neighbors x of d(x) - 1, c4 and k4: the 4-cycles and 4-cliques at a vertex or edge.
 SUMS = (
     "edges",  # m
     "wedges",  # sum_v C(d, 2)
@@ -53,12 +53,11 @@ SUMS = (
     "cliques5_minus_edge",  # sum over triangles C(common neighbors, 2)
     "cliques5",  # exact
 )
-PLACE = {name: place for place, name in enumerate(SUMS)}
-AT = namedtuple("AT", SUMS)(**PLACE)  # the same for kernels, which take no dictionaries
-LENGTH = {2: 1, 3: 3, 4: 9, 5: len(SUMS)}  # how many of them a pattern size needs
+SUM_INDEX = {name: index for index, name in enumerate(SUMS)}
+INDEX = namedtuple("INDEX", SUMS)(**SUM_INDEX)  # the same for kernels, which cannot use dictionaries
+LENGTH = {2: 1, 3: 3, 4: 9, 5: len(SUMS)}  # the number of sums that a pattern size needs
 
-# pattern -> sum it comes from, and the smaller sums to take off: each map that is not injective, or the
-# subgraphs that were met more than once.
+# pattern -> its sum, and corrections for maps that are not injective or subgraphs that are counted more than once
 _SUBGRAPHS: dict[int, dict[str, dict[str, int]]] = {
     2: {"edge": {"edges": 1}},
     3: {"3-path": {"wedges": 1}, "triangle": {"triangles": 1}},
@@ -98,7 +97,7 @@ _SUBGRAPHS: dict[int, dict[str, dict[str, int]]] = {
 
 @cache
 def types(k: int) -> tuple[int, ...]:
-    """Codes of all graphs on k vertices up to renaming: the catalog first, then the disconnected ones."""
+    """Codes of all graphs on k vertices up to renaming: the connected patterns first, then the disconnected ones."""
     others = [int(code) for code in np.unique(orbits(k).smallest) if not is_connected(int(code), k)]
     return representatives(k) + tuple(sorted(others, key=lambda code: (code.bit_count(), code)))
 
@@ -134,7 +133,7 @@ def moebius(k: int) -> IntArray:
 
 @cache
 def from_sums(k: int) -> IntArray:
-    """Matrix (catalog, sums): induced counts of the connected patterns of a graph from its sums."""
+    """Matrix (patterns, sums): induced counts of the connected patterns of a graph from its sums."""
     patterns = len(connected_patterns(k))
     return np.asarray(moebius(k)[:patterns, :patterns] @ _corrections(k))
 
@@ -143,12 +142,12 @@ def _corrections(k: int) -> IntArray:
     matrix = np.zeros((len(connected_patterns(k)), LENGTH[k]), np.int64)
     for row, pattern in enumerate(connected_patterns(k)):
         for name, factor in _SUBGRAPHS[k][pattern.name].items():
-            matrix[row, PLACE[name]] = factor
+            matrix[row, SUM_INDEX[name]] = factor
     return matrix
 
 
 def from_complement_sums(k: int, n: IntArray, sums: IntArray) -> IntArray:
-    """Induced counts (graphs, catalog) of graphs on n >= k vertices from the sums of their complements."""
+    """Induced counts (graphs, patterns) of graphs on n >= k vertices from the sums of their complements."""
     return np.asarray(_subgraphs_of_all_types(k, n, sums) @ _complement_matrix(k).T)
 
 
@@ -163,9 +162,9 @@ def _complement_matrix(k: int) -> IntArray:
 def _subgraphs_of_all_types(k: int, n: IntArray, sums: IntArray) -> IntArray:
     """Subgraphs (graphs, types), the disconnected ones as products of their components' numbers.
 
-    Products may wrap around; what is linear in them comes out right as long as the final count fits.
+    Products may overflow; linear combinations of them are still correct if the final count fits.
     """
-    value = {name: sums[:, place] for name, place in PLACE.items()}
+    value = {name: sums[:, place] for name, place in SUM_INDEX.items()}
     m, wedges, triangles = value["edges"], value["wedges"], value["triangles"]
     found = {0: _choose(n, k)}
     for size in range(2, k + 1):

@@ -1,7 +1,7 @@
 """Large sparse graphs in degree order: every edge points from the lower to the higher rank.
 
-Rank is degree, ascending, ties by number. Then few edges leave any vertex, a triangle is found once, from its
-lowest vertex, and a cycle once, from its highest. Edge e is the e-th slot of the out-lists.
+Vertices are ranked by degree, ascending, ties by number. Then out-degrees are small, a triangle is found once, from its
+lowest vertex, and a cycle once, from its highest. Edge e is the e-th entry of the out-lists.
 """
 
 # mypy: ignore-errors

@@ -1,4 +1,4 @@
-"""What an engine hands back: columns and a sparse matrix, for one pattern size."""
+"""Results of engines: columns and a sparse matrix, for one pattern size."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from anysize.graphs.graphset import GraphSet
 
 
 class CountTable(NamedTuple):
-    """Copies, graphs by columns."""
+    """The copies of patterns (columns) in graphs (rows)."""
 
     columns: Columns
     matrix: csr_array[np.int64]
 
 
 def merged(parts: list[tuple[Columns, NDArray[Any], NDArray[Any], IntArray]], n_graphs: int) -> CountTable:
-    """One table from (columns, row, column, copies) parts; equal cells are added, columns in canonical order."""
-    columns, places = unite([part[0] for part in parts])
-    small = np.int32 if max(n_graphs, len(columns)) < 2**31 else np.int64
-    row = np.concatenate([part[1].astype(small, copy=False) for part in parts])
-    column = np.concatenate([place.astype(small)[part[2]] for place, part in zip(places, parts, strict=True)])
+    """One table from (columns, row, column, copies) parts; equal cells are summed, columns are in canonical order."""
+    columns, new_columns = unite([part[0] for part in parts])
+    dtype = np.int32 if max(n_graphs, len(columns)) < 2**31 else np.int64
+    row = np.concatenate([part[1].astype(dtype, copy=False) for part in parts])
+    column = np.concatenate([new.astype(dtype)[part[2]] for new, part in zip(new_columns, parts, strict=True)])
     copies = np.concatenate([part[3] for part in parts])
     matrix = coo_array((copies, (row, column)), shape=(n_graphs, len(columns))).tocsr()
     matrix.sort_indices()
@@ -33,6 +33,6 @@ def merged(parts: list[tuple[Columns, NDArray[Any], NDArray[Any], IntArray]], n_
 
 
 def graph_title(graphs: GraphSet, row: int) -> str:
-    """A graph by its name where it has one: for error messages. In a set of one, row is its number elsewhere."""
+    """The name of a graph for error messages, or its number. In a set of one graph, row is its number elsewhere."""
     names = graphs.names
     return f"graph {row}" if names is None else f"graph {names[row if len(names) > 1 else 0]!r}"

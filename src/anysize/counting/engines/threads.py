@@ -1,8 +1,7 @@
-"""Chunks of work over a pool of threads (the kernels release the interpreter lock)."""
+"""Run chunks of work in threads (the kernels release the interpreter lock)."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
@@ -13,17 +12,10 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-Tick: TypeAlias = Callable[[float], None]  # told the share of an engine's work that has been done
+Tick: TypeAlias = Callable[[float], None]  # called with the share of an engine's work that was done since the last call
 Chunk: TypeAlias = tuple[int, int]  # from, to
 
 CHUNKS_PER_THREAD = 8  # more: better balance and progress; fewer: less overhead
-
-
-def available_threads() -> int:
-    """Cores this process may use."""
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
 
 
 def chunks_by_weight(weights: NDArray[Any], threads: int) -> list[Chunk]:
@@ -33,7 +25,7 @@ def chunks_by_weight(weights: NDArray[Any], threads: int) -> list[Chunk]:
 
 
 def cut_by_weight(weights: NDArray[Any], pieces: int) -> list[Chunk]:
-    """At most so many consecutive ranges of about equal total weight; none is empty."""
+    """At most that many consecutive ranges of about equal total weight; none is empty."""
     total = np.concatenate([[0.0], np.cumsum(np.asarray(weights, np.float64) + 1e-9)])
     borders = np.searchsorted(total, np.linspace(0, total[-1], pieces + 1))
     borders[0], borders[-1] = 0, len(weights)
@@ -41,7 +33,7 @@ def cut_by_weight(weights: NDArray[Any], pieces: int) -> list[Chunk]:
 
 
 def in_threads(work: Callable[[int, int], Any], chunks: list[Chunk], threads: int) -> list[Any]:
-    """work(from, to) for every chunk; the results in the order of the chunks, whoever finished first."""
+    """work(from, to) for every chunk; the results are in the order of the chunks."""
     if threads == 1 or len(chunks) == 1:
         return [work(*chunk) for chunk in chunks]
     with ThreadPoolExecutor(threads) as pool:
@@ -54,8 +46,8 @@ def in_threads(work: Callable[[int, int], Any], chunks: list[Chunk], threads: in
             raise
 
 
-class Pool:
-    """Accumulators that no two threads use at the same time; their sum does not depend on who used which."""
+class AccumulatorPool:
+    """Arrays to add to, each used by one thread at a time. Their sum does not depend on the threads."""
 
     def __init__(self, make: Callable[[], NDArray[np.int64]]) -> None:
         self._make = make
@@ -81,17 +73,17 @@ class Pool:
 def pull_in_threads(
     run: Callable[[], Any], counter: NDArray[np.int64], n_tasks: int, threads: int, tick: Tick
 ) -> list[Any]:
-    """run() once per thread; each takes task numbers off the shared counter until there are none left."""
+    """run() once per thread; each takes task numbers from the shared counter until there are none left."""
     with ThreadPoolExecutor(threads) as pool:
         futures = [pool.submit(run) for _ in range(threads)]
-        told = 0
+        reported = 0
         try:
             while True:
                 _, waiting = wait(futures, timeout=0.1)
                 done = min(int(counter[0]), n_tasks)
-                if done > told:
-                    tick((done - told) / n_tasks)
-                    told = done
+                if done > reported:
+                    tick((done - reported) / n_tasks)
+                    reported = done
                 if not waiting:
                     return [future.result() for future in futures]
         except BaseException:

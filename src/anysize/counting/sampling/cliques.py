@@ -1,4 +1,4 @@
-"""Exact k-cliques by colors, k = 3..7, in degree order, as long as that takes no more than a moment."""
+"""Exact k-cliques by colors, k = 3..7, in degree order, within a limit of steps."""
 
 # mypy: ignore-errors
 from __future__ import annotations
@@ -15,17 +15,17 @@ from anysize.graphs.graphset import GraphSet
 from anysize.patterns.orbits import MAX_SIZE
 from anysize.patterns.pattern import connected_patterns
 
-STEPS = 20_000_000  # per part of the graph: a fraction of a second; fixed by the graph, so that nothing is biased
+MAX_STEPS = 20_000_000  # per part of the graph: a fraction of a second; depends on the graph only, to avoid bias
 PARTS = 16
-TABLE = 1 << 22  # color tuples
+MAX_COLOR_TUPLES = 1 << 22
 
 
 def count_cliques(graph: GraphSet, k: int, threads: int) -> tuple[Columns, np.ndarray] | None:
-    """The colored cliques that occur and their copies, or None where there are too many to count."""
+    """The colored cliques that occur and their copies, or None if there are too many to count."""
     n = len(graph.indptr) - 1
     own = graph.colors if graph.colors is not None else np.zeros(n, np.uint16)
     present, local = np.unique(own, return_inverse=True)
-    if len(present) ** k > TABLE:
+    if len(present) ** k > MAX_COLOR_TUPLES:
         return None
     oriented = orient(graph.indptr, graph.indices)
     color = np.empty(n, np.int64)
@@ -35,27 +35,27 @@ def count_cliques(graph: GraphSet, k: int, threads: int) -> tuple[Columns, np.nd
     too_many: list[bool] = []
 
     def work(start, stop):
-        if too_many:  # one part decides for all, so the others need not be begun
+        if too_many:  # the result is None already
             return False, None
         finished, copies = _cliques(
-            oriented.high_ptr, oriented.high, color, max(len(present), 1), k, start, stop, STEPS
+            oriented.high_ptr, oriented.high, color, max(len(present), 1), k, start, stop, MAX_STEPS
         )
         if not finished:
             too_many.append(True)
         return finished, copies
 
-    # The parts do not depend on the number of threads, nor does what is too much for one of them.
+    # The parts, and so the limit of steps, do not depend on the number of threads.
     parts = in_threads(work, chunks_by_weight(out.astype(np.float64) ** 3, PARTS // 8), threads)
     if any(not finished for finished, _ in parts):
         return None
     copies = sum((table for _, table in parts), np.zeros(max(len(present), 1) ** k, np.int64))
-    some = np.flatnonzero(copies)
-    colors = np.zeros((len(some), MAX_SIZE), np.uint16)
+    found = np.flatnonzero(copies)
+    colors = np.zeros((len(found), MAX_SIZE), np.uint16)
     for vertex in range(k):
-        colors[:, vertex] = present[some // len(present) ** (k - 1 - vertex) % len(present)]
-    place = np.full(len(some), len(connected_patterns(k)) - 1, np.int16)
-    size = np.full(len(some), k, np.uint8)
-    return Columns(size, place, None if graph.colors is None else colors, graph.palette), copies[some]
+        colors[:, vertex] = present[found // len(present) ** (k - 1 - vertex) % len(present)]
+    pattern_index = np.full(len(found), len(connected_patterns(k)) - 1, np.int16)
+    size = np.full(len(found), k, np.uint8)
+    return Columns(size, pattern_index, None if graph.colors is None else colors, graph.palette), copies[found]
 
 
 @entry

@@ -1,7 +1,7 @@
-"""Maps of free trees drawn at random, and the patterns that they hit: the kernels of `sample`.
+"""Random maps of free trees, and the patterns that they hit.
 
-Samples come in blocks with random streams of their own, which threads take off a counter: whoever draws a block, it
-comes out the same.
+Samples are drawn in blocks, each with its own random stream. Threads take blocks from a counter; the result does not
+depend on which thread draws a block.
 """
 
 # mypy: ignore-errors
@@ -26,11 +26,11 @@ from anysize.counting.engines.threads import Tick, pull_in_threads
 from anysize.counting.sampling.trees import TreeMaps, edge_hash
 from anysize.graphs.graphset import GraphSet
 
-BLOCK = 1 << 13  # samples with a random stream of their own, so that threads do not matter
+BLOCK = 1 << 13  # samples of a random stream
 
 
 def draw(graph: GraphSet, k: int, maps: TreeMaps, each, seed: int, stream: int, threads: int, tick: Tick):
-    """Packed patterns that were hit, and hits (trees, patterns)."""
+    """Draw maps; returns the packed patterns that were hit, and hits (trees, patterns)."""
     tree = np.repeat(np.arange(len(each)), -(-each // BLOCK))
     number = np.concatenate([np.arange(-(-amount // BLOCK)) for amount in each]).astype(np.int64)
     amount = np.minimum(BLOCK, each[tree] - number * BLOCK)
@@ -73,7 +73,7 @@ def _sample(
     indptr, indices, colors, k, block_tree, block_number, block_amount, counter, start,
     alias, keep, running, shape_number, parent, edge_filter, n_trees, colored, class_of, renaming, group_ptr, group,
 ):  # fmt: skip
-    """Take blocks off the counter until there are none; packed patterns, and their hits by tree."""
+    """Take blocks from the counter until there are none; returns packed patterns, and their hits by tree."""
     image = np.zeros(8, np.int64)
     own, best, trial = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
     by_class = np.zeros((n_trees, len(group_ptr) - 1), np.int64)
@@ -124,7 +124,7 @@ def _sample_block(
     indptr, indices, colors, k, amount, random, alias, keep, running, shape_number, parent, edge_filter, mask,
     colored, image, own, best, trial, by_class, by_column, table, state, class_of, renaming, group_ptr, group,
 ):  # fmt: skip
-    """Draw so many maps of one tree; count the classes (by_class) or colored patterns (by_column) that they hit."""
+    """Draw maps of one tree; count the classes (by_class) or colored patterns (by_column) that they hit."""
     n = len(alias)
     for _ in range(amount):
         random, bits = _next(random)
@@ -186,7 +186,7 @@ def _slot_beyond(running, first, last, goal):
 
 @helper
 def _induced_code(indptr, indices, k, parent, edge_filter, mask, image):
-    """The adjacency bits of the images; the tree's own edges need no look, other pairs are filtered first."""
+    """The adjacency bits of the images; pairs that are not edges of the tree are filtered first."""
     code = 0
     for j in range(1, k):
         for i in range(j):
