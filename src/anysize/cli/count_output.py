@@ -9,6 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 from rich import box
+from rich.markup import escape
 from rich.table import Table
 
 from anysize._files import atomic_write
@@ -37,7 +38,7 @@ def summary(counts: Counts, over: Over, top: int) -> Table:
     if not single:
         table.add_column("graphs with it", justify="right")
     for column in shown:
-        cells = [counts.columns.pattern(column).name, f"{int(totals[column]):,}", f"{density[column]:.6g}"]
+        cells = [escape(counts.columns.pattern(column).name), f"{int(totals[column]):,}", f"{density[column]:.6g}"]
         if counts.sampling is not None and single:
             cells.append(f"{counts.standard_errors[0, column]:,.3g}")
         table.add_row(*cells, *([] if single else [f"{held[column]:,}"]))

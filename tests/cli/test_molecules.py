@@ -1,0 +1,64 @@
+"""Commands on tables of SMILES, and on files that name the color of vertices."""
+
+from __future__ import annotations
+
+from json import loads
+from pathlib import Path
+from typing import Any
+
+import networkx as nx
+import pytest
+from click.testing import Result
+from typer.testing import CliRunner
+
+from anysize.cli.app import app
+
+pytest.importorskip("rdkit")
+TABLE = Path(__file__).parents[1] / "data" / "molecules.csv"
+MOLECULES = ("--smiles", "smiles")
+
+
+def run(*arguments: Any) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_molecules_are_counted() -> None:
+    done = run("count", TABLE, *MOLECULES, "--k", 1, "--json")
+    assert done.exit_code == 0, done.output
+    assert run("count", TABLE, "--k", 1).exit_code == 1
+    charged = run("count", TABLE, *MOLECULES, "--color", "element+aromatic", "--k", 1)
+    assert charged.exit_code == 0
+    assert "9 colors" in charged.output
+    assert "vertex[c]" in charged.output  # not taken for markup
+
+
+def test_fit_predict_diagnose_and_run(tmp_path: Path) -> None:
+    model = tmp_path / "m.anysize"
+    done = run("fit", TABLE, *MOLECULES, "--y", "acid", "--method", "wl-kernel", "--out", model, "--json")
+    assert done.exit_code == 0, done.output
+    assert loads(done.stdout)["classes"] == [0, 1]
+    done = run("predict", model, TABLE, *MOLECULES)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.splitlines()[1].startswith("CO,0,")
+    done = run("diagnose", TABLE, TABLE, *MOLECULES, "--y", "acid", "--k", 2)
+    assert done.exit_code == 0, done.output
+    done = run("run", TABLE, *MOLECULES, "--y", "acid", "--method", "majority", "--seeds", 1)
+    assert done.exit_code == 0, done.output
+
+
+def test_columns_that_are_missing_end_in_one_sentence(tmp_path: Path) -> None:
+    for options in (("--smiles", "SMILES"), (*MOLECULES, "--y", "class"), (*MOLECULES, "--color", "mass")):
+        done = run("fit", TABLE, *options, "--out", tmp_path / "m")
+        assert done.exit_code == 1
+        assert done.stderr.count("\n") == 1
+        assert options[-1] in done.stderr
+    assert not (tmp_path / "m").exists()
+
+
+def test_color_of_graphml(tmp_path: Path) -> None:
+    graph = nx.path_graph(3)
+    nx.set_node_attributes(graph, {0: "C", 1: "C", 2: "O"}, "atom")
+    nx.write_graphml(graph, tmp_path / "g.graphml")
+    done = run("count", tmp_path / "g.graphml", "--color", "atom", "--k", 2)
+    assert done.exit_code == 0
+    assert "2 colors" in done.output
