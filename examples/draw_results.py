@@ -1,4 +1,4 @@
-"""Draw the figure of the front page from stored records: validation scores beside test scores.
+"""Draw the figure of README.md from records: validation scores beside test scores.
 
 Run:  python examples/draw_results.py results/records docs/figures/results.svg
 """
@@ -29,14 +29,14 @@ ROWS = {
 
 
 def mean_scores(records):
-    """label -> (validation, test), means over the tasks of the means over seeds of the chosen configurations."""
+    """label -> (validation, test): means over the tasks of the mean scores of the selected configurations."""
     found = {}
-    for group, chosen in select_all(records).items():
-        if group.method in ROWS and chosen is not None and chosen.summary("validation") and chosen.summary("test"):
+    for group, selected in select_all(records).items():
+        if group.method in ROWS and selected and selected.summary("validation") and selected.summary("test"):
             label = ROWS[group.method] + ("" if group.recipe == "paper" else f", {group.recipe} recipe")
-            scores = chosen.summary("validation").mean, chosen.summary("test").mean
+            scores = selected.summary("validation").mean, selected.summary("test").mean
             found.setdefault(label, []).append((group.task, *scores))
-    complete = {label: own for label, own in found.items() if {task for task, *_ in own} == set(TASKS)}
+    complete = {label: means for label, means in found.items() if {task for task, *_ in means} == set(TASKS)}
     order = list(ROWS.values())
     rows = sorted(complete, key=lambda label: (order.index(label.split(",")[0]), label))
     return {
@@ -46,7 +46,7 @@ def mean_scores(records):
 
 
 def draw(scores):
-    """A line for every row, from its validation score (ring) to its test score (dot)."""
+    """One line per row, from its validation score (ring) to its test score (dot)."""
     figure = Figure(figsize=(7, 0.9 + 0.32 * len(scores)), layout="constrained", facecolor="white")
     axes = figure.subplots()
     for place, (label, (validation, test)) in enumerate(scores.items()):
@@ -73,7 +73,7 @@ if len(sys.argv) != 3:
 folder, out = Path(sys.argv[1]), Path(sys.argv[2])
 scores = mean_scores(RecordStore(folder).read(task=TASKS, data="published", curves=False))
 if not scores:
-    sys.exit(f"There are no records of {', '.join(TASKS)} in {folder}: anysize sweep makes some.")
+    sys.exit(f"There are no records of {', '.join(TASKS)} in {folder}. Make some with anysize sweep.")
 out.parent.mkdir(parents=True, exist_ok=True)
 with rc_context({"svg.fonttype": "none", "svg.hashsalt": "anysize", "font.family": "DejaVu Sans"}):
     draw(scores).savefig(out, metadata={"Date": None} if out.suffix == ".svg" else None)

@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from anysize._json import Plain, compact_json
+from anysize._json import JsonScalar, compact_json
 from anysize.experiments.record_store import RecordStore
 from anysize.experiments.records import Record
 from anysize.experiments.selection import RULES, Group, Selection, grid_position, grouped, select, select_all
@@ -204,11 +204,11 @@ def _under_other_rules(runs: Sequence[Record]) -> dict[str, float]:
     return {name: summary.mean for name, summary in means.items() if summary is not None}
 
 
-def _weaker_penalty_first(runs: Sequence[Record]) -> list[Mapping[str, Plain]]:
+def _weaker_penalty_first(runs: Sequence[Record]) -> list[Mapping[str, JsonScalar]]:
     """Configurations in the order in which `select` breaks ties, but with penalties ascending."""
     known = {compact_json(run.configuration): run.configuration for run in runs}
 
-    def negated(configuration: Mapping[str, Plain]) -> dict[str, Plain]:
+    def negated(configuration: Mapping[str, JsonScalar]) -> dict[str, JsonScalar]:
         return {
             name: -value if name in penalty_names() and isinstance(value, (int, float)) else value
             for name, value in configuration.items()

@@ -1,4 +1,4 @@
-"""Plain values: what a line of JSON can hold, always written the same way."""
+"""JSON that is always written the same way: configurations, keys and lines of records."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any
 
 MAX_EXACT_INTEGER = 2**53  # integers up to here are exact as 64-bit floats
 
-Plain = bool | int | float | str | None
+JsonScalar = bool | int | float | str | None
 
 
 def _scalar(value: Any) -> Any:
@@ -23,9 +23,9 @@ _ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=_sca
 _SORTED_ENCODER = json.JSONEncoder(separators=(",", ":"), allow_nan=False, default=_scalar, sort_keys=True)
 
 
-def plain(configuration: Mapping[str, Plain]) -> dict[str, Plain]:
-    """A configuration sorted by name, of plain values only: numpy scalars unpacked, whole floats as integers."""
-    sorted_: dict[str, Plain] = {}
+def canonical_configuration(configuration: Mapping[str, JsonScalar]) -> dict[str, JsonScalar]:
+    """A configuration sorted by name, with numpy scalars as Python numbers and whole floats as integers."""
+    sorted_: dict[str, JsonScalar] = {}
     for name in sorted(configuration):
         value: Any = configuration[name]
         value = value.item() if hasattr(value, "item") else value
@@ -33,7 +33,7 @@ def plain(configuration: Mapping[str, Plain]) -> dict[str, Plain]:
             isinstance(value, float) and not math.isfinite(value)
         ):
             raise ValueError(
-                f"the values of a configuration are numbers, strings, true, false or None; got {name} = {value!r}"
+                f"configuration values must be finite numbers, strings, booleans or None; got {name} = {value!r}"
             )
         sorted_[name] = (
             int(value) if isinstance(value, float) and value.is_integer() and abs(value) < MAX_EXACT_INTEGER else value
@@ -51,11 +51,11 @@ def compact_json(value: Any, sort_keys: bool = False) -> str:
 
 
 def finite(value: Any, what: str) -> float | None:
-    """A float; None for None and for what is not finite."""
+    """A float; None for None and for values that are not finite."""
     if value is None:
         return None
     try:
         number = float(value)
     except (TypeError, ValueError):
-        raise ValueError(f"{what} is a number or None; got {value!r}") from None
+        raise ValueError(f"{what} must be a number or None; got {value!r}") from None
     return number if math.isfinite(number) else None

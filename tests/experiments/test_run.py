@@ -14,7 +14,7 @@ from anysize.experiments.configurations import configurations, parse_setting, ta
 from anysize.experiments.memory import fit_in_memory, max_stack_members
 from anysize.experiments.records import decode
 from anysize.experiments.run import run
-from anysize.experiments.train_runs import TrainingOptions, prepare, tables_for, train_runs
+from anysize.experiments.train_runs import TrainingOptions, counts_needed, prepare, train_runs
 from anysize.methods.catalog import METHODS, find_method
 from anysize.methods.configuration import check_params, parameter_names
 from anysize.methods.method import Examples, LearningTask, Run
@@ -392,7 +392,7 @@ def test_stacks_of_gnns_fit_into_memory(monkeypatch):
 def test_tables_are_counted_before_training_and_no_others():
     task = TASKS["schizophrenia-like"]
     brain = [{"k": 4}, {"k": 5}, {}]
-    assert tables_for(find_method("gamma-gin"), task, brain) == [(4, True), (5, True), ((4, 5), True)]
-    assert tables_for(find_method("topology-only"), task, [{}]) == [((4, 5), False)]
-    assert tables_for(find_method("gin-sum"), task, brain) == []
-    assert tables_for(find_method("wl-kernel"), task, brain) == []
+    assert counts_needed(find_method("gamma-gin"), task, brain) == [(4, True), (5, True), ((4, 5), True)]
+    assert counts_needed(find_method("topology-only"), task, [{}]) == [((4, 5), False)]
+    assert counts_needed(find_method("gin-sum"), task, brain) == []
+    assert counts_needed(find_method("wl-kernel"), task, brain) == []

@@ -277,7 +277,7 @@ def test_the_foot_names_ties_grids_seeds_and_what_was_left_out():
     assert note(table, "Rule 'paper'")
     assert "divides by their number" in table.notes[0]
     assert len(table.short_notes) == 3
-    assert "fewer configurations" in table.short_notes[2]
+    assert "smaller than in the paper" in table.short_notes[2]
 
 
 def test_rows_that_ran():

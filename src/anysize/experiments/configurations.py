@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from json import JSONDecodeError, loads
 from typing import Any, Literal
 
-from anysize._json import compact_json, plain
+from anysize._json import canonical_configuration, compact_json
 from anysize.methods.configuration import check_params, default_configuration
 from anysize.methods.grids import Configuration
 from anysize.methods.method import Method
@@ -87,4 +87,6 @@ def parse_setting(text: str) -> tuple[str, Any]:
 def changed(points: Iterable[Configuration], method: Method, params: Mapping[str, Any]) -> tuple[Configuration, ...]:
     """Configurations with some parameters replaced, without duplicates."""
     own = check_params(method, params)
-    return tuple({compact_json(plain({**point, **own})): {**point, **own} for point in points}.values())
+    return tuple(
+        {compact_json(canonical_configuration({**point, **own})): {**point, **own} for point in points}.values()
+    )

@@ -124,9 +124,7 @@ def make_plan(
     if recipe not in RECIPES:
         raise ValueError(f"recipe must be one of {', '.join(RECIPES)}; got {recipe!r}")
     seed_range = range(whole_number("seeds", seeds))
-    kind = (
-        device if device.startswith("cuda") else resolve_device(device)
-    )  # it may be on a cluster
+    kind = device if device.startswith("cuda") else resolve_device(device)  # it may be on a cluster
     max_stack = STACK_MEMBERS[kind.partition(":")[0]] if stack is None else whole_number("stack", stack)
     grid_name: GridName = grid or ("quick" if recipe == "paper" else "one")
     if methods is None:

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from anysize._json import Plain, compact_json, finite, plain
+from anysize._json import JsonScalar, canonical_configuration, compact_json, finite
 from anysize._typing import IntArray
 
 FORMAT = "anysize record 1"
@@ -206,7 +206,7 @@ class Record:
     data: str
     method: str
     recipe: str
-    configuration: Mapping[str, Plain]
+    configuration: Mapping[str, JsonScalar]
     seed: int
     chosen: Outcome
     epochs: int | None = None
@@ -225,7 +225,7 @@ class Record:
                 raise ValueError(f"the {name} of a record must be a non-empty string; got {getattr(self, name)!r}")
         if not isinstance(self.data, str) or not re.fullmatch(r"published|seed:\d+", self.data):
             raise ValueError(f"the data of a record must be 'published' or 'seed:7' (any number); got {self.data!r}")
-        object.__setattr__(self, "configuration", plain(self.configuration))
+        object.__setattr__(self, "configuration", canonical_configuration(self.configuration))
         object.__setattr__(self, "seed", int(self.seed))
         for outcome in (self.chosen, *self.alternatives.values()):
             if outcome.predictions and self.labels and len(outcome.predictions) != len(self.labels):
@@ -254,13 +254,13 @@ class Record:
         return self.alternatives.get(epoch)
 
 
-def key(task: str, data: str, method: str, recipe: str, configuration: Mapping[str, Plain], seed: int) -> str:
+def key(task: str, data: str, method: str, recipe: str, configuration: Mapping[str, JsonScalar], seed: int) -> str:
     """The key of a run, known before it is trained: finished runs are found and skipped by it.
 
     >>> key("sbm-20", "seed:1", "rpgin", "paper", {"lr": 0.01, "layers": 2}, 0)[:16]
     '2e267ec85e4dd509'
     """
-    return _digest(task, data, method, recipe, plain(configuration), int(seed))
+    return _digest(task, data, method, recipe, canonical_configuration(configuration), int(seed))
 
 
 def _digest(*identity: object) -> str:

@@ -16,7 +16,7 @@ from anysize.experiments.plan import data_name, not_applicable
 from anysize.experiments.records import SPLITS
 from anysize.experiments.selection import ScoreSummary, Selection, select
 from anysize.experiments.tables.cells import Published, published
-from anysize.experiments.train_runs import TrainingOptions, device_name, prepare, tables_for, train_runs
+from anysize.experiments.train_runs import TrainingOptions, counts_needed, device_name, prepare, train_runs
 from anysize.methods.catalog import find_method
 from anysize.methods.configuration import whole_number
 from anysize.methods.grids import Configuration
@@ -136,7 +136,7 @@ def run(
     if not na:
         prepared = prepare(scored, data, data_dir, cache)
         runs = [Run(point, seed) for point in points for seed in range(count if found.seeded else 1)]
-        prepared.count(tables_for(found, scored, points), partial(report, "counting"))
+        prepared.count(counts_needed(found, scored, points), partial(report, "counting"))
         options = TrainingOptions(device)
         records = train_runs(prepared, data_name(data_set), found, recipe, runs, options, partial(report, "training"))
         selection = select(records, order=[record.configuration for record in records])

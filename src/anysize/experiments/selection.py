@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from anysize._json import Plain, compact_json
+from anysize._json import JsonScalar, compact_json
 from anysize.experiments.records import Outcome, Record
 from anysize.methods.catalog import penalty_names
 
@@ -127,7 +127,7 @@ class Selection:
 
     group: Group
     rule: Rule
-    configuration: Mapping[str, Plain]
+    configuration: Mapping[str, JsonScalar]
     records: tuple[Record, ...]
     outcomes: tuple[Outcome, ...]
     configurations: int
@@ -146,7 +146,7 @@ class Selection:
 class _Trial:
     """All runs of one configuration."""
 
-    configuration: Mapping[str, Plain]
+    configuration: Mapping[str, JsonScalar]
     records: tuple[Record, ...]
     outcomes: tuple[Outcome, ...]
 
@@ -168,7 +168,7 @@ def grouped(records: Iterable[Record]) -> dict[Group, list[Record]]:
 
 
 def select(
-    records: Iterable[Record], rule: Rule = RULES["paper"], order: Sequence[Mapping[str, Plain]] = ()
+    records: Iterable[Record], rule: Rule = RULES["paper"], order: Sequence[Mapping[str, JsonScalar]] = ()
 ) -> Selection | None:
     """Select a configuration among the records of ONE group.
 
@@ -232,7 +232,9 @@ def _tie_value(trial: _Trial, tie: str) -> float:
     return math.inf if value is None else value
 
 
-def grid_position(configuration: Mapping[str, Plain], order: Sequence[Mapping[str, Plain]]) -> tuple[Any, ...]:
+def grid_position(
+    configuration: Mapping[str, JsonScalar], order: Sequence[Mapping[str, JsonScalar]]
+) -> tuple[Any, ...]:
     """Sort key of tied configurations: the position in the grid, then the values, the simplest model first.
 
     Values of different types are compared by type first: None, false, true, numbers, strings. The stronger of two

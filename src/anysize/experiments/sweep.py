@@ -29,7 +29,7 @@ from anysize.experiments.configurations import GRIDS, GridName, parse_setting
 from anysize.experiments.plan import RunBatch, SweepPlan, make_plan
 from anysize.experiments.record_store import RecordStore
 from anysize.experiments.records import MAX_CURVE_POINTS
-from anysize.experiments.train_runs import CountsKey, TrainingOptions, load_prepared, tables_for, train_batch
+from anysize.experiments.train_runs import CountsKey, TrainingOptions, counts_needed, load_prepared, train_batch
 from anysize.experiments.workers import Cluster, Processes, ThisProcess, Workers
 from anysize.methods.catalog import find_method
 from anysize.methods.configuration import whole_number
@@ -129,7 +129,7 @@ def fill_cache(
     for batch in plan.batches if batches is None else batches:
         configurations = [run.configuration for run in batch.runs]
         keys = needed.setdefault((batch.task, batch.data), {})
-        keys |= dict.fromkeys(tables_for(find_method(batch.method), find_task(batch.task), configurations))
+        keys |= dict.fromkeys(counts_needed(find_method(batch.method), find_task(batch.task), configurations))
     missing: dict[str, str] = {}
     for done, ((task, data), keys) in enumerate(needed.items()):
         if show is not None:

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from anysize import __version__
-from anysize._json import Plain, compact_json, plain
+from anysize._json import JsonScalar, canonical_configuration, compact_json
 from anysize._progress import Progress
 from anysize._typing import FloatArray, IntArray
 from anysize.experiments.memory import fit_in_memory
@@ -132,7 +132,7 @@ def load_prepared(task: str, data: str, data_dir: str | None, cache: str | None)
     return prepare(find_task(task), data_of(data), data_dir, cache)
 
 
-def tables_for(method: Method, task: Task, configurations: Iterable[Configuration]) -> list[CountsKey]:
+def counts_needed(method: Method, task: Task, configurations: Iterable[Configuration]) -> list[CountsKey]:
     """The keys of the counts that a method needs."""
     if not method.patterns:
         return []
@@ -168,14 +168,14 @@ def train_runs(
     on the held-out folds is the validation score. A sixth model, trained on all training graphs, is tested. All are
     taken at their last epoch, because there are no validation graphs to choose another one.
     """
-    ready.count(tables_for(method, ready.task, [run.configuration for run in runs]))
+    ready.count(counts_needed(method, ready.task, [run.configuration for run in runs]))
     found: dict[str, Record] = {}
     groups = [list(members) for _, members in groupby(sorted(runs, key=_recipe_changes), key=_recipe_changes)]
     for place, members in enumerate(groups):
         trainer = _Trainer(ready, data, method, recipe, members, options, _part(report, place, len(groups)))
         with _one_thread():
-            found |= {_name(record.configuration, record.seed): record for record in trainer.records()}
-    return [found[_name(run.configuration, run.seed)] for run in runs]
+            found |= {_run_key(record.configuration, record.seed): record for record in trainer.records()}
+    return [found[_run_key(run.configuration, run.seed)] for run in runs]
 
 
 def train_batch(
@@ -221,12 +221,12 @@ class _Trainer:
             probabilities = {name: _probabilities_of(fitted, examples) for name, examples in self.prepared.sets.items()}
             seconds = (time.perf_counter() - began) / len(fitted.runs)
             for member, run in enumerate(fitted.runs):
-                own = _name(run.configuration, run.seed)
+                key = _run_key(run.configuration, run.seed)
                 known = {name: table[member] for name, table in probabilities.items()}
-                outcome = self._outcome(fitted.trained, member, run, known, scores.get(own))
+                outcome = self._outcome(fitted.trained, member, run, known, scores.get(key))
                 after = {name: table[len(fitted.runs) + member :][:1] for name, table in probabilities.items()}
                 last = {name: self._score(name, table[0]) for name, table in after.items() if len(table)}
-                yield self._record(fitted.trained, member, run, outcome, last, seconds + spent.get(own, 0.0))
+                yield self._record(fitted.trained, member, run, outcome, last, seconds + spent.get(key, 0.0))
             began = time.perf_counter()
 
     def _score(self, split: str, probabilities: FloatArray) -> float:
@@ -236,17 +236,17 @@ class _Trainer:
         """The mean validation score of every run over the folds, and its seconds."""
         scores: dict[str, list[float]] = {}
         spent: dict[str, float] = {}
-        for place, (part, held) in enumerate(self.prepared.folds()):
+        for place, (part, held_out) in enumerate(self.prepared.folds()):
             began = time.perf_counter()
             for fitted in self._fit(part.problem(self.options.device), place):
-                predicted = fitted.probabilities(held).argmax(axis=-1)
+                predicted = fitted.probabilities(held_out).argmax(axis=-1)
                 seconds = (time.perf_counter() - began) / len(fitted.runs)
                 for run, classes in zip(fitted.runs, predicted, strict=True):
-                    own = _name(run.configuration, run.seed)
-                    scores.setdefault(own, []).append(self.prepared.task.score(held.labels(), classes))
-                    spent[own] = spent.get(own, 0.0) + seconds
+                    key = _run_key(run.configuration, run.seed)
+                    scores.setdefault(key, []).append(self.prepared.task.score(held_out.labels(), classes))
+                    spent[key] = spent.get(key, 0.0) + seconds
                 began = time.perf_counter()
-        return {own: float(np.mean(values)) for own, values in scores.items()}, spent
+        return {key: float(np.mean(values)) for key, values in scores.items()}, spent
 
     def _fit(self, problem: LearningTask, part: int) -> Iterator[Fitted]:
         return fit_in_memory(
@@ -344,16 +344,16 @@ def _kept_epoch(trained: Trained, member: int) -> int:
 
 
 def _cross_entropy(examples: Examples, probabilities: FloatArray) -> float:
-    own = probabilities[np.arange(len(probabilities)), examples.labels()]
-    return float(-np.log(np.maximum(own, np.finfo(np.float64).tiny)).mean())
+    true = probabilities[np.arange(len(probabilities)), examples.labels()]
+    return float(-np.log(np.maximum(true, np.finfo(np.float64).tiny)).mean())
 
 
 def _recipe_changes(run: Run) -> str:
-    return compact_json(plain(recipe_changes(run.configuration)))
+    return compact_json(canonical_configuration(recipe_changes(run.configuration)))
 
 
-def _name(configuration: Mapping[str, Plain], seed: int) -> str:
-    return compact_json([plain(configuration), seed])
+def _run_key(configuration: Mapping[str, JsonScalar], seed: int) -> str:
+    return compact_json([canonical_configuration(configuration), seed])
 
 
 def _part(report: Progress | None, place: int, parts: int) -> Progress | None:

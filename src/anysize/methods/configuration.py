@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from anysize._json import plain
+from anysize._json import canonical_configuration
 from anysize.methods.grids import Configuration
 from anysize.methods.method import Check, Method
 from anysize.methods.recipes import RecipeName
@@ -105,7 +105,7 @@ def check_params(method: Method, params: Mapping[str, Any]) -> Configuration:
             raise ValueError(f"{method.name} has no parameter {name}; {has}")
         found[name] = checks[name](name, value) if name in checks else value
     split_configuration(found)
-    plain(found)
+    canonical_configuration(found)
     return found
 
 

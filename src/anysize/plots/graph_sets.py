@@ -11,7 +11,7 @@ from matplotlib.lines import Line2D
 from numpy.typing import ArrayLike
 
 from anysize._typing import FloatArray
-from anysize.plots.theme import MUTED, SERIES, caption, drawing, new_figure, plain_numbers, quiet_grid
+from anysize.plots.theme import MUTED, SERIES, caption, decimal_ticks, drawing, new_figure, quiet_grid
 
 MAX_SIZES_AS_BARS = 12  # more distinct sizes are drawn as a histogram
 SIZE_BINS = 24
@@ -109,7 +109,7 @@ def density_drift(densities: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Figur
         axes.set_xlabel("mean density, training")
         axes.set_ylabel("mean density, test")
         for axis in ("x", "y"):
-            plain_numbers(axes, axis)
+            decimal_ticks(axes, axis)
         quiet_grid(axes, "both")
         if len(known) > 1:
             figure.legend(loc="outside upper left", ncols=2)

@@ -18,9 +18,9 @@ from anysize.plots.theme import (
     PAPER,
     SERIES,
     caption,
+    decimal_ticks,
     drawing,
     new_figure,
-    plain_numbers,
     quiet_grid,
 )
 
@@ -116,7 +116,7 @@ def score_by_size(lines: Mapping[str, Sequence[SizePoint]], metric: str = "accur
             axes.plot([], [], marker=marker, color=color, markersize=5.5, label=caption(label, 24))
         if max(sizes) > 4 * min(sizes) > 0:
             axes.set_xscale("log")
-            plain_numbers(axes, "x")
+            decimal_ticks(axes, "x")
         ticks = sorted({round(size) for size in sizes})
         if len(ticks) <= 7:
             axes.set_xticks(ticks, [f"{tick}" for tick in ticks])
@@ -151,7 +151,7 @@ def training_curves(runs: Mapping[str, Sequence[Curve]], metric: str = "accuracy
             _lines(below, [(c.epochs, _numbers(c.validation_score)) for c in curves if c.validation_score], color)
             above.plot([], [], color=color, label=caption(label, 24))
         above.set_yscale("log")
-        plain_numbers(above, "y")
+        decimal_ticks(above, "y")
         above.set_ylabel("training loss")
         below.set_ylabel(f"validation {metric}")
         below.set_xlabel("epoch")

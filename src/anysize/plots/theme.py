@@ -77,7 +77,7 @@ def quiet_grid(axes: Axes, axis: str = "y") -> None:
     axes.tick_params(length=0, which="both")
 
 
-def plain_numbers(axes: Axes, axis: str) -> None:
+def decimal_ticks(axes: Axes, axis: str) -> None:
     """Label a logarithmic axis with 0.001 and 100; powers of ten would need math text, which is switched off."""
     own = axes.xaxis if axis == "x" else axes.yaxis
     own.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))

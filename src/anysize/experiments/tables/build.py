@@ -273,13 +273,12 @@ def _notes(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """All notes of a table, and the three lines for a terminal."""
     groups = [_group_note(table, heading, places[0], selected, grid_size) for heading, places in table.groups()]
-    rule = RULES[table.rule]
+    has_intervals = any(cell.interval is not None for row in table.rows for cell in row.cells)
     reduced = any("reduced grid" in note for note in groups)
     short = (
-        "Mean (standard deviation) over seeds, then the published number and ours minus it. Bold: best test mean.",
-        f"Selection: {rule.summary}",
-        f"{'Some rows tried fewer configurations than the paper. ' if reduced else ''}"
-        f"Seeds, grids and ties: anysize table {number} --format markdown.",
+        f"Mean (std) over seeds{' [95 % interval]' * has_intervals}, published number, difference. Bold: best test.",
+        f"Selection: {RULES[table.rule].summary}",
+        f"{'Some grids are smaller than in the paper. ' * reduced}All notes: anysize table {number} --format markdown.",
     )
     return (*_general_notes(table, bold), *filter(None, groups)), short
 
