@@ -1,33 +1,30 @@
-"""The sanity rows: what they learn, what they ignore, and that they survive being saved."""
+"""The baselines: what they learn, what they ignore, and that they survive being saved."""
 
 from __future__ import annotations
 
 import io
-import json
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
 import networkx as nx
 import numpy as np
 import pytest
-from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from anysize import GraphSet, count
-from anysize.methods.baselines import MajorityClassifier, RandomClassifier, SizeOnly, TopologyOnly
+from anysize import METHODS, GraphSet, count
+from anysize.methods.baselines import fitted_arrays, restore_arrays, size_only, topology_only
+from anysize.methods.method import Examples, LearningTask, Run
 from anysize.tasks.catalog import TASKS
 from anysize.tasks.metrics import accuracy
 from anysize.tasks.task import Splits
 
-ALL = [RandomClassifier(3), MajorityClassifier(), SizeOnly(), TopologyOnly(k=3)]
-FITTED = [SizeOnly(), TopologyOnly(k=4)]
-
-
-def name_of(model: Any) -> str:
-    return type(model).__name__
+ALL: dict[str, Callable[[], Pipeline]] = {
+    "size-only": size_only, "topology-only": lambda: topology_only(k=3),
+}  # fmt: skip
 
 
 def by_size_and_density(classes: int = 3, color: bool = False) -> GraphSet:
@@ -45,111 +42,103 @@ def published(task: str) -> Splits:
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("model", ALL, ids=name_of)
-def test_probabilities_are_probabilities(model: Any, classes: int) -> None:
+@pytest.mark.parametrize("name", ALL)
+def test_probabilities_are_probabilities(name: str, classes: int) -> None:
     graphs = by_size_and_density(classes)
-    fitted = clone(model).fit(graphs)
+    fitted = ALL[name]().fit(graphs, graphs.y)
     probabilities = fitted.predict_proba(graphs)
     assert fitted.classes_.tolist() == sorted(set(graphs.y.tolist()))
     assert probabilities.shape == (len(graphs), classes)
     np.testing.assert_allclose(probabilities.sum(axis=1), 1.0, rtol=1e-12)
-    if not isinstance(model, RandomClassifier):
-        assert fitted.predict(graphs).tolist() == fitted.classes_[probabilities.argmax(axis=1)].tolist()
+    assert fitted.predict(graphs).tolist() == fitted.classes_[probabilities.argmax(axis=1)].tolist()
     assert fitted.score(graphs, graphs.y) == accuracy(graphs.y, fitted.predict(graphs))
-    assert fitted.predict(graphs[:0]).shape == (0,)
 
 
-def test_random_is_even_and_repeatable() -> None:
-    graphs = GraphSet.from_edges([[(0, 1)]] * 3000, y=[1, 1, 4] * 1000)
-    predicted = RandomClassifier(seed=7).fit(graphs).predict(graphs)
-    assert abs((predicted == 4).mean() - 0.5) < 0.05  # even, though a third of the classes is 4
-    np.testing.assert_array_equal(predicted, RandomClassifier(seed=7).fit(graphs).predict(graphs))
-    assert (predicted != RandomClassifier(seed=8).fit(graphs).predict(graphs)).any()
+def test_random_is_uniform_and_repeatable() -> None:
+    graphs = GraphSet.from_edges([[(0, 1)]] * 3000)
+    problem = LearningTask(Examples(graphs, np.array([0, 0, 1] * 1000)), None, classes=2)
+    runs = [Run({}, 7), Run({}, 7), Run({}, 8)]
+    first, again, other = METHODS["random"].learner.fit(problem, runs, METHODS["random"].recipe("paper"))
+    drawn = first.probabilities(problem.train)[0]
+    assert set(drawn.ravel().tolist()) == {0.0, 1.0}
+    assert abs(drawn[:, 1].mean() - 0.5) < 0.05  # though a third of the graphs is of class 1
+    np.testing.assert_array_equal(drawn, again.probabilities(problem.train)[0])
+    assert (drawn != other.probabilities(problem.train)[0]).any()
 
 
-def test_majority_says_what_is_common_and_the_first_on_a_tie() -> None:
+def test_majority_has_the_class_shares_as_probabilities() -> None:
     graphs = GraphSet.from_edges([[(0, 1)]] * 5)
-    assert MajorityClassifier().fit(graphs, [2, 2, 1, 1, 0]).predict(graphs).tolist() == [1] * 5
-    assert MajorityClassifier().fit(graphs, [2, 2, 1, 0, 2]).predict_proba(graphs[0]).tolist() == [[0.2, 0.2, 0.6]]
+    problem = LearningTask(Examples(graphs, np.array([2, 2, 1, 0, 2])), None, classes=4)
+    (fitted,) = METHODS["majority"].learner.fit(problem, [Run({}, 0)], METHODS["majority"].recipe("paper"))
+    assert fitted.probabilities(Examples(graphs[:2])).tolist() == [[[0.2, 0.2, 0.6, 0.0]] * 2]
 
 
 @pytest.mark.parametrize("weight", [None, "balanced"])
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("model", FITTED, ids=name_of)
-def test_logistic_rows_equal_a_pipeline_of_scikit_learn(model: Any, classes: int, weight: str | None) -> None:
+@pytest.mark.parametrize("name", ["size-only", "topology-only"])
+def test_features_are_log_sizes_or_densities(name: str, classes: int, weight: str | None) -> None:
     graphs = by_size_and_density(classes, color=True)
     train, test = graphs[:20], graphs[20:]
-    fitted = clone(model).set_params(class_weight=weight).fit(train)
+    model = size_only(weight) if name == "size-only" else topology_only(4, weight)
+    model.fit(train, train.y)
 
-    def numbers(part: GraphSet) -> Any:
-        if isinstance(model, SizeOnly):
+    def features(part: GraphSet) -> Any:
+        if name == "size-only":
             return np.log(part.sizes)[:, None]
         return count(part.without_colors(), 4).densities("subsets").toarray()
 
-    inner = LogisticRegression(class_weight=weight, max_iter=10_000)
-    pipeline = make_pipeline(StandardScaler(), inner).fit(numbers(train), train.y)
-    np.testing.assert_allclose(fitted.predict_proba(test), pipeline.predict_proba(numbers(test)), atol=1e-9)
+    by_hand = make_pipeline(StandardScaler(), LogisticRegression(class_weight=weight, max_iter=10_000))
+    by_hand.fit(features(train), train.y)
+    np.testing.assert_allclose(model.predict_proba(test), by_hand.predict_proba(features(test)), atol=1e-9)
+    if name == "topology-only":  # counts can be passed, too, with colors or without
+        np.testing.assert_allclose(model.predict_proba(count(test, 4)), model.predict_proba(test), atol=1e-12)
 
 
-def test_topology_is_blind_to_color() -> None:
-    dyed, plain = by_size_and_density(color=True), by_size_and_density()
-    model = TopologyOnly(k=4).fit(dyed)
-    np.testing.assert_array_equal(model.predict_proba(dyed), TopologyOnly(k=4).fit(plain).predict_proba(plain))
-
-
-def test_a_number_that_never_varied_says_nothing_about_new_graphs() -> None:
-    graphs = GraphSet.from_networkx(
-        [nx.gnp_random_graph(10, 0.5, seed=i) for i in range(8)], y=[0, 0, 0, 0, 0, 1, 1, 1]
+def test_topology_ignores_colors() -> None:
+    colored, plain = by_size_and_density(color=True), by_size_and_density()
+    model = topology_only(4).fit(colored, colored.y)
+    np.testing.assert_array_equal(
+        model.predict_proba(colored), topology_only(4).fit(plain, plain.y).predict_proba(plain)
     )
-    model = SizeOnly().fit(graphs)
+
+
+def test_a_feature_that_is_constant_in_training_does_not_matter_later() -> None:
+    graphs = GraphSet.from_networkx([nx.gnp_random_graph(10, 0.5, seed=i) for i in range(8)])
+    model = size_only().fit(graphs, [0, 0, 0, 0, 0, 1, 1, 1])
     huge = GraphSet.from_networkx([nx.empty_graph(10_000), nx.empty_graph(0)])
     np.testing.assert_allclose(model.predict_proba(huge), [[5 / 8, 3 / 8]] * 2, atol=1e-3)
 
 
-@pytest.mark.parametrize("labels", ["strings", "numbers", "booleans"])
-@pytest.mark.parametrize("model", ALL, ids=name_of)
-def test_a_restored_row_predicts_the_same(model: Any, labels: str) -> None:
-    graphs = by_size_and_density(2 if labels == "booleans" else 3)
-    y = {"strings": graphs.y, "numbers": graphs.sizes // 4, "booleans": graphs.y == "mid"}[labels]
-    fitted = clone(model).fit(graphs, y)
-    about, arrays = fitted.state()
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", ALL)
+def test_a_restored_pipeline_predicts_the_same(name: str, classes: int) -> None:
+    graphs = by_size_and_density(classes)
+    fitted = ALL[name]().fit(graphs, np.searchsorted(np.unique(graphs.y), graphs.y))
     file = io.BytesIO()
-    np.savez(file, **arrays)
+    np.savez(file, **fitted_arrays(fitted))
     file.seek(0)
     with np.load(file, allow_pickle=False) as archive:
-        held = {name: archive[name] for name in archive.files}
-    restored = type(model).from_state(json.loads(json.dumps(about)), held)
+        restored = restore_arrays(ALL[name](), {key: archive[key] for key in archive.files})
     np.testing.assert_array_equal(restored.predict_proba(graphs), fitted.predict_proba(graphs))
     np.testing.assert_array_equal(restored.predict(graphs), fitted.predict(graphs))
-    assert restored.predict(graphs).dtype == fitted.predict(graphs).dtype
 
 
-def test_weights_by_class_do_not_stand_in_the_way_of_json() -> None:
-    graphs = by_size_and_density()
-    about, _ = TopologyOnly(3, class_weight={0: 2.0, 1: 1.0}).fit(graphs, graphs.sizes > 12).state()
-    assert json.loads(json.dumps(about)) == about
-
-
-@pytest.mark.parametrize("model", ALL, ids=name_of)
-def test_errors_say_what_to_do(model: Any) -> None:
+@pytest.mark.parametrize("name", ALL)
+def test_errors(name: str) -> None:
     graphs = by_size_and_density()
     with pytest.raises(NotFittedError):
-        clone(model).predict(graphs)
-    with pytest.raises(ValueError, match="these graphs have none: pass y"):
-        clone(model).fit(graphs.with_y(None))
-    if isinstance(model, (SizeOnly, TopologyOnly)):
-        with pytest.raises(ValueError, match="at least two classes"):
-            clone(model).fit(graphs, [1] * len(graphs))
+        ALL[name]().predict(graphs)
+    with pytest.raises(ValueError, match="2 classes"):
+        ALL[name]().fit(graphs, [1] * len(graphs))
 
 
-# ---- what they say about the paper's tasks --------------------------------------------------------
+# ---- the paper's tasks -----------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("task", ["er-single", "er-multi", "sbm-20", "sbm-14-20", "sbm-20-30"])
-def test_bare_topology_solves_the_synthetic_tasks_and_size_does_not(task: str) -> None:
-    splits = published(task)
-    y = splits.test.y
-    assert y is not None
-    assert accuracy(y, TopologyOnly(k=5).fit(splits.train).predict(splits.test)) == 1.0
-    common = np.unique(y, return_counts=True)[1].max() / len(y)
-    assert accuracy(y, SizeOnly().fit(splits.train).predict(splits.test)) <= common
+def test_topology_alone_solves_the_synthetic_tasks_and_size_does_not(task: str) -> None:
+    train, test = published(task).train, published(task).test
+    assert accuracy(test.y, topology_only(5).fit(train, train.y).predict(test)) == 1.0
+    common = np.unique(test.y, return_counts=True)[1].max() / len(test)
+    by_size = size_only().fit(train, train.y)
+    assert accuracy(test.y, by_size.predict(test)) <= common

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import anysize as az
 from anysize.cli.app import app
 from anysize.tasks.catalog import TASKS, find_task
-from anysize.tasks.task import environments_of, parse_data, stratified_folds
+from anysize.tasks.task import environments_of, median_cut, parse_data, stratified_folds
 
 
 @pytest.mark.parametrize("data", [-1, 1.0, True, "7", "fresh"])
@@ -90,6 +90,24 @@ def test_the_median_of_training_parts_all_sets() -> None:
     assert found.validation is None
     assert found.test.tolist() == [0, 1]
     assert found.names == ("up to 5 vertices", "more than 5 vertices")
+
+
+def test_both_environments_have_graphs_wherever_sizes_differ() -> None:
+    """The median can be the largest size."""
+    sizes = [5, 6, 9, 9, 9, 9]
+    found = environments_of(sized(sizes), None, sized([6, 7, 20]), "median")
+    assert found.train.tolist() == [0, 0, 1, 1, 1, 1]
+    assert found.test.tolist() == [0, 1, 1]
+    assert found.names == ("up to 6 vertices", "more than 6 vertices")
+
+
+@given(st.lists(st.integers(0, 30), min_size=1, max_size=20))
+def test_the_cut_is_the_median_or_just_below_the_largest_size(drawn: list[int]) -> None:
+    sizes = np.array(drawn)
+    cut = median_cut(sizes)
+    assert len(set((sizes > cut).tolist())) == (1 if len(set(drawn)) == 1 else 2)
+    if np.median(sizes) < sizes.max():
+        assert cut == np.median(sizes)
 
 
 # ---- folds ------------------------------------------------------------------------------------------------

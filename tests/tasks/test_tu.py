@@ -65,7 +65,7 @@ def test_tasks_know_the_papers_settings() -> None:
     }  # fmt: skip
     for name in STATISTICS:
         task = TASKS[name]
-        assert (task.metric, task.k, task.class_weights, task.environments) == ("mcc", 4, True, "median")
+        assert (task.metric, task.k, task.class_weights, task.environments) == ("mcc", 4, "inverse", "median")
 
 
 def test_fresh_data_are_refused(data_dir: Path) -> None:

@@ -30,7 +30,8 @@ from anysize.graphs.labels import Labels, labels_of, several_classes
 from anysize.methods import defaults
 from anysize.methods.catalog import find_method
 from anysize.methods.configuration import number, resolve_config, whole_number
-from anysize.methods.method import Examples, LearningTask, Method, Run, Sizes, balancing_weights
+from anysize.methods.method import Examples, LearningTask, Method, Run, Sizes
+from anysize.methods.method import class_weights as rule_weights
 from anysize.methods.recipes import RecipeName
 from anysize.patterns.pattern import pattern_sizes
 from anysize.tasks.metrics import accuracy, check_alike, mcc
@@ -360,7 +361,7 @@ def class_weights(class_weight: Any, classes: Labels, y: IntArray) -> FloatArray
     if class_weight is None:
         return None
     if isinstance(class_weight, str) and class_weight == "balanced":
-        return balancing_weights(y, len(classes)) / len(classes)
+        return rule_weights(y, len(classes), "balanced")
     if not isinstance(class_weight, Mapping):
         raise ValueError(
             f"class_weight must be None, 'balanced' or a mapping from classes to weights; got {class_weight!r}"

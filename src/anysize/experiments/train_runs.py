@@ -42,7 +42,7 @@ from anysize.methods.method import (
     Method,
     Run,
     Sizes,
-    balancing_weights,
+    class_weights,
     sizes_of,
 )
 from anysize.methods.neural import FittedGamma, FittedGNN
@@ -94,7 +94,8 @@ class Prepared:
     def problem(self, device: str) -> LearningTask:
         """The input of a method's training."""
         known = [examples.labels() for examples in (self.train, self.validation) if examples is not None]
-        weights = balancing_weights(np.concatenate(known), self.classes) if self.task.class_weights else None
+        rule = self.task.class_weights
+        weights = None if rule is None else class_weights(np.concatenate(known), self.classes, rule)
         return LearningTask(
             self.train, self.validation, self.classes, self.task.k, self.task.metric, self.task.vocabulary, weights,
             device, self.cache,

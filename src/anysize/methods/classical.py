@@ -16,8 +16,9 @@ from anysize.methods.method import Arrays, Examples, LearningTask, Run, Sizes, s
 from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
+
     from anysize.kernels.svm import KernelClassifier
-    from anysize.methods.baselines import SanityClassifier
     from anysize.methods.sizemix import SizeMixClassifier
 
 Progress = Callable[[float], None]
@@ -92,17 +93,6 @@ class FittedKernel:
         return about | {"runs": [asdict(run) for run in self.runs]}, arrays
 
 
-def baseline_class(name: str) -> type[SanityClassifier]:
-    """The estimator of a baseline."""
-    from anysize.methods import baselines
-
-    classes: dict[str, type[SanityClassifier]] = {
-        "random": baselines.RandomClassifier, "majority": baselines.MajorityClassifier, "size-only": baselines.SizeOnly,
-        "topology-only": baselines.TopologyOnly,
-    }  # fmt: skip
-    return classes[name]
-
-
 @dataclass(frozen=True)
 class BaselineMethod:
     """A classifier that ignores the graphs, or uses their sizes or their densities of uncolored patterns alone."""
@@ -112,58 +102,91 @@ class BaselineMethod:
     def fit(
         self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
         most: int | None = None,
-    ) -> Iterator[FittedBaseline]:  # fmt: skip
-        """Train one estimator per run."""
-        weight = _class_weight(problem)
+    ) -> Iterator[FittedBaseline | FittedConstant]:  # fmt: skip
+        """Train one classifier per run."""
         for run in runs:
-            parameters: dict[str, dict[str, Any]] = {
-                "random": {"seed": run.seed},
-                "majority": {},
-                "size-only": {"class_weight": weight},
-                "topology-only": {"class_weight": weight, "k": sizes_of(run.configuration, problem.k)},
-            }
-            made: Any = baseline_class(self.name)(**parameters[self.name])
-            made.fit(_seen(problem.train, made, problem.cache), problem.train.labels())
-            yield FittedBaseline(made, (run,), self.name, problem.classes)
+            if self.name in ("random", "majority"):
+                y = problem.train.labels()
+                shares = None if self.name == "random" else np.bincount(y, minlength=problem.classes) / len(y)
+                yield FittedConstant(problem.classes, (run,), shares)
+                continue
+            k = sizes_of(run.configuration, problem.k) if self.name == "topology-only" else None
+            pipeline = self._pipeline(k, _class_weight(problem))
+            pipeline.fit(_baseline_input(problem.train, k, problem.cache), problem.train.labels())
+            yield FittedBaseline(pipeline, (run,), problem.classes, k)
 
-    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedBaseline:
-        """A fitted baseline from what `FittedBaseline.state` returned."""
-        made = baseline_class(self.name).from_state(about, arrays)
-        return FittedBaseline(made, tuple(Run(**run) for run in about["runs"]), self.name, about["class_count"])
+    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedBaseline | FittedConstant:
+        """A fitted baseline from its state."""
+        runs = tuple(Run(**run) for run in about["runs"])
+        if self.name in ("random", "majority"):
+            return FittedConstant(about["classes"], runs, arrays.get("shares"))
+        from anysize.methods.baselines import restore_arrays
+
+        k = tuple(about["k"]) if isinstance(about["k"], list) else about["k"]
+        return FittedBaseline(restore_arrays(self._pipeline(k), arrays), runs, about["classes"], k)
+
+    def _pipeline(self, k: Sizes | None, class_weight: dict[int, float] | None = None) -> Pipeline:
+        from anysize.methods import baselines
+
+        return baselines.size_only(class_weight) if k is None else baselines.topology_only(k, class_weight)
 
 
-def _seen(examples: Examples, estimator: Any, cache: Any = None) -> Any:
-    """What a baseline looks at: graphs, or the table of their plain patterns."""
-    graphs = examples.whole(type(estimator).__name__)
-    return examples.counts(estimator.k, cache, colors=False) if hasattr(estimator, "k") else graphs
+def _baseline_input(examples: Examples, k: Sizes | None, cache: Any = None) -> Any:
+    """Graphs, or counts of their patterns of k vertices without colors."""
+    graphs = examples.whole("a baseline")
+    return graphs if k is None else examples.counts(k, cache, colors=False)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedBaseline:
-    """One fitted baseline."""
+    """One fitted pipeline; ``k``: the sizes of the patterns that it uses, None for none."""
 
-    estimator: Any
+    pipeline: Pipeline
     runs: tuple[Run, ...]
-    name: str
     classes: int
+    k: Sizes | None
     trained: None = None
 
     def probabilities(self, examples: Examples) -> FloatArray:
-        graphs = _seen(examples, self.estimator)
-        full = np.zeros((1, len(graphs), self.classes))
-        known = np.asarray(self.estimator.classes_, np.int64)
-        if self.name == "random":
-            full[0, np.arange(len(graphs)), self.estimator.predict(graphs)] = 1.0
-        else:
-            full[0][:, known] = self.estimator.predict_proba(graphs)
-        return full
+        found = np.zeros((1, len(examples), self.classes))
+        if len(examples):  # scikit-learn takes no empty input
+            found[0][:, self.pipeline.classes_] = self.pipeline.predict_proba(_baseline_input(examples, self.k))
+        return found
 
     def represent(self, examples: Examples) -> FloatArray:
         return self.probabilities(examples)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
-        about, arrays = self.estimator.state()
-        return about | {"runs": [asdict(run) for run in self.runs], "class_count": self.classes}, arrays
+        from anysize.methods.baselines import fitted_arrays
+
+        about = {"runs": [asdict(run) for run in self.runs], "classes": self.classes, "k": self.k}
+        return about, fitted_arrays(self.pipeline)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedConstant:
+    """A classifier that ignores the graphs: the class shares of the training graphs, or a uniform draw for each graph.
+
+    The draw is the same for the same seed and the same number of graphs.
+    """
+
+    classes: int
+    runs: tuple[Run, ...]
+    shares: FloatArray | None
+    trained: None = None
+
+    def probabilities(self, examples: Examples) -> FloatArray:
+        if self.shares is not None:
+            return np.tile(self.shares, (1, len(examples), 1))
+        draws = np.random.default_rng(self.runs[0].seed).integers(self.classes, size=len(examples))
+        return np.eye(self.classes)[draws][None]
+
+    def represent(self, examples: Examples) -> FloatArray:
+        return self.probabilities(examples)
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        about = {"runs": [asdict(run) for run in self.runs], "classes": self.classes}
+        return about, {} if self.shares is None else {"shares": self.shares}
 
 
 @dataclass(frozen=True)

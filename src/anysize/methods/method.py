@@ -163,15 +163,22 @@ def sizes_of(configuration: Mapping[str, Any], k: Sizes) -> Sizes:
     return chosen
 
 
-def balancing_weights(y: IntArray, classes: int) -> FloatArray:
-    """1 / share of each class; 0 for a class that does not occur.
+def class_weights(y: IntArray, classes: int, rule: Literal["balanced", "inverse"] = "balanced") -> FloatArray:
+    """The weight of each class, which is large where the class is rare; 0 for a class that does not occur.
+
+    ``balanced`` is n / (classes * n_c), as in scikit-learn: the weights of all graphs have the mean 1. ``inverse`` is
+    n / n_c, the inverse share, which is ``classes`` times as much. Neural methods divide by the sum of weights and do
+    not depend on the scale. Kernel machines multiply C by the weight, so that the same C means another machine: the
+    paper's TU rows and our records of them have the inverse shares, everything else is balanced.
 
     Examples:
-        >>> balancing_weights(np.array([0, 0, 0, 1]), 2).round(3).tolist()
-        [1.333, 4.0]
+        >>> y = np.array([0, 0, 0, 1])
+        >>> class_weights(y, 2).round(3).tolist(), class_weights(y, 2, "inverse").round(3).tolist()
+        ([0.667, 2.0], [1.333, 4.0])
     """
     amounts = np.bincount(y, minlength=classes)
-    return np.where(amounts > 0, amounts.sum() / np.maximum(amounts, 1), 0.0)
+    inverse = np.where(amounts > 0, amounts.sum() / np.maximum(amounts, 1), 0.0)
+    return inverse / classes if rule == "balanced" else inverse
 
 
 # ---- the method ------------------------------------------------------------------------------------

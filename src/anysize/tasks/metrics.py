@@ -1,8 +1,8 @@
-"""Scores of predicted classes: accuracy, and the correlation coefficient of Matthews."""
+"""Scores of predicted classes: accuracy and Matthews correlation coefficient, by scikit-learn."""
 
 from __future__ import annotations
 
-from math import sqrt
+import warnings
 from typing import Any
 
 import numpy as np
@@ -10,60 +10,52 @@ from numpy.typing import ArrayLike, NDArray
 
 
 def accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """The share of graphs whose class is predicted right.
+    """The share of graphs whose class is predicted correctly.
 
     >>> accuracy([0, 1, 1, 2], [0, 1, 2, 2])
     0.75
     """
-    true, pred = _pair(y_true, y_pred)
-    return float(np.mean(true == pred))
+    from sklearn.metrics import accuracy_score
+
+    return float(accuracy_score(*_checked(y_true, y_pred)))
 
 
 def mcc(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    r"""The Matthews correlation coefficient, in its form for any number of classes.
+    """The Matthews correlation coefficient, for any number of classes.
 
-    With t_c graphs of class c, p_c of them predicted, s graphs in all and r right ones,
+    1 for perfect predictions, 0 for predictions that are independent of the class. Where it is undefined, because all
+    graphs have one class or all predictions are one class, it is 0.
 
-        MCC = (r s - sum_c t_c p_c) / sqrt((s^2 - sum_c t_c^2) (s^2 - sum_c p_c^2)):
-
-    1 for perfect predictions, 0 for predictions that know nothing of the class. Where the fraction is 0 / 0,
-    because all graphs have one class or all predictions are one class, the value is 0.
-
-    >>> mcc([0, 0, 0, 1], [0, 0, 1, 1])
-    0.5773502691896258
-    >>> mcc([0, 0, 0, 1], [0, 0, 0, 0])
-    0.0
+    >>> round(mcc([0, 0, 0, 1], [0, 0, 1, 1]), 4), mcc([0, 0, 0, 1], [0, 0, 0, 0])
+    (0.5774, 0.0)
     """
-    true, pred = _pair(y_true, y_pred)
-    _, codes = np.unique(np.concatenate([true, pred]), return_inverse=True)
-    amounts = [np.bincount(part, minlength=int(codes.max()) + 1).tolist() for part in np.split(codes, 2)]
-    total, right = len(true), int(np.sum(true == pred))
-    # Python integers: the products of large sets stay exact.
-    shared = right * total - sum(t * p for t, p in zip(*amounts, strict=True))
-    spread = [total * total - sum(number * number for number in part) for part in amounts]
-    return shared / sqrt(spread[0] * spread[1]) if spread[0] and spread[1] else 0.0
+    from sklearn.metrics import matthews_corrcoef
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # of a single class
+        return float(matthews_corrcoef(*_checked(y_true, y_pred)))
 
 
-def _pair(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[np.generic], NDArray[np.generic]]:
+def _checked(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[NDArray[Any], NDArray[Any]]:
     true, pred = np.asarray(y_true), np.asarray(y_pred)
     if true.ndim != 1 or true.shape != pred.shape or not true.size:
         raise ValueError(
-            f"A score compares one true with one predicted class per graph; got shapes {true.shape} and {pred.shape}."
+            f"A score needs one true and one predicted class per graph; got shapes {true.shape} and {pred.shape}."
         )
     check_alike(true, pred)
     return true, pred
 
 
 def check_alike(labels: NDArray[Any], classes: NDArray[Any]) -> None:
-    """Refuse to compare strings with numbers: "1" is not 1, for which numpy has a score of 0, or strings of both.
+    """Refuse to compare strings with numbers, such as "1" with 1, and labels that are NaN.
 
     >>> check_alike(np.array([0, 1]), np.array([True, False]))
     """
     kinds = ["strings" if part.dtype.kind in "USO" else "numbers" for part in (labels, classes)]
     if len(labels) and len(classes) and kinds[0] != kinds[1]:
         raise ValueError(
-            f"These labels are {kinds[0]}, such as {labels.tolist()[0]!r}, and the classes they are compared with are "
-            f"{kinds[1]}, such as {classes.tolist()[0]!r}; write both alike."
+            f"Labels and classes must both be strings or both be numbers; these labels are {kinds[0]}, such as "
+            f"{labels.tolist()[0]!r}, and the classes are {kinds[1]}, such as {classes.tolist()[0]!r}."
         )
     if labels.dtype.kind == "f" and np.isnan(labels).any():
         raise ValueError("Some labels are NaN; leave out graphs without a class.")

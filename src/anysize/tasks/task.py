@@ -103,7 +103,7 @@ class Task:
         metric: "accuracy" or "mcc".
         k: the pattern size; several where it is a hyper-parameter.
         vocabulary: how many patterns, the most common ones of the train pool, are kept; None keeps all.
-        class_weights: whether the loss weighs classes by the inverse of their share.
+        class_weights: how the loss weighs classes, see `anysize.methods.method.class_weights`; None for equally.
         environments: what tells training environments apart, the exact size or the median size.
         protocol: how a configuration is chosen, by a validation set or by folds.
         color_penalty: whether models with a penalty on colors use it by default: colors are to shift.
@@ -120,7 +120,7 @@ class Task:
     metric: Metric = "accuracy"
     k: int | tuple[int, ...] = 5
     vocabulary: int | None = None
-    class_weights: bool = False
+    class_weights: Literal["balanced", "inverse"] | None = None
     environments: Grouping = "size"
     protocol: Choosing = "validation"
     color_penalty: bool = False
@@ -221,10 +221,9 @@ def labels(graphs: GraphSet) -> IntArray:
 
 
 def environments_of(train: GraphSet, validation: GraphSet | None, test: GraphSet, by: Grouping) -> EnvironmentLabels:
-    """Numbers of environments, those of the training graphs first.
+    """The environment of every graph, as a number; those of the training graphs come first.
 
-    By size, every size is an environment. By median, graphs of up to `median_cut` vertices are environment 0,
-    larger ones environment 1.
+    By size, every size is an environment. By median, training graphs are divided at `median_cut`, and so are others.
     """
     cut = median_cut(train.sizes)
     known = np.unique(train.sizes)
@@ -242,14 +241,20 @@ def environments_of(train: GraphSet, validation: GraphSet | None, test: GraphSet
 
 
 def median_cut(sizes: IntArray) -> float:
-    """The size up to which graphs count as small: the median, or the next smaller size if no graph is larger than it.
+    """The size that divides graphs into two environments: graphs up to it, and larger ones.
 
-    >>> median_cut(np.array([5, 6, 9, 12])), median_cut(np.array([5, 6, 9, 9, 9, 9]))
-    (7.5, 6.0)
+    This is the median, unless that is the largest size: then no graph would be larger, and methods that compare
+    environments would have only one. In this case it is the next smaller size, so that both environments have graphs
+    wherever sizes differ.
+
+    >>> median_cut(np.array([5, 6, 7, 9])), median_cut(np.array([5, 6, 9, 9, 9, 9])), median_cut(np.array([4, 4]))
+    (6.5, 6.0, 4.0)
     """
-    median = float(np.median(sizes))
-    smaller = sizes[sizes < median]
-    return float(smaller.max()) if len(smaller) and sizes.max() <= median else median
+    if not len(sizes):
+        return 0.0
+    median, largest = float(np.median(sizes)), sizes.max()
+    smaller = sizes[sizes < largest]
+    return float(smaller.max()) if median == largest and len(smaller) else median
 
 
 def stratified_folds(y: IntArray, folds: int, seed: int) -> IntArray:

@@ -127,7 +127,7 @@ def _task(name: str, graphs: int, what: str, vocabulary: int | None) -> Task:
         metric="mcc",
         k=4,
         vocabulary=vocabulary,
-        class_weights=True,
+        class_weights="inverse",
         environments="median",
         label=name,
         table=3,
