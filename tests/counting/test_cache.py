@@ -206,9 +206,7 @@ def test_flipped_bits_are_detected(shelf: tuple[CountCache, GraphSet, Counts, by
 
 @given(at=st.integers(0, 10**6), junk=st.binary(min_size=1, max_size=40))
 @settings(max_examples=30)
-def test_inserted_bytes_are_detected(
-    shelf: tuple[CountCache, GraphSet, Counts, bytes], at: int, junk: bytes
-) -> None:
+def test_inserted_bytes_are_detected(shelf: tuple[CountCache, GraphSet, Counts, bytes], at: int, junk: bytes) -> None:
     good = shelf[3]
     at %= len(good) + 1
     check_damage(shelf, good[:at] + junk + good[at:])
@@ -388,9 +386,7 @@ def read_all(cache: CountCache, cases: list[tuple[GraphSet, Counts]]) -> int:
     return found
 
 
-def test_a_killed_writer_leaves_complete_entries(
-    tmp_path: Path, cases: list[tuple[GraphSet, Counts]]
-) -> None:
+def test_a_killed_writer_leaves_complete_entries(tmp_path: Path, cases: list[tuple[GraphSet, Counts]]) -> None:
     chance, found = random.Random(0), 0
     for attempt in range(6):
         folder = tmp_path / str(attempt % 3)  # some are written to again, over what the killed one left

@@ -17,7 +17,7 @@ import workers
 from counting.helpers import colored, gnp, identical, same
 
 import anysize as az
-from anysize.counting.cluster import CountPiece, cut
+from anysize.counting.cluster import CountPiece, cut_pieces
 from anysize.counting.execution import CountRequest, make_plan
 from anysize.executors import LocalExecutor, cluster
 from anysize.executors.executor import Executor
@@ -193,8 +193,8 @@ def test_pieces_have_one_engine_and_equal_cost(monkeypatch: pytest.MonkeyPatch) 
     plan = make_plan(graphs, [5], CountRequest("auto", None, None, 0, None), 2)
     assert len(plan.choices[5]) == 2
     with LocalExecutor(2) as two:
-        made = list(cut(plan, graphs, np.arange(len(graphs)), two, None))
-        threads = {piece.cores for piece in cut(plan, graphs, np.arange(len(graphs)), two, 2)}
+        made = list(cut_pieces(plan, graphs, np.arange(len(graphs)), two, None))
+        threads = {piece.cores for piece in cut_pieces(plan, graphs, np.arange(len(graphs)), two, 2)}
     assert sorted(np.concatenate([piece.numbers for piece in made]).tolist()) == list(range(len(graphs)))
     assert all(len(piece.plan.choices[5]) == 1 for piece in made)
     assert all(np.array_equal(piece.graphs.sizes, graphs.sizes[piece.numbers]) for piece in made)
@@ -203,7 +203,7 @@ def test_pieces_have_one_engine_and_equal_cost(monkeypatch: pytest.MonkeyPatch) 
     equal = GraphSet.concatenate([gnp(12, 0.5)] * 1000)
     plan = make_plan(equal, [4], CountRequest("enumerate", None, None, 0, None), 2)
     with LocalExecutor(2) as two:
-        sizes = [len(piece.numbers) for piece in cut(plan, equal, np.arange(1000), two, None)]
+        sizes = [len(piece.numbers) for piece in cut_pieces(plan, equal, np.arange(1000), two, None)]
     assert 2 <= len(sizes) <= 16
     assert max(sizes) - min(sizes) <= 2
 
@@ -213,7 +213,7 @@ def test_large_sets_are_cut_small_enough_to_send(monkeypatch: pytest.MonkeyPatch
     graphs = small(200)
     plan = make_plan(graphs, [3], CountRequest("auto", None, None, 0, None), 1)
     with LocalExecutor(1) as one:
-        made = list(cut(plan, graphs, np.arange(200), one, None))
+        made = list(cut_pieces(plan, graphs, np.arange(200), one, None))
     assert max(piece.graphs.indices.nbytes + piece.graphs.indptr.nbytes for piece in made) < 40_000
 
 

@@ -15,7 +15,6 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
-from anysize._progress import progress_bars
 from anysize.cli.shared import (
     MAX_SEED,
     ColorOption,
@@ -25,6 +24,7 @@ from anysize.cli.shared import (
     console,
     errors,
     handle_errors,
+    late_progress,
     open_output,
     parse_sizes,
     read_input,
@@ -78,11 +78,11 @@ def count(
         output = _output_format(format, json, out)
         check_out(out)
         graphs = read_input(file, smiles=smiles, y=y, color=color)
-        with _on_cluster(cluster), progress_bars() as report:
+        with _on_cluster(cluster), late_progress("counting") as report:
             counts = count(
                 graphs, parse_sizes(k), colors, method, samples=samples, rel_error=rel_error, seed=seed,
                 budget_s=budget, max_memory=max_memory, cache=cache, threads=threads,
-                errors="skip" if skip else "raise", progress=lambda share: report("counting", share),
+                errors="skip" if skip else "raise", progress=report,
             )  # fmt: skip
         if explain:
             errors.print(counts.explain(), highlight=False, markup=False, soft_wrap=True)
@@ -100,12 +100,12 @@ def patterns(
 
         from anysize.patterns.pattern import connected_patterns
 
-        listed = connected_patterns(k)
+        found = connected_patterns(k)
         if json:
-            fields = [{"name": p.name, "edges": p.edges, "automorphisms": p.automorphisms} for p in listed]
+            fields = [{"name": p.name, "edges": p.edges, "automorphisms": p.automorphisms} for p in found]
             print(writer.dumps(fields))
             return
-        for pattern in listed:
+        for pattern in found:
             edges = " ".join(f"{i}-{j}" for i, j in pattern.edges)
             console.print(
                 f"[bold]{pattern.name}[/bold]  {pattern.automorphisms} automorphisms  {edges}",

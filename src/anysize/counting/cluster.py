@@ -21,6 +21,7 @@ from anysize.counting.counts import Counts
 from anysize.counting.engines.table import graph_title
 from anysize.counting.engines.threads import cut_by_weight
 from anysize.counting.execution import CountRequest, EnginePlan, execute_plan, make_plan
+from anysize.counting.planner import EngineChoice
 from anysize.counting.sampling.estimates import describe_sampling
 from anysize.executors.executor import RETRIES, Executor, Failure, available_cores
 from anysize.graphs.graphset import GraphSet
@@ -95,14 +96,15 @@ def count_surviving(
         for row, graph in enumerate(graphs):
             named = graph if graph.names is not None else replace(graph, names=(str(numbers[row]),))
             try:
-                tables.append(execute_plan(_part(plan, np.array([row])), named, threads, None, numbers[row : row + 1]))
+                tables.append(
+                    execute_plan(_restrict(plan, np.array([row])), named, threads, None, numbers[row : row + 1])
+                )
                 rows.append(row)
             except Exception as error:
                 failed.append(_failed(named, numbers[row], str(error) or type(error).__name__))
-        none = execute_plan(_part(plan, np.zeros(0, np.int64)), graphs[:0], threads, None, numbers[:0])
-        counts = Counts.concatenate(tables or [none])
+        counts = Counts.concatenate(tables or [_empty_counts(plan, graphs)])
         names = None if graphs.names is None else counts.names
-        return CountOutcome(replace(counts, names=names, log=_lines(plan, counts)), numbers[rows], tuple(failed))
+        return CountOutcome(replace(counts, names=names, log=_log_lines(plan, counts)), numbers[rows], tuple(failed))
 
 
 def count_piece(piece: CountPiece) -> CountOutcome:
@@ -120,25 +122,29 @@ def count_piece(piece: CountPiece) -> CountOutcome:
     return replace(outcome, warnings=messages)
 
 
-def _part(plan: EnginePlan, rows: IntArray) -> EnginePlan:
+def _restrict(plan: EnginePlan, rows: IntArray) -> EnginePlan:
     """The same plan for some of the graphs."""
-    choices = {}
-    for size, own in plan.choices.items():
-        kept = []
-        for choice in own:
+    choices: dict[int, list[EngineChoice]] = {}
+    for size, all_choices in plan.choices.items():
+        choices[size] = []
+        for choice in all_choices:
             here = np.flatnonzero(np.isin(rows, choice.rows))
             if len(here):
-                share = choice.costs[np.searchsorted(choice.rows, rows[here])]
-                kept.append(replace(choice, rows=here, costs=share))
-        choices[size] = kept
+                costs = choice.costs[np.searchsorted(choice.rows, rows[here])]
+                choices[size].append(replace(choice, rows=here, costs=costs))
     return replace(plan, choices=choices)
+
+
+def _empty_counts(plan: EnginePlan, graphs: GraphSet) -> Counts:
+    """The table of no graphs."""
+    return execute_plan(_restrict(plan, np.zeros(0, np.int64)), graphs[:0], 1)
 
 
 def _failed(graph: GraphSet, number: int, reason: str) -> FailedGraph:
     return FailedGraph(int(number), graph_title(graph, int(number)), reason)
 
 
-def _lines(plan: EnginePlan, counts: Counts) -> tuple[str, ...]:
+def _log_lines(plan: EnginePlan, counts: Counts) -> tuple[str, ...]:
     if counts.sampling is None:
         return plan.lines
     return (describe_sampling(plan.sizes[0], counts.sampling.samples, plan.seed, plan.reason),)
@@ -160,7 +166,7 @@ def count_in_pieces(
     outcomes: list[CountOutcome] = []
     lost: list[CountPiece] = []
     for first_round in (True, False):
-        pieces: Iterable[CountPiece] = cut(plan, graphs, numbers, executor, threads)
+        pieces: Iterable[CountPiece] = cut_pieces(plan, graphs, numbers, executor, threads)
         if not first_round:
             pieces = [single for piece in lost for single in _singles(piece)]
         running: dict[int, CountPiece] = {}
@@ -185,13 +191,12 @@ def count_in_pieces(
                 continue
             else:
                 failed = _failed(piece.graphs, piece.numbers[0], str(result.error))
-                none = execute_plan(_part(plan, np.zeros(0, np.int64)), graphs[:0], 1)
-                outcomes.append(CountOutcome(none, piece.numbers[:0], (failed,)))
+                outcomes.append(CountOutcome(_empty_counts(plan, graphs), piece.numbers[:0], (failed,)))
             report(piece.weight)
-    return _joined(outcomes, plan, graphs, numbers, executor)
+    return _join(outcomes, plan, graphs, numbers, executor)
 
 
-def cut(
+def cut_pieces(
     plan: EnginePlan, graphs: GraphSet, numbers: IntArray, executor: Executor, threads: int | None
 ) -> Iterator[CountPiece]:
     """Pieces of about equal cost and bounded size, each with one engine for every pattern size."""
@@ -200,14 +205,14 @@ def cut(
     n_bytes = 8 * graphs.sizes + 8 * graphs.edge_counts
     pieces = max(executor.workers, min(PIECES_PER_WORKER * executor.workers, int(seconds / MIN_PIECE_S)))
     pieces = min(len(graphs), max(pieces, int(n_bytes.sum() / MAX_PIECE_BYTES)))
-    for rows in _groups(plan, len(graphs)):
-        share = max(1, round(pieces * float(weights[rows].sum()) / seconds))
-        for start, stop in cut_by_weight(weights[rows], share):
-            own = rows[start:stop]
-            weight = float(weights[own].sum())
+    for group in _groups(plan, len(graphs)):
+        share = max(1, round(pieces * float(weights[group].sum()) / seconds))
+        for start, stop in cut_by_weight(weights[group], share):
+            rows = group[start:stop]
+            weight = float(weights[rows].sum())
             cores = threads or int(min(max(np.ceil(weight / fair - 1e-6), 1), executor.max_cores))
-            part = graphs[own[0] : own[-1] + 1] if own[-1] - own[0] == len(own) - 1 else graphs[own]
-            yield CountPiece(replace(part, y=None), numbers[own], _part(plan, own), cores, weight)
+            part = graphs[rows[0] : rows[-1] + 1] if rows[-1] - rows[0] == len(rows) - 1 else graphs[rows]
+            yield CountPiece(replace(part, y=None), numbers[rows], _restrict(plan, rows), cores, weight)
 
 
 def _weights(plan: EnginePlan, graphs: GraphSet) -> FloatArray:
@@ -215,8 +220,8 @@ def _weights(plan: EnginePlan, graphs: GraphSet) -> FloatArray:
     if plan.sample_size is not None:
         return np.asarray(1e-3 + 1e-7 * (plan.sample_size.samples or 1e7) + 1e-6 * graphs.edge_counts, np.float64)
     seconds = np.full(len(graphs), 1e-9)
-    for own in plan.choices.values():
-        for choice in own:
+    for choices in plan.choices.values():
+        for choice in choices:
             seconds[choice.rows] += choice.costs / 1e9
     return seconds
 
@@ -224,8 +229,8 @@ def _weights(plan: EnginePlan, graphs: GraphSet) -> FloatArray:
 def _groups(plan: EnginePlan, n_graphs: int) -> list[IntArray]:
     """The rows of the graphs, grouped by their engines."""
     engines = np.zeros((n_graphs, len(plan.choices)), np.int64)
-    for column, own in enumerate(plan.choices.values()):
-        for number, choice in enumerate(own):
+    for column, choices in enumerate(plan.choices.values()):
+        for number, choice in enumerate(choices):
             engines[choice.rows, column] = number
     _, group = np.unique(engines, axis=0, return_inverse=True)
     return [np.flatnonzero(group.ravel() == number) for number in range(int(group.max(initial=0)) + 1)]
@@ -233,12 +238,11 @@ def _groups(plan: EnginePlan, n_graphs: int) -> list[IntArray]:
 
 def _singles(piece: CountPiece) -> Iterator[CountPiece]:
     for row, graph in enumerate(piece.graphs):
-        own = np.array([row])
-        weight = piece.weight / len(piece.numbers)
-        yield replace(piece, graphs=graph, numbers=piece.numbers[own], plan=_part(piece.plan, own), weight=weight)
+        rows, weight = np.array([row]), piece.weight / len(piece.numbers)
+        yield replace(piece, graphs=graph, numbers=piece.numbers[rows], plan=_restrict(piece.plan, rows), weight=weight)
 
 
-def _joined(
+def _join(
     outcomes: list[CountOutcome], plan: EnginePlan, graphs: GraphSet, numbers: IntArray, executor: Executor
 ) -> CountOutcome:
     for message in dict.fromkeys(message for outcome in outcomes for message in outcome.warnings):
@@ -249,8 +253,8 @@ def _joined(
     if not np.array_equal(order, np.arange(len(order))):
         table = table[order]
     part = graphs if len(done) == len(graphs) else graphs[np.searchsorted(numbers, done[order])]
-    on = f"in {len(outcomes)} pieces by {executor.workers} workers"
-    counts = replace(table, y=part.y, names=part.names, log=(*_lines(plan, table), on))
+    log = (*_log_lines(plan, table), f"in {len(outcomes)} pieces by {executor.workers} workers")
+    counts = replace(table, y=part.y, names=part.names, log=log)
     failed = sorted((one for outcome in outcomes for one in outcome.failed), key=lambda one: one.number)
     return CountOutcome(counts, done[order], tuple(failed))
 

@@ -89,7 +89,7 @@ def make_plan(graphs: GraphSet, sizes: list[int], request: CountRequest, workers
     choices = {
         size: choose_engines(graphs, size, request.method, workers, features, request.max_memory) for size in sizes
     }
-    seconds = sum(choice.seconds for own in choices.values() for choice in own) / workers
+    seconds = sum(choice.seconds for per_size in choices.values() for choice in per_size) / workers
     if request.budget_s is not None and seconds > request.budget_s:
         reason = f"exact counting would take about {seconds:.3g} s, more than the budget of {request.budget_s:g} s"
         sample_size = within_budget(sizes[-1], request.budget_s, workers, len(graphs))
@@ -128,7 +128,7 @@ def execute_plan(
     if plan.sample_size is not None:
         counts = _execute_sampling(plan, graphs, threads, progress, numbers)
     else:
-        report = shares_of(progress, sum(choice.seconds + 1e-6 for own in plan.choices.values() for choice in own))
+        report = shares_of(progress, sum(c.seconds + 1e-6 for choices in plan.choices.values() for c in choices))
         tables = []
         for k, choices in plan.choices.items():
             parts = [part for choice in choices for part in _split(choice, graphs, k, threads, plan.max_memory)]
