@@ -398,7 +398,7 @@ def test_wrong_arguments_are_refused(tmp_path: Path) -> None:
     out = tmp_path / "out"
     with pytest.raises(ValueError, match="expected several graph sets"):
         count_stream(batches[0], 3, out)  # type: ignore[arg-type]
-    with pytest.raises(ValueError, match="k must be a whole number"):
+    with pytest.raises(ValueError, match="k must be an integer"):
         count_stream(batches, 8, out)
     with pytest.raises(TypeError, match="no argument 'mehtod'"):
         count_stream(batches, 3, out, mehtod="auto")
