@@ -187,7 +187,7 @@ def test_a_data_folder_can_be_named(tmp_path: Path, data_dir: Path) -> None:
     ("arguments", "sentence"),
     [
         (("sbm-21",), "Error: There is no task 'sbm-21': did you mean sbm-20?"),
-        (("NCI1", "--data", "3"), "Error: NCI1 has one data set, and no fresh ones"),
+        (("NCI1", "--data", "3"), "Error: NCI1 has one data set"),
         (("sbm-color", "--data", "published"), "Error: sbm-color is no task of the published tables"),
         (("sbm-20", "--data", "x"), "Error: --data takes 'published' or a seed"),
         (("--data", "3"), "Error: --data and --data-dir go with the name of a task"),

@@ -14,8 +14,7 @@ from anysize.causal.graphons import BlockModel, Graphon
 from anysize.graphs.assembly import induced_subgraphs
 from anysize.graphs.graphset import GraphSet
 from anysize.io.adjacency import read_adjacency_csv
-from anysize.tasks.files import HOW, data_folder
-from anysize.tasks.task import FOLDS, Data, DataDir, Parts, Task, labels
+from anysize.tasks.task import FOLDER_HINT, FOLDS, Data, DataDir, Parts, Task, data_folder, labels
 
 CLASSES = ("control", "schizophrenia")
 PATTERN, PATIENT = "typical_*.csv", "Schizophrenia"
@@ -48,7 +47,7 @@ def load_brains(data_dir: DataDir = None) -> GraphSet:
         looked = "no folder was named" if folder is None else f"{folder} holds none"
         raise GraphError(
             f"The brain networks cannot be downloaded, and {looked}: put one CSV adjacency matrix a subject, "
-            f"{PATTERN} with {PATIENT!r} in the names of patients, into a folder, and {HOW}."
+            f"{PATTERN} with {PATIENT!r} in the names of patients, into a folder, and {FOLDER_HINT}."
         )
     graphs = read_adjacency_csv(found, PATTERN, warn=False)
     return graphs.with_y(np.array([int(PATIENT in name) for name in graphs.names or ()], np.int64))

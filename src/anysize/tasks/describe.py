@@ -1,4 +1,4 @@
-"""What is in the splits of a task, in numbers and in one sentence."""
+"""Summaries of the splits of a task, and one sentence on the shift between training and test graphs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from anysize.graphs.graphset import GraphSet
 from anysize.tasks.task import Splits, labels
 
-# Ratio of mean sizes -> how strong a shift is called; the words are ours, chosen on the tasks of the paper (1.5 to 9).
+# Ratio of mean sizes -> name of the shift; in the paper's tasks the ratio is from 1.5 to 9.
 STRENGTHS = ((1.1, "hardly any shift"), (1.3, "a weak shift"), (2.5, "a clear shift"), (np.inf, "a strong shift"))
 
 
@@ -39,10 +39,10 @@ def describe(splits: Splits) -> tuple[SplitSummary, ...]:
 
 
 def shift(splits: Splits) -> str:
-    """How strong the shift from training to test is: sizes, then classes and colors where they move.
+    """One sentence on the shift from training to test graphs: sizes, class shares, and color shares.
 
-    The word for its strength goes by the class whose mean size changes most. Movements of shares are total variation
-    distances, half the sum of absolute differences: 0 for equal shares, 1 for shares without overlap.
+    The strength is that of the class whose mean size changes most. Shares are compared by total variation distance,
+    half the sum of absolute differences: 0 for equal shares, 1 for shares without overlap.
     """
     train, test, count = splits.train, splits.test, len(splits.classes)
     before, after = float(train.sizes.mean()), float(test.sizes.mean())

@@ -1,17 +1,19 @@
-"""Task and Splits: what is learned from which graphs, and how it is scored.
+"""`Task` and `Splits`: which graphs are for training, validation and test, and how predictions are scored.
 
-A `Task` is a constant that says where its graphs come from; `Task.splits` makes them. Tasks know nothing of models.
+A `Task` is a constant that says where its graphs come from; `Task.splits` makes them. Tasks import no models.
 """
 
 from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Literal, NamedTuple, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anysize._errors import GraphError
 from anysize._typing import IntArray
 from anysize.graphs.graphset import GraphSet
 from anysize.tasks.metrics import accuracy, mcc
@@ -27,7 +29,7 @@ FOLDS = 5
 
 
 class Parts(NamedTuple):
-    """The graphs of a task before their environments are known; y holds class numbers."""
+    """The graphs of a task without their environments; y holds class numbers."""
 
     train: GraphSet
     validation: GraphSet | None
@@ -65,7 +67,7 @@ class EnvironmentLabels(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Splits:
-    """Graphs to train on, to choose with, and to be judged by.
+    """Training, validation and test graphs.
 
     ``y`` of each set holds class numbers 0 .. C - 1, positions in ``classes``. ``validation`` is None where the
     protocol has folds instead (see `Task.folds`). ``environments`` has one integer array for each set; training
@@ -104,9 +106,11 @@ class Task:
         k: the pattern size; several where it is a hyper-parameter.
         vocabulary: how many patterns, the most common ones of the train pool, are kept; None keeps all.
         class_weights: how the loss weighs classes, see `anysize.methods.method.class_weights`; None for equally.
-        environments: what tells training environments apart, the exact size or the median size.
-        protocol: how a configuration is chosen, by a validation set or by folds.
+        environments: how training graphs are divided into environments, by their exact size or by the median size.
+        protocol: how a configuration is selected, by a validation set or by folds.
         color_penalty: whether models with a penalty on colors use it by default: colors are to shift.
+        sparse: whether degrees do not grow with the size. Densities among all subsets then vanish in large graphs, and
+            figures show densities among connected subsets.
         label: the heading in tables; the name if empty.
         table: the number of the table that shows the task.
         published: the key of the task in the published tables; None for tasks that the paper does not have.
@@ -124,6 +128,7 @@ class Task:
     environments: Grouping = "size"
     protocol: Choosing = "validation"
     color_penalty: bool = False
+    sparse: bool = False
     label: str = ""
     table: int | None = None
     published: str | None = None
@@ -131,12 +136,12 @@ class Task:
 
     @property
     def single_environment(self) -> bool:
-        """All training graphs come from one environment: there is nothing for IRM to compare."""
+        """Whether all training graphs come from one environment, so that methods like IRM do not apply."""
         return self.source.training_environments == 1
 
     @property
     def default_data(self) -> Data:
-        """The published data where there are some, else the fresh data of seed 0."""
+        """The published data if there are any, else the fresh data of seed 0."""
         return "published" if self.source.has_published else 0
 
     def splits(self, data: Data | None = None, seed: int = 0, data_dir: DataDir = None) -> Splits:
@@ -181,14 +186,14 @@ class Task:
             return self.default_data
         if data == "published":
             if not self.source.has_published:
-                raise ValueError(f"{self.name} is no task of the published tables: give data a seed, such as 0.")
+                raise ValueError(f"{self.name} is no task of the published tables; pass a seed, such as data=0.")
             return data
         if isinstance(data, bool) or not isinstance(data, (int, np.integer)) or data < 0:
             raise ValueError(f"data is 'published' or a seed, a whole number of at least 0; got {data!r}.")
         if not self.source.has_fresh:
             raise ValueError(
-                f"{self.name} has one data set, and no fresh ones: leave data out; another seed= gives "
-                f"other validation graphs. Got data={data!r}."
+                f"{self.name} has one data set and no fresh ones; got data={data!r}. Leave data out; another seed= "
+                "gives other validation graphs."
             )
         return int(data)
 
@@ -271,7 +276,24 @@ def stratified_folds(y: IntArray, folds: int, seed: int) -> IntArray:
     fold = np.empty(len(y), np.int64)
     dealt = 0
     for value, amount in zip(values, amounts, strict=True):
-        # Dealing goes on where the class before stopped, so that the folds differ by one graph at most.
+        # Each class starts at the fold after the last one, so that the folds differ by one graph at most.
         fold[rng.permutation(np.flatnonzero(y == value))] = (dealt + np.arange(amount)) % folds
         dealt += int(amount)
     return fold
+
+
+# ---- data files ------------------------------------------------------------------------------------
+
+DATA_VARIABLE = "ANYSIZE_DATA"
+FOLDER_HINT = f"name the folder with --data-dir (data_dir= in Python) or the environment variable {DATA_VARIABLE}"
+
+
+def data_folder(data_dir: DataDir) -> Path | None:
+    """The folder with data files, by argument or by the environment variable; None if neither names one."""
+    named = os.environ.get(DATA_VARIABLE) or None if data_dir is None else data_dir
+    if named is None:
+        return None
+    folder = Path(named).expanduser()
+    if not folder.is_dir():
+        raise GraphError(f"There is no folder {folder}: {FOLDER_HINT}.")
+    return folder

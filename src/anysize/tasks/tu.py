@@ -14,9 +14,8 @@ from typing import Any
 from anysize._errors import GraphError
 from anysize.graphs.graphset import GraphSet
 from anysize.io.tu import read_tu
-from anysize.tasks.files import HOW, data_folder
 from anysize.tasks.size_split import split_by_size
-from anysize.tasks.task import Data, DataDir, Parts, Task
+from anysize.tasks.task import FOLDER_HINT, Data, DataDir, Parts, Task, data_folder
 
 
 @dataclass(frozen=True)
@@ -28,7 +27,7 @@ class TUSplit:
     """
 
     name: str
-    graphs: int  # in the whole set: a set cut short must not pass for it
+    graphs: int  # in the whole set, to detect truncated files
     train_below: float = 50
     test_above: float = 90
 
@@ -79,11 +78,11 @@ def _cache() -> Path:
 
 
 def _what_to_put(name: str) -> str:
-    return f"put {name}.zip, or a folder {name} with {name}_A.txt and the files beside it, into a folder, and {HOW}"
+    return f"put {name}.zip, or a folder {name} with {name}_A.txt and its other files, into a folder, and {FOLDER_HINT}"
 
 
 def _download(name: str, folder: Path) -> None:
-    """Let PyG fetch a set; the folder NAME appears complete or not at all."""
+    """Download a set through PyG; the folder NAME is created complete or not at all."""
     try:
         from torch_geometric.datasets import TUDataset
     except ImportError:
@@ -97,7 +96,7 @@ def _download(name: str, folder: Path) -> None:
         with _working(f"downloading {name}"):
             raw = Path(TUDataset(root=str(aside), name=name).raw_dir)
         raw.rename(folder / name)
-    except Exception as error:  # whatever a network, a server or a disk can do: the way out is the same
+    except Exception as error:  # any failure of network, server or disk has the same remedy
         reason = " ".join(str(error).split()) or type(error).__name__
         raise GraphError(
             f"{name} is not in {folder} and could not be downloaded ({reason[:200]}): {_what_to_put(name)}."
@@ -108,7 +107,7 @@ def _download(name: str, folder: Path) -> None:
 
 @contextmanager
 def _working(what: str) -> Iterator[Any]:
-    """A bar on standard error that moves without an end, because PyG does not say how much is to come."""
+    """A progress bar of unknown length on standard error: PyG does not report the size of a download."""
     from rich.console import Console
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -129,6 +128,7 @@ def _task(name: str, graphs: int, what: str, vocabulary: int | None) -> Task:
         vocabulary=vocabulary,
         class_weights="inverse",
         environments="median",
+        sparse=True,
         label=name,
         table=3,
         published=name,

@@ -126,7 +126,7 @@ def drift_section(graphs: TaskGraphs, name: str) -> str:
     """Figure and table of the drift, with colors and without."""
     from anysize.counting.api import count  # loads numba
 
-    over: Over = "connected" if graphs.task.family == "tu" else "subsets"
+    over: Over = "connected" if graphs.task.sparse else "subsets"
     sets = [_sampled(graphs.splits.train), _sampled(graphs.splits.test)]
     kinds = {"with colors": True, "without colors": False} if graphs.colored else {"patterns": False}
     found: dict[str, list[Drift]] = {}
