@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import json
+import subprocess
+import sys
 from inspect import signature
 from pathlib import Path
 from typing import Any
@@ -212,6 +214,22 @@ def test_methods_are_listed(tmp_path: Path) -> None:
     assert by_name["topology-only"]["input"] == "patterns without colors"
     text = run("methods").stdout
     assert all(name in text for name in METHODS)
+
+
+def test_methods_are_listed_without_torch_and_scikit_learn() -> None:
+    code = (
+        "import sys\n"
+        "class Missing:\n"
+        "    def find_spec(self, name, *_):\n"
+        "        if name in ('torch', 'sklearn', 'torch_geometric', 'safetensors'):\n"
+        "            raise ImportError(name)\n"
+        "sys.meta_path.insert(0, Missing())\n"
+        "from anysize.cli.app import app\n"
+        "app(['methods', '--json'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert [one["method"] for one in json.loads(done.stdout)] == list(METHODS)
 
 
 @pytest.mark.parametrize(
