@@ -13,10 +13,16 @@ RECIPES: tuple[RecipeName, ...] = ("robust", "paper")
 
 NO_TRAINING = Recipe(epochs=1)  # for kernels and baselines, which have no epochs
 PAPER = Recipe(
-    over="connected", penalty="representation", epochs=500, epoch="best", tie_break="first", averages="torch"
+    over="connected",
+    penalty="representation",
+    epochs=500,
+    epoch="best",
+    tie_break="first",
+    averages="torch",
+    max_permutations=1,
 )
-BEST_EPOCH = Recipe(epochs=300, epoch="best", tie_break="loss")  # the robust recipe without penalty
-LAST_EPOCH = Recipe(epochs=300, epoch="last")  # the robust recipe with penalty
+BEST_EPOCH = Recipe(epochs=300, epoch="best", tie_break="loss", whiten=True)  # the robust recipe without penalty
+LAST_EPOCH = Recipe(epochs=300, epoch="last", whiten=True)  # the robust recipe with penalty
 
 _TU_HEAD: Mapping[str, Any] = {"head_hidden": 128, "dropout": 0.3}
 # What families of tasks change. Brain networks have no validation set, so that the last epoch is kept.

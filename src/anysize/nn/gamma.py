@@ -132,10 +132,12 @@ class GraphModel(nn.Module):
     def of(
         representation: Gamma, models: int, classes: int, jumping: Sequence[bool],
         hidden: int | None = None, dropout: float = 0.0, normalize: bool = True, corrected: bool = False,
+        population: bool = False,
     ) -> GraphModel:  # fmt: skip
         """The representation with a head; jumping knowledge is on or off for each model.
 
-        ``corrected``: how running averages start, see `BatchNorm`.
+        ``corrected``, ``population``: the running averages of batch norm (see `BatchNorm`), the latter of the
+        representation alone: graphs, which the head normalizes, are always a sample.
         """
         columns = torch.ones(models, representation.width, 1)
         if isinstance(representation, GammaGNN):
@@ -147,6 +149,9 @@ class GraphModel(nn.Module):
         for part in model.modules():
             if isinstance(part, BatchNorm):
                 part.corrected = corrected
+        for part in model.representation.modules():
+            if isinstance(part, BatchNorm):
+                part.population = population
         return model
 
     def forward(self, structure: Structure) -> Tensor:

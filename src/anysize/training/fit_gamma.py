@@ -29,6 +29,9 @@ from anysize.training.loop import LastEpoch, Losses, Trained, TrainingProblem, t
 from anysize.training.objectives import color_penalty, cross_entropy, logit_penalty
 from anysize.training.settings import Recipe, Settings, check_one_shape
 from anysize.training.vocabulary import GammaKind, Vocabulary
+from anysize.training.whitening import ShapeWhitening, Whitening
+
+MAX_PERMUTED_PATTERNS_TRAINED, MAX_PERMUTED_PATTERNS_PREDICTED = 20_000, 1_000_000  # patterns times permutations
 
 
 @dataclass(frozen=True)
@@ -54,15 +57,21 @@ class GammaShape:
             representation = make(models, inputs, self.hidden, self.layers, recipe.encoder, any(jumping))
         return GraphModel.of(
             representation, models, self.classes, jumping, recipe.head_hidden, recipe.dropout,
-            corrected=recipe.averages == "corrected",
+            corrected=recipe.averages == "corrected", population=recipe.averages == "corrected",
         )  # fmt: skip
 
-    def identities(self) -> IntArray | None:
+    def takes_all_permutations(self, patterns: int, max_rows: int) -> bool:
+        """Whether Gamma_RPGIN averages over all k! permutations instead of random ones: where that is affordable."""
+        amount = factorial(self.k)
+        few = amount <= self.recipe.max_permutations and patterns * amount <= max_rows
+        return few or self.recipe.permutations == "all"
+
+    def identities(self, patterns: int) -> IntArray | None:
         """The permutations of prediction, the same for every pattern: all of them if there are few."""
         if self.kind != "rp":
             return None
         amount = self.recipe.test_permutations
-        if self.recipe.permutations == "all" or amount >= factorial(self.k):
+        if self.takes_all_permutations(patterns, MAX_PERMUTED_PATTERNS_PREDICTED) or amount >= factorial(self.k):
             return np.array(list(permutations(range(self.k))))
         rng = np.random.default_rng(0)
         return np.array([rng.permutation(self.k) for _ in range(amount)])
@@ -83,7 +92,11 @@ class GammaShape:
             )
         batch, encoder = PatternBatch.of(columns, palette, self.k), self.recipe.encoder
         return batch.structure(
-            self.layers, densities, self.identities(), by_degree=encoder == "gcn", neighbors=encoder == "pna"
+            self.layers,
+            densities,
+            self.identities(len(columns)),
+            by_degree=encoder == "gcn",
+            neighbors=encoder == "pna",
         )
 
 
@@ -157,12 +170,17 @@ class GammaStack:
     @torch.no_grad()
     def pattern_logits(self, columns: Columns) -> NDArray[np.float32]:
         """What one unit of density of each pattern adds to the logits of a linear head: (models, patterns, classes)."""
-        structure = self._structure(columns, None)
+        whitening = self.vocabulary.whitening
+        shapes_only = whitening is not None and not whitening.colored
+        read = whitening.columns if whitening is not None and shapes_only else columns
+        structure = self._structure(read, None)
         norm = self.model.head.norm
         deviation = None if norm is None else torch.sqrt(norm.running_var + EPSILON)
         rows = self.model.representation.encode(structure)
         slopes = self.model.head.slopes(deviation)
         added: NDArray[np.float32] = read_out(rows, structure.readouts, slopes).cpu().numpy()
+        if whitening is not None:
+            added = whitening.slopes(columns, added.astype(np.float64)).astype(np.float32)
         return added * self.vocabulary.scale
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -173,6 +191,10 @@ class GammaStack:
             arrays |= {"columns.size": known.columns.size, "columns.pattern_index": known.columns.pattern_index}
             if known.columns.colors is not None:
                 arrays["columns.colors"] = known.columns.colors
+        if known.whitening is not None:
+            whitening = known.whitening.whitening
+            arrays |= {"whitening.shapes": known.whitening.shapes, "whitening.mean": whitening.mean}
+            arrays["whitening.matrix"] = whitening.matrix
         about = {
             "shape": asdict(self.shape),
             "members": [asdict(member) for member in self.members],
@@ -196,7 +218,11 @@ class GammaStack:
             size, place = arrays["columns.size"], arrays["columns.pattern_index"]
             columns = Columns(size, place, colors, tuple(about["column_palette"]))
         palette = None if about["palette"] is None else dict(about["palette"])
-        vocabulary = Vocabulary(palette, columns, about["over"], about["scale"], about["within"])
+        whitening = None
+        if "whitening.shapes" in arrays:
+            linear = Whitening(arrays["whitening.mean"], arrays["whitening.matrix"])
+            whitening = ShapeWhitening(arrays["whitening.shapes"], linear, palette is not None)
+        vocabulary = Vocabulary(palette, columns, about["over"], about["scale"], about["within"], whitening)
         return GammaStack(shape, vocabulary, model, members)
 
 
@@ -214,7 +240,7 @@ def fit_gamma(
     if recipe.roles and kind != "1hot" and train_counts.columns.colors is not None:
         labels = y if validation is None or top is None else np.concatenate([y, validation[1]])
         roles = color_roles(learned_from, np.asarray(labels))
-    vocabulary = Vocabulary.of(kind, learned_from, recipe.over, top, roles)
+    vocabulary = Vocabulary.of(kind, learned_from, recipe.over, top, roles, recipe.whiten)
     columns, densities = vocabulary.densities(train_counts)
     if not densities.nnz:
         sizes = ", ".join(str(k) for k in np.unique(pool.columns.size)) or "this many"
@@ -259,12 +285,13 @@ def _recolored_pairs(
     """Recolored pairs if a member is penalized, new permutations if identities are drawn; None if nothing is drawn."""
     recipe = shape.recipe
     recolor = shape.kind != "1hot" and shape.inputs > 1 and any(member.penalty > 0 for member in members)
-    draws_identities = shape.kind == "rp" and recipe.permutations != "all"
+    all_permutations = shape.takes_all_permutations(len(columns), MAX_PERMUTED_PATTERNS_TRAINED)
+    draws_identities = shape.kind == "rp" and not all_permutations
     if not recolor and not draws_identities:
         return None
     drawn = None
     if shape.kind == "rp":
-        drawn = factorial(shape.k) if recipe.permutations == "all" else int(recipe.permutations)
+        drawn = factorial(shape.k) if all_permutations else int(recipe.permutations)
     batch = PatternBatch.of(columns, vocabulary.palette, shape.k)
     encoder = recipe.encoder
     return RecoloredPairs.of(

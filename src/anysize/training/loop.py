@@ -267,10 +267,8 @@ class _Run:
             return [None]
         seed = torch.zeros(1, dtype=torch.int64, device=self.device)  # recording does not allow copies to the device
         order = torch.argsort(uniform(seed, self.now, self.problem.size, stream=BATCH_STREAM)[0], stable=True)
-        parts = list(order.split(self.batch))
-        if len(parts) > 1 and len(parts[-1]) == 1:  # batch norm needs at least two graphs
-            parts[-2:] = [torch.cat(parts[-2:])]
-        return parts
+        # Parts of about equal size: batch norm goes wrong on a small last batch.
+        return list(order.tensor_split(-(-self.problem.size // self.batch)))
 
     @torch.no_grad()
     def _validate(self) -> None:

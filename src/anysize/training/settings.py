@@ -66,9 +66,10 @@ class Recipe:
 
     ``over``: the denominator of densities. ``penalty``: where the color penalty is measured. ``head_hidden``: units of
     the head's hidden layer, None for a linear head. ``permutations``: of relational pooling, per training step;
-    ``test_permutations``: fixed ones for prediction. ``encoder``: the GNN of Gamma_GNN. ``roles``: interchangeable
-    colors (see `anysize.training.color_roles`) are one input of the model. ``averages``: running averages of batch norm
-    start at the first batch (``corrected``) or at 0 and 1 (``torch``).
+    ``test_permutations``: fixed ones for prediction; ``max_permutations``: all k! are taken where these are no more.
+    ``whiten``: densities are whitened, or scaled shape by shape where patterns are colored. ``encoder``: the GNN of
+    Gamma_GNN. ``roles``: interchangeable colors (see `anysize.training.color_roles`) are one input of the model.
+    ``averages``: running averages of batch norm start at the first batch (``corrected``) or at 0 and 1 (``torch``).
     """
 
     over: Over = "subsets"
@@ -81,6 +82,8 @@ class Recipe:
     dropout: float = 0.0
     permutations: int | Literal["all"] = 3
     test_permutations: int = 10
+    max_permutations: int = 120
+    whiten: bool = False
     encoder: EncoderName = "gin"
     roles: bool = False
     averages: Literal["corrected", "torch"] = "corrected"

@@ -16,6 +16,7 @@ from anysize.counting.counts import Counts
 from anysize.graphs.colors import ColorName
 from anysize.training.color_roles import merge_roles
 from anysize.training.settings import Over
+from anysize.training.whitening import ShapeWhitening, fit_shape_whitening
 
 GammaKind = Literal["1hot", "gnn", "rp"]
 
@@ -29,6 +30,7 @@ class Vocabulary:
     as for the most common patterns; otherwise patterns that did not occur in training count in the denominator.
     ``scale``: a factor that brings the mean sum of a training graph's densities to 1. Without it, the tiny densities
     over subsets of sparse graphs would drown in the epsilon of batch norm. It is 1 for densities that sum to 1.
+    ``whitening``: of the scaled densities; None: they are used as they are.
     """
 
     palette: Mapping[ColorName, int] | None
@@ -36,9 +38,12 @@ class Vocabulary:
     over: Over
     scale: float
     within: bool = False
+    whitening: ShapeWhitening | None = None
 
     @staticmethod
-    def of(kind: GammaKind, pool: Counts, over: Over, top: int | None, roles: IntArray | None = None) -> Vocabulary:
+    def of(
+        kind: GammaKind, pool: Counts, over: Over, top: int | None, roles: IntArray | None = None, whiten: bool = False
+    ) -> Vocabulary:
         """The vocabulary of these counts. ``top``: only the most common patterns. ``roles``: the role of each color."""
         kept = pool if top is None or top >= len(pool.columns) else pool.top(top)
         within = len(kept.columns) < len(pool.columns)
@@ -47,10 +52,15 @@ class Vocabulary:
         palette = None if pool.columns.colors is None else dict(zip(pool.palette, inputs, strict=True))
         sums: NDArray[np.float64] = np.asarray(kept.densities(over).sum(axis=1)).reshape(-1)
         scale = 1.0 if over == "connected" or not sums.any() else float(1 / sums.mean())
-        return Vocabulary(palette, kept.columns if limited else None, over, scale, within)
+        made = Vocabulary(palette, kept.columns if limited else None, over, scale, within)
+        return replace(made, whitening=fit_shape_whitening(*made.densities(pool))) if whiten else made
 
     def densities(self, counts: Counts) -> tuple[Columns, csr_array[np.float64]]:
-        """The patterns of a table that the model reads, and their scaled densities."""
+        """The patterns of a table that the model reads, and their scaled (and whitened) densities."""
+        columns, densities = self._scaled(counts)
+        return (columns, densities) if self.whitening is None else self.whitening.apply(columns, densities)
+
+    def _scaled(self, counts: Counts) -> tuple[Columns, csr_array[np.float64]]:
         if (counts.columns.colors is None) != (self.palette is None):
             trained, given = ("plain", "colored") if self.palette is None else ("colored", "plain")
             raise ValueError(
