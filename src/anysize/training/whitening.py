@@ -115,7 +115,7 @@ class ShapeWhitening:
 
 def shape_numbers(columns: Columns) -> IntArray:
     """A number for the shape of every pattern: ascending by size, then by position among the patterns of that size."""
-    return (columns.size.astype(np.int64) << 16) + columns.place.astype(np.int64)
+    return (columns.size.astype(np.int64) << 16) + columns.pattern_index.astype(np.int64)
 
 
 def fit_shape_whitening(columns: Columns, densities: csr_array[np.float64]) -> ShapeWhitening:
