@@ -124,7 +124,7 @@ def test_exponents_are_found(alpha: float, nearest: float) -> None:
     assert fit_exponents(counts, x, rng.integers(0, 2, 400)) == pytest.approx(alpha, abs=nearest)
 
 
-def test_several_classes_and_graphs_without_colors() -> None:
+def test_distinct_classes_and_graphs_without_colors() -> None:
     train, y = molecules(3, range(8, 24), 90, classes=3)
     colored = GraphSet.from_networkx(train, color="atom")
     large = GraphSet.from_networkx(molecules(4, range(30, 50), 20, 3)[0], color="atom")

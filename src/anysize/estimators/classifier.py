@@ -26,7 +26,7 @@ from anysize.estimators.ensemble import (
     training_curves,
 )
 from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector
-from anysize.graphs.labels import Labels, labels_of, several_classes
+from anysize.graphs.labels import Labels, distinct_classes, labels_of
 from anysize.methods import defaults
 from anysize.methods.catalog import find_method
 from anysize.methods.configuration import number, resolve_config, whole_number
@@ -155,7 +155,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"metric must be one of {', '.join(METRICS)}; got {self.metric!r}")
         check_table(source, method, k)
         labels = _class_labels(source, y)
-        classes = several_classes(labels)
+        classes = distinct_classes(labels)
         codes = np.searchsorted(classes, labels).astype(np.int64)
         numbers = _environment_numbers(source, environments, method, method.compares(configuration))
         weights = class_weights(self.class_weight, classes, codes)

@@ -1,4 +1,4 @@
-"""Densities of patterns as features: a scikit-learn transformer, and a transform for PyG."""
+"""Pattern densities as features: a scikit-learn transformer and a PyG transform."""
 
 from __future__ import annotations
 
@@ -23,16 +23,16 @@ from anysize.patterns.pattern import pattern_sizes
 
 
 class SubgraphDensities(TransformerMixin, BaseEstimator):
-    """Densities of the connected induced patterns, as columns for any scikit-learn estimator.
+    """Densities of the connected induced patterns, as features for any scikit-learn estimator.
 
-    Columns are the patterns that occur in the graphs seen by `fit`, by edges and color names; others are left out
-    later on, though they count in the denominators of ``over="connected"``.
+    The columns are the patterns, with their colors, that occur in the graphs of `fit`. Other patterns have no column,
+    but count in the denominators of ``over="connected"``.
 
     Args:
-        k: the vertices of the patterns, or several sizes.
-        over: what densities are shares of, see `Counts.densities`.
-        colors: tell vertices apart by color, where graphs have some.
-        top: keep only so many patterns, the most common ones; the others are dropped before shares are taken.
+        k: the number of vertices of the patterns, or several numbers.
+        over: the denominator of the densities, see `Counts.densities`.
+        colors: whether to use vertex colors.
+        top: keep this many patterns, the most common ones; the others do not count in denominators either.
         color: for networkx, PyG and igraph graphs, the vertex attribute with the colors.
         sparse_output: False for numpy arrays, which some estimators and ``set_output(transform="pandas")`` need.
 
@@ -59,12 +59,12 @@ class SubgraphDensities(TransformerMixin, BaseEstimator):
         self.sparse_output = sparse_output
 
     def fit(self, graphs: Any, y: Any = None) -> SubgraphDensities:
-        """Learn which patterns occur; ``y`` is ignored. Graphs may be a table of counts."""
+        """Find the patterns that occur in graphs or in a table of counts; ``y`` is ignored."""
         self._learn(graphs)
         return self
 
     def fit_transform(self, graphs: Any, y: Any = None) -> csr_array[np.float64] | NDArray[np.float64]:
-        """`fit`, and the densities of the same graphs."""
+        """`fit`, then the densities of the same graphs."""
         found = self._densities(self._learn(graphs))
         return found if self.sparse_output else found.toarray()
 
@@ -74,7 +74,7 @@ class SubgraphDensities(TransformerMixin, BaseEstimator):
         return found if self.sparse_output else found.toarray()
 
     def rows(self, graphs: Any) -> csr_array[np.float64]:
-        """(graphs, patterns), sparse whatever the output of `transform` is set to."""
+        """(graphs, patterns), always sparse."""
         check_is_fitted(self, "vocabulary_")
         counts = self._count(graphs)
         if len(counts) and (counts.columns.colors is None) != (self.vocabulary_.columns.colors is None):
@@ -103,11 +103,11 @@ class SubgraphDensities(TransformerMixin, BaseEstimator):
             return count(source, pattern_sizes(self.k), colors=self.colors)
         source.columns.check_sizes(pattern_sizes(self.k))
         if not self.colors and source.columns.colors is not None:
-            raise ValueError("expected counts without colors, as colors=False says; count with colors=False, too")
+            raise ValueError("colors=False needs counts without colors; count with colors=False")
         return source
 
     def _densities(self, counts: Counts) -> csr_array[np.float64]:
-        if not len(counts):  # a set without graphs has no colors to be matched
+        if not len(counts):  # an empty set has no colors to compare
             return csr_array((0, len(self.vocabulary_.columns)), dtype=np.float64)
         if self.top is not None:
             return short_indices(counts.align(self.vocabulary_).densities(self.over))
@@ -116,16 +116,15 @@ class SubgraphDensities(TransformerMixin, BaseEstimator):
 
 
 class AttachDensities:
-    """A PyG transform that gives every `Data` its densities: ``data.densities`` (1, patterns), a float32 row.
+    """A PyG transform that adds ``densities``, a float32 row (1, patterns), and ``pattern_names`` to every `Data`.
 
-    ``data.pattern_names`` names its columns. Rows of one width are put below each other when PyG makes a batch.
-    Plain patterns are the whole catalog. Colored ones differ from graph to graph, so that a vocabulary has to be
-    learned first: pass a fitted `SubgraphDensities`, which then also decides k and over.
+    PyG concatenates the rows when it makes a batch. Without vocabulary the columns are all uncolored patterns. Colored
+    patterns differ from graph to graph: pass a fitted `SubgraphDensities`, which also sets k and over.
 
     Args:
-        k: the vertices of the patterns, or several sizes.
-        over: what densities are shares of, see `Counts.densities`.
-        vocabulary: a fitted `SubgraphDensities`, for colored patterns (its ``color`` names the field with them).
+        k: the number of vertices of the patterns, or several numbers.
+        over: the denominator of the densities, see `Counts.densities`.
+        vocabulary: a fitted `SubgraphDensities`, for colored patterns (its ``color`` names the field with the colors).
 
     Examples:
         >>> import torch
@@ -149,7 +148,7 @@ class AttachDensities:
         import torch
 
         if self.vocabulary is None:
-            # the data keep all that counting does not use, so that there is nothing to warn of
+            # no warning about unused fields: the copy keeps them
             counts = count(as_graphset(data, warn=False), self.k, colors=False)
             row, names = counts.densities(self.over), [pattern.name for pattern in counts.patterns]
         else:

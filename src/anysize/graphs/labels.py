@@ -60,7 +60,7 @@ def label_array(y: ArrayLike) -> Labels:
     return labels.astype(np.str_)
 
 
-def several_classes(labels: Labels) -> Labels:
+def distinct_classes(labels: Labels) -> Labels:
     """The distinct classes in ascending order; an error if there are fewer than two."""
     classes: Labels = np.unique(labels)
     if len(classes) < 2:

@@ -17,7 +17,7 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 from anysize._typing import FloatArray, IntArray
-from anysize.graphs.labels import Labels, State, classes_from_json, classes_to_json, labels_of, several_classes
+from anysize.graphs.labels import Labels, State, classes_from_json, classes_to_json, distinct_classes, labels_of
 from anysize.kernels.gram import gram
 from anysize.kernels.graphlet import GraphletKernel
 from anysize.kernels.wl import WLKernel
@@ -103,7 +103,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         if self.scoring not in SCORES:
             raise ValueError(f"scoring must be one of {', '.join(SCORES)}; got {self.scoring!r}")
         labels = labels_of(graphs, y)
-        self.classes_ = several_classes(labels)
+        self.classes_ = distinct_classes(labels)
         held_out = _labeled(validation)
         grid, penalties = dict(self.grid or {}), np.atleast_1d(np.asarray(self.C, np.float64)).tolist()
         points = [tuple(zip(grid, values, strict=True)) for values in product(*grid.values())]

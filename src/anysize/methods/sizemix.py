@@ -37,7 +37,7 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from anysize._typing import FloatArray, IntArray
-from anysize.graphs.labels import State, classes_from_json, classes_to_json, labels_of, several_classes
+from anysize.graphs.labels import State, classes_from_json, classes_to_json, distinct_classes, labels_of
 from anysize.io.convert import as_graphset
 from anysize.kernels.wl import WLKernel
 
@@ -145,7 +145,7 @@ class SizeMixClassifier(ClassifierMixin, BaseEstimator):
         sets = as_graphset(graphs)
         labels = labels_of(sets, y)
         self.classes_, codes = np.unique(labels, return_inverse=True)
-        several_classes(self.classes_)
+        distinct_classes(self.classes_)
         codes = codes.astype(np.int64)
         self.kernel_ = WLKernel(iterations=max(DEPTHS))
         counts = self.kernel_.fit_transform(sets)
