@@ -7,7 +7,7 @@
 - ``write.py`` writes; ``parsed.py``, ``objects.py``, ``dropped.py``, ``text.py`` and ``archive.py`` are shared.
 
 To add a file format, write a module with a function that says whether a name and content have this format and one that
-parses the content to a `ParsedFile` (``parse(data, where, **options)``), then add a line to ``FORMATS`` in
-``read.py``. To add a graph library, write a module with a `GraphType` and a ``from_...`` function and add a line to ``READERS`` in
+parses the content to a `ParsedFile` (``parse(data, where, **options)``), then add a line to ``FORMATS`` in ``read.py``.
+To add a graph library, write a module with a `GraphType` and a ``from_...`` function and add a line to ``READERS`` in
 ``convert.py``.
 """

@@ -134,10 +134,13 @@ def make_graphs(values: Sequence[Any], labels: list[str] | None, varying: Iterab
         y = None if labels is None else parse_labels(_one_label(labels, [0] * len(labels), 1, where))
         return ParsedFile([_graph(values[0], values[1], unused)], y)
     number: dict[Any, int] = {}
-    codes = np.array([number.setdefault(graph, len(number)) for graph in np.asarray(values[2]).tolist()], np.int64)
+    codes = np.array([number.setdefault(graph, len(number)) for graph in values[2]], np.int64)
     order = np.argsort(codes, kind="stable")
     first = offsets(np.bincount(codes, minlength=len(number)))
-    source, target = (np.asarray(column)[order] for column in values[:2])
+    source, target = (
+        column[order] if isinstance(column, np.ndarray) else [column[row] for row in order.tolist()]
+        for column in values[:2]
+    )
     graphs = [_graph(source[a:b], target[a:b], unused) for a, b in pairwise(first.tolist())]
     y = None if labels is None else parse_labels(_one_label(labels, codes.tolist(), len(number), where))
     return ParsedFile(graphs, y, [str(graph) for graph in number])
@@ -145,13 +148,12 @@ def make_graphs(values: Sequence[Any], labels: list[str] | None, varying: Iterab
 
 def number_vertices(source: Any, target: Any) -> tuple[int, IntArray, IntArray]:
     """The number of vertices, and both ends of the edges as 0, 1, ...: numbers by value, names as they appear."""
-    ends = np.stack([np.asarray(source), np.asarray(target)])
-    if ends.dtype.kind in "iu":
-        present = np.unique(ends)
-        ends = np.searchsorted(present, ends)
+    if all(isinstance(column, np.ndarray) and column.dtype.kind in "iu" for column in (source, target)):
+        present, ends = np.unique(np.stack([source, target]), return_inverse=True)
+        ends = ends.reshape(2, -1)
         return len(present), ends[0], ends[1]
     number: dict[Any, int] = {}
-    pairs = zip(ends[0].tolist(), ends[1].tolist(), strict=True)
+    pairs = zip(source, target, strict=True)
     coded = np.array([number.setdefault(name, len(number)) for pair in pairs for name in pair], np.int64)
     return len(number), coded[::2], coded[1::2]
 
