@@ -80,3 +80,9 @@ def test_a_million_neighbors_take_about_a_second(tmp_path: Path) -> None:
     graphs = read_graphs(path)
     assert time.process_time() - start < 4  # about 0.3 s on an idle machine
     assert np.unique(graphs.degrees).tolist() == [100]
+
+
+@pytest.mark.parametrize("text", ["2\n0 1\n0 2\n", "5\n1 2\n0 3\n"])
+def test_edges_after_a_number_are_no_neighbor_lists(tmp_path: Path, text: str) -> None:
+    with pytest.raises(GraphError, match="line 1: expected 2 integers"):
+        read_graphs(write(tmp_path, text))

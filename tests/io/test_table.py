@@ -66,6 +66,15 @@ def test_frames_are_counted_and_say_what_they_drop() -> None:
     assert len(caught) == 1
 
 
+def test_several_frames_are_several_graphs() -> None:
+    one, two = pd.DataFrame({"u": [0, 1], "v": [1, 2]}), pd.DataFrame({"u": ["a"], "v": ["b"], "y": ["x"]})
+    assert as_graphset([one, one]).sizes.tolist() == [3, 3]
+    assert GraphSet.from_pandas([one, two]).sizes.tolist() == [3, 2]
+    assert GraphSet.from_pandas([two, two], y="y").y.tolist() == ["x", "x"]  # type: ignore[union-attr]
+    with pytest.raises(GraphError, match="no column 'y'"):
+        GraphSet.from_pandas([two, one], y="y")
+
+
 @pytest.mark.parametrize(
     ("frame", "message"),
     [

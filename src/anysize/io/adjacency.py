@@ -28,22 +28,20 @@ def is_matrix(data: bytes, name: str) -> bool:
     """
     is_csv = name.endswith((".csv", ".tsv"))
     data = normalize(data).rstrip(b" \t\n")
-    lines, line = data.count(b"\n") + 1, data.partition(b"\n")[0]
-    if not is_csv and not 2 < lines == len(line.replace(b",", b" ").split()):
-        return False
-    data = _with_commas(data)
-    head = data.partition(b"\n")[0].split(b",")
-    if not data or not head[0].strip(b' \t"'):
+    lines = data.count(b"\n") + 1
+    head = _with_commas(data.partition(b"\n")[0]).split(b",")
+    width = _with_commas(data[data.rfind(b"\n") + 1 :]).count(b",") + 1
+    if not head[0].strip(b' \t"'):
         return is_csv  # a table of edges has no empty corner
     if find_columns([field.decode("latin1") for field in head]) is not None:
         return False
-    width = data[data.rfind(b"\n") + 1 :].count(b",") + 1
     if is_csv and width > _MAX_EDGE_COLUMNS:
         return True
-    if lines - width not in (0, 1):
+    if lines - width not in ((0, 1) if is_csv else (0,)) or (lines < 3 and not is_csv):
         return False
-    above, left = _margins(data.split(b"\n"))
-    body = data.split(b"\n")[above:]
+    rows = _with_commas(data).split(b"\n")
+    above, left = _margins(rows)
+    body = rows[above:]
     matrix = _parse_fast(b"\n".join(body), len(body), left) if len(body) == width - left else None
     return matrix is not None and _has_matrix_entries(matrix, is_csv)
 

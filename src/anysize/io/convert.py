@@ -18,7 +18,7 @@ from anysize.io.pyg import PYG, from_pyg
 from anysize.io.read import read_graphs
 from anysize.io.scipy import SPARSE_MATRIX, from_scipy
 from anysize.io.smiles import RDKIT, from_rdkit
-from anysize.io.table import PANDAS, find_columns, from_pandas
+from anysize.io.table import PANDAS, from_pandas, is_edge_table
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ def as_graphset(graphs: Any, color: str | None = None, *, warn: bool = True) -> 
 
     Args:
         graphs: a GraphSet; a path for `read_graphs`; a networkx, igraph or PyG graph, an RDKit molecule or a
-            scipy sparse matrix; or a list of such, all of one type (GraphSets are concatenated); or a pandas table of
-            edges, see `GraphSet.from_pandas`. An empty list gives an empty set.
+            scipy sparse matrix; a pandas table of edges, see `GraphSet.from_pandas`; or a list of such, all of one
+            type (GraphSets are concatenated). An empty list gives an empty set.
         color: the vertex attribute (networkx, igraph, GraphML and GML files) or field (PyG) that holds the colors, or
             what atoms are told apart by (RDKit). Default: no colors, and for molecules the element.
         warn: whether to warn about attributes, weights and directions that are not used.
@@ -69,8 +69,7 @@ def as_graphset(graphs: Any, color: str | None = None, *, warn: bool = True) -> 
     if isinstance(graphs, GraphSet):
         _check_no_color(color, "a GraphSet")
         return graphs
-    is_table = PANDAS.matches(graphs) and find_columns(list(graphs.columns)) is not None
-    if not is_table and is_array(graphs) and (np.ndim(graphs) > 1 or np.asarray(graphs).dtype.kind != "O"):
+    if is_array(graphs) and not is_edge_table(graphs) and (np.ndim(graphs) > 1 or np.asarray(graphs).dtype.kind != "O"):
         raise _array_error(graphs)
     reader = _find_reader(graphs)
     if reader is None:
@@ -91,7 +90,7 @@ def _common_reader(items: list[Any]) -> Reader:
     readers = []
     for graph, item in enumerate(items):
         reader = _find_reader(item)
-        if is_array(item):
+        if is_array(item) and not is_edge_table(item):
             raise _array_error(item)
         if reader is None:
             raise GraphError(f"Graph {graph} of the list has type {type_name(item)}; expected {_ACCEPTED}.")

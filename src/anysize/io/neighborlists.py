@@ -19,19 +19,26 @@ from anysize.io.archive import ZipArchive
 from anysize.io.parsed import ParsedFile, ParsedGraph
 from anysize.io.text import format_bytes, normalize
 
-_HEAD = re.compile(rb"\s*[0-9]+[ \t]*\n\s*[0-9]+[ \t]+[+-]?[0-9]+[ \t]*(?:\n|$)")
+_HEAD = re.compile(rb"\s*[0-9]+[ \t]*\n[ \t]*[1-9][0-9]*[ \t]+[+-]?[0-9]+[ \t]*\n([^\n]*)")
+_HEAD_BYTES = 1 << 16
 _INTEGER_CHARACTERS = b"0123456789- \t\n"
 _MAX_NUMBER = 10**18  # beyond 18 digits an integer may not fit 64 bits
 _ATTRIBUTES = "vertex attributes after the neighbors are not used"
 
 
 def is_neighbor_lists(data: bytes) -> bool:
-    """Whether a text begins with the number of graphs and then a number of vertices and a label.
+    """Whether a text begins with the number of graphs, then a number of vertices and a label, then a vertex.
 
     >>> is_neighbor_lists(b"1\\n2 0\\n0 1 1\\n0 1 0\\n"), is_neighbor_lists(b"0 1\\n1 2\\n")
     (True, False)
     """
-    return _HEAD.match(normalize(data[:4096])) is not None
+    head = normalize(data[:_HEAD_BYTES])
+    match = _HEAD.match(head)
+    vertex = [] if match is None else match[1].split()
+    if match is None or len(vertex) < 2 or not vertex[1].isdigit():
+        return False
+    is_cut = match.end() == len(head) and len(data) > _HEAD_BYTES  # a vertex with thousands of neighbors
+    return is_cut or int(vertex[1]) <= len(vertex) - 2
 
 
 def find_neighbor_lists(archive: ZipArchive) -> list[tuple[str, bytes]]:

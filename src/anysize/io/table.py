@@ -57,14 +57,19 @@ def find_columns(header: Sequence[Any]) -> Columns | None:
     return None
 
 
-def from_pandas(frame: Any, color: None = None, y: str | None = None, *, warn: bool = True) -> GraphSet:
+def is_edge_table(value: Any) -> bool:
+    """Whether a value is a DataFrame with columns for the two ends of an edge."""
+    return PANDAS.matches(value) and find_columns(list(value.columns)) is not None
+
+
+def from_pandas(frames: Any, color: None = None, y: str | None = None, *, warn: bool = True) -> GraphSet:
     """Convert a DataFrame with one row per edge and the columns ``source`` and ``target``: vertex numbers or names.
 
-    With a column ``graph`` the frame holds several graphs, in the order in which they appear. Other columns are not
+    With a column ``graph`` a frame holds several graphs, in the order in which they appear. Other columns are not
     used; one warning names them. Vertices are numbered by value (numbers) or in order of appearance (names).
 
     Args:
-        frame: the table. Other common names of the two columns (from and to, src and dst, u and v) are recognized.
+        frames: the table, or a list of tables. Other common names of the two columns (from and to, src and dst, u and v) are recognized.
         color: edge tables hold no colors.
         y: the column with the label, the same in all rows of a graph.
         warn: whether to warn about columns and directions that are not used.
@@ -73,7 +78,17 @@ def from_pandas(frame: Any, color: None = None, y: str | None = None, *, warn: b
     >>> from_pandas(pd.DataFrame({"source": ["ann", "bob"], "target": ["bob", "cat"]})).edges().tolist()
     [[0, 1], [1, 2]]
     """
-    (frame,) = PANDAS.as_list(frame)
+    parts = [_parse_frame(frame, y) for frame in PANDAS.as_list(frames)]
+    parsed = [graph for part in parts for graph in part.graphs]
+    labels = None if y is None else parse_labels([str(label) for part in parts for label in part.y])
+    names = [name for part in parts for name in part.names or ()]
+    graphs = join_graphs(parsed, labels, names=names if len(names) == len(parsed) else None)
+    if warn:
+        warn_unused(parsed, graphs)
+    return graphs
+
+
+def _parse_frame(frame: Any, y: str | None) -> ParsedFile:
     header = [str(name) for name in frame.columns]
     columns = find_columns(header)
     if columns is None:
@@ -82,19 +97,19 @@ def from_pandas(frame: Any, color: None = None, y: str | None = None, *, warn: b
             "columns, or pass an adjacency matrix to GraphSet.from_scipy."
         )
     values = [_frame_column(frame, at) for at in columns.used]
-    labels = None if y is None else [str(value) for value in _frame_column(frame, column_position(header, y, "y"))]
+    labels = (
+        None
+        if y is None
+        else [str(value) for value in _frame_column(frame, column_position(header, y, "the DataFrame"))]
+    )
     others = [at for at in range(len(header)) if at not in columns.used and header[at] != y]
     varying = [header[at] for at in others if frame.iloc[:, at].astype(str).nunique() > 1]
-    parsed = make_graphs(values, labels, varying, "the DataFrame")
-    graphs = join_graphs(parsed.graphs, parsed.y, names=parsed.names)
-    if warn:
-        warn_unused(parsed.graphs, graphs)
-    return graphs
+    return make_graphs(values, labels, varying, "the DataFrame")
 
 
 def parse_table(data: bytes, where: str, y: str | None = None) -> ParsedFile:
     """The graphs in a text table without comments whose first line is a header."""
-    number, line = first_line(data)
+    _, line = first_line(data)
     delimiter = find_delimiter(line)
     rows = text_rows(data, where, delimiter)
     header = next(rows)[1]

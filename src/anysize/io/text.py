@@ -95,6 +95,10 @@ def parse_labels(values: Sequence[str]) -> list[int] | list[float] | list[str]:
     ([1, 0], [0.5, 1.0], ['yes', '1'])
     """
     try:
+        return [int(value) for value in values]
+    except ValueError:
+        pass
+    try:
         numbers = [float(value) for value in values]
     except ValueError:
         return list(values)
