@@ -1,1 +1,1 @@
-"""Every method of the tables: names, capabilities, hyperparameter grids, recipes, learners."""
+"""Methods: names, capabilities, hyper-parameter grids and recipes (`catalog`), and the learners behind them."""
