@@ -38,6 +38,8 @@ def test_a_table_of_smiles(tmp_path: Path) -> None:
         assert graphs.names is not None
         assert graphs.names[0] == "CCO"
     assert read_graphs(write(tmp_path, TABLE.replace(",", "\t"), "m.tsv"), smiles="smiles").y is None
+    spaced = read_graphs(write(tmp_path, "smiles y\nC 1\nCO 0\n", "m.smi"), smiles="smiles", y="y")
+    assert spaced.sizes.tolist() == [1, 2]
     named = read_graphs(write(tmp_path, "s,y\nC,yes\nCC,no\n"), smiles="s", y="y")
     assert named.y is not None
     assert named.y.tolist() == ["yes", "no"]
@@ -109,6 +111,11 @@ def test_many_rows_are_counted_and_some_named(tmp_path: Path) -> None:
 def test_refusals(tmp_path: Path, text: str, options: dict[str, str], message: str) -> None:
     with pytest.raises(GraphError, match=re.escape(message)):
         read_graphs(write(tmp_path, text), **options)  # type: ignore[arg-type]
+
+
+def test_smiles_without_a_header_are_no_edge_list(tmp_path: Path) -> None:
+    with pytest.raises(GraphError, match="header"):
+        read_graphs(write(tmp_path, "CCO ethanol\nCC ethane\n", "m.smi"))
 
 
 def test_molecules_that_failed_to_parse_are_named() -> None:

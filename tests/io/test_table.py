@@ -79,6 +79,10 @@ def test_several_frames_are_several_graphs() -> None:
     ("frame", "message"),
     [
         (pd.DataFrame({"source": [0, 1], "target": [1.0, np.nan]}), "'target' has no value in row 1"),
+        (pd.DataFrame({"source": [], "target": []}), "holds no edges"),
+        (pd.DataFrame({"source": [1.5, 2], "target": [1, 2]}), "vertex numbers from 0 or names"),
+        (pd.DataFrame({"source": [-1, 2], "target": [1, 2]}), "vertex numbers from 0 or names"),
+        (pd.DataFrame({"source": [[1], "a"], "target": [1, 2]}), "vertex numbers from 0 or names"),
         (pd.DataFrame({"a": [0], "b": [1]}), "the columns source and target; got a, b"),
     ],
 )
@@ -93,6 +97,7 @@ def test_frame_refusals(frame: Any, message: str) -> None:
         (SEVERAL, "class", "there is no column 'class'; the columns are graph, source, target, label"),
         (SEVERAL.replace("z,x,1", "z,x,0"), "label", "expected one label per graph"),
         ("source,target\n0,1\n", "label", "there is no column 'label'"),
+        ('source,target\n"1","2\n', None, "not a table"),
         ("0,1\n1,2\n", "label", "no header line with a column 'label'"),
         ("source,target\n0,1\n\xff,2\n", None, "line 3: expected a vertex number"),
     ],

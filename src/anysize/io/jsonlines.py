@@ -29,8 +29,13 @@ def parse_json_lines(data: bytes, where: str) -> ParsedFile:
     if not records:
         raise GraphError(f"{where} holds no graphs: expected one JSON object per line.")
     graphs = [_graph(record, number, where) for number, record in records]
-    names = _of_all(records, "name", where)
-    return ParsedFile(graphs, _of_all(records, "y", where), None if names is None else [str(name) for name in names])
+    names, labels = _of_all(records, "name", where), _of_all(records, "y", where)
+    for (number, _), label in zip(records, labels or (), strict=False):
+        if not isinstance(label, (str, int, float)) or isinstance(label, str) != isinstance(records[0][1]["y"], str):
+            raise GraphError(
+                f'{where}, line {number}: expected "y" to be all numbers or all strings; got {label!r:.40}.'
+            )
+    return ParsedFile(graphs, labels, None if names is None else [str(name) for name in names])
 
 
 def _record(line: str, where: str) -> dict[str, Any]:

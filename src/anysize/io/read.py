@@ -104,10 +104,10 @@ def read_graphs(
     if path.is_file():
         check_not_tu_part(path)
         parsed = _parse_file(path, options)
-        return _join([parsed], parsed.names, warn)
+        return _join([parsed], parsed.names, warn, path)
     files = _graph_files(path)
     parts = [_parse_file(file, options) for file in files]
-    return _join(parts, _names(files, parts), warn)
+    return _join(parts, _names(files, parts), warn, path)
 
 
 def _parse_file(file: Path, options: dict[str, Any]) -> ParsedFile:
@@ -140,16 +140,19 @@ def _read_zip(path: Path, warn: bool) -> GraphSet:
             "to read other files."
         )
     ((where, data),) = found
-    return _join([parse_neighbor_lists(data, where)], None, warn)
+    return _join([parse_neighbor_lists(data, where)], None, warn, path)
 
 
-def _join(parts: Sequence[ParsedFile], names: list[str] | None, warn: bool) -> GraphSet:
+def _join(parts: Sequence[ParsedFile], names: list[str] | None, warn: bool, path: Path) -> GraphSet:
     graphs = [graph for part in parts for graph in part.graphs]
     labeled = [part.y is not None for part in parts]
     if any(labeled) and not all(labeled):
-        raise GraphError("Some files have labels of their graphs and others have none; read them separately.")
-    y = np.concatenate([np.asarray(part.y) for part in parts]) if all(labeled) and parts else None
-    joined = join_graphs(graphs, y, names=names)
+        raise GraphError(f"{path}: some files have labels of their graphs and others have none; read them separately.")
+    y = [label for part in parts for label in np.asarray(part.y).tolist()] if all(labeled) else None
+    try:
+        joined = join_graphs(graphs, y, names=names)
+    except ValueError as error:
+        raise GraphError(f"{path}: {error}") from None
     if warn:
         warn_unused(graphs, joined)
     return joined

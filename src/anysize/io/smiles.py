@@ -48,7 +48,8 @@ def parse_smiles(data: bytes, where: str, smiles: str, y: str | None = None, col
     """
     properties = _atom_properties(color)
     data = normalize(data)
-    rows = text_rows(data, where, find_delimiter(first_line(data)[1]) or ",")
+    head = first_line(data)[1]
+    rows = text_rows(data, where, find_delimiter(head) or (None if b" " in head else ","))
     header = next(rows, (0, [""]))[1]
     at = column_position(header, smiles, where)
     label_at = None if y is None else column_position(header, y, where)

@@ -69,7 +69,8 @@ def from_pandas(frames: Any, color: None = None, y: str | None = None, *, warn: 
     used; one warning names them. Vertices are numbered by value (numbers) or in order of appearance (names).
 
     Args:
-        frames: the table, or a list of tables. Other common names of the two columns (from and to, src and dst, u and v) are recognized.
+        frames: the table, or a list of tables. Other common names of the two columns (from and to, src and dst) are
+            recognized.
         color: edge tables hold no colors.
         y: the column with the label, the same in all rows of a graph.
         warn: whether to warn about columns and directions that are not used.
@@ -96,13 +97,14 @@ def _parse_frame(frame: Any, y: str | None) -> ParsedFile:
             f"Expected a DataFrame with the columns source and target; got {format_columns(header)}. Rename two "
             "columns, or pass an adjacency matrix to GraphSet.from_scipy."
         )
-    values = [_frame_column(frame, at) for at in columns.used]
-    labels = (
-        None
-        if y is None
-        else [str(value) for value in _frame_column(frame, column_position(header, y, "the DataFrame"))]
-    )
-    others = [at for at in range(len(header)) if at not in columns.used and header[at] != y]
+    if not len(frame):
+        raise GraphError("The DataFrame holds no edges: expected one row per edge.")
+    values = [_frame_vertices(frame, at) for at in columns.used[:2]]
+    if columns.graph is not None:
+        values.append(_frame_column(frame, columns.graph))
+    label = None if y is None else column_position(header, y, "the DataFrame")
+    labels = None if label is None else [str(value) for value in _frame_column(frame, label)]
+    others = [at for at in range(len(header)) if at not in columns.used and at != label]
     varying = [header[at] for at in others if frame.iloc[:, at].astype(str).nunique() > 1]
     return make_graphs(values, labels, varying, "the DataFrame")
 
@@ -187,7 +189,7 @@ def text_rows(data: bytes, where: str, delimiter: str | None) -> Iterator[tuple[
 
 
 def _csv_rows(text: str, where: str, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, skipinitialspace=True, strict=True)
     try:
         for row in reader:
             fields = [field.strip() for field in row]
@@ -266,7 +268,18 @@ def _frame_column(frame: Any, at: int) -> NDArray[Any]:
     if column.isna().any():
         row = int(np.flatnonzero(column.isna())[0])
         raise GraphError(f"The column {frame.columns[at]!r} has no value in row {row}; leave such rows out.")
-    values = column.to_numpy()
+    return np.asarray(column.to_numpy())
+
+
+def _frame_vertices(frame: Any, at: int) -> NDArray[Any]:
+    """Vertex numbers or names; floats that are integers become numbers, since pandas makes floats of them."""
+    values = _frame_column(frame, at)
     if values.dtype.kind == "f" and (values == np.rint(values)).all():
-        return np.asarray(values.astype(np.int64))
-    return np.asarray(values)
+        values = values.astype(np.int64)
+    is_name = values.dtype.kind in "OU" and all(isinstance(value, (str, int, np.integer)) for value in values)
+    if not is_name and (values.dtype.kind not in "iu" or (values < 0).any()):
+        raise GraphError(
+            f"The column {frame.columns[at]!r} of the DataFrame must hold vertex numbers from 0 or names (strings); "
+            f"got {values.dtype} such as {values[0]!r:.40}."
+        )
+    return values
