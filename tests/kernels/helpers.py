@@ -1,4 +1,4 @@
-"""What kernel tests share: a slow, obvious Weisfeiler-Lehman kernel, and graphs."""
+"""A slow reference of the Weisfeiler-Lehman kernel, and graphs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Graph = nx.Graph
 
 
 def slow_colors(graph: Graph, iterations: int) -> Counter[Hashable]:
-    """Every (iteration, refined color) of a graph; a color is written out as the whole tree it stands for."""
+    """Every (iteration, refined color) of a graph; a color is the string of its subtree."""
     color = {v: str(graph.nodes[v].get("c", "dot")) for v in graph}
     found: Counter[Hashable] = Counter((0, c) for c in color.values())
     for step in range(1, iterations + 1):
@@ -47,7 +47,7 @@ ODD = [nx.star_graph(40), nx.empty_graph(3), nx.empty_graph(0), nx.cycle_graph(6
 
 
 def three_classes() -> GraphSet:
-    """Trees, rings with a chord and random graphs of one size range, dyed alike."""
+    """Trees, rings with a chord and random graphs of the same sizes, with random colors."""
     made, y = [], []
     for n in range(8, 22):
         ring = nx.cycle_graph(n)

@@ -1,4 +1,4 @@
-"""GraphletKernel: shares matched by name; and inner products of sparse features."""
+"""GraphletKernel: densities matched by name; inner products of sparse features."""
 
 from __future__ import annotations
 

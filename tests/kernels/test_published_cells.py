@@ -1,4 +1,4 @@
-"""The deterministic kernel cells of the paper, on the published data made again."""
+"""The deterministic kernel cells of the paper, on the reproduced published data."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def published_model(kind: str) -> KernelClassifier:
 
 
 @pytest.mark.parametrize(("task", "kind"), CELLS)
-def test_published_cells_come_out_to_the_printed_digit(task: str, kind: str) -> None:
+def test_published_cells_agree_to_the_printed_digit(task: str, kind: str) -> None:
     splits = published(task)
     assert splits.validation is not None
     model = published_model(kind).fit(splits.train, validation=splits.validation)
@@ -49,7 +49,7 @@ def test_published_cells_come_out_to_the_printed_digit(task: str, kind: str) -> 
 
 
 @pytest.mark.parametrize(("task", "test_score"), [("sbm-14-20", 0.62), ("sbm-20-30", 0.57)])
-def test_the_two_cells_that_do_not_come_out_are_near(task: str, test_score: float) -> None:
+def test_the_two_cells_that_are_not_reproduced_are_close(task: str, test_score: float) -> None:
     splits = published(task)
     model = published_model("wl").fit(splits.train, validation=splits.validation)
     assert model.best_.validation == 0.95  # published: .90 and 1.00, one graph less and one more
@@ -66,7 +66,7 @@ def test_ties_in_the_published_cells_do_not_decide_them() -> None:
 
 
 def test_the_small_constant_of_the_authors_changes_no_cell() -> None:
-    """They divide by the connected sets plus 1e-4; the cells are the same with it."""
+    """The authors divide by the number of connected sets plus 1e-4; the cells are the same."""
     splits = published("sbm-20-30")
     train, validation, test = (count(part, 5) for part in (splits.train, splits.validation, splits.test))
     parts = [

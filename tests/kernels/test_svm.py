@@ -1,4 +1,4 @@
-"""KernelClassifier: against scikit-learn's SVC, how it chooses, what it refuses, and its state without pickle."""
+"""KernelClassifier: against scikit-learn's SVC, selection, errors, and state without pickle."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def test_it_predicts_as_the_svm_on_the_gram_matrix(kernel: Any, C: float, classe
     assert model.votes(test).sum(axis=1).tolist() == [classes * (classes - 1) // 2] * len(test)
 
 
-def test_the_first_best_configuration_is_taken_and_ties_are_counted() -> None:
+def test_the_first_best_configuration_is_selected_and_ties_are_counted() -> None:
     graphs = three_classes()
     train, validation = graphs[::2], graphs[1::2]
     grid = {"normalize": (False, True), "iterations": (1, 2)}
@@ -53,7 +53,7 @@ def test_the_first_best_configuration_is_taken_and_ties_are_counted() -> None:
     scores = [trial.validation for trial in model.trials_]
     assert model.best_ is model.trials_[int(np.argmax(scores))]
     assert model.tied_ == scores.count(max(scores))
-    assert 1 < model.tied_ < len(scores)  # there was something to choose, and a tie to break
+    assert 1 < model.tied_ < len(scores)  # scores differ, and there is a tie
     again = KernelClassifier(model.kernel_, C=model.best_.C).fit(train)
     assert again.best_ == KernelTrial((), model.best_.C, model.best_.train, pytest.approx(np.nan, nan_ok=True))
     assert model.best_.train == accuracy(train.y, again.predict(train))
@@ -86,7 +86,7 @@ def test_labels_may_come_apart_from_graphs() -> None:
     assert objects.predict(train).dtype.kind == "U"
 
 
-def test_folds_stand_in_for_validation_graphs() -> None:
+def test_folds_replace_validation_graphs() -> None:
     graphs = three_classes()
     model = KernelClassifier(WLKernel(), grid={"iterations": (1, 2)}, folds=3).fit(graphs)
     assert len(model.trials_) == 2 * len(C_GRID)
@@ -119,7 +119,7 @@ def test_errors_say_what_to_do(change: dict[str, Any], extra: dict[str, Any], me
         KernelClassifier(WLKernel(1), **change).fit(three_classes(), **extra)
 
 
-def test_scikit_learn_knows_its_own() -> None:
+def test_it_works_with_clone_and_pipelines() -> None:
     graphs = three_classes()
     model = clone(KernelClassifier(WLKernel(2), C=1.0)).fit(graphs)
     pipeline = make_pipeline(WLKernel(2), SVC(kernel="linear", C=1.0)).fit(graphs, graphs.y)

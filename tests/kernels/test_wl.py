@@ -1,4 +1,4 @@
-"""WLKernel: features against a slow, obvious version, on graphs of training and on others."""
+"""WLKernel: features against a slow reference, on training graphs and on other graphs."""
 
 from __future__ import annotations
 
@@ -74,7 +74,7 @@ def test_an_unseen_color_stays_unseen_and_keeps_refining() -> None:
     by_step = np.split(features, kernel.offsets_[1:-1])
     assert by_step[0].tolist() == [4.0]
     assert sorted(by_step[1].tolist()) == [1.0, 2.0]  # the end of the paw, its two corners; not the center
-    assert by_step[2].tolist() == [0.0, 0.0]  # everybody has a neighbor of three neighbors now, or is it
+    assert by_step[2].tolist() == [0.0, 0.0]  # every vertex has a neighbor of degree 3, or is it
     classes, _ = kernel._refine(graphs_of([paw]))
     assert len(set(classes[2].tolist())) == 3  # the corners alike, the others apart
 
@@ -100,7 +100,7 @@ def test_features_follow_color_names_not_codes() -> None:
     wide = graphs.with_palette(("A", "B", *graphs.palette, "Z"))
     assert not np.array_equal(wide.colors, graphs.colors)
     assert (kernel.transform(wide) != kernel.features_).nnz == 0
-    assert (WLKernel(3).fit_transform(wide) != kernel.features_).nnz == 0  # names nobody has make no column
+    assert (WLKernel(3).fit_transform(wide) != kernel.features_).nnz == 0  # unused names make no column
 
 
 def test_the_order_of_vertices_does_not_matter() -> None:

@@ -1,4 +1,4 @@
-"""Small models are slower on several threads than on one."""
+"""One torch thread: small models are slower on several."""
 
 from __future__ import annotations
 

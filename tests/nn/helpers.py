@@ -1,4 +1,4 @@
-"""Patterns at random, and plain PyG models with the parameters of one model of a stack: the slow, obvious way."""
+"""Random patterns, and plain PyG models with the parameters of one model of a stack as references."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ NAMES = ("red", "blue", "green", "yellow")
 
 
 def random_columns(sizes: Iterable[int], amount: int, colors: int | None, seed: int = 0) -> Columns:
-    """Patterns of these sizes, ``amount`` of each, with uniform colors (None: the plain ones at random)."""
+    """Patterns of these sizes, ``amount`` of each, with uniform colors (None: without colors)."""
     source = np.random.default_rng(seed)
     size = np.repeat(np.array(list(sizes)), amount)
     place = np.array([source.integers(len(connected_patterns(int(k)))) for k in size])
@@ -40,13 +40,13 @@ def random_columns(sizes: Iterable[int], amount: int, colors: int | None, seed: 
 
 
 def batch_of(columns: Columns, k: int = 1) -> PatternBatch:
-    """The patterns, for a model that knows all their colors."""
+    """The patterns as a batch, for a model that knows all their colors."""
     palette = None if columns.colors is None else {name: code for code, name in enumerate(columns.palette)}
     return PatternBatch.of(columns, palette, k)
 
 
 def doubled(given: Anything) -> Anything:
-    """The same structure in double precision, so that equal formulas are equal to many digits."""
+    """The same structure in double precision, for comparisons with small tolerances."""
     found: Any = given
     if isinstance(given, Tensor):
         found = given.double() if given.is_floating_point() else given
@@ -98,7 +98,7 @@ class Union:
         self.copies = 1 if per_pattern is None else len(per_pattern)
 
     def __add__(self, other: Union) -> Union:
-        """Both as one batch; the items of the other come behind."""
+        """Both as one batch; the items of the other come last."""
         both = object.__new__(Union)
         both.x = torch.cat([self.x, other.x])
         both.edges = torch.cat([self.edges, other.edges + len(self.x)], dim=1)
@@ -218,9 +218,8 @@ def same_averages(stack: GammaGNN, plain: PlainGNN, model: int, tolerance: float
 Module = TypeVar("Module", bound=nn.Module)
 
 
-def lively(stack: Module, seeds: Sequence[int]) -> Module:
-    """A stack in double precision with starting values, and random ones where training starts at zero or one, so
-    that nothing hides behind them."""
+def randomized(stack: Module, seeds: Sequence[int]) -> Module:
+    """A stack in double precision with initial values, and random values for parameters that start at 0 or 1."""
     initialize(stack, seeds)
     source = torch.Generator().manual_seed(12)
     with torch.no_grad():

@@ -1,4 +1,4 @@
-"""Numbers that depend on seed, step, place and stream alone, and look random in each of them."""
+"""Counter-based random numbers: they depend on seed, step, position and stream only, and are uniform in each."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ def test_uniform(seed: int) -> None:
     assert chi2.sf(((cells - expected) ** 2 / expected).sum(), 99) > 1e-4  # neighbors are independent
 
 
-def test_seeds_steps_and_streams_have_numbers_of_their_own() -> None:
+def test_seeds_steps_and_streams_are_independent() -> None:
     rows = [drawn(0), drawn(1), drawn(0, step=1), drawn(0, stream=1), drawn(1, step=1), drawn(0, 2, 3)]
     correlations = np.corrcoef(rows) - np.eye(len(rows))
     assert np.abs(correlations).max() < 5 / np.sqrt(AMOUNT)
 
 
-def test_step_by_step_the_same_place_is_uniform_too() -> None:
+def test_a_fixed_position_is_uniform_over_steps() -> None:
     values = torch.cat([uniform(torch.tensor([9]), step, 3, stream=1) for step in range(1500)]).numpy()
     for place in range(3):
         assert kstest(values[:, place].astype(np.float64), "uniform").pvalue > 1e-3
     assert np.abs(np.corrcoef(values.T) - np.eye(3)).max() < 0.12
 
 
-def test_a_row_does_not_depend_on_the_rows_beside_it() -> None:
+def test_a_row_does_not_depend_on_other_rows() -> None:
     seeds = torch.tensor([3, 4, 5])
     together = uniform(seeds, 7, 100, stream=2)
     for place in range(3):
         assert torch.equal(together[place : place + 1], uniform(seeds[place : place + 1], 7, 100, stream=2))
-    assert torch.equal(together[:, :60], uniform(seeds, 7, 60, stream=2))  # nor on how many are asked for
+    assert torch.equal(together[:, :60], uniform(seeds, 7, 60, stream=2))  # nor on their number
 
 
 def test_the_step_may_be_a_tensor() -> None:

@@ -9,9 +9,9 @@ from nn.helpers import (
     Union,
     batch_of,
     doubled,
-    lively,
     plain_copy,
     random_columns,
+    randomized,
     same_averages,
     same_gradients,
     set_degrees,
@@ -28,7 +28,7 @@ KINDS = ("gin", "gcn", "pna")
 
 
 def stacked(kind: str, layers: int, inputs: int, union: Union, training: bool) -> GammaGNN:
-    stack = lively(GammaGNN(len(SEEDS), inputs, HIDDEN, layers, kind), SEEDS).train(training)
+    stack = randomized(GammaGNN(len(SEEDS), inputs, HIDDEN, layers, kind), SEEDS).train(training)
     set_degrees(stack.encoder, union.degrees)
     return stack
 
@@ -66,7 +66,7 @@ def test_relational_pooling_is_that_of_pyg(kind: str, layers: int) -> None:
     columns = random_columns((2, 4), 10, 2)
     identities = np.array([[2, 0, 3, 1], [0, 1, 2, 3], [3, 1, 0, 2], [1, 3, 2, 0]])
     union = Union(columns, identities=identities)
-    stack = lively(GammaRP(2, 6, HIDDEN, layers, kind), SEEDS)
+    stack = randomized(GammaRP(2, 6, HIDDEN, layers, kind), SEEDS)
     set_degrees(stack.encoder, union.degrees)
     plains = [plain_copy(stack, 6, model, union.degrees) for model in range(2)]
     structure = doubled(batch_of(columns).structure(layers, None, identities, kind == "gcn", kind == "pna"))
@@ -95,7 +95,7 @@ def test_with_densities_graphs_are_sums_of_patterns(kind: str) -> None:
 def test_without_jumping_knowledge_only_the_last_layer_is_read() -> None:
     structure = doubled(batch_of(random_columns((4,), 9, 3)).structure(2))
     all_levels, last = GammaGNN(1, 3, HIDDEN, 2), GammaGNN(1, 3, HIDDEN, 2, jumping=False)
-    lively(all_levels, [1]), lively(last, [1])
+    randomized(all_levels, [1]), randomized(last, [1])
     assert last(structure).shape == (1, 9, HIDDEN)
     torch.testing.assert_close(last(structure), all_levels(structure)[..., :HIDDEN])
     assert all_levels.width == 2 * HIDDEN + 3
@@ -112,9 +112,9 @@ def test_colors_that_the_model_does_not_know_have_zero_features() -> None:
 
 
 def test_plain_and_colored_patterns_do_not_mix() -> None:
-    with pytest.raises(ValueError, match="trained on plain patterns and got colored ones"):
+    with pytest.raises(ValueError, match="got colored"):
         PatternBatch.of(random_columns((3,), 2, 2), None)
-    with pytest.raises(ValueError, match="trained on colored patterns and got plain ones"):
+    with pytest.raises(ValueError, match="got plain"):
         PatternBatch.of(random_columns((3,), 2, None), {"red": 0})
 
 
@@ -135,7 +135,7 @@ def test_sparse_sums_equal_full_ones_with_their_gradients() -> None:
 
 
 def test_encoders_are_known_by_name() -> None:
-    with pytest.raises(ValueError, match="one of gin, gcn, pna; got 'gat'"):
+    with pytest.raises(ValueError, match="'gat'"):
         GammaGNN(1, 3, 4, 1, "gat")
     structure = batch_of(random_columns((3,), 2, 3)).structure(1)
     with pytest.raises(ValueError, match="neighbors=True"):

@@ -1,4 +1,4 @@
-"""What the representations can and cannot tell apart, and what of a biased count they can put right."""
+"""Which patterns the representations distinguish, and which biases of counts they can correct."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import permutations as orders
 import numpy as np
 import pytest
 import torch
-from nn.helpers import batch_of, doubled, lively, random_columns
+from nn.helpers import batch_of, doubled, random_columns, randomized
 from scipy.sparse import csr_array
 
 from anysize.counting.columns import Columns
@@ -36,7 +36,7 @@ def indistinguishable(k: int) -> list[tuple[int, int]]:
     return [(group[0], other) for group in groups.values() for other in group[1:]]
 
 
-def test_small_patterns_are_told_apart_by_refinement_and_some_larger_ones_are_not() -> None:
+def test_refinement_distinguishes_small_patterns_but_not_all_larger_ones() -> None:
     assert [len(indistinguishable(k)) for k in (2, 3, 4, 5)] == [0, 0, 0, 0]
     pairs = indistinguishable(6)
     prism_and_bipartite = [(a, b) for a, b in pairs if all(len(connected_patterns(6)[p].edges) == 9 for p in (a, b))]
@@ -55,33 +55,33 @@ def renumbered(batch: PatternBatch, seed: int) -> PatternBatch:
 @pytest.mark.parametrize("k", [3, 4, 5])
 def test_all_permutations_make_the_numbering_of_a_pattern_meaningless(k: int) -> None:
     batch = batch_of(random_columns((k,), 8, 2))
-    stack = lively(GammaRP(2, 2 + k, 6, 2), [1, 2]).eval()
+    stack = randomized(GammaRP(2, 2 + k, 6, 2), [1, 2]).eval()
     other = renumbered(batch, 3)
     assert not np.array_equal(batch.colors, other.colors)
     exact = [stack(doubled(b.structure(2, None, all_orders(k)))) for b in (batch, other)]
     torch.testing.assert_close(*exact, rtol=1e-6, atol=1e-6)  # 1 / k! is kept in single precision
     few = [stack(doubled(b.structure(2, None, all_orders(k)[[1, 4]]))) for b in (batch, other)]
     assert float((few[0] - few[1]).detach().abs().max()) > 1e-2
-    plain = lively(GammaGNN(2, 2, 6, 2), [1, 2]).eval()
+    plain = randomized(GammaGNN(2, 2, 6, 2), [1, 2]).eval()
     torch.testing.assert_close(*[plain(doubled(b.structure(2))) for b in (batch, other)])
 
 
 def test_relational_pooling_separates_what_message_passing_cannot() -> None:
     pair = next((a, b) for a, b in indistinguishable(6) if len(connected_patterns(6)[a].edges) == 9)
     batch = batch_of(Columns.plain(6)[np.array(pair)])
-    plain = lively(GammaGNN(1, 1, 8, 3), [5]).eval()
+    plain = randomized(GammaGNN(1, 1, 8, 3), [5]).eval()
     same = plain(doubled(batch.structure(3)))[0]
     torch.testing.assert_close(same[0], same[1], rtol=1e-12, atol=1e-12)
-    pooled = lively(GammaRP(1, 7, 8, 2), [5])
+    pooled = randomized(GammaRP(1, 7, 8, 2), [5])
     apart = pooled(doubled(batch.structure(2, None, all_orders(6))))[0].detach()
     assert float((apart[0] - apart[1]).abs().max()) > 0.1  # by all permutations: no accident of the numbering
 
 
-def test_a_biased_count_is_put_right_by_relational_pooling() -> None:
-    """Where every density is off by a factor beta(F), GNN+ with sum readout can divide each pattern by it.
+def test_relational_pooling_can_correct_biased_counts() -> None:
+    """If every density is off by a factor beta(F), GNN+ with sum readout can divide each pattern by it.
 
-    Its embeddings of the patterns are linearly independent, so that some linear map of them is r(F) / beta(F) for any
-    r and beta; then biased densities give the very representation that true densities give with r.
+    Its pattern embeddings are linearly independent, so that a linear map of them is r(F) / beta(F) for any r and beta;
+    biased densities then give the representation that true densities give with r.
     """
     source = np.random.default_rng(0)
     columns = Columns.plain(5)
@@ -89,18 +89,18 @@ def test_a_biased_count_is_put_right_by_relational_pooling() -> None:
     densities = source.dirichlet(np.ones(amount), 12)
     target, beta = source.normal(size=(amount, 5)), source.uniform(0.2, 5, amount)
     structure = doubled(batch_of(columns).structure(2, None, all_orders(5)))
-    embedded = lively(GammaRP(1, 6, 32, 2), [0])(structure)[0].detach().numpy()
+    embedded = randomized(GammaRP(1, 6, 32, 2), [0])(structure)[0].detach().numpy()
     assert amount == 21
     assert np.linalg.matrix_rank(embedded, tol=0.05) == amount
-    put_right, *_ = np.linalg.lstsq(embedded, target / beta[:, None], rcond=None)
+    corrected, *_ = np.linalg.lstsq(embedded, target / beta[:, None], rcond=None)
     biased = densities * beta
-    np.testing.assert_allclose(biased @ embedded @ put_right, densities @ target, atol=1e-6)
+    np.testing.assert_allclose(biased @ embedded @ corrected, densities @ target, atol=1e-6)
     with_truth, *_ = np.linalg.lstsq(embedded, target, rcond=None)
     assert np.abs(biased @ embedded @ with_truth - densities @ target).max() > 0.1  # the bias does matter
 
 
-def test_no_map_of_message_passing_puts_every_bias_right() -> None:
-    """The plus is needed: patterns that GIN takes for one another cannot be divided by different factors."""
+def test_message_passing_cannot_correct_every_bias() -> None:
+    """Patterns that GIN does not distinguish cannot be divided by different factors."""
     pair = next((a, b) for a, b in indistinguishable(6) if len(connected_patterns(6)[a].edges) == 9)
     batch = batch_of(Columns.plain(6)[np.array(pair)])
     target, beta = np.array([[1.0], [1.0]]), np.array([[0.5], [2.0]])
@@ -110,7 +110,7 @@ def test_no_map_of_message_passing_puts_every_bias_right() -> None:
         ("rp", GammaRP(1, 7, 8, 2), all_orders(6)),
     ):
         structure = doubled(batch.structure(2, None, identities))
-        embedded = lively(stack, [0])(structure)[0].detach().numpy()
+        embedded = randomized(stack, [0])(structure)[0].detach().numpy()
         fitted, *_ = np.linalg.lstsq(embedded, target / beta, rcond=1e-4)
         left[name] = np.abs(embedded @ fitted - target / beta).max()
     assert left["gnn"] > 0.5
@@ -127,10 +127,10 @@ def test_one_hot_is_densities_times_learned_rows() -> None:
 
 
 def test_slopes_are_read_through_rows() -> None:
-    """Rows times slopes, then summed, is what sums times slopes would be."""
+    """Rows times slopes, summed, equal sums times slopes."""
     columns = random_columns((3, 4), 10, 3)
     structure = doubled(batch_of(columns).structure(2))
-    stack = lively(GammaGNN(2, 3, 5, 2), [0, 1])
+    stack = randomized(GammaGNN(2, 3, 5, 2), [0, 1])
     rows = stack.encode(structure)
     slopes = torch.randn(2, stack.width, 4, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
     torch.testing.assert_close(read_out(rows, structure.readouts, slopes), read_out(rows, structure.readouts) @ slopes)

@@ -45,7 +45,7 @@ HIDDEN, LAYERS, CLASSES = 5, 3, 3
 
 
 def random_graphs(sizes: tuple[int, ...], share: float, colors: int | None, seed: int) -> GraphSet:
-    """Graphs with edges at random: isolated vertices, twins and single vertices among them."""
+    """Random graphs, some with isolated vertices, equivalent vertices or a single vertex."""
     rng = np.random.default_rng(seed)
     edges, dress = [], []
     for n in sizes:
@@ -163,7 +163,7 @@ def merged(shape: GNNShape, graphs: GraphSet) -> Structure:
 
 
 def merged_padded(shape: GNNShape, graphs: GraphSet) -> Structure:
-    """As on a GPU: adjacency matrices above the classes."""
+    """As on a GPU: dense adjacency matrices above the shared rows."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(graph_batch_module, "graph_batch", lambda g, m, r, e, d: PaddedGraphs.of(g, m, r, e))
         return shape.structure(graphs, palette_of(graphs))
@@ -182,7 +182,7 @@ BUILDS: dict[str, Build] = {f.__name__: f for f in (merged, merged_padded, rows_
 
 
 def vertices_of(rows: GraphRows) -> np.ndarray[Any, Any]:
-    """The rows that are vertices, and do not only fill up."""
+    """The rows that are vertices, not padding."""
     return np.arange(len(rows.input_class)) if rows.weight is None else np.flatnonzero(rows.weight.numpy())
 
 
@@ -241,7 +241,7 @@ def test_a_mini_batch_equals_plain_pyg_on_the_same_graphs(kind: str, layout: Any
 
 @pytest.mark.parametrize("wide", [True, False])
 def test_extremes_over_hubs_equal_plain_pyg(wide: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Lists of very different lengths are not filled up, which must not show."""
+    """Neighbor lists of very different lengths are not padded; the result is the same."""
     monkeypatch.setattr("anysize.nn.rows.graph_batch.MAX_INDEX_PADDING", 100 if wide else 2)
     star = GraphSet.from_edges([[(0, i) for i in range(1, 30)] + [(1, 2), (2, 3)], [(0, 1)]], n_vertices=[31, 2])
     assert (padded_index(star.indptr, star.indices.astype(np.int64)) is None) != wide
@@ -251,7 +251,7 @@ def test_extremes_over_hubs_equal_plain_pyg(wide: bool, monkeypatch: pytest.Monk
 
 
 def test_extremes_have_the_gradient_of_plain_torch() -> None:
-    """Rows that look at nobody, at one, at equals: the numbers are checked against differences."""
+    """Rows without, with one, and with equal neighbors, checked by finite differences."""
     h = torch.randn(2, 6, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0), requires_grad=True)
     first, index = torch.tensor([0, 2, 2, 5, 6]), torch.tensor([1, 3, 0, 2, 5, 4])
     slots = padded_index(first.numpy(), index.numpy(), limited=False)
@@ -271,7 +271,7 @@ def test_extremes_have_the_gradient_of_plain_torch() -> None:
         assert torch.allclose(gradient, torch.full_like(equal, sign / 3))
 
 
-# ---- what a representation must do ---------------------------------------------------------------
+# ---- properties of representations ---------------------------------------------------------------
 
 
 def shuffled(graphs: GraphSet, seed: int) -> GraphSet:
@@ -312,13 +312,13 @@ def test_colors_that_training_never_saw_have_no_features() -> None:
     features = classes.features[classes.index]
     assert features[MIXED.colors == 2].sum() == 0
     assert (features.sum(1) == (MIXED.colors < 2)).all()
-    with pytest.raises(ValueError, match=r"trained on plain graphs and got colored ones; call without_colors\(\)"):
+    with pytest.raises(ValueError, match=r"plain graphs.*without_colors\(\)"):
         InputClasses.of(MIXED, None)
-    with pytest.raises(ValueError, match="trained on colored graphs and got plain ones"):
+    with pytest.raises(ValueError, match="got plain"):
         InputClasses.of(PLAIN, (0, 1))
 
 
-def test_alike_vertices_share_rows_and_nothing_else_changes() -> None:
+def test_equivalent_vertices_share_rows_and_results_do_not_change() -> None:
     """Regular graphs have one class of vertices however many layers there are."""
     rings = GraphSet.from_edges([[(i, (i + 1) % n) for i in range(n)] for n in (5, 8)])
     shape, model = stack("gin", "sum", rings, [True])
@@ -336,7 +336,7 @@ def test_a_device_other_than_the_cpu_gets_full_matrices_for_small_or_dense_graph
     assert isinstance(graph_batch(PLAIN, classes, "sum", device="cpu"), FlatGraphs)
     path = GraphSet.from_edges([[(i, i + 1) for i in range(200)]])
     assert isinstance(graph_batch(path, InputClasses.of(path, None), "sum", device="cuda"), FlatGraphs)
-    with pytest.raises(ValueError, match="a readout is one of sum, mean, max; got 'median'"):
+    with pytest.raises(ValueError, match="'median'"):
         graph_batch(PLAIN, classes, "median")  # type: ignore[arg-type]
 
 
@@ -371,7 +371,7 @@ def rp_shape(graphs: GraphSet, readout: str, permutations: int, kind: str = "gin
 @pytest.mark.parametrize("layout", [FlatGraphs, PaddedGraphs])
 @pytest.mark.parametrize(("kind", "readout"), list(product(KINDS, POOLS)))
 def test_relational_pooling_equals_the_same_model_copy_by_copy(kind: str, readout: str, layout: Any) -> None:
-    """All copies at once, with shared lowest rows, against whole graphs whose colors name (color, identity)."""
+    """All copies at once with shared input rows, against graphs whose colors are (color, identity)."""
     shape = rp_shape(MIXED, readout, 3, kind)
     model = shape.build([True]).double()
     initialize(model, [4])

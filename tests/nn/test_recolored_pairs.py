@@ -1,4 +1,4 @@
-"""Patterns and their recolored twins: one batch, the same topology, the same identities, uniform colors."""
+"""Patterns and recolored copies: one batch, the same topology, the same identities, uniform colors."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from nn.helpers import (
     Union,
     batch_of,
     doubled,
-    lively,
     plain_copy,
     random_columns,
+    randomized,
     same_averages,
     same_gradients,
     set_degrees,
@@ -35,18 +35,18 @@ GRAPHS, HIDDEN = 6, 5
 
 
 def densities_of(columns: Columns, seed: int = 0) -> csr_array:
-    """Whole eighths, which single precision holds exactly."""
+    """Multiples of 1/8, which are exact in single precision."""
     found = csr_array(random_array((GRAPHS, len(columns)), density=0.4, random_state=seed))
     found.data = np.round(found.data * 8) / 8
     return found
 
 
 def drawn_marks(columns: Columns, step: int, permutations: int | None = None, **given: Any) -> Any:
-    """(sides, copies, patterns, k) colors, and identities (copies, patterns, k) where there are some."""
+    """Colors (sides, copies, patterns, k), and identities (copies, patterns, k) or None."""
     batch = batch_of(columns)
-    twins = RecoloredPairs.of(batch, densities_of(columns), 1, permutations, tabulate=False, **given)
-    own = twins.draw(step).structure.levels[0].self_index
-    marks = own.view(twins.sides, twins.copies, *batch.colors.shape).numpy()
+    pairs = RecoloredPairs.of(batch, densities_of(columns), 1, permutations, tabulate=False, **given)
+    own = pairs.draw(step).structure.levels[0].self_index
+    marks = own.view(pairs.sides, pairs.copies, *batch.colors.shape).numpy()
     if permutations is None:
         return marks, None
     colors, identities = np.divmod(marks, batch.k)
@@ -75,11 +75,11 @@ def test_a_draw_is_one_batch_of_both_sides(kind: str, permutations: int | None, 
     f, h = both_sides(columns, colors, identities)
     inputs = f.x.shape[1]
     make = GammaGNN if permutations is None else GammaRP
-    stack = lively(make(2, inputs, HIDDEN, layers, kind), [1, 2])
+    stack = randomized(make(2, inputs, HIDDEN, layers, kind), [1, 2])
     set_degrees(stack.encoder, f.degrees)
     plains = [plain_copy(stack, inputs, model, f.degrees) for model in range(2)]
-    twins = RecoloredPairs.of(batch, densities, layers, permutations, tabulate=tabulate, by_degree=kind == "gcn")
-    drawn = doubled(twins.draw(7))
+    pairs = RecoloredPairs.of(batch, densities, layers, permutations, tabulate=tabulate, by_degree=kind == "gcn")
+    drawn = doubled(pairs.draw(7))
     rows = stack.encode(drawn.structure)
     graphs, moved = read_out(rows, drawn.structure.readouts), read_out(rows, drawn.differences)
     outer = [
@@ -108,10 +108,10 @@ def test_universal_rows_and_own_rows_are_the_same(permutations: int | None, laye
     make = GammaGNN if permutations is None else GammaRP
     results = []
     for tabulate in (True, False):
-        stack = lively(make(2, inputs, HIDDEN, layers), [1, 2])
-        twins = RecoloredPairs.of(batch, densities, layers, permutations, tabulate=tabulate)
-        assert (twins.table is not None) == tabulate
-        drawn = doubled(twins.draw(4))
+        stack = randomized(make(2, inputs, HIDDEN, layers), [1, 2])
+        pairs = RecoloredPairs.of(batch, densities, layers, permutations, tabulate=tabulate)
+        assert (pairs.table is not None) == tabulate
+        drawn = doubled(pairs.draw(4))
         rows = stack.encode(drawn.structure)
         states = [part.running_var for part in stack.modules() if isinstance(part, BatchNorm)]
         results.append([read_out(rows, drawn.structure.readouts), read_out(rows, drawn.differences), *states])
@@ -125,16 +125,16 @@ def test_universal_rows_and_own_rows_are_the_same(permutations: int | None, laye
 def test_rows_read_by_a_matrix_are_the_same(
     monkeypatch: pytest.MonkeyPatch, cells: int, permutations: int | None, tabulate: bool, layers: int
 ) -> None:
-    """What a GPU does, full matrices and sparse ones: values, gradients and averages of batch norm."""
+    """As on a GPU, with dense and sparse matrices: values, gradients and averages of batch norm."""
     monkeypatch.setattr(aggregation, "DENSE_CELLS", cells)
     columns = random_columns((1, 3, 5), 20, 4, seed=2)
-    twins = RecoloredPairs.of(batch_of(columns), densities_of(columns), layers, permutations, tabulate=tabulate)
+    pairs = RecoloredPairs.of(batch_of(columns), densities_of(columns), layers, permutations, tabulate=tabulate)
     results = []
     for by_matrix in (False, True):
-        stack = lively(
-            (GammaGNN if permutations is None else GammaRP)(2, twins._features.shape[1], HIDDEN, layers), [1, 2]
+        stack = randomized(
+            (GammaGNN if permutations is None else GammaRP)(2, pairs._features.shape[1], HIDDEN, layers), [1, 2]
         )
-        drawn = doubled(replace(twins, by_matrix=by_matrix).draw(7))
+        drawn = doubled(replace(pairs, by_matrix=by_matrix).draw(7))
         kinds = {type(level.joint) for level in drawn.structure.levels[int(tabulate) : 1 + int(tabulate)]}
         assert kinds <= ({Dense if cells else Sparse} if by_matrix else {type(None)})
         rows = stack.encode(drawn.structure)
@@ -164,9 +164,9 @@ def test_mini_batches_read_the_same_graphs() -> None:
     columns = random_columns((3, 4), 10, 3)
     items = torch.tensor([4, 1])
     for permutations, tabulate in ((None, True), (2, True), (None, False)):
-        twins = RecoloredPairs.of(batch_of(columns), densities_of(columns), 2, permutations, tabulate=tabulate)
-        stack = lively((GammaGNN if permutations is None else GammaRP)(1, twins._features.shape[1], HIDDEN, 2), [0])
-        drawn = doubled(twins.draw(1))
+        pairs = RecoloredPairs.of(batch_of(columns), densities_of(columns), 2, permutations, tabulate=tabulate)
+        stack = randomized((GammaGNN if permutations is None else GammaRP)(1, pairs._features.shape[1], HIDDEN, 2), [0])
+        drawn = doubled(pairs.draw(1))
         rows = stack.encode(drawn.structure)
         whole = read_out(rows, drawn.structure.readouts)
         part = read_out(rows, [readout.rows(items) for readout in drawn.structure.readouts])
@@ -212,10 +212,10 @@ def test_as_many_permutations_as_there_are_means_all_of_them() -> None:
 @pytest.mark.parametrize("permutations", [None, 3])
 def test_one_color_makes_no_difference_at_all(permutations: int | None) -> None:
     columns = random_columns((4,), 10, 1)
-    twins = RecoloredPairs.of(batch_of(columns), densities_of(columns), 2, permutations)
+    pairs = RecoloredPairs.of(batch_of(columns), densities_of(columns), 2, permutations)
     inputs = 1 if permutations is None else 5
-    stack = lively((GammaGNN if permutations is None else GammaRP)(2, inputs, HIDDEN, 2), [1, 2])
-    drawn = doubled(twins.draw(3))
+    stack = randomized((GammaGNN if permutations is None else GammaRP)(2, inputs, HIDDEN, 2), [1, 2])
+    drawn = doubled(pairs.draw(3))
     moved = read_out(stack.encode(drawn.structure), drawn.differences)
     assert moved.shape[:2] == (2, 10)
     torch.testing.assert_close(moved, torch.zeros_like(moved), rtol=0, atol=1e-12)
@@ -223,8 +223,8 @@ def test_one_color_makes_no_difference_at_all(permutations: int | None) -> None:
 
 def test_without_recoloring_there_are_no_differences_and_only_identities_are_drawn() -> None:
     columns = random_columns((4,), 10, 3)
-    twins = RecoloredPairs.of(batch_of(columns), densities_of(columns), 1, 3, recolor=False)
-    drawn = twins.draw(1)
+    pairs = RecoloredPairs.of(batch_of(columns), densities_of(columns), 1, 3, recolor=False)
+    drawn = pairs.draw(1)
     assert drawn.differences == ()
     assert drawn.structure.levels[0].weight.sum() == 10 * 4 * 3
     full = densities_of(columns).toarray()

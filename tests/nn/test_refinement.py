@@ -13,7 +13,7 @@ from anysize.nn.rows.refinement import build_levels, readout_matrices, refine
 
 
 def slow(neighbors: np.ndarray, start: np.ndarray, rounds: int) -> list[list[Any]]:
-    """Vertices named by what they are, not by numbers."""
+    """Classes of vertices as nested tuples."""
     names: list[Any] = start.tolist()
     found = [names]
     for _ in range(rounds):
@@ -25,7 +25,7 @@ def slow(neighbors: np.ndarray, start: np.ndarray, rounds: int) -> list[list[Any
 
 
 def random_graph(vertices: int, d: int, seed: int) -> np.ndarray:
-    """Lists of up to d others, filled up with -1 behind."""
+    """Lists of up to d neighbors, padded with -1."""
     source = np.random.default_rng(seed)
     table = np.full((vertices, d), -1)
     for v in range(vertices):

@@ -1,4 +1,4 @@
-"""Counted graphs that the tests of training share."""
+"""Count tables shared by the tests of training."""
 
 from __future__ import annotations
 
@@ -35,6 +35,6 @@ def fitted(kind: Any, members: list[Settings], recipe: Recipe, data: dict[str, L
 
 
 def accuracies(stack: GammaStack, labeled: Labeled) -> np.ndarray:
-    """Of every model of a stack."""
+    """The accuracy of every model of a stack."""
     counts, y = labeled
     return (stack.logits(counts).argmax(-1) == y).mean(axis=1)

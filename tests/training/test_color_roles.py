@@ -1,4 +1,4 @@
-"""Which colors can be exchanged: found where planted, kept apart where not, and one input of the model then."""
+"""Color roles: planted roles are found, other colors stay separate, and a role is one input of the model."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ def test_colors_of_one_block_have_one_role(task: str) -> None:
     assert sum(found) >= 5
 
 
-def test_colors_that_mean_something_are_kept_apart() -> None:
-    """Vertices of high degree are hubs and the others are leaves: nobody would exchange these."""
+def test_colors_with_different_connections_stay_separate() -> None:
+    """Colors that depend on the degree are not interchangeable."""
     rng = np.random.default_rng(0)
     edges, colors = [], []
     for _ in range(60):
@@ -50,7 +50,7 @@ def test_colors_that_mean_something_are_kept_apart() -> None:
     assert color_roles(az.count(graphs, 3), np.zeros(60, np.int64)).tolist() == [0, 1]
 
 
-def test_without_evidence_colors_stay_apart() -> None:
+def test_colors_stay_separate_without_evidence() -> None:
     graphs = GraphSet.from_edges([[(0, 1), (1, 2)]] * 2, colors=[["a", "b", "c"]] * 2)
     assert color_roles(az.count(graphs, 3), np.array([0, 1])).tolist() == [0, 1, 2]
     plain = az.count(graphs, 3, colors=False)
@@ -64,33 +64,33 @@ def test_pairs_are_counted_as_by_hand() -> None:
     assert whole.tolist() == [[2, 2], [2, 0]]
 
 
-def test_patterns_are_united_as_their_canonical_forms_are() -> None:
+def test_patterns_are_merged_by_canonical_form() -> None:
     counts, _ = planted("sbm-20", 3, k=5)
     columns = counts.columns
     role = {"red": 0, "blue": 0, "green": 1, "yellow": 1}
-    united, kind = merge_roles(columns, role)
+    merged, kind = merge_roles(columns, role)
     dressed = [
         Pattern.of(list(p.edges), colors=[f"r{role[str(c)]}" for c in p.colors or ()]).name for p in columns.patterns
     ]
-    assert len(united) == len(set(dressed))
+    assert len(merged) == len(set(dressed))
     for name in set(dressed):
         kinds = {int(kind[place]) for place, other in enumerate(dressed) if other == name}
         assert len(kinds) == 1
-    for place, p in enumerate(united.patterns):
+    for place, p in enumerate(merged.patterns):
         own = Pattern.of(list(p.edges), colors=[f"r{role[str(c)]}" for c in p.colors or ()]).name
         assert own == dressed[int(np.flatnonzero(kind == place)[0])]
 
 
-def test_a_united_pattern_is_numbered_alike_in_every_table() -> None:
-    """Relational pooling with few permutations sees numbers of vertices: they must not depend on the company."""
+def test_the_numbering_of_a_merged_pattern_does_not_depend_on_the_table() -> None:
+    """Relational pooling with few permutations depends on the numbering of vertices."""
     counts, _ = planted("sbm-20", 3, k=4)
     role = {"red": 0, "blue": 0, "green": 1, "yellow": 1}
 
     def arranged(part: az.Counts) -> set[tuple[int, ...]]:
-        united, _ = merge_roles(part.columns, role)
+        merged, _ = merge_roles(part.columns, role)
         return {
             (p.size, q, *[role[str(c)] for c in p.colors or ()])
-            for p, q in zip(united.patterns, united.pattern_index, strict=True)
+            for p, q in zip(merged.patterns, merged.pattern_index, strict=True)
         }
 
     whole = arranged(counts)

@@ -1,4 +1,4 @@
-"""Which epoch is kept, against a reference that looks at whole curves."""
+"""Epoch selection, against a reference that reads complete curves."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MODELS, EPOCHS, GRAPHS = 40, 25, 12
 
 
 class Marked(nn.Module):
-    """A stack whose parameter and buffer say which epoch they are of."""
+    """A stack whose parameter and buffer hold the number of the epoch."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -80,12 +80,12 @@ def test_rules_keep_the_epoch_of_the_reference(rule: str, patience: int | None, 
             source = np.random.default_rng(seed)
             given[1][source.random((EPOCHS, MODELS)) < 0.3] = np.nan
             given[1][source.random((EPOCHS, MODELS)) < 0.1] = np.inf
-            given[1][:, 0] = np.nan  # a model that never comes to anything
+            given[1][:, 0] = np.nan  # a model without any usable epoch
         model, epochs = chosen(given, rule, patience, 1 / GRAPHS)
-        wanted = [expected(*(curve[:, place] for curve in given), rule, patience) for place in range(MODELS)]
-        assert epochs.tolist() == wanted
+        expected_epochs = [expected(*(curve[:, place] for curve in given), rule, patience) for place in range(MODELS)]
+        assert epochs.tolist() == expected_epochs
         assert (epochs[0] == -1) == broken
-        kept = [EPOCHS - 1 if epoch == -1 else epoch for epoch in wanted]  # nothing to restore: the last state
+        kept = [EPOCHS - 1 if epoch == -1 else epoch for epoch in expected_epochs]  # nothing to restore: the last state
         assert model.weight[:, 0, 0].tolist() == kept
         assert model.weight[:, 1, 0].tolist() == kept
         assert model.average[:, 0].tolist() == kept

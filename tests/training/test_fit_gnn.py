@@ -1,4 +1,4 @@
-"""Training GNNs on whole graphs: stacks, mini-batches, IRM, saving; the loop itself is tested elsewhere."""
+"""Training GNNs on whole graphs: stacks, mini-batches, objectives for environments, state, errors, memory."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def test_unseen_colors_count_as_vertices_without_features() -> None:
     known = GraphSet.from_edges(edges, n_vertices=sizes, colors=[["C"] * n for n in sizes])
     assert np.array_equal(stack.logits(strange), stack.logits(other))
     assert not np.allclose(stack.logits(strange), stack.logits(known))
-    with pytest.raises(ValueError, match="trained on colored graphs and got plain ones"):
+    with pytest.raises(ValueError, match="got plain"):
         stack.logits(known.without_colors())
 
 
@@ -163,7 +163,7 @@ def test_the_irm_penalty_is_the_squared_derivative_by_a_dummy_scale(weighted: bo
     y = torch.randint(0, 3, (9,), generator=source)
     environments = torch.tensor([0, 1, 0, 1, 2, 2, 0, 1, 0])
     weights = torch.tensor([0.5, 1.0, 4.0], dtype=torch.float64) if weighted else None
-    found = EnvironmentBatch(logits, y, environments, 4, weights)  # nobody is in the last environment
+    found = EnvironmentBatch(logits, y, environments, 4, weights)  # the last environment is empty
     loss, penalty = found.mean(found.risks), squared_slopes(found)
     for model in range(2):
         risks, squares = [], []
@@ -188,7 +188,7 @@ def in_environments(risks: list[list[float]], numbers: list[int], count: int) ->
 
 def test_the_vrex_penalty_is_the_variance_of_the_risks() -> None:
     losses, numbers = [[1.0, 3.0, 5.0, 0.5], [2.0, 2.0, 2.0, 2.0]], [0, 0, 1, 3]
-    found = in_environments(losses, numbers, 5)  # nobody is in the environments 2 and 4
+    found = in_environments(losses, numbers, 5)  # environments 2 and 4 are empty
     risks = [2.0, 5.0, 0.5]  # means of {1, 3}, {5}, {0.5}
     penalty = variance_of_risks(found)
     assert penalty.tolist() == pytest.approx([np.var(risks), 0.0], abs=1e-12)
@@ -209,7 +209,7 @@ def test_a_penalty_weighs_one_at_first_and_divides_by_its_weight_later() -> None
 
 @pytest.mark.parametrize("objective", [IRM, VREX])
 def test_the_penalty_moves_the_weights(objective: Objective) -> None:
-    """Its gradient is neither zero nor that of the risk: a penalty turned into a number would have neither."""
+    """The penalty has a gradient, and it differs from that of the risk."""
     members = [Settings(hidden=5, layers=2, invariance=16.0)]
     environments = torch.from_numpy((TRAIN.sizes > 10).astype(np.int64))
     shape = GNNShape("gin", "sum", False, 3, 2, 5, 2, Recipe())
@@ -243,15 +243,15 @@ def test_it_changes_what_is_learned_and_members_without_it_are_left_alone(
     assert np.abs(logits[2] - logits[0]).max() > 0.05
     assert all_three.trained is not None
     penalties = all_three.trained.curves["penalty"]
-    assert (penalties[:, 0] == 0).all()  # not looked at
+    assert (penalties[:, 0] == 0).all()  # not computed
     assert penalties[15:, 2].mean() < 0.7 * penalties[15:, 1].mean()
 
 
-# ---- saving, errors, memory ----------------------------------------------------------------------
+# ---- state, errors, memory ----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(("kind", "relational"), METHODS)
-def test_a_stack_comes_back_from_plain_arrays(kind: str, relational: bool) -> None:
+def test_a_stack_is_restored_from_its_state(kind: str, relational: bool) -> None:
     members = [Settings(hidden=4, layers=2, jumping=jumping) for jumping in (False, True)]
     stack = fitted(kind, members, HEADED, relational=relational)
     about, arrays = stack.state()
@@ -302,7 +302,7 @@ def test_errors_name_what_was_given() -> None:
 
 
 def kept_bytes(shape: GNNShape, models: int, batch_size: int | None) -> int:
-    """What a forward pass keeps for the gradient, every storage once."""
+    """Bytes that a forward pass keeps for the gradient, each storage counted once."""
     kept: dict[int, int] = {}
 
     def keep(tensor: Tensor) -> Tensor:
@@ -321,14 +321,14 @@ def kept_bytes(shape: GNNShape, models: int, batch_size: int | None) -> int:
 
 @pytest.mark.parametrize("batch_size", [None, 8])
 @pytest.mark.parametrize(("kind", "relational"), METHODS)
-def test_the_memory_of_a_model_is_foreseen(kind: str, relational: bool, batch_size: int | None) -> None:
-    """At least what is kept, and no more than a few times as much: the gradients on the way need room too."""
+def test_the_memory_estimate_covers_the_activations(kind: str, relational: bool, batch_size: int | None) -> None:
+    """The estimate is at least what a forward pass keeps for the gradient, and at most eight times as much."""
     for hidden, layers in ((32, 1), (64, 3)):
         shape = GNNShape(kind, "sum", relational, 3, 2, hidden, layers, Recipe())
         settings = Settings(hidden=hidden, layers=layers, batch_size=batch_size)
-        foreseen = bytes_per_model(kind, TRAIN, settings, Recipe(), relational=relational)
+        estimated = bytes_per_model(kind, TRAIN, settings, Recipe(), relational=relational)
         measured = (kept_bytes(shape, 5, batch_size) - kept_bytes(shape, 2, batch_size)) / 3
-        assert measured <= foreseen <= 8 * measured
+        assert measured <= estimated <= 8 * measured
 
 
 def test_validation_graphs_need_memory_too() -> None:

@@ -1,4 +1,4 @@
-"""A stack against its models one at a time; curves, mini-batches, chosen epochs; what training refuses."""
+"""The training loop: stacks against single models, curves, mini-batches, selected epochs, errors."""
 
 from __future__ import annotations
 
@@ -47,7 +47,12 @@ STACKS: dict[str, tuple[list[Settings], Recipe]] = {
 }
 
 
-ONE_HOT = ("penalized", "without", "mini-batches", "head")  # the rest is nothing that Gamma_1-hot sees
+ONE_HOT = (
+    "penalized",
+    "without",
+    "mini-batches",
+    "head",
+)  # without encoders and permutations
 WAYS = [(kind, name) for kind in KINDS for name in (ONE_HOT if kind == "1hot" else STACKS)]
 
 
@@ -98,7 +103,7 @@ def test_curves_have_a_value_for_every_epoch_and_model() -> None:
     assert last.trained.curves["loss"][-1].max() < last.trained.curves["loss"][0].min()
 
 
-def test_best_and_last_keep_the_epochs_they_promise() -> None:
+def test_best_and_last_epochs_are_selected() -> None:
     data = tables("sbm-20", 3)
     settings = [Settings(hidden=8, lr=0.05, seed=s) for s in range(3)]
     best = fitted("gnn", settings, Recipe(epochs=20, epoch="best", tie_break="loss"), data)
@@ -163,8 +168,8 @@ def test_short_trainings_give_models_as_good_as_their_training_loss() -> None:
         logits = torch.from_numpy(stack.logits(counts)[0])
         own[averages] = float(torch.nn.functional.cross_entropy(logits, torch.from_numpy(y)))
         assert stack.trained is not None
-        told = float(stack.trained.curves["loss"][-1, 0])
-    assert own["corrected"] < told + 0.1 < own["torch"]
+        training_loss = float(stack.trained.curves["loss"][-1, 0])
+    assert own["corrected"] < training_loss + 0.1 < own["torch"]
 
 
 def test_without_validation_graphs_the_last_epoch_is_kept() -> None:
@@ -176,24 +181,24 @@ def test_without_validation_graphs_the_last_epoch_is_kept() -> None:
     assert np.isfinite(stack.logits(counts)).all()
 
 
-def test_progress_is_told_epoch_by_epoch() -> None:
-    told: list[float] = []
-    fitted("1hot", [Settings(hidden=4)], Recipe(epochs=4), tables("sbm-20", 3), progress=told.append)
-    assert told == [0.25, 0.5, 0.75, 1.0]
+def test_progress_is_reported_after_every_epoch() -> None:
+    reported: list[float] = []
+    fitted("1hot", [Settings(hidden=4)], Recipe(epochs=4), tables("sbm-20", 3), progress=reported.append)
+    assert reported == [0.25, 0.5, 0.75, 1.0]
 
 
 def test_progress_expects_patience_to_run_out() -> None:
-    told: list[float] = []
+    reported: list[float] = []
     recipe = Recipe(epochs=2000, epoch="best", patience=15)
-    fitted("gnn", [Settings(hidden=8, seed=s) for s in range(2)], recipe, tables("sbm-20", 3), progress=told.append)
-    assert len(told) < 1000, "it ends early"
-    assert told == sorted(told)
-    assert told[-1] == 1.0
-    assert told[len(told) // 2] > 0.25, "far more than the share of all epochs"
+    fitted("gnn", [Settings(hidden=8, seed=s) for s in range(2)], recipe, tables("sbm-20", 3), progress=reported.append)
+    assert len(reported) < 1000, "it ends early"
+    assert reported == sorted(reported)
+    assert reported[-1] == 1.0
+    assert reported[len(reported) // 2] > 0.25, "far more than the share of all epochs"
 
 
 def test_a_finished_training_leaves_no_garbage(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What a stack held on a GPU is free at once, and cannot be freed while another one is recorded."""
+    """The memory of a stack is free without a garbage collection, which would abort a recording."""
     kept: list[weakref.ref[Any]] = []
 
     class Watched(GammaProblem):
@@ -225,21 +230,21 @@ def test_nothing_is_collected_while_an_epoch_is_recorded() -> None:
     assert gc.isenabled()
 
 
-def test_an_epoch_is_recorded_once_and_then_played(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The order of things on a GPU, with stand-ins for streams and graphs."""
-    told: list[str] = []
+def test_an_epoch_is_recorded_once_and_then_replayed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The order of calls on a GPU, with fake streams and graphs."""
+    events: list[str] = []
 
     class Stream:
         def wait_stream(self, other: Stream) -> None:
-            told.append("wait")
+            events.append("wait")
 
     class Graph:
         def replay(self) -> None:
-            told.append("play")
+            events.append("play")
 
     @contextmanager
     def recording(given: Any) -> Iterator[None]:
-        told.append("record" if not gc.isenabled() else "record among garbage")
+        events.append("record" if not gc.isenabled() else "record among garbage")
         yield
 
     stands = {"Stream": Stream, "current_stream": Stream, "stream": nullcontext, "graph": recording, "CUDAGraph": Graph}
@@ -247,11 +252,11 @@ def test_an_epoch_is_recorded_once_and_then_played(monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(torch.cuda, name, stand)
     recorded = _Recorded()
     for _ in range(EAGER_CALLS + 2):
-        recorded(lambda: told.append("work"))
-    assert told == ["wait", "work", "wait"] * EAGER_CALLS + ["record", "work", "play", "play"]
+        recorded(lambda: events.append("work"))
+    assert events == ["wait", "work", "wait"] * EAGER_CALLS + ["record", "work", "play", "play"]
 
 
-def test_losses_that_are_no_numbers_never_win() -> None:
+def test_epochs_with_infinite_loss_are_not_selected() -> None:
     data = tables("sbm-20", 3)
     settings = [Settings(hidden=8, lr=0.01, seed=0), Settings(hidden=8, lr=1e30, seed=0)]
     stack = fitted("gnn", settings, Recipe(epochs=15, epoch="best", tie_break="loss"), data)
@@ -264,7 +269,7 @@ def test_losses_that_are_no_numbers_never_win() -> None:
     np.testing.assert_allclose(stack.logits(data["test"][0])[0], alone.logits(data["test"][0])[0], rtol=1e-3, atol=1e-3)
 
 
-# ---- refusals ----------------------------------------------------------------------------------------
+# ---- errors ----------------------------------------------------------------------------------------
 
 
 def test_members_of_different_shapes_are_refused() -> None:
@@ -277,7 +282,7 @@ def test_members_of_different_shapes_are_refused() -> None:
 def test_training_graphs_without_any_pattern_are_refused() -> None:
     small = GraphSet.from_edges([[(0, 1)], [(0, 1), (1, 2)]], n_vertices=[2, 3])
     for kind in KINDS:
-        with pytest.raises(ValueError, match="no training graph has a connected pattern of 5 vertices"):
+        with pytest.raises(ValueError, match="pattern of 5 vertices"):
             fit_gamma(kind, count(small, 5), np.array([0, 1]), [Settings()], Recipe(epochs=1), classes=2)
 
 
@@ -287,9 +292,9 @@ def test_tables_that_do_not_fit_a_model_are_refused() -> None:
     larger = tables("sbm-20", 4)["test"][0]
     for kind in ("gnn", "rp"):
         stack = fitted(kind, [Settings(hidden=4)], Recipe(epochs=1), data)
-        with pytest.raises(ValueError, match="trained on colored patterns and got plain ones"):
+        with pytest.raises(ValueError, match="got plain"):
             stack.logits(plain)
-        with pytest.raises(ValueError, match="up to 3 vertices and got some of 4"):
+        with pytest.raises(ValueError, match=r"up to 3 .* of 4"):
             stack.logits(larger)
 
 
@@ -322,7 +327,7 @@ def test_settings_are_checked(wrong: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("top", [None, 20])
-def test_a_stack_survives_being_taken_apart(kind: Any, top: int | None) -> None:
+def test_a_stack_is_restored_from_its_state(kind: Any, top: int | None) -> None:
     data = tables("sbm-20", 3)
     recipe = Recipe(epochs=2, over="connected", head_hidden=5)
     stack = fitted(kind, [Settings(hidden=4, seed=s) for s in range(2)], recipe, data, top=top)
@@ -333,7 +338,7 @@ def test_a_stack_survives_being_taken_apart(kind: Any, top: int | None) -> None:
     assert np.array_equal(again.represent(test), stack.represent(test))
 
 
-# ---- facts of the paper ----------------------------------------------------------------------------------
+# ---- results of the paper ----------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from nn.helpers import Union, batch_of, doubled, lively, plain_copy, random_columns
+from nn.helpers import Union, batch_of, doubled, plain_copy, random_columns, randomized
 from scipy.sparse import csr_array, random_array
 from torch import Tensor
 from training.helpers import tables
@@ -34,26 +34,26 @@ def source(seed: int = 0) -> torch.Generator:
     return torch.Generator().manual_seed(seed)
 
 
-def some_logits(seed: int = 0) -> tuple[Tensor, Tensor]:
+def random_logits(seed: int = 0) -> tuple[Tensor, Tensor]:
     logits = torch.randn(MODELS, 20, CLASSES, generator=source(seed), dtype=torch.float64) * 3
     return logits, torch.randint(0, CLASSES, (20,), generator=source(seed + 1))
 
 
 @pytest.mark.parametrize("weights", [None, [1.0, 4.0, 0.5], [0.0, 1.0, 2.0]])
 def test_cross_entropy_is_that_of_torch(weights: list[float] | None) -> None:
-    logits, y = some_logits()
+    logits, y = random_logits()
     given = None if weights is None else torch.tensor(weights, dtype=torch.float64)
     found = cross_entropy(logits, y, given)
     for model in range(MODELS):
         torch.testing.assert_close(found[model], torch.nn.functional.cross_entropy(logits[model], y, given))
 
 
-# ---- penalties on recolored twins -----------------------------------------------------------------
+# ---- penalties on recolored patterns -----------------------------------------------------------------
 
 
 @dataclass
 class Scene:
-    """A stack and a draw of twins, and for every model r_F and r_H of all patterns by plain PyG in one batch."""
+    """A stack, a draw of recolored pairs, and for every model r_F and r_H of all patterns by plain PyG."""
 
     model: GraphModel
     drawn: RecoloredDraw
@@ -68,12 +68,12 @@ class Scene:
         columns = random_columns((3, 4), 9, COLORS, seed=4)
         densities = csr_array(random_array((GRAPHS, len(columns)), density=0.5, random_state=0))
         densities.data = np.round(densities.data * 8) / 8
-        representation = lively(GammaGNN(MODELS, COLORS, 5, 2), [1, 2])
+        representation = randomized(GammaGNN(MODELS, COLORS, 5, 2), [1, 2])
         with torch.no_grad():
             representation.encoder.norms[-1].scale.mul_(shrink)
             representation.encoder.norms[-1].shift.mul_(shrink)
         model = GraphModel.of(representation, MODELS, CLASSES, [False, True], hidden, normalize=normalize)
-        model.head = lively(model.head, [3, 4])
+        model.head = randomized(model.head, [3, 4])
         model = model.double()
         codes = (
             RecoloredPairs.of(batch_of(columns), densities, 1, tabulate=False).draw(5).structure.levels[0].self_index
@@ -100,7 +100,7 @@ class Scene:
         return torch.sqrt(((graphs - graphs.mean(0)) ** 2).mean(0) + 1e-5)
 
 
-def test_the_attribute_penalty_is_the_mean_length_of_differences() -> None:
+def test_the_color_penalty_is_the_mean_length_of_differences() -> None:
     scene = Scene.of()
     found = color_penalty(scene.model, scene.rows, scene.drawn.differences)
     for model in range(MODELS):
@@ -110,7 +110,7 @@ def test_the_attribute_penalty_is_the_mean_length_of_differences() -> None:
 
 @pytest.mark.parametrize("hidden", [None, 4])
 @pytest.mark.parametrize("normalize", [True, False])
-def test_the_logit_penalty_is_what_the_head_sees_of_them(hidden: int | None, normalize: bool) -> None:
+def test_the_logit_penalty_is_measured_behind_the_first_map(hidden: int | None, normalize: bool) -> None:
     scene = Scene.of(hidden, normalize)
     found = logit_penalty(scene.model, scene.rows, scene.drawn.differences, scene.deviation)
     assert (scene.deviation is not None) == normalize
@@ -128,20 +128,20 @@ def test_the_logit_penalty_is_what_the_head_sees_of_them(hidden: int | None, nor
         assert float(found[model].detach()) == pytest.approx(np.mean(lengths), rel=1e-9)
 
 
-def test_small_embeddings_fool_the_papers_penalty_but_not_the_one_on_logits() -> None:
+def test_small_embeddings_reduce_the_color_penalty_but_not_the_logit_penalty() -> None:
     full, small = Scene.of(), Scene.of(shrink=0.05)
     paper = [color_penalty(s.model, s.rows, s.drawn.differences)[0].item() for s in (full, small)]
     ours = [logit_penalty(s.model, s.rows, s.drawn.differences, s.deviation)[0].item() for s in (full, small)]
     logits = [s.model.head(read_out(s.rows, s.drawn.structure.readouts))[0][0].detach() for s in (full, small)]
     assert paper[1] == pytest.approx(0.05 * paper[0], rel=1e-9)
-    assert ours[1] == pytest.approx(ours[0], rel=0.02)  # but for the small constant in batch norm
+    assert ours[1] == pytest.approx(ours[0], rel=0.02)  # up to epsilon in batch norm
     torch.testing.assert_close(logits[1], logits[0], rtol=0.02, atol=0.02)
 
 
 def test_the_gradient_of_a_difference_of_zero_is_zero() -> None:
-    columns = random_columns((3,), 5, 1)  # one color: no pattern has another twin
+    columns = random_columns((3,), 5, 1)  # one color: recolored patterns are equal
     model = GraphModel.of(GammaGNN(1, 1, 4, 1), 1, 2, [False]).double()
-    model = lively(model, [0])
+    model = randomized(model, [0])
     drawn = doubled(RecoloredPairs.of(batch_of(columns), csr_array(np.ones((4, 5))), 1).draw(1))
     rows = model.representation.encode(drawn.structure)
     color_penalty(model, rows, drawn.differences).sum().backward()
@@ -150,7 +150,7 @@ def test_the_gradient_of_a_difference_of_zero_is_zero() -> None:
     assert all(torch.isfinite(gradient).all() for gradient in gradients)
 
 
-# ---- what training minimizes -----------------------------------------------------------------------
+# ---- total loss -----------------------------------------------------------------------
 
 
 @pytest.mark.parametrize("penalty", ["representation", "logit"])
@@ -158,16 +158,16 @@ def test_the_gradient_of_a_difference_of_zero_is_zero() -> None:
 def test_penalty_and_class_weights_combine(penalty: Any, weighted: bool) -> None:
     columns = random_columns((3, 4), 9, COLORS)
     densities = csr_array(np.random.default_rng(0).random((GRAPHS, 18)))
-    twins = RecoloredPairs.of(batch_of(columns), densities, 1)
+    pairs = RecoloredPairs.of(batch_of(columns), densities, 1)
     members = [Settings(penalty=0.5, seed=0), Settings(penalty=2.0, seed=1)]
     model = GraphModel.of(GammaGNN(2, COLORS, 5, 1), 2, 2, [True, True])
-    lively(model, [0, 1]).float()
+    randomized(model, [0, 1]).float()
     y, weights = torch.tensor([0, 1, 1, 0, 1, 1, 1]), torch.tensor([3.0, 1.0])
     recipe = Recipe(penalty=penalty)
-    problem = GammaProblem(twins, y, None, members, recipe, weights if weighted else None)
+    problem = GammaProblem(pairs, y, None, members, recipe, weights if weighted else None)
     step = torch.tensor(3)
     found = problem.losses(model, None, step, step)
-    drawn = twins.draw(step)
+    drawn = pairs.draw(step)
     rows = model.representation.encode(drawn.structure)
     logits, deviation = model.head(read_out(rows, drawn.structure.readouts))
     entropy = [torch.nn.functional.cross_entropy(z, y, weights if weighted else None) for z in logits]
@@ -185,7 +185,7 @@ def test_plain_patterns_have_no_penalty() -> None:
     counts, y = tables("er-single", 3)["train"]
     densities = counts.densities()
     structure = batch_of(counts.columns).structure(1, densities)
-    model = lively(GraphModel.of(GammaGNN(1, 1, 4, 1), 1, 3, [False]), [0]).float()
+    model = randomized(GraphModel.of(GammaGNN(1, 1, 4, 1), 1, 3, [False]), [0]).float()
     problem = GammaProblem(structure, torch.from_numpy(y), None, [Settings(penalty=9.0)], Recipe(), None)
     losses = problem.losses(model, None, torch.tensor(1), torch.tensor(0))
     assert torch.equal(losses.total, losses.cross_entropy)
@@ -197,7 +197,7 @@ def test_plain_patterns_have_no_penalty() -> None:
 
 @pytest.mark.parametrize("weights", [None, [1.0, 4.0, 0.5]])
 def test_irm_is_the_derivative_by_a_dummy_scale(weights: list[float] | None) -> None:
-    logits, y = some_logits(5)
+    logits, y = random_logits(5)
     logits.requires_grad_()
     environments = torch.randint(0, 3, (20,), generator=source(2))
     given = None if weights is None else torch.tensor(weights, dtype=torch.float64)
