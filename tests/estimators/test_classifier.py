@@ -483,7 +483,7 @@ def test_a_model_is_judged_by_its_own_loss_and_not_by_that_of_training() -> None
     graphs = GraphSet.from_networkx(made, y=[0] * 30 + [1] * 30)
     stack, told = find_method("gamma-gin"), []
     table, y = count(graphs, 3), np.asarray(graphs.y, np.int64)
-    recipe = replace(stack.recipe("robust"), epochs=30)
+    recipe = replace(stack.recipe("robust"), epochs=30, averages="torch", whiten=False)
     for part in stack.learner.fit(LearningTask(Examples(table=table, y=y), None, 2, k=3), [WILD], recipe):
         assert part.trained is not None
         chances = part.probabilities(Examples(table=table))[0]
@@ -492,7 +492,7 @@ def test_a_model_is_judged_by_its_own_loss_and_not_by_that_of_training() -> None
     ((training, own),) = told
     assert training < 1 < MAX_LOSS < own  # what this test is about
     with pytest.raises(ValueError, match=r"the loss of model 0 .* use a smaller lr than 1e\+06"):
-        quick(params={"lr": 1e6, "epochs": 30}).fit(graphs)
+        quick(params={"lr": 1e6, "epochs": 30, "averages": "torch", "whiten": False}).fit(graphs)
 
 
 # ---- the verdict -----------------------------------------------------------------------------------

@@ -91,9 +91,9 @@ def test_conventions_and_errors(graphs: GraphSet) -> None:
 def test_tables_of_other_patterns_are_refused(graphs: GraphSet) -> None:
     learned = SubgraphDensities(k=3).fit(graphs)
     for ask in (learned.transform, SubgraphDensities(k=3).fit):
-        with pytest.raises(ValueError, match="expected counts of patterns with 3 vertices and got a table with 4"):
+        with pytest.raises(ValueError, match="got a table with 4"):
             ask(count(graphs, 4))
-    with pytest.raises(ValueError, match="expected counts without colors"):
+    with pytest.raises(ValueError, match="needs counts without colors"):
         SubgraphDensities(k=3, colors=False).fit(count(graphs, 3))
     plain = count(graphs, 3, colors=False)
     np.testing.assert_array_equal(

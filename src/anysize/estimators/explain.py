@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -226,7 +226,8 @@ def _mean_weights(parts: Sequence[FittedGamma], columns: Columns) -> FloatArray:
 def _terms(ensemble: Ensemble, table: Counts) -> tuple[Columns, csr_array[np.float64], FloatArray]:
     """The patterns that the models use, their densities (graphs, patterns) and weights (patterns, classes)."""
     parts = _gamma_parts(ensemble)
-    vocabulary = parts[0].stack.vocabulary  # the same for all models
+    # The same for all models; the weights are those of densities before whitening.
+    vocabulary = replace(parts[0].stack.vocabulary, whitening=None)
     columns, densities = vocabulary.densities(table)
     return columns, csr_array(densities * (1 / vocabulary.scale)), _mean_weights(parts, columns)
 
