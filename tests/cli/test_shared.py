@@ -19,7 +19,8 @@ from typer.testing import CliRunner
 import anysize as az
 from anysize._errors import CountWarning
 from anysize.cli import app
-from anysize.cli.shared import EXTRAS, handle_errors, read_labels
+from anysize.cli.input import read_labels
+from anysize.cli.shared import EXTRAS, handle_errors
 
 
 def run(*arguments: Any) -> Result:

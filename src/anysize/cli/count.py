@@ -15,11 +15,9 @@ from rich import box
 from rich.console import Console
 from rich.table import Table
 
+from anysize.cli.input import ColorOption, LabelOption, SmilesOption, read_input
 from anysize.cli.shared import (
     MAX_SEED,
-    ColorOption,
-    LabelOption,
-    SmilesOption,
     check_out,
     console,
     errors,
@@ -27,7 +25,6 @@ from anysize.cli.shared import (
     late_progress,
     open_output,
     parse_sizes,
-    read_input,
 )
 
 if TYPE_CHECKING:

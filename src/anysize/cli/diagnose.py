@@ -7,20 +7,8 @@ from typing import Annotated
 
 import typer
 
-from anysize.cli.shared import (
-    MAX_SEED,
-    ColorOption,
-    LabelOption,
-    SmilesOption,
-    check_out,
-    console,
-    errors,
-    handle_errors,
-    late_progress,
-    open_output,
-    read_input,
-    read_labels,
-)
+from anysize.cli.input import ColorOption, LabelOption, SmilesOption, read_input, read_labels
+from anysize.cli.shared import MAX_SEED, check_out, console, errors, handle_errors, late_progress, open_output
 
 
 def diagnose(

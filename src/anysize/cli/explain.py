@@ -11,16 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anysize._files import atomic_write
-from anysize.cli.shared import (
-    ColorOption,
-    SmilesOption,
-    check_out,
-    console,
-    errors,
-    handle_errors,
-    note,
-    read_input,
-)
+from anysize.cli.input import ColorOption, SmilesOption, read_input
+from anysize.cli.shared import check_out, console, errors, handle_errors, note
 
 if TYPE_CHECKING:
     from anysize.estimators.classifier import GraphClassifier

@@ -12,21 +12,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anysize.cli.shared import (
-    MAX_SEED,
-    ColorOption,
-    LabelOption,
-    SmilesOption,
-    check_out,
-    console,
-    errors,
-    handle_errors,
-    note,
-    open_output,
-    parse_sizes,
-    read_input,
-    read_labels,
-)
+from anysize.cli.input import ColorOption, LabelOption, SmilesOption, read_input, read_labels
+from anysize.cli.shared import MAX_SEED, check_out, console, errors, handle_errors, note, open_output, parse_sizes
 from anysize.methods import defaults
 
 if TYPE_CHECKING:

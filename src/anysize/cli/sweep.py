@@ -9,15 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from anysize.cli.shared import (
-    ColorOption,
-    LabelOption,
-    SmilesOption,
-    console,
-    handle_errors,
-    read_input,
-    read_labels,
-)
+from anysize.cli.input import ColorOption, LabelOption, SmilesOption, read_input, read_labels
+from anysize.cli.shared import console, handle_errors
 from anysize.methods import defaults
 
 if TYPE_CHECKING:

@@ -1,0 +1,60 @@
+"""Graphs and classes that commands read, and the options for it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+if TYPE_CHECKING:
+    from anysize.graphs.graphset import GraphSet
+
+SmilesOption = Annotated[
+    str | None, typer.Option("--smiles", metavar="COLUMN", help="Read molecules: the column of a table with SMILES.")
+]
+LabelOption = Annotated[
+    str | None, typer.Option("--y", metavar="COLUMN", help="The column of a table with the class of each graph.")
+]
+ColorOption = Annotated[
+    str | None,
+    typer.Option(
+        "--color",
+        metavar="NAME",
+        help="Vertex attribute with the color (GraphML, GML), or of molecules such as element+aromatic+charge.",
+    ),
+]
+
+
+def read_input(
+    file: Path, colors: bool = True, *, smiles: str | None = None, y: str | None = None, color: str | None = None
+) -> GraphSet:
+    """Read the graphs of a file, with or without their colors; the options are those of `read_graphs`."""
+    from anysize import read_graphs
+
+    graphs = read_graphs(file, smiles=smiles, y=y, color=color)
+    return graphs if colors else graphs.without_colors()
+
+
+def read_labels(file: Path, graphs: GraphSet) -> list[Any]:
+    """Read one class per line, or lines 'graph name,class' in any order; integers become numbers."""
+    try:
+        text = file.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"--labels takes a UTF-8 text file with one class per line; {file} is not UTF-8.") from None
+    except OSError as error:
+        raise ValueError(f"--labels {file} cannot be read: {error.strerror}.") from None
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    if graphs.names is not None and lines and all("," in line for line in lines):
+        split = [line.rsplit(",", 1) for line in lines]
+        pairs = {name.strip(): label.strip() for name, label in split}
+        missing = [name for name in graphs.names if name not in pairs]
+        if missing:
+            raise ValueError(f"{file} has no line for graph {missing[0]!r}; expected 'name,class' for every graph.")
+        lines = [pairs[name] for name in graphs.names]
+    if len(lines) != len(graphs):
+        raise ValueError(f"{file} has {len(lines)} classes for {len(graphs)} graphs; expected one line per graph.")
+    try:
+        return [int(line) for line in lines]
+    except ValueError:
+        return lines
