@@ -56,7 +56,18 @@ def run(*arguments: Any) -> Result:
 @pytest.fixture(scope="module")
 def model(folder: Path) -> Path:
     torch.set_num_threads(1)
-    done = run("fit", folder / "TRAIN", "--k", 3, "--set", "epochs=60", "--out", folder / "model.anysize")
+    done = run(
+        "fit",
+        folder / "TRAIN",
+        "--method",
+        "gamma-gin",
+        "--k",
+        3,
+        "--set",
+        "epochs=60",
+        "--out",
+        folder / "model.anysize",
+    )
     assert done.exit_code == 0, done.output
     return folder / "model.anysize"
 
@@ -155,7 +166,7 @@ def test_fit_doubts_a_model_that_sizes_beat(tmp_path: Path) -> None:
 
 def test_colors_are_left_out_in_training_and_in_use(folder: Path, tmp_path: Path) -> None:
     out = tmp_path / "plain.anysize"
-    given = ("fit", folder / "TRAIN", "--k", 3, "--set", "epochs=20", "--out", out)
+    given = ("fit", folder / "TRAIN", "--method", "gamma-gin", "--k", 3, "--set", "epochs=20", "--out", out)
     done = run(*given, "--no-colors")
     assert done.exit_code == 0, done.output
     plain = GraphClassifier("gamma-gin", k=[3], params={"epochs": 20}).fit(
@@ -251,7 +262,7 @@ def test_methods_are_listed_without_torch_and_scikit_learn() -> None:
     ],
 )
 def test_fit_fails_in_one_sentence(options: tuple[str, ...], told: str, folder: Path, tmp_path: Path) -> None:
-    done = run("fit", folder / "TRAIN", "--k", 3, *options, "--out", tmp_path / "m")
+    done = run("fit", folder / "TRAIN", "--method", "gamma-gin", "--k", 3, *options, "--out", tmp_path / "m")
     assert done.exit_code == 1
     assert done.stderr.startswith("Error: ")
     assert told in done.stderr.replace("\n", " ")

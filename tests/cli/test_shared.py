@@ -218,7 +218,7 @@ def test_torch_runs_out_of_memory(tmp_path: Path) -> None:
     graphs = az.GraphSet.from_edges([[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]] * 4, y=[0, 1] * 4)
     graphs.to_tu(tmp_path, "TRAIN")
     out = tmp_path / "m"
-    done = run("fit", tmp_path / "TRAIN", "--k", 3, "--set", "hidden=100000000", "--out", out)
+    done = run("fit", tmp_path / "TRAIN", "--method", "gamma-gin", "--k", 3, "--set", "hidden=100000000", "--out", out)
     assert done.exit_code == 1
     assert "not enough memory" in done.stderr
     assert not out.exists()

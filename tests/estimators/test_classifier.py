@@ -59,7 +59,7 @@ def quick(method: str = "gamma-gin", params: dict[str, Any] | None = None, **set
 
 def test_parameters_are_stored_untouched_and_cloned() -> None:
     weights, sizes = {"dense": 2.0}, [3, 4]
-    model = GraphClassifier(k=sizes, class_weight=weights, validation="nonsense", params={"lr": -3})  # type: ignore[arg-type]
+    model = GraphClassifier("gamma-gin", k=sizes, class_weight=weights, validation="nonsense", params={"lr": -3})  # type: ignore[arg-type]
     assert model.get_params()["k"] is sizes
     assert model.class_weight is weights
     assert clone(model).get_params() == model.get_params()
@@ -167,7 +167,7 @@ def test_a_table_cut_from_a_larger_one_is_as_good_as_one_of_the_graphs_alone(gra
 
 
 def test_it_learns_on_small_graphs_what_holds_for_large_ones(graphs: GraphSet, large: GraphSet) -> None:
-    model = GraphClassifier(k=4, n_models=3, params={"epochs": 100}).fit(graphs)
+    model = GraphClassifier("gamma-gin", k=4, n_models=3, params={"epochs": 100}).fit(graphs)
     assert model.score(large) == 1.0
     assert (model.predict(large) == large.y).all()
     assert model.set_params(metric="mcc").score(large) == 1.0
@@ -303,7 +303,7 @@ def test_params_reach_the_training(graphs: GraphSet) -> None:
 
 
 def test_several_pattern_sizes(graphs: GraphSet) -> None:
-    model = GraphClassifier(k=[3, 2], params={"epochs": 20}).fit(graphs)
+    model = GraphClassifier("gamma-gin", k=[3, 2], params={"epochs": 20}).fit(graphs)
     assert model.ensemble_.k == (2, 3)
     np.testing.assert_array_equal(model.predict_proba(count(graphs, (2, 3))), model.predict_proba(graphs))
 
@@ -462,7 +462,7 @@ def test_graphs_that_are_all_too_small_to_learn_from() -> None:
     for graphs in (small, GraphSet.from_edges([[(0, 1)]] * 4, colors=[["A", "B"]] * 4, y=[0, 1] * 2)):
         with pytest.raises(ValueError, match="no training graph has a connected subgraph on 5 vertices"):
             GraphClassifier().fit(graphs)
-    assert GraphClassifier(k=2, params={"epochs": 5}).fit(small).predict(small).shape == (8,)
+    assert GraphClassifier("gamma-gin", k=2, params={"epochs": 5}).fit(small).predict(small).shape == (8,)
 
 
 @pytest.mark.parametrize("method", ["gamma-gin", "gamma-rpgin", "gin-sum"])

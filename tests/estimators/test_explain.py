@@ -164,7 +164,7 @@ def test_the_figure_has_a_bar_and_a_drawing_for_every_pattern_shown(reference: b
 
 def test_colors_of_one_role_are_one_color(graphs: GraphSet) -> None:
     """Colors of these graphs are drawn at random: nothing tells them apart."""
-    model = GraphClassifier(k=3, params={"epochs": 10}).fit(graphs)
+    model = GraphClassifier("gamma-gin", k=3, params={"epochs": 10}).fit(graphs)
     names = {pattern.name for pattern in model.explain(graphs[0]).patterns}
     assert names <= {"3-path[A|B,A|B,A|B]", "triangle[A|B,A|B,A|B]"}
     with pytest.warns(GraphWarning, match=r"1 of 1 graph has colors that no training graph had \(Y, Z\), 100 %"):
@@ -173,7 +173,7 @@ def test_colors_of_one_role_are_one_color(graphs: GraphSet) -> None:
 
 
 def test_a_graph_without_patterns_has_a_base_and_nothing_else(graphs: GraphSet) -> None:
-    model = GraphClassifier(k=3, params={"epochs": 10}).fit(graphs)
+    model = GraphClassifier("gamma-gin", k=3, params={"epochs": 10}).fit(graphs)
     with pytest.warns(GraphWarning, match="1 of 1 graph has no connected subgraph on 3 vertices"):
         told = model.explain(GraphSet.from_edges([(0, 1)], colors=["A", "B"]))
     assert told.patterns == ()
@@ -187,7 +187,7 @@ def test_what_cannot_be_explained(graphs: GraphSet) -> None:
         model = GraphClassifier(method, params={"epochs": 2} if method == "gin-sum" else None).fit(graphs)
         with pytest.raises(ValueError, match=f"with a linear head; this is {method}$"):
             model.explain(graphs[0])
-    model = GraphClassifier(k=3, params={"epochs": 2}).fit(graphs)
+    model = GraphClassifier("gamma-gin", k=3, params={"epochs": 2}).fit(graphs)
     with pytest.raises(ValueError, match="one graph; got 2"):
         model.explain(graphs[:2])
     with pytest.raises(ValueError, match="reference has no graphs"):
@@ -240,6 +240,6 @@ def test_weights_of_patterns_are_what_explanations_multiply(k: Any, graphs: Grap
 
 def test_a_model_of_any_colored_pattern_has_no_list_of_weights(graphs: GraphSet) -> None:
     with pytest.raises(ValueError, match="pass graphs to explain"):
-        pattern_weights(GraphClassifier(k=3, params={"epochs": 2}).fit(graphs).ensemble_)
+        pattern_weights(GraphClassifier("gamma-gin", k=3, params={"epochs": 2}).fit(graphs).ensemble_)
     patterns, weights = pattern_weights(GraphClassifier("gamma-1hot", k=3, params={"epochs": 2}).fit(graphs).ensemble_)
     assert len(patterns) == len(weights) == count(graphs, 3).shape[1]

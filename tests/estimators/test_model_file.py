@@ -32,7 +32,7 @@ def graphs() -> GraphSet:
 
 @pytest.fixture
 def file(graphs: GraphSet, tmp_path: Path) -> Path:
-    GraphClassifier(k=3, params={"epochs": 5}).fit(graphs).save(tmp_path / "model.anysize")
+    GraphClassifier("gamma-gin", k=3, params={"epochs": 5}).fit(graphs).save(tmp_path / "model.anysize")
     return tmp_path / "model.anysize"
 
 
@@ -70,7 +70,7 @@ def test_the_file_is_a_zip_of_json_and_tensors(file: Path) -> None:
 
 
 def test_the_same_model_makes_the_same_file(graphs: GraphSet, file: Path, tmp_path: Path) -> None:
-    GraphClassifier(k=3, params={"epochs": 5}).fit(graphs).save(tmp_path / "again.anysize")
+    GraphClassifier("gamma-gin", k=3, params={"epochs": 5}).fit(graphs).save(tmp_path / "again.anysize")
     assert (tmp_path / "again.anysize").read_bytes() == file.read_bytes()
     load_model(file).save(tmp_path / "third.anysize")
     assert (tmp_path / "third.anysize").read_bytes() == file.read_bytes()
@@ -101,7 +101,7 @@ def test_a_loaded_model_can_be_trained_again(graphs: GraphSet, file: Path) -> No
 
 
 def test_what_was_set_after_training_does_not_change_what_was_learned(graphs: GraphSet, tmp_path: Path) -> None:
-    model = GraphClassifier(k=3, params={"epochs": 5}).fit(graphs)
+    model = GraphClassifier("gamma-gin", k=3, params={"epochs": 5}).fit(graphs)
     chances = model.predict_proba(graphs)
     model.set_params(method="wl-kernel", k=5)
     np.testing.assert_array_equal(model.predict_proba(graphs), chances)
@@ -141,7 +141,7 @@ def test_a_file_is_there_as_a_whole_or_not_at_all(graphs: GraphSet, file: Path, 
 
     monkeypatch.setattr("safetensors.numpy.save", fail)
     with pytest.raises(OSError, match="no space left"):
-        GraphClassifier(k=3, random_state=9, params={"epochs": 5}).fit(graphs).save(file)
+        GraphClassifier("gamma-gin", k=3, random_state=9, params={"epochs": 5}).fit(graphs).save(file)
     assert file.read_bytes() == before
     assert [path.name for path in file.parent.iterdir()] == [file.name]
 

@@ -54,7 +54,7 @@ def messages(model: GraphClassifier, graphs: Any) -> list[str]:
 @pytest.fixture(scope="module")
 def model() -> GraphClassifier:
     torch.set_num_threads(1)
-    return GraphClassifier(k=4, params={"epochs": 20}).fit(random_graphs(20, (0.3, 0.5), 30))
+    return GraphClassifier("gamma-gin", k=4, params={"epochs": 20}).fit(random_graphs(20, (0.3, 0.5), 30))
 
 
 # ---- shapes ----------------------------------------------------------------------------------------
@@ -152,7 +152,7 @@ def test_equal_training_graphs_allow_small_distances() -> None:
 
 def test_strange_colors_are_counted() -> None:
     graphs = labeled(24)
-    model = GraphClassifier(k=3, params={"epochs": 2}).fit(graphs)
+    model = GraphClassifier("gamma-gin", k=3, params={"epochs": 2}).fit(graphs)
     new = labeled(4, colors="AB") + labeled(4, colors="ABCDEFGHIJ", seed=1)
     unknown = np.array([name not in "AB" for name in new.palette])[new.colors]  # type: ignore[index]
     per_graph = np.add.reduceat(unknown, new.first[:-1])
@@ -191,7 +191,7 @@ def test_methods_that_look_at_whole_graphs_know_colors_alone() -> None:
 def test_every_kind_of_reason_is_told_once(model: GraphClassifier) -> None:
     graphs = random_graphs(20, (0.3, 0.5), 30)
     reds = GraphSet.from_edges([graphs.edges(row) for row in range(60)], [20] * 60, [["red"] * 20] * 60, y=graphs.y)
-    own = GraphClassifier(k=4, n_models=2, params={"epochs": 2}).fit(reds)
+    own = GraphClassifier("gamma-gin", k=4, n_models=2, params={"epochs": 2}).fit(reds)
     cliques = [nx.complete_graph(12) for _ in range(12)] + [nx.path_graph(3)]
     new = GraphSet.from_edges([list(one.edges) for one in cliques], [len(one) for one in cliques],
                               [["blue"] * len(one) for one in cliques])  # fmt: skip
@@ -206,7 +206,7 @@ def test_every_kind_of_reason_is_told_once(model: GraphClassifier) -> None:
 
 
 def test_several_sizes_name_the_smallest() -> None:
-    model = GraphClassifier(k=(2, 3), params={"epochs": 2}).fit(random_graphs(10, (0.3, 0.6), 12))
+    model = GraphClassifier("gamma-gin", k=(2, 3), params={"epochs": 2}).fit(random_graphs(10, (0.3, 0.6), 12))
     new = GraphSet.from_edges([[(0, 1)], []], n_vertices=[2, 5])
     assert messages(model, new)[0].startswith("1 of 2 graphs has no connected subgraph on 2 vertices")
 
@@ -225,7 +225,7 @@ def test_a_file_keeps_what_new_graphs_are_compared_with(model: GraphClassifier, 
 
 
 def test_few_training_graphs_have_no_reference_shapes() -> None:
-    few = GraphClassifier(k=3, params={"epochs": 2}).fit(random_graphs(10, (0.3, 0.6), 5))
+    few = GraphClassifier("gamma-gin", k=3, params={"epochs": 2}).fit(random_graphs(10, (0.3, 0.6), 5))
     assert few.ensemble_.novelty.shapes is None
     assert messages(few, count(with_hubs(30, 2, 20), 3)) == []
     assert "no connected subgraph" in messages(few, GraphSet.from_edges([[(0, 1)]]))[0]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from anysize.estimators.classifier import GraphClassifier
     from anysize.estimators.explain import Explanation
     from anysize.graphs.graphset import GraphSet
+    from anysize.methods.sizemix import SizeMixExplanation
 
 MAX_GRAPHS_SHOWN = 5  # as text, unless --graph names one
 FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
@@ -90,14 +91,15 @@ def _selected_rows(graphs: GraphSet, graph: str | None, file: Path) -> list[int]
     raise ValueError(f"--graph must be {expected}; {file} has no graph {graph!r}.")
 
 
-def _show(explanations: dict[str, Explanation], top: int, format: FormatOption) -> None:
+def _show(explanations: dict[str, Explanation | SizeMixExplanation], top: int, format: FormatOption) -> None:
     if format is FormatOption.json:
         rows = [{"graph": name, **one.to_json(top)} for name, one in explanations.items()]
         print(dumps({"graphs": rows}, ensure_ascii=False))
         return
     for name, one in explanations.items():
         _print(f"graph {name}: {one.text(top)}")
-    _print_hint(one.patterns[0].size for one in explanations.values() if one.patterns)
+    shown = [pattern.size for one in explanations.values() for pattern in getattr(one, "patterns", ())[:1]]
+    _print_hint(shown)
 
 
 def _show_weights(model: GraphClassifier, top: int, format: FormatOption) -> None:

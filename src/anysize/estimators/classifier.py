@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,6 +14,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from anysize._errors import GraphWarning, warn_user
 from anysize._progress import ProgressFunction, progress_bars
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.estimators.baseline_check import Verdict, check_baselines
@@ -41,6 +43,8 @@ from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
     from anysize.estimators.explain import Explanation
+    from anysize.methods.auto import Decision
+    from anysize.methods.sizemix import SizeMixExplanation
 
 METRICS = ("accuracy", "mcc")
 VALIDATION_SHARE = 0.1  # of the training graphs, if the recipe selects an epoch by validation
@@ -54,7 +58,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
     parameter searches.
 
     Args:
-        method: a name in `anysize.METHODS`, such as "gamma-gin", "gin-sum" or "wl-kernel".
+        method: a name in `anysize.METHODS`, such as "gamma-gin", "gin-sum" or "wl-kernel". "auto" uses Gamma models if
+            the training graphs pass for samples of graphons, and "sizemix" otherwise (`anysize.methods.auto`).
         k: the number of vertices of the patterns, or several numbers; ignored by methods on whole graphs.
         recipe: "robust" or "paper" (the published training procedure).
         n_models: the number of models, trained with the seeds ``random_state``, ``random_state + 1``, ...; their
@@ -89,7 +94,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         >>> import networkx as nx
         >>> small = [nx.gnp_random_graph(12, p, seed=seed) for p in (0.3, 0.6) for seed in range(10)]
         >>> large = [nx.gnp_random_graph(60, p, seed=seed) for p in (0.3, 0.6) for seed in range(5)]
-        >>> model = GraphClassifier(k=3, params={"epochs": 60}).fit(small, ["sparse"] * 10 + ["dense"] * 10)
+        >>> model = GraphClassifier("gamma-gin", k=3).fit(small, ["sparse"] * 10 + ["dense"] * 10)
         >>> model.score(large, ["sparse"] * 5 + ["dense"] * 5)
         1.0
     """
@@ -181,12 +186,20 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         self.classes_, self.held_out_ = classes, held_out
         self.ensemble_ = Ensemble(method, k, palette, parts, novelty)
         self.curves_, self.epochs_ = training_curves(parts)
+        if self.decision_ is not None and self.decision_.doubt:
+            warn_user(self.decision_.doubt, GraphWarning)
         checked = task.validation
         self.verdict_ = check_baselines(
             method, configuration, self.metric, task.train, probabilities.argmax(axis=1), checked,
             None if checked is None else self.ensemble_.probabilities(checked).argmax(axis=1), weights is not None,
         )  # fmt: skip
         return self
+
+    @property
+    def decision_(self) -> Decision | None:
+        """What "auto" decided, with the statistics behind it; None for other methods."""
+        check_is_fitted(self, "ensemble_")
+        return getattr(self.ensemble_.parts[0], "decision", None)
 
     def _runs(self, method: Method, configuration: dict[str, Any]) -> tuple[Run, ...]:
         models = whole_number("n_models", self.n_models)
@@ -254,15 +267,19 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         examples = self._examples(graphs)
         return self.ensemble_.represent(examples)
 
-    def explain(self, graph: Any, reference: Any = None) -> Explanation:
-        """The contribution of each pattern to the prediction for one graph; for the Gamma models.
+    def explain(self, graph: Any, reference: Any = None) -> Explanation | SizeMixExplanation:
+        """The contribution of each pattern (Gamma models) or vertex type (SizeMix) to the prediction for one graph.
+
+        "auto" explains by the Gamma model if Gamma models answer, else by SizeMix.
 
         Args:
             graph: one graph.
-            reference: graphs to compare with, such as the training graphs: contributions are then relative to the mean
-                density over these graphs. Without it, relative to a graph without patterns.
+            reference: for Gamma models, graphs to compare with, such as the training graphs: contributions are then
+                relative to the mean density over these graphs. Without it, relative to a graph without patterns.
         """
         from anysize.estimators.explain import explain
+        from anysize.methods.auto import FittedAuto
+        from anysize.methods.classical import FittedSizeMix
 
         source = as_graphs_or_counts(graph, self.color)
         if len(source) != 1:
@@ -271,7 +288,13 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         if others is not None and not len(others):
             raise ValueError("reference has no graphs; pass at least one, or leave it out")
         examples = self._examples(source)
-        return explain(self.ensemble_, self.classes_, examples, others)
+        ensemble = self.ensemble_
+        if isinstance(ensemble.parts[0], FittedAuto):
+            expert = "gamma-gin" if ensemble.parts[0].decision.family == "gamma" else "sizemix"
+            ensemble = replace(ensemble, parts=tuple(part.experts[expert] for part in ensemble.parts))  # type: ignore[attr-defined]
+        if isinstance(ensemble.parts[0], FittedSizeMix):
+            return ensemble.parts[0].explain(examples, self.classes_)
+        return explain(ensemble, self.classes_, examples, others)
 
     def _examples(self, graphs: Any, warn: bool = True) -> Examples:
         check_is_fitted(self, "ensemble_")

@@ -26,7 +26,7 @@ from anysize._typing import FloatArray, IntArray
 from anysize.graphs.assembly import induced_subgraphs
 from anysize.methods.classical import SizeMixMethod
 from anysize.methods.density_regression import DensityRegressionMethod
-from anysize.methods.method import Arrays, Examples, Fitted, Learner, LearningTask, Run
+from anysize.methods.method import Arrays, Examples, Fitted, Learner, LearningTask, Run, class_weights
 from anysize.methods.neural import GammaMethod
 from anysize.methods.recipes import gamma_recipe
 from anysize.theory.graphon_check import GraphonCheck, check_graphon
@@ -138,7 +138,9 @@ class AutoMethod:
         most: int | None = None,
     ) -> Iterator[FittedAuto]:  # fmt: skip
         """One ensemble per run; the decision is made once, with the seed of the first run."""
-        problem.train.whole("auto")
+        y = problem.train.labels()
+        if problem.class_weights is None:
+            problem = replace(problem, class_weights=class_weights(y, problem.classes, "balanced"))
         decision = decide(problem, runs[0].seed)
         weights = np.ones(1)
         if decision.family == "gamma":

@@ -6,10 +6,11 @@ scikit-learn is imported by what trains or restores a model: the catalog of meth
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anysize._typing import FloatArray
 from anysize.methods.method import Arrays, Examples, LearningTask, Run, Sizes, sizes_of
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
     from anysize.kernels.svm import KernelClassifier
-    from anysize.methods.sizemix import SizeMixClassifier
+    from anysize.methods.sizemix import SizeMixClassifier, SizeMixExplanation
 
 Progress = Callable[[float], None]
 
@@ -231,6 +232,11 @@ class FittedSizeMix:
         """The probabilities of the heads, side by side."""
         heads = self.model.head_probabilities(examples.whole("sizemix"))
         return np.concatenate(list(heads), axis=1)[None]
+
+    def explain(self, examples: Examples, classes: NDArray[Any]) -> SizeMixExplanation:
+        """Which vertex types spoke for the predicted class of one graph; ``classes``: the names of all classes."""
+        found = self.model.explain(examples.whole("sizemix"))
+        return replace(found, predicted=classes[[found.predicted]].tolist()[0])
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         about, arrays = self.model.state()

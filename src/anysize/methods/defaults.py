@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Literal
 
-METHOD = "gamma-gin"
-K = 5  # vertices of the patterns
+METHOD = "auto"
+K = 4  # vertices of the patterns
 RECIPE: Literal["robust", "paper"] = "robust"
 METRIC: Literal["accuracy", "mcc"] = "accuracy"
 DEVICE = "auto"

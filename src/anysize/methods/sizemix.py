@@ -24,7 +24,7 @@ classes each head is one logistic regression per class against the rest.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -281,6 +281,26 @@ class SizeMixExplanation:
 
     def __str__(self) -> str:
         return self.text()
+
+    def to_json(self, top: int = 8) -> dict[str, Any]:
+        """The same as a JSON-compatible dictionary."""
+        votes = [asdict(vote) for vote in self.votes[:top]]
+        return {"predicted": self.predicted, "probability": self.probability, "types": votes}
+
+    def figure(self, top: int = 8) -> Any:
+        """A matplotlib figure: one bar for each of the strongest votes."""
+        try:
+            from matplotlib.figure import Figure
+        except ImportError as error:
+            raise ImportError("figures need matplotlib: pip install 'anysize[plot]'") from error
+
+        votes = self.votes[:top][::-1]
+        drawn = Figure(figsize=(6, 0.4 * len(votes) + 1), layout="constrained")
+        axes = drawn.subplots()
+        axes.barh([vote.name for vote in votes], [vote.contribution for vote in votes])
+        axes.axvline(0, color="black", linewidth=0.8)
+        axes.set_xlabel(f"contribution to the logit of {self.predicted}")
+        return drawn
 
     def text(self, top: int = 8) -> str:
         """One line for each of the strongest votes."""
