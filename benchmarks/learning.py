@@ -55,7 +55,10 @@ ROWS = (
     Row("Gamma_RPGIN, 1 layer", "rp", 1),
     Row("Gamma_RPGIN, 2 layers", "rp", 2),
 )
-RECIPE = Recipe(over="connected", penalty="representation", epochs=1, epoch="best", tie_break="first", averages="torch")
+RECIPE = Recipe(
+    over="connected", penalty="representation", epochs=1, epoch="best", tie_break="first", averages="torch",
+    max_permutations=1,
+)  # fmt: skip
 
 
 def members(amount: int, hidden: int, layers: int, jumping: bool = False) -> list[Settings]:
@@ -132,7 +135,7 @@ class Data:
 
     def fixed(self, row: Row) -> torch.Tensor | None:
         """The identities of validation, the same for all patterns: (permutations, vertices)."""
-        identities = self.shape(row, 1).identities()
+        identities = self.shape(row, 1).identities(len(self.columns))
         if identities is None:
             return None
         return torch.from_numpy(identities).to(self.validation.item.device)[:, self.validation.position]

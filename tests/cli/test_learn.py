@@ -152,7 +152,7 @@ def test_what_python_warns_of_is_a_note(folder: Path, model: Path) -> None:
 def test_fit_doubts_a_model_that_sizes_beat(tmp_path: Path) -> None:
     graphs = labeled(40, sizes=(9, 9, 15, 15))
     graphs.with_y((graphs.sizes > 10).astype(int)).to_tu(tmp_path, "SIZES")
-    options = (tmp_path / "SIZES", "--k", 3, "--set", "epochs=3", "--out", tmp_path / "m")
+    options = (tmp_path / "SIZES", "--method", "gamma-gin", "--k", 3, "--set", "epochs=3", "--out", tmp_path / "m")
     done = run("fit", *options)
     assert done.exit_code == 0
     told = done.stderr.replace("\n", " ")

@@ -172,7 +172,7 @@ def test_count_only_fills_the_store(tmp_path):
     assert result.exit_code == 0, result.output
     assert len(list((tmp_path / "cache").rglob("*.npz"))) == 6  # three sets, with colors and without
     assert not (tmp_path / "records").exists()
-    _is_one_sentence(run(*given), "--count-only fills a cache")
+    _is_one_sentence(run(*given), "--count-only needs")
 
 
 def test_a_piece_that_fails_makes_the_command_fail_in_the_end(tmp_path, monkeypatch):
@@ -186,14 +186,14 @@ def test_a_piece_that_fails_makes_the_command_fail_in_the_end(tmp_path, monkeypa
     assert result.exit_code == 1
     assert "Failed: gamma-gin on sbm-20, seed:0: no luck today" in result.stdout
     assert "2 runs: 1 trained" in result.stdout
-    assert "1 run is left" in result.stdout
+    assert "1 run left" in result.stdout
     assert [record.method for record in RecordStore(tmp_path).read()] == ["random"]
 
 
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (["table4"], "table1, table2 and table3"),
+        (["table4"], "table1, table2 or table3"),
         (["sbm-20", "--methods", "none"], "There is no method 'none'"),
         (["sbm-20", "--data", "fresh"], "fresh:10"),
         (["NCI1", "--data", "3"], "NCI1 has one data set"),

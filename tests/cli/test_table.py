@@ -110,7 +110,7 @@ def test_bad_input_is_one_sentence(arguments, code, sentence, tmp_path, monkeypa
 
 def test_a_narrow_terminal(tmp_path, monkeypatch):
     RecordStore(tmp_path).write([*seeds([1.0] * 2, [0.5, 0.7]), made(recipe="robust")])
-    monkeypatch.setenv("COLUMNS", "50")
+    monkeypatch.setattr("anysize.cli.shared.console._width", 50)
     result = run(2, "--records", tmp_path)
     assert result.exit_code == 0
     assert max(map(len, result.stdout.splitlines())) <= 50

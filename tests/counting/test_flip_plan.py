@@ -101,5 +101,5 @@ def test_impossible_products_are_detected(how: str) -> None:
         at = np.flatnonzero(plan.target == spoiled)[0]
         products[plan.source[at]] += 2 if plan.group[at] >= 0 else 1
         assert len(pattern) > 0
-    with pytest.raises(ArithmeticError, match="the flip equations do not come out even"):
+    with pytest.raises(ArithmeticError, match="no integer solution"):
         plan.solve(products, sums, cliques)

@@ -461,7 +461,8 @@ def test_graphs_that_are_all_too_small_to_learn_from() -> None:
     small = GraphSet.from_edges([[(0, 1)], [(0, 1), (1, 2)]] * 4, y=[0, 1] * 4)
     for graphs in (small, GraphSet.from_edges([[(0, 1)]] * 4, colors=[["A", "B"]] * 4, y=[0, 1] * 2)):
         with pytest.raises(ValueError, match="no training graph has a connected subgraph on 5 vertices"):
-            GraphClassifier().fit(graphs)
+            GraphClassifier("gamma-gin", k=5).fit(graphs)
+        assert GraphClassifier().fit(graphs).decision_.family == "sizemix"
     assert GraphClassifier("gamma-gin", k=2, params={"epochs": 5}).fit(small).predict(small).shape == (8,)
 
 

@@ -79,8 +79,9 @@ def test_the_same_model_makes_the_same_file(graphs: GraphSet, file: Path, tmp_pa
 @pytest.mark.parametrize("y", [["b", "a"], [3, -1], [True, False], [0.5 * 2, 7.0]])
 def test_everything_that_a_user_set_comes_back(y: list[Any], graphs: GraphSet, tmp_path: Path) -> None:
     model = GraphClassifier(
-        k=[3, 2], n_models=18, random_state=2, class_weight={y[0]: 2.0}, cache=tmp_path / "cache", metric="mcc",
-        validation=0.25, params={"top": 9, "epochs": np.int64(2), "lr": np.float64(0.02), "over": "connected"},
+        "gamma-gin", k=[3, 2], n_models=18, random_state=2, class_weight={y[0]: 2.0}, cache=tmp_path / "cache",
+        metric="mcc", validation=0.25,
+        params={"top": 9, "epochs": np.int64(2), "lr": np.float64(0.02), "over": "connected"},
     )  # fmt: skip
     model.fit(graphs, [y[number % 2] for number in range(16)])
     model.save(tmp_path / "model.anysize")

@@ -40,7 +40,7 @@ STACKS: dict[str, tuple[list[Settings], Recipe]] = {
     ),
     "without": (members(layers=2), Recipe(epochs=12, epoch="best", tie_break="loss")),
     "mini-batches": (members(penalty=0.2, batch_size=30), Recipe(epochs=5, epoch="best", tie_break="penalty")),
-    "head": (members(layers=2, batch_size=32), Recipe(epochs=5, head_hidden=16, dropout=0.3, max_permutations=1)),
+    "head": (members(layers=2, batch_size=32), Recipe(epochs=2, head_hidden=16, dropout=0.3, max_permutations=1)),
     "all permutations": (members(penalty=0.2), Recipe(epochs=5, permutations="all")),
     "gcn": (members(penalty=0.2), Recipe(epochs=5, encoder="gcn")),
     "pna": (members(penalty=0.2), Recipe(epochs=5, encoder="pna")),

@@ -59,8 +59,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
 
     Args:
         method: a name in `anysize.METHODS`, such as "gamma-gin", "gin-sum" or "wl-kernel". "auto" uses Gamma models if
-            the training graphs pass for samples of graphons, and "sizemix" otherwise (`anysize.methods.auto`).
-        k: the number of vertices of the patterns, or several numbers; ignored by methods on whole graphs.
+            the training graphs look like samples of graphons, and "sizemix" otherwise (`anysize.methods.auto`).
+        k: the number of vertices of the patterns, or several numbers; ignored by methods without patterns.
         recipe: "robust" or "paper" (the published training procedure).
         n_models: the number of models, trained with the seeds ``random_state``, ``random_state + 1``, ...; their
             probabilities are averaged. Methods that do not depend on the seed are trained once.

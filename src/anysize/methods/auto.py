@@ -1,17 +1,19 @@
 r"""`auto`: Gamma models where the training graphs look like samples of graphons, SizeMix everywhere else.
 
-The densities of the Gamma models carry over to other sizes if graphs are vertex samples of graphons, one per class.
-The training graphs can be tested for that (`anysize.theory.graphon_check`), without labels of the graphs to predict:
+The densities of the Gamma models carry over to other sizes if graphs are vertex samples of graphons, one per class. The
+training graphs are checked for that (`anysize.theory.graphon_check`), without labels of the graphs to predict. The
+check returns a regime:
 
-- **sparse** (kappa below 1, or edges that grow more slowly than n^1.5): no graphon. SizeMix answers.
-- **graphon**: the Gamma experts answer, unless SizeMix beats them by more than two standard errors on an inner size
+- **sparse** (kappa below 1, or edges that grow more slowly than n^1.5): no graphon. SizeMix is used.
+- **graphon**: the Gamma models are used, unless SizeMix beats them by more than two standard errors on an inner size
   shift (fitted to the smaller 60 % of the training graphs, judged on the larger 40 %).
-- **mixed** (dense, but densities differ more between graphs than one graphon per class allows): SizeMix answers, unless
-  the Gamma experts beat it by two standard errors on an inner size shift. Where all graphs have about one size, random
+- **mixed** (dense, but densities differ more between graphs than one graphon per class allows): SizeMix is used, unless
+  the Gamma models beat it by two standard errors on an inner size shift. If all graphs have about one size, random
   half-size vertex samples take the place of the smaller graphs.
 
-The Gamma experts are `gamma-gin` under the robust recipe and a class-balanced logistic regression on whitened densities
-of patterns without colors, weighted by exp(10 l), l the cross-validated mean log-likelihood (classes weighted alike).
+Models are grouped into two families, "gamma" and "sizemix", and the models of a family are its experts. The Gamma
+experts are `gamma-gin` under the robust recipe and a class-balanced logistic regression on whitened densities of
+patterns without colors, weighted by exp(10 l), l the cross-validated mean log-likelihood (classes weighted alike).
 """
 
 from __future__ import annotations
@@ -75,7 +77,7 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Decision:
-    """Which family answers, and why."""
+    """Which family of models is used, and why."""
 
     check: GraphonCheck
     family: Family
@@ -94,7 +96,7 @@ class Decision:
             return ""
         if check.sizes_differ or check.regime == "sparse":
             return "The statistics of the training graphs lie within two standard errors of the other regime."
-        if check.mean_degree >= DENSE_MEAN_DEGREE:
+        if self.family != "gamma" or check.mean_degree >= DENSE_MEAN_DEGREE:
             return ""
         return (
             f"All training graphs have about the same size and a mean degree of {check.mean_degree:.1f}: nothing shows "
@@ -103,7 +105,7 @@ class Decision:
         )
 
     def summary(self) -> str:
-        """The regime with its statistics, and the family that answers, in two sentences."""
+        """The regime with its statistics, and the family that is used, in two sentences."""
         check = self.check
         growth = (
             "unknown (one size)" if np.isnan(check.exponent) else f"{check.exponent:.2f} ± {check.exponent_error:.2f}"
@@ -112,7 +114,7 @@ class Decision:
             f"The training graphs are {_REGIME_TEXT[check.regime]} (kappa {check.kappa:.2f} ± {check.kappa_error:.2f}, "
             f"edge exponent {growth}, dispersion {check.dispersion:.1f})."
         )
-        answer = "The Gamma models answer" if self.family == "gamma" else "SizeMix answers"
+        answer = "Gamma models are used" if self.family == "gamma" else "SizeMix is used"
         if self.evidence is not None:
             how = "larger training graphs" if self.evidence.shift == "sizes" else "whole graphs from vertex samples"
             answer += (
@@ -131,7 +133,7 @@ _REGIME_TEXT = {
 
 @dataclass(frozen=True)
 class AutoMethod:
-    """Decides which family answers, trains its experts and weighs them."""
+    """Decides which family to use, trains its experts and weighs them."""
 
     def fit(
         self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
@@ -201,10 +203,12 @@ class FittedAuto:
 
 
 def decide(problem: LearningTask, seed: int) -> Decision:
-    """Which family answers: the regime of the training graphs, overruled only by clear evidence across sizes."""
+    """Which family to use: the regime of the training graphs, overruled only by clear evidence across sizes."""
     graphs, y = problem.train.whole("auto"), problem.train.labels()
     check = check_graphon(graphs, y)
     if check.regime == "sparse":
+        return Decision(check, "sizemix", None)
+    if not problem.train.counts(problem.k, problem.cache).matrix.nnz:  # graphs too small for patterns
         return Decision(check, "sizemix", None)
     small, large, shifted = split_by_size(graphs.sizes, y)
     if check.regime == "graphon" and not shifted:

@@ -1,6 +1,6 @@
 """Baselines as scikit-learn pipelines: logistic regression on sizes, or on densities of uncolored patterns.
 
-A method that does not beat them has not learned what its name says.
+A method that does not beat them uses no more than graph size or uncolored topology.
 """
 
 from __future__ import annotations

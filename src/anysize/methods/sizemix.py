@@ -2,8 +2,8 @@ r"""SizeMix: an ensemble over hypotheses on how counts scale with the size of a 
 
 Let c_F(G) be the number of vertices of Weisfeiler-Lehman type F (colors refined 0 to 3 times), n the number of
 vertices and n0 the geometric mean of n over the training graphs. If c_F grows as n^alpha within a class,
-c_F (n0 / n)^alpha is the count that the graph would have at size n0, and can be compared across sizes. Nobody knows
-alpha, so four maps are tried:
+c_F (n0 / n)^alpha is the count that the graph would have at size n0, and can be compared across sizes. alpha is
+unknown, so four maps are combined:
 
 ========== =========================== ====================================================================
 presence   log(1 + c)                  alpha = 0: having the type at all matters (a toxic group)

@@ -1,7 +1,7 @@
 """Do the mean shares of vertex colors differ, and if so, only among exchangeable colors?
 
-Exchangeable colors have one role: their vertices are joined to others alike in the training graphs (see
-`anysize.training.color_roles`).
+Exchangeable colors have one role: vertices of these colors are adjacent to every color at the same rates in the
+training graphs (see `anysize.training.color_roles`).
 """
 
 from __future__ import annotations
