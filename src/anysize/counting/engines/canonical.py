@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numba import int64, uint64
@@ -100,7 +100,7 @@ def hash_words(high, low):
     return (mixed * uint64(0x9E3779B97F4A7C15)) >> uint64(16)
 
 
-def unpack(high, low, k):
+def unpack(high: Any, low: Any, k: int) -> tuple[Any, Any]:
     """Classes and colors (patterns, 7) of packed words."""
     colors = np.zeros((len(high), 7), np.uint16)
     for i in range(k):

@@ -8,7 +8,6 @@ expected number of hits of one copy, and hits / rate(H) is an unbiased estimate 
 that of a sum of binomials.
 """
 
-# mypy: ignore-errors
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -152,10 +151,11 @@ def _with_exact_cliques(result: GraphEstimate, graph: GraphSet, k: int, threads:
     other = result.columns.pattern_index != spanning_trees(k).shape[1] - 1
     sampled = dict(zip(_keys(result.columns), result.hits, strict=True))
     hits = np.array([sampled.get(key, 0) for key in _keys(columns)], np.int64)
+    own = result.columns.colors
     merged = Columns(
         np.concatenate([result.columns.size[other], columns.size]),
         np.concatenate([result.columns.pattern_index[other], columns.pattern_index]),
-        None if graph.colors is None else np.concatenate([result.columns.colors[other], columns.colors]),
+        None if own is None or columns.colors is None else np.concatenate([own[other], columns.colors]),
         graph.palette,
     )
     return result._replace(
