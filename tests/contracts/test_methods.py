@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +16,18 @@ from learned import labeled
 from sklearn.base import clone
 
 from anysize import METHODS, GraphClassifier, GraphSet, count, load_model
+from anysize.methods.recipes import gamma_recipe
 
 
 @pytest.fixture(autouse=True)
 def one_thread() -> None:
     torch.set_num_threads(1)
+
+
+@pytest.fixture(autouse=True)
+def few_epochs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The Gamma experts of auto, which has no parameters, are trained as shortly as the other methods here."""
+    monkeypatch.setattr("anysize.methods.auto.gamma_recipe", lambda *given: replace(gamma_recipe(*given), epochs=5))
 
 
 @dataclass(frozen=True)
