@@ -35,7 +35,7 @@ run: $(STAMP)    ## train, print tables 1 and 2 beside the published numbers, wr
 	$(BIN)/anysize report --records $(RECORDS) --out report.html
 
 test: $(STAMP)   ## run every test, one process per core
-	$(BIN)/python -m pytest -n auto --dist loadgroup
+	$(BIN)/python -m pytest -n auto --dist worksteal
 
 lint: $(STAMP)   ## ruff and mypy
 	$(BIN)/ruff check .

@@ -37,13 +37,3 @@ def two_workers() -> Iterator[Any]:
         executor = RayExecutor("local:2")
     with executor:
         yield executor
-
-
-# Tests that compile every counting kernel: kept in one worker, so that the others load what it has compiled.
-KERNEL_TESTS = ("contracts/test_engines.py", "counting/test_agreement.py", "counting/test_memory.py")
-
-
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    for item in items:
-        if item.path.as_posix().endswith(KERNEL_TESTS):
-            item.add_marker(pytest.mark.xdist_group("kernels"))
