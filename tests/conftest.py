@@ -10,6 +10,10 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+# One thread for linear algebra in every worker: as many workers as cores run at a time. Set before numpy and torch load.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
 # No deadline: a busy machine must not fail a test that is right.
 settings.register_profile("anysize", deadline=None, print_blob=True)
 settings.load_profile("anysize")
