@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
-# One thread for linear algebra in every worker: as many workers as cores run at a time. Set before numpy and torch load.
+# One thread for linear algebra in every worker: as many workers as cores run at a time. Set before numpy is loaded.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 
