@@ -1,4 +1,4 @@
-"""Commands `anysize count`, `anysize patterns` and `anysize demo`."""
+"""`anysize count`, `anysize patterns` and `anysize demo`: count patterns and show them."""
 
 from __future__ import annotations
 

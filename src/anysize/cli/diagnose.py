@@ -1,4 +1,4 @@
-"""anysize diagnose."""
+"""`anysize diagnose`: compare new graphs with training graphs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""anysize explain."""
+"""`anysize explain`: show why graphs get their classes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""anysize fit, predict, methods."""
+"""`anysize fit`, `anysize predict` and `anysize methods`: train classifiers, use them, list methods."""
 
 from __future__ import annotations
 

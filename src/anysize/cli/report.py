@@ -1,4 +1,4 @@
-"""anysize report."""
+"""`anysize report`: write the HTML report of a folder of records."""
 
 from __future__ import annotations
 

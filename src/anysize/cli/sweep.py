@@ -1,4 +1,4 @@
-"""anysize run and anysize sweep."""
+"""`anysize run` and `anysize sweep`: train one cell of a table, or all runs of a plan."""
 
 from __future__ import annotations
 

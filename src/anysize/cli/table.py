@@ -1,4 +1,4 @@
-"""anysize table."""
+"""`anysize table`: print a table of the paper from records."""
 
 from __future__ import annotations
 

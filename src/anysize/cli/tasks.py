@@ -1,4 +1,4 @@
-"""anysize tasks."""
+"""`anysize tasks`: list tasks and describe their graphs."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from anysize.tasks.describe import SplitSummary
     from anysize.tasks.task import Data, Task
 
-ENVIRONMENTS_SHOWN = 6  # every size is an environment: thinned graphs have many
+MAX_ENVIRONMENTS_SHOWN = 6  # every size is an environment: thinned graphs have many
 
 
 def tasks(
     name: Annotated[str | None, typer.Argument(help="A task; without it, all of them are listed.")] = None,
     data: Annotated[str | None, typer.Option(help="published, or the seed of fresh data.")] = None,
-    seed: Annotated[int, typer.Option(help="Of the validation graphs of a TU set.", min=0, max=MAX_SEED)] = 0,
+    seed: Annotated[int, typer.Option(help="Seed of the validation graphs of a TU set.", min=0, max=MAX_SEED)] = 0,
     data_dir: Annotated[Path | None, typer.Option(help="Folder with data files; else ANYSIZE_DATA.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="One line of JSON, for programs.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
 ) -> None:
     """List the tasks, or show what one of them consists of: sizes, classes and environments of its graphs."""
     with handle_errors():
@@ -72,8 +72,8 @@ def _show_one(task: Task, data: Data, sets: Sequence[SplitSummary], shift: str) 
     kind = "published data" if data == "published" else f"fresh data, seed {data}"
     chosen = "stratified folds" if task.protocol == "folds" else "a validation set"
     console.print(f"{task.name}: {task.title}", style="bold", highlight=False, markup=False)
-    told = f"{kind}; patterns of {sizes} vertices; scored by {task.metric}; tuned on {chosen}"
-    console.print(told, highlight=False, markup=False)
+    summary = f"{kind}; patterns of {sizes} vertices; scored by {task.metric}; tuned on {chosen}"
+    console.print(summary, highlight=False, markup=False)
     console.print(_table(sets))
     console.print(shift, highlight=False, markup=False)
 
@@ -94,7 +94,7 @@ def _table(sets: Sequence[SplitSummary]) -> Table:
         table.add_row(f"class {name}", *(f"{one.shares[name]:.2f} ({one.classes[name]})" for one in sets))
     table.add_section()
     seen = list(dict.fromkeys(name for one in sets for name in one.environments))
-    shown = seen if len(seen) <= ENVIRONMENTS_SHOWN else list(sets[0].environments)[: ENVIRONMENTS_SHOWN - 1]
+    shown = seen if len(seen) <= MAX_ENVIRONMENTS_SHOWN else list(sets[0].environments)[: MAX_ENVIRONMENTS_SHOWN - 1]
     for name in shown:
         table.add_row(name, *(f"{one.environments.get(name, 0)}" for one in sets))
     if len(shown) < len(seen):
@@ -110,7 +110,7 @@ def _span(one: SplitSummary) -> str:
 
 
 def _facts(task: Task) -> dict[str, Any]:
-    """What a program may want to know of a task, without its graphs."""
+    """The fields of a task for JSON."""
     return {
         "task": task.name,
         "title": task.title,

@@ -1,4 +1,4 @@
-"""The command `anysize theory`."""
+"""`anysize theory`: print bounds and measured gaps."""
 
 from __future__ import annotations
 

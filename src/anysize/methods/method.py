@@ -198,7 +198,7 @@ class Method:
         grid: hyper-parameter values to try for each family of tasks (the paper's, for its rows), or for a single task
             by its name; no entry where the method is not run.
         defaults: the configuration to use where no grid is searched.
-        colored_defaults: recipe -> what is added to the defaults where graphs have colors (the attribute penalty).
+        colored_defaults: recipe -> what is added to the defaults where graphs have colors (the color penalty).
         family_defaults: family of tasks -> what is added to the defaults.
         quick: hyper-parameter -> its values in the quick grid, where these are not the same as for other methods.
         parameters: how values of hyper-parameters are checked. Others that the grid or a configuration names can be

@@ -64,10 +64,10 @@ def _choose_method(findings: Findings) -> tuple[str | None, tuple[Setting, ...],
     if findings.within_roles:
         reasons.append("Colors shift only among exchangeable ones, which the default recipe treats alike.")
     elif findings.colors_shifted:
-        reasons.append("Colors shift, and the default attribute penalty limits their influence.")
+        reasons.append("Colors shift, and the default color penalty limits their influence.")
     elif findings.colors is not None and findings.colors.test.expected < NEGLIGIBLE_DISTANCE:
         settings.append(("penalty", 0))
-        reasons.append("Colors do not shift, and the attribute penalty is not needed.")
+        reasons.append("Colors do not shift, and the color penalty is not needed.")
     return "gamma-gin", tuple(settings), tuple(reasons)
 
 

@@ -1,4 +1,4 @@
-"""Brain networks: patients and controls, with test controls that lost vertices; from files, or simulated."""
+"""Brain networks of patients and controls, from files or simulated; vertices are removed from the test controls."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ from anysize.tasks.task import FOLDER_HINT, FOLDS, Data, DataDir, Parts, Task, d
 CLASSES = ("control", "schizophrenia")
 PATTERN, PATIENT = "typical_*.csv", "Schizophrenia"
 TEST_PER_CLASS = 10
-THINNED = 0.4
+THINNED_SHARE = 0.4  # of the vertices of a test control: draws with replacement
 
 
 @dataclass(frozen=True)
 class BrainFolder:
-    """One adjacency matrix a subject, in files ``typical_*.csv``; patients have "Schizophrenia" in the file name.
+    """A folder of adjacency matrices, ``typical_*.csv``, one per subject; names of patients contain "Schizophrenia".
 
-    Which graphs the authors tested on is not known: ``data="published"`` is the draw number 0 of ours, other
-    integers draw other test graphs.
+    The authors' test graphs are not known: ``data="published"`` draws test graphs with seed 0, an integer with that
+    seed.
     """
 
     has_published = True
@@ -54,11 +54,11 @@ def load_brains(data_dir: DataDir = None) -> GraphSet:
 
 
 def hold_out(graphs: GraphSet, seed: int) -> Parts:
-    """Ten test graphs of each class, the controls among them thinned; the others are for training.
+    """Draw ten test graphs of each class and remove vertices from the controls among them; train on the rest.
 
     Args:
         graphs: all subjects, y = 0 for controls and 1 for patients.
-        seed: decides which graphs are tested on and which vertices they lose.
+        seed: of the test graphs and of the removed vertices.
     """
     y = labels(graphs)
     amounts = np.bincount(y, minlength=2)
@@ -70,20 +70,20 @@ def hold_out(graphs: GraphSet, seed: int) -> Parts:
     rng = np.random.default_rng(seed)
     test = np.sort(np.concatenate([rng.permutation(np.flatnonzero(y == c))[:TEST_PER_CLASS] for c in (0, 1)]))
     rest = np.setdiff1d(np.arange(len(graphs)), test)
-    shares = np.where(y[test] == 0, THINNED, 0.0)
+    shares = np.where(y[test] == 0, THINNED_SHARE, 0.0)
     return Parts(graphs[rest], None, thin(graphs[test], shares, rng), CLASSES)
 
 
 def thin(graphs: GraphSet, share: float | NDArray[np.float64], rng: np.random.Generator) -> GraphSet:
-    """Remove vertices: floor(share * N) draws with replacement, and then those left without neighbors.
+    """Remove floor(share * N) vertices drawn with replacement, then vertices without neighbors.
 
-    A graph of N vertices keeps N (1 - 1/N)^floor(share N) of them on average before isolated ones go: 177.3 of 264
-    for a share of .4. Graphs with share 0 stay as they are.
+    Before the second step a graph of N vertices keeps N (1 - 1/N)^floor(share N) of them on average: 177.3 of 264 for
+    a share of 0.4. Graphs with share 0 are unchanged.
 
     Args:
         graphs: the graphs.
         share: from 0 to 1, one for all graphs or one for each.
-        rng: where the draws come from.
+        rng: the random generator.
     """
     shares = np.broadcast_to(np.asarray(share, np.float64), (len(graphs),))
     if not ((shares >= 0) & (shares <= 1)).all():  # written so that NaN is refused too
@@ -105,7 +105,7 @@ CONTROLS, PATIENTS = 74, 71
 
 @dataclass(frozen=True)
 class BrainLike:
-    """As many simulated controls and patients as the paper has, from two graphons, with the same split."""
+    """Simulated controls and patients from two graphons, as many as in the paper, split in the same way."""
 
     control: Graphon
     patient: Graphon
@@ -125,7 +125,7 @@ class BrainLike:
 
 
 def _modular(within: float, between: float) -> BlockModel:
-    """Four systems of regions, linked more inside than across."""
+    """Four blocks of regions with more edges within blocks than between them."""
     shares = (0.3, 0.25, 0.25, 0.2)
     return BlockModel(within=(within,) * len(shares), between=between, shares=shares)
 
@@ -141,8 +141,8 @@ SCHIZOPHRENIA = Task(
     table=1,
     published="schizophrenia",
 )
-# Patients are less modular, with as many edges (.1212 and .1213 of all pairs): in training the number of edges tells
-# nothing, and thinning then takes edges from the test controls alone.
+# Patients are less modular but have as many edges (.1212 and .1213 of all pairs): the number of edges does not tell the
+# classes apart in training, and in test it does, since only controls lose vertices.
 SCHIZOPHRENIA_LIKE = Task(
     name="schizophrenia-like",
     title="Simulated brain networks, controls thinned in test",

@@ -19,7 +19,7 @@ VALIDATION_SHARE = 0.1
 
 @dataclass(frozen=True, eq=False)
 class SizeSplit:
-    """The graphs of one set, small ones for training and validation, large ones for test."""
+    """One set of graphs: small ones for training and validation, large ones for test."""
 
     graphs: GraphSet
     train_below: float
@@ -45,16 +45,16 @@ def size_split(
 ) -> Task:
     """A task made of any labeled graphs: train on the small ones, test on the large ones.
 
-    With s the sizes of all graphs, the graphs with s <= percentile(s, train_below) are the train pool, a tenth of
-    which, drawn by the seed of `Task.splits`, is the validation set; those with s >= percentile(s, test_above) are
-    the test set. Graphs in between are left out. ``note`` of the task says in a sentence how strong the shift is.
+    Graphs of at most percentile(sizes, train_below) vertices are for training; a tenth of them, drawn with the seed of
+    `Task.splits`, is the validation set. Graphs of at least percentile(sizes, test_above) vertices are the test set,
+    graphs in between are left out. ``note`` of the task describes the shift in one sentence.
     Methods are trained with the defaults of `GraphClassifier`.
 
     Args:
-        graphs: whatever `anysize.count` takes; a `GraphSet`, a list of graphs, a path.
-        train_below: percentile of the sizes up to which graphs are trained on.
-        test_above: percentile of the sizes from which on graphs are tested on.
-        y: one label per graph, where the graphs do not bring their own.
+        graphs: a `GraphSet`, a list of graphs, a path: whatever `anysize.count` takes.
+        train_below: largest size of training graphs, as a percentile.
+        test_above: smallest size of test graphs, as a percentile.
+        y: one label per graph; None for the labels that the graphs carry.
         color: for networkx, PyG and igraph graphs, the vertex attribute that holds the color.
         name: of the task.
         k: pattern size of the task.
@@ -108,8 +108,8 @@ def split_by_size(graphs: GraphSet, train_below: float, test_above: float, seed:
     pool, test = np.flatnonzero(graphs.sizes <= low), np.flatnonzero(graphs.sizes >= high)
     if len(np.unique(codes[pool])) < 2:
         raise ValueError(
-            f"All {len(pool)} graphs of up to {low:g} vertices have one class, so that nothing can be learned from "
-            "them: take a larger train_below."
+            f"All {len(pool)} graphs of up to {low:g} vertices have one class and cannot be learned from; use a "
+            "larger train_below."
         )
     drawn = np.random.default_rng(seed).permutation(len(pool))[: int(VALIDATION_SHARE * len(pool))]
     held = np.zeros(len(pool), bool)
