@@ -18,16 +18,18 @@ patterns without colors, weighted by exp(10 l), l the cross-validated mean log-l
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from anysize._progress import Progress
 from anysize._typing import FloatArray, IntArray
 from anysize.graphs.assembly import induced_subgraphs
 from anysize.methods.classical import SizeMixMethod
 from anysize.methods.density_regression import DensityRegressionMethod
+from anysize.methods.evidence import balanced_mean, evidence_weights, log_likelihood, smaller_and_larger
 from anysize.methods.method import Arrays, Examples, Fitted, Learner, LearningTask, Run, class_weights
 from anysize.methods.neural import GammaMethod
 from anysize.methods.recipes import gamma_recipe
@@ -37,16 +39,12 @@ from anysize.training.settings import Recipe
 if TYPE_CHECKING:
     from anysize.training.loop import Trained
 
-Progress = Callable[[float], None]
 Family = Literal["gamma", "sizemix"]
 
-EVIDENCE_STRENGTH = 10.0  # experts are weighted by exp(EVIDENCE_STRENGTH * mean log-likelihood)
-SMALLER_SHARE = 0.6  # of the training graphs, that experts are fitted to when they are compared across sizes
 SMALLEST_SIZE_RATIO = 1.05  # of geometric mean sizes: below it the larger part is no size shift
 STANDARD_ERRORS = 2.0  # by which one family must beat the other to overrule the regime
 FOLDS = 3
 MAX_PATTERNS = 1000
-LOWEST_PROBABILITY = 1e-3
 SAMPLE_SHARE = 0.5  # of the vertices, in samples that take the place of smaller graphs
 SMALLEST_SAMPLE = 4  # vertices
 DENSE_MEAN_DEGREE = 10.0  # networks of bounded degree rarely have more: graphs above it count as dense at one size
@@ -82,11 +80,6 @@ class Decision:
     check: GraphonCheck
     family: Family
     evidence: Evidence | None
-
-    @property
-    def overruled(self) -> bool:
-        """Whether an inner size shift overruled the regime."""
-        return (self.check.regime == "graphon") != (self.family == "gamma")
 
     @property
     def doubt(self) -> str:
@@ -221,9 +214,7 @@ def decide(problem: LearningTask, seed: int) -> Decision:
 
 def split_by_size(sizes: IntArray, y: IntArray) -> tuple[IntArray, IntArray, bool]:
     """The smaller 60 % of the graphs, the others, and whether that is a size shift with all classes on both sides."""
-    order = np.argsort(sizes, kind="stable")
-    cut = int(SMALLER_SHARE * len(order))
-    small, large = np.sort(order[:cut]), np.sort(order[cut:])
+    small, large = smaller_and_larger(sizes)
     if not len(small) or not len(large):
         return small, large, False
     log_sizes = np.log(np.maximum(sizes, 1))
@@ -247,12 +238,12 @@ def gather_evidence(problem: LearningTask, small: IntArray, large: IntArray, shi
     for family in FAMILIES:
         experts = _fit_family(family, replace(problem, train=train, validation=None), seed)
         found = np.stack([expert.probabilities(test)[0] for expert in experts.values()])
-        likelihood[family] = _log_likelihood(_cross_weighted(found, truth, rng), truth)
+        likelihood[family] = log_likelihood(_cross_weighted(found, truth, rng), truth)
     difference = likelihood["gamma"] - likelihood["sizemix"]
     classes = np.unique(truth)
     variance = sum(difference[truth == each].var() / max(1, int((truth == each).sum())) for each in classes)
-    z = _balanced(difference, truth) / max(float(np.sqrt(variance)) / len(classes), 1e-9)
-    means = {family: float(_balanced(values, truth)) for family, values in likelihood.items()}
+    z = balanced_mean(difference, truth) / max(float(np.sqrt(variance)) / len(classes), 1e-9)
+    means = {family: float(balanced_mean(values, truth)) for family, values in likelihood.items()}
     return Evidence("sizes" if shifted else "samples", means["gamma"], means["sizemix"], float(z))
 
 
@@ -281,23 +272,8 @@ def _weigh(problem: LearningTask, seed: int) -> FloatArray:
         experts = _fit_family("gamma", replace(problem, train=problem.train.rows(train), validation=None), seed)
         held_out = problem.train.rows(test)
         for row, expert in enumerate(experts.values()):
-            likelihood[row, test] = _log_likelihood(expert.probabilities(held_out)[0], y[test])
-    return _softmax_weights(_balanced(likelihood, y))
-
-
-def _softmax_weights(evidence: FloatArray) -> FloatArray:
-    weights = np.exp(EVIDENCE_STRENGTH * (evidence - evidence.max()))
-    return np.asarray(weights / weights.sum())
-
-
-def _log_likelihood(chances: FloatArray, y: IntArray) -> FloatArray:
-    clipped = np.clip(chances, LOWEST_PROBABILITY, 1 - LOWEST_PROBABILITY)
-    return np.asarray(np.log((clipped / clipped.sum(axis=-1, keepdims=True))[..., np.arange(len(y)), y]))
-
-
-def _balanced(values: FloatArray, y: IntArray) -> Any:
-    """Means over graphs, classes weighted alike."""
-    return np.mean([values[..., y == each].mean(axis=-1) for each in np.unique(y)], axis=0)
+            likelihood[row, test] = log_likelihood(expert.probabilities(held_out)[0], y[test])
+    return evidence_weights(balanced_mean(likelihood, y))
 
 
 def _cross_weighted(chances: FloatArray, y: IntArray, rng: np.random.Generator) -> FloatArray:
@@ -310,7 +286,7 @@ def _cross_weighted(chances: FloatArray, y: IntArray, rng: np.random.Generator) 
         judged, judging = part == half, part != half
         weights = np.full(len(chances), 1 / len(chances))
         if judging.any():
-            weights = _softmax_weights(_balanced(_log_likelihood(chances[:, judging], y[judging]), y[judging]))
+            weights = evidence_weights(balanced_mean(log_likelihood(chances[:, judging], y[judging]), y[judging]))
         found[judged] = np.tensordot(weights, chances[:, judged], 1)
     return found
 

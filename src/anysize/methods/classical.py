@@ -5,13 +5,14 @@ scikit-learn is imported by what trains or restores a model: the catalog of meth
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
+from anysize._progress import Progress
 from anysize._typing import FloatArray
 from anysize.methods.method import Arrays, Examples, LearningTask, Run, Sizes, sizes_of
 from anysize.training.settings import Recipe
@@ -21,8 +22,6 @@ if TYPE_CHECKING:
 
     from anysize.kernels.svm import KernelClassifier
     from anysize.methods.sizemix import SizeMixClassifier, SizeMixExplanation
-
-Progress = Callable[[float], None]
 
 
 def _class_weight(problem: LearningTask) -> dict[int, float] | None:

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import expit
 
+from anysize._progress import Progress
 from anysize._typing import FloatArray
+from anysize.methods.evidence import one_against_rest
 from anysize.methods.method import Arrays, Examples, LearningTask, Run, Sizes, sizes_of
 from anysize.training.settings import Recipe
 from anysize.training.whitening import Whitening, fit_whitening
-
-Progress = Callable[[float], None]
 
 
 @dataclass(frozen=True)
@@ -70,9 +69,8 @@ class FittedDensityRegression:
         return self.whitening.apply(_densities(examples, self.k))[None]
 
     def probabilities(self, examples: Examples) -> FloatArray:
-        found = expit(np.clip(self.represent(examples)[0] @ self.coefficients.T + self.intercepts, -30, 30))
-        both = np.hstack([1 - found, found]) if found.shape[1] == 1 else found
-        return np.asarray(both / both.sum(axis=1, keepdims=True))[None]
+        found = one_against_rest(self.represent(examples)[0] @ self.coefficients.T + self.intercepts)
+        return np.asarray(found / found.sum(axis=1, keepdims=True))[None]
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         arrays = {

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from anysize._progress import Progress
 from anysize._typing import FloatArray
 from anysize.methods.grids import Configuration
 from anysize.methods.method import Arrays, Examples, LearningTask, Run, Sizes, sizes_of
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     from anysize.training.objectives import Objective
     from anysize.training.vocabulary import GammaKind
 
-Progress = Callable[[float], None]
 STACK_MEMBERS = {"cpu": 16, "cuda": 160}  # larger stacks are not faster
 TABLE_NAMES = frozenset({"k", "top"})  # hyper-parameters of the input, not of the model
 _NAMES = {field.name: field.name for field in fields(Settings) if field.name not in ("seed", "invariance")}

@@ -30,7 +30,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
-from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.linear_model import LogisticRegression
 from sklearn.utils.validation import check_is_fitted
@@ -40,6 +39,13 @@ from anysize._typing import FloatArray, IntArray
 from anysize.graphs.labels import State, classes_from_json, classes_to_json, distinct_classes, labels_of
 from anysize.io.convert import as_graphset
 from anysize.kernels.wl import WLKernel
+from anysize.methods.evidence import (
+    balanced_mean,
+    evidence_weights,
+    log_likelihood,
+    one_against_rest,
+    smaller_and_larger,
+)
 
 DEPTHS = (0, 1, 3)
 MAPS = ("presence", "share", "fitted", "direction")
@@ -47,9 +53,6 @@ INVERSE_REGULARIZATION = 10.0
 LOWEST_TYPE_SHARE = 0.01  # of the training graphs that have a type at least once
 MAX_TYPES = 1000  # per depth: the most common ones
 EXPONENT_PRIOR_MEAN, EXPONENT_PRIOR_DEVIATION, HIGHEST_EXPONENT = 1.0, 0.5, 2.0
-EVIDENCE_STRENGTH = 10.0  # as if ten graphs had been seen: the inner size shift only resembles the outer one
-INNER_SHARE = 0.6  # of the training graphs, the smaller ones, that heads are fitted to when they are weighed
-LOWEST_PROBABILITY = 1e-3
 HEAD_ARRAYS = ("columns", "exponents", "weights", "intercepts", "center")
 
 
@@ -154,9 +157,7 @@ class SizeMixClassifier(ClassifierMixin, BaseEstimator):
         with threadpool_limits(1):  # products this small are slower with more threads
             self.heads_ = tuple(fit_heads(counts, self.kernel_.offsets_, log_sizes, codes, len(self.classes_)))
             self.evidence_ = inner_evidence(counts, self.kernel_.offsets_, log_sizes, codes, len(self.classes_))
-        known = np.where(np.isnan(self.evidence_), 0.0, self.evidence_)
-        weights = np.exp(EVIDENCE_STRENGTH * (known - known.max()))
-        self.head_weights_ = weights / weights.sum()
+        self.head_weights_ = evidence_weights(np.where(np.isnan(self.evidence_), 0.0, self.evidence_))
         return self
 
     def predict_proba(self, graphs: Any) -> FloatArray:
@@ -170,7 +171,7 @@ class SizeMixClassifier(ClassifierMixin, BaseEstimator):
         sets = as_graphset(graphs)
         log_sizes = np.log(np.maximum(sets.sizes, 1).astype(np.float64)) - self.log_size_
         counts = self.kernel_.transform(sets)
-        return np.stack([probabilities_of(head.logits(counts, log_sizes)) for head in self.heads_])
+        return np.stack([one_against_rest(head.logits(counts, log_sizes)) for head in self.heads_])
 
     def predict(self, graphs: Any) -> NDArray[Any]:
         """The most probable class of every graph."""
@@ -313,29 +314,18 @@ class SizeMixExplanation:
         return "\n".join(lines)
 
 
-def probabilities_of(logits: FloatArray) -> FloatArray:
-    """(graphs, classes) from (graphs, regressions)."""
-    found = expit(np.clip(logits, -30, 30))
-    return np.hstack([1 - found, found]) if found.shape[1] == 1 else found
-
-
 def inner_evidence(
     counts: csr_array[np.float64], offsets: IntArray, log_sizes: FloatArray, y: IntArray, classes: int
 ) -> FloatArray:
     """Mean log-likelihood of every head on the larger 40 % of the graphs, fitted to the smaller 60 %."""
-    order = np.argsort(log_sizes, kind="stable")
-    cut = int(INNER_SHARE * len(order))
-    small, large = np.sort(order[:cut]), np.sort(order[cut:])
+    small, large = smaller_and_larger(log_sizes)
     found = np.full(len(DEPTHS) * len(MAPS), np.nan)
     if not len(large) or not len(small):
         return found
     center = log_sizes[small].mean()
     for place, head in enumerate(fit_heads(csr_array(counts[small]), offsets, log_sizes[small], y[small], classes)):
         logits = head.logits(csr_array(counts[large]), log_sizes[large] - center)
-        chances = np.clip(probabilities_of(logits), LOWEST_PROBABILITY, 1 - LOWEST_PROBABILITY)
-        chances /= chances.sum(axis=1, keepdims=True)
-        likelihood = np.log(chances[np.arange(len(large)), y[large]])
-        found[place] = np.mean([likelihood[y[large] == each].mean() for each in np.unique(y[large])])
+        found[place] = balanced_mean(log_likelihood(one_against_rest(logits), y[large]), y[large])
     return found
 
 

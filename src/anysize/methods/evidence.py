@@ -1,0 +1,47 @@
+"""Evidence inside the training graphs: how well models predict the larger ones, and the weights that follow from it.
+
+`anysize.methods.sizemix` weighs its heads by it, `anysize.methods.auto` its experts and its families of models.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.special import expit
+
+from anysize._typing import FloatArray, IntArray
+
+STRENGTH = 10.0  # of evidence, in graphs: an inner size shift only resembles the one that is to come
+SMALLER_SHARE = 0.6  # of the training graphs, that models are fitted to when they are compared on the larger ones
+LOWEST_PROBABILITY = 1e-3
+
+
+def smaller_and_larger(sizes: FloatArray | IntArray) -> tuple[IntArray, IntArray]:
+    """Indices of the smaller 60 % of the graphs and of the others, each ascending."""
+    order = np.argsort(sizes, kind="stable")
+    cut = int(SMALLER_SHARE * len(order))
+    return np.sort(order[:cut]), np.sort(order[cut:])
+
+
+def one_against_rest(logits: FloatArray) -> FloatArray:
+    """(graphs, classes) from (graphs, regressions): one regression for two classes, else one per class."""
+    found = expit(np.clip(logits, -30, 30))
+    return np.hstack([1 - found, found]) if found.shape[1] == 1 else np.asarray(found)
+
+
+def log_likelihood(probabilities: FloatArray, y: IntArray) -> FloatArray:
+    """(..., graphs) of the true classes, from (..., graphs, classes) clipped away from 0 and 1."""
+    clipped = np.clip(probabilities, LOWEST_PROBABILITY, 1 - LOWEST_PROBABILITY)
+    return np.asarray(np.log((clipped / clipped.sum(axis=-1, keepdims=True))[..., np.arange(len(y)), y]))
+
+
+def balanced_mean(values: FloatArray, y: IntArray) -> Any:
+    """Means over the last axis, the graphs, with classes weighted alike."""
+    return np.mean([values[..., y == each].mean(axis=-1) for each in np.unique(y)], axis=0)
+
+
+def evidence_weights(evidence: FloatArray) -> FloatArray:
+    """Weights that sum to 1, proportional to exp(10 * mean log-likelihood)."""
+    weights = np.exp(STRENGTH * (evidence - evidence.max()))
+    return np.asarray(weights / weights.sum())
