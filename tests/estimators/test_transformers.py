@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from learned import as_networkx, labeled, labels
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LogisticRegression
@@ -108,9 +111,40 @@ def test_dense_output_for_estimators_and_data_frames(graphs: GraphSet) -> None:
         assert isinstance(found, np.ndarray)
         np.testing.assert_array_equal(found, expected)
     assert make_pipeline(dense, GaussianNB()).fit(graphs, labels(24)).predict(graphs).shape == (24,)
-    frame = dense.set_output(transform="pandas").fit_transform(graphs)
-    assert frame.columns.tolist() == sparse.get_feature_names_out().tolist()
-    np.testing.assert_array_equal(frame.to_numpy(), expected)
+
+
+def test_data_frames_have_patterns_as_columns_and_graphs_as_rows(graphs: GraphSet) -> None:
+    expected = SubgraphDensities(k=3).fit_transform(graphs).toarray()
+    made = SubgraphDensities(k=3).set_output(transform="pandas")
+    names = tuple(f"graph {number}" for number in range(24))
+    for found, index in (
+        (made.fit_transform(graphs), list(range(24))),
+        (made.transform(replace(graphs, names=names)), list(names)),
+        (made.transform(count(replace(graphs, names=names), 3)), list(names)),
+        (clone(made).fit(graphs).transform(graphs[:5]), list(range(5))),
+    ):
+        assert found.columns.tolist() == made.get_feature_names_out().tolist()
+        assert found.index.tolist() == index
+        np.testing.assert_array_equal(found.to_numpy(), expected[: len(index)])
+    with config_context(transform_output="pandas"):
+        assert SubgraphDensities(k=3).fit_transform(graphs).shape == expected.shape
+        assert made.set_output(transform="default").transform(graphs).nnz  # sparse again
+    edges = pd.DataFrame({"source": [0, 1, 2], "target": [1, 2, 3]})  # one graph, three rows
+    found = SubgraphDensities(k=3).set_output(transform="pandas").fit_transform(edges)
+    assert (found.columns.tolist(), found.to_numpy().tolist()) == (["3-path"], [[0.5]])
+
+
+def test_names_of_columns_are_unique_for_awkward_colors() -> None:
+    """A color may hold a comma or a bracket, be empty, or be a number written as text."""
+    edge = [(0, 1)]
+    commas = GraphSet.from_edges([edge] * 3, colors=[["a,b", "c"], ["a", "b,c"], ["", "a]"]])
+    numbers = GraphSet.from_edges([edge], colors=[[1, 1]]) + GraphSet.from_edges([edge], colors=[["1", "1"]])
+    for graphs, amount in ((commas, 3), (numbers, 2)):
+        frame = SubgraphDensities(k=2).set_output(transform="pandas").fit_transform(graphs)
+        assert len(frame.columns) == amount
+        assert frame.columns.is_unique
+    plain = AttachDensities(k=(2, 3, 4, 5))(Data(edge_index=torch.tensor([[0, 1], [1, 0]]), num_nodes=2))
+    assert len(set(plain.pattern_names)) == len(plain.pattern_names) == 1 + 2 + 6 + 21
 
 
 # ---- PyG -------------------------------------------------------------------------------------------

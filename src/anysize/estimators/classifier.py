@@ -241,13 +241,18 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
 
     # ---- new graphs ----------------------------------------------------------------------------
 
-    def predict_proba(self, graphs: Any) -> FloatArray:
+    def predict_proba(self, graphs: Any, per_model: bool = False) -> FloatArray:
         """(graphs, classes), in the order of ``classes_``: the mean over the models.
 
         Kernel machines give the share of pairwise votes that a class won, "random" gives 1 to the class it drew.
+
+        Args:
+            graphs: the graphs.
+            per_model: the probabilities of every model, (models, graphs, classes), in the order of the seeds. Methods
+                that do not depend on the seed have one model.
         """
         examples = self._examples(graphs)
-        return self.ensemble_.probabilities(examples)
+        return self.ensemble_.model_probabilities(examples) if per_model else self.ensemble_.probabilities(examples)
 
     def predict(self, graphs: Any) -> Labels:
         """The most probable class; the first one in a tie."""

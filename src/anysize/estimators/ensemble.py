@@ -50,7 +50,11 @@ class Ensemble:
 
     def probabilities(self, examples: Examples) -> FloatArray:
         """(graphs, classes): the mean over the models."""
-        return np.asarray(self._by_seed(lambda part: part.probabilities(examples)).mean(axis=0))
+        return np.asarray(self.model_probabilities(examples).mean(axis=0))
+
+    def model_probabilities(self, examples: Examples) -> FloatArray:
+        """(models, graphs, classes), in the order of the seeds."""
+        return self._by_seed(lambda part: part.probabilities(examples))
 
     def represent(self, examples: Examples) -> FloatArray:
         """(graphs, models * width): the representations of all models, in the order of the seeds."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
@@ -20,6 +21,9 @@ from anysize.io.convert import as_graphset
 from anysize.kernels.gram import short_indices
 from anysize.methods.configuration import whole_number
 from anysize.patterns.pattern import pattern_sizes
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 class SubgraphDensities(TransformerMixin, BaseEstimator):
@@ -34,7 +38,9 @@ class SubgraphDensities(TransformerMixin, BaseEstimator):
         colors: whether to use vertex colors.
         top: keep this many patterns, the most common ones; the others do not count in denominators either.
         color: for networkx, PyG and igraph graphs, the vertex attribute with the colors.
-        sparse_output: False for numpy arrays, which some estimators and ``set_output(transform="pandas")`` need.
+        sparse_output: False for numpy arrays, which some estimators need.
+
+    After ``set_output(transform="pandas")`` the result is a data frame: patterns are columns, graph names the index.
 
     Examples:
         >>> from anysize import GraphSet
@@ -63,24 +69,39 @@ class SubgraphDensities(TransformerMixin, BaseEstimator):
         self._learn(graphs)
         return self
 
-    def fit_transform(self, graphs: Any, y: Any = None) -> csr_array[np.float64] | NDArray[np.float64]:
+    def fit_transform(self, graphs: Any, y: Any = None) -> csr_array[np.float64] | NDArray[np.float64] | DataFrame:
         """`fit`, then the densities of the same graphs."""
-        found = self._densities(self._learn(graphs))
-        return found if self.sparse_output else found.toarray()
+        counts = self._learn(graphs)
+        return self._output(self._densities(counts), counts.names)
 
-    def transform(self, graphs: Any) -> csr_array[np.float64] | NDArray[np.float64]:
+    def transform(self, graphs: Any) -> csr_array[np.float64] | NDArray[np.float64] | DataFrame:
         """(graphs, patterns)."""
-        found = self.rows(graphs)
-        return found if self.sparse_output else found.toarray()
+        counts = self._known_counts(graphs)
+        return self._output(self._densities(counts), counts.names)
 
     def rows(self, graphs: Any) -> csr_array[np.float64]:
         """(graphs, patterns), always sparse."""
+        return self._densities(self._known_counts(graphs))
+
+    def _known_counts(self, graphs: Any) -> Counts:
         check_is_fitted(self, "vocabulary_")
         counts = self._count(graphs)
         if len(counts) and (counts.columns.colors is None) != (self.vocabulary_.columns.colors is None):
             had, have = ("none", "some") if self.vocabulary_.columns.colors is None else ("some", "none")
             raise ValueError(f"the graphs of fit had {had} colors and these have {have}; color both or neither")
-        return self._densities(counts)
+        return counts
+
+    def _output(
+        self, found: csr_array[np.float64], names: tuple[str, ...] | None
+    ) -> csr_array[np.float64] | NDArray[np.float64] | DataFrame:
+        """The densities in the container that ``sparse_output`` and ``set_output`` ask for."""
+        # scikit-learn's wrapper makes frames of arrays only, and takes the index of a frame of edges for that of graphs
+        wanted = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
+        if wanted == "pandas":
+            import pandas as pd
+
+            return pd.DataFrame(found.toarray(), index=None if names is None else list(names))
+        return found if self.sparse_output and wanted == "default" else found.toarray()
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The names of the patterns, one per column."""
