@@ -126,9 +126,10 @@ def test_the_key_names_the_run_and_nothing_else():
 @pytest.mark.parametrize(
     ("change", "sentence"),
     [
-        ({"data": "seed:x"}, "'published' or 'seed:7'"),
-        ({"data": "fresh"}, "'published' or 'seed:7'"),
+        ({"data": "seed:x"}, "'published', 'seed:7' or 'split:3'"),
+        ({"data": "fresh"}, "'published', 'seed:7' or 'split:3'"),
         ({"task": ""}, "the task of a record must be"),
+        ({"metric": "auc"}, "metric of a record must be one of accuracy, balanced_accuracy, mcc, roc_auc, macro_f1"),
         ({"configuration": {"lr": math.nan}}, "lr = nan"),
         ({"configuration": {"lr": [1]}}, r"lr = \[1\]"),
         ({"labels": "01", "chosen": Outcome(Scores(), predictions="010")}, "3 predictions and 2 labels"),
@@ -138,6 +139,23 @@ def test_the_key_names_the_run_and_nothing_else():
 def test_what_is_no_record_is_refused(change, sentence):
     with pytest.raises(ValueError, match=sentence):
         replace(made(), **change)
+
+
+def test_a_record_names_its_metric_and_an_old_one_has_that_of_its_task():
+    assert (made().metric, made(task="NCI1").metric, made(task="mine").metric) == ("accuracy", "mcc", "accuracy")
+    own = replace(made(task="NCI1"), metric="balanced_accuracy")
+    assert json.loads(to_line(own))["metric"] == from_line(to_line(own)).metric == "balanced_accuracy"
+    assert own.key == made(task="NCI1").key
+
+
+def test_metrics_and_ranks_survive_a_line_and_unknown_metrics_are_refused():
+    outcome = Outcome(Scores(test=0.5), metrics={"accuracy": 0.5, "roc_auc": 0.75}, ranks=((0, 1, 1),))
+    run = replace(made(), chosen=outcome)
+    back = from_line(to_line(run)).chosen
+    assert (back, back.ranks, back.metrics["roc_auc"]) == (outcome, ((0, 1, 1),), 0.75)
+    assert "metrics" not in json.loads(to_line(made()))["chosen"]
+    with pytest.raises(ValueError, match="a metric must be one of"):
+        Outcome(Scores(), metrics={"auc": 0.5})
 
 
 def test_scores_are_floats_or_not_known():

@@ -9,17 +9,18 @@ import numpy as np
 import pytest
 import torch
 
-from anysize import GraphSet
+from anysize import GraphSet, size_split
 from anysize.experiments.configurations import configurations, parse_setting, task_configuration
 from anysize.experiments.memory import fit_in_memory, max_stack_members
 from anysize.experiments.records import decode
 from anysize.experiments.run import run
-from anysize.experiments.train_runs import TrainingOptions, counts_needed, prepare, train_runs
+from anysize.experiments.train_runs import TrainingOptions, counts_needed, load_prepared, prepare, train_runs
 from anysize.methods.catalog import METHODS, find_method
 from anysize.methods.configuration import check_params, parameter_names
 from anysize.methods.method import Examples, LearningTask, Run
 from anysize.methods.recipes import RECIPES
-from anysize.tasks.catalog import TASKS
+from anysize.tasks.catalog import TASKS, register, unregister
+from anysize.tasks.metrics import all_metrics, roc_auc
 from anysize.tasks.task import Parts, Task
 
 SMALL = {"epochs": 4, "k": 3}  # a model in no time
@@ -69,6 +70,49 @@ def test_a_record_holds_what_training_by_hand_gives(method):
     assert record.device == "cpu"
     assert record.versions["torch"] == torch.__version__
     assert record.seconds > 0
+    chances, true = fitted.probabilities(sets["test"])[0], sets["test"].labels()
+    assert record.metric == "accuracy"
+    assert record.chosen.metrics == pytest.approx(all_metrics(true, chances))
+    assert record.chosen.metrics["accuracy"] == record.scores.test
+    assert record.chosen.ranks == ()
+
+
+@pytest.mark.parametrize("method", ["wl-kernel", "size-only"])
+def test_ranks_are_kept_on_request_and_give_the_roc_auc(method):
+    ready = prepare(TASKS["sbm-20"], 0)
+    found = train_runs(ready, "seed:0", find_method(method), "paper", [Run({}, 0)], TrainingOptions(ranks=True))
+    ((ranks,), truth) = found[0].chosen.ranks, decode(found[0].labels)
+    expected = roc_auc(truth, np.stack([ranks, ranks], axis=1))
+    assert found[0].chosen.metrics["roc_auc"] == pytest.approx(expected)
+
+
+def test_a_kernel_ranks_by_margins_and_knows_classes_without_training_graphs():
+    graphs = TASKS["sbm-20"].splits(0).train
+    y = 2 * np.asarray(graphs.y, np.int64)  # classes 0 and 2; nobody is in class 1
+    (fitted,) = find_method("wl-kernel").learner.fit(
+        LearningTask(Examples(graphs, y), None, 3), [Run({}, 0)], find_method("wl-kernel").recipe("paper")
+    )
+    examples = Examples(graphs)
+    votes, margins = fitted.probabilities(examples)[0], fitted.margins(examples)[0]
+    assert set(votes.argmax(axis=1)) <= {0, 2}
+    assert (votes[:, 1] == 0).all()
+    assert (margins.argmax(axis=1) == votes.argmax(axis=1)).all()
+    assert len(np.unique(margins[:, 2])) > 2
+
+
+def test_the_split_of_a_fixed_data_set_can_be_another():
+    graphs = GraphSet.from_edges([[(i, i + 1) for i in range(n)] for n in range(3, 60)], y=[0, 1] * 28 + [0])
+    own = size_split(graphs, name="own-paths")
+    register(own)
+    try:
+        first, second = (load_prepared("own-paths", f"split:{seed}", None, None) for seed in (0, 3))
+        assert load_prepared("own-paths", "published", None, None).validation.graphs.sizes.tolist() == (
+            first.validation.graphs.sizes.tolist()
+        )
+        assert second.validation.graphs.sizes.tolist() == own.splits(seed=3).validation.sizes.tolist()
+        assert second.validation.graphs.sizes.tolist() != first.validation.graphs.sizes.tolist()
+    finally:
+        unregister("own-paths")
 
 
 def test_penalties_are_kept_where_there_are_some():

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anysize.tasks.catalog import TASKS
-from anysize.tasks.metrics import accuracy, mcc
+from anysize.tasks.metrics import METRIC_NAMES, accuracy, all_metrics, mcc, roc_auc
 
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=40)
 
@@ -71,3 +71,47 @@ def test_tasks_score_by_their_metric() -> None:
     true, pred = [0, 0, 0, 1], [0, 0, 1, 1]
     assert TASKS["sbm-20"].score(true, pred) == 0.75
     assert TASKS["NCI1"].score(true, pred) == pytest.approx(1 / sqrt(3))
+
+
+# ---- all five against scikit-learn -----------------------------------------------------------------
+
+
+@given(st.integers(2, 4), st.integers(0, 1000))
+def test_every_metric_is_that_of_scikit_learn(classes: int, seed: int) -> None:
+    from sklearn import metrics as reference
+
+    rng = np.random.default_rng(seed)
+    true = np.concatenate([np.arange(classes), rng.integers(classes, size=rng.integers(1, 30))])
+    scores = rng.dirichlet(np.ones(classes), len(true)).round(1) + 1e-3  # with ties
+    probabilities = scores / scores.sum(axis=1, keepdims=True)
+    predicted = probabilities.argmax(axis=1)
+    found = all_metrics(true, probabilities)
+    assert list(found) == list(METRIC_NAMES)
+    assert found["accuracy"] == pytest.approx(reference.accuracy_score(true, predicted))
+    assert found["balanced_accuracy"] == pytest.approx(reference.balanced_accuracy_score(true, predicted))
+    assert found["mcc"] == pytest.approx(reference.matthews_corrcoef(true, predicted))
+    assert found["macro_f1"] == pytest.approx(reference.f1_score(true, predicted, average="macro"))
+    if classes == 2:
+        assert found["roc_auc"] == pytest.approx(reference.roc_auc_score(true, probabilities[:, 1]))
+    else:
+        expected = reference.roc_auc_score(true, probabilities, multi_class="ovr", average="macro")
+        assert found["roc_auc"] == pytest.approx(expected)
+
+
+def test_roc_auc_of_weighted_graphs_is_that_of_repeated_ones() -> None:
+    rng = np.random.default_rng(0)
+    true, scores, times = rng.integers(2, size=20), rng.random((20, 2)).round(1), rng.integers(4, size=20)
+    repeated = np.repeat(np.arange(20), times)
+    assert roc_auc(true, scores, times) == pytest.approx(roc_auc(true[repeated], scores[repeated]))
+
+
+def test_roc_auc_is_undefined_if_a_class_is_missing_and_takes_a_finer_ranking() -> None:
+    votes = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    assert roc_auc([1, 1, 1], votes) is None
+    assert roc_auc([0, 1, 1], np.eye(3)) is None
+    assert "roc_auc" not in all_metrics(np.array([1, 1, 1]), votes)
+    margins = np.array([[0.5, -0.5], [-0.1, 0.1], [-2.0, 2.0]])
+    true = np.array([0, 0, 1])
+    assert (all_metrics(true, votes)["roc_auc"], all_metrics(true, votes, margins)["roc_auc"]) == (0.75, 1.0)
+    with pytest.raises(ValueError, match="one row of scores"):
+        roc_auc([0, 1], [[0.5, 0.5]])

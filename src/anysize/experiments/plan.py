@@ -30,6 +30,8 @@ from anysize.tasks.catalog import TASKS, find_task
 from anysize.tasks.task import Data, Task, parse_data
 from anysize.training.device import resolve_device
 
+SPLIT_SEED = 0  # of validation graphs and folds, the same for all models: the paper's kernels have no deviation
+
 METHOD_GROUPS: Mapping[str, tuple[str, ...]] = {
     "main": (
         "gamma-1hot", "gamma-gin", "gamma-rpgin", "gc-kernel", "wl-kernel", "gin-sum", "gcn-sum", "pna-sum",
@@ -189,9 +191,14 @@ def data_name(data: Data) -> str:
     return "published" if data == "published" else f"seed:{data}"
 
 
-def data_of(name: str) -> Data:
-    """The data set of a name in records."""
-    return "published" if name == "published" else int(name.removeprefix("seed:"))
+def data_of(name: str) -> tuple[Data, int]:
+    """The data set of a name in records, and the seed of its split.
+
+    >>> data_of("published"), data_of("seed:7"), data_of("split:3")
+    (('published', 0), (7, 0), ('published', 3))
+    """
+    kind, _, number = name.partition(":")
+    return (int(number), SPLIT_SEED) if kind == "seed" else ("published", int(number or SPLIT_SEED))
 
 
 # ---- tasks and methods -----------------------------------------------------------------------------

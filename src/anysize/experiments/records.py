@@ -24,6 +24,8 @@ import numpy as np
 
 from anysize._json import JsonScalar, canonical_configuration, compact_json, finite
 from anysize._typing import IntArray
+from anysize.tasks.catalog import TASKS
+from anysize.tasks.metrics import METRIC_NAMES
 
 FORMAT = "anysize record 1"
 SPLITS = ("train", "validation", "test")
@@ -64,11 +66,15 @@ class Outcome:
     """The scores of a run at one epoch.
 
     Attributes:
-        scores: accuracy or MCC, the metric of the task.
+        scores: in the metric of the record.
         losses: without penalties.
         penalty: the one that the recipe may select epochs by, if there was one.
         epoch: counted from 1; None for methods without epochs.
         predictions: class indices of the test graphs, one character each (see `encode`).
+        metrics: scores on the test graphs by the name of the metric (`anysize.tasks.metrics.METRIC_NAMES`), without
+            those that are undefined or were not kept.
+        ranks: for each class (of two, for the second) the ranks of the test graphs by its probability, from 0, equal
+            for ties: what ROC-AUC depends on. Empty unless they were asked for.
     """
 
     scores: Scores
@@ -76,9 +82,13 @@ class Outcome:
     penalty: float | None = None
     epoch: int | None = None
     predictions: str = ""
+    metrics: Mapping[str, float] = field(default_factory=dict)
+    ranks: tuple[tuple[int, ...], ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "penalty", finite(self.penalty, "the penalty"))
+        if unknown := [name for name in self.metrics if name not in METRIC_NAMES]:
+            raise ValueError(f"a metric must be one of {', '.join(METRIC_NAMES)}; got {unknown[0]!r}")
 
 
 # ---- classes as text: one character per graph ------------------------------------------------------
@@ -179,7 +189,8 @@ class Record:
     """One finished run.
 
     Attributes:
-        data: `published`, or `seed:7` for the data set drawn with seed 7.
+        data: `published`, `seed:7` for the data set drawn with seed 7, or `split:3` for a fixed data set, split with
+            seed 3 (`published`: with seed 0).
         recipe: `paper` or `robust`: how it was trained, and how its epoch was chosen.
         configuration: names and plain values, e.g. ``{"hidden": 32, "layers": 1, "lr": 0.01}``; kept sorted by
             name, with whole floats as integers, so that 1 and 1.0 are the same configuration.
@@ -189,6 +200,7 @@ class Record:
         alternatives: outcomes at other epochs: `last`, unless the last epoch was chosen or patience ended the run.
         curves: the thinned training curves.
         labels: true classes of the test graphs, encoded like the predictions.
+        metric: of all scores and of the validation curve; by default the metric of the task, accuracy if it is unknown.
         seconds: this run's share of the time of the stack it was trained in.
         when: the end of the run, ISO 8601 in UTC.
 
@@ -214,6 +226,7 @@ class Record:
     alternatives: Mapping[str, Outcome] = field(default_factory=dict)
     curves: Curves | None = None
     labels: str = ""
+    metric: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
     device: str = ""
     seconds: float | None = None
@@ -223,8 +236,14 @@ class Record:
         for name in ("task", "method", "recipe"):
             if not isinstance(getattr(self, name), str) or not getattr(self, name):
                 raise ValueError(f"the {name} of a record must be a non-empty string; got {getattr(self, name)!r}")
-        if not isinstance(self.data, str) or not re.fullmatch(r"published|seed:\d+", self.data):
-            raise ValueError(f"the data of a record must be 'published' or 'seed:7' (any number); got {self.data!r}")
+        if not isinstance(self.data, str) or not re.fullmatch(r"published|(seed|split):\d+", self.data):
+            raise ValueError(
+                f"the data of a record must be 'published', 'seed:7' or 'split:3' (any number); got {self.data!r}"
+            )
+        if not self.metric:  # written by a version that did not say
+            object.__setattr__(self, "metric", TASKS[self.task].metric if self.task in TASKS else "accuracy")
+        if self.metric not in METRIC_NAMES:
+            raise ValueError(f"the metric of a record must be one of {', '.join(METRIC_NAMES)}; got {self.metric!r}")
         object.__setattr__(self, "configuration", canonical_configuration(self.configuration))
         object.__setattr__(self, "seed", int(self.seed))
         for outcome in (self.chosen, *self.alternatives.values()):
@@ -286,7 +305,7 @@ def now() -> str:
 # ---- lines of JSON ---------------------------------------------------------------------------------
 
 RUN_FIELDS = ("task", "data", "method", "recipe", "configuration", "seed")
-DETAIL_FIELDS = ("epochs", "tied_epochs", "labels", "versions", "device", "seconds", "when")
+DETAIL_FIELDS = ("metric", "epochs", "tied_epochs", "labels", "versions", "device", "seconds", "when")
 LINE_START = f'{{"format":"{FORMAT}","key":"'.encode()
 KEY_END = len(LINE_START) + 64
 CURVES_START = b',"curves":{'
@@ -365,15 +384,18 @@ def _check(body: bytes) -> str:
 
 def _known(source: Any, names: tuple[str, ...]) -> dict[str, Any]:
     """The fields with a value; empty ones are left out to keep lines short."""
-    return {name: value for name in names if (value := getattr(source, name)) not in (None, "", {})}
+    return {name: value for name in names if (value := getattr(source, name)) not in (None, "", {}, ())}
 
 
 def _outcome_fields(outcome: Outcome) -> dict[str, Any]:
     fields: dict[str, Any] = {"scores": _known(outcome.scores, SPLITS), "losses": _known(outcome.losses, SPLITS)}
-    fields |= _known(outcome, ("penalty", "epoch", "predictions"))
+    fields |= _known(outcome, ("penalty", "epoch", "predictions", "metrics", "ranks"))
     return {name: value for name, value in fields.items() if value != {} or name == "scores"}
 
 
 def _outcome(fields: dict[str, Any]) -> Outcome:
     scores, losses = Scores(**fields["scores"]), Scores(**fields.get("losses", {}))
-    return Outcome(scores, losses, fields.get("penalty"), fields.get("epoch"), fields.get("predictions", ""))
+    return Outcome(
+        scores, losses, fields.get("penalty"), fields.get("epoch"), fields.get("predictions", ""),
+        fields.get("metrics", {}), tuple(map(tuple, fields.get("ranks", ()))),
+    )  # fmt: skip

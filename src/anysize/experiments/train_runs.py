@@ -18,7 +18,7 @@ from anysize._json import JsonScalar, canonical_configuration, compact_json
 from anysize._progress import Progress
 from anysize._typing import FloatArray, IntArray
 from anysize.experiments.memory import fit_in_memory
-from anysize.experiments.plan import RunBatch, data_of
+from anysize.experiments.plan import SPLIT_SEED, RunBatch, data_of
 from anysize.experiments.records import (
     MAX_CURVE_POINTS,
     Curves,
@@ -33,6 +33,7 @@ from anysize.experiments.records import (
 )
 from anysize.graphs.graphset import GraphSet
 from anysize.methods.catalog import find_method
+from anysize.methods.classical import FittedKernel
 from anysize.methods.configuration import recipe_changes, split_configuration
 from anysize.methods.grids import Configuration
 from anysize.methods.method import (
@@ -48,11 +49,11 @@ from anysize.methods.method import (
 from anysize.methods.neural import FittedGamma, FittedGNN
 from anysize.methods.recipes import RecipeName
 from anysize.tasks.catalog import find_task
+from anysize.tasks.metrics import all_metrics
 from anysize.tasks.task import FOLDS, Data, DataDir, Task, labels, stratified_folds
 from anysize.training.device import resolve_device
 from anysize.training.loop import Trained
 
-SPLIT_SEED = 0  # of validation graphs and folds, the same for all models: the paper's kernels have no deviation
 PREPARED_CACHE_SIZE = 8  # data sets that a process keeps in memory
 
 CountsKey = tuple[Sizes, bool]  # sizes of patterns, and whether colors matter
@@ -112,9 +113,11 @@ class Prepared:
             )
 
 
-def prepare(task: Task, data: Data | None = None, data_dir: DataDir = None, cache: Any = None) -> Prepared:
+def prepare(
+    task: Task, data: Data | None = None, data_dir: DataDir = None, cache: Any = None, split_seed: int = SPLIT_SEED
+) -> Prepared:
     """Draw or read the graphs of a task, without counting."""
-    splits = task.splits(data, SPLIT_SEED, data_dir)
+    splits = task.splits(data, split_seed, data_dir)
     environments = splits.environments
 
     def examples(graphs: GraphSet, environment: IntArray) -> Examples:
@@ -130,7 +133,8 @@ def prepare(task: Task, data: Data | None = None, data_dir: DataDir = None, cach
 @lru_cache(maxsize=PREPARED_CACHE_SIZE)
 def load_prepared(task: str, data: str, data_dir: str | None, cache: str | None) -> Prepared:
     """`prepare` by name, cached: the batches of a sweep share a few data sets."""
-    return prepare(find_task(task), data_of(data), data_dir, cache)
+    data_set, split_seed = data_of(data)
+    return prepare(find_task(task), data_set, data_dir, cache, split_seed)
 
 
 def counts_needed(method: Method, task: Task, configurations: Iterable[Configuration]) -> list[CountsKey]:
@@ -152,11 +156,13 @@ class TrainingOptions:
         device: `cpu`, `cuda`, `cuda:1`; in a sweep also `auto`, which is resolved in the worker.
         max_stack: the most models in one stack; by default what suits the method and the device.
         curve_points: epochs kept of each training curve; 0 keeps none.
+        ranks: whether to keep how every run ranks the test graphs, which takes a number per graph and class.
     """
 
     device: str = "cpu"
     max_stack: int | None = None
     curve_points: int = MAX_CURVE_POINTS
+    ranks: bool = False
 
 
 def train_runs(
@@ -220,11 +226,13 @@ class _Trainer:
         problem = self.prepared.problem(self.options.device)
         for fitted in self._fit(problem, self.parts - 1):
             probabilities = {name: _probabilities_of(fitted, examples) for name, examples in self.prepared.sets.items()}
+            finer = fitted.margins(self.prepared.test) if isinstance(fitted, FittedKernel) else None
             seconds = (time.perf_counter() - began) / len(fitted.runs)
             for member, run in enumerate(fitted.runs):
                 key = _run_key(run.configuration, run.seed)
                 known = {name: table[member] for name, table in probabilities.items()}
-                outcome = self._outcome(fitted.trained, member, run, known, scores.get(key))
+                finer_own = None if finer is None else finer[member]
+                outcome = self._outcome(fitted.trained, member, run, known, scores.get(key), finer_own)
                 after = {name: table[len(fitted.runs) + member :][:1] for name, table in probabilities.items()}
                 last = {name: self._score(name, table[0]) for name, table in after.items() if len(table)}
                 yield self._record(fitted.trained, member, run, outcome, last, seconds + spent.get(key, 0.0))
@@ -261,18 +269,24 @@ class _Trainer:
         run: Run,
         probabilities: dict[str, FloatArray],
         validation: float | None,
+        ranking: FloatArray | None = None,
     ) -> Outcome:
         scores = {name: self._score(name, table) for name, table in probabilities.items()}
         if validation is not None:
             scores["validation"] = validation
-        predictions = encode(probabilities["test"].argmax(axis=-1))
+        test = probabilities["test"]
+        about_test: dict[str, Any] = {
+            "predictions": encode(test.argmax(axis=-1)),
+            "metrics": all_metrics(self.prepared.test.labels(), test, ranking),
+            "ranks": _ranks(test if ranking is None else ranking) if self.options.ranks else (),
+        }
         if trained is None:
-            return Outcome(Scores(**scores), predictions=predictions)
+            return Outcome(Scores(**scores), **about_test)
         losses = {name: _cross_entropy(self.prepared.sets[name], table) for name, table in probabilities.items()}
         epoch = _kept_epoch(trained, member)
         penalized = self.method.penalized(run.configuration)
         penalty = float(trained.curves["penalty"][epoch - 1, member]) if penalized else None
-        return Outcome(Scores(**scores), Scores(**losses), penalty, epoch, predictions)
+        return Outcome(Scores(**scores), Scores(**losses), penalty, epoch, **about_test)
 
     def _record(
         self,
@@ -299,6 +313,7 @@ class _Trainer:
             alternatives={"last": Outcome(Scores(**last), epoch=epochs)} if last and outcome.epoch != epochs else {},
             curves=None if trained is None else thin_curves(trained, member, self.options.curve_points),
             labels=self.prepared.test_labels,
+            metric=self.prepared.task.metric,
             versions={**versions(), "anysize": __version__},
             device=device_name(self.options.device),
             seconds=round(seconds, 4),
@@ -336,6 +351,16 @@ def _probabilities_of(fitted: Fitted, examples: Examples) -> FloatArray:
     if isinstance(fitted, FittedGamma | FittedGNN) and fitted.trained is not None:
         return fitted.probabilities(examples, fitted.trained.last)
     return fitted.probabilities(examples)
+
+
+def _ranks(scores: FloatArray) -> tuple[tuple[int, ...], ...]:
+    """The ranks of the graphs by the score of each class, of two classes by that of the second; ties have equal ranks.
+
+    >>> _ranks(np.array([[0.8, 0.2], [0.5, 0.5], [0.8, 0.2]]))
+    ((0, 1, 0),)
+    """
+    columns = scores.T[1:] if scores.shape[1] == 2 else scores.T
+    return tuple(tuple(np.unique(column, return_inverse=True)[1].tolist()) for column in columns)
 
 
 def _kept_epoch(trained: Trained, member: int) -> int:

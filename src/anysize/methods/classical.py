@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
+from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -53,7 +54,7 @@ class KernelMethod:
                 kernel = GraphletKernel(k=k, top=problem.top)
             machine = KernelClassifier(kernel, C=run.configuration.get("C", 1.0), class_weight=_class_weight(problem))
             machine.fit(_kernel_input(problem.train, k, problem.cache), problem.train.labels())
-            yield FittedKernel(machine, (run,), k)
+            yield FittedKernel(machine, (run,), k, problem.classes)
             if progress is not None:
                 progress(done / len(runs))
 
@@ -63,7 +64,7 @@ class KernelMethod:
 
         machine = KernelClassifier.from_state(about, arrays)
         runs = tuple(Run(**run) for run in about["runs"])
-        return FittedKernel(machine, runs, None if self.kernel == "wl" else machine.kernel_.k)
+        return FittedKernel(machine, runs, None if self.kernel == "wl" else machine.kernel_.k, len(machine.classes_))
 
 
 def _kernel_input(examples: Examples, k: Sizes | None, cache: Any = None) -> Any:
@@ -73,17 +74,34 @@ def _kernel_input(examples: Examples, k: Sizes | None, cache: Any = None) -> Any
 
 @dataclass(frozen=True, eq=False)
 class FittedKernel:
-    """One trained machine; ``k``: pattern sizes, None for the WL kernel."""
+    """One trained machine; ``k``: pattern sizes, None for the WL kernel; ``classes``: all of the task."""
 
     machine: KernelClassifier
     runs: tuple[Run, ...]
     k: Sizes | None
+    classes: int
     trained: None = None
 
     def probabilities(self, examples: Examples) -> FloatArray:
         """The share of pairwise votes that each class won: an SVM has no probabilities."""
         votes = self.machine.votes(_kernel_input(examples, self.k))
-        return np.asarray(votes / np.maximum(votes.sum(axis=1, keepdims=True), 1))[None]
+        full = np.zeros((1, len(votes), self.classes))
+        full[0][:, self.machine.classes_] = votes / np.maximum(votes.sum(axis=1, keepdims=True), 1)
+        return full
+
+    def margins(self, examples: Examples) -> FloatArray:
+        """(1, graphs, classes): the mean margin of each class over its pairs, which ranks graphs finer than votes.
+
+        Classes without training graphs come last.
+        """
+        found = self.machine.decision_function(_kernel_input(examples, self.k))
+        known = self.machine.classes_
+        margins = np.full((1, len(found), self.classes), -np.inf)
+        margins[0][:, known] = 0.0
+        for pair, (first, second) in enumerate(combinations(known, 2)):
+            margins[0, :, first] += found[:, pair] / (len(known) - 1)
+            margins[0, :, second] -= found[:, pair] / (len(known) - 1)
+        return margins
 
     def represent(self, examples: Examples) -> FloatArray:
         return np.asarray(self.machine.kernel_.transform(_kernel_input(examples, self.k)).toarray(), np.float64)[None]

@@ -49,7 +49,7 @@ def load_graphs(name: str, data: str, data_dir: DataDir = None) -> TaskGraphs | 
         return f"{name} is not a task of this package, so its graphs cannot be loaded."
     task = TASKS[name]
     try:
-        return TaskGraphs(task, task.splits(data_of(data), data_dir=data_dir))
+        return TaskGraphs(task, task.splits(*data_of(data), data_dir))
     except (ValueError, OSError) as error:
         return f"The graphs of {name} are not available: {error}"
 
