@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import shutil
 import stat
 import time
@@ -14,23 +15,27 @@ from pathlib import Path
 from anysize._typing import PathLike
 
 PARTIAL_FILE_LIFETIME_S = 24 * 60 * 60  # an older .part file belongs to a writer that was killed
+_PART_NAME = re.compile(r"\.[0-9]+-[0-9a-f]+\.part$")
 _CANNOT_FLUSH = (errno.EINVAL, errno.ENOTSUP)  # errors of file systems without fsync
 
 
 @contextmanager
-def atomic_write(path: PathLike) -> Iterator[Path]:
+def atomic_write(path: PathLike, follow_links: bool = True) -> Iterator[Path]:
     """Give a temporary path to write to; when the block ends, the file is flushed and renamed to ``path``.
 
     If the block fails, ``path`` stays as it was. A symbolic link stays, and the file it points to is replaced. A pipe
     or a device is written to directly. An OSError says why ``path`` cannot be written.
+
+    Without ``follow_links`` a link, a pipe or a device is replaced by the file: for names that the user did not choose,
+    in a folder that may come from someone else.
     """
     problem = write_problem(path)
     if problem is not None:
         raise problem
-    if _is_special(path):
+    if follow_links and _is_special(path):
         yield Path(path)
         return
-    target = Path(os.path.realpath(path))
+    target = Path(os.path.realpath(path)) if follow_links else Path(path)
     part = target.with_name(f"{target.name}.{os.getpid()}-{os.urandom(4).hex()}.part")
     try:
         yield part
@@ -68,8 +73,17 @@ def remove_partial_files(paths: Iterable[Path]) -> None:
     """Remove files that killed writers left behind; recent ones may belong to running writers."""
     for path in paths:
         with suppress(OSError):  # another process removed it, or the disk is read-only
-            if time.time() - path.stat().st_mtime > PARTIAL_FILE_LIFETIME_S:
+            if is_own_part(path) and time.time() - path.stat().st_mtime > PARTIAL_FILE_LIFETIME_S:
                 path.unlink()
+
+
+def is_own_part(path: Path) -> bool:
+    """Whether a path has the name of a temporary file of `atomic_write`, and is a file and not a link to one.
+
+    >>> is_own_part(Path("thesis.part"))
+    False
+    """
+    return _PART_NAME.search(path.name) is not None and path.is_file() and not path.is_symlink()
 
 
 def make_folder(folder: Path) -> None:

@@ -409,3 +409,25 @@ def test_two_concurrent_writers_and_a_reader(tmp_path: Path, cases: list[tuple[G
             read += read_all(CountCache(tmp_path), cases)
     assert read > 10
     assert read_all(cache, cases) == len(cache) == len(cases)
+
+
+def test_files_behind_links_are_neither_removed_nor_written(tmp_path: Path) -> None:
+    home, cache, graphs = tmp_path / "home", CountCache(tmp_path / "cache"), some_graphs()
+    home.mkdir()
+    key = cache.key(graphs, ARGUMENTS)
+    for name in ("mine.npz", "x.1-ab.part"):
+        (home / name).write_text("mine")
+        os.utime(home / name, (time.time() - 10**6,) * 2)
+    cache.folder.mkdir()
+    (cache.folder / key[:2]).symlink_to(home)
+    cache = CountCache(cache.folder)
+    cache.clear()
+    with pytest.warns(CountWarning, match="is a link"):
+        cache.put(graphs, ARGUMENTS, count(graphs, 4))
+    assert sorted(path.name for path in home.iterdir()) == ["mine.npz", "x.1-ab.part"]
+    (cache.folder / key[:2]).unlink()
+    (cache.folder / key[:2]).mkdir()
+    (cache.folder / key[:2] / f"{key}.npz").symlink_to(home / "mine.npz")
+    cache.put(graphs, ARGUMENTS, count(graphs, 4))
+    assert (home / "mine.npz").read_text() == "mine"
+    identical(cached_or(cache, graphs, ARGUMENTS, refuse), count(graphs, 4))

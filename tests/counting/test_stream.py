@@ -9,9 +9,10 @@ import subprocess
 import sys
 import time
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -473,3 +474,54 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
         assert after - before < 2 * one
     finally:
         tracemalloc.stop()
+
+
+# ---- streams from someone else -----------------------------------------------------------------------
+
+
+def forge(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    about = json.loads((folder / "stream.json").read_text())
+    change(about)
+    (folder / "stream.json").write_text(json.dumps(about))
+
+
+@pytest.mark.parametrize("name", ["cache", "store", "graphs", "progress"])
+def test_a_received_stream_does_not_name_paths(tmp_path: Path, name: str) -> None:
+    stream = tmp_path / "stream"
+    count_stream([empty_set()], 3, stream)
+    forge(stream, lambda about: about["arguments"].update({name: str(tmp_path / "evil")}))
+    with pytest.raises(ValueError, match=f"stream.json does not describe a readable stream of counts.*{name}"):
+        open_stream(stream).counts()
+    assert not (tmp_path / "evil").exists()
+
+
+@pytest.mark.parametrize("name", ["../other/000000.parquet", "/etc/passwd", "000001.parquet", "c:\\x", "x\0", 7, None])
+def test_files_of_a_received_stream_lie_in_its_folder(tmp_path: Path, name: Any) -> None:
+    for folder in ("stream", "other"):
+        count_stream(some_batches(False), 3, tmp_path / folder)
+    forge(tmp_path / "stream", lambda about: about["batches"][0].update(file=name))
+    with pytest.raises(ValueError, match=r"stream.json does not.*batches\[0\]\.file"):
+        open_stream(tmp_path / "stream")
+
+
+def test_resuming_a_received_stream_follows_no_links(tmp_path: Path) -> None:
+    home, stream, batches = tmp_path / "home", tmp_path / "stream", some_batches(False)
+    home.mkdir()
+    for name in ("thesis.part", "x.1-ab.part", "kept.txt"):
+        (home / name).write_text("mine")
+    count_stream(batches[:1], 3, stream)
+    (stream / "more").symlink_to(home)
+    (stream / "counts" / "note.part").write_text("mine")
+    (stream / "counts" / "x.2-ab.part").symlink_to(home / "kept.txt")
+    (stream / "counts" / "000001.parquet").symlink_to(home / "kept.txt")
+    count_stream(batches[:2], 3, stream)
+    assert {path.name: path.read_text() for path in home.iterdir()} == dict.fromkeys(
+        ("thesis.part", "x.1-ab.part", "kept.txt"), "mine"
+    )
+    assert (stream / "counts" / "note.part").exists()
+    assert not (stream / "counts" / "000001.parquet").is_symlink()
+    (stream / "counts").rename(tmp_path / "away")
+    (stream / "counts").symlink_to(home)
+    with pytest.raises(ValueError, match="counts is a link"):
+        count_stream(batches, 3, stream)
+    assert len(list(home.iterdir())) == 3

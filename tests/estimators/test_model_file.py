@@ -96,6 +96,18 @@ def test_everything_that_a_user_set_comes_back(y: list[Any], graphs: GraphSet, t
     assert found.explain(graphs[0]).margin == model.explain(graphs[0]).margin
 
 
+def test_a_received_model_does_not_say_where_files_are_written(graphs: GraphSet, file: Path, tmp_path: Path) -> None:
+    for name in ("cache", "store"):
+        hostile = rewritten(file, lambda about, name=name: about["parameters"].update({name: str(tmp_path / "evil")}))
+        if name == "cache":
+            assert load_model(hostile).cache is None
+            load_model(hostile).predict(graphs)
+        else:
+            with pytest.raises(ValueError, match="store"):
+                load_model(hostile)
+    assert not (tmp_path / "evil").exists()
+
+
 def test_a_loaded_model_can_be_trained_again(graphs: GraphSet, file: Path) -> None:
     again = load_model(file).fit(graphs)
     np.testing.assert_array_equal(again.predict_proba(graphs), load_model(file).predict_proba(graphs))

@@ -47,7 +47,7 @@ class CountCache:
         self.folder = Path(folder)
         if self.folder.exists() and not self.folder.is_dir():
             raise ValueError(f"a cache of counts is a folder; {self.folder} is a file")
-        remove_partial_files(self.folder.glob("??/*.part"))
+        remove_partial_files(part for folder in self._folders() for part in folder.glob("*.part"))
 
     def __len__(self) -> int:
         """The number of tables."""
@@ -94,8 +94,10 @@ class CountCache:
         comment_length = len(_seal(key, b"")).to_bytes(2, "little")
         body = archive.getvalue()[:-2] + comment_length  # the last two bytes of a zip file are the comment's length
         try:
+            if path.parent.is_symlink():
+                raise OSError(f"{path.parent} is a link to another folder; remove it")
             make_folder(path.parent)
-            with atomic_write(path) as part:
+            with atomic_write(path, follow_links=False) as part:
                 part.write_bytes(body + _seal(key, body))
         except OSError as error:
             warn_user(f"The counts could not be written to the cache {self.folder}: {error}", CountWarning)
@@ -112,8 +114,12 @@ class CountCache:
     def _path(self, key: str) -> Path:
         return self.folder / key[:2] / f"{key}.npz"
 
+    def _folders(self) -> Iterator[Path]:
+        """Not those that links point to: files elsewhere are not ours to remove."""
+        return (path for path in self.folder.glob("??") if path.is_dir() and not path.is_symlink())
+
     def _entries(self) -> Iterator[Path]:
-        return self.folder.glob("??/*.npz")
+        return (path for folder in self._folders() for path in folder.glob("*.npz"))
 
 
 def content_digest(graphs: GraphSet) -> bytes:

@@ -21,8 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from anysize._files import atomic_write, make_folder
+from anysize._files import atomic_write, is_own_part, make_folder
 from anysize._json import compact_json
+from anysize._schema import boolean, fields, integer, list_of, one_of, parse_json, real, text
 from anysize._typing import PathLike
 from anysize.counting.arrow import (
     ESTIMATE_COLUMNS,
@@ -38,8 +39,10 @@ from anysize.counting.columns import Columns, unite
 from anysize.counting.counts import Counts
 from anysize.counting.counts_file import check_format
 from anysize.counting.execution import make_request
+from anysize.counting.planner import ENGINES
 from anysize.executors import active_executor
 from anysize.graphs.graphset import GraphSet, empty_set
+from anysize.patterns.orbits import MAX_SIZE
 from anysize.patterns.pattern import Pattern, check_size
 
 FORMAT = "anysize stream 2"
@@ -151,11 +154,15 @@ class _Writer:
         self._colored = next((batch.colored for batch in self.metadata.batches if batch.graphs), None)
         self._lines = [json.dumps(vars(batch)) for batch in self.metadata.batches]
         make_folder(folder)
+        folders = [folder / kind for kind in ArrowTables._fields]
+        for inner in folders:
+            if inner.is_symlink():
+                raise ValueError(f"{inner} is a link to another folder; a stream is written to its own folders only")
         if not self._lines:
             self._save()  # before any other file: it marks the folder as a stream
-        for kind in ArrowTables._fields:
-            make_folder(folder / kind)
-        for part in [*folder.glob("*.part"), *folder.glob("*/*.part")]:
+        for inner in folders:
+            make_folder(inner)
+        for part in [part for inner in (folder, *folders) for part in inner.glob("*.part") if is_own_part(part)]:
             part.unlink()  # left by a killed run
 
     def jobs(self, batches: Iterable[GraphSet], colors: bool) -> Iterator[BatchJob]:
@@ -186,9 +193,9 @@ class _Writer:
 
     def write(self, graphs: GraphSet, counts: Counts) -> None:
         """Write the files of the next batch, then add it to the metadata."""
-        file = f"{self.position:06d}.parquet"
+        file = _file_name(self.position)
         for kind, table in to_arrow(counts, self.n_graphs)._asdict().items():
-            with atomic_write(self.folder / kind / file) as part:
+            with atomic_write(self.folder / kind / file, follow_links=False) as part:
                 pyarrow().parquet.write_table(table, part, dictionary_pagesize_limit=DICTIONARY_PAGE_BYTES)
         if self.position == len(self.metadata.batches):
             batch = StreamBatch(file, _batch_hash(graphs), len(graphs), counts.columns.colors is not None)
@@ -226,8 +233,13 @@ class _Writer:
     def _save(self) -> None:
         head = {"format": FORMAT, "arguments": self.metadata.arguments, "finished": self.metadata.finished}
         text = json.dumps(head)[:-1] + ', "batches": [\n' + ",\n".join(self._lines) + "\n]}\n"
-        with atomic_write(self.folder / METADATA_FILE) as part:
+        with atomic_write(self.folder / METADATA_FILE, follow_links=False) as part:
             part.write_text(text, encoding="utf-8")
+
+
+def _file_name(number: int) -> str:
+    """The name of the files of a batch."""
+    return f"{number:06d}.parquet"
 
 
 def _batch_hash(graphs: GraphSet) -> str:
@@ -294,17 +306,37 @@ class StreamMetadata:
     batches: tuple[StreamBatch, ...] = ()
 
 
+_ARGUMENTS = fields(  # those of `count` that change its result; never a path
+    {"k": list_of(integer(1, MAX_SIZE)), "colors": boolean},
+    {
+        "method": one_of("auto", "sample", *ENGINES),
+        "samples": integer(1),
+        "rel_error": real(0, 1),
+        "seed": integer(0),
+        "color": text(),
+    },
+)
+_BATCH = fields(
+    {"file": text(), "sha256": text("[0-9a-f]{64}", "64 hexadecimal digits"), "graphs": integer(0), "colored": boolean}
+)
+_SCHEMA = fields({"format": text(), "arguments": _ARGUMENTS, "finished": boolean, "batches": list_of(_BATCH)})
+
+
 def read_metadata(folder: Path) -> StreamMetadata:
     """Read stream.json."""
     path = folder / METADATA_FILE
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
-        check_format(found["format"], FORMAT)
+        found = parse_json(path.read_bytes())
+        check_format(found.get("format") if isinstance(found, dict) else None, FORMAT)
+        found = _SCHEMA(found, "")
         batches = tuple(StreamBatch(**batch) for batch in found["batches"])
+        for place, batch in enumerate(batches):
+            if batch.file != _file_name(place):
+                raise ValueError(f"batches[{place}].file: expected {_file_name(place)}; got {batch.file!r:.60}")
         return StreamMetadata(found["arguments"], found["finished"], batches)
     except FileNotFoundError:
         raise FileNotFoundError(f"{folder} holds no stream of counts: it has no {METADATA_FILE}") from None
-    except (ValueError, KeyError, TypeError) as error:
+    except ValueError as error:
         raise ValueError(f"{path} does not describe a readable stream of counts: {error}") from error
 
 

@@ -36,6 +36,7 @@ FORMAT = "anysize model"
 VERSION = 2
 METADATA, TENSORS = "model.json", "model.safetensors"
 NOVELTY = "novelty"
+PATHS = frozenset({"cache"})  # parameters that are not stored, and ignored in a file: they are the caller's alone
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)  # a constant: the same model gives the same bytes
 
 
@@ -121,7 +122,7 @@ def _read_members(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
 
 
 def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> GraphClassifier:
-    parameters = dict(about["parameters"])
+    parameters = {name: value for name, value in about["parameters"].items() if name not in PATHS}
     if isinstance(parameters["class_weight"], list):
         parameters["class_weight"] = dict(parameters["class_weight"])
     if isinstance(parameters["k"], list):
@@ -170,8 +171,11 @@ def _on_device(part: Fitted, device: str) -> Fitted:
 
 
 def _parameters(model: GraphClassifier) -> dict[str, Any]:
-    """The parameters of the classifier for JSON. Keys of class weights may be numbers: the mapping becomes pairs."""
-    found: dict[str, Any] = model.get_params(deep=False) | {"cache": None}
+    """The parameters of the classifier for JSON, without paths.
+
+    Keys of class weights may be numbers: the mapping becomes pairs.
+    """
+    found: dict[str, Any] = {name: value for name, value in model.get_params(deep=False).items() if name not in PATHS}
     if isinstance(found["class_weight"], Mapping):
         found["class_weight"] = [[name, weight] for name, weight in found["class_weight"].items()]
     if not isinstance(found["k"], int):

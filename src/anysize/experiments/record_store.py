@@ -121,7 +121,7 @@ class RecordStore:
         """Write lines to a file named after their keys."""
         path = self.folder / f"{sha256(' '.join(sorted(lines)).encode()).hexdigest()[:32]}{ending}"
         content = b"".join(lines[key] for key in sorted(lines))
-        with atomic_write(path) as part:
+        with atomic_write(path, follow_links=False) as part:
             part.write_bytes(gzip.compress(content, 6, mtime=0) if ending.endswith(".gz") else content)
         return path
 

@@ -1,0 +1,236 @@
+"""Checks of loaded files: every file format describes its JSON and its arrays by the checks here.
+
+A check takes a value and the name of its place in the file, such as ``batches[2].graphs``; it returns the value or
+raises a ValueError that says what was expected there and what was found. Loaders add the name of the file.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Check = Callable[[Any, str], Any]
+
+_INTEGER_LIMIT = 1 << 63
+
+
+# ---- JSON --------------------------------------------------------------------------------------------
+
+
+def parse_json(text: str | bytes) -> Any:
+    """Parse JSON; a ValueError also for NaN, Infinity and lists nested a thousand deep.
+
+    >>> parse_json("[1, NaN]")
+    Traceback (most recent call last):
+    ...
+    ValueError: NaN is not a JSON value
+    """
+    try:
+        return json.loads(text, parse_constant=_refuse_constant)
+    except RecursionError:
+        raise ValueError("its lists or objects are nested too deeply") from None
+
+
+def _refuse_constant(name: str) -> None:
+    raise ValueError(f"{name} is not a JSON value")
+
+
+def wrong(place: str, expected: str, value: Any) -> ValueError:
+    """The error for a value that is not the expected one."""
+    return ValueError(f"{place or 'the file'}: expected {expected}; got {shorten(value)}")
+
+
+def shorten(value: Any, length: int = 60) -> str:
+    """A value for a message, cut to a length; the items of lists and objects are not shown."""
+    if isinstance(value, (list, tuple, dict, set)):
+        return f"{type(value).__name__} of length {len(value)}"
+    text = repr(value[:length]) if isinstance(value, (str, bytes)) else repr(value)
+    return text if len(text) <= length else f"{text[:length]}..."
+
+
+def integer(low: int = -_INTEGER_LIMIT, high: int = _INTEGER_LIMIT - 1) -> Check:
+    """An integer in a range, and not a boolean."""
+
+    def check(value: Any, place: str) -> int:
+        if type(value) is not int or not low <= value <= high:
+            raise wrong(place, f"an integer{_range(low, high)}", value)
+        return value
+
+    return check
+
+
+def real(low: float = -math.inf, high: float = math.inf) -> Check:
+    """A finite number in a range."""
+
+    def check(value: Any, place: str) -> float:
+        if type(value) not in (int, float) or not low <= value <= high or abs(value) == math.inf:
+            raise wrong(place, f"a finite number{_range(low, high)}", value)
+        return value  # type: ignore[no-any-return]
+
+    return check
+
+
+def text(pattern: str | None = None, what: str = "") -> Check:
+    """A string, all of which matches a regular expression; ``what`` describes such strings."""
+    compiled = None if pattern is None else re.compile(pattern, re.ASCII)
+
+    def check(value: Any, place: str) -> str:
+        if not isinstance(value, str) or (compiled is not None and compiled.fullmatch(value) is None):
+            raise wrong(place, what or "a string", value)
+        return value
+
+    return check
+
+
+def boolean(value: Any, place: str) -> bool:
+    """True or false."""
+    if not isinstance(value, bool):
+        raise wrong(place, "true or false", value)
+    return value
+
+
+def scalar(value: Any, place: str) -> Any:
+    """A finite number, a string, a boolean or null."""
+    if value is not None and not isinstance(value, (str, bool)):
+        real()(value, place)
+    return value
+
+
+def color_name(value: Any, place: str) -> int | str:
+    """The name of a color: an integer or a string."""
+    if type(value) not in (int, str):
+        raise wrong(place, "an integer or a string", value)
+    return value  # type: ignore[no-any-return]
+
+
+def one_of(*values: Any) -> Check:
+    """One of these values."""
+
+    def check(value: Any, place: str) -> Any:
+        if isinstance(value, (list, dict)) or value not in values:
+            raise wrong(place, f"one of {', '.join(map(str, values))}", value)
+        return value
+
+    return check
+
+
+def optional(item: Check) -> Check:
+    """Null, or what another check takes."""
+    return lambda value, place: None if value is None else item(value, place)
+
+
+def list_of(item: Check, length: int | None = None) -> Check:
+    """A list of a length whose items pass a check."""
+
+    def check(value: Any, place: str) -> list[Any]:
+        if not isinstance(value, list) or (length is not None and len(value) != length):
+            raise wrong(place, "a list" if length is None else f"a list of {length}", value)
+        return [item(each, f"{place}[{number}]") for number, each in enumerate(value)]
+
+    return check
+
+
+def mapping_of(item: Check) -> Check:
+    """An object with any keys whose values pass a check."""
+
+    def check(value: Any, place: str) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise wrong(place, "an object", value)
+        return {key: item(each, f"{place}[{shorten(key)}]") for key, each in value.items()}
+
+    return check
+
+
+def fields(required: Mapping[str, Check], allowed: Mapping[str, Check] | None = None, others: bool = False) -> Check:
+    """An object with the required keys, and perhaps allowed ones; ``others``: further keys are kept unchecked.
+
+    >>> fields({"graphs": integer(0)})({"graphs": -1}, "batches[0]")
+    Traceback (most recent call last):
+    ...
+    ValueError: batches[0].graphs: expected an integer of at least 0; got -1
+    """
+    known = {**required, **(allowed or {})}
+
+    def check(value: Any, place: str) -> dict[str, Any]:
+        if not isinstance(value, dict):
+            raise wrong(place, "an object", value)
+        for key in required:
+            if key not in value:
+                raise ValueError(f"{place or 'the file'}: {key!r} is missing")
+        if not others:
+            for key in value:
+                if key not in known:
+                    raise ValueError(f"{place or 'the file'}: {shorten(key)} is not one of its fields")
+        start = f"{place}." if place else ""
+        return {key: known[key](each, start + key) if key in known else each for key, each in value.items()}
+
+    return check
+
+
+def _range(low: float, high: float) -> str:
+    if low in (-math.inf, -_INTEGER_LIMIT):
+        return "" if high in (math.inf, _INTEGER_LIMIT - 1) else f" of at most {high}"
+    return f" of at least {low}" if high in (math.inf, _INTEGER_LIMIT - 1) else f" from {low} to {high}"
+
+
+# ---- arrays ------------------------------------------------------------------------------------------
+
+
+def check_array(
+    array: Any,
+    name: str,
+    kinds: str,
+    shape: tuple[int | None, ...],
+    low: float | None = None,
+    high: float | None = None,
+) -> NDArray[Any]:
+    """An array of these kinds of dtype and this shape (None: any length); numbers are finite and in a range.
+
+    >>> check_array(np.array([1, -1]), "data", "i", (None,), low=0)
+    Traceback (most recent call last):
+    ...
+    ValueError: data: expected numbers of at least 0; got -1
+    """
+    if not isinstance(array, np.ndarray):
+        raise wrong(name, "an array", array)
+    if array.dtype.kind not in kinds:
+        raise ValueError(f"{name}: expected an array of kind {' or '.join(kinds)}; got {array.dtype}")
+    if array.ndim != len(shape) or any(
+        given is not None and given != own for given, own in zip(shape, array.shape, strict=True)
+    ):
+        dimensions = ", ".join("any" if length is None else str(length) for length in shape)
+        raise ValueError(f"{name}: expected the shape ({dimensions}); got {array.shape}")
+    if array.dtype.kind == "f" and not np.isfinite(array).all():
+        raise ValueError(f"{name}: expected finite numbers; got NaN or infinite ones")
+    if array.size and low is not None and array.min() < low:
+        raise ValueError(f"{name}: expected numbers of at least {low}; got {array.min()}")
+    if array.size and high is not None and array.max() > high:
+        raise ValueError(f"{name}: expected numbers of at most {high}; got {array.max()}")
+    return array
+
+
+def check_compressed_rows(
+    indptr: Any, indices: Any, entries: int, shape: tuple[int, int], sorted_: bool = False
+) -> None:
+    """A ValueError unless these arrays are the rows of a compressed sparse matrix with so many entries.
+
+    scipy and compiled code trust them: wrong ones make it read beyond the arrays.
+    """
+    rows, columns = shape
+    check_array(indptr, "indptr", "iu", (rows + 1,), low=0, high=entries)
+    check_array(indices, "indices", "iu", (entries,), low=0, high=columns - 1)
+    if indptr[0] != 0 or indptr[-1] != entries or (np.diff(indptr.astype(np.int64)) < 0).any():
+        raise ValueError(f"indptr: expected numbers that ascend from 0 to {entries}, the number of entries")
+    if sorted_ and entries:
+        step = np.diff(indices.astype(np.int64))
+        inside = np.ones(max(entries - 1, 0), np.bool_)
+        begins = indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < entries)]
+        inside[begins.astype(np.int64) - 1] = False
+        if (step[inside] <= 0).any():
+            raise ValueError("indices: expected ascending numbers in every row")
