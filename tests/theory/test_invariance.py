@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import anysize as az
-from anysize.theory.invariance import extrapolation_errors, invariance_gap
+from anysize.theory.invariance import extrapolation_errors, invariance_gap, probability_statement
 from anysize.theory.posterior import erdos_renyi_posterior
 
 LOPSIDED = az.BlockModel(within=(0.6, 0.2), between=0.3, shares=(0.4, 0.6))
@@ -91,3 +91,60 @@ FEW = draw(ER, 8, 4, 0)
 def test_invalid_input_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+# ---- the probability statement of Proposition 1 ------------------------------------------------------------------
+
+
+def first_vertices_posterior(graphs):
+    """The exact posterior given the first 12 vertices, which twins share: an invariant representation."""
+    edges = [[edge for edge in graph.edges().tolist() if max(edge) < 12] for graph in graphs]
+    return erdos_renyi_posterior(az.GraphSet.from_edges(edges, [12] * len(edges)), NEAR)
+
+
+NEAR = [az.ErdosRenyi(0.4), az.ErdosRenyi(0.5)]
+
+
+def near_twins(n=400):
+    return az.sample_twins(NEAR, az.Environment(sizes=(12,)), az.Environment(sizes=(40,)), n, seed=3)
+
+
+def test_the_probability_statement_is_a_share_of_graphs_for_every_class():
+    twins = near_twins(50)
+
+    def constant(graphs):
+        return np.tile([0.7, 0.3], (len(graphs), 1))
+
+    def exact(graphs):
+        return erdos_renyi_posterior(graphs, NEAR)
+
+    found = probability_statement(constant, exact, twins.train, twins.test, epsilon=0.2)
+    for graphs, shares in ((twins.train, found.validation), (twins.test, found.test)):
+        slow = [np.mean([abs(row[y] - (0.7, 0.3)[y]) <= 0.2 for row in exact(graphs)]) for y in (0, 1)]
+        assert shares.tolist() == slow
+    assert found.validation_delta == 1 - min(found.validation)
+    assert found.test_delta == 1 - min(found.test)
+    assert probability_statement(exact, exact, twins.train, twins.test, epsilon=1e-9).test_delta == 0
+
+
+def test_the_statement_holds_for_invariant_models_where_both_posteriors_are_equal():
+    """As the proof assumes: P(Y | G) of the vertices that twins share. With the whole graphs it is sharper in test."""
+    twins = near_twins()
+    noisy = lambda graphs: 0.9 * first_vertices_posterior(graphs) + 0.05  # noqa: E731
+    same = probability_statement(noisy, first_vertices_posterior, twins.train, twins.test, 0.04)
+    assert 0 < same.validation_delta == same.test_delta < 1
+    whole = lambda graphs: erdos_renyi_posterior(graphs, NEAR)  # noqa: E731
+    model = probability_statement(first_vertices_posterior, whole, twins.train, twins.test, 0.1)
+    assert model.validation_delta == 0
+    assert model.test_delta > 0.5  # an invariant, optimal model of 12 vertices is far from the posterior given 40
+    easy = [lambda graphs: erdos_renyi_posterior(graphs, ER)] * 2
+    sets = draw(ER, 40, 30, 1), draw(ER, 80, 30, 2)
+    assert probability_statement(*easy, *sets).test_delta == 0
+
+
+def test_the_probability_statement_refuses_what_does_not_fit():
+    twins = near_twins(5)
+    with pytest.raises(ValueError, match="epsilon must be above 0"):
+        probability_statement(first_vertices_posterior, first_vertices_posterior, twins.train, twins.test, 0)
+    with pytest.raises(ValueError, match="expected probabilities"):
+        probability_statement(lambda g: np.ones(len(g)), first_vertices_posterior, twins.train, twins.test)

@@ -153,7 +153,7 @@ class Counts:
     def totals(self) -> NDArray[Any]:
         """The copies of every pattern in all graphs together: int64, or Python integers if they do not fit."""
         rounded = np.bincount(self.matrix.indices, self.matrix.data, minlength=len(self.columns))
-        if self.sampling is not None:
+        if self.matrix.dtype.kind == "f":  # estimates
             return rounded
         exact = np.zeros(len(self.columns), np.int64 if rounded.max(initial=0) < 2**62 else object)
         np.add.at(exact, self.matrix.indices, self.matrix.data.astype(exact.dtype))
@@ -244,7 +244,7 @@ class Counts:
         """The denominator of every graph, as a Python integer, at least 1."""
         if over == "connected":
             sums = np.bincount(row, data, minlength=len(self))
-            if self.sampling is not None:
+            if data.dtype.kind == "f":  # estimates
                 return np.where(sums > 0, sums, 1.0).astype(object)
             if not len(sums) or sums.max() < MAX_EXACT_INTEGER:
                 total = sums.astype(np.int64).astype(object)

@@ -2,7 +2,7 @@
 
 If a representation has the same value for both graphs of every pair of twins, a classifier that uses it has the same
 error out of distribution as in distribution. `invariance_gap` measures the premise, `extrapolation_errors` the
-conclusion.
+conclusion for predicted classes, `probability_statement` the conclusion as stated, for predicted probabilities.
 """
 
 from __future__ import annotations
@@ -130,6 +130,64 @@ def extrapolation_errors(
         wrong = float(np.mean(_labels(predict, graphs) != graphs.y))
         rates.append((wrong, sqrt(wrong * (1 - wrong) / len(graphs))))
     return ExtrapolationErrors(rates[0][0], rates[1][0], rates[0][1], rates[1][1])
+
+
+@dataclass(frozen=True, eq=False)
+class ProbabilityStatement:
+    """For every class y the share of graphs with |P(Y = y | G) - rho(y, Gamma(G))| <= epsilon, in both environments.
+
+    ``validation`` and ``test`` have one share per class; the statement of Proposition 1 is that both are at least
+    1 - delta.
+    """
+
+    epsilon: float
+    validation: FloatArray
+    test: FloatArray
+
+    @property
+    def validation_delta(self) -> float:
+        """The smallest delta for which the statement holds in distribution."""
+        return float(1 - self.validation.min())
+
+    @property
+    def test_delta(self) -> float:
+        """The smallest delta for which the statement holds out of distribution."""
+        return float(1 - self.test.min())
+
+
+def probability_statement(
+    predict_proba: Callable[[GraphSet], ArrayLike],
+    posterior: Callable[[GraphSet], ArrayLike],
+    validation: GraphSet,
+    test: GraphSet,
+    epsilon: float = 0.1,
+) -> ProbabilityStatement:
+    """Measure the statement of Proposition 1 where the posterior is known.
+
+    The proof needs P(Y | training graph) = P(Y | test graph). Twins share W, and the equality holds where either graph
+    determines Y; a larger graph determines it better, so that the posterior of small graphs is less certain.
+
+    Args:
+        predict_proba: rho(y, Gamma(G)): a function of a `GraphSet` that returns (graphs, classes).
+        posterior: P(Y = y | G) in the same form, such as `erdos_renyi_posterior` with its graphons.
+        validation: graphs from the training environment; labels are not used.
+        test: graphs from another environment.
+        epsilon: the distance of probabilities that is allowed.
+    """
+    if not epsilon > 0:
+        raise ValueError(f"epsilon must be above 0; got {epsilon!r}")
+    shares = []
+    for graphs in (validation, test):
+        if not len(graphs):
+            raise ValueError("expected graphs in both sets; one is empty")
+        predicted, exact = (np.asarray(f(graphs), np.float64) for f in (predict_proba, posterior))
+        if predicted.shape != exact.shape or exact.ndim != 2 or len(exact) != len(graphs):
+            raise ValueError(
+                f"expected probabilities (graphs, classes) for {len(graphs)} graphs from both functions; "
+                f"got the shapes {predicted.shape} and {exact.shape}"
+            )
+        shares.append(np.asarray((np.abs(predicted - exact) <= epsilon).mean(axis=0)))
+    return ProbabilityStatement(epsilon, *shares)
 
 
 def _labels(predict: Callable[[GraphSet], ArrayLike], graphs: GraphSet) -> NDArray[np.generic]:
