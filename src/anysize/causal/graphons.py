@@ -44,16 +44,37 @@ class Graphon(ABC):
         """W(u, v), elementwise, for hidden variables in [0, 1)."""
 
     @abstractmethod
+    def _density_over_maps(self, pattern: Pattern, colors: Colors, induced: bool) -> Estimate:
+        """The probability that k vertices have the edges of the pattern (if induced: no others) and its colors."""
+
     def density_estimate(self, pattern: Pattern, colors: Colors = None, over: GraphonOver = "subsets") -> Estimate:
         """`expected_density` with its standard error, which is 0 for closed forms."""
+        value, error = self._density_over_maps(pattern, colors, induced=True)
+        factor = _maps_to_density(pattern, over)
+        return Estimate(value * factor, error * factor)
+
+    def homomorphism_density(self, pattern: Pattern, colors: Colors = None) -> Estimate:
+        r"""The homomorphism density t(F, W) of a pattern, with its standard error, which is 0 for closed forms.
+
+        .. math:: t(F, W) = \int \prod_{ij \in E(F)} W(x_i, x_j) \prod_i 1[g(x_i) = c_i] \, dx
+
+        as in the proof of Theorem 1 (Lovasz and Szegedy): other edges may be present or not. It is the expected value
+        of t_inj in graphs of any size, see `anysize.theory.homomorphisms.injective_density`.
+
+        Examples:
+            >>> from anysize.patterns.pattern import connected_patterns
+            >>> ErdosRenyi(0.5).homomorphism_density(connected_patterns(3)[0]).value  # two edges; a third is allowed
+            0.25
+        """
+        return self._density_over_maps(pattern, colors, induced=False)
 
     def expected_density(self, pattern: Pattern, colors: Colors = None, over: GraphonOver = "subsets") -> float:
         r"""The expected induced density of a pattern in graphs of any size drawn from this graphon.
 
-        .. math:: t(F, W) = \int \prod_{ij \in E(F)} W(x_i, x_j) \prod_{ij \notin E(F)} (1 - W(x_i, x_j))
+        .. math:: t_{ind}(F, W) = \int \prod_{ij \in E(F)} W(x_i, x_j) \prod_{ij \notin E(F)} (1 - W(x_i, x_j))
                   \prod_i 1[g(x_i) = c_i] \, dx
 
-        is the density over maps. Over subsets (the default, copies / C(N, k)) it is t(F, W) k! / |Aut F|. Hidden
+        is the density over maps. Over subsets (the default, copies / C(N, k)) it is t_ind(F, W) k! / |Aut F|. Hidden
         variables are independent; for balanced blocks see `balanced_density`.
 
         Args:
@@ -102,11 +123,10 @@ class ErdosRenyi(Graphon):
     def edge_probability(self, u: ArrayLike, v: ArrayLike) -> FloatArray:
         return np.full(np.broadcast_shapes(np.shape(u), np.shape(v)), self.p)
 
-    def density_estimate(self, pattern: Pattern, colors: Colors = None, over: GraphonOver = "subsets") -> Estimate:
+    def _density_over_maps(self, pattern: Pattern, colors: Colors, induced: bool) -> Estimate:
         edges, pairs = len(pattern.edges), pattern.size * (pattern.size - 1) // 2
-        weight = _color_weights(pattern, colors, 1).prod()
-        value = self.p**edges * (1 - self.p) ** (pairs - edges) * weight
-        return Estimate(float(value) * _maps_to_density(pattern, over), 0.0)
+        absent = (1 - self.p) ** (pairs - edges) if induced else 1.0
+        return Estimate(float(self.p**edges * absent * _color_weights(pattern, colors, 1).prod()), 0.0)
 
 
 @dataclass(frozen=True, init=False)
@@ -154,10 +174,10 @@ class BlockModel(Graphon):
     def edge_probability(self, u: ArrayLike, v: ArrayLike) -> FloatArray:
         return np.asarray(np.array(self.matrix)[self.block(u), self.block(v)])
 
-    def density_estimate(self, pattern: Pattern, colors: Colors = None, over: GraphonOver = "subsets") -> Estimate:
+    def _density_over_maps(self, pattern: Pattern, colors: Colors, induced: bool) -> Estimate:
         weights = _color_weights(pattern, colors, len(self.shares)) * np.array(self.shares)
-        mass = _outer_product(weights) * _induced_probability(pattern, np.array(self.matrix))
-        return Estimate(float(mass.sum()) * _maps_to_density(pattern, over), 0.0)
+        mass = _outer_product(weights) * _edges_probability(pattern, np.array(self.matrix), induced)
+        return Estimate(float(mass.sum()), 0.0)
 
 
 @dataclass(frozen=True)
@@ -198,7 +218,7 @@ class SmoothGraphon(Graphon):
             raise ValueError(f"a graphon has values from 0 to 1; got {values.min()} .. {values.max()}")
         return values
 
-    def density_estimate(self, pattern: Pattern, colors: Colors = None, over: GraphonOver = "subsets") -> Estimate:
+    def _density_over_maps(self, pattern: Pattern, colors: Colors, induced: bool) -> Estimate:
         from scipy.stats import qmc
 
         start, width = _color_cell(pattern, colors)
@@ -206,14 +226,14 @@ class SmoothGraphon(Graphon):
         for repeat in range(len(means)):
             sobol = qmc.Sobol(pattern.size, bits=53, seed=np.random.default_rng(repeat))
             points = start + width * sobol.random_base2(POINTS_LOG2)
-            means[repeat] = self._induced(pattern, points).mean()
-        factor = width.prod() * _maps_to_density(pattern, over)
+            means[repeat] = self._probability(pattern, points, induced).mean()
+        factor = width.prod()
         return Estimate(float(means.mean() * factor), float(means.std(ddof=1) / np.sqrt(len(means)) * factor))
 
-    def _induced(self, pattern: Pattern, points: FloatArray) -> FloatArray:
-        """The probability that vertices with these hidden variables, shape (points, k), induce the pattern."""
+    def _probability(self, pattern: Pattern, points: FloatArray, induced: bool) -> FloatArray:
+        """The probability that vertices with these hidden variables, shape (points, k), have the pattern's edges."""
         chance = np.ones(len(points))
-        for i, j, linked in _vertex_pairs(pattern):
+        for i, j, linked in _vertex_pairs(pattern, induced):
             edge = self.edge_probability(points[:, i], points[:, j])
             chance *= edge if linked else 1 - edge
         return chance
@@ -253,7 +273,7 @@ def balanced_density(
         chance *= placements[(blocks == block).sum(axis=0)]
     chance /= perm(n_vertices, pattern.size)
     colored = _outer_product(_color_weights(pattern, colors, len(sizes)))
-    mass = chance * colored * _induced_probability(pattern, np.array(graphon.matrix))
+    mass = chance * colored * _edges_probability(pattern, np.array(graphon.matrix))
     return float(mass.sum()) * _maps_to_density(pattern, over)
 
 
@@ -299,10 +319,11 @@ def _color_weights(pattern: Pattern, colors: Colors, blocks: int) -> FloatArray:
     return np.array([[coloring.share(block, name) for block in range(blocks)] for name in pattern.colors])
 
 
-def _vertex_pairs(pattern: Pattern) -> list[tuple[int, int, bool]]:
-    """All vertex pairs of the pattern, and whether they are edges."""
+def _vertex_pairs(pattern: Pattern, induced: bool) -> list[tuple[int, int, bool]]:
+    """All vertex pairs of the pattern (if not induced: its edges alone), and whether they are edges."""
     edges = set(pattern.edges)
-    return [(i, j, (i, j) in edges) for j in range(pattern.size) for i in range(j)]
+    pairs = [(i, j, (i, j) in edges) for j in range(pattern.size) for i in range(j)]
+    return pairs if induced else [pair for pair in pairs if pair[2]]
 
 
 def _outer_product(weights: FloatArray) -> FloatArray:
@@ -316,10 +337,10 @@ def _outer_product(weights: FloatArray) -> FloatArray:
     return product
 
 
-def _induced_probability(pattern: Pattern, matrix: FloatArray) -> FloatArray:
-    """The probability of exactly the pattern's edges, for every assignment of blocks to its vertices."""
+def _edges_probability(pattern: Pattern, matrix: FloatArray, induced: bool = True) -> FloatArray:
+    """The probability of (if induced: exactly) the pattern's edges, for every assignment of blocks to its vertices."""
     chance = np.ones((1,) * pattern.size)
-    for i, j, linked in _vertex_pairs(pattern):
+    for i, j, linked in _vertex_pairs(pattern, induced):
         others = tuple(axis for axis in range(pattern.size) if axis not in (i, j))
         chance = chance * np.expand_dims(matrix if linked else 1 - matrix, others)
     return chance
