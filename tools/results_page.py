@@ -138,7 +138,6 @@ def compare(table: Table, records: Iterable[Record], grid_size: GridSize | None 
                 continue
             runs = groups[Group(column.task, column.data, row.method, row.recipe)]
             selection = select(runs)
-            assert selection is not None, "a cell with a number has runs"
             size = None if grid_size is None else grid_size(column.task, row.method)
             found.append(
                 ComparedCell(
@@ -196,11 +195,12 @@ def _test_means(runs: Sequence[Record], seeds: int) -> tuple[float, float] | Non
 
 def _under_other_rules(runs: Sequence[Record]) -> dict[str, float]:
     """Test means under other ways to break ties."""
-    found = {"lowest validation loss": select(runs, RULES["loss"]), "last epoch": select(runs, RULES["last"])}
+    names = {"lowest validation loss": "best-lowest-loss", "last epoch": "last"}
+    found = {name: select(runs, RULES[rule]) for name, rule in names.items()}
     if "penalty" in runs[0].configuration:
-        found["lowest penalty"] = select(runs, RULES["penalty"])
+        found["lowest penalty"] = select(runs, RULES["best-lowest-penalty"])
         found["weaker penalty first"] = select(runs, order=_weaker_penalty_first(runs))
-    means = {name: selection.summary("test") for name, selection in found.items() if selection is not None}
+    means = {name: selection.summary("test") for name, selection in found.items() if not selection.fallback}
     return {name: summary.mean for name, summary in means.items() if summary is not None}
 
 
@@ -288,7 +288,7 @@ def _fresh_lines(records: Sequence[Record]) -> list[str]:
     """For every Gamma row on fresh data, table by table: the mean over data sets, and the worst one."""
     found: dict[tuple[int, str, str], list[tuple[float, str]]] = {}
     for group, selection in select_all(record for record in records if record.data != "published").items():
-        summary = None if selection is None else selection.summary("test")
+        summary = selection.summary("test")
         if summary is not None and group.method in METHODS and METHODS[group.method].kind == "gamma":
             row = table_of(group.task) or 0, group.method, group.recipe
             found.setdefault(row, []).append((summary.mean, f"{group.task}, {group.data}"))

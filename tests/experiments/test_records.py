@@ -174,6 +174,13 @@ def test_outcomes_by_rule():
     assert [run.outcome(name) for name in ("chosen", "last", "oracle")] == [best, last, None]
     at_the_end = replace(run, chosen=last, alternatives={})
     assert at_the_end.outcome("last") == last
+    assert [run.outcome(name) for name in ("first-best", "best-lowest-loss")] == [best, None]
+    assert replace(run, configuration={"tie_break": "loss"}).outcome("first-best") is None
+    assert replace(run, recipe="robust").outcome("first-best") is None
+    assert at_the_end.outcome("lowest-loss") == last  # nothing was selected by validation
+    selected = replace(at_the_end, tied_epochs=1)
+    assert selected.outcome("lowest-loss") is None
+    assert run.outcome("best-lowest-penalty") == best  # without a penalty
     kernel = replace(run, epochs=None, alternatives={})
     assert [kernel.outcome(name) for name in ("chosen", "last", "oracle")] == [best] * 3
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 
 import networkx as nx
@@ -12,7 +13,7 @@ import torch
 from anysize import GraphSet, size_split
 from anysize.experiments.configurations import configurations, parse_setting, task_configuration
 from anysize.experiments.memory import fit_in_memory, max_stack_members
-from anysize.experiments.records import decode
+from anysize.experiments.records import decode, from_line, to_line
 from anysize.experiments.run import run
 from anysize.experiments.train_runs import TrainingOptions, counts_needed, load_prepared, prepare, train_runs
 from anysize.methods.catalog import METHODS, find_method
@@ -144,6 +145,35 @@ def test_scores_at_the_last_epoch_are_kept_beside_those_of_the_chosen_one():
             assert record.outcome("last").scores == end.scores
     (cut,) = records("sbm-20", "gamma-1hot", [{"hidden": 8, "lr": 0.1, "epochs": 40, "patience": 3}], seeds=1)
     assert cut.outcome("last") is None or cut.chosen.epoch == cut.epochs
+
+
+def test_every_rule_gives_what_training_under_it_gives():
+    point = {"hidden": 8, "layers": 1, "lr": 0.1, "epochs": 40}
+    kept = records("sbm-20", "gcn-sum", [point], seeds=3)
+    by_loss = records("sbm-20", "gcn-sum", [{**point, "tie_break": "loss"}], seeds=3)
+    for first, other in zip(kept, by_loss, strict=True):
+        assert first.outcome("first-best").predictions == first.chosen.predictions
+        assert first.outcome("first-best").epoch == first.chosen.epoch == other.outcome("first-best").epoch
+        assert first.outcome("best-lowest-loss").scores == other.chosen.scores
+        assert first.outcome("best-lowest-loss").epoch == other.chosen.epoch
+        assert first.outcome("lowest-loss").losses == other.outcome("lowest-loss").losses
+        losses = [one.losses.validation for one in first.alternatives.values()]
+        assert first.outcome("lowest-loss").losses.validation == min(losses)
+        assert first.outcome("lowest-loss").predictions
+        assert "best-lowest-penalty" not in first.alternatives
+        assert from_line(to_line(first)) == first
+    assert any(len({one.epoch for one in record.alternatives.values()}) > 2 for record in kept)
+    (penalized,) = records("sbm-20", "gamma-gin", [{"penalty": 0.5, **SMALL}], seeds=1)
+    among_best = penalized.outcome("best-lowest-penalty")
+    assert among_best.scores.validation == penalized.chosen.scores.validation
+    assert among_best.penalty <= penalized.chosen.penalty
+
+
+def test_outcomes_of_equal_epochs_are_stored_once():
+    line = to_line(made_record := records("sbm-20", "gcn-sum", [{"epochs": 1}], seeds=1)[0])
+    assert line.count(b'"predictions"') == 1
+    assert set(json.loads(line)["alternatives"].values()) == {"chosen"}
+    assert from_line(line) == made_record
 
 
 def test_curves_can_be_left_out_and_thinned():

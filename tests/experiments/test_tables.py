@@ -12,8 +12,9 @@ from anysize._errors import RecordWarning
 from anysize.experiments.records import Outcome, Scores, decode
 from anysize.experiments.tables.bootstrap import interval
 from anysize.experiments.tables.build import best_places, build_table, rows_that_ran
-from anysize.experiments.tables.cells import Cell, format_score, published
+from anysize.experiments.tables.cells import FALLBACK_MARK, Cell, format_score, published
 from anysize.experiments.tables.layout import TABLES
+from anysize.experiments.tables.render import own_text
 from anysize.methods.catalog import METHODS
 from anysize.tasks.catalog import TASKS
 
@@ -98,8 +99,15 @@ def test_a_score_that_was_not_kept_is_unknown():
     )
     assert cell(table, "Γ GIN", "sbm-20").status == "run"
     last = build_table(2, [made()], rule="last")
-    assert cell(last, "Γ GIN", "sbm-20").status == "unknown"
-    assert note(last, "?:")
+    assert cell(last, "Γ GIN", "sbm-20").fallback
+    assert own_text(cell(last, "Γ GIN", "sbm-20")).endswith(FALLBACK_MARK)
+    assert note(last, f"{FALLBACK_MARK}:")
+    assert not cell(build_table(2, [made()]), "Γ GIN", "sbm-20").fallback
+
+
+def test_the_foot_names_rows_that_were_trained_with_patience():
+    table = build_table(2, [made(patience=100), made(method="gin-sum"), made(recipe="robust", patience=60)])
+    assert "patience, which the paper does not use: Γ GIN (100 epochs)" in note(table, "SBM, 20 → 40:")
 
 
 def test_records_of_other_tables_do_not_matter():
@@ -250,7 +258,8 @@ def test_predictions_that_contradict_the_scores_are_named():
 
 def test_rules_are_followed_and_the_oracle_is_marked():
     last = Outcome(Scores(1.0, 0.5, 0.25), epoch=500)
-    records = [replace(made(test=0.5), alternatives={"last": last}), made(validation=0.1, test=0.75, hidden=99)]
+    kept = {"last": last}
+    records = [replace(run, alternatives=kept) for run in (made(test=0.5), made(validation=0.1, test=0.75, hidden=99))]
     for rule, expected in {"paper": 0.5, "last": 0.25, "oracle": 0.75}.items():
         table = build_table(2, records, rule=rule)
         assert cell(table, "Γ GIN", "sbm-20").summary.mean == expected

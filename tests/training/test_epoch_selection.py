@@ -91,6 +91,36 @@ def test_rules_keep_the_epoch_of_the_reference(rule: str, patience: int | None, 
         assert model.average[:, 0].tolist() == kept
 
 
+def test_the_states_of_every_rule_are_kept_whatever_the_recipe_selects() -> None:
+    given = curves(7)
+    given[1][np.random.default_rng(1).random((EPOCHS, MODELS)) < 0.2] = np.nan
+    model = Marked()
+    selector = EpochSelector(model, MODELS, "loss")
+    for epoch in range(EPOCHS):
+        model.mark(epoch)
+        selector.observe(model, torch.tensor(epoch), *(torch.from_numpy(c[epoch].astype(np.float32)) for c in given))
+    kept = selector.kept(model, EPOCHS - 1)
+    own = selector.restore(model)
+    found = kept.append_to(lambda structure: model.weight[:, 0].detach().clone())(None)  # type: ignore[arg-type]
+    assert found.view(-1, MODELS)[0].tolist() == own.tolist() == model.average[:, 0].tolist()
+    assert list(kept.epochs) == ["first-best", "best-lowest-loss", "lowest-loss", "best-lowest-penalty", "last"]
+    for values, (name, epochs) in zip(found.view(-1, MODELS)[1:], kept.epochs.items(), strict=True):
+        assert values.tolist() == epochs.tolist()
+        for place, epoch in enumerate(epochs.tolist()):
+            score, loss, penalty = (curve[:, place] for curve in given)
+            usable = np.flatnonzero(np.isfinite(loss))
+            best = usable[score[usable] == score[usable].max()]
+            expected_epoch = {
+                "first-best": best[0],
+                "best-lowest-loss": best[np.argmin(loss[best])],
+                "lowest-loss": usable[np.argmin(loss[usable])],
+                "best-lowest-penalty": best[np.argmin(penalty[best])],
+                "last": EPOCHS - 1,
+            }[name]
+            assert epoch == expected_epoch
+    assert "best-lowest-penalty" not in EpochSelector(model, MODELS, "first", penalized=False).kept(model).epochs
+
+
 def test_without_a_score_step_only_exact_ties_are_broken_by_penalty() -> None:
     given = curves(3)
     _, epochs = chosen(given, "penalty", None, 0.0)

@@ -19,7 +19,8 @@ class TableFormat(StrEnum):
 
 
 class RuleName(StrEnum):
-    paper, loss, penalty, last, oracle = "paper", "loss", "penalty", "last", "oracle"
+    paper, first_best, best_lowest_loss = "paper", "first-best", "best-lowest-loss"
+    lowest_loss, best_lowest_penalty, last, oracle = "lowest-loss", "best-lowest-penalty", "last", "oracle"
 
 
 def table(
@@ -30,7 +31,10 @@ def table(
         bool, typer.Option("--all-rows", help="Also show rows without records; JSON always has them.")
     ] = False,
     rule: Annotated[
-        RuleName, typer.Option(help="How configurations are selected. oracle uses test scores: for study only.")
+        RuleName,
+        typer.Option(
+            help="At which epoch runs are scored, and how configurations are selected. oracle uses test scores."
+        ),
     ] = RuleName.paper,
     data: Annotated[str, typer.Option(help="published, the seed of fresh data, fresh (all seeds), or all.")] = "all",
     splits: Annotated[str | None, typer.Option(help="Splits between commas, such as validation,test.")] = None,

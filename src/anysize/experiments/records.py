@@ -31,6 +31,10 @@ FORMAT = "anysize record 1"
 SPLITS = ("train", "validation", "test")
 
 
+# The epochs at which runs are scored: the first with the best validation score; the one with the lowest validation
+# loss, or with the smallest penalty, among the best; the lowest validation loss of all; the last.
+EPOCH_RULES = ("first-best", "best-lowest-loss", "lowest-loss", "best-lowest-penalty", "last")
+
 # ---- outcomes --------------------------------------------------------------------------------------
 
 
@@ -197,7 +201,7 @@ class Record:
         chosen: the outcome at the epoch that the recipe chose.
         epochs: the number of trained epochs; None for methods without epochs.
         tied_epochs: how many epochs share the validation score of the chosen one.
-        alternatives: outcomes at other epochs: `last`, unless the last epoch was chosen or patience ended the run.
+        alternatives: outcomes at the epochs of other rules, by the names of `EPOCH_RULES`; see `outcome`.
         curves: the thinned training curves.
         labels: true classes of the test graphs, encoded like the predictions.
         metric: of all scores and of the validation curve; by default the metric of the task, accuracy if it is unknown.
@@ -264,13 +268,22 @@ class Record:
         return self.chosen.scores
 
     def outcome(self, epoch: str) -> Outcome | None:
-        """The outcome at the `chosen` or `last` epoch; None if it was not kept.
+        """The outcome at the `chosen` epoch or under a rule of `EPOCH_RULES`; None if it was not kept.
 
-        A method without epochs has one outcome.
+        A method without epochs, or a run without validation graphs to choose an epoch by, has one outcome. Without a
+        penalty all epochs have the smallest one, and the first best epoch is taken.
         """
         if epoch == "chosen" or not self.epochs or (epoch == "last" and self.chosen.epoch == self.epochs):
             return self.chosen
-        return self.alternatives.get(epoch)
+        if epoch in self.alternatives:
+            return self.alternatives[epoch]
+        if epoch == "best-lowest-penalty" and self.chosen.penalty is None:
+            return self.outcome("first-best")
+        if epoch not in EPOCH_RULES:
+            return None
+        unselected = self.tied_epochs is None and self.chosen.epoch == self.epochs
+        chose_first = self.recipe == "paper" and not {"epoch", "tie_break"} & set(self.configuration)
+        return self.chosen if unselected or (chose_first and epoch == "first-best") else None
 
 
 def key(task: str, data: str, method: str, recipe: str, configuration: Mapping[str, JsonScalar], seed: int) -> str:
@@ -325,7 +338,7 @@ def to_line(record: Record) -> bytes:
     fields |= _known(record, DETAIL_FIELDS)
     fields["chosen"] = _outcome_fields(record.chosen)
     if record.alternatives:
-        fields["alternatives"] = {name: _outcome_fields(one) for name, one in sorted(record.alternatives.items())}
+        fields["alternatives"] = _alternative_fields(record)
     if record.curves is not None:
         fields["curves"] = record.curves.fields()
     body = compact_json(fields).encode()
@@ -358,7 +371,7 @@ def from_line(line: bytes, curves: bool = True) -> Record:
         record = Record(
             **{name: fields[name] for name in RUN_FIELDS},
             chosen=_outcome(fields["chosen"]),
-            alternatives={name: _outcome(one) for name, one in fields.get("alternatives", {}).items()},
+            alternatives=_alternatives(fields),
             curves=Curves.of_fields(fields["curves"]) if curves and "curves" in fields else None,
             **{name: fields[name] for name in DETAIL_FIELDS if name in fields},
         )
@@ -391,6 +404,27 @@ def _outcome_fields(outcome: Outcome) -> dict[str, Any]:
     fields: dict[str, Any] = {"scores": _known(outcome.scores, SPLITS), "losses": _known(outcome.losses, SPLITS)}
     fields |= _known(outcome, ("penalty", "epoch", "predictions", "metrics", "ranks"))
     return {name: value for name, value in fields.items() if value != {} or name == "scores"}
+
+
+def _alternative_fields(record: Record) -> dict[str, Any]:
+    """Outcomes by name; one that equals the chosen outcome or an earlier one is replaced by the name of that."""
+    fields: dict[str, Any] = {}
+    seen = {"chosen": record.chosen}
+    for name, outcome in sorted(record.alternatives.items()):
+        same = next((other for other, known in seen.items() if known == outcome), None)
+        fields[name] = _outcome_fields(outcome) if same is None else same
+        seen[name] = outcome
+    return fields
+
+
+def _alternatives(fields: dict[str, Any]) -> dict[str, Outcome]:
+    found: dict[str, Outcome] = {}
+    for name, one in fields.get("alternatives", {}).items():
+        if isinstance(one, str):
+            found[name] = found[one] if one in found else _outcome(fields["chosen"])
+        else:
+            found[name] = _outcome(one)
+    return found
 
 
 def _outcome(fields: dict[str, Any]) -> Outcome:

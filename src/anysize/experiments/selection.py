@@ -6,6 +6,8 @@ says at which epoch a run is scored, by which split a configuration is selected,
 - **Incomplete configurations.** Only configurations with as many seeds as the most complete one of their group are
   candidates: a mean over three lucky seeds must not win against means over ten. The others are counted, and the notes
   of a table say how many there were.
+- **Missing epochs.** A group with a run that did not keep its outcome at the rule's epoch is shown at the epochs that
+  its recipe chose. Under the rule `paper` this is what other recipes than the paper's are meant to show.
 - **Missing scores.** A configuration without the score to select by is a candidate only if all configurations lack it
   (a task without validation data); then all tie.
 """
@@ -31,7 +33,7 @@ class Rule:
     """How a configuration is selected.
 
     Attributes:
-        epoch: `chosen` (by the recipe, inside the run) or `last`.
+        epoch: one of `EPOCH_RULES`, or `chosen` (by the recipe, inside the run).
         split: the split whose mean score over seeds must be highest.
         tie: among equals the `first`, the one with the lowest validation `loss`, or with the lowest `penalty`.
         summary: one line on it, for a terminal.
@@ -51,23 +53,31 @@ class Rule:
         return self.split == "test"
 
 
-def _validation_rule(name: str, tie: str, ties: str, epoch: str = "chosen") -> Rule:
-    """A rule that selects by validation scores; ``ties`` says how ties are broken."""
-    last = "every run at its last epoch; " if epoch == "last" else ""
+def _validation_rule(name: str, epoch: str, at: str, tie: str) -> Rule:
+    """A rule that selects by validation scores; ``at`` describes the epoch."""
+    ties = {
+        "first": "the first",
+        "loss": "the one with the lowest validation loss",
+        "penalty": "the one with the lowest penalty",
+    }
     return Rule(
         name, epoch, "validation", tie,
-        f"{last}highest mean validation score; of several {ties}.",
-        f"{last}of each row the configuration with the highest mean validation score over seeds; of several {ties}",
+        f"every run at {at}; highest mean validation score, of several {ties[tie]}.",
+        f"every run at {at}; of each row the configuration with the highest mean validation score over seeds; of "
+        f"several {ties[tie]}",
     )  # fmt: skip
 
 
+_BEST = "of the epochs with its best validation score"
 RULES = {
     rule.name: rule
     for rule in (
-        _validation_rule("paper", "first", "the first"),
-        _validation_rule("loss", "loss", "the one with the lowest validation loss"),
-        _validation_rule("penalty", "penalty", "the one with the lowest penalty"),
-        _validation_rule("last", "first", "the first", epoch="last"),
+        _validation_rule("paper", "first-best", f"the first {_BEST}", "first"),
+        _validation_rule("first-best", "first-best", f"the first {_BEST}", "first"),
+        _validation_rule("best-lowest-loss", "best-lowest-loss", f"the lowest validation loss {_BEST}", "loss"),
+        _validation_rule("lowest-loss", "lowest-loss", "the epoch with its lowest validation loss", "loss"),
+        _validation_rule("best-lowest-penalty", "best-lowest-penalty", f"the smallest penalty {_BEST}", "penalty"),
+        _validation_rule("last", "last", "its last epoch", "first"),
         Rule(
             "oracle", "chosen", "test", "first",
             "ORACLE, for study only: highest mean TEST score. These numbers are not results.",
@@ -123,6 +133,7 @@ class Selection:
         tied: how many of them share the best score, the selected one included.
         tied_test: lowest and highest mean test score of these, if known.
         incomplete: how many configurations had too few seeds or no score.
+        fallback: whether the rule's epoch was not kept, and the one that the recipe chose is shown in its place.
     """
 
     group: Group
@@ -134,6 +145,7 @@ class Selection:
     tied: int
     tied_test: tuple[float, float] | None
     incomplete: int
+    fallback: bool = False
 
     def summary(self, split: str) -> ScoreSummary | None:
         """Mean and deviation over the seeds; None if a run has no score on this split."""
@@ -169,22 +181,19 @@ def grouped(records: Iterable[Record]) -> dict[Group, list[Record]]:
 
 def select(
     records: Iterable[Record], rule: Rule = RULES["paper"], order: Sequence[Mapping[str, JsonScalar]] = ()
-) -> Selection | None:
+) -> Selection:
     """Select a configuration among the records of ONE group.
 
     Arguments:
         order: the grid, to break ties in its order; configurations that are not in it follow, sorted by their values.
-
-    Returns:
-        None if no run has an outcome at the rule's epoch.
     """
     groups = grouped(records)
     if len(groups) != 1:
         raise ValueError(f"select takes the records of one task, data set, method and recipe; got {len(groups)} groups")
     ((group, runs),) = groups.items()
-    trials = _trials(runs, rule)
-    if not trials:
-        return None
+    epoch = "chosen" if rule.name == "paper" and group.recipe != "paper" else rule.epoch
+    fallback = any(run.outcome(epoch) is None for run in runs)
+    trials = _trials(runs, "chosen" if fallback else epoch)
     seeds = max(len(trial.records) for trial in trials)
     complete = [trial for trial in trials if len(trial.records) == seeds]
     scored = [trial for trial in complete if trial.score(rule.split) is not None] or complete
@@ -202,19 +211,20 @@ def select(
         tied=len(tied),
         tied_test=(min(tests), max(tests)) if tests else None,
         incomplete=len({compact_json(run.configuration) for run in runs}) - len(scored),
+        fallback=fallback,
     )
 
 
-def select_all(records: Iterable[Record], rule: Rule = RULES["paper"]) -> dict[Group, Selection | None]:
+def select_all(records: Iterable[Record], rule: Rule = RULES["paper"]) -> dict[Group, Selection]:
     """Select a configuration in every group."""
     return {group: select(runs, rule) for group, runs in grouped(records).items()}
 
 
-def _trials(runs: Iterable[Record], rule: Rule) -> list[_Trial]:
-    """Runs by configuration and ascending seed; those without an outcome at the rule's epoch are missing."""
+def _trials(runs: Iterable[Record], epoch: str) -> list[_Trial]:
+    """Runs by configuration and ascending seed, with their outcomes at this epoch."""
     found: dict[str, dict[int, tuple[Record, Outcome]]] = {}
     for run in runs:
-        outcome = run.outcome(rule.epoch)
+        outcome = run.outcome(epoch)
         if outcome is not None:
             found.setdefault(compact_json(run.configuration), {})[run.seed] = run, outcome
     trials = []

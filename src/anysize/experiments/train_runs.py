@@ -52,9 +52,12 @@ from anysize.tasks.catalog import find_task
 from anysize.tasks.metrics import all_metrics
 from anysize.tasks.task import FOLDS, Data, DataDir, Task, labels, stratified_folds
 from anysize.training.device import resolve_device
+from anysize.training.epoch_selection import BEST_LOWEST_PENALTY
 from anysize.training.loop import Trained
 
 PREPARED_CACHE_SIZE = 8  # data sets that a process keeps in memory
+
+LOSS_DIGITS = 6  # significant digits in records: all of them would be most of a compressed line
 
 CountsKey = tuple[Sizes, bool]  # sizes of patterns, and whether colors matter
 
@@ -230,12 +233,9 @@ class _Trainer:
             seconds = (time.perf_counter() - began) / len(fitted.runs)
             for member, run in enumerate(fitted.runs):
                 key = _run_key(run.configuration, run.seed)
-                known = {name: table[member] for name, table in probabilities.items()}
                 finer_own = None if finer is None else finer[member]
-                outcome = self._outcome(fitted.trained, member, run, known, scores.get(key), finer_own)
-                after = {name: table[len(fitted.runs) + member :][:1] for name, table in probabilities.items()}
-                last = {name: self._score(name, table[0]) for name, table in after.items() if len(table)}
-                yield self._record(fitted.trained, member, run, outcome, last, seconds + spent.get(key, 0.0))
+                outcomes = self._outcomes(fitted.trained, member, run, probabilities, scores.get(key), finer_own)
+                yield self._record(fitted.trained, member, run, outcomes, seconds + spent.get(key, 0.0))
             began = time.perf_counter()
 
     def _score(self, split: str, probabilities: FloatArray) -> float:
@@ -262,39 +262,64 @@ class _Trainer:
             self.method, problem, self.runs, self.recipe, _part(self.report, part, self.parts), self.options.max_stack
         )
 
-    def _outcome(
+    def _outcomes(
         self,
         trained: Trained | None,
         member: int,
         run: Run,
-        probabilities: dict[str, FloatArray],
+        probabilities: Mapping[str, FloatArray],
         validation: float | None,
         ranking: FloatArray | None = None,
+    ) -> dict[str, Outcome]:
+        """The outcome of one model at its chosen epoch, and under every rule whose state was kept.
+
+        That of the chosen epoch has all metrics.
+        """
+        kept = {} if trained is None or trained.kept is None else trained.kept.epochs
+        epochs = {"chosen": None if trained is None else trained.epoch} | kept
+        penalized = self.method.penalized(run.configuration)
+        found: dict[str, Outcome] = {}
+        by_epoch: dict[int | None, Outcome] = {}
+        for place, (name, epoch) in enumerate(epochs.items()):
+            if name == BEST_LOWEST_PENALTY and not penalized:
+                continue
+            at = None if trained is None or epoch is None else _epoch_number(trained, int(epoch[member]))
+            if at not in by_epoch:
+                models = len(probabilities["test"]) // len(epochs)
+                known = {split: table[place * models + member] for split, table in probabilities.items()}
+                penalty = float(trained.curves["penalty"][at - 1, member]) if trained and at and penalized else None
+                by_epoch[at] = self._outcome(known, at, penalty, validation)
+                if name == "chosen":
+                    by_epoch[at] = self._with_metrics(by_epoch[at], known["test"], ranking)
+            found[name] = by_epoch[at]
+        return found
+
+    def _outcome(
+        self,
+        probabilities: Mapping[str, FloatArray],
+        epoch: int | None,
+        penalty: float | None,
+        validation: float | None,
     ) -> Outcome:
         scores = {name: self._score(name, table) for name, table in probabilities.items()}
         if validation is not None:
             scores["validation"] = validation
-        test = probabilities["test"]
-        about_test: dict[str, Any] = {
-            "predictions": encode(test.argmax(axis=-1)),
-            "metrics": all_metrics(self.prepared.test.labels(), test, ranking),
-            "ranks": _ranks(test if ranking is None else ranking) if self.options.ranks else (),
-        }
-        if trained is None:
-            return Outcome(Scores(**scores), **about_test)
-        losses = {name: _cross_entropy(self.prepared.sets[name], table) for name, table in probabilities.items()}
-        epoch = _kept_epoch(trained, member)
-        penalized = self.method.penalized(run.configuration)
-        penalty = float(trained.curves["penalty"][epoch - 1, member]) if penalized else None
-        return Outcome(Scores(**scores), Scores(**losses), penalty, epoch, **about_test)
+        losses = {}
+        if epoch is not None:
+            losses = {name: _cross_entropy(self.prepared.sets[name], table) for name, table in probabilities.items()}
+        predictions = encode(probabilities["test"].argmax(axis=-1))
+        return Outcome(Scores(**scores), Scores(**losses), penalty, epoch, predictions)
+
+    def _with_metrics(self, outcome: Outcome, probabilities: FloatArray, ranking: FloatArray | None) -> Outcome:
+        ranks = _ranks(probabilities if ranking is None else ranking) if self.options.ranks else ()
+        return replace(outcome, metrics=all_metrics(self.prepared.test.labels(), probabilities, ranking), ranks=ranks)
 
     def _record(
         self,
         trained: Trained | None,
         member: int,
         run: Run,
-        outcome: Outcome,
-        last: dict[str, float],
+        outcomes: Mapping[str, Outcome],
         seconds: float,
     ) -> Record:
         # validation chose the epoch if it was scored in every epoch
@@ -307,10 +332,10 @@ class _Trainer:
             self.recipe_name,
             {**run.configuration, **self.changes},
             run.seed,
-            outcome,
+            outcomes["chosen"],
             epochs=epochs,
             tied_epochs=int(trained.ties[member]) if trained is not None and by_validation else None,
-            alternatives={"last": Outcome(Scores(**last), epoch=epochs)} if last and outcome.epoch != epochs else {},
+            alternatives={name: outcome for name, outcome in outcomes.items() if name != "chosen"},
             curves=None if trained is None else thin_curves(trained, member, self.options.curve_points),
             labels=self.prepared.test_labels,
             metric=self.prepared.task.metric,
@@ -347,9 +372,9 @@ def device_name(device: str) -> str:
 
 
 def _probabilities_of(fitted: Fitted, examples: Examples) -> FloatArray:
-    """(models, graphs, classes); where known, followed by the same after the last epoch: (2 models, ...)."""
+    """(models, graphs, classes), followed by the same at the epochs of other rules, where they were kept."""
     if isinstance(fitted, FittedGamma | FittedGNN) and fitted.trained is not None:
-        return fitted.probabilities(examples, fitted.trained.last)
+        return fitted.probabilities(examples, fitted.trained.kept)
     return fitted.probabilities(examples)
 
 
@@ -363,15 +388,15 @@ def _ranks(scores: FloatArray) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(np.unique(column, return_inverse=True)[1].tolist()) for column in columns)
 
 
-def _kept_epoch(trained: Trained, member: int) -> int:
-    """The epoch of the kept weights, from 1; the last one if no epoch was good."""
-    epoch = int(trained.epoch[member])
+def _epoch_number(trained: Trained, epoch: int) -> int:
+    """The epoch of kept weights, counted from 1; the last one if no epoch was good."""
     return len(trained.curves["loss"]) if epoch < 0 else epoch + 1
 
 
 def _cross_entropy(examples: Examples, probabilities: FloatArray) -> float:
     true = probabilities[np.arange(len(probabilities)), examples.labels()]
-    return float(-np.log(np.maximum(true, np.finfo(np.float64).tiny)).mean())
+    loss = float(-np.log(np.maximum(true, np.finfo(np.float64).tiny)).mean())
+    return float(f"{loss:.{LOSS_DIGITS}g}")
 
 
 def _recipe_changes(run: Run) -> str:

@@ -19,9 +19,10 @@ from anysize.methods.method import Arrays, Examples, LearningTask, Run, Sizes, s
 from anysize.training.settings import Recipe, Settings
 
 if TYPE_CHECKING:
+    from anysize.training.epoch_selection import KeptEpochs
     from anysize.training.fit_gamma import GammaStack
     from anysize.training.fit_gnn import GNNStack
-    from anysize.training.loop import LastEpoch, Trained
+    from anysize.training.loop import Trained
     from anysize.training.objectives import Objective
     from anysize.training.vocabulary import GammaKind
 
@@ -118,8 +119,8 @@ class FittedGamma:
     def trained(self) -> Trained | None:
         return self.stack.trained
 
-    def probabilities(self, examples: Examples, last: LastEpoch | None = None) -> FloatArray:
-        return softmax(self.stack.logits(examples.counts(self.k), last))
+    def probabilities(self, examples: Examples, kept: KeptEpochs | None = None) -> FloatArray:
+        return softmax(self.stack.logits(examples.counts(self.k), kept))
 
     def represent(self, examples: Examples) -> FloatArray:
         return self.stack.represent(examples.counts(self.k)).astype(np.float64)
@@ -197,8 +198,8 @@ class FittedGNN:
     def trained(self) -> Trained | None:
         return self.stack.trained
 
-    def probabilities(self, examples: Examples, last: LastEpoch | None = None) -> FloatArray:
-        return softmax(self.stack.logits(examples.whole("a GNN"), last))
+    def probabilities(self, examples: Examples, kept: KeptEpochs | None = None) -> FloatArray:
+        return softmax(self.stack.logits(examples.whole("a GNN"), kept))
 
     def represent(self, examples: Examples) -> FloatArray:
         return self.stack.represent(examples.whole("a GNN")).astype(np.float64)

@@ -6,9 +6,12 @@ CUDA graph, which refers to memory addresses.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor, nn
 
+from anysize.nn.rows.structure import Structure
 from anysize.training.settings import TieBreak
 
 INFINITY = float("inf")
@@ -48,6 +51,10 @@ STACK_SCORES = {"accuracy": stack_accuracy, "mcc": stack_mcc}
 
 # ---- which epoch to keep -------------------------------------------------------------------------
 
+FIRST_BEST, BEST_LOWEST_LOSS, BEST_LOWEST_PENALTY = "first-best", "best-lowest-loss", "best-lowest-penalty"
+LOWEST_LOSS, LAST = "lowest-loss", "last"
+_RULE_OF_TIE_BREAK = {"first": FIRST_BEST, "loss": BEST_LOWEST_LOSS, "penalty": BEST_LOWEST_PENALTY}
+
 
 def stacked_state(model: nn.Module, models: int) -> dict[str, Tensor]:
     """The parameters and buffers of a stack that have the models as their first axis."""
@@ -58,23 +65,69 @@ def stacked_state(model: nn.Module, models: int) -> dict[str, Tensor]:
     }
 
 
+def flat_state(model: nn.Module, models: int) -> Tensor:
+    """A copy of the stacked state, one row per model: (models, values)."""
+    state = [tensor.detach().reshape(models, -1) for tensor in stacked_state(model, models).values()]
+    return torch.cat(state, dim=1)
+
+
+@torch.no_grad()
+def load_flat_state(model: nn.Module, models: int, flat: Tensor) -> None:
+    """Set the stacked state to what `flat_state` returned."""
+    state = stacked_state(model, models)
+    parts = flat.split([tensor[0].numel() for tensor in state.values()], dim=1)
+    for tensor, part in zip(state.values(), parts, strict=True):
+        tensor.copy_(part.reshape(tensor.shape))
+
+
 class _Snapshot:
-    """A saved state of every model: its epoch, its key (smaller is better among equal scores), and the tensors."""
+    """A saved state of every model: its epoch, its key (smaller is better among equal scores), and its values."""
 
-    def __init__(self, model: nn.Module, models: int, device: torch.device) -> None:
-        self.tensors = {name: tensor.detach().clone() for name, tensor in stacked_state(model, models).items()}
-        self.key = torch.full((models,), INFINITY, device=device)
-        self.epoch = torch.full((models,), -1, dtype=torch.int64, device=device)
+    def __init__(self, model: nn.Module, models: int) -> None:
+        self.values = flat_state(model, models)
+        self.key = torch.full((models,), INFINITY, device=self.values.device)
+        self.epoch = torch.full((models,), -1, dtype=torch.int64, device=self.values.device)
 
-    def update(self, where: Tensor, key: Tensor, epoch: Tensor, tensors: dict[str, Tensor]) -> None:
+    def update(self, where: Tensor, key: Tensor, epoch: Tensor, values: Tensor) -> None:
         self.key.copy_(torch.where(where, key, self.key))
         self.epoch.copy_(torch.where(where, epoch, self.epoch))
-        for name, tensor in self.tensors.items():
-            mask = where.view(-1, *[1] * (tensor.dim() - 1))
-            tensor.copy_(torch.where(mask, tensors[name], tensor))
+        if values.is_cuda:  # a recorded epoch cannot depend on which models improved
+            torch.where(where[:, None], values, self.values, out=self.values)
+        elif where.any():
+            self.values[where] = values[where]
 
     def discard(self, where: Tensor) -> None:
         self.key.masked_fill_(where, INFINITY)
+
+
+class KeptEpochs:
+    """The states of a stack under several rules of epoch selection, where the model holds the selected states.
+
+    ``epochs``: rule -> the epoch of every model, counted from 0; -1 where no epoch had a finite loss.
+    """
+
+    def __init__(self, model: nn.Module, models: int, states: dict[str, tuple[Tensor, Tensor]]) -> None:
+        self.model, self.models = model, models
+        self.epochs = {name: epoch.cpu() for name, (epoch, _) in states.items()}
+        self._values = {name: values for name, (_, values) in states.items()}
+
+    def append_to(self, function: Callable[[Structure], Tensor]) -> Callable[[Structure], Tensor]:
+        """The function of the selected models, followed along the first axis by that of every rule."""
+
+        def every(structure: Structure) -> Tensor:
+            selected, found = flat_state(self.model, self.models), [function(structure)]
+            try:
+                for values in self._values.values():
+                    load_flat_state(self.model, self.models, values)
+                    found.append(function(structure))
+            finally:
+                load_flat_state(self.model, self.models, selected)
+            return torch.cat(found)
+
+        return every
+
+    def __len__(self) -> int:
+        return len(self.epochs)
 
 
 class EpochSelector:
@@ -83,46 +136,58 @@ class EpochSelector:
     Ties: the ``first`` epoch (the paper's rule), the lowest validation ``loss``, or the smallest ``penalty``. The last
     rule compares all epochs within one validation graph of the best score; ``score_step`` is the score of one graph (0:
     exact ties only). ``patience``: a model that has not improved in so many epochs keeps what it has.
+
+    The states that other rules would have selected are kept beside, so that a run can be scored under
+    each of them; of the smallest penalty only if ``penalized``. They are stored as one row per model, which makes an
+    epoch a few operations dearer, not a few for every tensor of the model.
     """
 
     def __init__(
-        self, model: nn.Module, models: int, tie_break: TieBreak, score_step: float = 0.0, patience: int | None = None
-    ) -> None:
+        self, model: nn.Module, models: int, tie_break: TieBreak, score_step: float = 0.0,
+        patience: int | None = None, penalized: bool = True,
+    ) -> None:  # fmt: skip
         device = next(model.parameters()).device
-        self.tie_break, self.patience = tie_break, patience
-        self.score_step = score_step if tie_break == "penalty" else 0.0
+        self.patience, self.score_step = patience, score_step if tie_break == "penalty" else 0.0
         self.score = torch.full((models,), -INFINITY, device=device)
         self.ties = torch.zeros(models, dtype=torch.int64, device=device)
         self.active = torch.ones(models, dtype=torch.bool, device=device)
-        self.top = _Snapshot(model, models, device)
-        self.runner_up = _Snapshot(model, models, device) if self.score_step else None
+        own = _RULE_OF_TIE_BREAK[tie_break]
+        names = [FIRST_BEST, BEST_LOWEST_LOSS, LOWEST_LOSS]
+        names += [BEST_LOWEST_PENALTY] * (penalized or own == BEST_LOWEST_PENALTY)
+        self.snapshots = {name: _Snapshot(model, models) for name in names}
+        self.top = self.snapshots[own]
+        self.runner_up = _Snapshot(model, models) if self.score_step else None
         self.models = models
 
     def observe(self, model: nn.Module, epoch: Tensor, score: Tensor, loss: Tensor, penalty: Tensor) -> None:
         """Compare an epoch with the best ones so far. An epoch whose loss is not finite never wins."""
         score = torch.where(loss.isfinite(), score, -INFINITY)
-        keys = {"first": torch.zeros_like(loss), "loss": loss, "penalty": penalty}
-        key = keys[self.tie_break]
-        state = stacked_state(model, self.models)
+        keys = {FIRST_BEST: torch.zeros_like(loss), BEST_LOWEST_LOSS: loss, BEST_LOWEST_PENALTY: penalty}
+        values = flat_state(model, self.models)
         higher = (score > self.score + 1e-6) & self.active
         equal = (score - self.score).abs().le(1e-6) & self.active
         if self.runner_up is not None:
-            self._update_runner_up(self.runner_up, higher, score, key, epoch, state)
-        self.top.update(higher | (equal & (key < self.top.key)), key, epoch, state)
+            self._update_runner_up(self.runner_up, higher, score, penalty, epoch, values)
+        for name, snapshot in self.snapshots.items():
+            if name == LOWEST_LOSS:
+                snapshot.update(loss.isfinite() & (loss < snapshot.key) & self.active, loss, epoch, values)
+            else:
+                key = keys[name]
+                snapshot.update(higher | (equal & (key < snapshot.key)), key, epoch, values)
         self.ties.copy_(torch.where(higher, 1, self.ties + equal.long()))
         self.score.copy_(torch.where(higher, score, self.score))
         if self.patience is not None:
             self.active &= epoch - self.top.epoch < self.patience
 
     def _update_runner_up(
-        self, runner_up: _Snapshot, higher: Tensor, score: Tensor, key: Tensor, epoch: Tensor, state: dict[str, Tensor]
+        self, runner_up: _Snapshot, higher: Tensor, score: Tensor, key: Tensor, epoch: Tensor, values: Tensor
     ) -> None:
         """Keep the best epoch that is one validation graph below the top."""
         one_up = higher & ((score - self.score - self.score_step).abs() < self.score_step / 2)
-        runner_up.update(one_up, self.top.key, self.top.epoch, self.top.tensors)
+        runner_up.update(one_up, self.top.key, self.top.epoch, self.top.values)
         runner_up.discard(higher & ~one_up)
         one_down = ((self.score - score - self.score_step).abs() < self.score_step / 2) & self.active
-        runner_up.update(one_down & (key < runner_up.key), key, epoch, state)
+        runner_up.update(one_down & (key < runner_up.key), key, epoch, values)
 
     def expected_epochs(self, epochs: int) -> int:
         """How many of the epochs will be trained if no model improves from now on; 0: patience has run out.
@@ -136,12 +201,25 @@ class EpochSelector:
 
     def restore(self, model: nn.Module) -> Tensor:
         """Load the selected states into the model; returns the epoch of every model, -1 where there is none."""
+        epoch, values = self.top.epoch, self.top.values
         if self.runner_up is not None:
             better = self.runner_up.key < self.top.key
-            self.top.update(better, self.runner_up.key, self.runner_up.epoch, self.runner_up.tensors)
-        found = self.top.epoch >= 0
-        with torch.no_grad():
-            for name, tensor in stacked_state(model, self.models).items():
-                mask = found.view(-1, *[1] * (tensor.dim() - 1))
-                tensor.copy_(torch.where(mask, self.top.tensors[name], tensor))
-        return self.top.epoch
+            epoch = torch.where(better, self.runner_up.epoch, epoch)
+            values = torch.where(better[:, None], self.runner_up.values, values)
+        values = torch.where((epoch >= 0)[:, None], values, flat_state(model, self.models))
+        load_flat_state(model, self.models, values)
+        return epoch
+
+    def kept(self, model: nn.Module, last: int | None = None) -> KeptEpochs:
+        """The states under every rule, and those of the model as it is now if ``last`` is the number of its epoch.
+
+        Call it before `restore`.
+        """
+        now = flat_state(model, self.models)
+        states = {
+            name: (one.epoch, torch.where((one.epoch >= 0)[:, None], one.values, now))
+            for name, one in self.snapshots.items()
+        }
+        if last is not None:
+            states[LAST] = torch.full_like(self.top.epoch, last), now
+        return KeptEpochs(model, self.models, states)

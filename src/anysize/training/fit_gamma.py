@@ -25,7 +25,8 @@ from anysize.nn.rows.pattern_batch import PatternBatch
 from anysize.nn.rows.recolored_pairs import RecoloredPairs
 from anysize.nn.rows.structure import Structure
 from anysize.training.color_roles import color_roles
-from anysize.training.loop import LastEpoch, Losses, Trained, TrainingProblem, train
+from anysize.training.epoch_selection import KeptEpochs
+from anysize.training.loop import Losses, Trained, TrainingProblem, train
 from anysize.training.objectives import color_penalty, cross_entropy, logit_penalty
 from anysize.training.settings import Recipe, Settings, check_one_shape
 from anysize.training.vocabulary import GammaKind, Vocabulary
@@ -148,9 +149,9 @@ class GammaStack:
     members: tuple[Settings, ...]
     trained: Trained | None = None
 
-    def logits(self, counts: Counts, last: LastEpoch | None = None) -> NDArray[np.float32]:
-        """(models, graphs, classes); with ``last``, also of the models after their last epoch: (2 models, ...)."""
-        return self._evaluate(counts, self.model if last is None else last.append_to(self.model))
+    def logits(self, counts: Counts, kept: KeptEpochs | None = None) -> NDArray[np.float32]:
+        """(models, graphs, classes); with ``kept``, followed by those of the states it holds."""
+        return self._evaluate(counts, self.model if kept is None else kept.append_to(self.model))
 
     def represent(self, counts: Counts) -> NDArray[np.float32]:
         """Gamma(G) of every graph: (models, graphs, width)."""

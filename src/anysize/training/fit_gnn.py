@@ -34,7 +34,8 @@ from anysize.nn.rows.graph_batch import (
     rows_structure,
 )
 from anysize.nn.rows.structure import Structure
-from anysize.training.loop import LastEpoch, Losses, Trained, TrainingProblem, train
+from anysize.training.epoch_selection import KeptEpochs
+from anysize.training.loop import Losses, Trained, TrainingProblem, train
 from anysize.training.objectives import IRM, EnvironmentBatch, Objective, cross_entropy, penalized_risk
 from anysize.training.settings import EncoderName, Recipe, Settings, check_one_shape
 
@@ -42,7 +43,7 @@ Palette = tuple[ColorName, ...] | None
 
 PREDICTION_BYTES = 1 << 29  # graphs are predicted in parts of about this size
 VALUES_PER_UNIT = {"gin": 16, "gcn": 12, "pna": 50}  # what a layer holds for each row and feature, gradients included
-PARAMETER_COPIES = 6  # value, gradient, two averages of Adam, the selected epoch, and a temporary
+PARAMETER_COPIES = 10  # value, gradient, two averages of Adam, states under four epoch rules, and temporaries
 
 
 @dataclass(frozen=True)
@@ -166,11 +167,11 @@ class GNNStack:
     members: tuple[Settings, ...]
     trained: Trained | None = None
 
-    def logits(self, graphs: GraphSet, last: LastEpoch | None = None) -> NDArray[np.float32]:
-        """(models, graphs, classes); with ``last``, also of the models after their last epoch: (2 models, ...)."""
-        if last is None:
-            return self._evaluate(graphs, self.model, len(self.members), self.shape.classes)
-        return self._evaluate(graphs, last.append_to(self.model), 2 * len(self.members), self.shape.classes)
+    def logits(self, graphs: GraphSet, kept: KeptEpochs | None = None) -> NDArray[np.float32]:
+        """(models, graphs, classes); with ``kept``, followed by those of the states it holds."""
+        states = 1 if kept is None else 1 + len(kept)
+        function = self.model if kept is None else kept.append_to(self.model)
+        return self._evaluate(graphs, function, states * len(self.members), self.shape.classes)
 
     def represent(self, graphs: GraphSet) -> NDArray[np.float32]:
         """The representation of every graph, the input of the head: (models, graphs, width)."""

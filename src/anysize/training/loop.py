@@ -14,7 +14,7 @@ from torch import Tensor, nn
 
 from anysize.nn.counter_rng import uniform
 from anysize.nn.rows.structure import Structure
-from anysize.training.epoch_selection import STACK_SCORES, EpochSelector, stacked_state
+from anysize.training.epoch_selection import STACK_SCORES, EpochSelector, KeptEpochs
 from anysize.training.optimizer import StackAdam
 from anysize.training.settings import Recipe, Settings
 
@@ -70,48 +70,20 @@ class TrainingProblem(ABC):
         return model(structure), y
 
 
-class LastEpoch:
-    """The state of a stack after its last epoch, where the model holds the states of selected epochs."""
-
-    def __init__(self, model: nn.Module, models: int) -> None:
-        self.model, self.models = model, models
-        self.tensors = {name: tensor.detach().clone() for name, tensor in stacked_state(model, models).items()}
-
-    def append_to(self, function: Callable[[Structure], Tensor]) -> Callable[[Structure], Tensor]:
-        """The function of the selected models, followed along the first axis by that of the last epoch."""
-
-        def both(structure: Structure) -> Tensor:
-            selected = function(structure)
-            self._swap()
-            try:
-                return torch.cat([selected, function(structure)])
-            finally:
-                self._swap()
-
-        return both
-
-    def _swap(self) -> None:
-        with torch.no_grad():
-            for name, tensor in stacked_state(self.model, self.models).items():
-                current = tensor.clone()
-                tensor.copy_(self.tensors[name])
-                self.tensors[name] = current
-
-
 @dataclass(frozen=True)
 class Trained:
     """The record of a training run.
 
     ``curves``: name -> (epochs, models), nan where nothing was measured. ``epoch``: the selected epoch per model.
-    ``ties``: how many epochs share its score. ``last``: the state after the last epoch, if another epoch may have been
-    selected; None with patience, because the last epoch then depends on all models of the stack.
+    ``ties``: how many epochs share its score. ``kept``: the states that other rules select, if validation selected;
+    with patience without the last epoch, which then depends on all models of the stack.
     """
 
     curves: dict[str, Tensor]
     epoch: Tensor
     ties: Tensor
     seconds: float
-    last: LastEpoch | None = None
+    kept: KeptEpochs | None = None
 
 
 def train(
@@ -137,13 +109,13 @@ def train(
             if end == 0:
                 break
     selected = torch.full((len(members),), epoch, dtype=torch.int64)
-    last = None
+    kept = None
     if recipe.epoch == "best" and run.validates:
-        last = LastEpoch(model, len(members)) if recipe.patience is None else None
+        kept = run.selector.kept(model, epoch if recipe.patience is None else None)
         selected = run.selector.restore(model).cpu()
     model.eval()
     curves = {name: curve[: epoch + 1].cpu() for name, curve in run.curves.items()}
-    return Trained(curves, selected, run.selector.ties.cpu(), time.perf_counter() - began, last)
+    return Trained(curves, selected, run.selector.ties.cpu(), time.perf_counter() - began, kept)
 
 
 @contextmanager
@@ -230,7 +202,8 @@ class _Run:
         first = problem.validation(model.eval())
         self.validates = first is not None
         score_step = 1 / max(len(first[1]), 1) if first is not None and metric == "accuracy" else 0.0
-        self.selector = EpochSelector(model, len(members), recipe.tie_break, score_step, recipe.patience)
+        penalized = any(member.penalty > 0 or member.invariance > 0 for member in members)
+        self.selector = EpochSelector(model, len(members), recipe.tie_break, score_step, recipe.patience, penalized)
         self.step = torch.zeros((), dtype=torch.int64, device=self.device)
         self.now = torch.zeros((), dtype=torch.int64, device=self.device)
         shape = (recipe.epochs, len(members))

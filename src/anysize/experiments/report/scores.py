@@ -79,7 +79,7 @@ def tasks_of(records: Iterable[Record]) -> list[TaskRecords]:
     for task in order:
         data = min({record.data for record in by_task[task]}, key=lambda name: (name != "published", len(name), name))
         selected = select_all(record for record in by_task[task] if record.data == data)
-        found.append(TaskRecords(task, data, {group: one for group, one in selected.items() if one is not None}))
+        found.append(TaskRecords(task, data, selected))
     return found
 
 

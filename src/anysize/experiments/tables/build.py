@@ -11,7 +11,16 @@ from anysize._errors import RecordWarning, warn_user
 from anysize.experiments.records import SPLITS, Record, decode
 from anysize.experiments.selection import RULES, Group, ScoreSummary, Selection, rule_named, select_all
 from anysize.experiments.tables import bootstrap
-from anysize.experiments.tables.cells import SCORE_DIGITS, Cell, Column, Row, Table, format_score, published
+from anysize.experiments.tables.cells import (
+    FALLBACK_MARK,
+    SCORE_DIGITS,
+    Cell,
+    Column,
+    Row,
+    Table,
+    format_score,
+    published,
+)
 from anysize.experiments.tables.layout import METRIC_NAMES, TABLES, TaskEntry, applies
 from anysize.methods.catalog import METHODS
 from anysize.tasks import metrics
@@ -22,7 +31,7 @@ PAPER_RECIPE = "paper"  # the recipe of the paper's rows
 # (task, method) -> the number of configurations in the paper's grid, None where there is no grid
 GridSize = Callable[[str, str], int | None]
 # (task, data, method, recipe) -> the selected configurations, one for each data set
-Selected = Mapping[tuple[str, str, str, str], tuple[Selection | None, ...]]
+Selected = Mapping[tuple[str, str, str, str], tuple[Selection, ...]]
 
 
 def build_table(
@@ -208,15 +217,15 @@ def _cell(task: TaskEntry, column: Column, row: Row, selected: Selected, resampl
     selections = selected.get((column.task, column.data, row.method, row.recipe), ())
     if not selections:
         return Cell("not run" if applies(task, row.method) else "NA", published=paper)
-    kept = [selection for selection in selections if selection is not None]
-    known = [summary for selection in kept if (summary := selection.summary(column.split)) is not None]
+    known = [summary for selection in selections if (summary := selection.summary(column.split)) is not None]
+    fallback = any(selection.fallback for selection in selections)
     if len(known) < len(selections):
         return Cell("unknown", published=paper)
     if column.data == "fresh":
-        return Cell("run", ScoreSummary.of([summary.mean for summary in known]), paper)
+        return Cell("run", ScoreSummary.of([summary.mean for summary in known]), paper, fallback=fallback)
     with_interval = resampling.metric == "mcc" and column.split == "test"
-    interval = _interval(kept[0], known[0], row.label, resampling) if with_interval else None
-    return Cell("run", known[0], paper, interval)
+    interval = _interval(selections[0], known[0], row.label, resampling) if with_interval else None
+    return Cell("run", known[0], paper, interval, fallback=fallback)
 
 
 def _interval(
@@ -267,18 +276,22 @@ STATUS_NOTES = {
     "unknown": "?: the runs did not keep this score.",
 }
 
+FALLBACK_NOTE = f"{FALLBACK_MARK}: not every run kept the epoch of this rule; shown at the epoch its recipe chose."
+
 
 def _notes(
     number: int, table: Table, selected: Selected, bold: int, grid_size: GridSize | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """All notes of a table, and the three lines for a terminal."""
+    """All notes of a table, and the few lines for a terminal."""
     groups = [_group_note(table, heading, places[0], selected, grid_size) for heading, places in table.groups()]
     has_intervals = any(cell.interval is not None for row in table.rows for cell in row.cells)
     reduced = any("reduced grid" in note for note in groups)
+    fallback = any(cell.fallback for row in table.rows for cell in row.cells)
     short = (
         f"Mean (std) over seeds{' [95 % interval]' * has_intervals}, published number, difference. Bold: best test.",
         f"Selection: {RULES[table.rule].summary}",
         f"{'Some grids are smaller than in the paper. ' * reduced}All notes: anysize table {number} --format markdown.",
+        *([FALLBACK_NOTE] * fallback),
     )
     return (*_general_notes(table, bold), *filter(None, groups)), short
 
@@ -302,6 +315,8 @@ def _general_notes(table: Table, bold: int) -> list[str]:
             f"[low, high]: {intervals[0].level:.0%} bootstrap interval of the mean over seeds when the test graphs are "
             f"resampled ({intervals[0].resamples} times)."
         )
+    if any(cell.fallback for cell in cells):
+        notes.append(FALLBACK_NOTE)
     if any(column.data == "fresh" for column in table.columns):
         notes.append(
             "Fresh data: mean and deviation over data sets of the means over seeds; a configuration is selected on "
@@ -317,8 +332,8 @@ def _group_note(table: Table, heading: str, place: int, selected: Selected, grid
     sizes: dict[str, int | None] = {}
     for row in table.rows:
         selections = selected.get((column.task, column.data, row.method, row.recipe), ())
-        if kept := [selection for selection in selections if selection is not None]:
-            ran[row.label] = kept
+        if selections:
+            ran[row.label] = list(selections)
             searched = row.recipe == PAPER_RECIPE and not row.check  # other recipes train one configuration
             sizes[row.label] = grid_size(column.task, row.method) if searched and grid_size is not None else None
     if not ran:
@@ -328,6 +343,7 @@ def _group_note(table: Table, heading: str, place: int, selected: Selected, grid
         _gathered("seeds", {label: _span([len(one.records) for one in own]) for label, own in ran.items()}),
         _gathered("configurations", {label: _span([one.configurations for one in own]) for label, own in ran.items()}),
         _listed("reduced grid", _reduced(ran, sizes)),
+        _listed("trained with patience, which the paper does not use", _patience(ran)),
         _listed("ties at the best score", _ties(ran)),
         _listed("left out for too few seeds or scores", _incomplete(ran)),
         _listed("lowest test mean of a data set", _lowest(ran)) if column.data == "fresh" else "",
@@ -342,6 +358,16 @@ def _reduced(ran: Mapping[str, list[Selection]], sizes: Mapping[str, int | None]
         size, tried = sizes[label], min(selection.configurations for selection in selections)
         if size is not None and tried < size:
             found[label] = f"{tried} of {size}"
+    return found
+
+
+def _patience(ran: Mapping[str, list[Selection]]) -> dict[str, str]:
+    """Rows of the paper's recipe whose training could end before its last epoch, and after how many epochs."""
+    found = {}
+    for label, selections in ran.items():
+        given = [one.configuration["patience"] for one in selections if "patience" in one.configuration]
+        if given and selections[0].group.recipe == PAPER_RECIPE:
+            found[label] = f"{given[0]} epochs"
     return found
 
 

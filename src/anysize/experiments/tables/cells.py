@@ -12,6 +12,7 @@ from anysize.experiments.selection import ScoreSummary
 from anysize.experiments.tables.bootstrap import Interval
 
 SCORE_DIGITS = 2  # decimals of a printed score
+FALLBACK_MARK = "†"
 
 Status = Literal["run", "NA", "not run", "unknown"]
 
@@ -73,6 +74,7 @@ class Cell:
         summary: over seeds; for fresh data over data sets, of the means over seeds.
         interval: bootstrap interval over test graphs, for MCC.
         best: printed in bold.
+        fallback: the rule's epoch was not kept by all runs: shown at the epoch that the recipe chose.
     """
 
     status: Status
@@ -80,6 +82,7 @@ class Cell:
     published: Published | None = None
     interval: Interval | None = None
     best: bool = False
+    fallback: bool = False
 
     @property
     def difference(self) -> float | None:

@@ -10,7 +10,7 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from anysize import _html
-from anysize.experiments.tables.cells import Cell, Row, Table, format_score
+from anysize.experiments.tables.cells import FALLBACK_MARK, Cell, Row, Table, format_score
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -36,7 +36,8 @@ def own_text(cell: Cell) -> str:
     """
     if cell.summary is None:
         return "?" if cell.status == "unknown" else cell.status
-    return f"{format_score(cell.summary.mean)} ({format_score(cell.summary.std)})"
+    mark = FALLBACK_MARK if cell.fallback else ""
+    return f"{format_score(cell.summary.mean)} ({format_score(cell.summary.std)}){mark}"
 
 
 def published_text(cell: Cell) -> str:
