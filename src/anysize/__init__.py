@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from anysize._errors import CountWarning, GraphError, GraphWarning, PartialResultError
     from anysize.causal.environments import Environment, sample_graphs, sample_twins
-    from anysize.causal.graphons import BlockModel, ErdosRenyi, SmoothGraphon
+    from anysize.causal.graphons import BlockModel, ErdosRenyi, GraphonDistribution, SmoothGraphon
     from anysize.counting.api import count
     from anysize.counting.counts import Counts
     from anysize.counting.stream import count_stream, open_stream
@@ -34,7 +34,7 @@ __version__ = "0.1.0"
 _MODULES = {  # module -> public names
     "anysize._errors": ("CountWarning", "GraphError", "GraphWarning", "PartialResultError"),
     "anysize.causal.environments": ("Environment", "sample_graphs", "sample_twins"),
-    "anysize.causal.graphons": ("BlockModel", "ErdosRenyi", "SmoothGraphon"),
+    "anysize.causal.graphons": ("BlockModel", "ErdosRenyi", "GraphonDistribution", "SmoothGraphon"),
     "anysize.counting.api": ("count",),
     "anysize.counting.counts": ("Counts",),
     "anysize.counting.stream": ("count_stream", "open_stream"),
@@ -67,6 +67,7 @@ __all__ = [
     "GraphError",
     "GraphSet",
     "GraphWarning",
+    "GraphonDistribution",
     "PartialResultError",
     "Pattern",
     "SmoothGraphon",

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import anysize as az
+from anysize.causal.coloring import Coloring
 from anysize.causal.environments import CausalSample
 from anysize.causal.graphons import balanced_density
 
@@ -171,6 +172,99 @@ def test_each_twin_alone_is_a_draw_of_the_model():
             assert np.abs((density.mean(axis=0) - expected) / density.std(axis=0) * np.sqrt(len(own))).max() < 4
 
 
+# ---- label noise, distributions over W, and free colors --------------------------------------------
+
+
+def test_label_noise_changes_labels_and_nothing_else():
+    env = az.Environment(sizes=(6,))
+    classes = [az.ErdosRenyi(p) for p in (0.2, 0.5, 0.8)]
+    clean, noisy = (az.sample_graphs(classes, env, 6000, 4, label_noise=noise) for noise in (None, 0.3))
+    assert (clean.y == clean.classes).all()
+    assert (noisy.classes == clean.y).all()
+    assert noisy.with_y(clean.y).equals(clean)
+    table = np.array([[np.mean(noisy.y[noisy.classes == c] == y) for y in range(3)] for c in range(3)])
+    expected = [[0.7 if y == c else 0.15 for y in range(3)] for c in range(3)]
+    assert np.abs(table - expected).max() < 4.5 * np.sqrt(0.25 / 2000)
+    assert (noisy[10:20].classes == noisy.classes[10:20]).all()
+
+
+def test_label_noise_as_a_matrix_of_probabilities():
+    matrix = [[0.9, 0.1], [0.0, 1.0], [0.4, 0.6]]  # three classes, two labels
+    graphs = az.sample_graphs([az.ErdosRenyi(p) for p in (0.2, 0.5, 0.8)], GOOD, 6000, 5, label_noise=matrix)
+    table = [np.mean(graphs.y[graphs.classes == c]) for c in range(3)]
+    assert np.abs(np.array(table) - [0.1, 1.0, 0.6]).max() < 4.5 * np.sqrt(0.25 / 2000)
+    assert table[1] == 1
+    twins = az.sample_twins(SBM, az.Environment((10,)), az.Environment((20,)), 200, 0, label_noise=0.4)
+    assert (twins.train.y == twins.test.y).all()  # Z_Y is shared too
+    assert 0.3 < np.mean(twins.train.y != twins.train.classes) < 0.5
+
+
+def test_every_graph_has_a_graphon_of_its_own():
+    """P(W): p is uniform on [0, .4] or [.6, 1]; the number of edges is then a mixture of binomials."""
+    classes = [
+        az.GraphonDistribution(lambda rng: az.ErdosRenyi(rng.uniform(0.0, 0.4))),
+        az.GraphonDistribution(lambda rng: az.ErdosRenyi(rng.uniform(0.6, 1.0))),
+    ]
+    graphs = az.sample_graphs(classes, az.Environment(sizes=(15,)), 3000, seed=1)
+    p = np.array([graphon.p for graphon in graphs.graphons])
+    assert ((p > 0.5) == (graphs.y == 1)).all()
+    assert len(set(p.tolist())) == 3000
+    z = (graphs.edge_counts - 105 * p) / np.sqrt(105 * p * (1 - p))  # given W
+    assert abs(z.mean()) < 4.5 / np.sqrt(3000)
+    assert abs(z.var() - 1) < 0.12
+    low = graphs[graphs.y == 0]
+    assert low.edge_counts.mean() == pytest.approx(105 * 0.2, rel=0.05)
+    variance = 105 * (0.2 - 0.04 - 0.16 / 12) + 105**2 * 0.16 / 12  # of the mixture: E var + var E
+    assert low.edge_counts.var() == pytest.approx(variance, rel=0.1)
+    assert [graphs[7].graphons, graphs[[3, 5]].graphons] == [
+        graphs.graphons[7:8],
+        (graphs.graphons[3], graphs.graphons[5]),
+    ]
+
+
+def test_fixed_graphons_and_distributions_can_be_mixed_and_twins_share_w():
+    classes = [SBM[0], az.GraphonDistribution(lambda rng: az.BlockModel(within=(0.2, 0.2), between=rng.random()))]
+    train, test = az.Environment((12,), TRAIN_COLORS), az.Environment((20,), TEST_COLORS)
+    twins = az.sample_twins(classes, train, test, 40, seed=2)
+    assert twins.train.graphons == twins.test.graphons
+    assert all((graphon is SBM[0]) == (y == 0) for graphon, y in zip(twins.train.graphons, twins.train.y, strict=True))
+    for one, two in zip(twins.train, twins.test, strict=True):
+        assert one.edges().tolist() == [edge for edge in two.edges().tolist() if max(edge) < 12]
+    balanced = az.sample_graphs(classes, az.Environment((15,), blocks="balanced"), 10, seed=0)
+    assert all(graph.blocks.tolist() == [0] * 8 + [1] * 7 for graph in balanced)
+
+
+def test_colors_that_depend_on_the_size_within_an_environment():
+    by_size = {14: TRAIN_COLORS, 20: TEST_COLORS}
+    graphs = az.sample_graphs(SBM, az.Environment(sizes=(14, 20), colors=by_size), 300, seed=3)
+    for size, colors in by_size.items():
+        part = graphs[graphs.sizes == size]
+        alone = Coloring.of(colors)
+        names = [alone.palette[code] for code in alone.codes(part.blocks, part.hidden * 2 % 1)]
+        assert [part.palette[code] for code in part.colors] == names
+        red = sum(name == "red" for name in names) / np.sum(part.blocks == 0)
+        assert red == pytest.approx(colors[0]["red"], abs=0.05)
+    env = az.Environment(sizes=(14, 20), colors=by_size)
+    assert env.coloring.at(20) == Coloring.of(TEST_COLORS)
+
+
+def test_a_free_color_function():
+    """Colors from the size, the block and the position, by any rule: here parity of the size, and thirds."""
+
+    def paint(sizes, blocks, positions):
+        thirds = np.floor(positions * 3).astype(int)
+        return [f"{'even' if n % 2 == 0 else 'odd'}-{b}-{t}" for n, b, t in zip(sizes, blocks, thirds, strict=True)]
+
+    graphs = az.sample_graphs(SBM, az.Environment(sizes=(9, 10), colors=paint), 100, seed=0)
+    assert len(graphs.palette) == 12
+    for graph in graphs:
+        parity = "even" if graph.sizes[0] % 2 == 0 else "odd"
+        expected = [f"{parity}-{int(u >= 0.5)}-{int((u * 2 % 1) * 3)}" for u in graph.hidden]
+        assert list(graph.color_names()) == expected
+    share = np.mean([graphs.palette[code].endswith("0") for code in graphs.colors])
+    assert share == pytest.approx(1 / 3, abs=0.06)
+
+
 # ---- invalid input ---------------------------------------------------------------------------------
 
 GOOD = az.Environment(sizes=(5,))
@@ -197,6 +291,14 @@ ER = az.ErdosRenyi(0.5)
         (lambda: az.sample_graphs([ER, ER], GOOD, 2, 0, class_shares=(1.5, -0.5)), "not negative"),
         (lambda: az.sample_graphs(ER, az.Environment((5,), TRAIN_COLORS), 2, 0), "for 2 blocks"),
         (lambda: az.sample_twins(ER, GOOD, BALANCED, 2, 0), "blocks='iid'"),
+        (lambda: az.Environment(sizes=(5, 6), colors={5: [{"a": 1.0}]}), "graphs of 6 vertices have none"),
+        (lambda: az.sample_graphs([ER, ER], GOOD, 2, 0, label_noise=1.5), "label_noise must be a probability"),
+        (lambda: az.sample_graphs(ER, GOOD, 2, 0, label_noise=0.5), "at least two classes"),
+        (lambda: az.sample_graphs([ER, ER], GOOD, 2, 0, label_noise=[[1.0]]), "for each of 2 classes"),
+        (lambda: az.sample_graphs([ER, ER], GOOD, 2, 0, label_noise=[[1.0, 0.1], [0, 1]]), "sum to 1"),
+        (lambda: az.GraphonDistribution(0.5), "needs a function of a random generator"),
+        (lambda: az.sample_graphs(az.GraphonDistribution(lambda rng: 0.5), GOOD, 2, 0), "must return a graphon"),
+        (lambda: az.sample_graphs(ER, az.Environment((5,), lambda n, b, u: ["x"]), 2, 0), "one color per vertex"),
     ],
 )
 def test_invalid_input_is_refused(call, message):

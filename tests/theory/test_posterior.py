@@ -53,6 +53,21 @@ def test_the_posterior_holds_for_any_size_and_is_calibrated():
     assert np.mean(posterior.argmax(axis=1) == graphs.y) == pytest.approx(accuracy, abs=0.02)
 
 
+def test_label_noise_mixes_the_posterior():
+    """Calibrated for noisy labels, and the accuracy of the best guess is the one that is computed."""
+    matrix = [[0.8, 0.2, 0.0], [0.1, 0.7, 0.2], [0.0, 0.5, 0.5]]
+    for noise in (0.3, matrix):
+        graphs = az.sample_graphs(ER, az.Environment(sizes=(5,)), 8000, seed=1, label_noise=noise)
+        posterior = erdos_renyi_posterior(graphs, ER, label_noise=noise)
+        assert posterior.sum(axis=1) == pytest.approx(np.ones(8000))
+        for edges in np.unique(graphs.edge_counts):
+            here = graphs.edge_counts == edges
+            observed = np.bincount(graphs.y[here], minlength=3) / here.sum()
+            assert np.abs(observed - posterior[here][0]).max() < 4.5 * np.sqrt(0.25 / here.sum())
+        right = np.mean(posterior.argmax(axis=1) == graphs.y)
+        assert right == pytest.approx(erdos_renyi_accuracy(ER, 5, label_noise=noise), abs=0.025)
+
+
 def test_the_bayes_row_of_the_task_is_perfect():
     assert erdos_renyi_accuracy(ER, 80) > 1 - 1e-9
     graphs = draw(ER, 140, 50, 0)

@@ -1,16 +1,23 @@
-"""Coloring: the color of a vertex as a function of its block and its position in the block (the paper's g_X)."""
+"""The color of a vertex as a function of its environment, its block and its position in the block (the paper's g_X).
+
+`Coloring` has shares of colors for every block, `SizeColoring` one such coloring for every graph size, `ColorFunction`
+is any function. All of them ``paint`` vertices.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anysize._typing import FloatArray, IntArray
-from anysize.graphs.colors import ColorName, check_palette
+from anysize.graphs.colors import ColorName, check_palette, encode_colors
+
+Painted: TypeAlias = tuple[NDArray[np.uint16], tuple[ColorName, ...]]
 
 
 @dataclass(frozen=True)
@@ -57,6 +64,10 @@ class Coloring:
         """All color names, sorted; a color may belong to several blocks."""
         return check_palette(list({name for names in self.names for name in names}))
 
+    def paint(self, sizes: IntArray, blocks: IntArray, positions: FloatArray) -> Painted:
+        """The color codes of vertices, and the palette; the sizes of their graphs do not matter."""
+        return self.codes(blocks, positions), self.palette
+
     def codes(self, blocks: IntArray, positions: FloatArray) -> NDArray[np.uint16]:
         """The color codes (positions in the palette) of vertices with these blocks and positions."""
         code_of = {name: code for code, name in enumerate(self.palette)}
@@ -83,6 +94,78 @@ class Coloring:
         """Raise an error if a graphon has another number of blocks."""
         if len(self.names) != n_blocks:
             raise ValueError(f"colors are given for {len(self.names)} blocks, but the graphon has {n_blocks}")
+
+
+@dataclass(frozen=True)
+class SizeColoring:
+    """One coloring for every graph size: sizes are the values e of E, and the colors of a vertex depend on e.
+
+    Theorem 1 assumes that colors do not depend on the environment, hence not on the size.
+
+    Examples:
+        >>> by_size = SizeColoring.of({20: [{"red": 0.9, "blue": 0.1}], 30: [{"red": 0.5, "blue": 0.5}]})
+        >>> by_size.at(30).share(0, "blue")
+        0.5
+    """
+
+    sizes: tuple[int, ...]
+    colorings: tuple[Coloring, ...]
+
+    @staticmethod
+    def of(by_size: Mapping[int, Coloring | Sequence[Mapping[ColorName, float]]]) -> SizeColoring:
+        """Make it from one coloring per size, each as in `Coloring.of`."""
+        return SizeColoring(tuple(by_size), tuple(Coloring.of(colors) for colors in by_size.values()))
+
+    def at(self, size: int) -> Coloring:
+        """The coloring of graphs of this size."""
+        if size not in self.sizes:
+            raise ValueError(
+                f"colors are given for graphs of {', '.join(map(str, self.sizes))} vertices, not of {size}"
+            )
+        return self.colorings[self.sizes.index(size)]
+
+    @property
+    def palette(self) -> tuple[ColorName, ...]:
+        """All color names, sorted."""
+        return check_palette(list({name for coloring in self.colorings for name in coloring.palette}))
+
+    def paint(self, sizes: IntArray, blocks: IntArray, positions: FloatArray) -> Painted:
+        """The color codes of vertices in graphs of these sizes, and the palette."""
+        palette = self.palette
+        codes = np.zeros(len(blocks), np.uint16)
+        for size in np.unique(sizes).tolist():
+            coloring, here = self.at(size), np.flatnonzero(sizes == size)
+            place = np.array([palette.index(name) for name in coloring.palette], np.uint16)
+            codes[here] = place[coloring.codes(blocks[here], positions[here])]
+        return codes, palette
+
+    def check_blocks(self, n_blocks: int) -> None:
+        """Raise an error if a graphon has another number of blocks."""
+        for coloring in self.colorings:
+            coloring.check_blocks(n_blocks)
+
+
+@dataclass(frozen=True)
+class ColorFunction:
+    """Any function g_X of the graph's size, the vertex's block and its position in the block, given as numpy arrays.
+
+    It returns one color name (a string or an integer) per vertex. Expected colored densities are not available.
+    """
+
+    function: Callable[[IntArray, IntArray, FloatArray], Any]
+
+    def paint(self, sizes: IntArray, blocks: IntArray, positions: FloatArray) -> Painted:
+        """The color codes of vertices, and the palette of the colors that occur."""
+        names = self.function(sizes, blocks, positions)
+        if np.shape(names) != np.shape(blocks):
+            raise ValueError(
+                f"a color function must return one color per vertex: expected {len(blocks)} colors, "
+                f"got the shape {np.shape(names)}"
+            )
+        return encode_colors(names)
+
+    def check_blocks(self, n_blocks: int) -> None:
+        """Any number of blocks will do."""
 
 
 def check_shares(shares: Iterable[float], what: str, zero: bool = False) -> tuple[float, ...]:

@@ -1,20 +1,21 @@
 """Environments, and graphs drawn from the structural causal model (the paper's Definitions 1 and 2).
 
-The graphon W determines the class Y and the edges; the environment E determines the size and, with U, the colors.
-`sample_graphs` draws independent graphs, `sample_twins` pairs that differ in E only.
+The graphon W determines the class Y (up to label noise) and the edges; the environment E determines the size and, with
+U, the colors. `sample_graphs` draws independent graphs, `sample_twins` pairs that differ in E only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from anysize._typing import FloatArray, IntArray
-from anysize.causal.coloring import Coloring, check_shares
-from anysize.causal.graphons import Graphon, block_sizes
+from anysize.causal.coloring import ColorFunction, Coloring, SizeColoring, check_shares
+from anysize.causal.graphons import Graphon, GraphonDistribution, block_sizes
 from anysize.graphs.assembly import assemble
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import MAX_VERTICES_PER_GRAPH, GraphSet
@@ -22,6 +23,8 @@ from anysize.graphs.ragged import offsets, ranges
 
 MAX_PAIRS_IN_MEMORY = 1 << 20  # vertex pairs drawn at once; the result does not depend on it
 
+BlockColors: TypeAlias = Coloring | Sequence[Mapping[ColorName, float]]
+Classes: TypeAlias = Graphon | GraphonDistribution | Sequence[Graphon | GraphonDistribution]
 Seed: TypeAlias = int | Sequence[int] | np.random.SeedSequence | np.random.Generator
 
 
@@ -31,7 +34,9 @@ class Environment:
 
     Args:
         sizes: the possible numbers of vertices of a graph. Each is one value e of the paper's E.
-        colors: for every block of the graphon a mapping of color names to shares; None for no colors.
+        colors: for every block of the graphon a mapping of color names to shares; None for no colors. A mapping of
+            sizes to such colors makes them depend on the size. A function of three arrays, with the size of the graph,
+            the block and the position in it of every vertex, returns the colors of the vertices (any g_X).
         blocks: "iid": hidden variables are independent, as in Definition 1, and block sizes are binomial.
             "balanced": block sizes are fixed to the shares (largest remainders), and vertices are ordered by block.
         weights: the probability of each size. Default: equal.
@@ -43,7 +48,7 @@ class Environment:
     """
 
     sizes: Sequence[int]
-    colors: Coloring | Sequence[Mapping[ColorName, float]] | None = None
+    colors: BlockColors | SizeColoring | ColorFunction | Mapping[int, BlockColors] | Callable[..., Any] | None = None
     blocks: Literal["iid", "balanced"] = "iid"
     weights: Sequence[float] | None = None
 
@@ -57,39 +62,58 @@ class Environment:
             raise ValueError(f"blocks must be 'iid' or 'balanced'; got {self.blocks!r}")
         object.__setattr__(self, "sizes", tuple(int(size) for size in self.sizes))
         if self.colors is not None:
-            object.__setattr__(self, "colors", Coloring.of(self.colors))
+            object.__setattr__(self, "colors", _coloring(self.colors, self.sizes))
         if self.weights is not None:
             object.__setattr__(self, "weights", check_shares(self.weights, "the sizes", zero=True))
             if len(self.weights) != len(self.sizes):
                 raise ValueError(f"expected {len(self.sizes)} weights, one per size; got {len(self.weights)}")
 
     @property
-    def coloring(self) -> Coloring | None:
-        """The colors as a `Coloring`."""
-        return None if self.colors is None else Coloring.of(self.colors)
+    def coloring(self) -> Coloring | SizeColoring | ColorFunction | None:
+        """The colors as an object that paints vertices."""
+        return None if self.colors is None else _coloring(self.colors, self.sizes)
+
+
+def _coloring(colors: Any, sizes: Sequence[int]) -> Coloring | SizeColoring | ColorFunction:
+    if isinstance(colors, (Coloring, SizeColoring, ColorFunction)):
+        return colors
+    if callable(colors):
+        return ColorFunction(colors)
+    if isinstance(colors, Mapping) and all(isinstance(size, (int, np.integer)) for size in colors):
+        missing = sorted(set(sizes) - set(colors))
+        if missing:
+            raise ValueError(f"colors by size need an entry for every size; graphs of {missing[0]} vertices have none")
+        return SizeColoring.of(colors)
+    return Coloring.of(colors)
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class CausalSample(GraphSet):
     """A `GraphSet` drawn from the causal model, with its hidden variables; indexing keeps them.
 
-    ``y[g]`` is the class (the number of the graphon), ``environments[g]`` the position of the graph's size in the sizes
-    of its environment; ``hidden`` is U and ``blocks`` the block of every vertex of the set.
+    ``graphons[g]`` is W, ``classes[g]`` its number in the list of classes, and ``y[g]`` the label, which is the class
+    where there is no label noise. ``environments[g]`` is the position of the graph's size in the sizes of its
+    environment; ``hidden`` is U and ``blocks`` the block of every vertex of the set.
     """
 
     environments: IntArray
     hidden: FloatArray
     blocks: IntArray
+    classes: IntArray
+    graphons: tuple[Graphon, ...]
 
     def _contiguous(self, start: int, stop: int) -> CausalSample:
         vertices = slice(int(self.first[start]), int(self.first[stop]))
-        graphs = super()._contiguous(start, stop)
-        return _with_hidden(graphs, self.environments[start:stop], self.hidden[vertices], self.blocks[vertices])
+        return self._with_hidden(super()._contiguous(start, stop), slice(start, stop), vertices)
 
     def _gather(self, rows: IntArray) -> CausalSample:
         vertices = ranges(self.first[rows], self.sizes[rows])
-        graphs = super()._gather(rows)
-        return _with_hidden(graphs, self.environments[rows], self.hidden[vertices], self.blocks[vertices])
+        return self._with_hidden(super()._gather(rows), rows, vertices)
+
+    def _with_hidden(self, graphs: GraphSet, rows: IntArray | slice, vertices: IntArray | slice) -> CausalSample:
+        chosen = self.graphons[rows] if isinstance(rows, slice) else tuple(self.graphons[row] for row in rows.tolist())
+        hidden, blocks = self.hidden[vertices], self.blocks[vertices]
+        return _sample(graphs, self.environments[rows], hidden, blocks, self.classes[rows], chosen)
 
 
 @dataclass(frozen=True)
@@ -109,20 +133,25 @@ class CausalTwins:
 
 
 def sample_graphs(
-    graphons: Graphon | Sequence[Graphon],
+    graphons: Classes,
     environment: Environment,
     n: int,
     seed: Seed,
     class_shares: Sequence[float] | None = None,
+    label_noise: float | ArrayLike | None = None,
 ) -> CausalSample:
-    """Draw n graphs: a class Y (its graphon W), an environment, hidden variables U, edges where Z < W(U, U').
+    """Draw n graphs: a class (its graphon W), an environment, hidden variables U, edges where Z < W(U, U').
 
     Args:
-        graphons: one per class; y is the number of the graphon.
+        graphons: one graphon or `GraphonDistribution` per class; the label y is the class, or follows from it by chance
+            (``label_noise``).
         environment: sizes, blocks and colors.
         n: number of graphs.
         seed: an integer, or a numpy generator to draw from.
         class_shares: the probability of each class. Default: equal.
+        label_noise: Y = h(W, Z_Y) with noise Z_Y: the probability that the label is one of the other classes, or a
+            matrix of the probabilities of every label (columns) for every class (rows). The graphs are the same as
+            without it.
 
     Examples:
         >>> from anysize.causal.graphons import ErdosRenyi
@@ -130,29 +159,31 @@ def sample_graphs(
         >>> graphs.y.tolist(), graphs.edge_counts.tolist()
         ([1, 1, 1, 0, 0, 0], [35, 32, 36, 5, 10, 8])
     """
-    classes = _check_arguments(graphons, [environment], n)
+    classes = _check_arguments(graphons, n)
     rng = np.random.default_rng(seed)
-    y = _draw_classes(len(classes), n, class_shares, rng)
+    drawn = _draw_graphons(classes, [environment], n, class_shares, rng)
     size_index = _draw_sizes(environment, n, rng)
     sizes = np.array(environment.sizes)[size_index]
-    hidden = _draw_hidden(classes, y, sizes, environment.blocks, rng)
-    source, target = _draw_edges(classes, y, sizes, hidden, rng)
-    return _observed(classes, environment, y, size_index, hidden, source, target)
+    hidden = _draw_hidden(drawn, sizes, environment.blocks, rng)
+    edges = _draw_edges(drawn, sizes, hidden, rng)
+    y = _draw_labels(drawn, len(classes), label_noise, rng)
+    return _observed(drawn, environment, y, size_index, hidden, *edges)
 
 
 def sample_twins(
-    graphons: Graphon | Sequence[Graphon],
+    graphons: Classes,
     train: Environment,
     test: Environment,
     n: int,
     seed: Seed,
     class_shares: Sequence[float] | None = None,
+    label_noise: float | ArrayLike | None = None,
 ) -> CausalTwins:
     """Draw n pairs of a training and a test graph from the twin network of Figure 1.
 
-    W, U and Z are drawn once, for the larger of the two graphs, so that the edges among shared vertices are equal, and
-    their colors too if both environments have the same colors. Hidden variables are independent, as in Definition 1:
-    graphs of two sizes cannot share the vertices of balanced blocks.
+    W, U, Z and the label are drawn once, for the larger of the two graphs, so that the edges among shared vertices are
+    equal, and their colors too if both environments have the same colors. Hidden variables are independent, as in
+    Definition 1: graphs of two sizes cannot share the vertices of balanced blocks.
 
     Examples:
         >>> from anysize.causal.graphons import ErdosRenyi
@@ -161,36 +192,95 @@ def sample_twins(
         >>> small.tolist() == [edge for edge in large.tolist() if max(edge) < 5]
         True
     """
-    classes = _check_arguments(graphons, [train, test], n)
+    classes = _check_arguments(graphons, n)
     if "balanced" in (train.blocks, test.blocks):
         raise ValueError("twins share the hidden variables of their vertices; use blocks='iid' in both environments")
     rng = np.random.default_rng(seed)
-    y = _draw_classes(len(classes), n, class_shares, rng)
+    drawn = _draw_graphons(classes, [train, test], n, class_shares, rng)
     size_indices = [_draw_sizes(environment, n, rng) for environment in (train, test)]
     sizes = [np.array(e.sizes)[index] for e, index in zip((train, test), size_indices, strict=True)]
     larger = np.maximum(*sizes)
-    hidden = _draw_hidden(classes, y, larger, "iid", rng)
-    edges = _draw_edges(classes, y, larger, hidden, rng)
+    hidden = _draw_hidden(drawn, larger, "iid", rng)
+    edges = _draw_edges(drawn, larger, hidden, rng)
+    y = _draw_labels(drawn, len(classes), label_noise, rng)
     pair = []
     for environment, index, size in zip((train, test), size_indices, sizes, strict=True):
         kept, source, target = _first_vertices(larger, size, *edges)
-        pair.append(_observed(classes, environment, y, index, hidden[kept], source, target))
+        pair.append(_observed(drawn, environment, y, index, hidden[kept], source, target))
     return CausalTwins(*pair)
 
 
-def _check_arguments(
-    graphons: Graphon | Sequence[Graphon], environments: Sequence[Environment], n: int
-) -> tuple[Graphon, ...]:
-    classes = (graphons,) if isinstance(graphons, Graphon) else tuple(graphons)
-    if not classes or not all(isinstance(graphon, Graphon) for graphon in classes):
+def label_probabilities(label_noise: float | ArrayLike | None, classes: int) -> FloatArray:
+    """P(Y = y | class of W) as a matrix (classes, labels), see `sample_graphs`.
+
+    Examples:
+        >>> label_probabilities(0.2, 3).round(3).tolist()
+        [[0.8, 0.1, 0.1], [0.1, 0.8, 0.1], [0.1, 0.1, 0.8]]
+    """
+    if label_noise is None:
+        return np.eye(classes)
+    if np.ndim(label_noise) == 0:
+        noise = float(np.asarray(label_noise, np.float64))
+        if not 0 <= noise <= 1 or classes < 2:
+            raise ValueError(f"label_noise must be a probability, and needs at least two classes; got {label_noise!r}")
+        matrix = np.full((classes, classes), noise / (classes - 1))
+        np.fill_diagonal(matrix, 1 - noise)
+        return matrix
+    matrix = np.asarray(label_noise, np.float64)
+    if matrix.ndim != 2 or len(matrix) != classes:
+        raise ValueError(f"label_noise must have one row of label probabilities for each of {classes} classes")
+    return np.array([check_shares(row, "the labels of a class", zero=True) for row in matrix])
+
+
+@dataclass(frozen=True)
+class _Drawn:
+    """The graphons of a sample: ``graphons[which[g]]`` is W of graph g, of class ``classes[g]``."""
+
+    graphons: tuple[Graphon, ...]
+    which: IntArray
+    classes: IntArray
+
+    def groups(self) -> Iterator[tuple[Graphon, IntArray]]:
+        """Every graphon with the graphs drawn from it."""
+        ends = np.cumsum(np.bincount(self.which, minlength=len(self.graphons)))
+        return zip(self.graphons, np.split(np.argsort(self.which, kind="stable"), ends[:-1]), strict=True)
+
+
+def _check_arguments(graphons: Classes, n: int) -> tuple[Graphon | GraphonDistribution, ...]:
+    allowed = (Graphon, GraphonDistribution)
+    classes = (graphons,) if isinstance(graphons, allowed) else tuple(graphons)
+    if not classes or not all(isinstance(graphon, allowed) for graphon in classes):
         raise ValueError(f"expected a graphon, or one per class; got {graphons!r}")
     if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
         raise ValueError(f"n must be an integer of at least 1; got {n!r}")
-    for environment in environments:
-        if environment.coloring is not None:
-            for graphon in classes:
-                environment.coloring.check_blocks(len(graphon.shares))
     return classes
+
+
+def _draw_graphons(
+    classes: Sequence[Graphon | GraphonDistribution],
+    environments: Sequence[Environment],
+    n: int,
+    class_shares: Sequence[float] | None,
+    rng: np.random.Generator,
+) -> _Drawn:
+    """Draw the class of every graph, and its graphon where a class has a distribution of them."""
+    y = _draw_classes(len(classes), n, class_shares, rng)
+    graphons: list[Graphon] = []
+    which = np.zeros(n, np.int64)
+    for label, graphon in enumerate(classes):
+        here = np.flatnonzero(y == label)
+        if isinstance(graphon, Graphon):
+            which[here] = len(graphons)
+            graphons.append(graphon)
+        else:
+            which[here] = len(graphons) + np.arange(len(here))
+            graphons += [graphon.sample(rng) for _ in here]
+    for environment in environments:
+        coloring = environment.coloring
+        if coloring is not None:
+            for blocks in {len(graphon.shares) for graphon in graphons}:
+                coloring.check_blocks(blocks)
+    return _Drawn(tuple(graphons), which, y)
 
 
 def _draw_classes(n_classes: int, n: int, shares: Sequence[float] | None, rng: np.random.Generator) -> IntArray:
@@ -202,6 +292,16 @@ def _draw_classes(n_classes: int, n: int, shares: Sequence[float] | None, rng: n
     return rng.choice(n_classes, size=n, p=given)
 
 
+def _draw_labels(
+    drawn: _Drawn, n_classes: int, label_noise: float | ArrayLike | None, rng: np.random.Generator
+) -> IntArray:
+    """Y = h(W, Z_Y): the class, or a label drawn with the probabilities of the class."""
+    if label_noise is None:
+        return drawn.classes
+    ends = np.cumsum(label_probabilities(label_noise, n_classes), axis=1)
+    return np.asarray((rng.random(len(drawn.classes))[:, None] >= ends[drawn.classes, :-1]).sum(axis=1))
+
+
 def _draw_sizes(environment: Environment, n: int, rng: np.random.Generator) -> IntArray:
     """The position of each graph's size in the sizes of the environment."""
     if environment.weights is None:
@@ -209,32 +309,30 @@ def _draw_sizes(environment: Environment, n: int, rng: np.random.Generator) -> I
     return rng.choice(len(environment.sizes), size=n, p=environment.weights)
 
 
-def _draw_hidden(
-    graphons: Sequence[Graphon], y: IntArray, sizes: IntArray, blocks: str, rng: np.random.Generator
-) -> FloatArray:
+def _draw_hidden(drawn: _Drawn, sizes: IntArray, blocks: str, rng: np.random.Generator) -> FloatArray:
     """Draw the hidden variable U of every vertex of the set."""
     uniform = rng.random(int(sizes.sum()))
-    if blocks == "iid" or all(len(graphon.shares) == 1 for graphon in graphons):
+    if blocks == "iid" or all(len(graphon.shares) == 1 for graphon in drawn.graphons):
         return uniform
     first = offsets(sizes)
-    for label, size in set(zip(y.tolist(), sizes.tolist(), strict=True)):
-        graphs = np.flatnonzero((y == label) & (sizes == size))
-        cuts = graphons[label].cuts
-        block = np.repeat(np.arange(len(cuts) - 1), block_sizes(graphons[label].shares, size))
-        vertices = first[graphs][:, None] + np.arange(size)
-        inside = cuts[block] + uniform[vertices] * (cuts[block + 1] - cuts[block])
-        uniform[vertices] = np.minimum(inside, np.nextafter(cuts[block + 1], 0.0))  # rounding must not leave the block
+    for graphon, members in drawn.groups():
+        for size in np.unique(sizes[members]).tolist():
+            graphs, cuts = members[sizes[members] == size], graphon.cuts
+            block = np.repeat(np.arange(len(cuts) - 1), block_sizes(graphon.shares, size))
+            vertices = first[graphs][:, None] + np.arange(size)
+            inside = cuts[block] + uniform[vertices] * (cuts[block + 1] - cuts[block])
+            below = np.nextafter(cuts[block + 1], 0.0)  # rounding must not leave the block
+            uniform[vertices] = np.minimum(inside, below)
     return uniform
 
 
 def _draw_edges(
-    graphons: Sequence[Graphon], y: IntArray, sizes: IntArray, hidden: FloatArray, rng: np.random.Generator
+    drawn: _Drawn, sizes: IntArray, hidden: FloatArray, rng: np.random.Generator
 ) -> tuple[IntArray, IntArray]:
     """Draw the edges u < v of all graphs, one Z per vertex pair in a fixed order; numbers are those of the set."""
     first = offsets(sizes)
     sources, targets = [], []
-    for label, graphon in enumerate(graphons):
-        graphs = np.flatnonzero(y == label)
+    for graphon, graphs in drawn.groups():
         vertices = ranges(first[graphs], sizes[graphs])
         later = np.repeat(first[graphs + 1], sizes[graphs]) - vertices - 1  # number of pairs (v, w) with w > v
         for part in _slices(later, MAX_PAIRS_IN_MEMORY):
@@ -271,7 +369,7 @@ def _slices(lengths: IntArray, max_total: int) -> Iterator[slice]:
 
 
 def _observed(
-    graphons: Sequence[Graphon],
+    drawn: _Drawn,
     environment: Environment,
     y: IntArray,
     size_index: IntArray,
@@ -279,22 +377,30 @@ def _observed(
     source: IntArray,
     target: IntArray,
 ) -> CausalSample:
-    """The graphs as observed in the environment: edges, and colors from blocks and positions."""
+    """The graphs as observed in the environment: edges, and colors from sizes, blocks and positions."""
     sizes = np.array(environment.sizes)[size_index]
-    label = np.repeat(y, sizes)
+    first = offsets(sizes)
     blocks, positions = np.zeros(len(hidden), np.int64), np.zeros(len(hidden))
-    for number, graphon in enumerate(graphons):
-        here = np.flatnonzero(label == number)
+    for graphon, members in drawn.groups():
+        here = ranges(first[members], sizes[members])
         blocks[here], positions[here] = graphon.block(hidden[here]), graphon.position(hidden[here])
     coloring = environment.coloring
-    codes = None if coloring is None else coloring.codes(blocks, positions)
-    palette = () if coloring is None else coloring.palette
-    return _with_hidden(assemble(sizes, source, target, codes, palette, y), size_index, hidden, blocks)
+    codes, palette = (None, ()) if coloring is None else coloring.paint(np.repeat(sizes, sizes), blocks, positions)
+    graphs = assemble(sizes, source, target, codes, palette, y)
+    graphons = tuple(drawn.graphons[number] for number in drawn.which.tolist())
+    return _sample(graphs, size_index, hidden, blocks, drawn.classes, graphons)
 
 
-def _with_hidden(graphs: GraphSet, environments: IntArray, hidden: FloatArray, blocks: IntArray) -> CausalSample:
+def _sample(
+    graphs: GraphSet,
+    environments: IntArray,
+    hidden: FloatArray,
+    blocks: IntArray,
+    classes: IntArray,
+    graphons: tuple[Graphon, ...],
+) -> CausalSample:
     return CausalSample(
         first=graphs.first, indptr=graphs.indptr, indices=graphs.indices, colors=graphs.colors,
-        palette=graphs.palette, y=graphs.y, names=graphs.names,
-        environments=environments, hidden=hidden, blocks=blocks,
+        palette=graphs.palette, y=graphs.y, names=graphs.names, environments=environments,
+        hidden=hidden, blocks=blocks, classes=classes, graphons=graphons,
     )  # fmt: skip

@@ -239,6 +239,33 @@ class SmoothGraphon(Graphon):
         return chance
 
 
+@dataclass(frozen=True)
+class GraphonDistribution:
+    """A distribution P(W) over graphons, from which every graph draws a graphon of its own (Definition 1).
+
+    Args:
+        draw: a function of a numpy random generator that returns a graphon.
+
+    Examples:
+        >>> sparse = GraphonDistribution(lambda rng: ErdosRenyi(rng.uniform(0.1, 0.3)))
+        >>> round(sparse.sample(np.random.default_rng(0)).p, 3)
+        0.227
+    """
+
+    draw: Callable[[np.random.Generator], Graphon]
+
+    def __post_init__(self) -> None:
+        if not callable(self.draw):
+            raise ValueError(f"a distribution needs a function of a random generator; got {self.draw!r}")
+
+    def sample(self, rng: np.random.Generator) -> Graphon:
+        """Draw a graphon."""
+        graphon = self.draw(rng)
+        if not isinstance(graphon, Graphon):
+            raise ValueError(f"the function of a distribution must return a graphon; got {graphon!r}")
+        return graphon
+
+
 def balanced_density(
     graphon: Graphon,
     pattern: Pattern,

@@ -5,15 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from anysize._typing import FloatArray
 from anysize.causal.coloring import check_shares
+from anysize.causal.environments import label_probabilities
 from anysize.causal.graphons import ErdosRenyi
 from anysize.graphs.graphset import GraphSet
 
 
 def erdos_renyi_posterior(
-    graphs: GraphSet, graphons: Sequence[ErdosRenyi], prior: Sequence[float] | None = None
+    graphs: GraphSet,
+    graphons: Sequence[ErdosRenyi],
+    prior: Sequence[float] | None = None,
+    label_noise: float | ArrayLike | None = None,
 ) -> FloatArray:
     r"""P(Y = c | G) for graphs whose class is their edge probability; it depends on the number of edges only.
 
@@ -23,6 +28,7 @@ def erdos_renyi_posterior(
         graphs: graphs of any sizes; colors are ignored.
         graphons: one per class.
         prior: the probability of each class. Default: equal.
+        label_noise: as in `sample_graphs`; the result is then P(Y = y | G) = sum_c P(y | c) P(c | G).
 
     Returns:
         Probabilities (graphs, classes); rows sum to 1. The Bayes classifier takes the largest.
@@ -41,15 +47,20 @@ def erdos_renyi_posterior(
     impossible = np.flatnonzero(np.isneginf(joint).all(axis=1))
     if impossible.size:
         raise ValueError(f"graph {impossible[0]} has probability 0 under all of these graphons")
-    return np.asarray(np.exp(joint - logsumexp(joint, axis=1, keepdims=True)))
+    posterior = np.exp(joint - logsumexp(joint, axis=1, keepdims=True))
+    return np.asarray(posterior if label_noise is None else posterior @ label_probabilities(label_noise, len(p)))
 
 
 def erdos_renyi_accuracy(
-    graphons: Sequence[ErdosRenyi], n_vertices: int, prior: Sequence[float] | None = None
+    graphons: Sequence[ErdosRenyi],
+    n_vertices: int,
+    prior: Sequence[float] | None = None,
+    label_noise: float | ArrayLike | None = None,
 ) -> float:
     """The expected accuracy of the Bayes classifier on graphs of n vertices, which no classifier exceeds.
 
-    It is the sum over m of max_c prior_c * Binomial(m; n (n - 1) / 2, p_c).
+    It is the sum over m of max_y sum_c P(y | c) prior_c Binomial(m; n (n - 1) / 2, p_c), where P(y | c) is 1 for y = c
+    unless there is label noise.
 
     Examples:
         >>> round(erdos_renyi_accuracy([ErdosRenyi(0.2), ErdosRenyi(0.5), ErdosRenyi(0.8)], 5), 3)
@@ -62,7 +73,8 @@ def erdos_renyi_accuracy(
         raise ValueError(f"n_vertices must be an integer of at least 1; got {n_vertices!r}")
     pairs = int(n_vertices) * (int(n_vertices) - 1) // 2
     edges = np.arange(pairs + 1)[:, None]
-    return min(float((np.exp(log_prior) * binom.pmf(edges, pairs, p)).max(axis=1).sum()), 1.0)  # rounding
+    joint = np.exp(log_prior) * binom.pmf(edges, pairs, p) @ label_probabilities(label_noise, len(p))
+    return min(float(joint.max(axis=1).sum()), 1.0)  # rounding
 
 
 def _classes(graphons: Sequence[ErdosRenyi], prior: Sequence[float] | None) -> tuple[FloatArray, FloatArray]:
