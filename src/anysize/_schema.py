@@ -23,8 +23,8 @@ _INTEGER_LIMIT = 1 << 63
 # ---- JSON --------------------------------------------------------------------------------------------
 
 
-def parse_json(text: str | bytes) -> Any:
-    """Parse JSON; a ValueError also for NaN, Infinity and lists nested a thousand deep.
+def parse_json(text: str | bytes, constants: bool = False) -> Any:
+    """Parse JSON; a ValueError also for lists nested a thousand deep, and without ``constants`` for NaN and Infinity.
 
     >>> parse_json("[1, NaN]")
     Traceback (most recent call last):
@@ -32,7 +32,7 @@ def parse_json(text: str | bytes) -> Any:
     ValueError: NaN is not a JSON value
     """
     try:
-        return json.loads(text, parse_constant=_refuse_constant)
+        return json.loads(text, parse_constant=None if constants else _refuse_constant)
     except RecursionError:
         raise ValueError("its lists or objects are nested too deeply") from None
 
@@ -43,7 +43,7 @@ def _refuse_constant(name: str) -> None:
 
 def wrong(place: str, expected: str, value: Any) -> ValueError:
     """The error for a value that is not the expected one."""
-    return ValueError(f"{place or 'the file'}: expected {expected}; got {shorten(value)}")
+    return ValueError(f"{place[:80] or 'the file'}: expected {expected}; got {shorten(value)}")
 
 
 def shorten(value: Any, length: int = 60) -> str:
@@ -136,13 +136,33 @@ def list_of(item: Check, length: int | None = None) -> Check:
     return check
 
 
+def numbers(whole: bool = False, missing: bool = False) -> Check:
+    """A list of finite numbers, or of ``whole`` ones, which may be long; with ``missing`` some may be null."""
+    kinds = {int} if whole else {int, float}
+
+    def check(value: Any, place: str) -> tuple[Any, ...]:
+        found = value if isinstance(value, list) else [value]
+        present = [each for each in found if each is not None] if missing else found
+        floats = [each for each in present if type(each) is float]
+        if found is not value or not set(map(type, present)) <= kinds or not all(map(math.isfinite, floats)):
+            raise wrong(place, f"a list of {'integers' if whole else 'finite numbers'}", value)
+        return tuple(value)
+
+    return check
+
+
+def anything(value: Any, place: str) -> Any:
+    """Any JSON value."""
+    return value
+
+
 def mapping_of(item: Check) -> Check:
     """An object with any keys whose values pass a check."""
 
     def check(value: Any, place: str) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise wrong(place, "an object", value)
-        return {key: item(each, f"{place}[{shorten(key)}]") for key, each in value.items()}
+        return {key: item(each, f"{place}.{key}") for key, each in value.items()}
 
     return check
 
@@ -160,13 +180,11 @@ def fields(required: Mapping[str, Check], allowed: Mapping[str, Check] | None = 
     def check(value: Any, place: str) -> dict[str, Any]:
         if not isinstance(value, dict):
             raise wrong(place, "an object", value)
-        for key in required:
-            if key not in value:
-                raise ValueError(f"{place or 'the file'}: {key!r} is missing")
-        if not others:
-            for key in value:
-                if key not in known:
-                    raise ValueError(f"{place or 'the file'}: {shorten(key)} is not one of its fields")
+        if not required.keys() <= value.keys():
+            raise ValueError(f"{place or 'the file'}: {min(required.keys() - value.keys())!r} is missing")
+        if not others and not value.keys() <= known.keys():
+            unknown = min(value.keys() - known.keys())
+            raise ValueError(f"{place or 'the file'}: {shorten(unknown)} is not one of its fields")
         start = f"{place}." if place else ""
         return {key: known[key](each, start + key) if key in known else each for key, each in value.items()}
 

@@ -375,3 +375,70 @@ def test_without_colors_refuses_estimates_and_overflow() -> None:
     huge = replace(counts, matrix=counts.matrix * (2**62 // counts.matrix.max()))
     with pytest.raises(OverflowError, match="exceed a 64-bit integer"):
         huge.without_colors()
+
+
+def forged(folder: Path, kind: str, **changes: object) -> Path:
+    """A saved table with some arrays, or fields of its description, replaced; None removes them."""
+    graphs = replace(gnp(9, 0.5, seed=1) + gnp(7, 0.5, seed=2), names=("a", "b"), y=np.array([1, 2]))
+    options = {"method": "sample", "samples": 100} if kind == "sampled" else {}
+    count(colored(graphs, 2) if kind == "colored" else graphs, 3, **options).save(folder / "table.npz")
+    with np.load(folder / "table.npz") as archive:
+        arrays = dict(archive)
+    about = json.loads(arrays["about"].tobytes())
+    for name, value in changes.items():
+        held = about if name in about else arrays
+        held[name] = value(held[name]) if callable(value) else value
+        if held[name] is None and name != "names":
+            del held[name]
+    arrays["about"] = np.frombuffer(json.dumps(about).encode(), np.uint8)
+    np.savez(folder / "forged.npz", **arrays)
+    return folder / "forged.npz"
+
+
+@pytest.mark.parametrize("kind", ["plain", "colored", "sampled"])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("y", lambda y: y[:1]), ("y", lambda y: y[None]), ("y", lambda y: y[0]), ("names", ["a"]), ("names", [1, 2]),
+        ("names", "ab"), ("log", [None]), ("palette", [True]), ("palette", {}), ("shape", [2, 3]), ("shape", [2]),
+        ("data", lambda data: -data), ("data", lambda data: data > 0), ("data", lambda data: data[:-1]),
+        ("data", lambda data: data * np.nan), ("data", lambda data: data.astype(str)), ("data", None),
+        ("sizes", lambda sizes: -sizes), ("sizes", lambda sizes: sizes[:1]), ("sizes", lambda sizes: sizes / 2),
+        ("indptr", lambda indptr: indptr[::-1]), ("indptr", lambda ends: ends * 1000), ("indices", lambda i: i + 99),
+        ("pattern_size", lambda sizes: sizes + 5), ("pattern_size", lambda sizes: sizes * 0),
+        ("pattern_code", lambda codes: codes * 0), ("pattern_code", lambda codes: codes * 10**6),
+        ("pattern_code", lambda codes: codes[::-1][:1].repeat(len(codes))), ("format", "other"),
+    ],
+)  # fmt: skip
+def test_forged_tables_are_refused(kind: str, name: str, value: object, tmp_path: Path) -> None:
+    if (kind, name) == ("colored", "pattern_code") and callable(value) and value(np.arange(2)).tolist() == [1, 1]:
+        pytest.skip("colors make these patterns different")
+    with pytest.raises(ValueError, match=r"forged\.npz is not a readable table of counts: ") as caught:
+        Counts.load(forged(tmp_path, kind, **{name: value}))
+    assert len(str(caught.value).splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "value"),
+    [
+        ("colored", "pattern_colors", lambda colors: colors + 2),
+        ("colored", "pattern_colors", lambda colors: colors[:, :3]),
+        ("colored", "pattern_colors", lambda colors: colors[:1].repeat(len(colors), 0)),
+        ("colored", "palette", ["B", "A"]),
+        ("colored", "palette", ["A", "A"]),
+        ("sampled", "hits", lambda hits: -hits),
+        ("sampled", "errors", lambda errors: errors + np.inf),
+        ("sampled", "rates", lambda rates: rates[:, :1]),
+        ("sampled", "rates", None),
+        ("sampled", "samples", lambda samples: samples[:1]),
+        ("sampled", "exact_cliques", lambda cliques: cliques.astype(int)),
+    ],
+)
+def test_forged_colors_and_estimates_are_refused(kind: str, name: str, value: object, tmp_path: Path) -> None:
+    with pytest.raises(ValueError, match=r"forged\.npz is not a readable table of counts: "):
+        Counts.load(forged(tmp_path, kind, **{name: value}))
+
+
+@pytest.mark.parametrize("kind", ["plain", "colored", "sampled"])
+def test_a_table_with_nothing_forged_is_read(kind: str, tmp_path: Path) -> None:
+    assert Counts.load(forged(tmp_path, kind)).shape[0] == 2

@@ -525,3 +525,59 @@ def test_resuming_a_received_stream_follows_no_links(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="counts is a link"):
         count_stream(batches, 3, stream)
     assert len(list(home.iterdir())) == 3
+
+
+@pytest.mark.parametrize(
+    ("kind", "name", "change"),
+    [
+        ("counts", "copies", lambda values: -values),
+        ("counts", "graph", lambda values: values + 100),
+        ("counts", "graph", lambda values: values[::-1]),
+        ("counts", "copies", lambda values: values.astype(str)),
+        ("graphs", "vertices", lambda values: -values),
+        ("graphs", "vertices", None),
+        ("patterns", "size", lambda values: values + 7),
+        ("patterns", "code", lambda values: values * 0),
+        ("patterns", "colors", lambda values: np.array(["[" * 5000] * len(values))),
+        ("patterns", "pattern", lambda values: np.array(["x"] * len(values))),
+    ],
+)
+def test_forged_batches_are_refused(tmp_path: Path, kind: str, name: str, change: Any) -> None:
+    import pyarrow.parquet as pq
+
+    stream = count_stream(some_batches(True), 3, tmp_path)
+    file = tmp_path / kind / "000000.parquet"
+    table = pq.read_table(file)
+    position = table.column_names.index(name)
+    values = None if change is None else change(table[name].to_numpy())
+    missing = pa.array([None] * len(table), pa.int64())
+    table = table.set_column(position, name, missing if values is None else pa.array(values))
+    pq.write_table(table, file)
+    with pytest.raises(ValueError, match=r"000000.parquet are damaged: |batch 0"):
+        stream.counts()
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda about: about.update(finished=1),
+        lambda about: about["batches"][0].update(graphs=-1),
+        lambda about: about["batches"][0].update(graphs=True),
+        lambda about: about["batches"][0].update(graphs=3),
+        lambda about: about["batches"][0].update(colored=True),
+        lambda about: about["batches"][0].update(sha256="x"),
+        lambda about: about["batches"][0].update(extra=1),
+        lambda about: about["arguments"].update(k="3"),
+        lambda about: about["arguments"].update(seed=1e400),
+        lambda about: about.update(batches=json.loads("[" * 500 + "]" * 500)),
+        lambda about: about.pop("arguments"),
+    ],
+)
+def test_forged_metadata_is_refused(tmp_path: Path, change: Callable[[dict[str, Any]], None]) -> None:
+    count_stream(some_batches(False), 3, tmp_path)
+    forge(tmp_path, change)
+    with pytest.raises(ValueError, match=r"stream.json does not|000000.parquet are damaged"):
+        open_stream(tmp_path).counts()
+    (tmp_path / "stream.json").write_text("[" * 100_000)
+    with pytest.raises(ValueError, match="nested"):
+        open_stream(tmp_path)

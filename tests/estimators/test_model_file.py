@@ -14,6 +14,7 @@ import pytest
 import torch
 from learned import labeled
 from safetensors.numpy import load as tensors_of
+from safetensors.numpy import save as save_tensors
 
 import anysize as az
 from anysize import GraphClassifier, GraphSet, load_model
@@ -36,7 +37,7 @@ def file(graphs: GraphSet, tmp_path: Path) -> Path:
     return tmp_path / "model.anysize"
 
 
-def rewritten(file: Path, change: Any = None, drop: str = "", tensors: bytes | None = None) -> Path:
+def rewritten(file: Path, change: Any = None, drop: str = "", tensors: Any = None) -> Path:
     """The file with other contents."""
     with zipfile.ZipFile(file) as archive:
         held = {name: archive.read(name) for name in archive.namelist()}
@@ -44,7 +45,11 @@ def rewritten(file: Path, change: Any = None, drop: str = "", tensors: bytes | N
     if change is not None:
         change(about)
     held["model.json"] = json.dumps(about).encode()
-    if tensors is not None:
+    if callable(tensors):
+        arrays = tensors_of(held["model.safetensors"])
+        tensors(arrays)
+        held["model.safetensors"] = save_tensors({name: np.ascontiguousarray(array) for name, array in arrays.items()})
+    elif tensors is not None:
         held["model.safetensors"] = tensors
     held.pop(drop, None)
     other = file.with_name("other.anysize")
@@ -94,6 +99,14 @@ def test_everything_that_a_user_set_comes_back(y: list[Any], graphs: GraphSet, t
     assert found.ensemble_.seeds == tuple(range(2, 20))
     np.testing.assert_array_equal(found.predict_proba(graphs), model.predict_proba(graphs))
     assert found.explain(graphs[0]).margin == model.explain(graphs[0]).margin
+
+
+def test_nesting_without_end_is_damage(file: Path) -> None:
+    with zipfile.ZipFile(file, "w") as archive:
+        archive.writestr("model.json", "[" * 100_000)
+        archive.writestr("model.safetensors", b"")
+    with pytest.raises(ValueError, match=f"{file.name} is a damaged model file: .*nested"):
+        load_model(file)
 
 
 def test_a_received_model_does_not_say_where_files_are_written(graphs: GraphSet, file: Path, tmp_path: Path) -> None:
@@ -213,6 +226,22 @@ def test_a_model_of_a_method_that_is_not_registered(file: Path) -> None:
         {"change": lambda about: about["parts"][0]["shape"].update(hidden=7)},
         {"change": lambda about: about["parameters"].update(strange=1)},
         {"change": lambda about: about.update(parts=[])},
+        {"change": lambda about: about.update(k=True)},
+        {"change": lambda about: about.update(epochs=["5"])},
+        {"change": lambda about: about.update(palette=["B", "A"])},
+        {"change": lambda about: about["classes"].update(values=["a", "b", "c"])},
+        {"change": lambda about: about["classes"].update(values=["a", "a"])},
+        {"change": lambda about: about["classes"].update(dtype="O")},
+        {"change": lambda about: about["classes"].update(dtype="<U999999999")},
+        {"change": lambda about: about["parameters"].update(random_state=float("inf"))},
+        {"change": lambda about: about["parts"][0]["runs"][0].update(seed=float("inf"))},
+        {"change": lambda about: about["parts"][0]["runs"].append(about["parts"][0]["runs"][0])},
+        {"change": lambda about: about["parts"][0]["shape"].update(hidden=10**9)},
+        {"change": lambda about: about["parts"][0]["shape"]["recipe"].update(test_permutations=10**9)},
+        {"change": lambda about: about["verdict"].update(train=[1])},
+        {"change": lambda about: about["parts"].__setitem__(0, json.loads("[" * 900 + "]" * 900))},
+        {"tensors": lambda arrays: arrays.update({name: array * np.nan for name, array in arrays.items()})},
+        {"tensors": lambda arrays: arrays.update({name: array[..., :-1] for name, array in arrays.items()})},
     ],
 )
 def test_files_with_something_missing_or_odd_in_them(change: dict[str, Any], file: Path) -> None:

@@ -7,11 +7,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
+from anysize._schema import boolean, check_array, color_name, fields, integer, list_of, parse_json, text
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
-from anysize.counting.sampling.estimates import Sampling
+from anysize.counting.counts_file import FORMAT, from_arrays
+from anysize.counting.sampling.estimates import SAMPLED_SIZES
+from anysize.graphs.ragged import offsets
 from anysize.patterns.orbits import MAX_SIZE
 from anysize.patterns.pattern import connected_patterns
 
@@ -117,53 +119,85 @@ def _dictionary(texts: Any, index: NDArray[Any]) -> Any:
 def from_arrow(tables: ArrowTables, first: int) -> Counts:
     """The table of a batch; ``first`` is the number of its first graph."""
     cells, graphs, patterns = tables
-    columns = columns_from_arrow(patterns)
-    ends = np.cumsum(np.bincount(cells["graph"].to_numpy() - first, minlength=len(graphs)))
-    column = _column_indices(cells["pattern"], patterns["pattern"].combine_chunks())
-
-    def matrix(name: str) -> csr_array[Any]:
-        parts = cells[name].to_numpy(), column.copy(), np.concatenate([[0], ends])
-        return csr_array(parts, shape=(len(graphs), len(columns)))
-
-    sampling = None
+    about, columns = _about(patterns), columns_from_arrow(patterns)
+    graph = check_array(_values(cells, "graph") - first, "graph", "i", (None,), 0, len(graphs) - 1)
+    if (np.diff(graph) < 0).any():
+        raise ValueError("graph: expected the cells in the order of the graphs")
+    arrays = {
+        "data": _values(cells, "copies"),
+        "indices": _column_indices(cells, patterns),
+        "indptr": offsets(np.bincount(graph, minlength=len(graphs))),
+        "sizes": _values(graphs, "vertices"),
+        "pattern_size": columns.size,
+        "pattern_code": columns.codes,
+    }
+    if columns.colors is not None:
+        arrays["pattern_colors"] = columns.colors
+    if "y" in graphs.column_names:
+        labels = _values(graphs, "y")
+        arrays["y"] = labels.astype(np.str_) if labels.dtype == object else labels
     if "samples" in graphs.column_names:
-        k = _about(patterns)["sampled"]
-        rates = graphs["rates"].combine_chunks().flatten().to_numpy().reshape(len(graphs), len(connected_patterns(k)))
-        cliques = graphs["exact_cliques"].to_numpy()
-        sampling = Sampling(k, matrix("hits"), matrix("standard_error"), rates, graphs["samples"].to_numpy(), cliques)
-    labels = graphs["y"].to_numpy() if "y" in graphs.column_names else None
-    return Counts(
-        matrix("copies"),
-        columns,
-        graphs["vertices"].to_numpy(),
-        labels.astype(str) if labels is not None and labels.dtype == object else labels,
-        tuple(graphs["name"].to_pylist()) if "name" in graphs.column_names else None,
-        tuple(_about(patterns)["log"]),
-        sampling,
-    )
+        rates = np.array(graphs["rates"].to_pylist(), np.float64).reshape(len(graphs), -1)
+        arrays |= {"hits": _values(cells, "hits"), "errors": _values(cells, "standard_error"), "rates": rates}
+        arrays |= {"samples": _values(graphs, "samples"), "exact_cliques": _values(graphs, "exact_cliques")}
+        if not len(graphs):  # no rates, but still estimates
+            arrays["rates"] = np.zeros((0, len(connected_patterns(about["sampled"]))))
+    held = {
+        "format": FORMAT,
+        "shape": [len(graphs), len(columns)],
+        "palette": about["palette"],
+        "names": graphs["name"].to_pylist() if "name" in graphs.column_names else None,
+        "log": about["log"],
+    }
+    return from_arrays(held, arrays)
+
+
+def _values(table: Any, name: str) -> NDArray[Any]:
+    """A column of numbers, booleans or strings as an array; a ValueError if it is missing or has missing values."""
+    if name not in table.column_names:
+        raise ValueError(f"the column {name} is missing")
+    kind, types = table[name].type, pyarrow().types
+    known = types.is_integer, types.is_floating, types.is_boolean, types.is_string, types.is_large_string
+    if table[name].null_count or not any(is_kind(kind) for is_kind in known):
+        raise ValueError(f"the column {name}: expected numbers or strings without missing values; got {kind}")
+    return np.asarray(table[name].to_numpy())
 
 
 def columns_from_arrow(patterns: Any) -> Columns:
     """The columns of a table of patterns."""
     about = _about(patterns)
-    size = patterns["size"].to_numpy()
+    size = check_array(_values(patterns, "size"), "size", "iu", (None,), 1, MAX_SIZE)
     colors = None
     if about["colored"]:
         codes = {name: code for code, name in enumerate(about["palette"])}
         colors = np.zeros((len(size), MAX_SIZE), np.uint16)
-        for row, names in enumerate(patterns["colors"].to_pylist()):
-            colors[row, : size[row]] = [codes[name] for name in json.loads(names)]
-    return Columns.from_codes(size, patterns["code"].to_numpy(), colors, tuple(about["palette"]))
+        for row, names in enumerate(_values(patterns, "colors").tolist()):
+            held = list_of(color_name, int(size[row]))(parse_json(names), f"colors[{row}]")
+            if not codes.keys() >= set(held):
+                raise ValueError(f"colors[{row}]: expected names of the palette; got {names!r:.60}")
+            colors[row, : size[row]] = [codes[name] for name in held]
+    return Columns.from_codes(size, _values(patterns, "code"), colors, tuple(about["palette"]))
+
+
+_ABOUT = fields(
+    {"colored": boolean, "palette": list_of(color_name), "log": list_of(text())},
+    {"sampled": integer(SAMPLED_SIZES[0], SAMPLED_SIZES[-1])},
+)
 
 
 def _about(patterns: Any) -> Any:
-    return json.loads(patterns.schema.metadata[b"anysize"])
+    return _ABOUT(parse_json((patterns.schema.metadata or {}).get(b"anysize", b"null")), "metadata")
 
 
-def _column_indices(cells: Any, names: Any) -> NDArray[np.int32]:
-    """The index among names of the pattern of every cell; each chunk of the file has its own dictionary."""
+def _column_indices(cells: Any, patterns: Any) -> NDArray[np.int32]:
+    """The number of the pattern of every cell; each chunk of the file has its own dictionary."""
+    names = pyarrow().array(_values(patterns, "pattern"), pyarrow().string())
+    if "pattern" not in cells.column_names or not pyarrow().types.is_dictionary(cells["pattern"].type):
+        raise ValueError("the column pattern: expected a dictionary of names")
     parts = [np.zeros(0, np.int32)]
-    for chunk in cells.chunks:
+    for chunk in cells["pattern"].chunks:
+        if chunk.null_count or pyarrow().compute.index_in(chunk.dictionary, value_set=names).null_count:
+            raise ValueError("the column pattern: expected names of patterns of the batch")
         index = pyarrow().compute.index_in(chunk.dictionary, value_set=names).to_numpy(zero_copy_only=False)
         parts.append(index[chunk.indices.to_numpy(zero_copy_only=False)])
     return np.concatenate(parts)

@@ -75,8 +75,7 @@ class CountCache:
         key = self.key(graphs, arguments)
         try:
             counts = _read(self._path(key), key)
-            if not np.array_equal(counts.sizes, graphs.sizes):
-                raise ValueError(f"{self._path(key)} holds graphs of other sizes")
+            _check(counts, graphs, arguments, self._path(key))
         except FileNotFoundError:
             return None
         except (ValueError, OSError) as error:
@@ -139,6 +138,19 @@ def content_digest(graphs: GraphSet) -> bytes:
         if array is not None:
             digest.update(np.ascontiguousarray(array, dtype).data)
     return digest.digest()
+
+
+def _check(counts: Counts, graphs: GraphSet, arguments: Mapping[str, Any], path: Path) -> None:
+    """A ValueError unless the table may be that of these graphs."""
+    if not np.array_equal(counts.sizes, graphs.sizes):
+        raise ValueError(f"{path} holds graphs of other sizes")
+    if arguments.get("k") is not None:
+        counts.columns.check_sizes(arguments["k"])
+    columns = counts.columns
+    if columns.colors is not None:
+        used = np.unique(columns.colors[np.arange(columns.colors.shape[1]) < columns.size[:, None]])
+        if not {counts.palette[code] for code in used} <= set(graphs.palette):
+            raise ValueError(f"{path} holds graphs of other colors")
 
 
 def _seal(key: str, body: bytes) -> bytes:

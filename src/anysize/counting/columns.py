@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anysize._schema import check_array
 from anysize._typing import IntArray
-from anysize.graphs.colors import ColorName, color_order
+from anysize.graphs.colors import ColorName, check_palette, color_order
 from anysize.patterns.orbits import MAX_SIZE, automorphisms
 from anysize.patterns.pattern import Pattern, class_table, connected_patterns, representatives
 
@@ -51,16 +52,36 @@ class Columns:
         size: NDArray[Any], codes: NDArray[Any], colors: NDArray[np.uint16] | None, palette: tuple[ColorName, ...]
     ) -> Columns:
         """The columns with these `codes`; a ValueError for codes that are not patterns."""
-        if len(size) and not 1 <= size.min() <= size.max() <= MAX_SIZE:
-            raise ValueError("pattern sizes out of range")
-        pattern_index = np.zeros(len(size), np.int16)
+        check_array(size, "pattern_size", "iu", (None,), 1, MAX_SIZE)
+        check_array(codes, "pattern_code", "iu", (len(size),), 0)
+        pattern_index = np.full(len(size), -1, np.int16)
         for k in np.unique(size):
-            pattern_index[size == k] = class_table(int(k))[codes[size == k]]
+            here, table = size == k, class_table(int(k))
+            check_array(codes[here], "pattern_code", "iu", (None,), high=len(table) - 1)
+            pattern_index[here] = table[codes[here]]
         if (pattern_index < 0).any():
-            raise ValueError("codes of patterns that are not connected")
-        if colors is not None and colors.max(initial=0) >= max(len(palette), 1):
-            raise ValueError("colors that are not in the palette")
-        return Columns(size.astype(np.uint8), pattern_index, colors, palette if colors is not None else ())
+            raise ValueError("pattern_code: expected connected patterns; one is not connected")
+        return Columns(size, pattern_index, colors, palette).checked()
+
+    def checked(self) -> Columns:
+        """These columns with arrays of the right types; a ValueError if they are no patterns, or one occurs twice."""
+        size = check_array(self.size, "pattern_size", "iu", (None,), 1, MAX_SIZE)
+        index = check_array(self.pattern_index, "pattern_index", "iu", (len(size),), 0)
+        for k in np.unique(size):
+            check_array(index[size == k], "pattern_index", "iu", (None,), high=len(connected_patterns(int(k))) - 1)
+        colors = self.colors
+        if colors is not None:
+            if check_palette(self.palette) != self.palette:
+                raise ValueError("palette: expected sorted color names")
+            check_array(colors, "pattern_colors", "iu", (len(size), MAX_SIZE), 0, max(len(self.palette) - 1, 0))
+            if colors[np.arange(MAX_SIZE) >= size[:, None]].any():
+                raise ValueError("pattern_colors: expected 0 beyond the vertices of a pattern")
+            colors = colors.astype(np.uint16)
+        palette = self.palette if colors is not None else ()
+        columns = Columns(size.astype(np.uint8), index.astype(np.int16), colors, palette)
+        if len(unite([columns])[0]) != len(columns):
+            raise ValueError("a pattern occurs twice")
+        return columns
 
     @staticmethod
     def of(patterns: Sequence[Pattern]) -> Columns:

@@ -19,6 +19,17 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
 from anysize._files import atomic_write
+from anysize._schema import (
+    check_array,
+    check_compressed_rows,
+    color_name,
+    fields,
+    integer,
+    list_of,
+    optional,
+    parse_json,
+    text,
+)
 from anysize._typing import PathLike
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
@@ -29,6 +40,19 @@ from anysize.patterns.pattern import connected_patterns
 FORMAT = "anysize counts 2"
 
 Arrays = dict[str, NDArray[Any]]
+
+
+_ABOUT = fields(
+    {
+        "format": text(),
+        "shape": list_of(integer(0), 2),
+        "palette": list_of(color_name),
+        "names": optional(list_of(text())),
+        "log": list_of(text()),
+    }
+)
+_ARRAYS = ("data", "indices", "indptr", "sizes", "pattern_size", "pattern_code")
+_SAMPLED_ARRAYS = ("errors", "rates", "samples", "exact_cliques")
 
 
 def save(counts: Counts, path: PathLike) -> None:
@@ -51,8 +75,8 @@ def load(path: PathLike) -> Counts:
                 raise ValueError("it is no .npz file, or it is cut off")
             file.seek(0)
             with np.load(file, allow_pickle=False) as archive:
-                about = json.loads(archive["about"].tobytes())
-                check_format(about.get("format"), FORMAT)
+                about = parse_json(archive["about"].tobytes())
+                check_format(about.get("format") if isinstance(about, dict) else None, FORMAT)
                 return from_arrays(about, {name: archive[name] for name in archive.files})
     except FileNotFoundError:
         raise
@@ -104,21 +128,43 @@ def to_arrays(counts: Counts) -> Arrays:
 
 def from_arrays(about: dict[str, Any], arrays: Arrays) -> Counts:
     """The table of the arrays of `to_arrays`, with ``about`` as a dictionary."""
+    about = _ABOUT(about, "about")
+    sampled = "hits" in arrays
+    for name in (*_ARRAYS, *(_SAMPLED_ARRAYS if sampled else ())):
+        if name not in arrays:
+            raise ValueError(f"the array {name} is missing")
     columns = Columns.from_codes(
         arrays["pattern_size"], arrays["pattern_code"], arrays.get("pattern_colors"), tuple(about["palette"])
     )
-    shape = (len(arrays["sizes"]), len(columns))
+    sizes = check_array(arrays["sizes"], "sizes", "iu", (None,), 0).astype(np.int64)
+    shape = (len(sizes), len(columns))
+    if about["shape"] != list(shape):
+        raise ValueError(f"about.shape: expected {list(shape)} as in the arrays; got {about['shape']}")
+    entries = len(check_array(arrays["data"], "data", "f" if sampled else "i", (None,), 0))
+    check_compressed_rows(arrays["indptr"], arrays["indices"], entries, shape)
 
-    def table(data: str) -> csr_array[Any]:
-        matrix = csr_array((arrays[data], arrays["indices"].copy(), arrays["indptr"].copy()), shape=shape)
-        matrix.check_format(full_check=True)
-        return matrix
+    def table(name: str) -> csr_array[Any]:
+        return csr_array((arrays[name], arrays["indices"].copy(), arrays["indptr"].copy()), shape=shape)
 
     names = None if about["names"] is None else tuple(about["names"])
+    y = arrays.get("y")
+    for name, values in (("names", names), ("y", y)):
+        if values is not None and np.shape(values) != (len(sizes),):
+            raise ValueError(f"{name}: expected one for each of {len(sizes)} graphs; got the shape {np.shape(values)}")
+    if y is not None and y.dtype.kind not in "biufU":
+        raise ValueError(f"y: expected numbers or strings; got {y.dtype}")
     sampling = None
-    if "hits" in arrays:
-        k = next((k for k in range(3, MAX_SIZE + 1) if len(connected_patterns(k)) == arrays["rates"].shape[1]), 0)
+    if sampled:
+        check_array(arrays["hits"], "hits", "i", (entries,), 0)
+        check_array(arrays["errors"], "errors", "f", (entries,), 0)
+        check_array(arrays["rates"], "rates", "f", (len(sizes), None), 0)
+        check_array(arrays["samples"], "samples", "i", (len(sizes),), 0)
+        check_array(arrays["exact_cliques"], "exact_cliques", "b", (len(sizes),))
+        width = arrays["rates"].shape[1]
+        k = next((k for k in range(3, MAX_SIZE + 1) if len(connected_patterns(k)) == width), None)
+        if k is None:
+            raise ValueError(f"rates: expected a column for every pattern of one size; got {width}")
         sampling = Sampling(
             k, table("hits"), table("errors"), arrays["rates"], arrays["samples"], arrays["exact_cliques"]
         )
-    return Counts(table("data"), columns, arrays["sizes"], arrays.get("y"), names, tuple(about["log"]), sampling)
+    return Counts(table("data"), columns, sizes, y, names, tuple(about["log"]), sampling)

@@ -377,8 +377,19 @@ class CountStream:
         number = range(self.n_batches)[number]  # IndexError as for a list
         first = sum(batch.graphs for batch in self._metadata.batches[:number])
         columns = ["graph", "pattern", "copies", *(ESTIMATE_COLUMNS if self._sampled else ())]
-        cells = self._read("counts", number, columns)
-        return from_arrow(ArrowTables(cells, self._read("graphs", number), self._read("patterns", number)), first)
+        tables = ArrowTables(
+            self._read("counts", number, columns), self._read("graphs", number), self._read("patterns", number)
+        )
+        batch = self._metadata.batches[number]
+        try:
+            if len(tables.graphs) != batch.graphs:
+                raise ValueError(f"expected {batch.graphs} graphs; got {len(tables.graphs)}")
+            counts = from_arrow(tables, first)
+            if (counts.columns.colors is not None) != batch.colored:
+                raise ValueError(f"expected {'colored' if batch.colored else 'plain'} patterns")
+        except ValueError as error:
+            raise ValueError(f"{self.folder}: the files {batch.file} are damaged: {error}") from error
+        return counts
 
     def dataset(self) -> Any:
         """The cells of all batches as a `pyarrow.dataset.Dataset`, to filter and scan without loading all.
@@ -394,7 +405,10 @@ class CountStream:
         """The patterns of all batches, in canonical order."""
         union: Columns | None = None
         for number in self._batches_with_graphs():
-            columns = columns_from_arrow(self._read("patterns", number))
+            try:
+                columns = columns_from_arrow(self._read("patterns", number))
+            except ValueError as error:
+                raise ValueError(f"{self.folder}: the patterns of batch {number} are damaged: {error}") from error
             union = columns if union is None else unite([union, columns])[0]
         return (self._empty_counts().columns if union is None else union).patterns
 

@@ -13,29 +13,52 @@ import os
 import platform
 import zipfile
 from collections.abc import Mapping
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from io import BytesIO
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array
 
 from anysize import __version__
 from anysize._files import atomic_write
+from anysize._schema import (
+    Check,
+    anything,
+    boolean,
+    check_array,
+    color_name,
+    fields,
+    integer,
+    list_of,
+    mapping_of,
+    optional,
+    parse_json,
+    real,
+    shorten,
+    text,
+)
+from anysize.counting.columns import Columns, unite
+from anysize.counting.counts import Counts
 from anysize.estimators.baseline_check import Verdict
 from anysize.estimators.classifier import GraphClassifier
 from anysize.estimators.ensemble import Ensemble
 from anysize.estimators.novelty import NoveltyDetector
+from anysize.graphs.colors import ColorName, check_palette
+from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import classes_from_json, classes_to_json
 from anysize.methods.catalog import find_method
-from anysize.methods.method import Arrays, Fitted, Method
+from anysize.methods.method import Arrays, Examples, Fitted, Method, Sizes
 from anysize.methods.neural import FittedGamma, FittedGNN
-from anysize.patterns.pattern import pattern_sizes
+from anysize.patterns.orbits import MAX_SIZE
+from anysize.patterns.pattern import Pattern, connected_patterns, pattern_sizes
 from anysize.training.device import resolve_device
 
 FORMAT = "anysize model"
 VERSION = 2
 METADATA, TENSORS = "model.json", "model.safetensors"
 NOVELTY = "novelty"
+MAX_PERMUTATIONS = 10_000  # of relational pooling; 5040 = 7! are all
 PATHS = frozenset({"cache"})  # parameters that are not stored, and ignored in a file: they are the caller's alone
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)  # a constant: the same model gives the same bytes
 
@@ -69,9 +92,9 @@ def save_model(model: GraphClassifier, path: str | os.PathLike[str]) -> None:
         NOVELTY: states.pop(NOVELTY)[0],
         "parts": [about for about, _ in states.values()],
     }
-    text = json.dumps(about, ensure_ascii=False, indent=1, default=_from_numpy)
+    metadata = json.dumps(about, indent=1, default=_from_numpy).encode()
     with atomic_write(path) as part_path, zipfile.ZipFile(part_path, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in ((METADATA, text.encode()), (TENSORS, tensors.save(arrays))):
+        for name, data in ((METADATA, metadata), (TENSORS, tensors.save(arrays))):
             entry = zipfile.ZipInfo(name, ZIP_DATE)
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, data)
@@ -109,24 +132,137 @@ def _read_members(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
     with zipfile.ZipFile(BytesIO(data)) as archive:
         if METADATA not in archive.namelist():
             raise _UnreadableModel(foreign)
-        about = json.loads(archive.read(METADATA))
+        about = parse_json(archive.read(METADATA), constants=True)
         if not isinstance(about, dict) or about.get("format") != FORMAT:
             raise _UnreadableModel(foreign)
         if about.get("version") != VERSION:
-            written_by = about.get("versions", {}).get("anysize", "another version")
+            versions = about.get("versions")
+            written_by = versions.get("anysize") if isinstance(versions, dict) else None
             raise _UnreadableModel(
-                f"{name} has model format {about.get('version')} (written by anysize {written_by}) and anysize "
+                f"{name} has model format {shorten(about.get('version'))} (written by anysize "
+                f"{written_by if isinstance(written_by, str) else 'of another version'!s:.20}) and anysize "
                 f"{__version__} reads format {VERSION} only; train the model again or use that version"
             )
         return about, archive.read(TENSORS)
 
 
+_SIZES: Check = lambda value, place: pattern_sizes(value)  # noqa: E731
+_RUN = fields({"configuration": mapping_of(anything), "seed": integer(0)})
+_SCHEMA = fields(
+    {
+        "format": text(),
+        "version": integer(),
+        "method": text(),
+        "k": _SIZES,
+        "classes": anything,  # see `classes_from_json`
+        "palette": optional(list_of(color_name)),
+        "parameters": fields(
+            {"k": _SIZES, "device": text()},
+            {
+                "method": text(),
+                "recipe": text(),
+                "n_models": integer(1),
+                "random_state": integer(0),
+                "validation": optional(real(0, 1)),
+                "metric": text(),
+                "color": optional(text()),
+                "verbose": integer(0),
+                "params": optional(mapping_of(anything)),
+            },
+            others=True,
+        ),
+        "epochs": list_of(integer()),
+        "verdict": fields(
+            {
+                "metric": text(),
+                "train": mapping_of(real()),
+                "validation": optional(mapping_of(real())),
+                "doubt": optional(text()),
+                "suggestions": list_of(list_of(anything, 2)),
+            }
+        ),
+        "versions": mapping_of(text()),
+        NOVELTY: fields(
+            {"colors": optional(list_of(color_name))},
+            {"k": integer(1, MAX_SIZE), "median_size": real(0), "max_distance": real(0)},
+        ),
+        "parts": list_of(fields({"runs": list_of(_RUN)}, others=True)),
+    }
+)
+_RECIPE = fields({}, {"test_permutations": integer(1, MAX_PERMUTATIONS), "permutations": anything}, others=True)
+
+
+def _check_shapes(state: Any, arrays: Mapping[str, Any]) -> None:
+    """A ValueError if the announced shape of a stack is larger than its arrays: it would be allocated first."""
+    if not isinstance(state, dict):
+        return
+    elements = sum(array.size for array in arrays.values())
+    sizes = integer(1, elements)
+    if "shape" in state:
+        shape = fields(
+            {"inputs": sizes, "hidden": sizes, "classes": sizes, "layers": integer(1, len(arrays)), "recipe": _RECIPE},
+            {"k": integer(1, MAX_SIZE)},
+            others=True,
+        )(state["shape"], "shape")
+        head = shape["recipe"].get("head_hidden")
+        if shape["inputs"] * shape["hidden"] > elements or (head is not None and sizes(head, "head_hidden") < 1):
+            raise ValueError(f"shape: expected at most {elements} weights, as many as are stored")
+        list_of(fields({}, {"jumping": boolean}, others=True))(state.get("members"), "members")
+        if len(state["members"]) != len(state["runs"]):
+            raise ValueError(f"members: expected {len(state['runs'])}, one per run; got {len(state['members'])}")
+    experts = state.get("experts")
+    for expert in experts.values() if isinstance(experts, dict) else ():
+        _check_shapes(expert, arrays)
+
+
+@dataclass(frozen=True, eq=False)
+class _Probe(Examples):
+    """One graph, a single copy of the first pattern: a restored model must be able to predict it."""
+
+    palette: tuple[ColorName, ...] | None = None
+
+    @staticmethod
+    def of(k: Sizes, palette: tuple[ColorName, ...] | None) -> _Probe:
+        pattern = _first_pattern(k, palette)
+        graphs = GraphSet.from_edges(list(pattern.edges), n_vertices=pattern.size, colors=pattern.colors)
+        return _Probe(graphs if palette is None else graphs.with_palette(palette), palette=palette)
+
+    def counts(self, k: Sizes, cache: Any = None, colors: bool = True) -> Counts:
+        palette = self.palette if colors else None
+        pattern = _first_pattern(k, palette)
+        columns = Columns.plain(pattern.size) if palette is None else Columns.of([pattern]).recoded(palette)
+        if palette is None and not isinstance(k, int):
+            columns = unite([Columns.plain(size) for size in k])[0]
+        matrix = csr_array(([1], ([0], [0])), shape=(1, len(columns)), dtype=np.int64)
+        return Counts(matrix, columns, np.array([pattern.size]))
+
+
+def _first_pattern(k: Sizes, palette: tuple[ColorName, ...] | None) -> Pattern:
+    pattern = connected_patterns(k if isinstance(k, int) else min(k))[0]
+    return pattern.colored((palette[0],) * pattern.size) if palette else pattern
+
+
+def _check_prediction(model: GraphClassifier) -> None:
+    """A ValueError unless every part gives one probability per class: what the parts hold depends on their method."""
+    ensemble, classes = model.ensemble_, len(model.classes_)
+    probe = _Probe.of(ensemble.k, ensemble.palette or None)
+    for part in ensemble.parts:
+        found = part.probabilities(probe)
+        if found.shape != (len(part.runs), 1, classes):
+            raise ValueError(f"expected probabilities of {classes} classes; its models give {found.shape[-1]}")
+        if not ((found > -1e-6) & (found < 1 + 1e-6)).all():
+            raise ValueError("its models give no probabilities: their weights are not finite or do not fit")
+
+
 def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> GraphClassifier:
+    about = _SCHEMA(about, "")
+    for key, array in arrays.items():
+        check_array(array, f"the array {key!r:.60}", "biuf", array.shape)
+    for part in about["parts"]:
+        _check_shapes(part, arrays)
     parameters = {name: value for name, value in about["parameters"].items() if name not in PATHS}
-    if isinstance(parameters["class_weight"], list):
+    if isinstance(parameters.get("class_weight"), list):
         parameters["class_weight"] = dict(parameters["class_weight"])
-    if isinstance(parameters["k"], list):
-        parameters["k"] = tuple(parameters["k"])
     model = GraphClassifier(**parameters)
     method = _find_method(about["method"], name)
     parts = tuple(
@@ -136,12 +272,15 @@ def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> Gr
     if not parts:
         raise ValueError("it holds no models")
     palette = None if about["palette"] is None else tuple(about["palette"])
+    if palette is not None and check_palette(palette) != palette:
+        raise ValueError("palette: expected sorted color names")
     novelty = NoveltyDetector.from_state(about[NOVELTY], _arrays_of(NOVELTY, arrays))
     model.classes_ = classes_from_json(about["classes"])
     model.ensemble_ = Ensemble(method, pattern_sizes(about["k"]), palette, parts, novelty)
     model.epochs_ = np.array(about["epochs"], np.int64)
     verdict = about["verdict"]
     model.verdict_ = Verdict(**verdict | {"suggestions": tuple(map(tuple, verdict["suggestions"]))})
+    _check_prediction(model)
     return model
 
 

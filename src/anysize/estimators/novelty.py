@@ -13,6 +13,7 @@ from scipy.sparse import csr_array
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
+from anysize._schema import check_array
 from anysize._typing import BoolArray, FloatArray
 from anysize.counting.counts import Counts
 from anysize.graphs.colors import ColorName
@@ -173,9 +174,10 @@ class NoveltyDetector:
         colors = None if about["colors"] is None else tuple(about["colors"])
         if "shares" not in arrays:
             return NoveltyDetector(colors, None)
-        return NoveltyDetector(
-            colors, ShapeReference(about["k"], arrays["shares"], about["median_size"], about["max_distance"])
-        )
+        shares = check_array(arrays["shares"], "shares", "f", (None, len(connected_patterns(about["k"]))), 0)
+        if not len(shares):
+            raise ValueError("shares: expected at least one reference graph")
+        return NoveltyDetector(colors, ShapeReference(about["k"], shares, about["median_size"], about["max_distance"]))
 
 
 def has_colors(source: GraphsOrCounts) -> bool:

@@ -65,7 +65,7 @@ class RecordStore:
     ) -> list[Record]:
         """Read the records, or those of some tasks, data sets, methods or recipes, in a fixed order.
 
-        Of several records of one run the latest is returned. Damaged lines and files are skipped with a
+        Of several records of one run the latest is returned. Damaged lines and files are skipped with one
         `RecordWarning`. Without curves, which tables do not need, reading takes half the time and memory.
         """
         arguments = {"task": task, "data": data, "method": method, "recipe": recipe}
@@ -128,22 +128,25 @@ class RecordStore:
     def _lines(
         self, read: Callable[[bytes], Read], files: Iterable[Path] | None = None
     ) -> tuple[list[tuple[Path, Read]], set[Path]]:
-        """What was read from every valid line, with its file; and the damaged files, each with a warning."""
+        """What was read from every valid line, with its file; and the damaged files, with one warning for all."""
         for _ in range(MAX_LISTINGS):
             found: list[tuple[Path, Read]] = []
-            damaged: dict[Path, str] = {}
+            damaged: dict[Path, list[str]] = {}
             try:
                 for path in self.files() if files is None else files:
                     values, complaints = _read_file(path, read)
                     found += [(path, value) for value in values]
                     if complaints:
-                        more = f" (and {len(complaints) - 1} more)" if len(complaints) > 1 else ""
-                        damaged[path] = f"{path} is partly unreadable: {complaints[0]}{more}"
+                        damaged[path] = complaints
             except FileNotFoundError:  # another process compacted the folder meanwhile
                 files = None
                 continue
-            for complaint in damaged.values():
-                warn_user(complaint, RecordWarning)
+            if damaged:
+                path, complaints = next(iter(damaged.items()))
+                more = sum(map(len, damaged.values())) - 1
+                files_ = "" if len(damaged) == 1 else f" in {len(damaged)} files"
+                others = f" (and {more} more{files_})" if more else ""
+                warn_user(f"{path} is partly unreadable: {complaints[0]}{others}", RecordWarning)
             return found, set(damaged)
         raise OSError(f"the files of {self.folder} change while they are read; try again later")
 

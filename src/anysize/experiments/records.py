@@ -6,7 +6,6 @@ of records.
 
 from __future__ import annotations
 
-import json
 import math
 import platform
 import re
@@ -23,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from anysize._json import JsonScalar, canonical_configuration, compact_json, finite
+from anysize._schema import fields, integer, list_of, mapping_of, numbers, optional, parse_json, real, scalar, text
 from anysize._typing import IntArray
 from anysize.tasks.catalog import TASKS
 from anysize.tasks.metrics import METRIC_NAMES
@@ -332,16 +332,16 @@ def to_line(record: Record) -> bytes:
     >>> from_line(to_line(run)) == run
     True
     """
-    fields: dict[str, Any] = {"format": FORMAT, "key": record.key}
+    held: dict[str, Any] = {"format": FORMAT, "key": record.key}
     for name in RUN_FIELDS:
-        fields[name] = getattr(record, name)
-    fields |= _known(record, DETAIL_FIELDS)
-    fields["chosen"] = _outcome_fields(record.chosen)
+        held[name] = getattr(record, name)
+    held |= _known(record, DETAIL_FIELDS)
+    held["chosen"] = _outcome_fields(record.chosen)
     if record.alternatives:
-        fields["alternatives"] = _alternative_fields(record)
+        held["alternatives"] = _alternative_fields(record)
     if record.curves is not None:
-        fields["curves"] = record.curves.fields()
-    body = compact_json(fields).encode()
+        held["curves"] = record.curves.fields()
+    body = compact_json(held).encode()
     return body[:-1] + CHECK_START + _check(body).encode() + b'"}\n'
 
 
@@ -363,20 +363,59 @@ def may_be_of(line: bytes, tasks: Collection[str] | None) -> bool:
     return any(start.startswith(f'","task":{compact_json(task)},'.encode()) for task in tasks)
 
 
+_CLASSES = text("[0-9a-zA-Z]*", "digits and letters")
+_SCORES = fields({}, dict.fromkeys(SPLITS, optional(real())))
+_OUTCOME = fields(
+    {"scores": _SCORES},
+    {
+        "losses": _SCORES,
+        "penalty": optional(real()),
+        "epoch": optional(integer(0)),
+        "predictions": _CLASSES,
+        "metrics": mapping_of(real()),
+        "ranks": list_of(numbers(whole=True)),
+    },
+    others=True,
+)
+_LINE = fields(  # fields that are not listed here are ignored: another version may write more
+    {
+        "task": text(),
+        "data": text(),
+        "method": text(),
+        "recipe": text(),
+        "configuration": mapping_of(scalar),
+        "seed": integer(),
+        "chosen": _OUTCOME,
+    },
+    {
+        "metric": text(),
+        "epochs": optional(integer(0)),
+        "tied_epochs": optional(integer(0)),
+        "labels": _CLASSES,
+        "versions": mapping_of(text()),
+        "device": text(),
+        "seconds": optional(real(0)),
+        "when": text(r"[0-9TZ:+. -]*", "a date in ISO 8601"),
+        "alternatives": mapping_of(lambda value, place: value if isinstance(value, str) else _OUTCOME(value, place)),
+        "curves": fields(
+            {"epochs": numbers(whole=True)}, dict.fromkeys(CURVE_NAMES, numbers(missing=True)), others=True
+        ),
+    },
+    others=True,
+)
+
+
 def from_line(line: bytes, curves: bool = True) -> Record:
     """Parse a line, with or without its curves; raises ValueError if the line is damaged."""
     stored_key = key_of_line(line)
-    fields = json.loads(line) if curves else _fields_without_curves(line)
-    try:
-        record = Record(
-            **{name: fields[name] for name in RUN_FIELDS},
-            chosen=_outcome(fields["chosen"]),
-            alternatives=_alternatives(fields),
-            curves=Curves.of_fields(fields["curves"]) if curves and "curves" in fields else None,
-            **{name: fields[name] for name in DETAIL_FIELDS if name in fields},
-        )
-    except (KeyError, TypeError, AttributeError) as error:
-        raise ValueError(f"a field is missing or of the wrong type: {error}") from None
+    found = _LINE(parse_json(line) if curves else _fields_without_curves(line), "")
+    record = Record(
+        **{name: found[name] for name in RUN_FIELDS},
+        chosen=_outcome(found["chosen"]),
+        alternatives=_alternatives(found),
+        curves=Curves.of_fields(found["curves"]) if curves and "curves" in found else None,
+        **{name: found[name] for name in DETAIL_FIELDS if name in found},
+    )
     if record.key != stored_key:
         raise ValueError("its key does not match its fields")
     return record
@@ -387,8 +426,8 @@ def _fields_without_curves(line: bytes) -> dict[str, Any]:
     place = line.rfind(CURVES_START)
     if place >= 0:
         with suppress(ValueError):  # the text occurred elsewhere
-            return json.loads(line[:place] + b"}")  # type: ignore[no-any-return]
-    return json.loads(line)  # type: ignore[no-any-return]
+            return parse_json(line[:place] + b"}")  # type: ignore[no-any-return]
+    return parse_json(line)  # type: ignore[no-any-return]
 
 
 def _check(body: bytes) -> str:

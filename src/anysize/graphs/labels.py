@@ -7,6 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anysize._schema import fields, list_of, scalar, text
+
 Labels = NDArray[Any]
 # The fitted state of an estimator: a dictionary for JSON, and numeric arrays.
 State = tuple[dict[str, Any], dict[str, NDArray[Any]]]
@@ -73,10 +75,22 @@ def classes_to_json(classes: Labels) -> dict[str, Any]:
     return {"dtype": classes.dtype.str, "values": classes.tolist()}
 
 
+_CLASSES = fields(
+    {"dtype": text("[<>|=]?[biufU][0-9]{1,5}", "a dtype of numbers or strings"), "values": list_of(scalar)}
+)
+
+
 def classes_from_json(held: dict[str, Any]) -> Labels:
     """Classes from the result of `classes_to_json`.
 
     >>> classes_from_json({"dtype": "<i8", "values": [-1, 1]})
     array([-1,  1])
     """
-    return np.array(held["values"], dtype=held["dtype"])
+    held = _CLASSES(held, "classes")
+    kind = {"U": str, "f": float, "b": bool}.get(np.dtype(held["dtype"]).kind, int)
+    if not all(type(value) is kind for value in held["values"]):
+        raise ValueError(f"classes.values: expected {kind.__name__} values only")
+    classes = np.array(held["values"], dtype=held["dtype"])
+    if classes.tolist() != held["values"] or len(np.unique(classes)) != len(classes):
+        raise ValueError("classes.values: expected different values that fit their dtype")
+    return classes

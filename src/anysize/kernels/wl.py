@@ -12,6 +12,17 @@ from scipy.sparse import csr_array
 from sklearn.utils.validation import check_is_fitted
 
 from anysize._errors import GraphError
+from anysize._schema import (
+    boolean,
+    check_array,
+    check_compressed_rows,
+    color_name,
+    fields,
+    integer,
+    list_of,
+    optional,
+    text,
+)
 from anysize._typing import IntArray
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
@@ -253,14 +264,33 @@ class WLKernel(ExplicitKernel):
     @classmethod
     def from_state(cls, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> WLKernel:
         """Restore a kernel from what `state` returned."""
+        about = _STATE(about, "kernel")
         restored = cls(about["iterations"], about["normalize"])
         restored.start_ = None if about["start"] is None else tuple(about["start"])
+        offsets = check_array(arrays["offsets"], "offsets", "i", (restored.iterations + 2,), 0)
+        classes = np.diff(offsets)
+        if (
+            offsets[0] != 0
+            or (classes < 0).any()
+            or classes[0] != (1 if restored.start_ is None else len(restored.start_))
+        ):
+            raise ValueError("offsets: expected ascending numbers that fit the start colors")
+        for step in range(1, restored.iterations + 1):  # numbers of classes index tables
+            before = int(classes[step - 1])
+            own = check_array(arrays[f"own_{step}"], f"own_{step}", "i", (int(classes[step]),), 0, before - 1)
+            near = arrays[f"near_{step}"]
+            check_compressed_rows(arrays[f"first_{step}"], near, np.size(near), (len(own), before))
         restored.signatures_ = tuple(
             Signatures(arrays[f"own_{step}"], arrays[f"first_{step}"], arrays[f"near_{step}"])
             for step in range(1, restored.iterations + 1)
         )
-        restored.offsets_ = arrays["offsets"]
+        restored.offsets_ = offsets
         return restored
+
+
+_STATE = fields(
+    {"kernel": text(), "iterations": integer(0), "normalize": boolean, "start": optional(list_of(color_name))}
+)
 
 
 def _offsets(lengths: list[int]) -> IntArray:

@@ -88,5 +88,7 @@ def restore_arrays(pipeline: Pipeline, arrays: Mapping[str, Any]) -> Pipeline:
     """Give a new pipeline what `fitted_arrays` returned; it then predicts the same."""
     for key, array in arrays.items():
         name, _, attribute = key.partition(".")
+        if name not in pipeline.named_steps or not attribute.isidentifier() or not attribute.endswith("_"):
+            raise ValueError(f"{key!r:.60} is not something that a step of the pipeline learned")
         setattr(pipeline.named_steps[name], attribute, array if array.ndim else array.item())
     return pipeline

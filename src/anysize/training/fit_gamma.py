@@ -217,7 +217,7 @@ class GammaStack:
         if about["column_palette"] is not None:
             colors = arrays.get("columns.colors")
             size, place = arrays["columns.size"], arrays["columns.pattern_index"]
-            columns = Columns(size, place, colors, tuple(about["column_palette"]))
+            columns = Columns(size, place, colors, tuple(about["column_palette"])).checked()
         palette = None if about["palette"] is None else dict(about["palette"])
         whitening = None
         if "whitening.shapes" in arrays:
