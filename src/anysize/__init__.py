@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from anysize.estimators.model_file import load_model
     from anysize.estimators.transformers import AttachDensities, SubgraphDensities
     from anysize.executors import cluster
+    from anysize.experiments.comparison import Comparison, compare
     from anysize.graphs.graphset import GraphSet
     from anysize.io.read import read_graphs
     from anysize.methods.catalog import METHODS
@@ -42,6 +43,7 @@ _MODULES = {  # module -> public names
     "anysize.estimators.model_file": ("load_model",),
     "anysize.estimators.transformers": ("AttachDensities", "SubgraphDensities"),
     "anysize.executors": ("cluster",),
+    "anysize.experiments.comparison": ("Comparison", "compare"),
     "anysize.graphs.graphset": ("GraphSet",),
     "anysize.io.read": ("read_graphs",),
     "anysize.methods.catalog": ("METHODS",),
@@ -58,6 +60,7 @@ __all__ = [
     "TASKS",
     "AttachDensities",
     "BlockModel",
+    "Comparison",
     "CountWarning",
     "Counts",
     "Diagnosis",
@@ -76,6 +79,7 @@ __all__ = [
     "Task",
     "__version__",
     "cluster",
+    "compare",
     "connected_patterns",
     "count",
     "count_stream",

@@ -9,7 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anysize.experiments.tables.bootstrap import METRICS, accuracy, confusion_matrices, interval, mcc
+from anysize.experiments.tables.bootstrap import (
+    METRICS,
+    RunPredictions,
+    accuracy,
+    balanced_accuracy,
+    confusion_matrices,
+    interval,
+    macro_f1,
+    mcc,
+    resampled_means,
+)
+from anysize.tasks import metrics
 
 sklearn_metrics = pytest.importorskip("sklearn.metrics")
 
@@ -29,6 +40,8 @@ def test_scores_are_those_of_scikit_learn(graphs, classes, seed):
     for own, matrix in zip(predicted, matrices, strict=True):
         assert mcc(matrix) == pytest.approx(scikit(true, own), abs=1e-12)
         assert accuracy(matrix) == pytest.approx((own == true).mean())
+        assert balanced_accuracy(matrix) == pytest.approx(metrics.balanced_accuracy(true, own))
+        assert macro_f1(matrix) == pytest.approx(metrics.macro_f1(true, own))
 
 
 @pytest.mark.parametrize("metric", ["mcc", "accuracy"])
@@ -72,9 +85,46 @@ def test_equal_seeds_draw_equal_graphs():
     assert interval(predicted, true, seed=4) != interval(predicted, true, seed=5)
 
 
+@pytest.mark.parametrize("metric", [*METRICS, "roc_auc"])
+@pytest.mark.parametrize("classes", [2, 3])
+def test_resampled_means_are_those_of_a_plain_loop_over_graphs_and_runs(metric, classes):
+    """Two methods with three runs each, on test sets that overlap."""
+    rng = np.random.default_rng(classes)
+    truth = rng.integers(classes, size=60)
+    sets = [np.sort(rng.permutation(60)[:40]) for _ in range(3)]
+
+    def run(graphs):
+        scores = rng.random((40, classes)).round(1)
+        columns = scores.T[1:] if classes == 2 else scores.T
+        ranks = np.stack([np.unique(column, return_inverse=True)[1] for column in columns])
+        return RunPredictions(graphs, truth[graphs], scores.argmax(axis=1), ranks), scores
+
+    methods = [[run(graphs) for graphs in sets] for _ in range(2)]
+    found = resampled_means([[one for one, _ in own] for own in methods], metric, resamples=7, seed=3)
+    assert found.shape == (7, 2)
+
+    everything = np.unique(np.concatenate(sets))
+    rng = np.random.default_rng(3)
+    drawn = rng.integers(len(everything), size=(7, len(everything)))
+    times = rng.multinomial(3, np.full(3, 1 / 3), size=7)
+    for place, draw in enumerate(drawn):
+        weight = np.bincount(everything[draw], minlength=60)
+        for method, own in enumerate(methods):
+            scored = []
+            for (one, scores), often in zip(own, times[place], strict=True):
+                rows = np.repeat(np.arange(40), weight[one.graphs])
+                true, predicted = one.labels[rows], one.predictions[rows]
+                if metric == "roc_auc":
+                    score = metrics.roc_auc(true, scores[rows])
+                else:
+                    score = getattr(metrics, metric)(true, predicted)
+                scored += [score] * often
+            assert found[place, method] == pytest.approx(np.mean(scored))
+
+
 def test_bad_arguments():
-    assert set(METRICS) == {"accuracy", "mcc"}
-    with pytest.raises(ValueError, match="accuracy, mcc; got 'f1'"):
+    assert set(METRICS) == {"accuracy", "balanced_accuracy", "mcc", "macro_f1"}
+    with pytest.raises(ValueError, match="macro_f1; got 'f1'"):
         interval(np.zeros((1, 2), int), np.zeros(2, int), "f1")
     for shape in ((2,), (1, 3), (0, 2)):
         with pytest.raises(ValueError, match=r"the shape \(seeds, graphs\)"):

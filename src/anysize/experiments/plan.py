@@ -83,11 +83,13 @@ class SweepPlan:
         batches: in the order in which they are started.
         left_out: a sentence for every task and method that was named and does not apply.
         optional: tasks that were named by their table; they are left out if their graphs are not available.
+        own_tasks: tasks that are not registered, with their graphs: they are sent to the workers.
     """
 
     batches: tuple[RunBatch, ...]
     left_out: tuple[str, ...] = ()
     optional: frozenset[str] = frozenset()
+    own_tasks: tuple[Task, ...] = ()
 
     @property
     def runs(self) -> int:

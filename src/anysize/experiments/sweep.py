@@ -17,8 +17,8 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
-from dataclasses import asdict, dataclass
+from contextlib import ExitStack, suppress
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -34,7 +34,7 @@ from anysize.experiments.workers import Cluster, Processes, ThisProcess, Workers
 from anysize.methods.catalog import find_method
 from anysize.methods.configuration import whole_number
 from anysize.methods.recipes import RECIPES, RecipeName
-from anysize.tasks.catalog import find_task
+from anysize.tasks.catalog import TASKS, find_task, register, unregister
 from anysize.training.device import resolve_device
 
 ShowProgress = Callable[["SweepProgress"], None]
@@ -48,6 +48,7 @@ class SweepResult:
         planned: runs of the plan. found: of them, those that had a record. made: those that were trained now.
         failures: a sentence for every batch that ended in an error.
         left_out: a sentence for every task and method that cannot be run.
+        errors: method -> what the first of its batches that failed said.
     """
 
     planned: int
@@ -56,6 +57,7 @@ class SweepResult:
     failures: tuple[str, ...]
     left_out: tuple[str, ...]
     seconds: float
+    errors: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def left(self) -> int:
@@ -64,7 +66,9 @@ class SweepResult:
 
     def fields(self) -> dict[str, Any]:
         """The result as JSON values."""
-        return asdict(self) | {"left": self.left, "seconds": round(self.seconds, 3)}
+        fields = asdict(self) | {"left": self.left, "seconds": round(self.seconds, 3)}
+        del fields["errors"]
+        return fields
 
 
 def sweep(
@@ -79,6 +83,7 @@ def sweep(
     data_dir: PathLike | None = None,
     time_limit: float | None = None,
     curves: int = MAX_CURVE_POINTS,
+    ranks: bool = False,
     show: ShowProgress | None = None,
 ) -> SweepResult:
     """Train the runs of a plan that have no record yet.
@@ -96,19 +101,25 @@ def sweep(
         data_dir: the folder with data files; the environment variable ANYSIZE_DATA if None.
         time_limit: seconds after which no batch is started any more; those in progress are finished.
         curves: points kept of every training curve; 0 keeps none.
+        ranks: whether records keep how they rank the test graphs, for intervals of ROC-AUC.
         show: called with the progress.
     """
     began = time.monotonic()
     deadline = float("inf") if time_limit is None else began + time_limit
-    options = TrainingOptions(resolve_device(device) if cluster is None else device, stack, curves)
+    options = TrainingOptions(resolve_device(device) if cluster is None else device, stack, curves, ranks)
     with ExitStack() as cleanup:
+        for task in plan.own_tasks:
+            if task.name not in TASKS:
+                cleanup.callback(unregister, task.name)
+            register(task)
         folder = _path(cache) or (None if cluster is not None else cleanup.enter_context(TemporaryDirectory()))
         state = _SweepState(plan, RecordStore(records), deadline, show or (lambda progress: None))
         if state.pending:
             if cluster is None or cache is not None:
                 state.leave_out(fill_cache(plan, folder, data_dir, state.show, state.pending))
             pool = _workers(workers, cluster)
-            state.train(pool, partial(train_batch, options=options, data_dir=_path(data_dir), cache=folder))
+            arguments: dict[str, Any] = {"data_dir": _path(data_dir), "cache": folder, "own_tasks": plan.own_tasks}
+            state.train(pool, partial(train_batch, options=options, **arguments))
         return state.result(time.monotonic() - began)
 
 
@@ -138,11 +149,15 @@ def fill_cache(
         if task in missing:
             continue
         try:
-            load_prepared(task, data, _path(data_dir), _path(cache)).count(keys)
+            ready = load_prepared(task, data, _path(data_dir), _path(cache))
         except (ValueError, OSError, ImportError) as error:
             if task not in plan.optional:
                 raise
             missing[task] = f"{task} is left out. {error}"
+            continue
+        for key in keys:
+            with suppress(ValueError, OverflowError, MemoryError):  # methods that need these counts fail, others do not
+                ready.count([key])
     if show is not None:
         show(SweepProgress("counting", len(needed), len(needed)))
     if len(missing) == len({task for task, _ in needed}):
@@ -157,6 +172,7 @@ class _SweepState:
         self.store, self.deadline, self.show = store, deadline, show
         self.left_out = list(plan.left_out)
         self.failures: list[str] = []
+        self.errors: dict[str, str] = {}
         self.made = 0
         self.planned = plan.runs
         self._finished: set[str] = set()
@@ -190,6 +206,7 @@ class _SweepState:
         for number, result in pool.completed(function, self._batches(clock, started), len(self.pending), watch):
             if isinstance(result, Exception):
                 self.failures.append(f"{started[number]}: {result}")
+                self.errors.setdefault(started[number].method, str(result))
             else:
                 self.store.write(result)
                 self.made += len(result)
@@ -214,7 +231,8 @@ class _SweepState:
                 yield rest
 
     def result(self, seconds: float) -> SweepResult:
-        return SweepResult(self.planned, self.found, self.made, tuple(self.failures), tuple(self.left_out), seconds)
+        failures, left_out = tuple(self.failures), tuple(self.left_out)
+        return SweepResult(self.planned, self.found, self.made, failures, left_out, seconds, self.errors)
 
 
 def _workers(workers: int, cluster: str | None) -> Workers:

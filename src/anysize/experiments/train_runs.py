@@ -48,7 +48,7 @@ from anysize.methods.method import (
 )
 from anysize.methods.neural import FittedGamma, FittedGNN
 from anysize.methods.recipes import RecipeName
-from anysize.tasks.catalog import find_task
+from anysize.tasks.catalog import find_task, register
 from anysize.tasks.metrics import all_metrics
 from anysize.tasks.task import FOLDS, Data, DataDir, Task, labels, stratified_folds
 from anysize.training.device import resolve_device
@@ -189,9 +189,12 @@ def train_runs(
 
 
 def train_batch(
-    batch: RunBatch, options: TrainingOptions, data_dir: str | None, cache: str | None, report: Progress | None = None
-) -> list[Record]:
-    """Train a batch of a sweep."""
+    batch: RunBatch, options: TrainingOptions, data_dir: str | None, cache: str | None, own_tasks: Sequence[Task] = (),
+    report: Progress | None = None,
+) -> list[Record]:  # fmt: skip
+    """Train a batch of a sweep; ``own_tasks`` are those that a worker process does not know yet."""
+    for task in own_tasks:
+        register(task)
     ready = load_prepared(batch.task, batch.data, data_dir, cache)
     here = replace(options, device=resolve_device(options.device))
     return train_runs(ready, batch.data, find_method(batch.method), batch.recipe, batch.runs, here, report)

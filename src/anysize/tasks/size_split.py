@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anysize._typing import IntArray
 from anysize.graphs.graphset import GraphSet
 from anysize.io.convert import as_graphset
 from anysize.methods import defaults
@@ -87,18 +88,37 @@ def size_split(
 
 def split_by_size(graphs: GraphSet, train_below: float, test_above: float, seed: int) -> Parts:
     """Train, validation and test graphs by percentiles of the size; classes are numbered in the order of labels."""
-    if not 0 <= train_below < test_above <= 100:
-        raise ValueError(
-            f"The percentiles are 0 <= train_below < test_above <= 100; got {train_below!r} and {test_above!r}."
-        )
     if graphs.y is None:
         raise ValueError(
             "A split by size needs classes: give the graphs y, one label per graph (in commands: --labels FILE)."
         )
+    return parts_of(graphs, positions_by_size(graphs, train_below, test_above, seed))
+
+
+class Positions(NamedTuple):
+    """Which graphs of a set are for training, validation and test; validation may be empty."""
+
+    train: IntArray
+    validation: IntArray
+    test: IntArray
+
+
+def parts_of(graphs: GraphSet, positions: Positions) -> Parts:
+    """The graphs at these positions; classes are numbered in the order of labels."""
+    values, codes = np.unique(np.asarray(graphs.y), return_inverse=True)
+    numbered = graphs.with_y(codes.astype(np.int64))
+    train, validation, test = (numbered[rows] for rows in positions)
+    return Parts(train, validation if len(validation) else None, test, tuple(str(value) for value in values))
+
+
+def positions_by_size(graphs: GraphSet, train_below: float, test_above: float, seed: int) -> Positions:
+    """The split of `split_by_size`, as positions of labeled graphs."""
+    if not 0 <= train_below < test_above <= 100:
+        raise ValueError(
+            f"The percentiles are 0 <= train_below < test_above <= 100; got {train_below!r} and {test_above!r}."
+        )
     if not len(graphs):
         raise ValueError("A split by size needs graphs; this set has none.")
-    values, codes = np.unique(graphs.y, return_inverse=True)
-    numbered = graphs.with_y(codes.astype(np.int64))
     low, high = np.percentile(graphs.sizes, [train_below, test_above])
     if low >= high:
         raise ValueError(
@@ -106,17 +126,17 @@ def split_by_size(graphs: GraphSet, train_below: float, test_above: float, seed:
             f"{low:g} vertices. Take percentiles further apart, or graphs of more sizes."
         )
     pool, test = np.flatnonzero(graphs.sizes <= low), np.flatnonzero(graphs.sizes >= high)
-    if len(np.unique(codes[pool])) < 2:
+    if len(np.unique(np.asarray(graphs.y)[pool])) < 2:
         raise ValueError(
             f"All {len(pool)} graphs of up to {low:g} vertices have one class and cannot be learned from; use a "
             "larger train_below."
         )
+    return Positions(*hold_out(pool, seed), test)
+
+
+def hold_out(pool: IntArray, seed: int) -> tuple[IntArray, IntArray]:
+    """Divide training graphs: a tenth of them, drawn with the seed, is for validation."""
     drawn = np.random.default_rng(seed).permutation(len(pool))[: int(VALIDATION_SHARE * len(pool))]
     held = np.zeros(len(pool), bool)
     held[drawn] = True
-    return Parts(
-        numbered[pool[~held]],
-        numbered[pool[held]] if held.any() else None,
-        numbered[test],
-        tuple(str(value) for value in values),
-    )
+    return pool[~held], pool[held]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -45,7 +45,26 @@ def mcc(confusion: FloatArray) -> FloatArray:
     return np.asarray(np.divide(numerator, np.sqrt(squared), out=np.zeros_like(numerator), where=squared > 0))
 
 
-METRICS: dict[str, Callable[[FloatArray], FloatArray]] = {"accuracy": accuracy, "mcc": mcc}
+def balanced_accuracy(confusion: FloatArray) -> FloatArray:
+    """The mean over classes that occur of the share of their graphs that is correct."""
+    sizes, correct = confusion.sum(axis=-1), np.diagonal(confusion, axis1=-2, axis2=-1)
+    recalls = np.divide(correct, sizes, out=np.zeros_like(sizes), where=sizes > 0)
+    return np.asarray(recalls.sum(axis=-1) / np.maximum((sizes > 0).sum(axis=-1), 1))
+
+
+def macro_f1(confusion: FloatArray) -> FloatArray:
+    """The mean of F1 over classes that occur or are predicted."""
+    both, correct = confusion.sum(axis=-1) + confusion.sum(axis=-2), np.diagonal(confusion, axis1=-2, axis2=-1)
+    scores = np.divide(2 * correct, both, out=np.zeros_like(both), where=both > 0)
+    return np.asarray(scores.sum(axis=-1) / np.maximum((both > 0).sum(axis=-1), 1))
+
+
+METRICS: dict[str, Callable[[FloatArray], FloatArray]] = {
+    "accuracy": accuracy,
+    "balanced_accuracy": balanced_accuracy,
+    "mcc": mcc,
+    "macro_f1": macro_f1,
+}
 
 
 def confusion_matrices(predictions: IntArray, labels: IntArray, weights: FloatArray) -> FloatArray:
@@ -78,7 +97,7 @@ def interval(
     Arguments:
         predictions: class indices, (seeds, graphs).
         labels: true class indices, (graphs,).
-        metric: `mcc` or `accuracy`.
+        metric: one of `METRICS`.
 
     >>> interval(np.array([[0, 1, 0, 1] * 10]), np.array([0, 1, 1, 1] * 10), "accuracy")
     Interval(low=0.6, high=0.875, level=0.95, resamples=2000)
@@ -97,3 +116,77 @@ def interval(
     scores = METRICS[metric](confusion_matrices(predictions, labels, weights)).mean(axis=1)
     low, high = np.quantile(scores, [(1 - level) / 2, (1 + level) / 2])
     return Interval(float(low), float(high), level, resamples)
+
+
+# ---- runs on several test sets ---------------------------------------------------------------------
+
+RESAMPLES_AT_ONCE = 100
+
+
+@dataclass(frozen=True, eq=False)
+class RunPredictions:
+    """What one run predicted.
+
+    Attributes:
+        graphs: numbers of its test graphs; a graph in the test sets of several runs has one number.
+        labels: true class indices.
+        predictions: class indices.
+        ranks: (classes, graphs), of two classes that of the second; needed for ROC-AUC alone.
+    """
+
+    graphs: IntArray
+    labels: IntArray
+    predictions: IntArray
+    ranks: IntArray
+
+    def scores(self, metric: str, weights: FloatArray) -> FloatArray:
+        """The score for each row of weights (resamples, graphs); nan where it is undefined."""
+        if metric == "roc_auc":
+            classes = [1] if len(self.ranks) == 1 else range(len(self.ranks))
+            areas = [_area(self.labels == one, row, weights) for one, row in zip(classes, self.ranks, strict=True)]
+            return np.asarray(np.mean(areas, axis=0), np.float64)
+        found = METRICS[metric](confusion_matrices(self.predictions[None], self.labels, weights))[:, 0]
+        return np.where(weights.any(axis=1), found, np.nan)
+
+
+def _area(positive: IntArray, ranks: IntArray, weights: FloatArray) -> FloatArray:
+    """The area under the ROC curve for each row of weights; nan if all graphs are on one side."""
+    order = np.argsort(ranks, kind="stable")
+    starts = np.flatnonzero(np.diff(ranks[order], prepend=-1))
+    above = np.add.reduceat(weights[:, order] * positive[order], starts, axis=1)
+    below = np.add.reduceat(weights[:, order] * ~positive[order], starts, axis=1)
+    pairs = above.sum(axis=1) * below.sum(axis=1)
+    won = (above * (np.cumsum(below, axis=1) - below / 2)).sum(axis=1)
+    return np.asarray(np.divide(won, pairs, out=np.full(len(weights), np.nan), where=pairs > 0))
+
+
+def resampled_means(
+    methods: Sequence[Sequence[RunPredictions]], metric: str, resamples: int = 2000, seed: int = 0
+) -> FloatArray:
+    """(resamples, methods): the mean score over runs when test graphs and runs are resampled with replacement.
+
+    Every method has the same number of runs; run i of all methods has the same test graphs. All methods are scored on
+    the same resampled graphs and runs, so that their differences are paired. Graphs are drawn from all test sets
+    together, and a run is scored on those of its own that were drawn.
+    """
+    runs = len(methods[0])
+    everything = np.unique(np.concatenate([run.graphs for run in methods[0]]))
+    columns = [np.searchsorted(everything, run.graphs) for run in methods[0]]
+    rng = np.random.default_rng(seed)
+    found = []
+    for start in range(0, resamples, RESAMPLES_AT_ONCE):
+        count, graphs = min(RESAMPLES_AT_ONCE, resamples - start), len(everything)
+        drawn = rng.integers(graphs, size=(count, graphs)) + graphs * np.arange(count)[:, None]
+        weights = np.bincount(drawn.ravel(), minlength=count * graphs).reshape(count, graphs).astype(np.float64)
+        times = rng.multinomial(runs, np.full(runs, 1 / runs), size=count)
+        scores = np.stack(
+            [
+                [run.scores(metric, weights[:, own]) for run, own in zip(method, columns, strict=True)]
+                for method in methods
+            ]
+        )  # (methods, runs, count)
+        known = np.isfinite(scores)
+        weighted = np.where(known, scores, 0.0) * times.T
+        total = (known * times.T).sum(axis=1)
+        found.append(np.divide(weighted.sum(axis=1), total, out=np.full(total.shape, np.nan), where=total > 0).T)
+    return np.concatenate(found)

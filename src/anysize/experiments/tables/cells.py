@@ -14,7 +14,7 @@ from anysize.experiments.tables.bootstrap import Interval
 SCORE_DIGITS = 2  # decimals of a printed score
 FALLBACK_MARK = "†"
 
-Status = Literal["run", "NA", "not run", "unknown"]
+Status = Literal["run", "NA", "not run", "unknown", "failed"]
 
 
 # ---- published numbers -----------------------------------------------------------------------------
@@ -70,11 +70,13 @@ class Cell:
     """Our score on one split of one task, and the published one.
 
     Attributes:
-        status: `run`; `NA`, the method does not apply; `not run`; `unknown`, the runs did not keep this score.
+        status: `run`; `NA`, the method does not apply; `not run`; `failed`; `unknown`, the runs did not keep this
+            score.
         summary: over seeds; for fresh data over data sets, of the means over seeds.
-        interval: bootstrap interval over test graphs, for MCC.
+        interval: bootstrap interval over test graphs, for MCC and in comparisons.
         best: printed in bold.
         fallback: the rule's epoch was not kept by all runs: shown at the epoch that the recipe chose.
+        tied: not distinguishable from the best, in comparisons.
     """
 
     status: Status
@@ -83,6 +85,7 @@ class Cell:
     interval: Interval | None = None
     best: bool = False
     fallback: bool = False
+    tied: bool = False
 
     @property
     def difference(self) -> float | None:

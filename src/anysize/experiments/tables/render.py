@@ -10,6 +10,7 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from anysize import _html
+from anysize.experiments.selection import ScoreSummary
 from anysize.experiments.tables.cells import FALLBACK_MARK, Cell, Row, Table, format_score
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def render(table: Table, format: str) -> str:
 
 
 def own_text(cell: Cell) -> str:
-    """Our mean (standard deviation), or the status of the cell.
+    """Our mean (standard deviation), or the status of the cell; a mark if it is tied with the best.
 
     >>> from anysize.experiments.selection import ScoreSummary
     >>> own_text(Cell("run", ScoreSummary(0.987, 0.021, 10))), own_text(Cell("not run"))
@@ -36,8 +37,21 @@ def own_text(cell: Cell) -> str:
     """
     if cell.summary is None:
         return "?" if cell.status == "unknown" else cell.status
-    mark = FALLBACK_MARK if cell.fallback else ""
-    return f"{format_score(cell.summary.mean)} ({format_score(cell.summary.std)}){mark}"
+    return summary_text(cell.summary) + FALLBACK_MARK * cell.fallback + TIED_MARK * cell.tied
+
+
+TIED_MARK = " ≈"
+
+
+def summary_text(summary: ScoreSummary) -> str:
+    """Mean (standard deviation); of one run the score alone, which has no deviation.
+
+    >>> from anysize.experiments.selection import ScoreSummary
+    >>> summary_text(ScoreSummary(0.987, 0.021, 10)), summary_text(ScoreSummary(0.987, 0.0, 1))
+    ('0.99 (0.02)', '0.99')
+    """
+    mean = format_score(summary.mean)
+    return mean if summary.count == 1 else f"{mean} ({format_score(summary.std)})"
 
 
 def published_text(cell: Cell) -> str:
@@ -247,7 +261,7 @@ def _markdown_cell(cell: Cell) -> str:
 LATEX_ESCAPES = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_", "{": r"\{", "}": r"\}",
     "~": r"\textasciitilde{}", "^": r"\textasciicircum{}", "<": r"$<$", ">": r"$>$", "→": r"$\to$", "Γ": r"$\Gamma$",
-    "ő": r"\H{o}", "é": r"\'e", "–": "--", "±": r"$\pm$", "[": "{[}", "]": "{]}",
+    "ő": r"\H{o}", "é": r"\'e", "–": "--", "±": r"$\pm$", "≈": r"$\approx$", "[": "{[}", "]": "{]}",
 }  # fmt: skip
 
 
