@@ -218,8 +218,9 @@ class Counts:
         """Densities of the patterns of size k in a graph of N vertices.
 
         ``subsets``: copies / C(N, k). ``maps``: copies * |Aut F| / (N)_k, the induced homomorphism density, with
-        color-preserving automorphisms. ``connected``: copies / number of connected k-subsets in this table. Quotients
-        of integers, correctly rounded. A graph without copies has a zero row, never NaN.
+        color-preserving automorphisms. ``connected``: copies / number of connected subsets in this table, of all its
+        sizes together, so that a graph's densities sum to 1 (the paper's omega). Quotients of integers, correctly
+        rounded. A graph without copies has a zero row, never NaN.
 
         Examples:
             >>> import anysize as az
@@ -230,28 +231,33 @@ class Counts:
         if over not in OVER:
             raise ValueError(f"over must be one of {', '.join(OVER)}; got {over!r}")
         row = np.repeat(np.arange(len(self)), np.diff(self.matrix.indptr))
-        column = self.matrix.indices
+        column, copies = self.matrix.indices, self.matrix.data
+        if over == "connected":
+            values = _quotients(copies, None, self._connected_subsets(row)[row])
+            return csr_array((values, column.copy(), self.matrix.indptr.copy()), shape=self.shape)
         factor = self.columns.automorphisms[column] if over == "maps" else None
         values = np.zeros(len(column))
         for k in np.unique(self.columns.size):
             here = np.flatnonzero(self.columns.size[column] == k)
-            copies = self.matrix.data[here]
-            denominators = self._denominators(int(k), over, row[here], copies)
-            values[here] = _quotients(copies, None if factor is None else factor[here], denominators[row[here]])
+            own = None if factor is None else factor[here]
+            values[here] = _quotients(copies[here], own, self._ways(int(k), over)[row[here]])
         return csr_array((values, column.copy(), self.matrix.indptr.copy()), shape=self.shape)
 
-    def _denominators(self, k: int, over: Over, row: IntArray, data: IntArray) -> NDArray[np.object_]:
-        """The denominator of every graph, as a Python integer, at least 1."""
-        if over == "connected":
-            sums = np.bincount(row, data, minlength=len(self))
-            if data.dtype.kind == "f":  # estimates
-                return np.where(sums > 0, sums, 1.0).astype(object)
-            if not len(sums) or sums.max() < MAX_EXACT_INTEGER:
-                total = sums.astype(np.int64).astype(object)
-            else:
-                total = np.zeros(len(self), object)
-                np.add.at(total, row, data.astype(object))
-            return np.asarray(np.maximum(total, 1), object)
+    def _connected_subsets(self, row: IntArray) -> NDArray[np.object_]:
+        """The number of connected subsets of every graph in this table, as a Python integer, at least 1."""
+        data = self.matrix.data
+        sums = np.bincount(row, data, minlength=len(self))
+        if data.dtype.kind == "f":  # estimates
+            return np.where(sums > 0, sums, 1.0).astype(object)
+        if not len(sums) or sums.max() < MAX_EXACT_INTEGER:
+            total = sums.astype(np.int64).astype(object)
+        else:
+            total = np.zeros(len(self), object)
+            np.add.at(total, row, data.astype(object))
+        return np.asarray(np.maximum(total, 1), object)
+
+    def _ways(self, k: int, over: Over) -> NDArray[np.object_]:
+        """The number of k-subsets, or of maps of k vertices, of every graph, as a Python integer, at least 1."""
         ways = comb if over == "subsets" else perm
         distinct, inverse = np.unique(self.sizes, return_inverse=True)
         return np.array([max(ways(int(n), k), 1) for n in distinct], object)[inverse]

@@ -100,12 +100,15 @@ def _make_features(plain: Counts, colored: Counts | None, over: Over) -> dict[st
     """The numbers (graphs, features) that each predictor sees."""
     tables = [plain]
     if colored is not None:
-        sizes = dict.fromkeys((1, int(colored.columns.size.max(initial=1))))
-        tables += [colored.select(colored.columns.size == k).top(MAX_COLORED_PATTERNS) for k in sizes]
+        kept = dict.fromkeys((1, int(colored.columns.size.max(initial=1))))
+        tables += [colored.select(colored.columns.size == k).top(MAX_COLORED_PATTERNS) for k in kept]
     counts = np.hstack([table.matrix.toarray().astype(np.float64) for table in tables])
+    sizes = np.unique(plain.columns.size)
     if over == "connected":  # every connected pair is an edge
-        tables[0] = plain.select(plain.columns.size >= 3)
-    each = [table.densities(over=over).toarray() for table in tables]
+        sizes = sizes[sizes >= 3]
+    shapes = [plain.select(plain.columns.size == k).densities(over).toarray() for k in sizes]  # shares within each size
+    each = [np.hstack([np.zeros((len(plain), 0)), *shapes])]
+    each += [table.densities(over).toarray() for table in tables[1:]]
     size, densities = np.log(plain.sizes.astype(np.float64))[:, None], np.hstack(each)
     features = {"chance": np.zeros((len(plain), 1)), "size": size, "densities": densities, "counts": counts}
     features["densities and size"] = np.hstack([densities, size])
