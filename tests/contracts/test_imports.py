@@ -17,7 +17,19 @@ PACKAGE = Path(anysize.__file__).parent
 FILES = sorted(PACKAGE.rglob("*.py"))
 
 LEVELS = (
-    ("_errors", "_registry", "_files", "_json", "_schema", "_typing", "_progress", "_html", "graphs", "patterns"),
+    (
+        "_errors",
+        "_registry",
+        "_files",
+        "_json",
+        "_schema",
+        "_unpack",
+        "_typing",
+        "_progress",
+        "_html",
+        "graphs",
+        "patterns",
+    ),
     ("causal", "io", "theory", "executors", "counting"),
     ("nn", "training"),
     ("kernels", "methods", "tasks", "estimators"),

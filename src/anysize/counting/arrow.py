@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anysize._schema import boolean, check_array, color_name, fields, integer, list_of, parse_json, text
+from anysize._unpack import Unpacker
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
 from anysize.counting.counts_file import FORMAT, from_arrays
@@ -39,6 +41,28 @@ def pyarrow() -> Any:
 
 
 ESTIMATE_COLUMNS = ("standard_error", "hits")
+
+
+def read_parquet(file: Path, columns: list[str] | None = None) -> Any:
+    """The table in a file; a ValueError if it is much larger than the file, see `anysize._unpack`.
+
+    Equal values take no space in a file: texts are read as dictionaries, and unfolded if they are not too large.
+    """
+    pa = pyarrow()
+    unpacker = Unpacker(file.stat().st_size)
+    with pa.parquet.ParquetFile(file) as parquet:
+        groups = [parquet.metadata.row_group(number) for number in range(parquet.metadata.num_row_groups)]
+        for chunk in (group.column(number) for group in groups for number in range(group.num_columns)):
+            unpacker.add(max(chunk.total_uncompressed_size, 8 * chunk.num_values))
+        texts = [field.name for field in parquet.schema_arrow if pa.types.is_string(field.type)]
+    table = pa.parquet.read_table(file, columns=columns, read_dictionary=texts)
+    for name in set(texts) & set(table.column_names):
+        column = table[name]
+        for chunk in column.chunks:
+            lengths = pa.compute.binary_length(chunk.dictionary).to_numpy(zero_copy_only=False)
+            unpacker.add(int(lengths[chunk.indices.drop_null().to_numpy()].sum()) if len(lengths) else 0)
+        table = table.set_column(table.column_names.index(name), name, column.cast(pa.string()))
+    return table
 
 
 def cell_schema(sampled: bool = False) -> Any:
@@ -135,7 +159,10 @@ def from_arrow(tables: ArrowTables, first: int) -> Counts:
         arrays["pattern_colors"] = columns.colors
     if "y" in graphs.column_names:
         labels = _values(graphs, "y")
-        arrays["y"] = labels.astype(np.str_) if labels.dtype == object else labels
+        if labels.dtype == object:  # an array of strings takes the longest one for each
+            Unpacker(graphs["y"].nbytes).add(4 * len(labels) * max(map(len, labels), default=0))
+            labels = labels.astype(np.str_)
+        arrays["y"] = labels
     if "samples" in graphs.column_names:
         rates = np.array(graphs["rates"].to_pylist(), np.float64).reshape(len(graphs), -1)
         arrays |= {"hits": _values(cells, "hits"), "errors": _values(cells, "standard_error"), "rates": rates}

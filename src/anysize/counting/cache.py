@@ -22,7 +22,7 @@ from anysize._errors import CountWarning, warn_user
 from anysize._files import atomic_write, make_folder, remove_partial_files
 from anysize._json import compact_json
 from anysize.counting.counts import Counts
-from anysize.counting.counts_file import to_arrays, write_arrays
+from anysize.counting.counts_file import read_table, to_arrays, write_arrays
 from anysize.graphs.graphset import GraphSet
 
 FORMAT = "anysize cache 2"
@@ -164,4 +164,7 @@ def _read(path: Path, key: str) -> Counts:
     border = len(data) - len(_seal(key, b""))
     if border < 0 or data[border:] != _seal(key, data[:border]):
         raise ValueError(f"{path} is damaged or not an entry of this cache")
-    return Counts.load(path)
+    try:
+        return read_table(data)
+    except Exception as error:  # from zipfile, json or numpy
+        raise ValueError(f"{path} is not a readable table of counts: {error}") from error

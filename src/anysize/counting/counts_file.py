@@ -10,8 +10,10 @@ table of estimates also has, cell by cell, ``hits`` and ``errors``, and by graph
 from __future__ import annotations
 
 import json
+import math
 import os
 import zipfile
+from io import BytesIO
 from typing import IO, Any, cast
 
 import numpy as np
@@ -31,6 +33,7 @@ from anysize._schema import (
     text,
 )
 from anysize._typing import PathLike
+from anysize._unpack import Unpacker
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
 from anysize.counting.sampling.estimates import Sampling
@@ -71,17 +74,41 @@ def load(path: PathLike) -> Counts:
     """Read a table; a ValueError says why a file is not one."""
     try:
         with open(path, "rb") as file:
-            if not zipfile.is_zipfile(file):  # numpy's own error would be about pickles
-                raise ValueError("it is no .npz file, or it is cut off")
-            file.seek(0)
-            with np.load(file, allow_pickle=False) as archive:
-                about = parse_json(archive["about"].tobytes())
-                check_format(about.get("format") if isinstance(about, dict) else None, FORMAT)
-                return from_arrays(about, {name: archive[name] for name in archive.files})
+            return read_table(file.read())
     except FileNotFoundError:
         raise
     except Exception as error:  # from zipfile, json or numpy: the file is damaged or something else
         raise ValueError(f"{os.fspath(path)} is not a readable table of counts: {error}") from error
+
+
+def read_table(data: bytes) -> Counts:
+    """The table in the bytes of a file."""
+    if not zipfile.is_zipfile(BytesIO(data)):
+        raise ValueError("it is no .npz file, or it is cut off")
+    unpacker, arrays = Unpacker(len(data)), {}
+    with zipfile.ZipFile(BytesIO(data)) as archive:
+        for name in archive.namelist():
+            with archive.open(name) as member:
+                arrays[name.removesuffix(".npy")] = _array(unpacker.read(member), name)
+    if "about" not in arrays:
+        raise ValueError("the array about is missing")
+    about = parse_json(arrays.pop("about").tobytes())
+    check_format(about.get("format") if isinstance(about, dict) else None, FORMAT)
+    return from_arrays(about, arrays)
+
+
+def _array(data: bytes, name: str) -> NDArray[Any]:
+    """The array in a ``.npy`` file; a ValueError before anything is allocated if its header announces another size."""
+    stream = BytesIO(data)
+    headers = {(1, 0): np.lib.format.read_array_header_1_0, (2, 0): np.lib.format.read_array_header_2_0}
+    version = np.lib.format.read_magic(stream)
+    if version not in headers:
+        raise ValueError(f"{name}: expected a .npy file of version 1 or 2; got {version}")
+    shape, _, dtype = headers[version](stream)
+    if min(shape, default=0) < 0 or math.prod(shape) * dtype.itemsize != len(data) - stream.tell() or dtype.hasobject:
+        raise ValueError(f"{name}: expected {shape} values of {dtype}; got {len(data) - stream.tell()} bytes")
+    stream.seek(0)
+    return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
 
 
 def check_format(found: Any, expected: str) -> None:

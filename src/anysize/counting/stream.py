@@ -32,6 +32,7 @@ from anysize.counting.arrow import (
     columns_from_arrow,
     from_arrow,
     pyarrow,
+    read_parquet,
     to_arrow,
 )
 from anysize.counting.cache import content_digest
@@ -432,9 +433,10 @@ class CountStream:
     def _read(self, kind: str, number: int, columns: list[str] | None = None) -> Any:
         file = self.folder / kind / self._metadata.batches[number].file
         try:
-            return pyarrow().parquet.read_table(file, columns=columns)
-        except (OSError, ValueError) as error:  # errors of Arrow are ValueErrors
+            return read_parquet(file, columns)
+        except (OSError, ValueError, KeyError, RuntimeError) as error:  # errors of Arrow are mostly ValueErrors
+            reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
             raise ValueError(
-                f"{file} of a stream of counts is missing or damaged; remove it and call count_stream with the same "
-                "arguments to count its batch again"
+                f"{file} of a stream of counts is missing or damaged ({reason}); remove it and call count_stream with "
+                "the same arguments to count its batch again"
             ) from error

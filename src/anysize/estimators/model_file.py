@@ -38,6 +38,7 @@ from anysize._schema import (
     shorten,
     text,
 )
+from anysize._unpack import Unpacker
 from anysize.counting.columns import Columns, unite
 from anysize.counting.counts import Counts
 from anysize.estimators.baseline_check import Verdict
@@ -132,7 +133,13 @@ def _read_members(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
     with zipfile.ZipFile(BytesIO(data)) as archive:
         if METADATA not in archive.namelist():
             raise _UnreadableModel(foreign)
-        about = parse_json(archive.read(METADATA), constants=True)
+        unpacker = Unpacker(len(data))
+
+        def member(name: str) -> bytes:
+            with archive.open(name) as file:
+                return unpacker.read(file)
+
+        about = parse_json(member(METADATA), constants=True)
         if not isinstance(about, dict) or about.get("format") != FORMAT:
             raise _UnreadableModel(foreign)
         if about.get("version") != VERSION:
@@ -143,7 +150,7 @@ def _read_members(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
                 f"{written_by if isinstance(written_by, str) else 'of another version'!s:.20}) and anysize "
                 f"{__version__} reads format {VERSION} only; train the model again or use that version"
             )
-        return about, archive.read(TENSORS)
+        return about, member(TENSORS)
 
 
 _SIZES: Check = lambda value, place: pattern_sizes(value)  # noqa: E731

@@ -18,6 +18,7 @@ from typing import TypeVar
 from anysize._errors import RecordWarning, warn_user
 from anysize._files import atomic_write, make_folder, remove_partial_files
 from anysize._json import compact_json
+from anysize._unpack import open_gzip
 from anysize.experiments.records import Record, from_line, key_of_line, may_be_of, to_line
 
 RECORDS_PER_COMPACT_FILE = 20_000  # some megabytes
@@ -156,7 +157,7 @@ def _read_file(path: Path, read: Callable[[bytes], Read]) -> tuple[list[Read], l
     values: list[Read] = []
     complaints: list[str] = []
     try:
-        with gzip.open(path) if path.suffix == ".gz" else open(path, "rb") as file:
+        with open_gzip(path) if path.suffix == ".gz" else open(path, "rb") as file:
             for number, line in enumerate(file, 1):
                 try:
                     values.append(read(line))
@@ -164,7 +165,7 @@ def _read_file(path: Path, read: Callable[[bytes], Read]) -> tuple[list[Read], l
                     complaints.append(f"line {number} is not a record: {error}")
     except FileNotFoundError:
         raise
-    except (OSError, EOFError, zlib.error) as error:
+    except (OSError, EOFError, ValueError, zlib.error) as error:
         complaints.append(f"it cannot be read to its end: {error}")
     return values, complaints
 

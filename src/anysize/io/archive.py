@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import lzma
 import re
 import struct
@@ -15,10 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from anysize._errors import GraphError
-
-MAX_BYTES = 4 << 30  # unpacked bytes of one file
-_ANY_RATIO_BYTES = 256 << 20  # up to this unpacked size any compression ratio is allowed: equal labels compress well
-_MAX_RATIO = 200  # allowed compression ratio of larger files; edge lists reach five to ten
+from anysize._unpack import Unpacker, open_gzip
 
 _READ_ERRORS = (
     OSError,
@@ -73,16 +69,16 @@ class ZipArchive:
 
     path: Path
     archive: zipfile.ZipFile
+    unpacker: Unpacker
 
     @property
     def names(self) -> tuple[str, ...]:
         return tuple(info.filename for info in self.archive.infolist() if not info.is_dir())
 
     def read(self, name: str) -> bytes:
-        info = self.archive.getinfo(name)
-        check_unpacked_size(info.file_size, info.compress_size, self.describe(name))
         try:
-            return self.archive.read(info)
+            with self.archive.open(name) as member:
+                return self.unpacker.read(member)
         except _READ_ERRORS as error:
             raise GraphError(f"Cannot unpack {self.describe(name)}: {error}.") from None
 
@@ -106,21 +102,7 @@ def open_zip(path: Path) -> Iterator[ZipArchive]:
             if info.filename in seen:
                 raise GraphError(f"{path}: the member {info.filename!r} occurs twice.")
             seen.add(info.filename)
-        yield ZipArchive(path, archive)
-
-
-def check_unpacked_size(unpacked: int, packed: int, where: str) -> None:
-    """Raise an error if the unpacked size is above `unpacked_limit`."""
-    if unpacked > unpacked_limit(packed):
-        raise GraphError(
-            f"{where} unpacks from {packed} to {unpacked} bytes or more, above the limit of "
-            f"{unpacked_limit(packed)}; unpack it yourself if you trust it."
-        )
-
-
-def unpacked_limit(packed: int) -> int:
-    """The largest allowed unpacked size."""
-    return min(MAX_BYTES, max(_ANY_RATIO_BYTES, _MAX_RATIO * packed))
+        yield ZipArchive(path, archive, Unpacker(path.stat().st_size))
 
 
 def read_bytes(path: Path) -> bytes:
@@ -134,10 +116,7 @@ def read_bytes(path: Path) -> bytes:
 def read_gzip(path: Path) -> bytes:
     """The unpacked content of a gzip file."""
     try:
-        packed = path.stat().st_size
-        with gzip.open(path) as file:
-            data = file.read(unpacked_limit(packed) + 1)
+        with open_gzip(path) as file:
+            return file.read()
     except _READ_ERRORS as error:
         raise GraphError(f"Cannot unpack {path}: {error}.") from None
-    check_unpacked_size(len(data), packed, str(path))
-    return data

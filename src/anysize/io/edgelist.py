@@ -8,6 +8,7 @@ import numpy as np
 
 from anysize._errors import GraphError
 from anysize._typing import IntArray
+from anysize.io.edges import likely_vertices
 from anysize.io.parsed import ParsedFile, ParsedGraph
 from anysize.io.table import find_columns, find_delimiter, is_integer, number_vertices, parse_table, text_rows
 from anysize.io.text import first_line, integer_pairs, line_of_row, strip_comments
@@ -72,6 +73,11 @@ def _parse_numbers(data: bytes, where: str) -> ParsedGraph:
     size = _announced_size(ends)
     unused = (_COLUMNS,) if may_have_more and _tails_vary(data, skip=int(size is not None)) else ()
     if size is not None:
+        if size > likely_vertices(len(ends)):
+            raise GraphError(
+                f"{where}: the first line announces {size} vertices and {len(ends) - 1} edges follow; expected at most "
+                f"{likely_vertices(len(ends))}. Remove this line if it is none."
+            )
         ends = ends[1:] - int(ends[1:].max() == size)
         return ParsedGraph(size, ends[:, 0], ends[:, 1], unused=unused)
     vertices = int(ends.max()) + 1

@@ -61,6 +61,11 @@ def _has_several_graphs(edges: Any) -> bool:
     return len(edges) > 0  # a list of empty lists: as many graphs without edges
 
 
+def likely_vertices(edges: int) -> int:
+    """More vertices than this are not believed where a few bytes announce them."""
+    return _MAX_VERTICES_WITHOUT_EDGES + _MAX_VERTICES_PER_EDGE * edges
+
+
 def parse_edge_array(item: Any, graph: int, size: int | None, colors: Any, unused: tuple[str, ...] = ()) -> ParsedGraph:
     """One graph from vertex pairs, its number of vertices and colors, if given."""
     ends = edge_array(item, graph)
@@ -68,7 +73,7 @@ def parse_edge_array(item: Any, graph: int, size: int | None, colors: Any, unuse
         size = color_count(colors)
     if size is None:
         size = int(ends.max(initial=-1)) + 1
-        if size > _MAX_VERTICES_WITHOUT_EDGES + _MAX_VERTICES_PER_EDGE * len(ends):
+        if size > likely_vertices(len(ends)):
             raise GraphError(
                 f"Graph {graph}: vertex {size - 1} in only {len(ends)} edges would make {size} vertices; "
                 "number the vertices from 0, or pass n_vertices if this is intended."

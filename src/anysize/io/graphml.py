@@ -16,6 +16,8 @@ from anysize.io.text import decode
 def parse_graphml(data: bytes, where: str, color: str | None = None, y: str | None = None) -> ParsedFile:
     """The graphs of a GraphML file; ``color`` names a vertex attribute, ``y`` a graph attribute."""
     networkx = _import_networkx("GraphML")
+    if b"<!ENTITY" in data.replace(b"\0", b""):  # a few of them unfold to gigabytes
+        raise GraphError(f"{where} defines entities, which are not read; remove its <!ENTITY ...> lines.")
     try:
         graphs = list(networkx.readwrite.graphml.GraphMLReader()(path=io.BytesIO(data)))
     except Exception as error:  # networkx has no single type of error for bad files

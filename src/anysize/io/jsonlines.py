@@ -10,7 +10,7 @@ import json
 from typing import Any
 
 from anysize._errors import GraphError
-from anysize.io.edges import parse_edge_array
+from anysize.io.edges import likely_vertices, parse_edge_array
 from anysize.io.parsed import ParsedFile, ParsedGraph
 from anysize.io.text import decode, normalize
 
@@ -51,6 +51,12 @@ def _record(line: str, where: str) -> dict[str, Any]:
 def _graph(record: dict[str, Any], number: int, where: str) -> ParsedGraph:
     unknown = sorted(set(record) - set(KEYS))
     unused = (f"the keys {', '.join(unknown)} are not used",) if unknown else ()
+    size = record.get("n")
+    if isinstance(size, int) and size > likely_vertices(len(record["edges"])):
+        raise GraphError(
+            f"{where}, line {number}: {size} vertices and only {len(record['edges'])} edges; expected at most "
+            f"{likely_vertices(len(record['edges']))} vertices."
+        )
     try:
         return parse_edge_array(record["edges"], 0, record.get("n"), record.get("colors"), unused)
     except GraphError as error:
