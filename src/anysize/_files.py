@@ -15,6 +15,7 @@ from pathlib import Path
 from anysize._typing import PathLike
 
 PARTIAL_FILE_LIFETIME_S = 24 * 60 * 60  # an older .part file belongs to a writer that was killed
+FIGURE_ENDINGS = (".png", ".svg", ".pdf")
 _PART_NAME = re.compile(r"\.[0-9]+-[0-9a-f]+\.part$")
 _CANNOT_FLUSH = (errno.EINVAL, errno.ENOTSUP)  # errors of file systems without fsync
 

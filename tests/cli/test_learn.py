@@ -361,11 +361,24 @@ def test_explanations_are_drawn(name: str, folder: Path, model: Path, tmp_path: 
     assert (tmp_path / name).read_bytes().startswith(start)
 
 
+def test_vertices_of_a_kernel_model_are_explained_and_drawn(folder: Path, tmp_path: Path) -> None:
+    out, picture = tmp_path / "m", tmp_path / "why.svg"
+    run("fit", folder / "TRAIN", "--method", "wl-kernel", "--out", out)
+    done = run("explain", out, folder / "NEW", "--graph", 3, "--top", 2, "--out", picture)
+    assert done.exit_code == 0, done.output
+    assert done.stdout == f"graph 3: {load_model(out).explain(read_graphs(folder / 'NEW')[3]).text(2)}\n"
+    assert "strongest vertices" in done.stdout
+    assert "<svg" in picture.read_text(encoding="utf-8")
+    alone = run("explain", out)
+    assert alone.exit_code == 1
+    assert "pass graphs to explain" in alone.stderr.replace("\n", " ")
+
+
 def test_what_explain_refuses(folder: Path, model: Path, tmp_path: Path) -> None:
     kernel = tmp_path / "kernel"
-    run("fit", folder / "TRAIN", "--method", "wl-kernel", "--out", kernel)
+    run("fit", folder / "TRAIN", "--method", "majority", "--out", kernel)
     for arguments, told in (
-        ((kernel, folder / "NEW"), "this is wl-kernel"),
+        ((kernel, folder / "NEW"), "this is majority"),
         ((model, folder / "NEW", "--graph", 8), "a number from 0 to 7"),
         ((model, folder / "NEW", "--graph", "x"), "has no graph 'x'"),
         ((model, folder / "NEW", "--out", tmp_path / "why.png"), "has 8; add --graph"),

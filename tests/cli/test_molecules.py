@@ -46,6 +46,16 @@ def test_fit_predict_diagnose_and_run(tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
 
 
+def test_a_molecule_is_named_by_its_smiles_and_drawn(tmp_path: Path) -> None:
+    model, picture = tmp_path / "m.anysize", tmp_path / "why.svg"
+    run("fit", TABLE, *MOLECULES, "--y", "acid", "--method", "sizemix", "--out", model)
+    done = run("explain", model, TABLE, *MOLECULES, "--graph", "CC(=O)O", "--out", picture)
+    assert done.exit_code == 0, done.output
+    assert done.stdout.startswith("graph CC(=O)O: 1 (probability")
+    svg = picture.read_text(encoding="utf-8")
+    assert svg.count(">O</text>") >= 2  # the elements of the atoms are labels
+
+
 def test_columns_that_are_missing_end_in_one_sentence(tmp_path: Path) -> None:
     for options in (("--smiles", "SMILES"), (*MOLECULES, "--y", "class"), (*MOLECULES, "--color", "mass")):
         done = run("fit", TABLE, *options, "--out", tmp_path / "m")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import FrozenInstanceError, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -147,7 +148,9 @@ def test_it_reads_well(graphs: GraphSet) -> None:
 
 
 @pytest.mark.parametrize("reference", [False, True])
-def test_the_figure_has_a_bar_and_a_drawing_for_every_pattern_shown(reference: bool, graphs: GraphSet) -> None:
+def test_the_figure_has_a_bar_and_a_drawing_for_every_pattern_shown(
+    reference: bool, graphs: GraphSet, tmp_path: Path
+) -> None:
     model = GraphClassifier("gamma-1hot", k=3, params={"epochs": 10}).fit(graphs)
     told = model.explain(graphs[0], graphs if reference else None)
     figure = told.figure(top=5)
@@ -157,6 +160,8 @@ def test_the_figure_has_a_bar_and_a_drawing_for_every_pattern_shown(reference: b
         told.patterns[place].plain_name for place in told.strongest(5)
     ]
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["A", "B"]
+    told.save(tmp_path / "why.svg", top=5)
+    assert "<svg" in (tmp_path / "why.svg").read_text(encoding="utf-8")
     assert len(drawings) == 5
     assert [len(axes.lines) for axes in drawings] == [len(told.patterns[place].edges) for place in told.strongest(5)]
     figure.canvas.draw()
@@ -183,7 +188,7 @@ def test_a_graph_without_patterns_has_a_base_and_nothing_else(graphs: GraphSet) 
 
 
 def test_what_cannot_be_explained(graphs: GraphSet) -> None:
-    for method in ("gin-sum", "wl-kernel", "majority"):
+    for method in ("gin-sum", "gc-kernel", "majority"):
         model = GraphClassifier(method, params={"epochs": 2} if method == "gin-sum" else None).fit(graphs)
         with pytest.raises(ValueError, match=f"with a linear head; this is {method}$"):
             model.explain(graphs[0])
@@ -239,6 +244,9 @@ def test_weights_of_patterns_are_what_explanations_multiply(k: Any, graphs: Grap
 
 
 def test_a_model_of_any_colored_pattern_has_no_list_of_weights(graphs: GraphSet) -> None:
+    for method in ("sizemix", "wl-kernel"):
+        with pytest.raises(ValueError, match=f"{method} has no list of weights of patterns; pass graphs to explain"):
+            pattern_weights(GraphClassifier(method).fit(graphs).ensemble_)
     with pytest.raises(ValueError, match="pass graphs to explain"):
         pattern_weights(GraphClassifier("gamma-gin", k=3, params={"epochs": 2}).fit(graphs).ensemble_)
     patterns, weights = pattern_weights(GraphClassifier("gamma-1hot", k=3, params={"epochs": 2}).fit(graphs).ensemble_)

@@ -158,13 +158,39 @@ def test_votes_point_at_the_vertices_of_their_type() -> None:
     row = int(np.flatnonzero(model.predict(graphs) == 1)[0])
     found = model.explain(graphs[row])
     assert found.predicted == 1
-    nitrogen = next(vote for vote in found.votes if vote.name == "N")
+    nitrogen = next(one for one in found.types if one.name == "N")
     assert set(nitrogen.vertices) == {v for v in train[row] if train[row].nodes[v]["atom"] == "N"}
     assert nitrogen.contribution > 0
-    placed = sum(vote.contribution for vote in found.votes if vote.vertices)
-    assert found.vertex_scores.sum() == pytest.approx(placed)
+    placed = sum(one.contribution for one in found.types if one.vertices)
+    assert found.vertices.sum() == pytest.approx(placed)
     with pytest.raises(ValueError, match="one graph"):
         model.explain(graphs[:2])
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("compared", [False, True])
+def test_contributions_and_base_are_the_logits_of_every_head(classes: int, compared: bool) -> None:
+    train, y = molecules(11, range(8, 20), 80, classes)
+    graphs = GraphSet.from_networkx(train, color="atom")
+    model = SizeMixClassifier().fit(graphs, y)
+    reference = graphs[10:30] if compared else None
+    weights = model.head_weights_
+    for row in (0, 1):
+        predicted = int(model.predict_proba(graphs[row])[0].argmax())
+        for place in [None, *range(len(weights))]:  # all heads, and each by itself
+            model.head_weights_ = weights if place is None else np.eye(len(weights))[place]
+            if int(model.predict_proba(graphs[row])[0].argmax()) != predicted:
+                continue
+            chances = model.head_probabilities(graphs)[..., predicted]  # of two classes, or of one against the rest
+            logits = model.head_weights_ @ np.log(chances / (1 - chances))
+            found = model.explain(graphs[row], reference)
+            assert found.predicted == predicted
+            assert found.margin == pytest.approx(logits[row], abs=1e-9)
+            absent = sum(one.contribution for one in found.types if not one.vertices)
+            assert found.base + found.vertices.sum() + absent == pytest.approx(logits[row], abs=1e-9)
+            if compared:
+                assert found.base == pytest.approx(logits[10:30].mean(), abs=1e-9)
+        model.head_weights_ = weights
 
 
 def test_one_class_among_the_small_or_large_graphs_leaves_the_heads_alike() -> None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anysize._files import atomic_write
+from anysize._files import FIGURE_ENDINGS
 from anysize.cli.input import ColorOption, SmilesOption, read_input
 from anysize.cli.shared import check_out, console, errors, handle_errors, note
 
@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from anysize.estimators.classifier import GraphClassifier
     from anysize.estimators.explain import Explanation
     from anysize.graphs.graphset import GraphSet
-    from anysize.methods.sizemix import SizeMixExplanation
+    from anysize.kernels.explanation import VertexExplanation
 
 MAX_GRAPHS_SHOWN = 5  # as text, unless --graph names one
-FIGURE_SUFFIXES = (".png", ".svg", ".pdf")
 
 
 class FormatOption(StrEnum):
@@ -29,26 +28,29 @@ class FormatOption(StrEnum):
 
 
 def explain(
-    model: Annotated[Path, typer.Argument(help="A model file that anysize fit wrote, of a Gamma model.")],
+    model: Annotated[
+        Path, typer.Argument(help="A model file that anysize fit wrote: auto, sizemix, wl-kernel, gamma.")
+    ],
     graphs: Annotated[
-        Path | None, typer.Argument(help="Graphs to explain; without them, the weights of the patterns are printed.")
+        Path | None,
+        typer.Argument(help="Graphs to explain; without them, the weights of the patterns of a Gamma model."),
     ] = None,
     graph: Annotated[str | None, typer.Option(help="One of the graphs: its name, or its number from 0.")] = None,
     reference: Annotated[Path | None, typer.Option(help="Graphs to compare with, such as the training graphs.")] = None,
-    out: Annotated[Path | None, typer.Option(help="Write a figure for one graph: .png, .svg or .pdf.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Draw one graph: .png, .svg or .pdf.")] = None,
     colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Use vertex colors.")] = True,
     smiles: SmilesOption = None,
     color: ColorOption = None,
-    top: Annotated[int, typer.Option(help="Number of patterns.", min=1)] = 10,
+    top: Annotated[int, typer.Option(help="Number of patterns or vertex types.", min=1)] = 10,
     format: Annotated[FormatOption, typer.Option(help="What to print.")] = FormatOption.text,
 ) -> None:
-    """Show how much each pattern contributes to the class that a model predicts for a graph."""
+    """Show what patterns (Gamma models) or vertices (SizeMix, WL kernel) add to the class that a model predicts."""
     with handle_errors():
         from anysize import load_model
 
         check_out(out)
-        if out is not None and out.suffix.lower() not in FIGURE_SUFFIXES:
-            raise ValueError(f"--out must be a figure that ends in {', '.join(FIGURE_SUFFIXES)}; got {out}.")
+        if out is not None and out.suffix.lower() not in FIGURE_ENDINGS:
+            raise ValueError(f"--out must be a figure that ends in {', '.join(FIGURE_ENDINGS)}; got {out}.")
         if graphs is None and (graph is not None or reference is not None or out is not None):
             raise ValueError("--graph, --reference and --out need graphs to explain; pass their file as well.")
         classifier = load_model(model)
@@ -61,14 +63,12 @@ def explain(
             raise ValueError(f"--out draws one graph and {graphs} has {len(rows)}; add --graph.")
         shown = rows if format is FormatOption.json else rows[:MAX_GRAPHS_SHOWN]
         compared = None if reference is None else read_input(reference, colors, smiles=smiles, color=color)
-        explanations = {_name(found, row): classifier.explain(found[row], compared) for row in shown}
+        explanations = [(_name(found, row), classifier.explain(found[row], compared)) for row in shown]
         _show(explanations, top, format)
         if len(shown) < len(rows):
             note(f"shown are the first {len(shown)} of {len(rows)} graphs; use --graph or --format json for others.")
         if out is not None:
-            with atomic_write(out) as part:
-                figure = next(iter(explanations.values())).figure(top)
-                figure.savefig(part, format=out.suffix.lower().removeprefix("."), dpi=150)
+            explanations[0][1].save(out, top)
             errors.print(f"Wrote {out}.", highlight=False, markup=False)
 
 
@@ -91,14 +91,14 @@ def _selected_rows(graphs: GraphSet, graph: str | None, file: Path) -> list[int]
     raise ValueError(f"--graph must be {expected}; {file} has no graph {graph!r}.")
 
 
-def _show(explanations: dict[str, Explanation | SizeMixExplanation], top: int, format: FormatOption) -> None:
+def _show(explanations: list[tuple[str, Explanation | VertexExplanation]], top: int, format: FormatOption) -> None:
     if format is FormatOption.json:
-        rows = [{"graph": name, **one.to_json(top)} for name, one in explanations.items()]
+        rows = [{"graph": name, **one.to_json(top)} for name, one in explanations]
         print(dumps({"graphs": rows}, ensure_ascii=False))
         return
-    for name, one in explanations.items():
+    for name, one in explanations:
         _print(f"graph {name}: {one.text(top)}")
-    shown = [pattern.size for one in explanations.values() for pattern in getattr(one, "patterns", ())[:1]]
+    shown = [pattern.size for _, one in explanations for pattern in getattr(one, "patterns", ())[:1]]
     _print_hint(shown)
 
 

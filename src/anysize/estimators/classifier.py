@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -43,8 +42,8 @@ from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
     from anysize.estimators.explain import Explanation
+    from anysize.kernels.explanation import VertexExplanation
     from anysize.methods.auto import Decision
-    from anysize.methods.sizemix import SizeMixExplanation
 
 METRICS = ("accuracy", "mcc")
 VALIDATION_SHARE = 0.1  # of the training graphs, if the recipe selects an epoch by validation
@@ -272,34 +271,26 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         examples = self._examples(graphs)
         return self.ensemble_.represent(examples)
 
-    def explain(self, graph: Any, reference: Any = None) -> Explanation | SizeMixExplanation:
-        """The contribution of each pattern (Gamma models) or vertex type (SizeMix) to the prediction for one graph.
+    def explain(self, graph: Any, reference: Any = None) -> Explanation | VertexExplanation:
+        """What patterns (Gamma models) or vertices and their types (SizeMix, WL kernel) add to the predicted class.
 
         "auto" explains by the Gamma model if Gamma models answer, else by SizeMix.
 
         Args:
             graph: one graph.
-            reference: for Gamma models, graphs to compare with, such as the training graphs: contributions are then
-                relative to the mean density over these graphs. Without it, relative to a graph without patterns.
+            reference: graphs to compare with, such as the training graphs: contributions are then relative to their
+                mean. Without it, relative to the training graphs (SizeMix) or to a graph without anything.
         """
         from anysize.estimators.explain import explain
-        from anysize.methods.auto import FittedAuto
-        from anysize.methods.classical import FittedSizeMix
 
+        check_is_fitted(self, "ensemble_")
         source = as_graphs_or_counts(graph, self.color)
         if len(source) != 1:
             raise ValueError(f"explain takes one graph; got {len(source)}")
         others = None if reference is None else self._examples(reference, warn=False)
         if others is not None and not len(others):
             raise ValueError("reference has no graphs; pass at least one, or leave it out")
-        examples = self._examples(source)
-        ensemble = self.ensemble_
-        if isinstance(ensemble.parts[0], FittedAuto):
-            expert = "gamma-gin" if ensemble.parts[0].decision.family == "gamma" else "sizemix"
-            ensemble = replace(ensemble, parts=tuple(part.experts[expert] for part in ensemble.parts))  # type: ignore[attr-defined]
-        if isinstance(ensemble.parts[0], FittedSizeMix):
-            return ensemble.parts[0].explain(examples, self.classes_)
-        return explain(ensemble, self.classes_, examples, others)
+        return explain(self.ensemble_, self.classes_, self._examples(source), others)
 
     def _examples(self, graphs: Any, warn: bool = True) -> Examples:
         check_is_fitted(self, "ensemble_")

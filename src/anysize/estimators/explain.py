@@ -1,22 +1,28 @@
-"""Explain predictions of Gamma models: with a linear head the logits are sums over patterns."""
+"""Explain predictions: Gamma models with a linear head by patterns, SizeMix and the WL kernel by vertices.
+
+The logits of Gamma models with a linear head are sums over patterns; see `anysize.kernels.explanation` for vertices.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from anysize._typing import FloatArray
+from anysize._typing import FloatArray, PathLike
 from anysize.counting.columns import Columns, unite
 from anysize.counting.counts import Counts
 from anysize.estimators.ensemble import Ensemble
 from anysize.graphs.colors import ColorName
 from anysize.graphs.labels import Labels
-from anysize.methods.method import Examples
+from anysize.kernels.explanation import VertexExplanation
+from anysize.methods.auto import FittedAuto
+from anysize.methods.classical import FittedKernel, FittedSizeMix
+from anysize.methods.method import Examples, Fitted
 from anysize.methods.neural import FittedGamma
 from anysize.patterns.drawing import layout
 from anysize.patterns.pattern import Pattern
@@ -118,9 +124,43 @@ class Explanation:
         """A matplotlib figure: a bar and a drawing for each of the strongest patterns."""
         return _figure(self, top)
 
+    def save(self, path: PathLike, top: int = MAX_PATTERNS_SHOWN) -> None:
+        """Write `figure` to a .png, .svg or .pdf file."""
+        figure = self.figure(top)
+        from anysize.plots import save_figure  # needs matplotlib
 
-def explain(ensemble: Ensemble, classes: Labels, examples: Examples, reference: Examples | None = None) -> Explanation:
+        save_figure(figure, path)
+
+
+def explain(
+    ensemble: Ensemble, classes: Labels, examples: Examples, reference: Examples | None = None
+) -> Explanation | VertexExplanation:
     """The explanation of one graph; see `GraphClassifier.explain`."""
+    ensemble = _explained(ensemble)
+    part = ensemble.parts[0]
+    if _by_vertices(part):
+        found = part.explain(examples, reference)
+        return replace(found, predicted=classes[[found.predicted]].tolist()[0])
+    return _explain_patterns(ensemble, classes, examples, reference)
+
+
+def _by_vertices(part: Fitted) -> TypeGuard[FittedSizeMix | FittedKernel]:
+    """Whether a model is explained by vertices: SizeMix, and machines on the WL kernel, which have no pattern sizes."""
+    return isinstance(part, FittedSizeMix) or (isinstance(part, FittedKernel) and part.k is None)
+
+
+def _explained(ensemble: Ensemble) -> Ensemble:
+    """The ensemble itself; for "auto", the Gamma models or SizeMix, whichever answers."""
+    parts = [part for part in ensemble.parts if isinstance(part, FittedAuto)]
+    if not parts:
+        return ensemble
+    expert = "gamma-gin" if parts[0].decision.family == "gamma" else "sizemix"
+    return replace(ensemble, parts=tuple(part.experts[expert] for part in parts))
+
+
+def _explain_patterns(
+    ensemble: Ensemble, classes: Labels, examples: Examples, reference: Examples | None
+) -> Explanation:
     _gamma_parts(ensemble)  # an error for other methods before any work
     probabilities = ensemble.probabilities(examples)[0]
     first, second = (int(index) for index in np.argsort(-probabilities, kind="stable")[:2])
@@ -183,6 +223,9 @@ def pattern_weights(ensemble: Ensemble) -> tuple[tuple[Pattern, ...], FloatArray
     (patterns, classes), the mean over the models. The patterns are those of the catalog, or those that the model is
     limited to. Models that accept any colored pattern have no list of patterns.
     """
+    ensemble = _explained(ensemble)
+    if _by_vertices(ensemble.parts[0]):
+        raise ValueError(f"{ensemble.method.name} has no list of weights of patterns; pass graphs to explain")
     parts = _gamma_parts(ensemble)
     vocabulary = parts[0].stack.vocabulary
     if vocabulary.columns is not None:
@@ -206,8 +249,8 @@ def _gamma_parts(ensemble: Ensemble) -> Sequence[FittedGamma]:
     parts = [part for part in ensemble.parts if isinstance(part, FittedGamma)]
     if not is_pattern_sum(ensemble):
         raise ValueError(
-            "explanations need gamma-1hot, gamma-gin or gamma-rpgin with a linear head; this is "
-            f"{ensemble.method.name}{' with a hidden layer in the head' if parts else ''}"
+            "explanations need auto, sizemix, wl-kernel, or gamma-1hot, gamma-gin or gamma-rpgin with a linear head; "
+            f"this is {ensemble.method.name}{' with a hidden layer in the head' if parts else ''}"
         )
     return parts
 

@@ -18,6 +18,8 @@ from sklearn.utils.validation import check_is_fitted
 
 from anysize._typing import FloatArray, IntArray
 from anysize.graphs.labels import Labels, State, classes_from_json, classes_to_json, distinct_classes, labels_of
+from anysize.io.convert import as_graphset
+from anysize.kernels.explanation import VertexExplanation, explain_types
 from anysize.kernels.gram import gram
 from anysize.kernels.graphlet import GraphletKernel
 from anysize.kernels.wl import WLKernel
@@ -165,6 +167,40 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         """The class that wins most pairs; the first one on a tie."""
         winners = self.votes(graphs).argmax(axis=1)
         return np.asarray(self.classes_[winners])
+
+    def explain(self, graph: Any, reference: Any = None) -> VertexExplanation:
+        """What each vertex, and each vertex type, adds to the margin of the predicted class of one graph (WL kernel).
+
+        A vertex adds the weights of its types, over the length of the features if they are normalized; with the
+        intercept these are the margin. With more than two classes it is the mean margin of the predicted class
+        against each other class.
+
+        Args:
+            graph: one graph.
+            reference: graphs to compare with: contributions are relative to their mean features, the base is their mean
+                margin. Without it, contributions are relative to a graph without vertices.
+        """
+        check_is_fitted(self, "weights_")
+        if not isinstance(self.kernel_, WLKernel):
+            raise ValueError(f"explain needs a WLKernel; this is a {type(self.kernel_).__name__}")
+        one = as_graphset(graph)
+        if len(one) != 1:
+            raise ValueError(f"explain takes one graph; got {len(one)}")
+        votes = self.votes(one)[0]
+        predicted = int(votes.argmax())
+        sides = np.array([(a == predicted) - (b == predicted) for a, b in combinations(range(len(self.classes_)), 2)])
+        weights, base = sides @ self.weights_ / abs(sides).sum(), float(sides @ self.intercepts_ / abs(sides).sum())
+        features = self.kernel_.transform(one).toarray()[0]
+        if reference is not None:
+            center: FloatArray = np.asarray(self.kernel_.transform(reference).mean(axis=0), np.float64).ravel()
+            features, base = features - center, base + float(center @ weights)
+        several = len(self.classes_) > 2
+        return explain_types(
+            self.kernel_, one, features * weights,
+            predicted=self.classes_[[predicted]].tolist()[0], probability=float(votes[predicted] / votes.sum()),
+            score="mean margin against the other classes" if several else "margin", base=base,
+            base_name="intercept" if reference is None else "mean reference graph",
+        )  # fmt: skip
 
     def state(self) -> State:
         """Everything that prediction needs: a JSON-compatible dictionary, and arrays."""

@@ -30,6 +30,8 @@ from anysize.graphs.labels import State
 from anysize.io.convert import as_graphset
 from anysize.kernels.gram import ExplicitKernel, short_indices
 
+MAX_NEIGHBORS_NAMED = 6  # different classes of neighbors in the name of a class
+
 
 @dataclass(frozen=True, eq=False)
 class Signatures:
@@ -191,19 +193,24 @@ class WLKernel(ExplicitKernel):
     def type_name(self, iteration: int, number: int) -> str:
         """A class of training vertices as text: its color and, in brackets, the classes of its neighbors before.
 
-        >>> graphs = GraphSet.from_edges([[(0, 1), (1, 2)]], colors=[["C", "O", "N"]])
+        Of many different neighbors the most common ones are named.
+
+        >>> graphs = GraphSet.from_edges([[(0, 1), (1, 2), (1, 3)]], colors=[["C", "O", "N", "C"]])
         >>> kernel = WLKernel(iterations=1).fit(graphs)
         >>> [kernel.type_name(1, number) for number in range(3)]
-        ['C(O)', 'O(C,N)', 'N(O)']
+        ['C(O)', 'O(2×C,N)', 'N(O)']
         """
         if iteration == 0:
             return "*" if self.start_ is None else str(self.start_[number])
         rows, root = self.signatures_[iteration - 1], number
-        near = rows.near[rows.first[number] : rows.first[number + 1]]
+        near, amounts = np.unique(rows.near[rows.first[number] : rows.first[number + 1]], return_counts=True)
         for step in range(iteration - 1, -1, -1):
             root = int(self.signatures_[step].own[root])
-        inner = sorted(self.type_name(iteration - 1, int(each)) for each in near)
-        return f"{self.type_name(0, root)}({','.join(inner)})"
+        common = np.argsort(-amounts, kind="stable")[:MAX_NEIGHBORS_NAMED]
+        inner = sorted((-int(amounts[at]), self.type_name(iteration - 1, int(near[at]))) for at in common)
+        names = [f"{-amount}×{name}" if amount < -1 else name for amount, name in inner]
+        names += ["…"] if len(near) > len(common) else []
+        return f"{self.type_name(0, root)}({','.join(names)})"
 
     def _refine(self, graphs: GraphSet) -> tuple[list[IntArray], tuple[Signatures, ...]]:
         """The class of every vertex in every iteration, and the signatures of all classes, known ones first."""

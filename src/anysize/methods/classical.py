@@ -6,12 +6,11 @@ scikit-learn is imported by what trains or restores a model: the catalog of meth
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anysize._progress import Progress
 from anysize._typing import FloatArray
@@ -21,13 +20,21 @@ from anysize.training.settings import Recipe
 if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
+    from anysize.graphs.graphset import GraphSet
+    from anysize.kernels.explanation import VertexExplanation
     from anysize.kernels.svm import KernelClassifier
-    from anysize.methods.sizemix import SizeMixClassifier, SizeMixExplanation
+    from anysize.methods.sizemix import SizeMixClassifier
 
 
 def _class_weight(problem: LearningTask) -> dict[int, float] | None:
     """Class weights as scikit-learn takes them."""
     return None if problem.class_weights is None else dict(enumerate(problem.class_weights))
+
+
+def _graphs_and_reference(
+    examples: Examples, reference: Examples | None, method: str
+) -> tuple[GraphSet, GraphSet | None]:
+    return examples.whole(method), None if reference is None else reference.whole(method)
 
 
 @dataclass(frozen=True)
@@ -102,6 +109,10 @@ class FittedKernel:
             margins[0, :, first] += found[:, pair] / (len(known) - 1)
             margins[0, :, second] -= found[:, pair] / (len(known) - 1)
         return margins
+
+    def explain(self, examples: Examples, reference: Examples | None = None) -> VertexExplanation:
+        """What vertex types and vertices add to the margin of the predicted class of one graph, a class number."""
+        return self.machine.explain(*_graphs_and_reference(examples, reference, "the WL kernel"))
 
     def represent(self, examples: Examples) -> FloatArray:
         return np.asarray(self.machine.kernel_.transform(_kernel_input(examples, self.k)).toarray(), np.float64)[None]
@@ -250,10 +261,9 @@ class FittedSizeMix:
         heads = self.model.head_probabilities(examples.whole("sizemix"))
         return np.concatenate(list(heads), axis=1)[None]
 
-    def explain(self, examples: Examples, classes: NDArray[Any]) -> SizeMixExplanation:
-        """Which vertex types spoke for the predicted class of one graph; ``classes``: the names of all classes."""
-        found = self.model.explain(examples.whole("sizemix"))
-        return replace(found, predicted=classes[[found.predicted]].tolist()[0])
+    def explain(self, examples: Examples, reference: Examples | None = None) -> VertexExplanation:
+        """What vertex types and vertices add to the logit of the predicted class of one graph, a class number."""
+        return self.model.explain(*_graphs_and_reference(examples, reference, "sizemix"))
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         about, arrays = self.model.state()

@@ -24,7 +24,7 @@ classes each head is one logistic regression per class against the rest.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -36,8 +36,10 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from anysize._typing import FloatArray, IntArray
+from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import State, classes_from_json, classes_to_json, distinct_classes, labels_of
 from anysize.io.convert import as_graphset
+from anysize.kernels.explanation import VertexExplanation, explain_types
 from anysize.kernels.wl import WLKernel
 from anysize.methods.evidence import (
     balanced_mean,
@@ -76,11 +78,10 @@ class Head:
     intercepts: FloatArray
     center: FloatArray
 
-    def terms(self, counts: csr_array[np.float64], log_sizes: FloatArray, regression: int) -> FloatArray:
-        """(graphs, types): what each type adds to the logit, compared with the center of the training graphs."""
+    def mapped(self, counts: csr_array[np.float64], log_sizes: FloatArray, regression: int) -> FloatArray:
+        """(graphs, types): the input of one regression."""
         own = csr_array(counts[:, self.columns])
-        mapped = map_counts(own, log_sizes, self.scaling, self.exponents[regression]).toarray()
-        return np.asarray((mapped - self.center[regression]) * self.weights[regression])
+        return map_counts(own, log_sizes, self.scaling, self.exponents[regression]).toarray()
 
     def logits(self, counts: csr_array[np.float64], log_sizes: FloatArray) -> FloatArray:
         """(graphs, regressions)."""
@@ -168,10 +169,8 @@ class SizeMixClassifier(ClassifierMixin, BaseEstimator):
     def head_probabilities(self, graphs: Any) -> FloatArray:
         """(heads, graphs, classes): each head by itself; rows of several classes need not sum to 1."""
         check_is_fitted(self, "heads_")
-        sets = as_graphset(graphs)
-        log_sizes = np.log(np.maximum(sets.sizes, 1).astype(np.float64)) - self.log_size_
-        counts = self.kernel_.transform(sets)
-        return np.stack([one_against_rest(head.logits(counts, log_sizes)) for head in self.heads_])
+        own = self._input(as_graphset(graphs))
+        return np.stack([one_against_rest(head.logits(*own)) for head in self.heads_])
 
     def predict(self, graphs: Any) -> NDArray[Any]:
         """The most probable class of every graph."""
@@ -191,38 +190,45 @@ class SizeMixClassifier(ClassifierMixin, BaseEstimator):
             lines.append(f"{weight:6.3f}  {head.depth:5d}  {head.scaling:9}  {evidence:>20}  {spread}".rstrip())
         return "\n".join(lines)
 
-    def explain(self, graph: Any) -> SizeMixExplanation:
-        """Which vertex types spoke for the predicted class of one graph, at which vertices, under which scaling."""
+    def explain(self, graph: Any, reference: Any = None) -> VertexExplanation:
+        """What each vertex type, and each vertex, adds to the logit of the predicted class of one graph.
+
+        The logit is the weighted mean over the heads, of which each is a sum over types. With more than two classes it
+        is that of the predicted class against the rest.
+
+        Args:
+            graph: one graph.
+            reference: graphs to compare with. Contributions are relative to their mean, or without them to the mean
+                training graph (classes weighted alike).
+        """
         sets = as_graphset(graph)
         if len(sets) != 1:
             raise ValueError(f"explain takes one graph; got {len(sets)}")
         chances = self.predict_proba(sets)[0]
         predicted = int(chances.argmax())
         regression, sign = (predicted, 1.0) if len(self.classes_) > 2 else (0, 1.0 if predicted == 1 else -1.0)
-        counts, classes = self.kernel_.transform(sets), self.kernel_.vertex_classes(sets)
-        log_sizes = np.log(np.maximum(sets.sizes, 1).astype(np.float64)) - self.log_size_
-        total = np.zeros(counts.shape[1])
-        strongest, scaling = np.zeros(counts.shape[1]), np.zeros(counts.shape[1], np.int64)
-        for place, (head, weight) in enumerate(zip(self.heads_, self.head_weights_, strict=True)):
-            terms = sign * weight * head.terms(counts, log_sizes, regression)[0]
+        own, others = self._input(sets), None if reference is None else self._input(as_graphset(reference))
+        width, base = own[0].shape[1], 0.0
+        total, strongest, scalings = np.zeros(width), np.zeros(width), [("", 0.0)] * width
+        for head, weight in zip(self.heads_, sign * self.head_weights_, strict=True):
+            center = head.center[regression] if others is None else head.mapped(*others, regression).mean(axis=0)
+            terms = weight * (head.mapped(*own, regression)[0] - center) * head.weights[regression]
+            base += weight * float(head.intercepts[regression] + center @ head.weights[regression])
             total[head.columns] += terms
-            larger = np.abs(terms) > strongest[head.columns]
-            strongest[head.columns[larger]] = np.abs(terms[larger])
-            scaling[head.columns[larger]] = place
-        votes, scores = [], np.zeros(int(sets.sizes[0]))
-        depths = np.searchsorted(self.kernel_.offsets_, np.arange(counts.shape[1]), side="right") - 1
-        for column in np.flatnonzero(total)[np.argsort(-np.abs(total[np.flatnonzero(total)]), kind="stable")]:
-            depth = int(depths[column])
-            vertices = np.flatnonzero(classes[depth] == column - self.kernel_.offsets_[depth])
-            head = self.heads_[scaling[column]]
-            exponent = float(head.exponents[regression, np.searchsorted(head.columns, column)])
-            name = self.kernel_.type_name(depth, int(column - self.kernel_.offsets_[depth]))
-            votes.append(TypeVote(name, depth, head.scaling, exponent, tuple(vertices.tolist()), float(total[column])))
-            scores[vertices] += total[column] / max(len(vertices), 1)
-        label = self.classes_[predicted]
-        return SizeMixExplanation(
-            label.item() if hasattr(label, "item") else label, float(chances[predicted]), tuple(votes), scores
-        )
+            for place in np.flatnonzero(np.abs(terms) > strongest[head.columns]):
+                scalings[head.columns[place]] = head.scaling, float(head.exponents[regression, place])
+            strongest[head.columns] = np.maximum(strongest[head.columns], np.abs(terms))
+        return explain_types(
+            self.kernel_, sets, total, scalings,
+            predicted=self.classes_[[predicted]].tolist()[0], probability=float(chances[predicted]),
+            score="mean logit of the heads", base=base,
+            base_name="mean training graph" if reference is None else "mean reference graph",
+        )  # fmt: skip
+
+    def _input(self, graphs: GraphSet) -> tuple[csr_array[np.float64], FloatArray]:
+        """Counts of all types, and log(n / n0)."""
+        log_sizes = np.log(np.maximum(graphs.sizes, 1).astype(np.float64)) - self.log_size_
+        return self.kernel_.transform(graphs), log_sizes
 
     def state(self) -> State:
         """What was learned, as a dictionary that JSON holds and plain arrays."""
@@ -250,68 +256,6 @@ class SizeMixClassifier(ClassifierMixin, BaseEstimator):
             for place, head in enumerate(about["heads"])
         )
         return made
-
-
-@dataclass(frozen=True)
-class TypeVote:
-    """What one vertex type added to the logit of the predicted class, over all heads.
-
-    Attributes:
-        name: the type: the color, and in brackets the types of the neighbors, refined ``depth`` times.
-        scaling, exponent: of the head in which it weighs most.
-        vertices: of the graph, that have the type; none where its absence speaks.
-        contribution: compared with the mean training graph (classes weighted alike).
-    """
-
-    name: str
-    depth: int
-    scaling: str
-    exponent: float
-    vertices: tuple[int, ...]
-    contribution: float
-
-
-@dataclass(frozen=True, eq=False)
-class SizeMixExplanation:
-    """Votes of the vertex types, the strongest first, and their sum at every vertex (shared among those of a type)."""
-
-    predicted: Any
-    probability: float
-    votes: tuple[TypeVote, ...]
-    vertex_scores: FloatArray
-
-    def __str__(self) -> str:
-        return self.text()
-
-    def to_json(self, top: int = 8) -> dict[str, Any]:
-        """The same as a JSON-compatible dictionary."""
-        votes = [asdict(vote) for vote in self.votes[:top]]
-        return {"predicted": self.predicted, "probability": self.probability, "types": votes}
-
-    def figure(self, top: int = 8) -> Any:
-        """A matplotlib figure: one bar for each of the strongest votes."""
-        try:
-            from matplotlib.figure import Figure
-        except ImportError as error:
-            raise ImportError("figures need matplotlib: pip install 'anysize[plot]'") from error
-
-        votes = self.votes[:top][::-1]
-        drawn = Figure(figsize=(6, 0.4 * len(votes) + 1), layout="constrained")
-        axes = drawn.subplots()
-        axes.barh([vote.name for vote in votes], [vote.contribution for vote in votes])
-        axes.axvline(0, color="black", linewidth=0.8)
-        axes.set_xlabel(f"contribution to the logit of {self.predicted}")
-        return drawn
-
-    def text(self, top: int = 8) -> str:
-        """One line for each of the strongest votes."""
-        lines = [f"{self.predicted} (probability {self.probability:.2f}); contributions to its logit:"]
-        for vote in self.votes[:top]:
-            place = f"vertices {', '.join(map(str, vote.vertices[:6]))}{', ...' if len(vote.vertices) > 6 else ''}"
-            where = place if vote.vertices else "absent"
-            scaling = f"{vote.scaling} (exponent {vote.exponent:.2f})" if vote.scaling == "fitted" else vote.scaling
-            lines.append(f"  {vote.contribution:+7.3f}  {vote.name:32}  {scaling}; {where}")
-        return "\n".join(lines)
 
 
 def inner_evidence(

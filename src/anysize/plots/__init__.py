@@ -4,10 +4,11 @@ No window is opened, pyplot is not imported, and the user's matplotlib settings 
 """
 
 from anysize._html import DARK, LIGHT
+from anysize.plots.graph import contributions_figure, draw_contributions
 from anysize.plots.graph_sets import color_distribution, density_drift, embedding, principal_plane, size_distribution
 from anysize.plots.patterns import color_places, pattern_svg
 from anysize.plots.scores import Curve, ScoreRow, SizePoint, ours_and_published, score_by_size, training_curves
-from anysize.plots.theme import to_svg
+from anysize.plots.theme import save_figure, to_svg
 
 __all__ = [
     "DARK",
@@ -17,11 +18,14 @@ __all__ = [
     "SizePoint",
     "color_distribution",
     "color_places",
+    "contributions_figure",
     "density_drift",
+    "draw_contributions",
     "embedding",
     "ours_and_published",
     "pattern_svg",
     "principal_plane",
+    "save_figure",
     "score_by_size",
     "size_distribution",
     "to_svg",

@@ -15,7 +15,9 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
+from anysize._files import FIGURE_ENDINGS, atomic_write
 from anysize._html import LIGHT, clean, text
+from anysize._typing import PathLike
 
 INK, MUTED, LINE, PAPER = (LIGHT[name] for name in ("ink", "muted", "line", "paper"))
 SERIES = tuple(color for name, color in LIGHT.items() if name.startswith("series-"))
@@ -93,6 +95,16 @@ def caption(name: object, longest: int = MAX_LABEL_CHARACTERS) -> str:
     label = clean(str(name))
     label = label if len(label) <= longest else label[: longest - 1] + "…"
     return f"\u200b{label}" if label.startswith("_") else label  # legends skip labels that start with an underscore
+
+
+def save_figure(figure: Figure, path: PathLike) -> None:
+    """Write a figure to a .png, .svg or .pdf file, on a white ground."""
+    ending = next((one for one in FIGURE_ENDINGS if str(path).lower().endswith(one)), None)
+    if ending is None:
+        raise ValueError(f"expected a figure file that ends in {', '.join(FIGURE_ENDINGS)}; got {path}")
+    with drawing(), atomic_write(path) as part, warnings.catch_warnings():
+        warnings.filterwarnings("ignore", message="Glyph .* missing")  # drawn as a box
+        figure.savefig(part, format=ending[1:], dpi=150, facecolor="white")
 
 
 def to_svg(figure: Figure, name: str = "figure", title: str = "") -> str:

@@ -1,0 +1,212 @@
+"""Explain a score that is a sum over Weisfeiler-Lehman vertex types: what each type and each vertex adds to it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from anysize._typing import FloatArray, IntArray, PathLike
+from anysize.graphs.graphset import GraphSet
+from anysize.kernels.wl import WLKernel
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+MAX_TYPES_SHOWN = 8
+MAX_VERTICES_LISTED = 6
+
+
+@dataclass(frozen=True)
+class TypeContribution:
+    """What one vertex type adds to the score of the predicted class.
+
+    Attributes:
+        name: the color of the vertex and, in brackets, the types of its neighbors, refined ``depth`` times.
+        depth: how often colors were refined.
+        vertices: the vertices of the graph that have the type; none where its absence counts.
+        contribution: the sum over these vertices.
+        scaling, exponent: for SizeMix, of the head in which the type weighs most; None for kernels.
+    """
+
+    name: str
+    depth: int
+    vertices: tuple[int, ...]
+    contribution: float
+    scaling: str | None = None
+    exponent: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class VertexExplanation:
+    """What each vertex type, and each vertex, adds to the score of the predicted class of one graph.
+
+    The contribution of a type is shared equally by the vertices that have it, and a vertex has one type per depth. The
+    score, `margin`, is exactly ``base`` plus all ``contributions``: ``base``, ``vertices`` and the types that no vertex
+    has.
+
+    Attributes:
+        predicted: the class.
+        probability: its value in `predict_proba`.
+        score: what contributions add up to: the margin of the SVM (for more than two classes the mean margin against
+            the other classes), or the weighted mean of the logits of the heads of SizeMix.
+        base: the score without contributions.
+        base_name: which graph has this score.
+        graph: the graph.
+        vertices: (vertices,) what each vertex adds.
+        contributions: (types,) what each type adds, the strongest first.
+        columns: (types,) of the Weisfeiler-Lehman features.
+        kernel: the features.
+        scalings: for SizeMix, scaling and exponent of each type.
+    """
+
+    predicted: Any
+    probability: float
+    score: str
+    base: float
+    base_name: str
+    graph: GraphSet
+    vertices: FloatArray
+    contributions: FloatArray
+    columns: IntArray
+    kernel: WLKernel
+    scalings: Sequence[tuple[str, float]] = ()
+
+    @property
+    def margin(self) -> float:
+        """The score of the predicted class: the base plus all contributions."""
+        return self.base + float(self.contributions.sum())
+
+    @cached_property
+    def types(self) -> tuple[TypeContribution, ...]:
+        """All types with a contribution, the strongest first."""
+        return self.strongest(len(self.columns))
+
+    def strongest(self, top: int = MAX_TYPES_SHOWN) -> tuple[TypeContribution, ...]:
+        """The ``top`` types with the largest absolute contributions."""
+        return tuple(self._describe(place) for place in range(min(top, len(self.columns))))
+
+    def _describe(self, place: int) -> TypeContribution:
+        column = int(self.columns[place])
+        depth = int(np.searchsorted(self.kernel.offsets_, column, side="right")) - 1
+        found = np.flatnonzero(self._vertex_columns[depth] == column)
+        name = self.kernel.type_name(depth, column - int(self.kernel.offsets_[depth]))
+        scaling = self.scalings[place] if self.scalings else (None, None)
+        return TypeContribution(name, depth, tuple(found.tolist()), float(self.contributions[place]), *scaling)
+
+    @cached_property
+    def _vertex_columns(self) -> list[IntArray]:
+        return vertex_columns(self.kernel, self.graph)
+
+    def __str__(self) -> str:
+        return self.text()
+
+    def text(self, top: int = MAX_TYPES_SHOWN) -> str:
+        """One line for each of the ``top`` strongest types, one for the others, and the strongest vertices."""
+        shown = self.strongest(top)
+        lines = [f"{self.predicted} (probability {self.probability:.2f}); {self.score} {self.margin:+.2f}"]
+        width = max(24, *(len(_short(one.name)) for one in shown), 0)
+        for one in shown:
+            where = f"{'vertex' if len(one.vertices) == 1 else 'vertices'} {_listed(one.vertices)}"
+            scaling = "" if one.scaling is None else f"{one.scaling}; "
+            if one.scaling == "fitted":
+                scaling = f"fitted (exponent {one.exponent:.2f}); "
+            where = where if one.vertices else "absent"
+            lines.append(f"  {_short(one.name):{width}}  {one.contribution:+8.3f}  {scaling}{where}")
+        others = len(self.columns) - len(shown)
+        if others:
+            lines.append(f"  {f'{others} other types':{width}}  {self.contributions[top:].sum():+8.3f}")
+        lines.append(f"  {self.base_name:{width}}  {self.base:+8.3f}")
+        names = self.graph.color_names()
+        order = [int(v) for v in np.argsort(-np.abs(self.vertices), kind="stable")[:MAX_VERTICES_LISTED]]
+        strong = [f"{v}{f' ({names[v]})' if names else ''} {self.vertices[v]:+.3f}" for v in order if self.vertices[v]]
+        if strong:
+            lines.append(f"  strongest vertices: {', '.join(strong)}")
+        return "\n".join(lines)
+
+    def to_json(self, top: int = MAX_TYPES_SHOWN) -> dict[str, Any]:
+        """The ``top`` strongest types and all vertices as a dictionary for JSON."""
+        return {
+            "predicted": self.predicted,
+            "probability": self.probability,
+            "score": self.score,
+            "margin": self.margin,
+            "base": self.base,
+            "types": [asdict(one) for one in self.strongest(top)],
+            "others": float(self.contributions[top:].sum()),
+            "vertices": self.vertices.tolist(),
+        }
+
+    def plot(self, ax: Axes | None = None) -> Axes:
+        """Draw the graph, each vertex in the color of its contribution; on new axes if None.
+
+        A molecule that was read from SMILES is drawn as such if RDKit is installed. Of a large graph, the strongest
+        vertices and their neighbors are drawn.
+        """
+        drawn: Axes = _plots().draw_contributions(self.graph, self.vertices, str(self.predicted), ax)
+        return drawn
+
+    def figure(self, top: int = MAX_TYPES_SHOWN) -> Figure:
+        """A matplotlib figure: the graph as in `plot`, and a bar for each of the strongest types."""
+        bars = [(one.name, one.contribution) for one in self.strongest(top)]
+        title = f"{self.predicted}, probability {self.probability:.2f} ({self.score} {self.margin:+.2f})"
+        drawn: Figure = _plots().contributions_figure(self.graph, self.vertices, str(self.predicted), bars, title)
+        return drawn
+
+    def save(self, path: PathLike, top: int = MAX_TYPES_SHOWN) -> None:
+        """Write `figure` to a .png, .svg or .pdf file."""
+        _plots().save_figure(self.figure(top), path)
+
+
+def explain_types(
+    kernel: WLKernel, graph: GraphSet, contributions: FloatArray, scalings: Sequence[tuple[str, float]] = (),
+    **about: Any,
+) -> VertexExplanation:  # fmt: skip
+    """The explanation of one graph from what every column of its features adds to a score.
+
+    Args:
+        kernel: the fitted features. graph: the graph.
+        contributions: (columns,).
+        scalings: for SizeMix, scaling and exponent of each column.
+        about: the other attributes of `VertexExplanation`.
+    """
+    found = np.flatnonzero(contributions)
+    order = found[np.argsort(-np.abs(contributions[found]), kind="stable")]
+    vertices = np.zeros(int(graph.first[-1]))
+    for own in vertex_columns(kernel, graph):
+        known = own >= 0
+        amounts = np.bincount(own[known], minlength=len(contributions))
+        vertices[known] += (contributions / np.maximum(amounts, 1))[own[known]]
+    return VertexExplanation(
+        **about, graph=graph, vertices=vertices, contributions=contributions[order], columns=order, kernel=kernel,
+        scalings=tuple(scalings[column] for column in order) if scalings else (),
+    )  # fmt: skip
+
+
+def vertex_columns(kernel: WLKernel, graph: GraphSet) -> list[IntArray]:
+    """For every depth, the column of the features that each vertex counts in; -1 for types unknown in training."""
+    limits = zip(kernel.vertex_classes(graph), kernel.offsets_[:-1], kernel.offsets_[1:], strict=True)
+    return [np.where(own < end - begin, own + begin, -1) for own, begin, end in limits]
+
+
+def _plots() -> ModuleType:
+    """The package of figures, which needs matplotlib."""
+    try:
+        from anysize import plots
+    except ImportError as error:
+        raise ImportError("figures need matplotlib: pip install 'anysize[plot]'") from error
+    return plots
+
+
+def _short(name: str, longest: int = 48) -> str:
+    return name if len(name) <= longest else f"{name[: longest - 1]}…"
+
+
+def _listed(vertices: Sequence[int]) -> str:
+    shown = ", ".join(map(str, vertices[:MAX_VERTICES_LISTED]))
+    return shown if len(vertices) <= MAX_VERTICES_LISTED else f"{shown}, ... ({len(vertices)})"
