@@ -141,4 +141,4 @@ def test_a_few_bytes_that_announce_much(tmp_path: Path, name: str, text: str) ->
         with pytest.raises(az.GraphError, match=f"{tmp_path / name}.*(expected at most|entities)"):
             az.read_graphs(tmp_path / name)
 
-    assert peak(read) < 8
+    assert peak(read) < 100  # with imports

@@ -233,9 +233,7 @@ def check_array(
     return array
 
 
-def check_compressed_rows(
-    indptr: Any, indices: Any, entries: int, shape: tuple[int, int], sorted_: bool = False
-) -> None:
+def check_compressed_rows(indptr: Any, indices: Any, entries: int, shape: tuple[int, int]) -> None:
     """A ValueError unless these arrays are the rows of a compressed sparse matrix with so many entries.
 
     scipy and compiled code trust them: wrong ones make it read beyond the arrays.
@@ -245,10 +243,3 @@ def check_compressed_rows(
     check_array(indices, "indices", "iu", (entries,), low=0, high=columns - 1)
     if indptr[0] != 0 or indptr[-1] != entries or (np.diff(indptr.astype(np.int64)) < 0).any():
         raise ValueError(f"indptr: expected numbers that ascend from 0 to {entries}, the number of entries")
-    if sorted_ and entries:
-        step = np.diff(indices.astype(np.int64))
-        inside = np.ones(max(entries - 1, 0), np.bool_)
-        begins = indptr[1:-1][(indptr[1:-1] > 0) & (indptr[1:-1] < entries)]
-        inside[begins.astype(np.int64) - 1] = False
-        if (step[inside] <= 0).any():
-            raise ValueError("indices: expected ascending numbers in every row")

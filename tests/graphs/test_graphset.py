@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anysize._errors import GraphError, GraphWarning
+from anysize.counting.api import count
 from anysize.graphs.assembly import assemble
 from anysize.graphs.colors import encode_colors
 from anysize.graphs.graphset import MAX_VERTICES_PER_GRAPH, GraphSet, empty_set
@@ -243,3 +246,36 @@ def test_colors_are_coded_by_ascending_name(values: object, palette: tuple[objec
 def test_what_is_not_a_color_is_refused(values: object, message: str) -> None:
     with pytest.raises(GraphError, match=re.escape(message)):
         encode_colors(values)
+
+
+@pytest.mark.parametrize(
+    ("first", "indptr", "indices"),
+    [
+        ([0, 3], [0, 1, 2, 2], [1, 99]),  # a neighbor that does not exist
+        ([0, 1, 3], [0, 1, 2, 2], [1, 0]),  # a neighbor in another graph
+        ([0, 3], [0, 5, 2, 2], [1, 0]),
+        ([0, 3], [0, -1, 2, 2], [1, 0]),
+        ([1, 3], [0, 1, 2, 2], [1, 0]),
+        ([0, 4, 3], [0, 1, 2, 2], [1, 0]),
+        ([0, 3], [0, 1, 1, 1], [1]),  # one direction only
+        ([0, 3], [0, 1, 2, 3], [0, 1, 2]),  # self loops
+        ([0, 3], [0, 2, 3, 4], [2, 1, 0, 0]),  # not sorted
+        ([0, 2], [0, 2, 4], [1, 1, 0, 0]),  # twice
+    ],
+)
+def test_arrays_are_checked_before_kernels_see_them(first: list[int], indptr: list[int], indices: list[int]) -> None:
+    graphs = GraphSet(np.array(first), np.array(indptr), np.array(indices, np.uint32))
+    with pytest.raises(GraphError, match="do not make a GraphSet"):
+        count(graphs, 3)
+
+
+def test_colors_are_checked_before_kernels_see_them() -> None:
+    path = GraphSet.from_edges([(0, 1), (1, 2)], colors=["a", "a", "b"])
+    with pytest.raises(GraphError, match="palette of 1 color"):
+        count(replace(path, palette=("a",)), 3)
+
+
+@pytest.mark.parametrize("first", [np.array(0), np.zeros(0, np.int64), np.zeros((1, 2), np.int64)])
+def test_arrays_are_flat(first: Any) -> None:
+    with pytest.raises(GraphError, match="first has shape"):
+        GraphSet(first, np.zeros(1, np.int64), np.zeros(0, np.uint32))

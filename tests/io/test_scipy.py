@@ -11,6 +11,7 @@ import pytest
 import scipy.sparse as sp
 
 from anysize import GraphError, GraphSet, GraphWarning
+from anysize.io.convert import as_graphset
 
 
 @pytest.mark.parametrize("form", [sp.csr_array, sp.csc_matrix, sp.coo_array, sp.lil_array, sp.dok_array, np.array])
@@ -72,3 +73,55 @@ def test_matrix_diagonals_are_self_loops() -> None:
 def test_matrix_refusals(matrices: Any, colors: Any, message: str) -> None:
     with pytest.raises(GraphError, match=re.escape(message)):
         GraphSet.from_scipy(matrices, colors=colors)
+
+
+def spoiled(kind: Any, **arrays: Any) -> Any:
+    """A sparse matrix with some of its arrays replaced."""
+    matrix = kind(np.eye(4, k=1))
+    for name, array in arrays.items():
+        setattr(matrix, name, array)
+    return matrix
+
+
+@pytest.mark.parametrize("kind", [sp.csr_array, sp.csc_array, sp.csr_matrix, sp.bsr_array])
+@pytest.mark.parametrize(
+    ("name", "array"),
+    [
+        ("indptr", [0, 1, 2, 10**7, 10**7]), ("indptr", [0, 3, 1, 3, 3]), ("indptr", [0, -5, 2, 3, 3]),
+        ("indptr", [1, 1, 2, 3, 3]), ("indptr", [0, 3]), ("indptr", 0), ("indptr", [0, 1.5, 2, 3, 3]),
+        ("indices", [1, 2, 10**8]), ("indices", [1, 2, -1]), ("indices", [1]), ("indices", [[1, 2, 3]]),
+    ],
+)  # fmt: skip
+def test_inconsistent_arrays_are_refused_before_compiled_code_sees_them(kind: Any, name: str, array: Any) -> None:
+    with pytest.raises(GraphError, match="Graph 0: the arrays of the sparse matrix do not fit together"):
+        GraphSet.from_scipy(spoiled(kind, **{name: np.array(array)}))
+
+
+@pytest.mark.parametrize("row", [[0, 1, 10**8], [0, 1, -7], [0, 1], 0])
+def test_inconsistent_coordinates_are_refused(row: Any) -> None:
+    matrix = sp.coo_array(np.eye(4, k=1))
+    matrix.coords = (np.array(row), np.array([1, 2, 3]))
+    with pytest.raises(GraphError, match=r"Graph 0"):
+        GraphSet.from_scipy(matrix)
+
+
+def test_arrays_longer_than_their_last_offset_are_allowed() -> None:
+    matrix = sp.csr_array(np.eye(4, k=1) + np.eye(4, k=-1))
+    matrix.data, matrix.indices = np.append(matrix.data, 7.0), np.append(matrix.indices, 0).astype(np.int32)
+    assert GraphSet.from_scipy(matrix).edge_counts.tolist() == [3]
+    assert len(matrix.data) == 7
+
+
+@pytest.mark.parametrize("value", [np.array(5), np.float64(3), np.array("x"), [np.array(5)]])
+def test_arrays_without_dimensions_are_refused(value: Any) -> None:
+    for convert in (GraphSet.from_scipy, GraphSet.from_edges, as_graphset):
+        with pytest.raises(GraphError):
+            convert(value)
+    with pytest.raises(GraphError):
+        GraphSet.from_edges([(0, 1)], colors=np.array(5))
+
+
+def test_sparse_tensors_are_refused_with_what_to_do() -> None:
+    torch = pytest.importorskip("torch")
+    with pytest.raises(GraphError, match=r"to_dense"):
+        GraphSet.from_scipy(torch.eye(3).to_sparse())

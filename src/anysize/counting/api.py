@@ -142,6 +142,8 @@ def _memory_per_piece(request: CountRequest, executor: Executor, threads: int | 
 
 
 def _sizes(k: Any) -> list[int]:
+    if isinstance(k, np.ndarray) and not k.ndim:
+        k = k.item()
     given: list[Any] = list(k) if isinstance(k, Iterable) and not isinstance(k, str) else [k]
     sizes = {check_size(size) for size in given}
     if not sizes:

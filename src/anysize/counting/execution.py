@@ -83,6 +83,7 @@ class EnginePlan:
 
 def make_plan(graphs: GraphSet, sizes: list[int], request: CountRequest, workers: int) -> EnginePlan:
     """Choose exact engines, or samples if requested or over budget; warn if it will take long."""
+    graphs.check()
     if request.method == "sample":
         return _sampling_plan(graphs, sizes, SampleSize(request.samples, request.rel_error), request, "requested")
     features = Features(graphs)

@@ -11,8 +11,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.sparse import csr_array
 
 from anysize._errors import GraphError
+from anysize._schema import check_compressed_rows
 from anysize._typing import IntArray, PathLike
 from anysize.graphs.colors import ColorName, check_palette, color_order
 from anysize.graphs.labels import label_array
@@ -64,8 +66,10 @@ class GraphSet:
             )
             if array is not None and array.dtype != kind
         ]
-        if self.y is not None and self.y.ndim != 1:
-            raise GraphError(f"y has shape {self.y.shape}; expected one label per graph.")
+        for name, array in zip(("first", "indptr", "indices", "colors", "y"), self._arrays(), strict=True):
+            if array is not None and (array.ndim != 1 or (name in ("first", "indptr") and not len(array))):
+                each = "one label per graph" if name == "y" else "a flat array"
+                raise GraphError(f"{name} has shape {array.shape}; expected {each}.")
         for name, length, expected in (
             ("indptr", len(self.indptr), int(self.first[-1]) + 1),
             ("indices", len(self.indices), int(self.indptr[-1])),
@@ -77,6 +81,32 @@ class GraphSet:
                 wrong.append(f"{name} has length {length}, expected {expected}")
         if wrong:
             raise GraphError(f"These arrays do not make a GraphSet: {'; '.join(wrong)}.")
+
+    def check(self) -> None:
+        """Raise a GraphError unless the arrays are undirected simple graphs: compiled code trusts them.
+
+        Whatever reads or converts graphs makes such arrays; this is for sets that were made from arrays directly.
+        """
+        vertices, slots = int(self.first[-1]), len(self.indices)
+        try:
+            if self.first[0] != 0 or (np.diff(self.first) < 0).any():
+                raise ValueError("first: expected numbers that ascend from 0")
+            check_compressed_rows(self.indptr, self.indices, slots, (vertices, max(int(self.sizes.max(initial=0)), 1)))
+            start = np.repeat(np.repeat(self.first[:-1], self.sizes), self.degrees)
+            neighbor = self.indices + start
+            if (neighbor >= np.repeat(np.repeat(self.first[1:], self.sizes), self.degrees)).any():
+                raise ValueError("indices: expected vertices of the same graph")
+            matrix = csr_array((np.ones(slots, np.int8), neighbor, self.indptr), shape=(vertices, vertices))
+            if not matrix.has_canonical_format:
+                raise ValueError("indices: expected the neighbors of every vertex in ascending order, each once")
+            reverse = matrix.tocsc()
+            same = np.array_equal(reverse.indptr, matrix.indptr) and np.array_equal(reverse.indices, matrix.indices)
+            if not same or (neighbor == np.repeat(np.arange(vertices), self.degrees)).any():
+                raise ValueError("indices: expected every edge in both directions, and no self loops")
+            if self.colors is not None and vertices and self.colors.max() >= len(self.palette):
+                raise ValueError(f"colors: expected positions in the palette of {len(self.palette)} colors")
+        except ValueError as error:
+            raise GraphError(f"These arrays do not make a GraphSet: {error}.") from None
 
     # ---- properties ----------------------------------------------------------------------------
 

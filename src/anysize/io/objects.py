@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anysize._errors import GraphError
 
@@ -45,7 +46,7 @@ def as_list(values: Any, expected: str) -> list[Any]:
         raise refused
     try:
         return list(values)
-    except NotImplementedError:  # PyG's HeteroData defines __iter__, which raises
+    except (NotImplementedError, TypeError):  # PyG's HeteroData, and arrays without dimensions
         raise refused from None
 
 
@@ -76,6 +77,15 @@ def is_array(value: Any) -> bool:
     (True, False)
     """
     return hasattr(value, "__array__") and np.ndim(value) > 0
+
+
+def to_numpy(value: Any, what: str) -> NDArray[Any]:
+    """An array, or a tensor of torch, as an array of numpy; ``what`` begins the error for what cannot be one."""
+    try:
+        return np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)
+    except (TypeError, ValueError, RuntimeError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise GraphError(f"{what}: expected a dense array; got {type_name(value)}: {reason}") from None
 
 
 def type_name(value: Any) -> str:

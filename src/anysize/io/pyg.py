@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from anysize._errors import GraphError
 from anysize.graphs.graphset import GraphSet
 from anysize.io.dropped import rows_vary, unused_directions, unused_edges, unused_vertices, warn_dropped
-from anysize.io.objects import GraphType, check_attribute_name
+from anysize.io.objects import GraphType, check_attribute_name, to_numpy
 from anysize.io.parsed import ParsedGraph, edge_array, join_graphs
 
 PYG = GraphType("a PyG Data", (("torch_geometric", "Data"),))
@@ -59,10 +59,12 @@ def _parse(item: Any, graph: int, color: str | None) -> ParsedGraph:
     size = item.num_nodes
     if size is None:
         raise GraphError(f"Graph {graph}: the PyG Data has an unknown number of vertices; set num_nodes.")
+    if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
+        raise GraphError(f"Graph {graph}: expected an integer as num_nodes; got {size!r:.40}.")
     index = getattr(item, "edge_index", None)
     if index is None and getattr(item, "adj_t", None) is not None:
         raise GraphError(f"Graph {graph}: the PyG Data has adj_t but no edge_index; undo the ToSparseTensor transform.")
-    pairs = np.zeros((2, 0), np.int64) if index is None else _to_numpy(index)
+    pairs = np.zeros((2, 0), np.int64) if index is None else to_numpy(index, f"Graph {graph}, edge_index")
     if pairs.size and (pairs.ndim != 2 or len(pairs) != 2):
         raise GraphError(f"Graph {graph}: expected an edge_index of shape (2, edges); got {pairs.shape}.")
     ends = edge_array(pairs.T, graph)
@@ -74,7 +76,7 @@ def _colors(item: Any, graph: int, color: str) -> NDArray[Any]:
     field = getattr(item, color, None)
     if field is None:
         raise GraphError(f"Graph {graph}: the PyG Data has no field {color!r}; name another, or leave out color.")
-    colors = _to_numpy(field)
+    colors = to_numpy(field, f"Graph {graph}, field {color!r}")
     if colors.ndim == 2 and colors.shape[1] == 1:
         if colors.dtype.kind in "iuU":
             return colors[:, 0]  # a column of categories, not a one-hot row of width one
@@ -93,7 +95,7 @@ def _colors(item: Any, graph: int, color: str) -> NDArray[Any]:
 
 def _graph_labels(items: Sequence[Any]) -> tuple[NDArray[Any] | None, str | None]:
     """One label per graph; or None with the reason, if some graphs have labels that cannot be used."""
-    labels = [None if getattr(item, "y", None) is None else _to_numpy(item.y) for item in items]
+    labels = [None if getattr(item, "y", None) is None else to_numpy(item.y, "y") for item in items]
     given = [label for label in labels if label is not None]
     if not given:
         return None, None
@@ -125,10 +127,6 @@ def _fields(items: Sequence[Any], method: str, defaults: set[str]) -> set[str]:
 def _varies(items: Sequence[Any], name: str) -> bool:
     try:
         fields = (getattr(item, name, None) for item in items)
-        return rows_vary(_to_numpy(field) for field in fields if field is not None)
+        return rows_vary(to_numpy(field, name) for field in fields if field is not None)
     except (TypeError, ValueError, RuntimeError):  # numpy cannot hold it, such as sparse features
         return True
-
-
-def _to_numpy(value: Any) -> NDArray[Any]:
-    return np.asarray(value.detach().cpu() if hasattr(value, "detach") else value)

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anysize._errors import GraphError
+from anysize._schema import check_array, check_compressed_rows
 from anysize.graphs.graphset import GraphSet
 from anysize.io.dropped import warn_unused
-from anysize.io.objects import GraphType, as_list, is_array, split_by_graph, type_name
+from anysize.io.objects import GraphType, as_list, is_array, split_by_graph, to_numpy, type_name
 from anysize.io.parsed import ParsedGraph, join_graphs
 
 SPARSE_MATRIX = GraphType("a scipy sparse matrix", (("scipy", "sparray"), ("scipy", "spmatrix")))
@@ -43,19 +44,43 @@ def from_scipy(matrices: Any, colors: Any = None, y: ArrayLike | None = None, *,
     return graphs
 
 
+def _checked(item: Any) -> Any:
+    """The matrix; a ValueError for inconsistent arrays, which make compiled code of scipy read beyond them."""
+    if item.format in ("csr", "csc", "bsr"):
+        rows, columns = item.shape if item.format != "csc" else item.shape[::-1]
+        height, width = item.blocksize if item.format == "bsr" else (1, 1)
+        used = int(check_array(item.indptr, "indptr", "iu", (rows // height + 1,), 0, len(item.data))[-1])
+        indices = check_array(item.indices, "indices", "iu", (None,))[:used]
+        check_compressed_rows(item.indptr, indices, used, (rows // height, columns // width))
+        if item.data.ndim != (3 if item.format == "bsr" else 1) or len(item.data) < used:
+            raise ValueError(f"expected {used} entries; got data of shape {item.data.shape}")
+        if len(item.indices) > used or len(item.data) > used:  # scipy allows that, and reads too far
+            item = item.copy()
+            item.prune()
+    elif item.format == "coo":
+        for name, ends, size in (("row", item.row, item.shape[0]), ("col", item.col, item.shape[1])):
+            check_array(ends, name, "iu", (len(item.data),), 0, size - 1)
+    elif item.format == "dia":
+        check_array(item.offsets, "offsets", "iu", (len(item.data),))
+    return item
+
+
 def _parse(item: Any, graph: int, colors: Any) -> ParsedGraph:
     sparse = SPARSE_MATRIX.matches(item)
     if not sparse:
         if not is_array(item):
             expected = "a scipy sparse matrix or a 2-D numpy array"
             raise GraphError(f"Graph {graph} has type {type_name(item)}; expected {expected}.")
-        item = np.asarray(item.detach().cpu() if hasattr(item, "detach") else item)
+        item = to_numpy(item, f"Graph {graph}")
     if item.ndim != 2 or item.shape[0] != item.shape[1]:
         raise GraphError(f"Graph {graph}: expected a square adjacency matrix; got shape {item.shape}.")
     if item.dtype.kind not in "biuf":
         raise GraphError(f"Graph {graph}: expected a matrix of numbers; got dtype {item.dtype}.")
     if sparse:
-        entries = item.tocoo(copy=True)
+        try:
+            entries = _checked(item).tocoo(copy=True)
+        except (ValueError, TypeError, IndexError, KeyError) as error:
+            raise GraphError(f"Graph {graph}: the arrays of the sparse matrix do not fit together: {error}.") from None
         entries.sum_duplicates()
         rows, columns, weights = entries.row, entries.col, entries.data
     else:
