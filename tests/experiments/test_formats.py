@@ -120,7 +120,7 @@ def test_no_line_is_wider_than_the_terminal_and_nothing_is_cut(width, table, rea
 
 
 def test_a_terminal_gets_three_lines_of_notes(table):
-    notes = [line for line in render_text(table, 120).splitlines() if line.startswith("- ")]
+    notes = [line for line in render_text(table, 160).splitlines() if line.startswith("- ")]
     assert notes == [f"- {note}" for note in table.short_notes]
     assert len(notes) == 3
     assert all(note in render_markdown(table).replace("\\", "") for note in table.notes)

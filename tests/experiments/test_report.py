@@ -50,7 +50,7 @@ def records():
     usual = with_predictions(sweep(("sbm-20",), METHODS, data=("published", "seed:3")))
     names = {"method": EVIL, "recipe": EVIL, "configuration": {EVIL: EVIL}, "versions": {EVIL: EVIL}}
     hostile = [
-        replace(run, **names, device=EVIL, when=EVIL, labels="", alternatives={},
+        replace(run, **names, device=EVIL, labels="", alternatives={},
                 chosen=replace(run.chosen, predictions=""))
         for run in sweep((EVIL, "PROTEINS"), ("gin-sum",), configurations=1)
     ]  # fmt: skip
@@ -186,6 +186,31 @@ def test_long_notes_are_folded(store, reader, monkeypatch):
     assert "Mean (standard deviation) of the accuracy over seeds" in long.text
 
 
+def test_tasks_of_two_metrics_are_in_two_tables_and_named_by_their_metric(tmp_path):
+    own = [replace(made(task="mine", seed=seed), metric="mcc") for seed in range(2)]
+    fresh = [made(task="theirs", data="seed:5", test=0.25, train=0.35)]
+    RecordStore(tmp_path).write([*own, *fresh])
+    text = Reader(make_report(RecordStore(tmp_path), fits=False)).text
+    assert "MCC, other tasks" in text
+    assert "Accuracy, other tasks" in text
+    start = text.index("Accuracy, other tasks", text.index("Other tasks") + 200)
+    part = text[start : text.index("MCC, other tasks", start)]
+    assert "theirs" in part
+    assert "mine" not in part
+    assert "0.25" in part
+    assert "(0.00)" not in part  # one data set has no deviation
+
+
+def test_curves_of_own_tasks_are_named_by_their_metric(monkeypatch):
+    from anysize.experiments.report import scores
+
+    drawn = []
+    monkeypatch.setattr("anysize.plots.training_curves", lambda runs, metric: drawn.append(metric) or _figure())
+    (run,) = sweep(("mine",), ("gin-sum",), configurations=1, runs=1)
+    scores.training_curves(tasks_of([replace(run, metric="mcc")])[0], "t")
+    assert drawn == ["MCC"]
+
+
 def test_other_tasks_have_a_table_of_their_own(reader):
     start = reader.text.index("Other tasks", reader.text.index("Beside the published numbers", 200))
     assert EVIL in reader.text[start : start + 400]
@@ -308,7 +333,7 @@ def test_scores_by_size_are_those_of_the_graphs_of_that_size(monkeypatch):
     graphs = TaskGraphs(task, replace(splits, test=mixed))
     y = np.asarray(mixed.y)
     predictions = np.where(np.arange(len(y)) < 100, y, 1 - y)
-    run = replace(made(train=0.75, predictions=encode(predictions), labels=encode(y)), task="PROTEINS")  # by MCC
+    run = replace(made(train=0.75, predictions=encode(predictions), labels=encode(y)), task="PROTEINS", metric="mcc")
     scores.scores_by_size(tasks_of([run])[0], graphs, "t")
     ((label, points),) = drawn.items()
     assert label == "Γ GIN"

@@ -10,6 +10,7 @@ from experiments.helpers import made, seeds, sweep
 
 from anysize._errors import RecordWarning
 from anysize.experiments.records import Outcome, Scores, decode
+from anysize.experiments.selection import ScoreSummary
 from anysize.experiments.tables.bootstrap import interval
 from anysize.experiments.tables.build import best_places, build_table, rows_that_ran
 from anysize.experiments.tables.cells import FALLBACK_MARK, Cell, format_score, published
@@ -60,7 +61,7 @@ def test_other_numbers_and_words_are_refused():
         build_table(4, [])
     with pytest.raises(ValueError, match="rule must be one of"):
         build_table(1, [], rule="best")
-    with pytest.raises(ValueError, match="all, published, fresh or"):
+    with pytest.raises(ValueError, match="all, published, fresh, splits"):
         build_table(1, [], data="new")
     with pytest.raises(ValueError, match="got 'val'"):
         build_table(1, [], splits=["val"])
@@ -219,6 +220,51 @@ def test_fresh_data_are_means_over_data_sets():
 
 
 # ---- bootstrap intervals ---------------------------------------------------------------------------
+
+
+def own_runs(metric="accuracy", task="mine", **about):
+    """Runs on two splits of one data set; 3 and 2 of 4 test graphs are right."""
+    found = []
+    for split, predictions in enumerate(("0111", "0000")):
+        run = made(0.5, 0.75 - 0.25 * split, task=task, data=f"split:{split}", labels="0110", recipe="robust",
+                   predictions=predictions, seed=split, **about)  # fmt: skip
+        found.append(run if metric == "accuracy" else replace(run, metric=metric, labels=""))
+    return found
+
+
+def test_tasks_in_none_of_the_papers_tables_have_a_table_of_their_own():
+    table = rows_that_ran(build_table(None, [*own_runs(), *own_runs(method="majority"), made()]))
+    assert table.title == "Accuracy, other tasks"
+    assert [column.heading for column in table.columns] == ["mine, several splits"] * 3
+    assert [row.method for row in table.rows] == ["gamma-gin", "majority"]
+    cell = table.rows[0].cells[2]
+    assert (cell.summary.mean, cell.summary.std, cell.summary.count) == pytest.approx((0.625, 0.125, 2))
+    assert cell.interval.low <= 0.625 <= cell.interval.high
+    assert cell.best
+    assert not table.rows[1].cells[2].best
+    assert not any("published" in note for note in (*table.notes, *table.short_notes))
+    assert any("splits 2" in note for note in table.notes)
+
+
+def test_no_table_mixes_two_metrics():
+    several = [*own_runs(), *own_runs(method="gin-sum"), *own_runs("mcc", task="other")]
+    with pytest.warns(RecordWarning, match="one metric, here accuracy: runs of other with scores in MCC"):
+        table = build_table(None, several)
+    assert table.metric == "accuracy"
+    assert {column.task for column in table.columns} == {"mine"}
+    alone = build_table(None, own_runs("mcc", task="other"), tasks=["other"])
+    assert (alone.metric, alone.title) == ("mcc", "MCC, other tasks")
+    with pytest.warns(RecordWarning, match="here MCC"):
+        numbered = build_table(3, [replace(made(task="NCI1"), metric="accuracy")])
+    assert not any(row.ran for row in numbered.rows)
+
+
+def test_a_deviation_over_one_value_is_not_shown():
+    one = build_table(2, seeds([1.0, 1.0], [0.5, 0.7], data="seed:0"), data="fresh", tasks=["sbm-20"])
+    (row,) = [row for row in one.rows if row.ran]
+    assert row.cells[2].summary.count == 1
+    assert own_text(row.cells[2]) == "0.60"
+    assert own_text(Cell("run", ScoreSummary.of([0.5, 0.7]))) == "0.60 (0.10)"
 
 
 def test_mcc_has_a_bootstrap_interval_over_test_graphs():

@@ -1,4 +1,4 @@
-"""`anysize table`: print a table of the paper from records."""
+"""`anysize table`: print a table of the paper, or of one's own tasks, from records."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ class RuleName(StrEnum):
 
 
 def table(
-    number: Annotated[int, typer.Argument(help="Which table of the paper: 1, 2 or 3.", min=1, max=3)],
+    number: Annotated[
+        int | None,
+        typer.Argument(help="Which table of the paper: 1, 2 or 3; by default tasks that are in none.", min=1, max=3),
+    ] = None,
     records: Annotated[Path, typer.Option(help="Folder with the records of sweeps.")] = RECORDS_FOLDER,
     format: Annotated[TableFormat, typer.Option(help="Output format; text has short notes only.")] = TableFormat.text,
     all_rows: Annotated[
@@ -36,30 +39,37 @@ def table(
             help="At which epoch runs are scored, and how configurations are selected. oracle uses test scores."
         ),
     ] = RuleName.paper,
-    data: Annotated[str, typer.Option(help="published, the seed of fresh data, fresh (all seeds), or all.")] = "all",
+    data: Annotated[
+        str, typer.Option(help="published, the seed of fresh data, fresh (all seeds), splits (all), or all.")
+    ] = "all",
     splits: Annotated[str | None, typer.Option(help="Splits between commas, such as validation,test.")] = None,
     tasks: Annotated[str | None, typer.Option(help="Names between commas, such as sbm-20,sbm-color.")] = None,
     out: Annotated[Path | None, typer.Option(help="File to write; by default the screen.")] = None,
     json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:
-    """Show a table of the paper, made from records, beside the published numbers."""
+    """Show a table of the paper, made from records, beside the published numbers; or one of your own tasks."""
     with handle_errors():
         from anysize.experiments.record_store import RecordStore
         from anysize.experiments.tables.build import build_table, paper_grid_size, rows_that_ran
-        from anysize.experiments.tables.layout import TABLES
+        from anysize.experiments.tables.layout import TABLES, table_of
         from anysize.experiments.tables.render import render, text_renderables
 
         if records != RECORDS_FOLDER and not records.is_dir():
             raise ValueError(f"--records needs a folder with the records of sweeps; there is no folder {records}.")
         check_out(out)
-        names = [task.name for task in TABLES[number].tasks] if tasks is None else split_names(tasks)
+        named = split_names(tasks)
+        names = [task.name for task in TABLES[number].tasks] if named is None and number is not None else named
         found = RecordStore(records).read(task=names, curves=False)
-        check_tasks(split_names(tasks), {record.task for record in found})
+        check_tasks(named, {record.task for record in found})
+        if number is None and not any(named or table_of(record.task) is None for record in found):
+            raise ValueError(
+                f"{records} has no records of tasks besides those of the paper; name one of its tables: 1, 2 or 3."
+            )
         if not found:
             note(f"there are no records of these tasks in {records}; the table has the published numbers only.")
         data = f"seed:{data}" if data.isdigit() else data  # as records name it
         built = build_table(
-            number, found, rule=rule.value, data=data, splits=split_names(splits), tasks=split_names(tasks),
+            number, found, rule=rule.value, data=data, splits=split_names(splits), tasks=named,
             grid_size=paper_grid_size if found else None,
         )  # fmt: skip
         chosen = TableFormat.json if json else format

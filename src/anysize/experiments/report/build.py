@@ -49,7 +49,7 @@ def make_report(
     report("reading records", 1.0)
     found = tasks_of(records)
     sections = [tables(records, grid_size)] if records else []
-    if (others := other_tasks(found)) is not None:
+    if (others := other_tasks(records)) is not None:
         sections.append(others)
     for place, task in enumerate(found):
         report("drawing", place / len(found))

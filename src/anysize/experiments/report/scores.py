@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from anysize import plots
-from anysize._html import Section, card, cards, html_table, missing, paragraph, text
+from anysize._html import Section, card, cards, missing, paragraph
 from anysize._typing import IntArray
-from anysize.experiments.records import SPLITS, Record, decode, encode
+from anysize.experiments.records import Record, decode, encode
 from anysize.experiments.report.task_graphs import TaskGraphs
-from anysize.experiments.selection import Group, ScoreSummary, Selection, select_all
+from anysize.experiments.selection import Group, Selection, select_all
 from anysize.experiments.tables import bootstrap
 from anysize.experiments.tables.build import GridSize, build_table, rows_that_ran
 from anysize.experiments.tables.cells import Table, format_score
@@ -21,9 +21,9 @@ from anysize.experiments.tables.render import html_figure, published_text
 from anysize.methods.catalog import METHODS
 from anysize.plots import Curve, ScoreRow, SizePoint, to_svg
 from anysize.tasks import metrics
+from anysize.tasks.metrics import METRIC_NAMES
 from anysize.tasks.task import labels
 
-METRIC_LABELS = {"accuracy": "accuracy", "mcc": "MCC"}
 NEAR_DIFFERENCE = 0.05  # a mean that differs by no more is called near the published one
 MAX_SIZE_BINS = 5
 MAX_CURVES_PER_ROW = 10
@@ -35,7 +35,6 @@ DRAWN_FIRST = (
 )  # fmt: skip
 
 _TITLES = {task.name: task.title for table in TABLES.values() for task in table.tasks}
-_METRICS = {task.name: table.metric for table in TABLES.values() for task in table.tasks}
 
 
 # ---- the records of a task -------------------------------------------------------------------------
@@ -51,8 +50,8 @@ class TaskRecords:
 
     @property
     def metric(self) -> str:
-        """The metric of the table that the task belongs to; accuracy for other tasks."""
-        return _METRICS.get(self.task, "accuracy")
+        """The metric of all scores."""
+        return next(record.metric for selection in self.selections.values() for record in selection.records)
 
     def drawn_rows(self) -> list[Selection]:
         """The rows that figures show, in their order, without checks."""
@@ -68,7 +67,8 @@ def _drawing_order(selection: Selection) -> tuple[int, str, str]:
 def tasks_of(records: Iterable[Record]) -> list[TaskRecords]:
     """The tasks in the order of the tables, then others by name.
 
-    Of each task one data set is taken: the published one, or the one with the smallest seed.
+    Of each task one data set is taken: the published one, or the one with the smallest seed; and one metric, that of
+    most runs.
     """
     by_task: dict[str, list[Record]] = {}
     for record in records:
@@ -77,8 +77,11 @@ def tasks_of(records: Iterable[Record]) -> list[TaskRecords]:
     order = sorted(by_task, key=lambda task: (known.index(task) if task in known else len(known), task))
     found = []
     for task in order:
-        data = min({record.data for record in by_task[task]}, key=lambda name: (name != "published", len(name), name))
-        selected = select_all(record for record in by_task[task] if record.data == data)
+        runs = by_task[task]
+        data = min({record.data for record in runs}, key=lambda name: (name != "published", len(name), name))
+        used = [record.metric for record in runs if record.data == data]
+        metric = max(METRIC_NAMES, key=used.count)
+        selected = select_all(record for record in runs if record.data == data and record.metric == metric)
         found.append(TaskRecords(task, data, selected))
     return found
 
@@ -121,7 +124,7 @@ def tables(records: Sequence[Record], grid_size: GridSize | None) -> Section:
             continue
         complete = build_table(number, records, tasks=names, grid_size=grid_size)
         table = rows_that_ran(complete)
-        body = paragraph(_agreement(table)) + _fold_notes(html_figure(table), table) + cards(_charts(table, number))
+        body = paragraph(_agreement(table)) + _table_with_charts(table, f"table-{number}")
         if without:
             body += missing(f"Tasks of this table without records: {', '.join(without)}.")
         if idle := [row.label for row in complete.rows if not row.ran]:
@@ -129,6 +132,22 @@ def tables(records: Sequence[Record], grid_size: GridSize | None) -> Section:
         parts.append(Section(f"table-{number}", f"Table {number}: {entry.title}", body))
     lead = missing(f"There are no records for {' and '.join(absent)} of the paper.") if absent else ""
     return Section("tables", "Beside the published numbers", lead, tuple(parts))
+
+
+def other_tasks(records: Sequence[Record]) -> Section | None:
+    """The tasks that are in no table of the paper, a table for each metric; None if there are none."""
+    others = [record for record in records if record.task not in _TITLES]
+    parts = []
+    for metric in METRIC_NAMES:
+        own = [record for record in others if record.metric == metric]
+        if own:
+            table = rows_that_ran(build_table(None, own, tasks=sorted({record.task for record in own})))
+            parts.append(Section(f"others-{metric}", table.title, _table_with_charts(table, f"others-{metric}")))
+    return Section("others", "Other tasks", "", tuple(parts)) if parts else None
+
+
+def _table_with_charts(table: Table, name: str) -> str:
+    return _fold_notes(html_figure(table), table) + cards(_charts(table, name))
 
 
 def _fold_notes(html: str, table: Table) -> str:
@@ -157,7 +176,7 @@ def _agreement(table: Table) -> str:
     return sentence
 
 
-def _charts(table: Table, number: int) -> list[str]:
+def _charts(table: Table, name: str) -> list[str]:
     """A chart of the test scores of every task and data set."""
     found = []
     for at, (heading, places) in enumerate(table.groups()):
@@ -166,7 +185,7 @@ def _charts(table: Table, number: int) -> list[str]:
             ScoreRow(
                 row.label,
                 cell.summary.mean,
-                cell.summary.std,
+                cell.summary.std if cell.summary.count > 1 else None,
                 None if cell.published is None else cell.published.mean,
                 None if cell.published is None else cell.published.std,
                 check=row.check,
@@ -175,30 +194,10 @@ def _charts(table: Table, number: int) -> list[str]:
             if (cell := row.cells[test]).summary is not None
         ]
         if rows:
-            figure = plots.ours_and_published(rows, METRIC_LABELS[table.metric])
-            svg = to_svg(figure, f"table-{number}-{at}", heading)
+            figure = plots.ours_and_published(rows, METRIC_NAMES[table.metric])
+            svg = to_svg(figure, f"{name}-{at}", heading)
             found.append(card(svg, heading, "Test scores; lines: one standard deviation."))
     return found
-
-
-def other_tasks(found: Sequence[TaskRecords]) -> Section | None:
-    """Scores on the tasks that are in no table; None if there are none."""
-    rows = [
-        [text(value) for value in (task.task, task.data, row_label(group), len(selection.records))]
-        + [_mean_and_std(selection.summary(split)) for split in SPLITS]
-        for task in found
-        if task.task not in _TITLES
-        for group, selection in task.selections.items()
-    ]
-    if not rows:
-        return None
-    head = ("task", "data", "method", "seeds", *SPLITS)
-    lead = "Mean (standard deviation) over seeds of the configuration with the highest mean validation score."
-    return Section("others", "Other tasks", paragraph(lead) + html_table(head, rows, text_columns=3))
-
-
-def _mean_and_std(summary: ScoreSummary | None) -> str:
-    return "?" if summary is None else f"{format_score(summary.mean)} ({format_score(summary.std)})"
 
 
 # ---- training curves -------------------------------------------------------------------------------
@@ -215,7 +214,7 @@ def training_curves(task: TaskRecords, name: str) -> str:
             ]
     if not runs:
         return missing("No run of this task kept its training curves.")
-    svg = to_svg(plots.training_curves(runs, METRIC_LABELS[task.metric]), f"{name}-curves", "Training")
+    svg = to_svg(plots.training_curves(runs, METRIC_NAMES[task.metric]), f"{name}-curves", "Training")
     return card(svg, "Training", "The configurations that the table reports: a thin line per seed, thick lines: means.")
 
 
@@ -238,17 +237,18 @@ def scores_by_size(task: TaskRecords, graphs: TaskGraphs | str, name: str) -> st
         "Means over seeds. Hollow: training graphs, at their mean size. Filled: test graphs, by size; "
         "bars: 95 % bootstrap interval over test graphs."
     )
-    metric = METRIC_LABELS[task.metric]
+    metric = METRIC_NAMES[task.metric]
     title = f"{metric[0].upper()}{metric[1:]} against size"
     return card(to_svg(plots.score_by_size(lines, metric), f"{name}-by-size", title), title, caption)
 
 
 def _size_points(selection: Selection, graphs: TaskGraphs, truth: str, metric: str) -> list[SizePoint]:
     texts = [outcome.predictions for outcome in selection.outcomes]
-    if not all(texts) or any(record.labels != truth for record in selection.records):
+    needs_ranks = metric not in bootstrap.METRICS
+    if needs_ranks or not all(texts) or any(record.labels != truth for record in selection.records):
         return []
     predictions, true = np.stack([decode(one) for one in texts]), decode(truth)
-    score = metrics.mcc if metric == "mcc" else metrics.accuracy
+    score = getattr(metrics, metric)
     sizes = graphs.splits.test.sizes
     found = []
     if (summary := selection.summary("train")) is not None:

@@ -1,4 +1,4 @@
-"""The paper's tables from records: which rows and columns there are, what each cell contains, and the notes."""
+"""Tables from records, of the paper and of other tasks: rows, columns, what each cell contains, and the notes."""
 
 from __future__ import annotations
 
@@ -21,11 +21,13 @@ from anysize.experiments.tables.cells import (
     format_score,
     published,
 )
-from anysize.experiments.tables.layout import METRIC_NAMES, TABLES, TaskEntry, applies
+from anysize.experiments.tables.layout import FULL_METRIC_NAMES, TABLES, TableEntry, TaskEntry, applies, table_of
 from anysize.methods.catalog import METHODS
 from anysize.tasks import metrics
 from anysize.tasks.catalog import TASKS
+from anysize.tasks.metrics import METRIC_NAMES
 
+POOLED_DATA = {"fresh": "seed:", "splits": "split:"}  # columns over several data sets -> how their names begin
 PAPER_RECIPE = "paper"  # the recipe of the paper's rows
 
 # (task, method) -> the number of configurations in the paper's grid, None where there is no grid
@@ -35,7 +37,7 @@ Selected = Mapping[tuple[str, str, str, str], tuple[Selection, ...]]
 
 
 def build_table(
-    number: int,
+    number: int | None,
     records: Iterable[Record],
     *,
     rule: str = "paper",
@@ -46,12 +48,16 @@ def build_table(
     resamples: int = 2000,
     seed: int = 0,
 ) -> Table:
-    """Build Table 1, 2 or 3 of the paper from records.
+    """Build Table 1, 2 or 3 of the paper from records, or a table of tasks that are in none of them.
+
+    A table has one metric. Records with scores in another one are left out with a `RecordWarning`.
 
     Arguments:
+        number: None for the tasks of the records that are in none of the paper's tables; its metric is that of most
+            records.
         rule: how configurations are selected, see `anysize.experiments.selection.RULES`.
-        data: `published`, `fresh` (means over all seeded data sets), `seed:7`, or `all`: the published data, and
-            fresh data where there are records.
+        data: `published`, `fresh` (means over all seeded data sets), `seed:7`, `splits` (means over all splits of a
+            fixed data set), or `all`: the published data, and others where there are records.
         splits, tasks: which columns; by default those of the paper, and our own tasks where there are records.
         grid_size: such as `paper_grid_size`; with it, the notes name rows that tried fewer configurations.
         resamples, seed: of the bootstrap intervals.
@@ -60,15 +66,24 @@ def build_table(
     >>> len(table.rows), table.rows[0].label, table.rows[0].cells[0].status, table.rows[0].cells[0].published.mean
     (19, 'PNA', 'not run', 0.21)
     """
-    if number not in TABLES:
+    if number is not None and number not in TABLES:
         raise ValueError(f"number must be 1, 2 or 3, a table of the paper; got {number}")
     if tasks is not None and not tasks:
         raise ValueError("tasks must name at least one task; got none")
-    entry = TABLES[number]
+    records = list(records)
+    if number is None:
+        if tasks is None:
+            tasks = sorted({record.task for record in records if table_of(record.task) is None})
+        used = [record.metric for record in records if record.task in tasks] or ["accuracy"]
+        entry = TableEntry.of_other_tasks(max(METRIC_NAMES, key=used.count))
+    else:
+        entry = TABLES[number]
     known = {task.name: task for task in entry.tasks}
     asked = known if tasks is None else {name: TaskEntry.named(name) for name in tasks}
-    chosen = select_all((record for record in records if record.task in asked), rule_named(rule))
-    sources = _column_groups(asked.values(), data, chosen, named=tasks is not None)
+    chosen = select_all(
+        _of_metric([record for record in records if record.task in asked], entry.metric), rule_named(rule)
+    )
+    sources = _column_groups(asked.values(), data, chosen, named=tasks is not None and number is not None)
     selected: Selected = {
         (source.task.name, source.data, method, recipe): tuple(
             chosen[group]
@@ -83,17 +98,27 @@ def build_table(
         for source in sources
         for split in _checked_splits(entry.splits if splits is None else splits)
     )
-    resampling = _Resampling(entry.metric, resamples, seed)
+    wanted = entry.metric in bootstrap.METRICS and (number is None or entry.metric == "mcc")
+    resampling = _Resampling(entry.metric, resamples, seed, wanted)
     rows = [
         replace(row, cells=tuple(_cell(asked[column.task], column, row, selected, resampling) for column in columns))
         for row in _rows(columns, selected)
     ]
-    name = "MCC" if entry.metric == "mcc" else entry.metric.capitalize()
-    table = Table(
-        f"Table {number}. {name}, {entry.title}", entry.metric, rule, columns, _with_best(rows, columns, entry.bold)
-    )
+    table = Table(entry.heading, entry.metric, rule, columns, _with_best(rows, columns, entry.bold))
     notes, short_notes = _notes(number, table, selected, entry.bold, grid_size)
     return replace(table, notes=notes, short_notes=short_notes)
+
+
+def _of_metric(records: Sequence[Record], metric: str) -> list[Record]:
+    """The records with scores in this metric; a warning names the tasks of others."""
+    others = sorted({(record.task, record.metric) for record in records if record.metric != metric})
+    for task, other in others:
+        warn_user(
+            f"A table shows one metric, here {METRIC_NAMES[metric]}: runs of {task} with scores in "
+            f"{METRIC_NAMES[other]} are left out. Make a table of that task alone (anysize table --tasks {task}).",
+            RecordWarning,
+        )
+    return [record for record in records if record.metric == metric]
 
 
 def best_places(means: Sequence[float | None], count: int) -> set[int]:
@@ -133,26 +158,28 @@ def rows_that_ran(table: Table) -> Table:
 
 @dataclass(frozen=True)
 class _ColumnGroup:
-    """The columns of one task on one data set, or on all fresh ones."""
+    """The columns of one task on one data set, on all fresh ones, or on all splits of a fixed one."""
 
     task: TaskEntry
     data: str
 
     def holds(self, group: Group) -> bool:
         """Whether a group of records belongs here."""
-        fresh = self.data == "fresh" and group.data.startswith("seed:")
-        return group.task == self.task.name and (group.data == self.data or fresh)
+        beginning = POOLED_DATA.get(self.data)
+        held = group.data == self.data if beginning is None else group.data.startswith(beginning)
+        return group.task == self.task.name and held
 
 
 def _column_groups(tasks: Iterable[TaskEntry], data: str, groups: Iterable[Group], named: bool) -> list[_ColumnGroup]:
     """Published before fresh data; fresh data and tasks that the paper lacks only if named or recorded."""
-    if data not in ("all", "published", "fresh") and not data.startswith("seed:"):
-        raise ValueError(f"data must be all, published, fresh or seed:7 (any number); got {data!r}")
+    if data not in ("all", "published", *POOLED_DATA) and not data.startswith(("seed:", "split:")):
+        raise ValueError(f"data must be all, published, fresh, splits, seed:7 or split:3 (any number); got {data!r}")
     found, groups = [], list(groups)
-    for one in ("published", "fresh") if data == "all" else (data,):
+    tasks = list(tasks)
+    for one in ("published", *POOLED_DATA) if data == "all" else (data,):
         for task in tasks:
             source = _ColumnGroup(task, one)
-            optional = (task.extra and not named) or (data == "all" and one == "fresh")
+            optional = (task.extra and not named) or (data == "all" and one in POOLED_DATA)
             if not optional or any(source.holds(group) for group in groups):
                 found.append(source)
     return found
@@ -204,11 +231,12 @@ def _rows(columns: Sequence[Column], selected: Selected) -> list[Row]:
 
 @dataclass(frozen=True)
 class _Resampling:
-    """Parameters of the bootstrap intervals."""
+    """Parameters of the bootstrap intervals, and whether there are any."""
 
     metric: str
     resamples: int
     seed: int
+    wanted: bool
 
 
 def _cell(task: TaskEntry, column: Column, row: Row, selected: Selected, resampling: _Resampling) -> Cell:
@@ -221,26 +249,25 @@ def _cell(task: TaskEntry, column: Column, row: Row, selected: Selected, resampl
     fallback = any(selection.fallback for selection in selections)
     if len(known) < len(selections):
         return Cell("unknown", published=paper)
-    if column.data == "fresh":
-        return Cell("run", ScoreSummary.of([summary.mean for summary in known]), paper, fallback=fallback)
-    with_interval = resampling.metric == "mcc" and column.split == "test"
-    interval = _interval(selections[0], known[0], row.label, resampling) if with_interval else None
-    return Cell("run", known[0], paper, interval, fallback=fallback)
+    summary = ScoreSummary.of([summary.mean for summary in known]) if column.data in POOLED_DATA else known[0]
+    with_interval = column.split == "test" and column.data != "fresh" and resampling.wanted
+    interval = _interval(selections, summary, row.label, resampling) if with_interval else None
+    return Cell("run", summary, paper, interval, fallback=fallback)
 
 
 def _interval(
-    selection: Selection, summary: ScoreSummary, label: str, resampling: _Resampling
+    selections: Sequence[Selection], summary: ScoreSummary, label: str, resampling: _Resampling
 ) -> bootstrap.Interval | None:
     """The bootstrap interval over test graphs; None unless all runs kept predictions for the same graphs."""
-    texts = [outcome.predictions for outcome in selection.outcomes]
-    labels = {record.labels for record in selection.records}
+    texts = [outcome.predictions for selection in selections for outcome in selection.outcomes]
+    labels = {record.labels for selection in selections for record in selection.records}
     if not all(texts) or len(labels) != 1 or labels == {""}:
         return None
     predictions, true = np.stack([decode(text) for text in texts]), decode(labels.pop())
-    score = float(np.mean([metrics.mcc(true, one) for one in predictions]))
+    score = float(np.mean([getattr(metrics, resampling.metric)(true, one) for one in predictions]))
     if abs(score - summary.mean) > 10**-SCORE_DIGITS / 2:
         warn_user(
-            f"{label} on {selection.group.task}: the stored predictions give {score:.3f}, the stored scores "
+            f"{label} on {selections[0].group.task}: the stored predictions give {score:.3f}, the stored scores "
             f"{summary.mean:.3f}, so the cell gets no bootstrap interval. Was another metric used for the scores?",
             RecordWarning,
         )
@@ -280,28 +307,35 @@ FALLBACK_NOTE = f"{FALLBACK_MARK}: not every run kept the epoch of this rule; sh
 
 
 def _notes(
-    number: int, table: Table, selected: Selected, bold: int, grid_size: GridSize | None
+    number: int | None, table: Table, selected: Selected, bold: int, grid_size: GridSize | None
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """All notes of a table, and the few lines for a terminal."""
     groups = [_group_note(table, heading, places[0], selected, grid_size) for heading, places in table.groups()]
     has_intervals = any(cell.interval is not None for row in table.rows for cell in row.cells)
     reduced = any("reduced grid" in note for note in groups)
     fallback = any(cell.fallback for row in table.rows for cell in row.cells)
+    compared = ", published number, difference" if any(row.published for row in _all_cells(table)) else ""
+    command = "anysize table" if number is None else f"anysize table {number}"
     short = (
-        f"Mean (std) over seeds{' [95 % interval]' * has_intervals}, published number, difference. Bold: best test.",
+        f"Mean (std) over seeds{' [95 % interval]' * has_intervals}{compared}. Bold: best test.",
         f"Selection: {RULES[table.rule].summary}",
-        f"{'Some grids are smaller than in the paper. ' * reduced}All notes: anysize table {number} --format markdown.",
+        f"{'Some grids are smaller than in the paper. ' * reduced}All notes: {command} --format markdown.",
         *([FALLBACK_NOTE] * fallback),
     )
     return (*_general_notes(table, bold), *filter(None, groups)), short
 
 
+def _all_cells(table: Table) -> list[Cell]:
+    return [cell for row in table.rows for cell in row.cells]
+
+
 def _general_notes(table: Table, bold: int) -> list[str]:
-    cells = [cell for row in table.rows for cell in row.cells]
+    cells = _all_cells(table)
     rule = RULES[table.rule]
+    compared = " Beside or below it the published number, and ours minus it." if any(c.published for c in cells) else ""
     notes = [
-        f"Mean (standard deviation) of the {METRIC_NAMES[table.metric]} over seeds; the deviation divides by their "
-        "number. Beside or below it the published number, and ours minus it.",
+        f"Mean (standard deviation) of the {FULL_METRIC_NAMES[table.metric]} over seeds; the deviation divides by "
+        f"their number.{compared}",
         rule.description if rule.uses_test_scores else f"Rule {table.rule!r}: {rule.description}.",
     ]
     if any(cell.best for cell in cells):
@@ -322,6 +356,8 @@ def _general_notes(table: Table, bold: int) -> list[str]:
             "Fresh data: mean and deviation over data sets of the means over seeds; a configuration is selected on "
             "each data set."
         )
+    if any(column.data == "splits" for column in table.columns):
+        notes.append("Several splits: mean and deviation over splits of one data set.")
     return notes + [note for status, note in STATUS_NOTES.items() if any(cell.status == status for cell in cells)]
 
 
@@ -338,8 +374,9 @@ def _group_note(table: Table, heading: str, place: int, selected: Selected, grid
             sizes[row.label] = grid_size(column.task, row.method) if searched and grid_size is not None else None
     if not ran:
         return ""
+    pooled = {"fresh": "data sets", "splits": "splits"}.get(column.data, "")
     parts = [
-        _gathered("data sets", {label: str(len(own)) for label, own in ran.items()}) if column.data == "fresh" else "",
+        _gathered(pooled, {label: str(len(own)) for label, own in ran.items()}) if pooled else "",
         _gathered("seeds", {label: _span([len(one.records) for one in own]) for label, own in ran.items()}),
         _gathered("configurations", {label: _span([one.configurations for one in own]) for label, own in ran.items()}),
         _listed("reduced grid", _reduced(ran, sizes)),

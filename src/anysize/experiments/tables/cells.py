@@ -72,7 +72,7 @@ class Cell:
     Attributes:
         status: `run`; `NA`, the method does not apply; `not run`; `failed`; `unknown`, the runs did not keep this
             score.
-        summary: over seeds; for fresh data over data sets, of the means over seeds.
+        summary: over seeds; for fresh data and several splits over data sets, of the means over seeds.
         interval: bootstrap interval over test graphs, for MCC and in comparisons.
         best: printed in bold.
         fallback: the rule's epoch was not kept by all runs: shown at the epoch that the recipe chose.
@@ -97,7 +97,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """One split of one task on one data set (`published`, `seed:7`), or over all seeded ones (`fresh`)."""
+    """One split of one task on one data set (`published`, `seed:7`, `split:3`).
+
+    Or over all data sets that were drawn (`fresh`), or over all splits of a fixed one (`splits`).
+    """
 
     task: str
     title: str
@@ -107,7 +110,8 @@ class Column:
     @property
     def heading(self) -> str:
         """The task, and the data unless they are the published ones."""
-        return self.title + {"published": "", "fresh": ", fresh data"}.get(self.data, f", data {self.data}")
+        known = {"published": "", "fresh": ", fresh data", "splits": ", several splits"}
+        return self.title + known.get(self.data, f", data {self.data}")
 
 
 @dataclass(frozen=True)

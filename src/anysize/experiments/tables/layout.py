@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from anysize.methods.catalog import METHODS
 from anysize.tasks.catalog import TASKS
-from anysize.tasks.task import Metric, Task
+from anysize.tasks.metrics import METRIC_NAMES
+from anysize.tasks.task import Task
 
-METRIC_NAMES = {"accuracy": "accuracy", "mcc": "Matthews correlation coefficient"}
+FULL_METRIC_NAMES = {**METRIC_NAMES, "mcc": "Matthews correlation coefficient"}
 
 
 @dataclass(frozen=True)
@@ -35,7 +36,7 @@ class TaskEntry:
     @staticmethod
     def named(name: str) -> TaskEntry:
         """The columns of a task, which need not be known here: records may come from elsewhere."""
-        return TaskEntry.of(TASKS[name]) if name in TASKS else TaskEntry(name, name)
+        return TaskEntry.of(TASKS[name]) if name in TASKS else TaskEntry(name, name, extra=True)
 
 
 @dataclass(frozen=True)
@@ -43,23 +44,35 @@ class TableEntry:
     """A table: tasks across, methods down.
 
     Attributes:
-        number: in the paper.
+        number: in the paper; None for a table of tasks that are in none of its tables.
         title: what its graphs are.
         metric: of all its tasks.
         splits: the columns of each task.
         bold: how many of the best test means are set in bold.
     """
 
-    number: int
+    number: int | None
     title: str
-    metric: Metric
+    metric: str
     splits: tuple[str, ...]
     bold: int
 
     @property
     def tasks(self) -> tuple[TaskEntry, ...]:
         """The tasks that name this table, in the order of `TASKS`."""
-        return tuple(TaskEntry.of(task) for task in TASKS.values() if task.table == self.number)
+        return tuple(TaskEntry.of(task) for task in TASKS.values() if task.table == self.number is not None)
+
+    @property
+    def heading(self) -> str:
+        """The metric and what the graphs are, after the number of the paper."""
+        name = METRIC_NAMES[self.metric]
+        number = "" if self.number is None else f"Table {self.number}. "
+        return f"{number}{name[0].upper()}{name[1:]}, {self.title}"
+
+    @staticmethod
+    def of_other_tasks(metric: str) -> TableEntry:
+        """A table of tasks that are in none of the paper's tables."""
+        return TableEntry(None, "other tasks", metric, ("train", "validation", "test"), bold=1)
 
 
 TABLES = {
