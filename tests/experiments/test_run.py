@@ -15,6 +15,7 @@ from anysize.experiments.configurations import configurations, parse_setting, ta
 from anysize.experiments.memory import fit_in_memory, max_stack_members
 from anysize.experiments.records import decode, from_line, to_line
 from anysize.experiments.run import run
+from anysize.experiments.selection import select
 from anysize.experiments.train_runs import TrainingOptions, counts_needed, load_prepared, prepare, train_runs
 from anysize.methods.catalog import METHODS, find_method
 from anysize.methods.configuration import check_params, parameter_names
@@ -245,6 +246,14 @@ def test_folds_give_the_validation_score_and_all_training_graphs_the_model(metho
     folds = [trained(fold.train)(fold.validation) for fold in FEW.folds(0, 5)]
     assert len(folds) == 5
     assert record.scores.validation == pytest.approx(np.mean(folds))
+    assert record.folds == pytest.approx(folds)
+    summary = select([record]).summary("validation")  # of one run: the deviation over folds
+    assert (summary.mean, summary.std) == pytest.approx((np.mean(folds), np.std(folds)))
+    assert summary.count == 5
+    assert select([record]).summary("test").count == 1
+    assert from_line(to_line(record)) == record
+    twice = select([record, replace(record, seed=1)]).summary("validation")
+    assert (twice.mean, twice.std, twice.count) == (record.scores.validation, 0.0, 2)  # over seeds
     whole = FEW.splits(5)
     score = trained(whole.train)
     assert record.scores.train == score(whole.train)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,11 @@ import pytest
 from kernels.helpers import DYED, graphs_of
 from scipy.sparse import csr_array, random_array
 
-from anysize import count
+from anysize import GraphSet, count
 from anysize.kernels.gram import gram
 from anysize.kernels.graphlet import GraphletKernel
+from anysize.methods.catalog import METHODS
+from anysize.methods.method import Examples, LearningTask, Run
 
 
 def test_graphlet_features_are_shares_matched_by_name() -> None:
@@ -43,6 +46,38 @@ def test_top_patterns_are_kept_before_shares_are_taken() -> None:
     np.testing.assert_allclose(kernel.transform(graphs).toarray(), shares, rtol=1e-12)
     with pytest.raises(ValueError, match="top must be at least 1"):
         GraphletKernel(top=0).fit(graphs)
+
+
+def test_validation_graphs_count_for_the_most_common_patterns() -> None:
+    """The most common subgraphs in training and validation: ten paths outnumber two training triangles."""
+    triangles = [(0, 1), (1, 2), (2, 0), (3, 4), (4, 5), (5, 3)]
+    star = [(0, leaf) for leaf in range(1, 6)]  # ten paths on three vertices
+    train, validation = GraphSet.from_edges([triangles]), GraphSet.from_edges([star])
+    alone, pooled = GraphletKernel(k=3, top=1), GraphletKernel(k=3, top=1)
+    assert alone.fit_transform(train).toarray().tolist() == [[1.0]]
+    assert pooled.fit_transform(train, validation=validation).toarray().tolist() == [[0.0]]
+    assert [pattern.name for pattern in alone.columns_.patterns] == ["triangle"]
+    assert [pattern.name for pattern in pooled.columns_.patterns] == ["3-path"]
+    tables = count(train, 3), count(validation, 3)
+    assert GraphletKernel(top=1).fit_transform(tables[0], validation=tables[1]).toarray().tolist() == [[0.0]]
+
+
+def test_the_method_takes_its_vocabulary_from_training_and_validation_graphs() -> None:
+    graphs = graphs_of(DYED)
+    y = np.arange(len(graphs)) % 2
+    held_out = np.arange(len(graphs)) % 3 == 0
+    train, validation = (Examples(graphs[rows], y[rows]) for rows in (~held_out, held_out))
+    (fitted,) = METHODS["gc-kernel"].learner.fit(
+        LearningTask(train, validation, 2, k=3, top=5), [Run({"C": 1.0}, 0)], METHODS["gc-kernel"].recipe("paper")
+    )
+    totals: Counter[str] = Counter()
+    for graph in graphs:  # summed by hand, graph by graph
+        counts = count(graph, 3)
+        totals.update(dict(zip([p.name for p in counts.patterns], counts.matrix.toarray()[0].tolist(), strict=True)))
+    kept = {pattern.name for pattern in fitted.machine.kernel_.columns_.patterns}
+    assert sorted(totals[name] for name in kept) == sorted(totals.values())[-5:]
+    only = GraphletKernel(k=3, top=5).fit(train.graphs)
+    assert {pattern.name for pattern in only.columns_.patterns} != kept
 
 
 def test_graphlets_without_colors_and_without_subgraphs() -> None:

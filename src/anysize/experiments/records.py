@@ -203,6 +203,7 @@ class Record:
         tied_epochs: how many epochs share the validation score of the chosen one.
         alternatives: outcomes at the epochs of other rules, by the names of `EPOCH_RULES`; see `outcome`.
         curves: the thinned training curves.
+        folds: the validation scores of the folds, whose mean is the validation score, if the task has folds.
         labels: true classes of the test graphs, encoded like the predictions.
         metric: of all scores and of the validation curve; by default the metric of the task, accuracy if it is unknown.
         seconds: this run's share of the time of the stack it was trained in.
@@ -229,6 +230,7 @@ class Record:
     tied_epochs: int | None = None
     alternatives: Mapping[str, Outcome] = field(default_factory=dict)
     curves: Curves | None = None
+    folds: tuple[float, ...] = ()
     labels: str = ""
     metric: str = ""
     versions: Mapping[str, str] = field(default_factory=dict)
@@ -318,7 +320,7 @@ def now() -> str:
 # ---- lines of JSON ---------------------------------------------------------------------------------
 
 RUN_FIELDS = ("task", "data", "method", "recipe", "configuration", "seed")
-DETAIL_FIELDS = ("metric", "epochs", "tied_epochs", "labels", "versions", "device", "seconds", "when")
+DETAIL_FIELDS = ("metric", "epochs", "tied_epochs", "folds", "labels", "versions", "device", "seconds", "when")
 LINE_START = f'{{"format":"{FORMAT}","key":"'.encode()
 KEY_END = len(LINE_START) + 64
 CURVES_START = b',"curves":{'
@@ -391,6 +393,7 @@ _LINE = fields(  # fields that are not listed here are ignored: another version 
         "metric": text(),
         "epochs": optional(integer(0)),
         "tied_epochs": optional(integer(0)),
+        "folds": numbers(),
         "labels": _CLASSES,
         "versions": mapping_of(text()),
         "device": text(),

@@ -148,7 +148,13 @@ class Selection:
     fallback: bool = False
 
     def summary(self, split: str) -> ScoreSummary | None:
-        """Mean and deviation over the seeds; None if a run has no score on this split."""
+        """Mean and deviation over the seeds; None if a run has no score on this split.
+
+        The validation score of a single run on a task with folds, such as that of a kernel, has the deviation over its
+        folds, as in the paper.
+        """
+        if split == "validation" and len(self.records) == 1 and self.records[0].folds:
+            return ScoreSummary.of(self.records[0].folds)
         scores = [outcome.scores.of(split) for outcome in self.outcomes]
         known = [score for score in scores if score is not None]
         return ScoreSummary.of(known) if known and len(known) == len(scores) else None

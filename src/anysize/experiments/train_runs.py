@@ -237,15 +237,18 @@ class _Trainer:
             for member, run in enumerate(fitted.runs):
                 key = _run_key(run.configuration, run.seed)
                 finer_own = None if finer is None else finer[member]
-                outcomes = self._outcomes(fitted.trained, member, run, probabilities, scores.get(key), finer_own)
-                yield self._record(fitted.trained, member, run, outcomes, seconds + spent.get(key, 0.0))
+                folds = scores.get(key, ())
+                validation = float(np.mean(folds)) if folds else None
+                outcomes = self._outcomes(fitted.trained, member, run, probabilities, validation, finer_own)
+                record = self._record(fitted.trained, member, run, outcomes, seconds + spent.get(key, 0.0))
+                yield replace(record, folds=folds)
             began = time.perf_counter()
 
     def _score(self, split: str, probabilities: FloatArray) -> float:
         return self.prepared.task.score(self.prepared.sets[split].labels(), probabilities.argmax(axis=-1))
 
-    def _folds(self) -> tuple[dict[str, float], dict[str, float]]:
-        """The mean validation score of every run over the folds, and its seconds."""
+    def _folds(self) -> tuple[dict[str, tuple[float, ...]], dict[str, float]]:
+        """The validation scores of every run on the folds, and its seconds."""
         scores: dict[str, list[float]] = {}
         spent: dict[str, float] = {}
         for place, (part, held_out) in enumerate(self.prepared.folds()):
@@ -258,7 +261,7 @@ class _Trainer:
                     scores.setdefault(key, []).append(self.prepared.task.score(held_out.labels(), classes))
                     spent[key] = spent.get(key, 0.0) + seconds
                 began = time.perf_counter()
-        return {key: float(np.mean(values)) for key, values in scores.items()}, spent
+        return {key: tuple(values) for key, values in scores.items()}, spent
 
     def _fit(self, problem: LearningTask, part: int) -> Iterator[Fitted]:
         return fit_in_memory(

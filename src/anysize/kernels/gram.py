@@ -22,8 +22,14 @@ class ExplicitKernel(TransformerMixin, BaseEstimator):
     features_: csr_array[np.float64]
 
     @abstractmethod
-    def fit_transform(self, graphs: Any, y: Any = None) -> csr_array[np.float64]:
-        """Fit the kernel and return the features of the training graphs; ``y`` is ignored."""
+    def fit_transform(self, graphs: Any, y: Any = None, validation: Any = None) -> csr_array[np.float64]:
+        """Fit the kernel and return the features of the training graphs; ``y`` is ignored.
+
+        Args:
+            graphs: the training graphs.
+            y: ignored.
+            validation: graphs held out from training whose features may be counted to choose a vocabulary.
+        """
 
     @abstractmethod
     def transform(self, graphs: Any) -> csr_array[np.float64]:

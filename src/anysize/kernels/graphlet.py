@@ -31,8 +31,9 @@ class GraphletKernel(ExplicitKernel):
         k: size of the patterns.
         over: the denominator of densities, see `Counts.densities`.
         colors: distinguish vertices by color.
-        top: keep only this many patterns, the most common ones of the training graphs; the others are dropped before
-            densities are computed, as in the paper for molecules (100) and DD (30000).
+        top: keep only this many patterns, the most common ones of the training graphs (and of the validation graphs
+            that `fit_transform` is given: "the most common subgraphs in training and validation"); the others are
+            dropped before densities are computed, as in the paper for molecules (100) and DD (30000).
 
     `fit`, `transform` and `kernel` take graphs or `Counts` (``k`` and ``colors`` are then those of the table).
 
@@ -51,12 +52,15 @@ class GraphletKernel(ExplicitKernel):
         self.colors = colors
         self.top = top
 
-    def fit_transform(self, graphs: Any, y: Any = None) -> csr_array[np.float64]:
-        """Fit the kernel and return the features of the training graphs."""
+    def fit_transform(self, graphs: Any, y: Any = None, validation: Any = None) -> csr_array[np.float64]:
+        """Fit the kernel and return the features of the training graphs; see `ExplicitKernel.fit_transform`."""
         if self.top is not None and self.top < 1:
             raise ValueError(f"top must be at least 1, or None for all patterns; got {self.top}")
         counts = self._count(graphs)
-        kept = counts if self.top is None else counts.top(self.top)
+        kept = counts
+        if self.top is not None:
+            pool = [counts] if validation is None else [counts, self._count(validation)]
+            kept = Counts.concatenate(pool).top(self.top)
         self.columns_ = replace(kept[:0], y=None, names=None, log=(), sampling=None)
         self.features_ = self._features(counts)
         return self.features_

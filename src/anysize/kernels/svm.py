@@ -100,7 +100,8 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         Args:
             graphs: what the kernel takes: graphs, or for `GraphletKernel` also `Counts`.
             y: one class per graph, numbers or strings; those of ``graphs`` if None.
-            validation: graphs with labels, or a pair (graphs, labels), to select a configuration by.
+            validation: graphs with labels, or a pair (graphs, labels), to select a configuration by; they also count
+                for the vocabulary of a `GraphletKernel` with ``top``.
         """
         if self.scoring not in SCORES:
             raise ValueError(f"scoring must be one of {', '.join(SCORES)}; got {self.scoring!r}")
@@ -119,7 +120,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         best: tuple[KernelTrial, Kernel, SVC] | None = None
         for settings in points:
             kernel: Kernel = clone(WLKernel() if self.kernel is None else self.kernel).set_params(**dict(settings))
-            inner = gram(kernel.fit_transform(graphs))
+            inner = gram(kernel.fit_transform(graphs, validation=None if held_out is None else held_out[0]))
             outer = None if held_out is None else kernel.kernel(held_out[0])
             for C in penalties:
                 svc = SVC(kernel="precomputed", C=C, class_weight=self.class_weight).fit(inner, labels)

@@ -164,8 +164,8 @@ class WLKernel(ExplicitKernel):
         self.iterations = iterations
         self.normalize = normalize
 
-    def fit_transform(self, graphs: Any, y: Any = None) -> csr_array[np.float64]:
-        """Fit the kernel and return the features of the training graphs."""
+    def fit_transform(self, graphs: Any, y: Any = None, validation: Any = None) -> csr_array[np.float64]:
+        """Fit the kernel and return the features of the training graphs; validation graphs are not needed."""
         integer = isinstance(self.iterations, (int, np.integer)) and not isinstance(self.iterations, bool)
         if not integer or self.iterations < 0:
             raise ValueError(f"iterations must be an integer of at least 0; got {self.iterations!r}")

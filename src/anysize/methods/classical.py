@@ -60,7 +60,10 @@ class KernelMethod:
                 k = sizes_of(run.configuration, problem.k)
                 kernel = GraphletKernel(k=k, top=problem.top)
             machine = KernelClassifier(kernel, C=run.configuration.get("C", 1.0), class_weight=_class_weight(problem))
-            machine.fit(_kernel_input(problem.train, k, problem.cache), problem.train.labels())
+            held_out = None
+            if problem.validation is not None and k is not None and problem.top is not None:  # for the vocabulary
+                held_out = _kernel_input(problem.validation, k, problem.cache), problem.validation.labels()
+            machine.fit(_kernel_input(problem.train, k, problem.cache), problem.train.labels(), held_out)
             yield FittedKernel(machine, (run,), k, problem.classes)
             if progress is not None:
                 progress(done / len(runs))

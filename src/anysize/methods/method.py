@@ -93,7 +93,7 @@ class LearningTask:
         classes: the number of classes.
         k: pattern sizes, unless a configuration has its own.
         metric: by which epochs are compared.
-        top: keep this many patterns, the most common ones of the training graphs; None keeps all.
+        top: keep this many patterns, the most common ones of training and validation graphs; None keeps all.
         class_weights: weight of each class in the loss; None for equal weights.
         device: a torch device.
         cache: cache folder for counts.

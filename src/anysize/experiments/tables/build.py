@@ -335,7 +335,8 @@ def _general_notes(table: Table, bold: int) -> list[str]:
     compared = " Beside or below it the published number, and ours minus it." if any(c.published for c in cells) else ""
     notes = [
         f"Mean (standard deviation) of the {FULL_METRIC_NAMES[table.metric]} over seeds; the deviation divides by "
-        f"their number.{compared}",
+        "their number. One run, such as that of a kernel, has a deviation only in validation on folds, over these."
+        f"{compared}",
         rule.description if rule.uses_test_scores else f"Rule {table.rule!r}: {rule.description}.",
     ]
     if any(cell.best for cell in cells):
