@@ -12,7 +12,7 @@ from anysize._errors import RecordWarning
 from anysize.experiments.records import Outcome, Scores, decode
 from anysize.experiments.selection import ScoreSummary
 from anysize.experiments.tables.bootstrap import interval
-from anysize.experiments.tables.build import best_places, build_table, rows_that_ran
+from anysize.experiments.tables.build import best_places, build_table, paper_grid_size, rows_that_ran
 from anysize.experiments.tables.cells import FALLBACK_MARK, Cell, format_score, published
 from anysize.experiments.tables.layout import TABLES
 from anysize.experiments.tables.render import own_text
@@ -333,6 +333,15 @@ def test_the_foot_names_ties_grids_seeds_and_what_was_left_out():
     assert "divides by their number" in table.notes[0]
     assert len(table.short_notes) == 3
     assert "smaller than in the paper" in table.short_notes[2]
+
+
+def test_the_foot_names_selected_values_that_the_papers_grid_does_not_have():
+    runs = [made(task="DD", method="gamma-1hot", batch_size=256, hidden=32, lr=0.01)]
+    assert "not of the paper's grid: Γ 1-hot (batch_size 256)" in note(
+        build_table(3, runs, grid_size=paper_grid_size), "DD:"
+    )
+    runs = [made(task="DD", method="gamma-1hot", batch_size=128, hidden=32, lr=0.01)]
+    assert "not of the paper's grid" not in note(build_table(3, runs, grid_size=paper_grid_size), "DD:")
 
 
 def test_rows_that_ran():

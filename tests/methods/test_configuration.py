@@ -30,6 +30,18 @@ def test_a_task_with_a_grid_of_its_own_changes_the_defaults() -> None:
     found = default_configuration(METHODS["gamma-gin"], "paper", family="tu", task="DD", colored=False)
     assert found["batch_size"] == 256
     assert found["layers"] == 2
+    assert default_configuration(METHODS["gamma-1hot"], "paper", family="tu", task="DD")["batch_size"] == 64
+
+
+def test_batches_on_dd_are_those_of_the_appendix() -> None:
+    """256 "to reduce the number of times the subgraphs are passed to the network"; Gamma_1-hot has no such network."""
+    batches = {
+        name: {point["batch_size"] for point in METHODS[name].points("tu", "DD")}
+        for name in ("gamma-1hot", "gamma-gin", "gamma-rpgin", "gin-sum")
+    }
+    assert batches["gamma-gin"] == batches["gamma-rpgin"] == {256}
+    assert batches["gamma-1hot"] == batches["gin-sum"] == {64, 128}
+    assert len(METHODS["gamma-1hot"].points("tu", "DD")) == 12
 
 
 @pytest.mark.parametrize("recipe", RECIPES)

@@ -17,15 +17,14 @@ Grid = Mapping[str, Sequence[Any]]
 
 WIDTHS = (32, 64, 128, 256)
 C = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)
-DD_BATCH = 256  # the Gamma models on DD, "to reduce the number of times the subgraphs are passed"
+DD_BATCH = 256  # Gamma_GIN and Gamma_RPGIN on DD, "to reduce the number of times the subgraphs are passed"
 TU = {"batch_size": (64, 128), "lr": (0.01, 0.005, 0.001), "hidden": (32, 64)}
 
 GAMMA_ONE_HOT: dict[str, Grid] = {
     "brain": {"k": (4, 5), "hidden": WIDTHS, "lr": (1e-3, 1e-4), "batch_size": (32,)},
     "erdos-renyi": {"hidden": WIDTHS, "lr": (0.1, 0.01, 0.001)},
     "sbm": {"hidden": WIDTHS, "lr": (0.01, 0.001)},
-    "tu": TU,
-    "DD": {**TU, "batch_size": (DD_BATCH,)},
+    "tu": TU,  # DD included: the batch of 256 is for models that pass subgraphs to a network
 }
 GAMMA_GNN: dict[str, Grid] = {
     "brain": {"k": (4, 5), "hidden": WIDTHS, "layers": (1, 2), "lr": (1e-3, 1e-4), "batch_size": (32,)},

@@ -23,6 +23,7 @@ from anysize.experiments.tables.cells import (
 )
 from anysize.experiments.tables.layout import FULL_METRIC_NAMES, TABLES, TableEntry, TaskEntry, applies, table_of
 from anysize.methods.catalog import METHODS
+from anysize.methods.grids import Configuration
 from anysize.tasks import metrics
 from anysize.tasks.catalog import TASKS
 from anysize.tasks.metrics import METRIC_NAMES
@@ -140,9 +141,13 @@ def paper_grid_size(task: str, method: str) -> int | None:
     >>> paper_grid_size("sbm-20", "gamma-gin"), paper_grid_size("sbm-20", "mine")
     (64, None)
     """
+    return len(_paper_grid(task, method)) or None
+
+
+def _paper_grid(task: str, method: str) -> tuple[Configuration, ...]:
     if task not in TASKS or method not in METHODS:
-        return None
-    return len(METHODS[method].points(TASKS[task].family, task)) or None
+        return ()
+    return METHODS[method].points(TASKS[task].family, task)
 
 
 def rows_that_ran(table: Table) -> Table:
@@ -381,6 +386,7 @@ def _group_note(table: Table, heading: str, place: int, selected: Selected, grid
         _gathered("seeds", {label: _span([len(one.records) for one in own]) for label, own in ran.items()}),
         _gathered("configurations", {label: _span([one.configurations for one in own]) for label, own in ran.items()}),
         _listed("reduced grid", _reduced(ran, sizes)),
+        _listed("selected configuration not of the paper's grid", _outside(ran, sizes)),
         _listed("trained with patience, which the paper does not use", _patience(ran)),
         _listed("ties at the best score", _ties(ran)),
         _listed("left out for too few seeds or scores", _incomplete(ran)),
@@ -396,6 +402,19 @@ def _reduced(ran: Mapping[str, list[Selection]], sizes: Mapping[str, int | None]
         size, tried = sizes[label], min(selection.configurations for selection in selections)
         if size is not None and tried < size:
             found[label] = f"{tried} of {size}"
+    return found
+
+
+def _outside(ran: Mapping[str, list[Selection]], sizes: Mapping[str, int | None]) -> dict[str, str]:
+    """Rows whose selected configuration has a value that the paper's grid does not have, and this value."""
+    found = {}
+    for label, selections in ran.items():
+        for one in selections if sizes[label] is not None else ():
+            grid = _paper_grid(one.group.task, one.group.method)
+            for name in grid[0] if grid else ():
+                value = one.configuration.get(name)
+                if value is not None and all(point[name] != value for point in grid):
+                    found[label] = f"{name} {value}"
     return found
 
 
