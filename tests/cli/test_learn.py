@@ -127,6 +127,13 @@ def test_predictions_as_csv(folder: Path, model: Path, tmp_path: Path) -> None:
     shown = run("predict", model, folder / "BARE")
     assert shown.stdout == (tmp_path / "p.csv").read_text()
     assert "accuracy" not in shown.stderr
+    (tmp_path / "classes").write_text("\n".join(row["class"] for row in rows))
+    known = run("predict", model, folder / "BARE", "--labels", tmp_path / "classes")
+    assert "accuracy on these 8 labeled graphs: 1.000" in known.stderr
+    (tmp_path / "classes").write_text("\n".join("0000000x"))
+    strange = run("predict", model, folder / "BARE", "--labels", tmp_path / "classes")
+    assert strange.stdout == shown.stdout
+    assert "no score: these graphs have the class '0'" in strange.stderr.replace("\n", " ")
 
 
 def test_predictions_as_json(folder: Path, model: Path) -> None:

@@ -148,6 +148,7 @@ def test_edge_list_repetitions_give_one_warning(tmp_path: Path) -> None:
         ("no edges here\nonly words\n", "graph.txt, line 1: expected two vertex names"),
         ("ann bob\ncat\n", "graph.txt, line 2: expected two vertex names"),
         ("name,smiles\nwater,O\n", "pass smiles='smiles'"),
+        ("name,SMILES\nwater,O\n", "pass smiles='SMILES' (--smiles SMILES)"),
         ("# one\n\n0 1\n2 -1\n", "graph.txt, line 4: vertex numbers start at 0; got 2 and -1"),
         ("0 99999999999999999999\n", "graph.txt, line 1: the number '99999999999999999999' is too large"),
         ("0 1_0\n", "graph.txt, line 1: expected 2 integers; got '0 1_0'"),

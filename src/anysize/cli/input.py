@@ -16,6 +16,10 @@ SmilesOption = Annotated[
 LabelOption = Annotated[
     str | None, typer.Option("--y", metavar="COLUMN", help="The column of a table with the class of each graph.")
 ]
+LabelsFileOption = Annotated[
+    Path | None,
+    typer.Option("--labels", help="Text file with the classes: one per line, or lines 'graph name,class'."),
+]
 ColorOption = Annotated[
     str | None,
     typer.Option(

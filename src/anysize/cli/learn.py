@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anysize.cli.input import ColorOption, LabelOption, SmilesOption, read_input, read_labels
+from anysize.cli.input import ColorOption, LabelOption, LabelsFileOption, SmilesOption, read_input, read_labels
 from anysize.cli.shared import MAX_SEED, check_out, console, errors, handle_errors, note, open_output, parse_sizes
 from anysize.methods import defaults
 
@@ -53,9 +53,7 @@ def fit(
     seed: Annotated[
         int, typer.Option(help="Seed of the first model; the others use the next numbers.", min=0, max=MAX_SEED)
     ] = 0,
-    labels: Annotated[
-        Path | None, typer.Option(help="Text file with the classes: one per line, or lines 'graph name,class'.")
-    ] = None,
+    labels: LabelsFileOption = None,
     validation: Annotated[
         float | None, typer.Option(help="Share of the graphs held out to select the epoch; default: by recipe.")
     ] = None,
@@ -104,6 +102,7 @@ def predict(
     model: Annotated[Path, typer.Argument(help="A model file that anysize fit wrote.")],
     new: Annotated[Path, typer.Argument(help="Graphs to classify: any file of graphs.")],
     out: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+    labels: LabelsFileOption = None,
     colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Use vertex colors.")] = True,
     smiles: SmilesOption = None,
     y: LabelOption = None,
@@ -111,13 +110,18 @@ def predict(
     cache: Annotated[Path | None, typer.Option(help="Cache folder: counts found here are not recomputed.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of CSV.")] = False,
 ) -> None:
-    """Classify graphs: one line of CSV per graph, with its class and the probability of every class."""
+    """Classify graphs: one line of CSV per graph, with its class and the probability of every class.
+
+    The score is printed as well if the classes are known: from the file, --labels or --y.
+    """
     with handle_errors():
         from anysize import load_model
 
         check_out(out)
         classifier = load_model(model).set_params(cache=cache, verbose=1)
         graphs = read_input(new, colors, smiles=smiles, y=y, color=color)
+        if labels is not None:
+            graphs = graphs.with_y(read_labels(labels, graphs))
         probabilities = classifier.predict_proba(graphs)
         predicted = classifier.classes_[probabilities.argmax(axis=1)].tolist()
         classes = classifier.classes_.tolist()
@@ -267,8 +271,12 @@ def _class_patterns(model: GraphClassifier, graphs: GraphSet) -> Iterator[str]:
 
 
 def _show_score(model: GraphClassifier, graphs: GraphSet, predicted: list[Any]) -> None:
-    """The score, if the new graphs have classes that the model knows."""
-    if graphs.y is None or not set(graphs.y.tolist()) <= set(model.classes_.tolist()) or not len(graphs):
+    """The score, if the new graphs have classes, and the model knows all of them."""
+    if graphs.y is None or not len(graphs):
+        return
+    unknown = sorted(set(graphs.y.tolist()) - set(model.classes_.tolist()), key=str)
+    if unknown:
+        note(f"no score: these graphs have the class {unknown[0]!r}, which no training graph had.")
         return
     from anysize.tasks.metrics import accuracy, mcc
 

@@ -54,8 +54,11 @@ def parse_edges(data: bytes, where: str, y: str | None = None) -> ParsedFile:
 def _has_header(data: bytes, line: bytes, where: str) -> bool:
     """Whether the first line names the columns: by known names, or as the only line without numbers."""
     header = [field.strip() for field in line.decode("utf-8", "replace").split(find_delimiter(line))]
-    if any(field.strip("\"'").lower() == "smiles" for field in header):
-        raise GraphError(f"{where} has a column of SMILES; pass smiles='smiles' to read molecules.")
+    for name in (field.strip("\"'") for field in header):
+        if name.lower() == "smiles":
+            raise GraphError(
+                f"{where} has a column of SMILES; pass smiles={name!r} (--smiles {name}) to read molecules."
+            )
     if find_columns(header) is not None:
         return True
     if len(header) < 2 or any(map(_is_number, [*header, *_fields(line)[:2]])):
