@@ -109,6 +109,8 @@ def test_types_name_their_vertices() -> None:
     strengths = [abs(one.contribution) for one in found.types]
     assert strengths == sorted(strengths, reverse=True)
     assert found.types[:3] == found.strongest(3)
+    assert "'C'" in repr(by_name[0, "C"])
+    assert repr(by_name[0, "C"]).endswith("at vertices (1, 2))")
 
 
 def test_reference_graphs_move_the_base_and_keep_the_margin() -> None:

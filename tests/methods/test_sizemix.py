@@ -193,6 +193,15 @@ def test_contributions_and_base_are_the_logits_of_every_head(classes: int, compa
         model.head_weights_ = weights
 
 
+def test_a_graph_without_vertices_is_no_reason_for_certainty() -> None:
+    """Graphs of one color all have the share 1 of it: rounding errors must not be learned from."""
+    sizes = np.random.default_rng(0).integers(200, 600, 24).tolist()
+    graphs = [nx.star_graph(size - 1) if place % 2 else nx.path_graph(size) for place, size in enumerate(sizes)]
+    model = SizeMixClassifier().fit(GraphSet.from_networkx(graphs), np.arange(24) % 2)
+    found = model.explain(GraphSet.from_edges([], n_vertices=0))
+    assert max(abs(one.contribution) for one in found.types) < 10
+
+
 def test_one_class_among_the_small_or_large_graphs_leaves_the_heads_alike() -> None:
     """Then nothing inside training says which scaling holds."""
     small, large = molecules(9, range(6, 9), 30)[0], molecules(10, range(20, 30), 20)[0]

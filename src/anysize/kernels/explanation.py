@@ -41,6 +41,10 @@ class TypeContribution:
     scaling: str | None = None
     exponent: float | None = None
 
+    def __repr__(self) -> str:
+        where = f"vertices ({_listed(self.vertices)})" if self.vertices else "no vertices"
+        return f"TypeContribution({self.name!r}, {self.contribution:+.4g} at {where})"
+
 
 @dataclass(frozen=True, eq=False)
 class VertexExplanation:

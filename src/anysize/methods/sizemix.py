@@ -310,11 +310,11 @@ def fit_balanced_regression(table: FloatArray, target: IntArray) -> tuple[FloatA
     balance = 1 / np.bincount(target)[target] / 2
     center = balance @ table
     table = table - center
-    scale = max(float(np.sqrt((table**2).sum(axis=1)).mean()), 1e-12)
+    scale = float(np.sqrt((table**2).sum(axis=1)).mean())
+    if scale <= 1e-9 * float(np.linalg.norm(center)):  # all graphs are alike, up to rounding
+        return np.zeros(table.shape[1]), 0.0, center
     table /= scale
     model = LogisticRegression(C=INVERSE_REGULARIZATION, max_iter=300, tol=1e-4)
-    if not table.shape[1]:
-        return np.zeros(0), 0.0, center
     model.fit(table, target, sample_weight=balance * len(target))
     weights = model.coef_[0] / scale
     return weights, float(model.intercept_[0] - weights @ center), center
