@@ -39,7 +39,8 @@ def atomic_write(path: PathLike, follow_links: bool = True) -> Iterator[Path]:
     target = Path(os.path.realpath(path)) if follow_links else Path(path)
     part = target.with_name(f"{target.name}.{os.getpid()}-{os.urandom(4).hex()}.part")
     try:
-        yield part
+        with _naming(path):
+            yield part
         with suppress(OSError):  # there was no file, or another user owns it: keep the permissions of a new file
             shutil.copymode(target, part)
         _flush(part)
@@ -49,6 +50,17 @@ def atomic_write(path: PathLike, follow_links: bool = True) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             part.unlink()
+
+
+@contextmanager
+def _naming(path: PathLike) -> Iterator[None]:
+    """Let an error of the system, such as a full disk, name the file that was to be written."""
+    try:
+        yield
+    except OSError as error:
+        if error.errno is not None and (error.filename is None or str(error.filename).endswith(".part")):
+            error.filename = os.fspath(path)
+        raise
 
 
 def write_problem(path: PathLike) -> OSError | None:

@@ -116,10 +116,10 @@ def _rich_bar() -> Any:
     if not (console.is_terminal or console.is_jupyter):
         return None
     columns = (
-        TextColumn("{task.description}"),
+        TextColumn("{task.description}", markup=False),
         BarColumn(),
-        TextColumn("{task.percentage:>3.0f} %"),
+        TextColumn("{task.percentage:>3.0f} %", markup=False),
         TimeElapsedColumn(),
-        TextColumn("{task.fields[detail]}"),
+        TextColumn("{task.fields[detail]}", markup=False),
     )
     return Progress(*columns, console=console, transient=True)

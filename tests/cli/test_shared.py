@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import csv
+import errno
+import json
 import os
 import subprocess
 import sys
 import threading
 import tomllib
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -188,7 +192,7 @@ def test_only_our_own_warnings_are_notes(capsys: pytest.CaptureFixture[str], mon
         (MemoryError("Unable to allocate 7.45 TiB for an array"), "not enough memory for this (7.45 TiB at once)"),
         (MemoryError(), "not enough memory"),
         (MemoryError("one model does not fit"), "one model does not fit"),
-        (OSError(28, "No space left on device"), "Error: No space left on device"),
+        (OSError(28, "No space left on device"), "Error: standard output: No space left on device"),
         (FileNotFoundError(2, "No such file or directory", "x.csv"), "Error: x.csv: No such file or directory"),
         (FileNotFoundError("there is no x.csv"), "Error: there is no x.csv"),
         (
@@ -241,3 +245,83 @@ def test_every_extra_of_the_packages_exists() -> None:
     names = {"sklearn": "scikit-learn"}
     for package, extra in EXTRAS.items():
         assert any(one.startswith(names.get(package, package)) for one in project["optional-dependencies"][extra])
+
+
+# ---- text of others ----------------------------------------------------------------------------------
+
+HOSTILE = ["[/x]", "[red]", "=1+1", "\x1b[2J", "\ud800", ":smile:", "\u202e"]
+
+
+@pytest.fixture
+def hostile(tmp_path: Path) -> Path:
+    """Graphs whose colors, classes, names and file name try to act."""
+    path = tmp_path / "[red]\x1b[31m.jsonl"
+    lines = []
+    for number in range(14):
+        size = 5 + number % 3
+        edges = [[v, v + 1] for v in range(size - 1)] + [[0, size - 1]] * (number % 2)
+        colors = [HOSTILE[(number + v) % len(HOSTILE)] for v in range(size)]
+        about = {"y": HOSTILE[2 + number % 2], "name": f"{HOSTILE[number % len(HOSTILE)]}{number}"}
+        lines.append(json.dumps({"edges": edges, "colors": colors, **about}))
+    path.write_text("\n".join(lines))
+    return path
+
+
+def test_nothing_in_a_file_acts_when_it_is_shown(hostile: Path, tmp_path: Path) -> None:
+    model = tmp_path / "[red].anysize"
+    printed = [
+        run("count", hostile, "--k", "1,2", "--explain"),
+        run("fit", hostile, "--out", model, "--method", "gamma-1hot", "--k", 2, "--set", "epochs=2"),
+        run("predict", model, hostile, "--out", tmp_path / "out.csv"),
+        run("explain", model, hostile),
+        run("count", tmp_path / "[/x]\x1b[2J.txt"),
+    ]
+    assert [result.exit_code for result in printed] == [0, 0, 0, 0, 1]
+    for result in printed:
+        assert "\x1b" not in result.output
+        assert "Traceback" not in result.output
+    assert "[/x]" in printed[0].output
+    assert "\\ud800" in printed[0].output
+    assert ":smile:" in printed[0].output
+    assert "[/x]\\x1b[2J.txt" in printed[4].output
+    rows = list(csv.reader((tmp_path / "out.csv").read_text().splitlines()))
+    assert {row[1] for row in rows[1:]} <= {"'=1+1", "\x1b[2J"}
+    assert "'=1+12" in [row[0] for row in rows]
+    told = json.loads(run("predict", model, hostile, "--json").stdout)
+    assert told["graphs"][4]["graph"] == "\ud8004"
+
+
+@pytest.mark.parametrize("output", ["csv", "json", "parquet", "npz", "text"])
+def test_every_format_of_counts_takes_any_name(hostile: Path, tmp_path: Path, output: str) -> None:
+    out = tmp_path / "out"
+    assert run("count", hostile, "--k", 2, "--format", output, "--out", out).exit_code == 0
+    if output == "npz":
+        assert az.Counts.load(out).names[4] == "\ud8004"  # type: ignore[index]
+    elif output == "csv":
+        assert {line[0] for line in out.read_text().splitlines()} & set("=+-@\x1b") <= {"\x1b"}
+
+
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
+def test_a_full_disk_is_named(triangle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    command = f"{sys.executable} -m anysize count {triangle} --k 2 --format csv > /dev/full"
+    told = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    assert (told.returncode, told.stderr.strip()) == (1, "Error: standard output: No space left on device")
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("anysize.counting.counts_file.write_arrays", full)
+    result = run("count", triangle, "--k", 2, "--format", "npz", "--out", tmp_path / "out.npz")
+    assert result.exit_code == 1
+    assert f"{tmp_path / 'out.npz'}: No space left" in result.output
+
+
+def test_a_label_file_names_each_graph_once(tmp_path: Path) -> None:
+    (tmp_path / "labels.csv").write_text("a,1\nb,2\na,3\n")
+    pair = az.GraphSet.from_edges([[(0, 1)], [(0, 1)]])
+    with pytest.raises(ValueError, match="'a' twice"):
+        read_labels(tmp_path / "labels.csv", replace(pair, names=("a", "b")))
+    (tmp_path / "labels.csv").write_text("'=a,1\nb,2\n")
+    assert read_labels(tmp_path / "labels.csv", replace(pair, names=("=a", "b"))) == [1, 2]
+    with pytest.raises(ValueError, match="same name"):
+        read_labels(tmp_path / "labels.csv", replace(pair, names=("b", "b")))

@@ -24,6 +24,7 @@ LEVELS = (
         "_json",
         "_schema",
         "_unpack",
+        "_text",
         "_typing",
         "_progress",
         "_html",

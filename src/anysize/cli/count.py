@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich import box
-from rich.console import Console
 from rich.table import Table
 
 from anysize.cli.input import ColorOption, LabelOption, SmilesOption, read_input
 from anysize.cli.shared import (
     MAX_SEED,
+    PlainConsole,
     check_out,
     console,
     errors,
@@ -82,7 +82,7 @@ def count(
                 errors="skip" if skip else "raise", progress=report,
             )  # fmt: skip
         if explain:
-            errors.print(counts.explain(), highlight=False, markup=False, soft_wrap=True)
+            errors.print(counts.explain(), soft_wrap=True)
         _write(counts, over.value, output, out, top, str(graphs))
 
 
@@ -109,7 +109,7 @@ def patterns(
                 highlight=False,
             )
             if draw:
-                console.print(pattern.draw() + "\n", highlight=False, markup=False)
+                console.print(pattern.draw() + "\n")
 
 
 def demo() -> None:
@@ -131,7 +131,7 @@ def demo() -> None:
             highlight=False,
         )
         console.print(_colored_table(count(samples.caffeine(), k=3)))
-        console.print("Your own graphs:  anysize count FILE --k 5", highlight=False)
+        console.print("Your own graphs:  anysize count FILE --k 5")
 
 
 def _copies_table(counts: Counts) -> Table:
@@ -206,10 +206,10 @@ def _write(counts: Counts, over: Over, output: OutputFormat, out: Path | None, t
             elif output is OutputFormat.json:
                 count_output.write_json(counts, over, file)
             else:
-                printer = Console(file=file, width=110) if out is not None else console
-                printer.print(f"{title}: {len(counts.columns)} patterns", highlight=False, markup=False)
+                printer = PlainConsole(file=file, width=110) if out is not None else console
+                printer.print(f"{title}: {len(counts.columns)} patterns")
                 printer.print(count_output.summary(counts, over, top))
                 if len(counts.columns) > top:
-                    printer.print(f"The {top} most common of {len(counts.columns)}; --top shows more.", highlight=False)
+                    printer.print(f"The {top} most common of {len(counts.columns)}; --top shows more.")
     if out is not None:
-        errors.print(f"Wrote {out}.", highlight=False, markup=False)
+        errors.print(f"Wrote {out}.")

@@ -9,10 +9,10 @@ from typing import IO, Any
 
 import numpy as np
 from rich import box
-from rich.markup import escape
 from rich.table import Table
 
 from anysize._files import atomic_write
+from anysize._text import csv_cell, visible_halves
 from anysize.counting.counts import Counts, Over
 
 
@@ -38,7 +38,7 @@ def summary(counts: Counts, over: Over, top: int) -> Table:
     if not single:
         table.add_column("graphs with it", justify="right")
     for column in shown:
-        cells = [escape(counts.columns.pattern(column).name), f"{int(totals[column]):,}", f"{density[column]:.6g}"]
+        cells = [counts.columns.pattern(column).name, f"{int(totals[column]):,}", f"{density[column]:.6g}"]
         if counts.sampling is not None and single:
             cells.append(f"{counts.standard_errors[0, column]:,.3g}")
         table.add_row(*cells, *([] if single else [f"{held[column]:,}"]))
@@ -68,7 +68,7 @@ def write_csv(counts: Counts, over: Over, file: IO[str]) -> None:
     """One line per graph and pattern that occurs in it."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(header(counts))
-    writer.writerows(rows(counts, over))
+    writer.writerows(map(csv_cell, row) for row in rows(counts, over))
 
 
 def write_json(counts: Counts, over: Over, file: IO[str]) -> None:
@@ -107,13 +107,14 @@ def write_parquet(counts: Counts, over: Over, path: str) -> None:
         import pyarrow.parquet as pq
     except ImportError as error:
         raise ImportError("Parquet needs pyarrow: pip install 'anysize[table]'") from error
-    names, patterns = graph_names(counts), [pattern.name for pattern in counts.patterns]
+    names = pa.array(map(visible_halves, graph_names(counts)), pa.string())
+    patterns = pa.array([visible_halves(pattern.name) for pattern in counts.patterns], pa.string())
     matrix = counts.matrix
     row = np.repeat(np.arange(len(counts)), np.diff(matrix.indptr))
     columns = (
-        pa.DictionaryArray.from_arrays(pa.array(row, pa.int32()), pa.array(names)),
+        pa.DictionaryArray.from_arrays(pa.array(row, pa.int32()), names),
         pa.array(counts.sizes[row]),
-        pa.DictionaryArray.from_arrays(pa.array(matrix.indices, pa.int32()), pa.array(patterns)),
+        pa.DictionaryArray.from_arrays(pa.array(matrix.indices, pa.int32()), patterns),
         pa.array(matrix.data),
         pa.array(counts.densities(over).data),
         *([] if counts.sampling is None else [pa.array(counts.sampling.errors.data)]),

@@ -43,10 +43,10 @@ def diagnose(
         if out is not None:
             with open_output(out) as file:
                 file.write(found.to_html())
-            errors.print(f"Wrote {out}.", highlight=False, markup=False)
+            errors.print(f"Wrote {out}.")
         if json:
             from json import dumps
 
-            print(dumps(found.to_json(), ensure_ascii=False, allow_nan=False))
+            print(dumps(found.to_json(), allow_nan=False))
         else:
-            console.print(str(found), highlight=False, markup=False, soft_wrap=True)
+            console.print(str(found), soft_wrap=True)

@@ -69,7 +69,7 @@ def explain(
             note(f"shown are the first {len(shown)} of {len(rows)} graphs; use --graph or --format json for others.")
         if out is not None:
             explanations[0][1].save(out, top)
-            errors.print(f"Wrote {out}.", highlight=False, markup=False)
+            errors.print(f"Wrote {out}.")
 
 
 def _name(graphs: GraphSet, row: int) -> str:
@@ -94,7 +94,7 @@ def _selected_rows(graphs: GraphSet, graph: str | None, file: Path) -> list[int]
 def _show(explanations: list[tuple[str, Explanation | VertexExplanation]], top: int, format: FormatOption) -> None:
     if format is FormatOption.json:
         rows = [{"graph": name, **one.to_json(top)} for name, one in explanations]
-        print(dumps({"graphs": rows}, ensure_ascii=False))
+        print(dumps({"graphs": rows}))
         return
     for name, one in explanations:
         _print(f"graph {name}: {one.text(top)}")
@@ -116,7 +116,7 @@ def _show_weights(model: GraphClassifier, top: int, format: FormatOption) -> Non
             {"pattern": patterns[index].name, "weights": dict(zip(classes, weights[index].tolist(), strict=True))}
             for index in order
         ]
-        print(dumps({"classes": model.classes_.tolist(), "patterns": rows}, ensure_ascii=False))
+        print(dumps({"classes": model.classes_.tolist(), "patterns": rows}))
         return
     first = max(20, *(len(patterns[index].name) for index in order))
     widths = [max(len(name), 10) for name in classes]
@@ -135,4 +135,4 @@ def _print_hint(sizes: Iterable[int]) -> None:
 
 
 def _print(line: str) -> None:
-    console.print(line, highlight=False, markup=False, soft_wrap=True)
+    console.print(line, soft_wrap=True)

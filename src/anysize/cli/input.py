@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from anysize._text import csv_text
+
 if TYPE_CHECKING:
     from anysize.graphs.graphset import GraphSet
 
@@ -48,10 +50,16 @@ def read_labels(file: Path, graphs: GraphSet) -> list[Any]:
         raise ValueError(f"--labels takes a UTF-8 text file with one class per line; {file} is not UTF-8.") from None
     except OSError as error:
         raise ValueError(f"--labels {file} cannot be read: {error.strerror}.") from None
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip() for line in text.replace("\r\n", "\n").split("\n") if line.strip()]
     if graphs.names is not None and lines and all("," in line for line in lines):
-        split = [line.rsplit(",", 1) for line in lines]
-        pairs = {name.strip(): label.strip() for name, label in split}
+        pairs: dict[str, str] = {}
+        for number, line in enumerate(lines, 1):
+            name, label = (csv_text(cell.strip()) for cell in line.rsplit(",", 1))
+            if name in pairs:
+                raise ValueError(f"{file} names graph {name!r:.60} twice (line {number}); expected one line per graph.")
+            pairs[name] = label
+        if len(set(graphs.names)) < len(graphs.names):
+            raise ValueError(f"Several graphs have the same name; give {file} one class per line, without names.")
         missing = [name for name in graphs.names if name not in pairs]
         if missing:
             raise ValueError(f"{file} has no line for graph {missing[0]!r}; expected 'name,class' for every graph.")

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from anysize._text import csv_cell
 from anysize.cli.input import ColorOption, LabelOption, LabelsFileOption, SmilesOption, read_input, read_labels
 from anysize.cli.shared import MAX_SEED, check_out, console, errors, handle_errors, note, open_output, parse_sizes
 from anysize.methods import defaults
@@ -92,7 +93,7 @@ def fit(
         facts = _facts(model, graphs, time.perf_counter() - began) | {"out": str(out)}
         model.set_params(verbose=0).save(out)
         if json:
-            print(dumps(facts, ensure_ascii=False))
+            print(dumps(facts))
         else:
             _show(facts, model, graphs)
         _show_doubt(model)
@@ -134,13 +135,13 @@ def predict(
                     for name, label, row in rows
                 ]
                 fields = {"model": str(model), "classes": classes, "graphs": listed}
-                file.write(dumps(fields, ensure_ascii=False) + "\n")
+                file.write(dumps(fields) + "\n")
             else:
                 writer = csv.writer(file, lineterminator="\n")
                 writer.writerow(["graph", "class", *(f"probability of {name}" for name in classes)])
-                writer.writerows([name, label, *row] for name, label, row in rows)
+                writer.writerows([csv_cell(name), csv_cell(label), *row] for name, label, row in rows)
         if out is not None:
-            errors.print(f"Wrote {out}.", highlight=False, markup=False)
+            errors.print(f"Wrote {out}.")
         _show_score(classifier, graphs, predicted)
 
 
@@ -161,7 +162,7 @@ def methods(json: Annotated[bool, typer.Option("--json", help="Print one line of
             values = ", ".join(f"{name}={value}" for name, value in one["robust"].items() if value is not False)
             table.add_row(one["method"], one["title"], one["input"], values)
         console.print(table)
-        console.print("Train one with: anysize fit TRAIN --method METHOD --out model.anysize", highlight=False)
+        console.print("Train one with: anysize fit TRAIN --method METHOD --out model.anysize")
 
 
 def _methods() -> Iterator[dict[str, Any]]:
@@ -230,8 +231,8 @@ def _show(facts: dict[str, Any], model: GraphClassifier, graphs: GraphSet) -> No
         details = f"{facts['validation_graphs']} graphs: {_baselines(facts, 'validation')}"
         lines.append(f"validation {facts['metric']}  {facts['validation']:.3f}  ({details})")
     for line in (*lines, *_class_patterns(model, graphs)):
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
-    errors.print(f"Wrote {facts['out']}.", highlight=False, markup=False)
+        console.print(line, soft_wrap=True)
+    errors.print(f"Wrote {facts['out']}.")
 
 
 def _baselines(facts: dict[str, Any], part: str) -> str:
@@ -281,4 +282,4 @@ def _show_score(model: GraphClassifier, graphs: GraphSet, predicted: list[Any]) 
     from anysize.tasks.metrics import accuracy, mcc
 
     score = (accuracy if model.metric == "accuracy" else mcc)(graphs.y, predicted)
-    errors.print(f"{model.metric} on these {len(graphs)} labeled graphs: {score:.3f}", highlight=False, markup=False)
+    errors.print(f"{model.metric} on these {len(graphs)} labeled graphs: {score:.3f}")

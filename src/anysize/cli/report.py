@@ -54,9 +54,9 @@ def report(
             page = make_report(store, names, data_dir=data_dir, grid_size=grids, fits=fits, report=progress)
         with open_output(out) as file:
             file.write(page)
-        size = len(page.encode())
+        size = len(page.encode("utf-8", "backslashreplace"))
         if json:
             print(dumps({"out": str(out), "bytes": size, "tasks": sorted(recorded)}))
         else:
             summary = f"Wrote {out}: {size / 1e6:.1f} MB, {len(recorded)} task{'s' * (len(recorded) != 1)}."
-            console.print(summary, highlight=False, markup=False)
+            console.print(summary)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import re
 import sys
@@ -9,15 +10,19 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from io import StringIO, TextIOWrapper
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.segment import Segment
+from rich.text import Text
 
 from anysize._errors import PartialResultError
 from anysize._files import atomic_write, write_problem
 from anysize._progress import Progress, progress_bars
+from anysize._text import visible
 
 if TYPE_CHECKING:
     pass
@@ -39,24 +44,44 @@ _OUT_OF_MEMORY = re.compile(  # messages of torch and numpy
 )
 
 
-class _Console(Console):
-    """A console that raises BrokenPipeError if its output is a closed pipe."""
+class PlainConsole(Console):
+    """A console that shows text as it is (brackets are no markup, escapes of terminals are visible).
+
+    It raises BrokenPipeError if its output is a closed pipe.
+    """
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(markup=False, emoji=False, highlight=False, **options)
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterator[Segment]:
+        for text, style, control in super().render(renderable, options):
+            yield Segment(text if control else visible(text), style, control)
+
+    def render_str(self, text: str, **options: Any) -> Text:
+        return super().render_str(visible(text), **options)
 
     def on_broken_pipe(self) -> None:
         raise BrokenPipeError
 
 
-console = _Console()
-errors = _Console(stderr=True)
+console = PlainConsole()
+errors = PlainConsole(stderr=True)
+
+
+class _Screen(StringIO):
+    """Standard output where it is a terminal: escapes of terminals are made visible."""
+
+    def write(self, text: str) -> int:
+        return sys.stdout.write(visible(text))
 
 
 @contextmanager
 def open_output(out: Path | None) -> Iterator[IO[str]]:
     """Open the file of ``--out`` for text, written atomically, or standard output if it is None."""
     if out is None:
-        yield sys.stdout
+        yield _Screen() if sys.stdout.isatty() else sys.stdout
         return
-    with atomic_write(out) as part, open(part, "w", encoding="utf-8") as file:
+    with atomic_write(out) as part, open(part, "w", encoding="utf-8", errors="backslashreplace") as file:
         yield file
 
 
@@ -68,6 +93,9 @@ def handle_errors() -> Iterator[None]:
         if _is_ours(category, filename):
             note(str(message))
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):  # names of files may hold bytes that are no text
+            stream.reconfigure(errors="backslashreplace")
     with warnings.catch_warnings():
         warnings.simplefilter("always")
         warnings.showwarning = show
@@ -81,7 +109,7 @@ def handle_errors() -> Iterator[None]:
             message = _message(error)
             if message is None:
                 raise
-            errors.print(f"Error: {message}", style="red", highlight=False, markup=False, soft_wrap=True)
+            errors.print(f"Error: {message}", style="red", soft_wrap=True)
             raise typer.Exit(1) from None
         except KeyboardInterrupt:
             errors.print("Stopped.", style="yellow")
@@ -111,8 +139,13 @@ def _message(error: Exception) -> str | None:
     if isinstance(error, RuntimeError) and not isinstance(error, PartialResultError):
         return None
     if isinstance(error, OSError) and error.strerror:
-        return error.strerror if error.filename is None else f"{error.filename}: {error.strerror}"
+        return f"{error.filename or 'standard output'}: {error.strerror}" if _names_file(error) else error.strerror
     return text or type(error).__name__
+
+
+def _names_file(error: OSError) -> bool:
+    """Whether it is known which file failed; files that are written are named by `atomic_write`."""
+    return error.filename is not None or error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
 def _discard_output() -> None:
@@ -141,7 +174,7 @@ def check_out(out: Path | None) -> None:
 
 def note(sentence: str) -> None:
     """Print a remark on standard error."""
-    errors.print(f"Note: {sentence}", style="yellow", highlight=False, markup=False, soft_wrap=True)
+    errors.print(f"Note: {sentence}", style="yellow", soft_wrap=True)
 
 
 def split_names(text: str | None) -> list[str] | None:

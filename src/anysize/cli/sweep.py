@@ -74,7 +74,7 @@ def run(
                 cache=cache, report=report, metric=None if metric is None else metric.value,
             )  # fmt: skip
         if json:
-            print(dumps(result.fields(), ensure_ascii=False))
+            print(dumps(result.fields()))
         else:
             _show(result)
 
@@ -133,10 +133,10 @@ def sweep(
             cluster, device, records, stack, time_limit, cache, count_only, data_dir, curves,
         )  # fmt: skip
         if json:
-            print(dumps(fields, ensure_ascii=False))
+            print(dumps(fields))
         else:
             for line in lines:
-                console.print(line, highlight=False, markup=False, soft_wrap=True)
+                console.print(line, soft_wrap=True)
         if fields.get("failures"):
             raise typer.Exit(1)
 
@@ -150,23 +150,23 @@ def _show(result: CellResult) -> None:
         fields["data"], f"fresh data, seed {fields['data']}"
     )
     title = f"{result.method.name} on {result.task.name}: {data}, {result.recipe} recipe"
-    console.print(title, style="bold", highlight=False, markup=False)
+    console.print(title, style="bold")
     if result.selection is None:
-        console.print(result.na, highlight=False, markup=False, soft_wrap=True)
+        console.print(result.na, soft_wrap=True)
         return
     if result.task.note:
-        console.print(result.task.note, highlight=False, markup=False, soft_wrap=True)
+        console.print(result.task.note, soft_wrap=True)
     console.print(_table(result))
     if fields["data"] == "file" and result.task.metric == "accuracy":
         hint = "A model that always predicts one class may have a high accuracy; with --metric mcc it has 0."
-        console.print(hint, highlight=False, markup=False, soft_wrap=True)
+        console.print(hint, soft_wrap=True)
     chosen = ", ".join(f"{name}={value}" for name, value in fields["configuration"].items()) or "no hyper-parameters"
     tried = fields["configurations"]
     how = f"best of {tried} on validation, first of {fields['tied']} tied" if tried > 1 else "one configuration"
     ran = len(result.selection.records)
     amount = f"{ran} seeds" if ran > 1 else "1 seed" if result.method.seeded else "no randomness: trained once"
     for line in (f"{chosen} ({how})", f"{amount}; {result.seconds:.1f} s on {result.device}"):
-        console.print(line, highlight=False, markup=False, soft_wrap=True)
+        console.print(line, soft_wrap=True)
 
 
 def _table(result: CellResult) -> Table:

@@ -77,12 +77,12 @@ def table(
             built = rows_that_ran(built)
         if chosen is TableFormat.text and out is None:
             for part in text_renderables(built, console.width):
-                console.print(part, highlight=False)
+                console.print(part)
             return
         with open_output(out) as file:
             file.write(render(built, chosen.value))
         if out is not None:
-            errors.print(f"Wrote {out}.", highlight=False, markup=False)
+            errors.print(f"Wrote {out}.")
 
 
 def check_tasks(names: Iterable[str] | None, recorded: set[str]) -> None:

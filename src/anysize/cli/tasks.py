@@ -64,18 +64,18 @@ def _show_all(listed: list[Task], json: bool) -> None:
     for task in listed:
         table.add_row(task.name, task.title, task.metric, f"table {task.table}" if task.published else "")
     console.print(table)
-    console.print("anysize tasks NAME shows the graphs of one.", highlight=False)
+    console.print("anysize tasks NAME shows the graphs of one.")
 
 
 def _show_one(task: Task, data: Data, sets: Sequence[SplitSummary], shift: str) -> None:
     sizes = task.k if isinstance(task.k, int) else " or ".join(map(str, task.k))
     kind = "published data" if data == "published" else f"fresh data, seed {data}"
     chosen = "stratified folds" if task.protocol == "folds" else "a validation set"
-    console.print(f"{task.name}: {task.title}", style="bold", highlight=False, markup=False)
+    console.print(f"{task.name}: {task.title}", style="bold")
     summary = f"{kind}; patterns of {sizes} vertices; scored by {task.metric}; tuned on {chosen}"
-    console.print(summary, highlight=False, markup=False)
+    console.print(summary)
     console.print(_table(sets))
-    console.print(shift, highlight=False, markup=False)
+    console.print(shift)
 
 
 def _table(sets: Sequence[SplitSummary]) -> Table:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
+from rich.text import Text
 
 from anysize.cli.shared import MAX_SEED, console, handle_errors, late_progress
 
@@ -58,12 +59,12 @@ def _show(summary: TheorySummary) -> None:
     pairs = [(summary.bounds[i], summary.bounds[i + 1]) for i in range(0, len(summary.bounds), 2)]
     table.add_row("patterns", *(f"{row.patterns:,}" for row in pairs[0]))
     for pair in pairs:
-        table.add_row(f"[bold]{TITLES[pair[0].kind]}[/bold]")
+        table.add_row(Text(TITLES[pair[0].kind], style="bold"))
         table.add_row(f"  P(gap > {summary.epsilon:g}) at most", *(_bound(row) for row in pair))
         table.add_row(f"  gap it excludes with P = {1 - summary.delta:g}", *(_gap(row) for row in pair))
         table.add_row("  vertices needed for both", *(f"{row.size_needed:,}" for row in pair))
     if summary.measured:
-        table.add_row("[bold]Measured gaps[/bold]")
+        table.add_row(Text("Measured gaps", style="bold"))
     for found in summary.measured:
         level = f"{1 - summary.delta:.0%}"
         table.add_row(f"  {found.graphon}: mean of {found.pairs} pairs", "", f"{found.mean:.3f}")
@@ -71,7 +72,7 @@ def _show(summary: TheorySummary) -> None:
         table.add_row(f"    {level} below, predicted", "", f"{found.predicted:.3f}")
     console.print(table)
     for sentence in summary.sentences:
-        console.print(sentence, highlight=False, markup=False)
+        console.print(sentence)
 
 
 def _bound(row: BoundRow) -> str:

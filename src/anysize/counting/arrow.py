@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anysize._schema import boolean, check_array, color_name, fields, integer, list_of, parse_json, text
+from anysize._text import visible_halves
 from anysize._unpack import Unpacker
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
@@ -89,7 +90,7 @@ def to_arrow(counts: Counts, first: int) -> ArrowTables:
     patterns = _patterns(counts)
     graphs: dict[str, Any] = {"graph": np.arange(first, first + len(counts)), "vertices": counts.sizes}
     if counts.names is not None:
-        graphs["name"] = pa.array(counts.names, pa.string())
+        graphs["name"] = pa.array(map(visible_halves, counts.names), pa.string())
     if counts.y is not None:
         graphs["y"] = counts.y
     sampling = counts.sampling
@@ -119,7 +120,7 @@ def to_arrow(counts: Counts, first: int) -> ArrowTables:
 def _patterns(counts: Counts) -> Any:
     pa, columns = pyarrow(), counts.columns
     table = {
-        "pattern": pa.array([pattern.name for pattern in counts.patterns], pa.string()),
+        "pattern": pa.array([visible_halves(pattern.name) for pattern in counts.patterns], pa.string()),
         "size": columns.size,
         "code": columns.codes,
         "colors": pa.array([p.colors and json.dumps(p.colors) for p in counts.patterns], pa.string()),

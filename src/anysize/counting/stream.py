@@ -24,6 +24,7 @@ import numpy as np
 from anysize._files import atomic_write, is_own_part, make_folder
 from anysize._json import compact_json
 from anysize._schema import boolean, fields, integer, list_of, one_of, parse_json, real, text
+from anysize._text import visible_halves
 from anysize._typing import PathLike
 from anysize.counting.arrow import (
     ESTIMATE_COLUMNS,
@@ -223,6 +224,9 @@ class _Writer:
         """Raise a ValueError, before counting, if a batch cannot be written or does not match the earlier ones."""
         if graphs.y is not None and graphs.y.dtype.kind not in "biufU":
             raise ValueError(f"labels must be numbers or strings; those of batch {number} are {graphs.y.dtype}")
+        labels = "".join(graphs.y) if graphs.y is not None and graphs.y.dtype.kind == "U" else ""
+        if labels != visible_halves(labels):
+            raise ValueError(f"labels must be text in Unicode; one of batch {number} is not: rename it")
         if len(graphs) and self._colored not in (None, graphs.colors is not None):
             raise ValueError(
                 f"batch {number} has {'no ' if self._colored else ''}colors, unlike those before; color all or none, "

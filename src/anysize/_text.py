@@ -1,0 +1,50 @@
+"""Text from files of others on a terminal and in spreadsheets: shown as it is, never obeyed."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+# Control characters but tab and line feed, marks that reverse the direction of text, and halves of characters.
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+_FORMULA = re.compile(r"'*[=+\-@\t\r]")
+
+
+def visible(text: str) -> str:
+    r"""The text with escapes instead of characters that a terminal would obey or cannot show.
+
+    >>> visible("C\x1b[2J")
+    'C\\x1b[2J'
+    """
+    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def visible_halves(text: str) -> str:
+    r"""The text with escapes instead of halves of characters, which UTF-8 does not have: bytes of file names.
+
+    >>> visible_halves("C\udcff")
+    'C\\udcff'
+    """
+    return text.encode("utf-8", "backslashreplace").decode()
+
+
+def csv_cell(value: Any) -> Any:
+    """A cell of a CSV file; text that a spreadsheet would take for a formula gets an apostrophe in front.
+
+    >>> csv_cell("=1+1"), csv_cell("-1"), csv_cell("C=O"), csv_cell(-1)
+    ("'=1+1", '-1', 'C=O', -1)
+    """
+    return f"'{value}" if isinstance(value, str) and _FORMULA.match(value) and not _is_number(value) else value
+
+
+def csv_text(cell: str) -> str:
+    """The text of a cell that `csv_cell` wrote.
+
+    >>> csv_text("'=1+1"), csv_text("'tis")
+    ('=1+1', "'tis")
+    """
+    return cell[1:] if cell.startswith("'") and _FORMULA.match(cell) else cell
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[+-]?[0-9]+(\.[0-9]*)?([eE][+-]?[0-9]+)?", text, re.ASCII) is not None
