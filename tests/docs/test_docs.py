@@ -39,6 +39,14 @@ def test_every_block_of_the_manual_runs(page: Path, tmp_path: Path, monkeypatch:
         state.run(block)
 
 
+def test_the_ways_from_file_to_result_are_short() -> None:
+    page = ROOT / "docs" / "your-graphs.md"
+    hidden = page.read_text(encoding="utf-8").count("<!-- before:")
+    ways = [block.code for block in blocks(page) if "import anysize" in block.code]
+    assert len(ways) == hidden == 3
+    assert all(len(code.splitlines()) < 10 for code in ways)
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_block_says_what_it_is(page: Path) -> None:
     for block in blocks(page):
