@@ -64,12 +64,12 @@ class Union:
 
     ``codes``: colors in place of those of the columns (one row per pattern); ``identities`` (permutations, k): the
     patterns once for each of them, with one-hot identities. ``per_pattern`` (permutations, patterns, k) likewise,
-    with permutations that differ between patterns.
+    with permutations that differ between patterns. ``id_width``: of the one-hot identities, k if None.
     """
 
     def __init__(
         self, columns: Columns, codes: np.ndarray | None = None, identities: np.ndarray | None = None,
-        per_pattern: np.ndarray | None = None,
+        per_pattern: np.ndarray | None = None, id_width: int | None = None,
     ) -> None:  # fmt: skip
         inputs = max(len(columns.palette), 1)
         if codes is None and columns.colors is not None:
@@ -87,7 +87,7 @@ class Union:
                     row = [float(color == other) for other in range(inputs)]
                     if per_pattern is not None:
                         own = per_pattern[copy, number]
-                        row += [float(own[vertex] == other) for other in range(len(own))]
+                        row += [float(own[vertex] == other) for other in range(id_width or len(own))]
                     rows.append(row)
                     item.append(number)
                 for i, j in connected_patterns(int(size))[place].edges:

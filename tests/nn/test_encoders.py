@@ -61,14 +61,14 @@ def test_embeddings_and_gradients_are_those_of_pyg(kind: str, layers: int, train
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("layers", [1, 2])
-def test_relational_pooling_is_that_of_pyg(kind: str, layers: int) -> None:
+@pytest.mark.parametrize(("layers", "id_width"), [(1, 4), (2, 4), (1, 10)])
+def test_relational_pooling_is_that_of_pyg(kind: str, layers: int, id_width: int) -> None:
     columns = random_columns((2, 4), 10, 2)
     identities = np.array([[2, 0, 3, 1], [0, 1, 2, 3], [3, 1, 0, 2], [1, 3, 2, 0]])
-    union = Union(columns, identities=identities)
-    stack = randomized(GammaRP(2, 6, HIDDEN, layers, kind), SEEDS)
+    union = Union(columns, identities=identities, id_width=id_width)
+    stack = randomized(GammaRP(2, 2 + id_width, HIDDEN, layers, kind), SEEDS)
     set_degrees(stack.encoder, union.degrees)
-    plains = [plain_copy(stack, 6, model, union.degrees) for model in range(2)]
+    plains = [plain_copy(stack, 2 + id_width, model, union.degrees) for model in range(2)]
     structure = doubled(batch_of(columns).structure(layers, None, identities, kind == "gcn", kind == "pna"))
     found = stack(structure)
     outer = torch.randn(found.shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)

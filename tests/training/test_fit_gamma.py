@@ -8,8 +8,10 @@ import pytest
 import torch
 
 from anysize import Counts, GraphClassifier, count
-from anysize.nn.layers import BatchNorm
-from anysize.training.fit_gamma import fit_gamma
+from anysize.methods.catalog import METHODS
+from anysize.methods.configuration import resolve_config
+from anysize.nn.layers import BatchNorm, initialize
+from anysize.training.fit_gamma import GammaStack, fit_gamma
 from anysize.training.settings import Recipe, Settings
 
 Y = np.repeat([0, 1], 50)
@@ -77,3 +79,35 @@ def test_few_permutations_are_all_taken(tables: dict[int, tuple[Counts, Counts]]
     paper = fit_gamma("rp", tables[4][0], Y, [Settings()], Recipe(epochs=1, max_permutations=1), classes=2)
     assert len(paper.shape.identities(6)) == 10
     assert len(stack.shape.identities(10**6)) == 10
+
+
+# ---- options of training that the paper describes --------------------------------------------------
+
+
+def test_identities_of_width_ten(tables: dict[int, tuple[Counts, Counts]]) -> None:
+    """The text has one-hot identities of dimension 10, the authors' code of k; the last six are never on."""
+    made = {}
+    for width in (None, 10):
+        recipe = Recipe(epochs=30, id_width=width, whiten=True)
+        stack = fit_gamma("rp", tables[4][0], Y, [Settings(jumping=True)], recipe, classes=2)
+        made[width] = stack
+        first = stack.model.representation.first.weight
+        assert first.shape[1] == 1 + (width or 4)
+        restored = GammaStack.from_state(*stack.state())
+        assert np.array_equal(restored.logits(tables[4][1]), stack.logits(tables[4][1]))
+        assert (stack.logits(tables[4][0])[0].argmax(-1) == Y).mean() > 0.9
+    untrained = made[10].shape.build([True])
+    initialize(untrained, [0])
+    before, after = (model.representation.first.weight[:, 5:] for model in (untrained, made[10].model))
+    assert torch.equal(before, after)  # no gradient
+    with pytest.raises(ValueError, match="id_width must be at least k = 4"):
+        fit_gamma("rp", tables[4][0], Y, [Settings()], Recipe(epochs=1, id_width=3), classes=2)
+
+
+def test_identities_of_width_ten_by_name(tables: dict[int, tuple[Counts, Counts]]) -> None:
+    model = GraphClassifier("gamma-rpgin", k=3, params={"id_width": 10, "epochs": 2}).fit(tables[3][0], Y)
+    assert model.predict(tables[3][1]).shape == (100,)
+    with pytest.raises(ValueError, match="id_width must be at least 1"):
+        GraphClassifier("gamma-rpgin", k=3, params={"id_width": 0}).fit(tables[3][0], Y)
+    with pytest.raises(ValueError, match="gin-sum has no parameter id_width"):
+        resolve_config(METHODS["gin-sum"], "paper", colored=False, params={"id_width": 10})

@@ -83,7 +83,10 @@ class GammaGNN(nn.Module):
 
 
 class GammaRP(GammaGNN):
-    """Relational pooling: features [color, identity] pass through a small MLP without batch norm before the layers."""
+    """Relational pooling: features [color, identity] pass through a small MLP without batch norm before the layers.
+
+    Identities that are wider than a pattern has vertices end in columns that are always zero.
+    """
 
     def __init__(
         self, models: int, inputs: int, hidden: int, layers: int, kind: str = "gin", jumping: bool = True
@@ -93,8 +96,12 @@ class GammaRP(GammaGNN):
         self.width += inputs if jumping else 0
 
     def encode(self, structure: Structure) -> Embeddings:
-        lifted = self.second(torch.relu(self.first(structure.features)))
-        return self._select_levels([(0, structure.features[None]), *self.encoder(structure, lifted)])
+        features = structure.features
+        missing = self.first.weight.shape[1] - features.shape[1]
+        if missing:
+            features = torch.nn.functional.pad(features, (0, missing))
+        lifted = self.second(torch.relu(self.first(features)))
+        return self._select_levels([(0, features[None]), *self.encoder(structure, lifted)])
 
 
 Gamma = GammaOneHot | GammaGNN

@@ -54,7 +54,10 @@ class GammaShape:
         if self.kind == "1hot":
             representation = GammaOneHot(models, self.inputs, self.hidden)
         else:
-            make, inputs = (GammaRP, self.inputs + self.k) if self.kind == "rp" else (GammaGNN, self.inputs)
+            ids = recipe.id_width or self.k
+            if self.kind == "rp" and ids < self.k:
+                raise ValueError(f"id_width must be at least k = {self.k}, to distinguish the vertices; got {ids}")
+            make, inputs = (GammaRP, self.inputs + ids) if self.kind == "rp" else (GammaGNN, self.inputs)
             representation = make(models, inputs, self.hidden, self.layers, recipe.encoder, any(jumping))
         return GraphModel.of(
             representation, models, self.classes, jumping, recipe.head_hidden, recipe.dropout,

@@ -67,6 +67,7 @@ class Recipe:
     ``over``: the denominator of densities. ``penalty``: where the color penalty is measured. ``head_hidden``: units of
     the head's hidden layer, None for a linear head. ``permutations``: of relational pooling, per training step;
     ``test_permutations``: fixed ones for prediction; ``max_permutations``: all k! are taken where these are no more.
+    ``id_width``: of the one-hot identities of Gamma_RPGIN, None for k, as in the authors' code (the paper's text: 10).
     ``whiten``: densities are whitened, or scaled shape by shape where patterns are colored. ``encoder``: the GNN of
     Gamma_GNN. ``roles``: interchangeable colors (see `anysize.training.color_roles`) are one input of the model.
     ``averages``: running averages of batch norm start at the first batch (``corrected``) or at 0 and 1 (``torch``).
@@ -83,6 +84,7 @@ class Recipe:
     permutations: int | Literal["all"] = 3
     test_permutations: int = 10
     max_permutations: int = 120
+    id_width: int | None = None
     whiten: bool = False
     encoder: EncoderName = "gin"
     roles: bool = False
@@ -99,7 +101,7 @@ class Recipe:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}")
         if self.permutations != "all" and not (isinstance(self.permutations, int) and self.permutations >= 1):
             raise ValueError(f"permutations must be at least 1, or 'all'; got {self.permutations!r}")
-        for name in ("epochs", "test_permutations", "patience", "head_hidden"):
+        for name in ("epochs", "test_permutations", "patience", "head_hidden", "id_width"):
             if getattr(self, name) is not None and getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1; got {getattr(self, name)}")
         if not 0 <= self.dropout < 1:
