@@ -17,6 +17,7 @@ from anysize.estimators.ensemble import Ensemble
 from anysize.estimators.explain import Explanation, class_patterns, explain, pattern_weights
 from anysize.estimators.novelty import NoveltyDetector
 from anysize.methods.catalog import find_method
+from anysize.methods.classical import FittedConstant
 from anysize.methods.method import Examples, LearningTask, Run
 
 
@@ -185,6 +186,22 @@ def test_a_graph_without_patterns_has_a_base_and_nothing_else(graphs: GraphSet) 
     assert told.margin == told.base
     assert "no patterns" in str(told)
     told.figure().canvas.draw()
+
+
+def test_auto_explains_the_class_that_it_predicts(graphs: GraphSet) -> None:
+    """Patterns are those of the Gamma model; the class is that of all models, of which another one may overrule it."""
+    model = GraphClassifier("auto", k=3).fit(graphs)
+    part: Any = model.ensemble_.parts[0]
+    assert part.decision.family == "gamma"
+    told = model.explain(graphs[0])
+    other = (model.classes_ != told.predicted).astype(np.float64)
+    experts = part.experts | {"densities": FittedConstant(2, part.runs, other)}
+    overruled = replace(part, experts=experts, weights=np.array([0.0, 1.0]))
+    model.ensemble_ = replace(model.ensemble_, parts=(overruled,))
+    again = model.explain(graphs[0])
+    assert again.predicted == model.predict(graphs[0])[0] == told.runner_up
+    assert again.probability == 1.0
+    assert again.margin == pytest.approx(-told.margin)
 
 
 def test_what_cannot_be_explained(graphs: GraphSet) -> None:

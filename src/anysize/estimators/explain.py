@@ -136,12 +136,13 @@ def explain(
     ensemble: Ensemble, classes: Labels, examples: Examples, reference: Examples | None = None
 ) -> Explanation | VertexExplanation:
     """The explanation of one graph; see `GraphClassifier.explain`."""
-    ensemble = _explained(ensemble)
+    whole, ensemble = ensemble, _explained(ensemble)
     part = ensemble.parts[0]
     if _by_vertices(part):
         found = part.explain(examples, reference)
         return replace(found, predicted=classes[[found.predicted]].tolist()[0])
-    return _explain_patterns(ensemble, classes, examples, reference)
+    _gamma_parts(ensemble)  # an error for other methods before any work
+    return _explain_patterns(ensemble, classes, whole.probabilities(examples)[0], examples, reference)
 
 
 def _by_vertices(part: Fitted) -> TypeGuard[FittedSizeMix | FittedKernel]:
@@ -159,10 +160,9 @@ def _explained(ensemble: Ensemble) -> Ensemble:
 
 
 def _explain_patterns(
-    ensemble: Ensemble, classes: Labels, examples: Examples, reference: Examples | None
+    ensemble: Ensemble, classes: Labels, probabilities: FloatArray, examples: Examples, reference: Examples | None
 ) -> Explanation:
-    _gamma_parts(ensemble)  # an error for other methods before any work
-    probabilities = ensemble.probabilities(examples)[0]
+    """What patterns add for the most probable class; ``probabilities`` are those of all models of "auto"."""
     first, second = (int(index) for index in np.argsort(-probabilities, kind="stable")[:2])
     tables = [part.counts(ensemble.k) for part in (examples, reference) if part is not None]
     columns, densities, weights = _terms(ensemble, tables[0] if reference is None else Counts.concatenate(tables))
