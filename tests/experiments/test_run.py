@@ -170,6 +170,27 @@ def test_every_rule_gives_what_training_under_it_gives():
     assert among_best.penalty <= penalized.chosen.penalty
 
 
+@pytest.mark.parametrize(
+    ("method", "point"),
+    [
+        ("gamma-gin", {"penalty": 0.5, "batch_size": 32}),
+        ("gamma-rpgin", {"penalty": 0.5}),
+        ("rpgin", {"hidden": 8, "layers": 1}),
+        ("gin-sum", {"hidden": 8, "layers": 1, "batch_size": 32}),
+    ],
+)
+def test_seeds_trained_together_or_alone_draw_the_same(method, point):
+    own = {**point, "epochs": 4} | ({"k": 3} if method.startswith("gamma") else {})
+    together = records("sbm-20", method, [own], seeds=2)
+    ready = prepare(TASKS["sbm-20"], 0)
+    for record in together:
+        options = TrainingOptions("cpu", None, 0)
+        (alone,) = train_runs(ready, "seed:0", find_method(method), "paper", [Run(own, record.seed)], options)
+        assert alone.chosen.losses.train == pytest.approx(record.chosen.losses.train, rel=1e-4)
+        assert alone.chosen.predictions == record.chosen.predictions
+    assert together[0].chosen.losses.train != pytest.approx(together[1].chosen.losses.train, rel=1e-4)
+
+
 def test_outcomes_of_equal_epochs_are_stored_once():
     line = to_line(made_record := records("sbm-20", "gcn-sum", [{"epochs": 1}], seeds=1)[0])
     assert line.count(b'"predictions"') == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from itertools import permutations as orders
 from typing import Any
 
@@ -238,7 +239,21 @@ def test_steps_differ_and_repeat() -> None:
     first, again, other = (drawn_marks(columns, step)[0] for step in (3, 3, 4))
     assert np.array_equal(first, again)
     assert not np.array_equal(first, other)
-    assert not np.array_equal(first, drawn_marks(columns, 3, seed=1)[0])
+    assert not np.array_equal(first, drawn_marks(columns, 3, seeds=[1])[0])
+
+
+def test_every_model_sees_the_recolorings_of_its_seed() -> None:
+    columns = random_columns((3, 4), 12, 3)
+    batch, densities = batch_of(columns), densities_of(columns)
+    for tabulate in (True, False):
+        make = partial(RecoloredPairs.of, batch, densities, 2, tabulate=tabulate)
+        together = make(seeds=[3, 7])._draw_inputs(5)
+        alone = torch.cat([make(seeds=[seed])._draw_inputs(5) for seed in (3, 7)])
+        assert torch.equal(together, alone)
+        assert torch.equal(together[0, 0], together[1, 0])  # F
+        assert not torch.equal(together[0, 1], together[1, 1])  # H
+    with pytest.raises(ValueError, match=r"one seed; got \[3, 7\]"):
+        RecoloredPairs.of(batch, densities, 1, permutations=2, seeds=[3, 7])
 
 
 @pytest.mark.parametrize(("colors", "k"), [(2, 3), (3, 4), (1, 5)])

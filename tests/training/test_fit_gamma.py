@@ -68,17 +68,24 @@ def test_no_batch_is_small() -> None:
     run = object.__new__(_Run)
     run.batch, run.problem, run.device = 32, Problem(), torch.device("cpu")
     run.now = torch.zeros((), dtype=torch.int64)
-    batches = run._batches()
-    assert [len(batch) for batch in batches] == [25] * 4
-    assert sorted(torch.cat(batches).tolist()) == list(range(100))
+    orders = {}
+    for seeds in ([3], [5], [3, 5]):
+        run.seeds = torch.tensor(seeds)
+        batches = run._batches()
+        assert [batch.shape[-1] for batch in batches] == [25] * 4
+        orders[tuple(seeds)] = torch.cat(batches, -1)
+    assert sorted(orders[3,].tolist()) == sorted(orders[5,].tolist()) == list(range(100))
+    assert not torch.equal(orders[3,], orders[5,])  # every model has the order of its seed
+    assert torch.equal(orders[3, 5], torch.stack([orders[3,], orders[5,]]))
 
 
 def test_few_permutations_are_all_taken(tables: dict[int, tuple[Counts, Counts]]) -> None:
     stack = fit_gamma("rp", tables[4][0], Y, [Settings()], Recipe(epochs=1), classes=2)
-    assert len({tuple(row) for row in stack.shape.identities(6)}) == 24
+    assert len({tuple(row) for row in stack.shape.identities(6, 0)}) == 24
     paper = fit_gamma("rp", tables[4][0], Y, [Settings()], Recipe(epochs=1, max_permutations=1), classes=2)
-    assert len(paper.shape.identities(6)) == 10
-    assert len(stack.shape.identities(10**6)) == 10
+    assert len(paper.shape.identities(6, 0)) == 10
+    assert not np.array_equal(paper.shape.identities(6, 0), paper.shape.identities(6, 1))
+    assert len(stack.shape.identities(10**6, 0)) == 10
 
 
 # ---- options of training that the paper describes --------------------------------------------------

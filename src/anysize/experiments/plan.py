@@ -24,7 +24,7 @@ from anysize.methods.catalog import METHODS, find_method
 from anysize.methods.configuration import parameter_names, recipe_changes, split_configuration, whole_number
 from anysize.methods.grids import Configuration
 from anysize.methods.method import Method, Run, sizes_of
-from anysize.methods.neural import STACK_MEMBERS
+from anysize.methods.neural import STACK_MEMBERS, GammaMethod, GNNMethod
 from anysize.methods.recipes import RECIPES, RecipeName
 from anysize.tasks.catalog import TASKS, find_task
 from anysize.tasks.task import Data, Task, parse_data
@@ -269,12 +269,20 @@ def _methods(names: Iterable[str]) -> list[Method]:
 def _batches(
     points: Sequence[Configuration], seeds: range, method: Method, task: Task, max_stack: int
 ) -> Iterator[tuple[Run, ...]]:
-    """The runs of one cell in batches of one shape: some configurations with all seeds, or one with some of them."""
+    """The runs of one cell in batches of one shape: some configurations with all seeds, or one with some of them.
+
+    Of models that share what they draw, configurations with one seed.
+    """
     shapes: dict[str, list[Configuration]] = {}
     for point in points:
         shapes.setdefault(_shape(point, method, task), []).append(point)
     for members in shapes.values():
-        if len(seeds) > max_stack:
+        if isinstance(method.learner, GNNMethod | GammaMethod) and method.learner.one_seed(members[0]):
+            # models of several seeds cannot be one stack
+            for seed in seeds:
+                for start in range(0, len(members), max_stack):
+                    yield tuple(Run(point, seed) for point in members[start : start + max_stack])
+        elif len(seeds) > max_stack:
             parts = -(-len(seeds) // max_stack)
             for point in members:
                 yield from (tuple(Run(point, seed) for seed in seeds[part::parts]) for part in range(parts))

@@ -48,13 +48,17 @@ def settings_of(run: Run, penalty: str | None = None) -> Settings:
 def stacks(
     learner: GammaMethod | GNNMethod, runs: Sequence[Run], problem: LearningTask, most: Callable[[Settings], int]
 ) -> list[tuple[Sizes, int | None, list[Run]]]:
-    """Pattern sizes, number of patterns and runs of each stack: runs of one shape, at most ``most`` of them."""
+    """Pattern sizes, number of patterns and runs of each stack: runs of one shape, at most ``most`` of them.
+
+    Runs that would have to share what they draw have one seed.
+    """
     groups: dict[Any, list[Run]] = {}
     for run in runs:
         table = sizes_of(run.configuration, problem.k), run.configuration.get("top", problem.top)
-        groups.setdefault((*table, learner.settings(run).shape), []).append(run)
+        seed = run.seed if learner.one_seed(run.configuration) else None
+        groups.setdefault((*table, learner.settings(run).shape, seed), []).append(run)
     found = []
-    for (size, top, _), members in groups.items():
+    for (size, top, *_), members in groups.items():
         parts = -(-len(members) // most(learner.settings(members[0])))
         found += [(size, top, members[part::parts]) for part in range(parts)]
     return found
@@ -73,6 +77,10 @@ class GammaMethod:
     def shape(self, configuration: Configuration) -> tuple[Any, ...]:
         """What models of one stack have in common."""
         return self.settings(Run(configuration, 0)).shape
+
+    def one_seed(self, configuration: Configuration) -> bool:
+        """Whether the models of a stack must have one seed: they share permutations."""
+        return self.kind == "rp"
 
     def fit(
         self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
@@ -155,6 +163,10 @@ class GNNMethod:
     def shape(self, configuration: Configuration) -> tuple[Any, ...]:
         """What models of one stack have in common."""
         return self.settings(Run(configuration, 0)).shape
+
+    def one_seed(self, configuration: Configuration) -> bool:
+        """Whether the models of a stack must have one seed: they share mini-batches and vertex orders."""
+        return self.relational or configuration.get("batch_size") is not None
 
     def fit(
         self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,

@@ -170,11 +170,11 @@ def _gradients_by_model(
 
 
 def _normalize_weights(x: Tensor, weight: Tensor | None) -> tuple[Tensor | None, Tensor]:
-    """The weights divided by their sum, as a row vector, and the sum."""
+    """The weights, (rows,) or (models, rows), divided by their sum, as row vectors, and the sum."""
     if weight is None:
         return None, torch.full((), float(x.shape[1]), device=x.device)
-    total = weight.sum()
-    return (weight / total).expand(x.shape[0], 1, -1), total
+    total = weight.sum(-1, keepdim=True)
+    return (weight / total).unsqueeze(-2).expand(x.shape[0], 1, -1), total.unsqueeze(-1)
 
 
 def _weighted_mean(x: Tensor, share: Tensor | None) -> Tensor:

@@ -28,7 +28,7 @@ from anysize.training.color_roles import color_roles
 from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.loop import Losses, Trained, TrainingProblem, train
 from anysize.training.objectives import color_penalty, cross_entropy, logit_penalty
-from anysize.training.settings import Recipe, Settings, check_one_shape
+from anysize.training.settings import Recipe, Settings, check_one_seed, check_one_shape
 from anysize.training.vocabulary import GammaKind, Vocabulary
 from anysize.training.whitening import ShapeWhitening, Whitening
 
@@ -70,20 +70,24 @@ class GammaShape:
         few = amount <= self.recipe.max_permutations and patterns * amount <= max_rows
         return few or self.recipe.permutations == "all"
 
-    def identities(self, patterns: int) -> IntArray | None:
+    def identities(self, patterns: int, seed: int) -> IntArray | None:
         """The permutations of prediction, the same for every pattern: all of them if there are few."""
         if self.kind != "rp":
             return None
         amount = self.recipe.test_permutations
         if self.takes_all_permutations(patterns, MAX_PERMUTED_PATTERNS_PREDICTED) or amount >= factorial(self.k):
             return np.array(list(permutations(range(self.k))))
-        rng = np.random.default_rng(0)
+        rng = np.random.default_rng(seed)
         return np.array([rng.permutation(self.k) for _ in range(amount)])
 
     def structure(
-        self, columns: Columns, palette: Mapping[ColorName, int] | None, densities: csr_array[np.float64] | None
-    ) -> Structure:
-        """The input of the representation: graphs if densities are given, otherwise patterns."""
+        self, columns: Columns, palette: Mapping[ColorName, int] | None, densities: csr_array[np.float64] | None,
+        seed: int = 0,
+    ) -> Structure:  # fmt: skip
+        """The input of the representation: graphs if densities are given, otherwise patterns.
+
+        ``seed``: of the permutations of relational pooling.
+        """
         if self.kind == "1hot":
             full = np.eye(len(columns)) if densities is None else densities.toarray()
             empty = torch.zeros(0, 0)
@@ -98,7 +102,7 @@ class GammaShape:
         return batch.structure(
             self.layers,
             densities,
-            self.identities(len(columns)),
+            self.identities(len(columns), seed),
             by_degree=encoder == "gcn",
             neighbors=encoder == "pna",
         )
@@ -169,7 +173,7 @@ class GammaStack:
     def _structure(self, columns: Columns, densities: csr_array[np.float64] | None) -> Structure:
         """On the device of the model, which is put into evaluation mode."""
         device = next(self.model.eval().parameters()).device
-        return self.shape.structure(columns, self.vocabulary.palette, densities).to(device)
+        return self.shape.structure(columns, self.vocabulary.palette, densities, self.members[0].seed).to(device)
 
     @torch.no_grad()
     def pattern_logits(self, columns: Columns) -> NDArray[np.float32]:
@@ -236,7 +240,10 @@ def fit_gamma(
     class_weights: FloatArray | None = None, metric: str = "accuracy", device: str = "cpu",
     progress: Callable[[float], None] | None = None,
 ) -> GammaStack:  # fmt: skip
-    """Train members of one shape as one stack. ``top``: limit the vocabulary to the most common patterns."""
+    """Train members of one shape as one stack, of one seed if they draw permutations.
+
+    ``top``: limit the vocabulary to the most common patterns.
+    """
     check_one_shape(members)
     pool = train_counts if validation is None else Counts.concatenate([train_counts, validation[0]])
     learned_from = train_counts if top is None else pool
@@ -252,6 +259,8 @@ def fit_gamma(
     k = int(max(columns.size.max(initial=1), pool.columns.size.max(initial=1)))
     inputs = len(columns) if kind == "1hot" else 1 + max((vocabulary.palette or {}).values(), default=0)
     shape = GammaShape(kind, inputs, classes, members[0].hidden, members[0].layers, recipe, k)
+    if kind == "rp" and not shape.takes_all_permutations(len(columns), MAX_PERMUTED_PATTERNS_TRAINED):
+        check_one_seed(members)
     model = shape.build([member.jumping for member in members])
     initialize(model, [member.seed for member in members])
     if isinstance(model.representation, GammaOneHot):
@@ -261,14 +270,14 @@ def fit_gamma(
         columns, densities = _occurring(columns, densities)
     model.to(device)
     patterns = _recolored_pairs(shape, columns, densities, vocabulary, members) or shape.structure(
-        columns, vocabulary.palette, densities
+        columns, vocabulary.palette, densities, members[0].seed
     )
     if recipe.encoder == "pna" and isinstance(model.representation, GammaGNN):
         model.representation.encoder.set_mean_log_degree(_mean_log_degree(columns))
     held_out = None
     if validation is not None:
         held_out_columns, held_out_densities = vocabulary.densities(validation[0])
-        structure = shape.structure(held_out_columns, vocabulary.palette, held_out_densities)
+        structure = shape.structure(held_out_columns, vocabulary.palette, held_out_densities, members[0].seed)
         held_out = structure.to(device), index_tensor(validation[1]).to(device)
     weights = None if class_weights is None else torch.from_numpy(class_weights.astype(np.float32)).to(device)
     problem = GammaProblem(patterns.to(device), index_tensor(y).to(device), held_out, members, recipe, weights)
@@ -299,8 +308,9 @@ def _recolored_pairs(
     batch = PatternBatch.of(columns, vocabulary.palette, shape.k)
     encoder = recipe.encoder
     return RecoloredPairs.of(
-        batch, densities, shape.layers, drawn, recolor, tabulate=encoder == "gin", by_degree=encoder == "gcn"
-    )
+        batch, densities, shape.layers, drawn, recolor, [member.seed for member in members],
+        tabulate=encoder == "gin", by_degree=encoder == "gcn",
+    )  # fmt: skip
 
 
 def _mean_log_degree(columns: Columns) -> float:

@@ -60,7 +60,7 @@ class TrainingProblem(ABC):
 
     @abstractmethod
     def losses(self, model: nn.Module, graphs: Tensor | None, step: Tensor, epoch: Tensor) -> Losses:
-        """Losses of the training graphs with these numbers (None: all)."""
+        """Losses of the training graphs with these numbers (None: all): (graphs,), or (models, graphs)."""
 
     def validation(self, model: nn.Module) -> tuple[Tensor, Tensor] | None:
         """Logits and labels of the validation graphs; None without any."""
@@ -195,6 +195,8 @@ class _Run:
     ) -> None:
         self.model, self.problem, self.recipe, self.score = model, problem, recipe, STACK_SCORES[metric]
         self.device = next(model.parameters()).device
+        seeds = [member.seed for member in members]
+        self.seeds = torch.tensor(seeds if len(set(seeds)) > 1 else seeds[:1], device=self.device)
         self.batch = members[0].batch_size
         if self.batch is not None and self.batch >= problem.size:
             self.batch = None
@@ -235,13 +237,13 @@ class _Run:
             self._record(name, torch.as_tensor(value))
 
     def _batches(self) -> list[Tensor] | list[None]:
-        """Graph numbers in a random order, the same for all models of the stack; [None]: all at once."""
+        """Graph numbers in a random order: (graphs,), or (models, graphs) if seeds differ; [None]: all at once."""
         if self.batch is None:
             return [None]
-        seed = torch.zeros(1, dtype=torch.int64, device=self.device)  # recording does not allow copies to the device
-        order = torch.argsort(uniform(seed, self.now, self.problem.size, stream=BATCH_STREAM)[0], stable=True)
+        order = torch.argsort(uniform(self.seeds, self.now, self.problem.size, stream=BATCH_STREAM), stable=True)
         # Parts of about equal size: batch norm goes wrong on a small last batch.
-        return list(order.tensor_split(-(-self.problem.size // self.batch)))
+        parts = order.tensor_split(-(-self.problem.size // self.batch), dim=1)
+        return [part[0] if len(self.seeds) == 1 else part for part in parts]
 
     @torch.no_grad()
     def _validate(self) -> None:

@@ -23,13 +23,13 @@ WARM_UP_EPOCHS = 100  # epochs in which the penalty of environments has weight 1
 def cross_entropy(logits: Tensor, y: Tensor, class_weights: Tensor | None = None) -> Tensor:
     """Mean over graphs of -log softmax(z)_y; with class weights, the weighted mean.
 
-    logits (models, graphs, classes), y (graphs,), class_weights (classes,).
+    logits (models, graphs, classes), y (graphs,) or (models, graphs), class_weights (classes,).
     """
     losses = _graph_losses(logits, y)
     if class_weights is None:
         return losses.mean(1)
     weight = class_weights[y]
-    return (losses * weight).sum(1) / weight.sum()
+    return (losses * weight).sum(1) / weight.sum(-1)
 
 
 def _graph_losses(logits: Tensor, y: Tensor) -> Tensor:
@@ -38,7 +38,7 @@ def _graph_losses(logits: Tensor, y: Tensor) -> Tensor:
 
 
 def _at_class(values: Tensor, y: Tensor) -> Tensor:
-    """The value at each graph's class: (models, graphs, classes), (graphs,) -> (models, graphs)."""
+    """The value at each graph's class: (models, graphs, classes), (graphs,) or (models, graphs) -> (models, graphs)."""
     return values.gather(2, y.expand(values.shape[0], -1)[..., None])[..., 0]
 
 

@@ -60,6 +60,13 @@ def check_one_shape(members: Sequence[Settings]) -> None:
         raise ValueError(f"all members of a stack must have one shape (Settings.shape); got {shapes}")
 
 
+def check_one_seed(members: Sequence[Settings]) -> None:
+    """Raise an error if the models differ in their seeds and would have to share what they draw."""
+    seeds = sorted({member.seed for member in members})
+    if len(seeds) != 1:
+        raise ValueError(f"members of a stack that would share what they draw must have one seed; got {seeds}")
+
+
 @dataclass(frozen=True)
 class Recipe:
     """How models are trained and which epoch is kept.

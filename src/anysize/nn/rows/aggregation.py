@@ -29,7 +29,7 @@ class Sums(Protocol):
     def __call__(self, h: Tensor) -> Tensor: ...
 
     def rows(self, items: Tensor) -> Sums:
-        """The map restricted to these output rows, for a mini-batch."""
+        """The map restricted to these output rows, for a mini-batch: (rows,), or (models, rows) for each model."""
         ...
 
     def to(self, device: torch.device) -> Sums: ...
@@ -50,19 +50,24 @@ class Neighbors(Protocol):
 
 @dataclass(frozen=True)
 class Dense:
-    """A dense matrix (rows, rows below)."""
+    """A dense matrix (rows, rows below), or one for each model (models, rows, rows below)."""
 
     matrix: Tensor
 
     def __call__(self, h: Tensor) -> Tensor:
-        if h.is_cuda:  # a contiguous result makes all later steps faster than a single product would
+        if (
+            h.is_cuda or self.matrix.dim() == 3
+        ):  # a contiguous result makes all later steps faster than a single product would
             return self.matrix @ h
         models, rows, features = h.shape  # one product for all models: they share the matrix
         flat = h.permute(1, 0, 2).reshape(rows, models * features)
         return (self.matrix @ flat).view(-1, models, features).permute(1, 0, 2)
 
     def rows(self, items: Tensor) -> Dense:
-        return Dense(self.matrix[items])
+        if self.matrix.dim() == 2:
+            return Dense(self.matrix[items])
+        model = torch.arange(len(self.matrix), device=items.device)[:, None]
+        return Dense(self.matrix[model, items])
 
     def to(self, device: torch.device) -> Dense:
         return Dense(self.matrix.to(device))
@@ -94,8 +99,8 @@ class Sparse:
 
     def rows(self, items: Tensor) -> Dense:
         """As a dense matrix: a mini-batch has few rows."""
-        selection = torch.eye(self.matrix.shape[0], device=items.device)[items]
-        return Dense((self.transpose @ selection.T).T.contiguous())
+        selection = torch.eye(self.matrix.shape[0], device=items.device)[items.reshape(-1)]
+        return Dense((self.transpose @ selection.T).T.reshape(*items.shape, -1))
 
     def to(self, device: torch.device) -> Sparse:
         return Sparse(self.matrix.to(device), self.transpose.to(device))
@@ -156,6 +161,40 @@ class Gather:
 
     def to(self, device: torch.device) -> Gather:
         return Gather(self.index.to(device), self.present.to(device))
+
+
+@dataclass(frozen=True)
+class PerModel:
+    """Other rows for every model: ``inner`` reads one table with the rows of all models, one model after the other."""
+
+    models: int
+    inner: Gather | Sums
+
+    def __call__(self, h: Tensor) -> Tensor:
+        return self._by_model(self.inner(self._table(h)))
+
+    def extremes(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        assert isinstance(self.inner, Gather)
+        low, high = self.inner.extremes(self._table(h))
+        return self._by_model(low), self._by_model(high)
+
+    def rows(self, items: Tensor) -> Sums:
+        raise TypeError("rows that differ by model are always computed for all patterns")
+
+    def to(self, device: torch.device) -> PerModel:
+        return PerModel(self.models, self.inner.to(device))
+
+    def _table(self, h: Tensor) -> Tensor:
+        return h.expand(self.models, -1, -1).reshape(1, -1, h.shape[2])
+
+    def _by_model(self, table: Tensor) -> Tensor:
+        return table.reshape(self.models, -1, table.shape[2])
+
+
+def offset_by_model(index: Tensor, rows: int) -> Tensor:
+    """Row numbers (models, ...) as numbers in a table with the rows of all models, one model after the other."""
+    start = torch.arange(len(index), device=index.device) * rows
+    return index + start.view(-1, *[1] * (index.dim() - 1))
 
 
 @dataclass(frozen=True)

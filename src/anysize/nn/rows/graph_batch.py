@@ -59,6 +59,7 @@ CPU_DENSE_FILL = 0.5  # share of nonzero cells from which a dense product is fas
 MAX_COUNTED_CLASSES = 128  # up to so many input classes, counting neighbors of each is cheaper than summing rows
 IDENTITIES = 10  # one-hot identities of relational pooling on whole graphs: positions modulo 10
 TRAINING_STREAM, PREDICTION_STREAM = 5, 6  # streams of random numbers
+SEED_STRIDE = 1 << 20  # copies of one model take consecutive seeds of the generator
 
 
 @dataclass(frozen=True, eq=False)
@@ -459,22 +460,22 @@ def _move_rows(counts: csr_array[Any], place: IntArray, rows: int) -> csr_array[
 # ---- identities of relational pooling ------------------------------------------------------------
 
 
-def draw_identities(rows: GraphRows, copies: int, step: Tensor | int) -> Tensor:
-    """Positions modulo 10 in random orders of every graph, different in every step: (copies, rows).
+def draw_identities(rows: GraphRows, copies: int, step: Tensor | int, seed: int = 0) -> Tensor:
+    """Positions modulo 10 in random orders of every graph, different in every step and for every seed: (copies, rows).
 
     The random number of a vertex depends on its number among all vertices, so that both layouts draw the same.
     """
-    seeds = torch.arange(copies, device=rows.input_class.device)
+    seeds = torch.arange(copies, device=rows.input_class.device) + seed * SEED_STRIDE
     drawn = uniform(seeds, step, len(rows.input_class), stream=TRAINING_STREAM)
     if rows.weight is not None:
         drawn = drawn[:, rows.weight.long().cumsum(0) - rows.weight.long()]
     return _positions(rows, drawn)
 
 
-def fixed_identities(rows: GraphRows, copies: int) -> Tensor:
-    """The orders of prediction: they depend on a vertex's place in its graph, not on the other graphs."""
+def fixed_identities(rows: GraphRows, copies: int, seed: int = 0) -> Tensor:
+    """The orders of prediction: they depend on the seed and on a vertex's place in its graph, not on other graphs."""
     place = torch.arange(len(rows.input_class), device=rows.input_class.device) - rows.start
-    seeds = torch.arange(copies, device=rows.input_class.device)
+    seeds = torch.arange(copies, device=rows.input_class.device) + seed * SEED_STRIDE
     largest = int(place.max()) + 1 if len(place) else 1
     return _positions(rows, uniform(seeds, 0, largest, stream=PREDICTION_STREAM)[:, place])
 

@@ -7,7 +7,7 @@ affected by a second pass. H has the topology of F and an independent uniform co
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement, product
@@ -21,12 +21,22 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from anysize.nn.counter_rng import uniform
-from anysize.nn.rows.aggregation import DENSE_CELLS, Dense, Gather, Lookup, Sums, sums_of
+from anysize.nn.rows.aggregation import (
+    DENSE_CELLS,
+    Dense,
+    Gather,
+    Lookup,
+    PerModel,
+    Sums,
+    offset_by_model,
+    sums_of,
+)
 from anysize.nn.rows.pattern_batch import PatternBatch
 from anysize.nn.rows.structure import Level, Structure
 
 MAX_TABLE_ROWS = 20_000  # with more classes than this a table is not faster than one row per vertex
 MAX_TABLE_CODES = 1 << 22
+PER_MODEL_CELLS = 1 << 28  # of dense matrices that differ by model, in all
 
 
 # ---- all classes of vertices after one layer ----------------------------------------------------
@@ -144,7 +154,7 @@ class _FirstRows:
     matrix: Tensor
 
     def __call__(self, h: Tensor) -> Tensor:
-        return Dense(self.matrix)(h[:, : self.matrix.shape[1]])
+        return Dense(self.matrix)(h[:, : self.matrix.shape[-1]])
 
     def rows(self, items: Tensor) -> _FirstRows:
         return _FirstRows(self.matrix[items])
@@ -193,7 +203,8 @@ class RecoloredPairs:
 
     ``near`` (patterns * k, k - 1): neighbors as vertex numbers, patterns * k for padding. ``graph``, ``pattern``,
     ``density``: the nonzero cells of the table of densities. ``sides`` is 2, or 1 if nothing is recolored and only
-    identities are drawn. ``permutations`` is None without identities.
+    identities are drawn. ``permutations`` is None without identities. ``seeds`` (models,): one for each model, or a
+    single one for all of them, as random identities require.
     """
 
     colors: Tensor
@@ -209,7 +220,7 @@ class RecoloredPairs:
     permutations: int | None
     orders: Tensor
     table: ClassTable | None
-    seed: Tensor
+    seeds: Tensor
     full: bool  # all patterns have k vertices
     by_degree: bool = False
     by_matrix: bool = False  # aggregate by a matrix built in every step, which is faster on a GPU
@@ -217,18 +228,21 @@ class RecoloredPairs:
     @staticmethod
     def of(
         batch: PatternBatch, densities: csr_array[Any], rounds: int, permutations: int | None = None,
-        recolor: bool = True, seed: int = 0, tabulate: bool = True, by_degree: bool = False,
+        recolor: bool = True, seeds: Sequence[int] = (0,), tabulate: bool = True, by_degree: bool = False,
     ) -> RecoloredPairs:  # fmt: skip
         """The recolored pairs of a batch.
 
         ``permutations``: so many are drawn for every pattern; k! or more: all of them. ``tabulate`` False: every vertex
-        has its own row, as GCN and PNA need. ``by_degree``: distinguish input rows by degree, as GCN needs.
+        has its own row, as GCN and PNA need. ``by_degree``: distinguish input rows by degree, as GCN needs. ``seeds``:
+        of the models.
         """
         amount, k = batch.colors.shape
         start = np.arange(amount)[:, None, None] * k
         near = np.where(batch.neighbors >= 0, batch.neighbors + start, amount * k).reshape(amount * k, -1)
         cells = densities.tocoo()
         drawn = permutations and min(permutations, factorial(k))
+        if drawn is not None and drawn < factorial(k) and len(set(seeds)) > 1:
+            raise ValueError(f"models that draw permutations must have one seed; got {sorted(set(seeds))}")
         isolated = bool(((batch.neighbors < 0).all(axis=2) & batch.present).any())
         make_table = color_class_table if drawn is None else identity_class_table
         return RecoloredPairs(
@@ -239,14 +253,14 @@ class RecoloredPairs:
             cells.shape[0], 2 if recolor else 1, batch.inputs, rounds, drawn,
             torch.tensor(list(all_orders(range(k)))) if drawn else torch.zeros(0, dtype=torch.int64),
             make_table(batch.inputs, k, isolated) if tabulate and not by_degree else None,
-            torch.tensor([seed]), bool(batch.present.all()), by_degree,
+            torch.tensor(list(seeds) if len(set(seeds)) > 1 else [seeds[0]]), bool(batch.present.all()), by_degree,
         )  # fmt: skip
 
     def to(self, device: torch.device | str) -> RecoloredPairs:
         target = torch.device(device)
         moved = {
             name: getattr(self, name).to(target)
-            for name in ("colors", "near", "present", "graph", "pattern", "density", "orders", "seed")
+            for name in ("colors", "near", "present", "graph", "pattern", "density", "orders", "seeds")
         }
         table = None if self.table is None else self.table.to(target)
         return replace(self, **moved, table=table, by_matrix=target.type == "cuda")
@@ -257,22 +271,24 @@ class RecoloredPairs:
 
     def draw(self, step: Tensor | int) -> RecoloredDraw:
         """The pairs of one step."""
-        inputs = self._draw_inputs(step)  # (sides * copies, vertices)
-        neighbor_inputs = torch.nn.functional.pad(inputs, (0, 1), value=self._input_count)[:, self.near]
-        weight = self.present.reshape(-1).repeat(len(inputs))
+        inputs = self._draw_inputs(step)  # (models, sides * copies, vertices), models being 1 if they share a seed
+        neighbor_inputs = torch.nn.functional.pad(inputs, (0, 1), value=self._input_count)[..., self.near]
+        weight = self.present.reshape(-1).repeat(inputs.shape[1])
         classes, levels = inputs, []
         readouts: list[Sums] = [self._class_readout(inputs, self._input_count)]
         differences: list[Sums] = [self._class_difference(inputs, self._input_count)]
         for place in range(self.rounds):
             if place == 0 and self.table is not None:
                 classes, rows = self.table.classes(inputs, neighbor_inputs), len(self.table)
-                counted = weight.new_zeros(rows).index_add(0, classes.reshape(-1), weight)
+                flat = offset_by_model(classes, rows).reshape(-1)
+                counted = weight.new_zeros(len(classes) * rows).index_add(0, flat, weight.repeat(len(classes)))
+                counted = counted if len(classes) == 1 else counted.view(-1, rows)
                 levels.append(Level(self.table.self_index, self.table.neighbor_sums, counted, self.table.degree))
                 readouts.append(self._class_readout(classes, rows))
                 differences.append(self._class_difference(classes, rows))
                 continue
             levels.append(self._vertex_level(place, classes, neighbor_inputs, weight))
-            classes = torch.arange(classes.numel(), device=classes.device).view_as(classes)
+            classes = torch.arange(classes[0].numel(), device=classes.device).view_as(classes[:1])
             readouts.append(_FirstRows(self._vertex_readout))
             constant = 1 / self.copies if self.full else None
             differences.append(_Difference(self.present / self.copies, self.copies, constant))
@@ -287,7 +303,7 @@ class RecoloredPairs:
         return self.palette * (k if self.permutations else 1) * (k if self.by_degree else 1)
 
     def _draw_inputs(self, step: Tensor | int) -> Tensor:
-        """The input classes of all vertices: (sides * copies, vertices)."""
+        """The input classes of all vertices: (models, sides * copies, vertices)."""
         inputs = self._draw_colors_and_identities(step)
         if not self.by_degree:
             return inputs
@@ -295,20 +311,20 @@ class RecoloredPairs:
 
     def _draw_colors_and_identities(self, step: Tensor | int) -> Tensor:
         """Colors of F and of H, or (color, identity) with the same identities on both sides."""
-        sides = self.colors.clamp(min=0)[None]
+        sides = self.colors.clamp(min=0).expand(len(self.seeds), 1, -1)
         if self.sides == 2:
-            drawn = uniform(self.seed, step, len(self.colors), stream=1)
-            sides = torch.cat([sides, (drawn * self.palette).long().clamp(max=self.palette - 1)])
+            drawn = uniform(self.seeds, step, len(self.colors), stream=1)[:, None]
+            sides = torch.cat([sides, (drawn * self.palette).long().clamp(max=self.palette - 1)], dim=1)
         if self.permutations is None:
             return sides
         patterns, k = self.present.shape
         if self.permutations == len(self.orders):
             identities = self.orders.repeat(1, patterns)
         else:
-            drawn = uniform(self.seed, step, self.permutations * patterns, stream=3)[0]
+            drawn = uniform(self.seeds, step, self.permutations * patterns, stream=3)[0]
             order = (drawn * len(self.orders)).long().clamp(max=len(self.orders) - 1)
             identities = self.orders[order].view(self.permutations, patterns * k)
-        return (sides[:, None] * k + identities[None]).view(self.sides * self.permutations, -1)
+        return (sides[:, :, None] * k + identities).view(len(sides), self.sides * self.permutations, -1)
 
     @cached_property
     def _features(self) -> Tensor:
@@ -342,7 +358,8 @@ class RecoloredPairs:
     @cached_property
     def _joint_lookup(self) -> Lookup:
         """The row itself first, then its neighbors."""
-        return Lookup.of(torch.nn.functional.pad(self._neighbor_present, (1, 0), value=1.0) > 0)
+        used = torch.nn.functional.pad(self._neighbor_present, (1, 0), value=1.0) > 0
+        return Lookup.of(used.repeat(len(self.seeds), 1))
 
     @cached_property
     def _vertex_sums(self) -> Sums:
@@ -357,16 +374,26 @@ class RecoloredPairs:
         if place > 1 or (place == 1 and self.table is None):
             neighbors = Gather(self._neighbor_rows, self._neighbor_present)
             return Level(None, self._vertex_sums, counted, degree, neighbors)
+        self_index = classes.reshape(len(classes), -1)
         if place == 0:
             below = self._input_count
-            index = neighbor_inputs.reshape(self._neighbor_rows.shape).clamp(max=below - 1)
+            index = neighbor_inputs.reshape(len(classes), *self._neighbor_rows.shape).clamp(max=below - 1)
         else:
             assert self.table is not None
-            index, below = classes.reshape(-1)[self._neighbor_rows], len(self.table)
-        self_index, gather, joint = classes.reshape(-1), Gather(index, self._neighbor_present), None
+            index, below = self_index[:, self._neighbor_rows], len(self.table)
+        gather, joint = self._gather(index, below, self._neighbor_present), None
         if self.by_matrix:
-            joint = self._joint_lookup.sums(torch.cat([self_index[:, None], index + below], 1), 2 * below)
-        return Level(self_index, gather, counted, degree, gather, joint)
+            both = offset_by_model(torch.cat([self_index[..., None], index + below], 2), 2 * below)
+            sums = self._joint_lookup.sums(both.flatten(0, 1), 2 * below * len(both))
+            joint = sums if len(both) == 1 else PerModel(len(both), sums)
+        return Level(self_index[0] if len(classes) == 1 else self_index, gather, counted, degree, gather, joint)
+
+    def _gather(self, index: Tensor, below: int, weight: Tensor) -> Gather | PerModel:
+        """Weighted sums over ``index`` (models, rows, d), the weights being those of all models."""
+        if len(index) == 1:
+            return Gather(index[0], weight)
+        flat = offset_by_model(index, below).flatten(0, 1)
+        return PerModel(len(index), Gather(flat, weight.repeat(len(index), 1)))
 
     # ---- readouts ------------------------------------------------------------------------------
 
@@ -388,7 +415,9 @@ class RecoloredPairs:
 
     def _build_class_readout(self, classes: Tensor, rows: int) -> Dense:
         patterns, k = self.present.shape
-        row = classes.view(-1, patterns, k)[: self.copies, self.pattern]  # (copies, cells, k)
+        row = classes[0].view(-1, patterns, k)[
+            : self.copies, self.pattern
+        ]  # (copies, cells, k); F is that of all models
         value = self.density[:, None] * self.present[self.pattern] / self.copies
         flat = torch.zeros(self.graphs * rows, device=value.device)
         place = (self.graph[:, None] * rows + row).reshape(-1)
@@ -404,10 +433,14 @@ class RecoloredPairs:
 
     def _build_class_difference(self, classes: Tensor, rows: int) -> Sums:
         patterns, k = self.present.shape
-        index = classes.view(2, self.copies, patterns, k).permute(2, 0, 1, 3).reshape(patterns, -1)
-        if self.present.device.type == "cpu" or patterns * rows > DENSE_CELLS:
-            return Gather(index, self._signs)
-        return Dense(torch.zeros(patterns, rows, device=index.device).scatter_add(1, index, self._signs))
+        models = len(classes)
+        index = classes.view(models, 2, self.copies, patterns, k).permute(0, 3, 1, 2, 4).reshape(models, patterns, -1)
+        cells = patterns * rows
+        if self.present.device.type == "cpu" or cells > DENSE_CELLS or models * cells > PER_MODEL_CELLS:
+            return self._gather(index, rows, self._signs)
+        empty = torch.zeros(models, patterns, rows, device=index.device)
+        matrix = empty.scatter_add(2, index, self._signs.expand_as(index))
+        return Dense(matrix[0] if models == 1 else matrix)
 
     @cached_property
     def _signs(self) -> Tensor:

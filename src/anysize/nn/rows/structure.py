@@ -13,18 +13,18 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from anysize.nn.rows.aggregation import Neighbors, Sums
+from anysize.nn.rows.aggregation import Neighbors, Sums, offset_by_model
 
 
 @dataclass(frozen=True)
 class Level:
     """The rows after one layer.
 
-    ``self_index`` (rows,): the row below of the same vertices; None if the rows are those of the level below.
-    ``neighbor_sums``: sums over the rows of the neighbors below. ``weight`` (rows,): how many vertices a row stands
-    for; None: one each. ``degree`` (rows,): number of neighbors. ``neighbors``: the same neighbors for aggregations
-    other than sums, or None. ``joint``: ``self_index`` and ``neighbor_sums`` as one map of two stacked tables, where
-    that is faster.
+    ``self_index`` (rows,), or (models, rows) where models differ: the row below of the same vertices; None if the rows
+    are those of the level below. ``neighbor_sums``: sums over the rows of the neighbors below. ``weight`` (rows,) or
+    (models, rows): how many vertices a row stands for; None: one each. ``degree`` (rows,): number of neighbors.
+    ``neighbors``: the same neighbors for aggregations other than sums, or None. ``joint``: ``self_index`` and
+    ``neighbor_sums`` as one map of two stacked tables, where that is faster.
     """
 
     self_index: Tensor | None
@@ -42,7 +42,14 @@ class Level:
 
     def take_self(self, below: Tensor) -> Tensor:
         """The row below of the same vertices: (models, rows, features)."""
-        return below if self.self_index is None else below.index_select(1, self.self_index)
+        if self.self_index is None:
+            return below
+        if self.self_index.dim() == 1:
+            return below.index_select(1, self.self_index)
+        models, rows = self.self_index.shape
+        table = below.expand(models, -1, -1).reshape(-1, below.shape[2])
+        index = offset_by_model(self.self_index, below.shape[1]).reshape(-1)
+        return table.index_select(0, index).view(models, rows, -1)
 
     def to(self, device: torch.device) -> Level:
         return Level(
