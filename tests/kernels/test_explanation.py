@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 from sklearn.svm import SVC
 
+import anysize
 from anysize import GraphClassifier, GraphSet, GraphWarning, load_model
 from anysize.kernels.gram import gram
 from anysize.kernels.graphlet import GraphletKernel
@@ -174,6 +176,23 @@ def test_what_is_refused() -> None:
         graphlets.explain(graphs[0])
     with pytest.raises(ValueError, match=r"ends in \.png, \.svg, \.pdf; got why\.txt"):
         model.explain(graphs[0]).save("why.txt")
+
+
+def test_odd_colors_are_quoted_in_text() -> None:
+    graph = GraphSet.from_edges([[(0, 1)], [(0, 1)]], colors=[["a,b", "c\n"], ["a,b", "a,b"]], y=[0, 1])
+    found = KernelClassifier(WLKernel(1), C=1.0).fit(graph).explain(graph[0])
+    assert '"a,b"("c\\n")' in {one.name for one in found.types}
+    assert len(str(found).splitlines()) == 1 + len(found.types) + 2
+
+
+def test_without_matplotlib_the_extra_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    graphs = GraphSet.from_networkx(made(2), color="atom")
+    found = KernelClassifier(WLKernel(1), C=1.0).fit(graphs, np.arange(24) % 2).explain(graphs[0])
+    monkeypatch.delattr(anysize, "plots", raising=False)
+    monkeypatch.setitem(sys.modules, "anysize.plots", None)
+    for ask in (found.plot, found.figure, lambda: found.save("why.svg")):
+        with pytest.raises(ImportError, match=r"anysize\[plot\]"):
+            ask()
 
 
 def test_names_of_types_stay_short_next_to_hubs() -> None:

@@ -13,6 +13,7 @@ import numpy as np
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.graphs.graphset import GraphSet
 from anysize.kernels.wl import WLKernel
+from anysize.patterns.pattern import format_color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -128,7 +129,11 @@ class VertexExplanation:
         lines.append(f"  {self.base_name:{width}}  {self.base:+8.3f}")
         names = self.graph.color_names()
         order = [int(v) for v in np.argsort(-np.abs(self.vertices), kind="stable")[:MAX_VERTICES_LISTED]]
-        strong = [f"{v}{f' ({names[v]})' if names else ''} {self.vertices[v]:+.3f}" for v in order if self.vertices[v]]
+        strong = [
+            f"{v}{f' ({format_color(names[v])})' if names else ''} {self.vertices[v]:+.3f}"
+            for v in order
+            if self.vertices[v]
+        ]
         if strong:
             lines.append(f"  strongest vertices: {', '.join(strong)}")
         return "\n".join(lines)

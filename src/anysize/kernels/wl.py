@@ -29,6 +29,7 @@ from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import State
 from anysize.io.convert import as_graphset
 from anysize.kernels.gram import ExplicitKernel, short_indices
+from anysize.patterns.pattern import format_color
 
 MAX_NEIGHBORS_NAMED = 6  # different classes of neighbors in the name of a class
 
@@ -201,7 +202,7 @@ class WLKernel(ExplicitKernel):
         ['C(O)', 'O(2×C,N)', 'N(O)']
         """
         if iteration == 0:
-            return "*" if self.start_ is None else str(self.start_[number])
+            return "*" if self.start_ is None else format_color(self.start_[number])
         rows, root = self.signatures_[iteration - 1], number
         near, amounts = np.unique(rows.near[rows.first[number] : rows.first[number + 1]], return_counts=True)
         for step in range(iteration - 1, -1, -1):

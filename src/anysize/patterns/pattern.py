@@ -105,7 +105,7 @@ class Pattern:
         """The name, followed by the colors of the vertices in canonical order: ``edge[C,O]``."""
         if self.colors is None:
             return self.plain_name
-        return f"{self.plain_name}[{','.join(_format_color(color) for color in self.colors)}]"
+        return f"{self.plain_name}[{','.join(format_color(color) for color in self.colors)}]"
 
     def __repr__(self) -> str:
         return f"Pattern({self.name!r})"
@@ -127,8 +127,8 @@ class Pattern:
         return graph
 
 
-def _format_color(color: ColorName) -> str:
-    """A color in a pattern's name; ambiguous strings are quoted."""
+def format_color(color: ColorName) -> str:
+    """A color in the name of a pattern or of a vertex type; ambiguous strings are quoted."""
     if isinstance(color, str) and (not color or re.search(r'[\[\],"\s]|^-?\d+$', color)):
         return json.dumps(color, ensure_ascii=False)
     return str(color)
