@@ -2,20 +2,25 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
+from html.parser import HTMLParser
 
 import numpy as np
 import pytest
 
 import anysize as az
-from anysize.experiments import comparison
 from anysize.experiments.comparison import CHECKS, compare
 from anysize.experiments.record_store import RecordStore
 from anysize.experiments.records import decode
+from anysize.experiments.report.build import make_report
+from anysize.experiments.tables.build import build_table
+from anysize.methods import defaults
 from anysize.methods.catalog import METHODS
 from anysize.tasks import metrics
 from anysize.tasks.catalog import TASKS
 
+VOID = {"meta", "br"}
 FAST = ("wl-kernel", "gc-kernel")
 
 
@@ -30,6 +35,28 @@ def made(count: int = 80, seed: int = 0) -> az.GraphSet:
         edges.append(ring if place % 2 else tree)
         y.append("ring" if (place % 2) != (rng.random() < 1 / 6) else "tree")
     return replace(az.GraphSet.from_edges(edges, y=y), names=tuple(f"g{place}" for place in range(count)))
+
+
+class Page(HTMLParser):
+    """The tags and the text of a page; notices tags that are not closed."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags, self.open, self.text = [], [], ""
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.open += [] if tag in VOID else [tag]
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
 
 
 @pytest.fixture(scope="module")
@@ -78,11 +105,11 @@ def test_every_run_has_its_own_split_and_the_test_set_of_a_size_split_is_one(fou
 def test_the_best_is_marked_and_so_are_those_that_cannot_be_told_from_it(found):
     own = [row for row in found.rows if not row.check]
     assert found.best.mean == max(row.mean for row in own)
-    assert sum(row.best for row in found.rows) == 1
+    assert [row.mean for row in found.rows if row.best] == [found.best.mean] * sum(row.best for row in found.rows)
     assert not any(row.best or row.tied for row in found.rows if row.check)
-    same = compare(made(), methods=("wl-kernel", "sizemix"), seeds=1)  # both tell rings from trees
-    if same.row("wl-kernel").scores == same.row("sizemix").scores:
-        assert all(row.tied for row in same.rows if not row.check)
+    assert found.row("wl-kernel").scores == found.row("gc-kernel").scores  # both tell rings from trees
+    assert all(found.row(name).best and found.row(name).tied for name in FAST)
+    assert not found.row("gin-sum").best
 
 
 def test_another_metric_needs_no_training_and_no_metric_is_mixed(found, graphs):
@@ -175,6 +202,82 @@ def test_settings_and_names_that_make_no_sense_are_refused(graphs):
         compare(graphs.with_y(None))
 
 
+# ---- what it shows ---------------------------------------------------------------------------------
+
+EVIL = '"><script>alert(1)</script>'
+
+
+def test_the_text_has_every_row_with_its_interval_and_names_the_metric(found):
+    text = str(found)
+    assert text.startswith("Balanced accuracy on mine, split by size")
+    for row in found.rows:
+        (line,) = [line for line in text.splitlines() if line.startswith(f" {row.label} ")]
+        assert f"{row.mean:.2f} ({row.deviation:.2f})" in line
+        assert f"[{row.low:.2f}, {row.high:.2f}]" in line
+        assert ("≈" in line) == row.tied
+    assert text.index("wl-kernel" if "wl-kernel" in text else "WL kernel") < text.index("majority")
+
+
+def test_a_data_frame_has_all_metrics(found):
+    frame = found.to_pandas()
+    assert list(frame.index) == [row.method for row in found.rows]
+    assert frame.loc["majority", "mcc"] == 0.0
+    assert frame.loc["wl-kernel", "mean"] == frame.loc["wl-kernel", "balanced_accuracy"]
+
+
+def test_fields_are_valid_json_with_unrounded_numbers(found):
+    fields = json.loads(json.dumps(found.fields(), allow_nan=False))
+    assert fields["runs"] == {"found": 0, "trained": 18, "left": 0}
+    assert fields["rows"][0]["mean"] == found.rows[0].mean
+    assert fields["rows"][0]["scores"] == list(found.rows[0].scores)
+
+
+def test_the_page_is_well_formed_complete_and_asks_nobody_for_anything(found, tmp_path):
+    found.save(tmp_path / "page.html")
+    html = (tmp_path / "page.html").read_text(encoding="utf-8")
+    page = Page(html)
+    assert page.open == []
+    assert not {"script", "img", "link", "iframe"} & set(page.tags)
+    assert page.tags.count("svg") == 1
+    for row in found.rows:
+        assert row.label in page.text
+    for name in metrics.METRIC_NAMES.values():
+        assert name in page.text
+    assert found.task.note in page.text
+    assert "epochs=2" in page.text
+    assert found._repr_html_() in html
+
+
+def test_names_of_files_and_classes_and_reasons_are_text_on_the_page(graphs, monkeypatch, tmp_path):
+    def fails(self, problem, runs, *rest):
+        raise ValueError(EVIL)
+
+    monkeypatch.setattr(type(METHODS["sizemix"].learner), "fit", fails)
+    named = graphs.with_y([EVIL if label == "ring" else "tree" for label in graphs.y])
+    result = compare(named, methods=("sizemix", "wl-kernel"), seeds=1, name=EVIL)
+    page = Page(result.to_html())
+    assert "script" not in page.tags
+    assert page.text.count(EVIL) > 3
+
+
+def test_if_everything_fails_there_is_a_page_all_the_same(found):
+    nothing = tuple(replace(row, scores=(), mean=None, best=False, tied=False, problem="no") for row in found.rows)
+    empty = replace(found, rows=nothing)
+    assert "No method has a score" in Page(empty.to_html()).text
+    assert "failed" in str(empty)
+    with pytest.raises(ValueError, match="nothing to draw"):
+        empty.plot()
+
+
+def test_tables_and_the_report_show_the_folder(found):
+    store = RecordStore(found.folder)
+    table = build_table(None, store.read(task=found.task.name))
+    own = {row.method: row.cells[2].summary for row in table.rows if row.ran}
+    assert own["wl-kernel"].mean == pytest.approx(found.row("wl-kernel").metrics["accuracy"])
+    assert own["wl-kernel"].count == 3
+    assert found.task.name in make_report(store, [found.task.name], fits=False)
+
+
 def test_a_metric_that_is_not_defined_is_said():
     edges = [[(i, i + 1) for i in range(n)] + [(0, n)] * (n % 2) for n in range(3, 63)]
     y = ["a", "b"] * 25 + ["a"] * 10  # the largest graphs have one class
@@ -184,4 +287,5 @@ def test_a_metric_that_is_not_defined_is_said():
 
 def test_rows_without_competition(found):
     assert replace(found, rows=()).best is None
-    assert comparison.METRIC in metrics.METRIC_NAMES
+    assert defaults.COMPARED_BY in metrics.METRIC_NAMES
+    assert set(defaults.COMPARED_METHODS) <= set(METHODS)

@@ -17,9 +17,11 @@ from anysize.plots.graph_sets import color_distribution, density_drift, embeddin
 from anysize.plots.patterns import color_places, pattern_svg
 from anysize.plots.scores import (
     Curve,
+    MethodScores,
     ScoreRow,
     SizePoint,
     mean_curve,
+    method_scores,
     ours_and_published,
     score_by_size,
     training_curves,
@@ -40,6 +42,9 @@ def examples(name: str = "Γ GIN"):
         "colors": color_distribution({"train": {name: 0.75, "b": 0.25}, "test": {"b": 1.0}}),
         "drift": density_drift({name: ([0.1, 0.0], [0.2, 0.01]), "plain": ([0.5], [0.5])}),
         "embedding": embedding(RNG.random((5, 3)), RNG.random((4, 3)), [0, 1, 0, 1, 1], [0, 1, 1, 1], [name, "b"]),
+        "methods": method_scores(
+            [MethodScores(name, 0.8, 0.7, 0.9, (0.75, 0.85), best=True), MethodScores("b", 0.5, check=True)]
+        ),
         "scores": ours_and_published([ScoreRow(name, 0.9, 0.1, 0.8, 0.0), ScoreRow("b", None, None, 0.5, check=True)]),
         "by size": score_by_size({name: points, "GIN": points[:1]}),
     }
@@ -217,6 +222,15 @@ def test_scores_show_both_numbers_and_negative_mcc():
     assert axes.get_xlabel() == "test MCC"
 
 
+def test_methods_have_a_dot_an_interval_and_a_tick_for_every_seed():
+    rows = [MethodScores("a", 0.8, 0.7, 0.9, (0.75, 0.85)), MethodScores("b", -0.2, -0.3, 0.1, (-0.2,), check=True)]
+    (axes,) = method_scores(rows, "MCC").axes
+    points = [np.atleast_1d(line.get_xdata()).tolist() for line in axes.lines]
+    assert points == [[0.7, 0.9], [0.75, 0.85], [0.8], [-0.3, 0.1], [-0.2], [-0.2]]
+    assert axes.get_xlim()[0] < -0.3
+    assert axes.get_xlabel() == "test MCC"
+
+
 def test_scores_by_size_are_sorted_and_training_graphs_hollow():
     (axes,) = score_by_size({"a": [SizePoint(400, 0.5), SizePoint(20, 1.0, train=True)]}).axes
     assert axes.lines[0].get_xdata().tolist() == [20, 400]
@@ -233,6 +247,7 @@ def test_scores_by_size_are_sorted_and_training_graphs_hollow():
         (lambda: color_distribution({"a": {}}), "at least one vertex"),
         (lambda: density_drift({"a": ([0.0], [0.0])}), "at least one pattern"),
         (lambda: ours_and_published([]), "at least one row"),
+        (lambda: method_scores([]), "at least one row"),
         (lambda: score_by_size({"a": []}), "at least one point"),
         (lambda: principal_plane([[np.nan, 1.0]]), "finite"),
     ],

@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from anysize.cli.compare import compare
 from anysize.cli.count import count, demo, patterns
 from anysize.cli.diagnose import diagnose
 from anysize.cli.explain import explain
@@ -27,6 +28,7 @@ COMMANDS = (
     (methods, "anysize methods"),
     (tasks, "anysize tasks sbm-20 --data 7"),
     (run, "anysize run sbm-20 --method gamma-rpgin --seeds 10 --data 7"),
+    (compare, "anysize compare NCI1.zip --methods auto,wl-kernel --seeds 5 --out comparison.html"),
     (sweep, "anysize sweep table1 table2 --grid quick --workers 2"),
     (table, "anysize table 2 --format markdown"),
     (report, "anysize report --records results/quick --out report.html"),

@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anysize._files import atomic_write
 from anysize._typing import PathLike
 from anysize.experiments.configurations import changed, task_configuration
 from anysize.experiments.plan import RunBatch, SweepPlan, not_applicable
@@ -41,12 +42,10 @@ from anysize.tasks.own_graphs import Lists, OwnGraphs, own_task
 from anysize.tasks.task import Task
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
     from pandas import DataFrame
 
-METHODS = ("auto", "sizemix", "gamma-gin", "gin-sum", "wl-kernel")
 CHECKS = ("majority", "size-only", "topology-only")
-METRIC = "balanced_accuracy"
-SEEDS = 5
 RESAMPLES = 2000
 LEVEL = 0.95
 
@@ -61,7 +60,8 @@ class ComparisonRow:
         scores: on the test graphs, one for each seed.
         mean, deviation: over seeds; the deviation divides by their number and is None for one seed.
         low, high: bootstrap interval of the mean, when test graphs and seeds are resampled.
-        best: the highest mean. tied: not distinguishable from it; of the best one, too, if others are.
+        best: the highest mean, of several with exactly this mean all. tied: not distinguishable from it; of the best
+            one, too, if others are.
         metrics: means over seeds of every metric that is known for all of them.
         seconds: mean training time of a run.
         problem: why there are no scores, or fewer than asked for; empty if all is well.
@@ -106,7 +106,7 @@ class Comparison:
 
     @property
     def best(self) -> ComparisonRow | None:
-        """The method with the highest mean; None if all failed."""
+        """The method with the highest mean, the first of several; None if all failed."""
         return next((row for row in self.rows if row.best), None)
 
     def row(self, method: str) -> ComparisonRow:
@@ -119,7 +119,7 @@ class Comparison:
     @cached_property
     def table(self) -> Table:
         """The rows as a table of `anysize.experiments.tables`, which can be rendered in several formats."""
-        column = Column(self.task.name, self.task.name, "published", "test")
+        column = Column(self.task.name, self.task.label, "published", "test")
         rows = tuple(Row(row.method, defaults.RECIPE, row.label, row.check, (_cell(row),)) for row in self.rows)
         metric = METRIC_NAMES[self.metric]
         title = f"{metric[0].upper()}{metric[1:]} on {self.task.title}"
@@ -133,8 +133,8 @@ class Comparison:
             f"Mean{deviation} over {seeds}, each with a split and a model of its own; [95 % bootstrap interval when "
             "test graphs and seeds are resampled].",
         ]
-        if any(row.best for row in self.rows):
-            notes.append("Bold: the best mean. ≈: the 95 % interval of the difference to it contains 0.")
+        if best := ", ".join(row.label for row in self.rows if row.best):
+            notes.append(f"Bold: the best mean, {best}. ≈: the 95 % interval of the difference to it contains 0.")
         notes.append(self.task.note)
         notes += [f"{row.method}: {row.problem}" for row in self.rows if row.problem]
         if self.folder is not None:
@@ -171,17 +171,46 @@ class Comparison:
             lines.append(line | {name: (row.metrics or {}).get(name) for name in METRIC_NAMES})
         return pd.DataFrame(lines).set_index("method")
 
+    def plot(self) -> Figure:
+        """A chart of all methods with a score: mean, interval, and a tick for every seed."""
+        from anysize.plots import MethodScores, method_scores
+
+        rows = [
+            MethodScores(row.label, row.mean, row.low, row.high, row.scores, row.best, row.check)
+            for row in self.rows
+            if row.mean is not None
+        ]
+        if not rows:
+            raise ValueError("There is nothing to draw: no method of this comparison has a score.")
+        return method_scores(rows, METRIC_NAMES[self.metric])
+
+    def to_html(self) -> str:
+        """A self-contained page: the table, the chart, all metrics, and the split."""
+        from anysize.experiments.comparison_page import comparison_page
+
+        return comparison_page(self)
+
+    def _repr_html_(self) -> str:
+        from anysize.experiments.tables.render import html_figure
+
+        return html_figure(self.table)
+
+    def save(self, path: PathLike) -> None:
+        """Write the page of `to_html`."""
+        with atomic_write(Path(path)) as part:
+            part.write_text(self.to_html(), encoding="utf-8")
+
 
 def compare(
     graphs: Any,
     *,
-    methods: str | Sequence[str] = METHODS,
-    seeds: int = SEEDS,
+    methods: str | Sequence[str] = defaults.COMPARED_METHODS,
+    seeds: int = defaults.COMPARED_SEEDS,
     split: str | PathLike | Lists = "size",
     y: ArrayLike | None = None,
     color: str | None = None,
-    k: int | tuple[int, ...] = defaults.K,
-    metric: str = METRIC,
+    k: int | Sequence[int] = defaults.K,
+    metric: str = defaults.COMPARED_BY,
     settings: Mapping[str, Any] | None = None,
     name: str | None = None,
     records: PathLike | None = None,
@@ -204,7 +233,7 @@ def compare(
         split: ``"size"``, ``"random"``, or lists of graphs, see `anysize.tasks.own_graphs.own_task`.
         y: one label per graph; None for the labels that the graphs carry.
         color: for networkx, PyG and igraph graphs, the vertex attribute that holds the color.
-        k: pattern size.
+        k: pattern size, or several.
         metric: `accuracy`, `balanced_accuracy`, `mcc`, `roc_auc` or `macro_f1`. All are known of each run, so that
             another metric needs no training.
         settings: of all methods that have them, such as ``{"epochs": 50}``.
@@ -345,12 +374,15 @@ def _best_and_tied(rows: Mapping[str, ComparisonRow], means: Any, ends: Sequence
     competing = [name for name in names if not rows[name].check]
     if not competing:
         return dict(rows)
-    best = max(competing, key=lambda name: rows[name].mean or -np.inf)
+    top = max(mean for name in competing if (mean := rows[name].mean) is not None)
+    best = next(name for name in competing if rows[name].mean == top)
     differences = means[:, [names.index(best)]] - means
     low = np.nanquantile(differences, ends[0], axis=0)
     near = {name for name in competing if low[names.index(name)] <= 0}
     tied = near if len(near) > 1 else set()
-    return {name: replace(row, best=name == best, tied=name in tied) for name, row in rows.items()}
+    return {
+        name: replace(row, best=name in competing and row.mean == top, tied=name in tied) for name, row in rows.items()
+    }
 
 
 def _cell(row: ComparisonRow) -> Cell:

@@ -7,13 +7,23 @@ from anysize._html import DARK, LIGHT
 from anysize.plots.graph import contributions_figure, draw_contributions
 from anysize.plots.graph_sets import color_distribution, density_drift, embedding, principal_plane, size_distribution
 from anysize.plots.patterns import color_places, pattern_svg
-from anysize.plots.scores import Curve, ScoreRow, SizePoint, ours_and_published, score_by_size, training_curves
+from anysize.plots.scores import (
+    Curve,
+    MethodScores,
+    ScoreRow,
+    SizePoint,
+    method_scores,
+    ours_and_published,
+    score_by_size,
+    training_curves,
+)
 from anysize.plots.theme import save_figure, to_svg
 
 __all__ = [
     "DARK",
     "LIGHT",
     "Curve",
+    "MethodScores",
     "ScoreRow",
     "SizePoint",
     "color_distribution",
@@ -22,6 +32,7 @@ __all__ = [
     "density_drift",
     "draw_contributions",
     "embedding",
+    "method_scores",
     "ours_and_published",
     "pattern_svg",
     "principal_plane",

@@ -85,6 +85,43 @@ def _limits(values: Sequence[float | None], metric: str) -> tuple[float, float]:
     return (min(-0.03, np.floor(lowest * 10) / 10 - 0.05) if metric != "accuracy" else -0.03), 1.04
 
 
+class MethodScores(NamedTuple):
+    """The scores of one method: mean, interval where known, and one score for each seed."""
+
+    label: str
+    mean: float
+    low: float | None = None
+    high: float | None = None
+    scores: Sequence[float] = ()
+    best: bool = False
+    check: bool = False
+
+
+def method_scores(rows: Sequence[MethodScores], metric: str = "accuracy") -> Figure:
+    """One row per method: a dot for its mean, a bar for the interval, a tick for every seed; checks are shaded."""
+    if not rows:
+        raise ValueError("method_scores needs at least one row; got none")
+    with drawing():
+        figure = new_figure(0.8 + 0.25 * len(rows))
+        axes = figure.subplots()
+        for place, row in enumerate(rows):
+            color = SERIES[1] if row.best else SERIES[0]
+            if row.check:
+                axes.axhspan(place - 0.5, place + 0.5, color=LINE, alpha=0.35, linewidth=0)
+            if row.low is not None and row.high is not None:
+                axes.plot([row.low, row.high], [place] * 2, color=color, lw=1.6)
+            axes.plot(row.scores, [place + 0.28] * len(row.scores), "|", color=MUTED, markersize=5, mew=1)
+            axes.plot(row.mean, place, "o", markersize=6, color=color)
+        axes.set_yticks(range(len(rows)), [caption(row.label, 22) for row in rows], color=INK)
+        axes.set_ylim(len(rows) - 0.5, -0.5)
+        values = [value for row in rows for value in (row.mean, row.low, *row.scores)]
+        axes.set_xlim(*_limits(values, metric))
+        axes.set_xlabel(f"test {metric}")
+        axes.spines["left"].set_visible(False)
+        quiet_grid(axes, "x")
+        return figure
+
+
 class SizePoint(NamedTuple):
     """The score on graphs of about this size, with an interval where known; ``train`` marks training graphs."""
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import sha256
 from pathlib import Path
@@ -19,12 +19,14 @@ from anysize.counting.cache import content_digest
 from anysize.graphs.graphset import GraphSet
 from anysize.io.convert import as_graphset
 from anysize.methods import defaults
+from anysize.patterns.pattern import pattern_sizes
 from anysize.tasks.describe import shift
 from anysize.tasks.size_split import Positions, hold_out, parts_of, positions_by_size
 from anysize.tasks.task import Data, DataDir, Parts, Splits, Task, check_seed
 
 TRAIN_BELOW, TEST_ABOVE = 50, 90  # percentiles of the size
 TEST_SHARE = 0.2  # of each class, in a random split
+SPLIT_WORDS = {"size": "split by size", "random": "split at random", "lists": "split by lists"}
 SPLIT_NAMES = ("train", "validation", "test")
 Lists: TypeAlias = Mapping[str, Iterable[int | str]]  # train, validation, test -> graphs by position or name
 
@@ -73,7 +75,7 @@ def own_task(
     y: ArrayLike | None = None,
     color: str | None = None,
     name: str = "graphs",
-    k: int | tuple[int, ...] = defaults.K,
+    k: int | Sequence[int] = defaults.K,
 ) -> Task:
     """A task made of any labeled graphs. Its name ends with a hash of the graphs, their classes, the split and k.
 
@@ -93,7 +95,7 @@ def own_task(
         y: one label per graph; None for the labels that the graphs carry.
         color: for networkx, PyG and igraph graphs, the vertex attribute that holds the color.
         name: the beginning of the task's name.
-        k: pattern size of the task.
+        k: pattern size of the task, or several.
 
     Examples:
         >>> paths = [[(i, i + 1) for i in range(n)] for n in range(2, 32)]
@@ -112,16 +114,18 @@ def own_task(
         lists = None
     else:
         kind, lists = "lists", _positions(read_lists(split) if isinstance(split, str | Path) else split, labeled)
-    source = OwnGraphs(labeled, kind, lists, _digest(labeled, kind, lists, k))
+    sizes = pattern_sizes(k)
+    source = OwnGraphs(labeled, kind, lists, _digest(labeled, kind, lists, sizes))
     parts = source.draw("published", 0, None)
     _check(parts)
     return Task(
         name=f"{_plain(name)}-{kind}-{source.digest[:8]}",
-        title=_title(name, kind, parts),
+        title=_title(f"{name}, {SPLIT_WORDS[kind]}", parts),
+        label=f"{name}, {SPLIT_WORDS[kind]}",
         family=None,
         source=source,
         metric=defaults.METRIC,
-        k=k,
+        k=sizes,
         environments="median",
         color_penalty=labeled.colors is not None,
         note=shift(Splits.of(parts, "median")),
@@ -241,7 +245,6 @@ def _plain(name: str) -> str:
     return re.sub(r"[^A-Za-z0-9._-]+", "-", name).lstrip("._-") or "graphs"
 
 
-def _title(name: str, kind: str, parts: Parts) -> str:
-    how = {"size": "split by size", "random": "split at random", "lists": "split by lists"}[kind]
+def _title(label: str, parts: Parts) -> str:
     trained, tested = (f"{graphs.sizes.min()} to {graphs.sizes.max()}" for graphs in (parts.train, parts.test))
-    return f"{name}, {how}: trained on graphs of {trained} vertices, tested on {tested}"
+    return f"{label}: trained on graphs of {trained} vertices, tested on {tested}"

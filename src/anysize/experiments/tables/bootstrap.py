@@ -140,13 +140,15 @@ class RunPredictions:
     ranks: IntArray
 
     def scores(self, metric: str, weights: FloatArray) -> FloatArray:
-        """The score for each row of weights (resamples, graphs); nan where it is undefined."""
+        """The score for each row of weights (resamples, graphs); nan where a class of its test graphs has none."""
         if metric == "roc_auc":
             classes = [1] if len(self.ranks) == 1 else range(len(self.ranks))
             areas = [_area(self.labels == one, row, weights) for one, row in zip(classes, self.ranks, strict=True)]
-            return np.asarray(np.mean(areas, axis=0), np.float64)
-        found = METRICS[metric](confusion_matrices(self.predictions[None], self.labels, weights))[:, 0]
-        return np.where(weights.any(axis=1), found, np.nan)
+            found = np.mean(areas, axis=0)
+        else:
+            found = METRICS[metric](confusion_matrices(self.predictions[None], self.labels, weights))[:, 0]
+        missing = [~weights[:, self.labels == one].any(axis=1) for one in np.unique(self.labels)]
+        return np.where(np.any(missing, axis=0), np.nan, found)
 
 
 def _area(positive: IntArray, ranks: IntArray, weights: FloatArray) -> FloatArray:
@@ -167,7 +169,7 @@ def resampled_means(
 
     Every method has the same number of runs; run i of all methods has the same test graphs. All methods are scored on
     the same resampled graphs and runs, so that their differences are paired. Graphs are drawn from all test sets
-    together, and a run is scored on those of its own that were drawn.
+    together, and a run is scored on those of its own that were drawn, unless one of its classes is missing among them.
     """
     runs = len(methods[0])
     everything = np.unique(np.concatenate([run.graphs for run in methods[0]]))

@@ -1,0 +1,105 @@
+"""`anysize compare`: compare methods on the graphs of a file."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from json import dumps
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from anysize.cli.input import ColorOption, LabelOption, SmilesOption, read_input, read_labels
+from anysize.cli.shared import check_out, console, errors, handle_errors, note, parse_sizes, split_names
+from anysize.methods import defaults
+
+
+class MetricOption(StrEnum):
+    balanced_accuracy, accuracy, mcc = "balanced_accuracy", "accuracy", "mcc"
+    roc_auc, macro_f1 = "roc_auc", "macro_f1"
+
+
+DEFAULT_METRIC = MetricOption(defaults.COMPARED_BY)
+
+
+def compare(
+    file: Annotated[Path, typer.Argument(help="Labeled graphs: a TU folder or zip, or any file of graphs.")],
+    methods: Annotated[str, typer.Option(help="Names between commas; anysize methods lists them.")] = ",".join(
+        defaults.COMPARED_METHODS
+    ),
+    seeds: Annotated[
+        int, typer.Option(help="Number of splits and models for each method.", min=1)
+    ] = defaults.COMPARED_SEEDS,
+    split: Annotated[
+        str, typer.Option(help="size, random, or a JSON or CSV file that lists graphs for train, validation and test.")
+    ] = "size",
+    metric: Annotated[
+        MetricOption, typer.Option(help="Metric of the table; another one needs no training.")
+    ] = DEFAULT_METRIC,
+    k: Annotated[str, typer.Option(help="Pattern size 1..7; several as 3,4 or 1-4.")] = str(defaults.K),
+    labels: Annotated[
+        Path | None, typer.Option(help="Text file with the classes: one per line, or lines 'graph name,class'.")
+    ] = None,
+    colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Use vertex colors.")] = True,
+    smiles: SmilesOption = None,
+    y: LabelOption = None,
+    color: ColorOption = None,
+    set_: Annotated[
+        list[str] | None, typer.Option("--set", help="A setting of all methods that have it, as name=value.")
+    ] = None,
+    records: Annotated[
+        Path | None, typer.Option(help="Folder of records, to resume from; by default the name of FILE and -records.")
+    ] = None,
+    out: Annotated[Path | None, typer.Option(help="Write an HTML page to this file.")] = None,
+    workers: Annotated[int, typer.Option(help="Number of processes to train in.", min=1)] = 1,
+    cluster: Annotated[
+        str | None, typer.Option(help="A Ray cluster instead of processes: auto, its address, or local:2.")
+    ] = None,
+    device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = defaults.DEVICE,
+    cache: Annotated[Path | None, typer.Option(help="Cache folder: counts found here are not recomputed.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
+) -> None:
+    """Compare methods on labeled graphs: several splits and seeds, one table with intervals, trivial checks below.
+
+    Safe to interrupt; rerun the same command to resume from the records.
+    """
+    with handle_errors():
+        from anysize._progress import progress_bars
+        from anysize.experiments import comparison
+        from anysize.experiments.configurations import parse_setting
+        from anysize.experiments.sweep import SweepProgress
+        from anysize.experiments.tables.render import text_renderables
+
+        check_out(out)
+        if out is not None:
+            import anysize.plots  # noqa: F401 (a missing matplotlib is said before the training)
+        graphs = read_input(file, colors, smiles=smiles, y=y, color=color)
+        if labels is not None:
+            graphs = graphs.with_y(read_labels(labels, graphs))
+        if graphs.y is None:
+            raise ValueError(f"{file} has graphs without classes; pass --labels FILE or --y COLUMN.")
+        name = file.name.removesuffix("".join(file.suffixes)) or file.name
+        folder = Path(f"{name}-records") if records is None else records
+        if records is None:
+            note(f"records are kept in {folder}; --records names another folder.")
+        with progress_bars() as report:
+
+            def show(progress: SweepProgress) -> None:
+                report(progress.step, progress.done / max(progress.total, 1), str(progress))
+
+            found = comparison.compare(
+                graphs, methods=split_names(methods) or (), seeds=seeds, split=split, metric=metric.value,
+                k=parse_sizes(k), settings=dict(map(parse_setting, set_ or ())),
+                name=name, records=folder, workers=workers, cluster=cluster, device=device, cache=cache, show=show,
+            )  # fmt: skip
+        if out is not None:
+            found.save(out)
+        if json:
+            print(dumps(found.fields() | {"out": None if out is None else str(out)}, ensure_ascii=False))
+        else:
+            for part in text_renderables(found.table, console.width):
+                console.print(part, highlight=False)
+            if out is not None:
+                errors.print(f"Wrote {out}.", highlight=False, markup=False)
+        if found.best is None:
+            raise typer.Exit(1)
