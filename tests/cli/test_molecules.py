@@ -11,9 +11,10 @@ import pytest
 from click.testing import Result
 from typer.testing import CliRunner
 
+from anysize import load_model
 from anysize.cli.app import app
 
-pytest.importorskip("rdkit")
+MolFromSmiles = pytest.importorskip("rdkit.Chem").MolFromSmiles
 TABLE = Path(__file__).parents[1] / "data" / "molecules.csv"
 MOLECULES = ("--smiles", "smiles")
 
@@ -54,6 +55,20 @@ def test_a_molecule_is_named_by_its_smiles_and_drawn(tmp_path: Path) -> None:
     assert done.stdout.startswith("graph CC(=O)O: 1 (probability")
     svg = picture.read_text(encoding="utf-8")
     assert svg.count(">O</text>") >= 2  # the elements of the atoms are labels
+
+
+def test_a_model_remembers_what_atoms_are_told_apart_by(tmp_path: Path) -> None:
+    model, color = tmp_path / "m.anysize", ("--color", "element+aromatic")
+    run("fit", TABLE, *MOLECULES, "--y", "acid", *color, "--method", "sizemix", "--out", model)
+    said, silent = (run("predict", model, TABLE, *MOLECULES, *one) for one in (color, ()))
+    assert said.exit_code == 0, said.output
+    assert silent.stdout == said.stdout
+    assert run("predict", model, TABLE, *MOLECULES, "--color", "element").stdout != said.stdout
+    why = run("explain", model, TABLE, *MOLECULES, "--graph", "OC(=O)c1ccccc1")
+    assert "(c) " in why.stdout
+    molecule = MolFromSmiles("OC(=O)c1ccccc1")
+    found = load_model(model).explain([molecule])
+    assert found.text(10) in why.stdout  # RDKit molecules are colored in the same way
 
 
 def test_columns_that_are_missing_end_in_one_sentence(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anysize._files import FIGURE_ENDINGS
-from anysize.cli.input import ColorOption, SmilesOption, read_input
+from anysize.cli.input import ColorOption, SmilesOption, read_input, trained_color
 from anysize.cli.shared import check_out, console, errors, handle_errors, note
 
 if TYPE_CHECKING:
@@ -57,6 +57,7 @@ def explain(
         if graphs is None:
             _show_weights(classifier, top, format)
             return
+        color = trained_color(classifier, smiles, color)
         found = read_input(graphs, colors, smiles=smiles, color=color)
         rows = _selected_rows(found, graph, graphs)
         if out is not None and len(rows) != 1:

@@ -10,6 +10,7 @@ import typer
 from anysize._text import csv_text
 
 if TYPE_CHECKING:
+    from anysize.estimators.classifier import GraphClassifier
     from anysize.graphs.graphset import GraphSet
 
 SmilesOption = Annotated[
@@ -40,6 +41,11 @@ def read_input(
 
     graphs = read_graphs(file, smiles=smiles, y=y, color=color)
     return graphs if colors else graphs.without_colors()
+
+
+def trained_color(model: GraphClassifier, smiles: str | None, color: str | None) -> str | None:
+    """The color to read new graphs with: as asked for, and for molecules else that of training."""
+    return model.color if color is None and smiles is not None else color
 
 
 def read_labels(file: Path, graphs: GraphSet) -> list[Any]:

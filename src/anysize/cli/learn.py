@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from anysize._text import csv_cell
-from anysize.cli.input import ColorOption, LabelOption, LabelsFileOption, SmilesOption, read_input, read_labels
+from anysize.cli.input import (
+    ColorOption,
+    LabelOption,
+    LabelsFileOption,
+    SmilesOption,
+    read_input,
+    read_labels,
+    trained_color,
+)
 from anysize.cli.shared import MAX_SEED, check_out, console, errors, handle_errors, note, open_output, parse_sizes
 from anysize.methods import defaults
 
@@ -79,8 +87,8 @@ def fit(
 
         model = GraphClassifier(
             method, parse_sizes(k), recipe.value, n_models=n_models, random_state=seed, validation=validation,
-            class_weight=None if class_weight is None else "balanced", metric=metric.value, device=device,
-            cache=cache, params=_params(set_) or None,
+            class_weight=None if class_weight is None else "balanced", metric=metric.value, color=color,
+            device=device, cache=cache, params=_params(set_) or None,
         )  # fmt: skip
         check_out(out)
         graphs = read_input(train, colors, smiles=smiles, y=y, color=color)
@@ -120,7 +128,7 @@ def predict(
 
         check_out(out)
         classifier = load_model(model).set_params(cache=cache, verbose=1)
-        graphs = read_input(new, colors, smiles=smiles, y=y, color=color)
+        graphs = read_input(new, colors, smiles=smiles, y=y, color=trained_color(classifier, smiles, color))
         if labels is not None:
             graphs = graphs.with_y(read_labels(labels, graphs))
         probabilities = classifier.predict_proba(graphs)
