@@ -7,7 +7,7 @@ import sys
 import pytest
 
 from anysize import _progress
-from anysize._progress import progress_bars
+from anysize._progress import progress_bars, rough_duration
 
 
 @pytest.fixture
@@ -54,3 +54,20 @@ def test_in_a_terminal_there_is_a_bar(capsys, monkeypatch, at_once):
     shown = capsys.readouterr().err
     assert "5 of 10 runs, about 1:01 left" in shown
     assert "50 %" in shown
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [
+        (0.4, "0.4 seconds"),
+        (75, "75 seconds"),
+        (95, "1.6 minutes"),
+        (5000, "83 minutes"),
+        (6000, "1.7 hours"),
+        (1.96e4 * 60, "14 days"),
+        (1e9, "32 years"),
+        (1e30, "more than 1,000 years"),
+    ],
+)
+def test_durations_have_sensible_units(seconds: float, text: str) -> None:
+    assert rough_duration(seconds) == text

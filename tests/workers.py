@@ -61,10 +61,10 @@ class WarnAndCount:
 
         count = cluster.count_surviving
 
-        def surviving(plan: Any, graphs: Any, numbers: Any, threads: int) -> Any:
+        def surviving(plan: Any, graphs: Any, numbers: Any, *rest: Any) -> Any:
             if 0 in numbers:
                 warn_user("beware of graph 0", CountWarning)
-            return count(plan, graphs, numbers, threads)
+            return count(plan, graphs, numbers, *rest)
 
         cluster.count_surviving = surviving
         try:

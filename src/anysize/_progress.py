@@ -60,6 +60,22 @@ def duration(seconds: float) -> str:
     return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
 
 
+def rough_duration(seconds: float) -> str:
+    """An expected duration in the unit that suits it.
+
+    >>> rough_duration(75), rough_duration(5400), rough_duration(1.18e6), rough_duration(1e15)
+    ('75 seconds', '1.5 hours', '14 days', 'more than 1,000 years')
+    """
+    size, unit = next((s, u) for s, u in _UNITS if seconds >= 1.5 * s or s == 1)
+    amount = seconds / size
+    if unit == "years" and amount > 1000:
+        return "more than 1,000 years"
+    return f"{amount:.2g} {unit}" if amount < 10 else f"{amount:.0f} {unit}"
+
+
+_UNITS = ((365.25 * 86400, "years"), (86400, "days"), (3600, "hours"), (60, "minutes"), (1, "seconds"))
+
+
 class _Display:
     """Shows the steps of some work; see `progress_bars`."""
 

@@ -61,6 +61,30 @@ def test_csv_has_one_line_per_graph_and_pattern(colored):
     assert density == [0.5, 0.5, 1.0]
 
 
+def test_zeros_adds_the_patterns_that_a_graph_does_not_contain(colored, tmp_path):
+    pandas = pytest.importorskip("pandas")
+    expected = az.count(az.read_graphs(colored), (2, 3))
+    options = ("count", colored, "--k", "2-3", "--zeros")
+    rows = cells(run(*options, "--format", "csv").stdout)
+    assert [int(row["copies"]) for row in rows] == expected.matrix.toarray().ravel().tolist()
+    assert {float(row["density"]) for row in rows if row["copies"] == "0"} == {0.0}
+    graphs = json.loads(run(*options, "--json").stdout)["graphs"]
+    assert all(len(graph["copies"]) == len(expected.patterns) for graph in graphs)
+    run(*options, "--out", tmp_path / "table.parquet")
+    assert len(pandas.read_parquet(tmp_path / "table.parquet")) == len(rows)
+    sampled = cells(
+        run("count", colored, "--k", 3, "--zeros", "--format", "csv", "--method", "sample", "--samples", 100).stdout
+    )
+    assert {row["standard_error"] for row in sampled if row["graph"] == "1"} == {"0.0"}
+
+
+def test_out_takes_other_endings_with_a_format(house, tmp_path):
+    assert run("count", house, "--k", 3, "--format", "csv", "--out", tmp_path / "counts.data").exit_code == 0
+    assert cells((tmp_path / "counts.data").read_text())[0]["pattern"] == "3-path"
+    assert run("count", house, "--k", 3, "--out", tmp_path / "counts.txt").exit_code == 0
+    assert "3-path" in (tmp_path / "counts.txt").read_text()
+
+
 def test_no_colors_counts_plain_patterns(colored):
     rows = cells(run("count", colored, "--k", 3, "--no-colors", "--format", "csv").stdout)
     assert {row["pattern"] for row in rows} == {"3-path", "triangle"}
@@ -115,6 +139,10 @@ def test_explain_names_the_engine(house):
         (["HOUSE", "--method", "bitset", "--k", "6"], "counts k = 3, 4, 5"),
         (["HOUSE", "--threads", "0"], "threads must be"),
         (["HOUSE", "--format", "parquet"], "--out"),
+        (["HOUSE", "--out", "counts.xlsx"], ".csv, .json, .parquet, .npz; got counts.xlsx"),
+        (["HOUSE", "--out", "counts.csv.gz"], "got counts.csv.gz"),
+        (["HOUSE", "--out", "counts.txt", "--format", "csv"], "the format is csv"),
+        (["HOUSE", "--zeros"], "csv, json and parquet; got text"),
         (["HOUSE", "--out", "no/such/folder/x.csv", "--format", "csv"], "which does not exist"),
     ],
 )

@@ -18,6 +18,7 @@ from counting.helpers import colored, gnp, identical, same
 
 import anysize as az
 from anysize.counting.cluster import CountPiece, cut_pieces
+from anysize.counting.engines.threads import Halt
 from anysize.counting.execution import CountRequest, make_plan
 from anysize.executors import LocalExecutor, cluster
 from anysize.executors.executor import Executor
@@ -193,8 +194,8 @@ def test_pieces_have_one_engine_and_equal_cost(monkeypatch: pytest.MonkeyPatch) 
     plan = make_plan(graphs, [5], CountRequest("auto", None, None, 0, None), 2)
     assert len(plan.choices[5]) == 2
     with LocalExecutor(2) as two:
-        made = list(cut_pieces(plan, graphs, np.arange(len(graphs)), two, None))
-        threads = {piece.cores for piece in cut_pieces(plan, graphs, np.arange(len(graphs)), two, 2)}
+        made = list(cut_pieces(plan, graphs, np.arange(len(graphs)), two, None, Halt()))
+        threads = {piece.cores for piece in cut_pieces(plan, graphs, np.arange(len(graphs)), two, 2, Halt())}
     assert sorted(np.concatenate([piece.numbers for piece in made]).tolist()) == list(range(len(graphs)))
     assert all(len(piece.plan.choices[5]) == 1 for piece in made)
     assert all(np.array_equal(piece.graphs.sizes, graphs.sizes[piece.numbers]) for piece in made)
@@ -203,7 +204,7 @@ def test_pieces_have_one_engine_and_equal_cost(monkeypatch: pytest.MonkeyPatch) 
     equal = GraphSet.concatenate([gnp(12, 0.5)] * 1000)
     plan = make_plan(equal, [4], CountRequest("enumerate", None, None, 0, None), 2)
     with LocalExecutor(2) as two:
-        sizes = [len(piece.numbers) for piece in cut_pieces(plan, equal, np.arange(1000), two, None)]
+        sizes = [len(piece.numbers) for piece in cut_pieces(plan, equal, np.arange(1000), two, None, Halt())]
     assert 2 <= len(sizes) <= 16
     assert max(sizes) - min(sizes) <= 2
 
@@ -213,7 +214,7 @@ def test_large_sets_are_cut_small_enough_to_send(monkeypatch: pytest.MonkeyPatch
     graphs = small(200)
     plan = make_plan(graphs, [3], CountRequest("auto", None, None, 0, None), 1)
     with LocalExecutor(1) as one:
-        made = list(cut_pieces(plan, graphs, np.arange(200), one, None))
+        made = list(cut_pieces(plan, graphs, np.arange(200), one, None, Halt()))
     assert max(piece.graphs.indices.nbytes + piece.graphs.indptr.nbytes for piece in made) < 40_000
 
 

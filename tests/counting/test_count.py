@@ -171,8 +171,14 @@ def test_long_counts_give_a_warning(monkeypatch: pytest.MonkeyPatch) -> None:
     import anysize.counting.execution
 
     monkeypatch.setattr(anysize.counting.execution, "WARN_ABOVE_S", 0.0)
-    with pytest.warns(az.CountWarning, match="Counting will take about"):
-        count(gnp(600, 0.1), 3)
+    with pytest.warns(az.CountWarning, match="will take about") as warned:
+        count(gnp(600, 0.1), (2, 3))
+    note = str(warned[0].message)
+    assert "count(graphs, 3, budget_s=60)" in note
+    assert "anysize count FILE --k 3 --budget 60" in note
+    assert "color" not in note
+    with pytest.warns(az.CountWarning, match="colors"):
+        count(colored(gnp(60, 0.1), 2), 3)
 
 
 def test_an_empty_list_is_an_empty_table() -> None:

@@ -35,6 +35,15 @@ class OutputFormat(StrEnum):
     text, csv, json, parquet, npz = "text", "csv", "json", "parquet", "npz"
 
 
+EXTENSIONS = {
+    ".txt": OutputFormat.text,
+    ".csv": OutputFormat.csv,
+    ".json": OutputFormat.json,
+    ".parquet": OutputFormat.parquet,
+    ".npz": OutputFormat.npz,
+}
+
+
 class Denominator(StrEnum):
     subsets, maps, connected = "subsets", "maps", "connected"
 
@@ -64,6 +73,9 @@ def count(
     threads: Annotated[int | None, typer.Option(help="Number of threads; default: all cores.")] = None,
     cluster: Annotated[str | None, typer.Option(help="Count on a Ray cluster: auto, ADDRESS or local:CORES.")] = None,
     skip: Annotated[bool, typer.Option("--skip", help="Leave out graphs that cannot be counted.")] = False,
+    zeros: Annotated[
+        bool, typer.Option("--zeros", help="CSV, JSON and Parquet: also patterns that a graph does not contain.")
+    ] = False,
     top: Annotated[int, typer.Option(help="Number of patterns in the text table.", min=1)] = 25,
     explain: Annotated[bool, typer.Option("--explain", help="Print which engine was used, and why.")] = False,
     json: Annotated[bool, typer.Option("--json", help="Same as --format json.")] = False,
@@ -73,6 +85,8 @@ def count(
         from anysize import count
 
         output = _output_format(format, json, out)
+        if zeros and output in (OutputFormat.text, OutputFormat.npz):
+            raise ValueError(f"--zeros goes with the formats csv, json and parquet; got {output}.")
         check_out(out)
         graphs = read_input(file, smiles=smiles, y=y, color=color)
         with _on_cluster(cluster), late_progress("counting") as report:
@@ -83,7 +97,7 @@ def count(
             )  # fmt: skip
         if explain:
             errors.print(counts.explain(), soft_wrap=True)
-        _write(counts, over.value, output, out, top, str(graphs))
+        _write(counts, over.value, output, out, top, str(graphs), zeros)
 
 
 def patterns(
@@ -169,8 +183,11 @@ def _output_format(format: OutputFormat | None, json: bool, out: Path | None) ->
     if json and format not in (None, OutputFormat.json):
         raise ValueError(f"--json is the same as --format json; drop --json or --format {format}.")
     requested = OutputFormat.json if json else format
-    extension = "" if out is None else out.suffix.lower().removeprefix(".")
-    of_file = OutputFormat(extension) if extension in set(OutputFormat) - {OutputFormat.text} else None
+    extension = "" if out is None else out.suffix.lower()
+    if requested is None and extension not in EXTENSIONS and extension:
+        known = ", ".join(EXTENSIONS)
+        raise ValueError(f"--out takes a file that ends in {known}; got {out}. --format chooses the format for others.")
+    of_file = EXTENSIONS.get(extension)
     if requested is not None and of_file not in (None, requested):
         raise ValueError(f"--out {out} has the extension of {of_file}, but the format is {requested}; change one.")
     output = requested or of_file or OutputFormat.text
@@ -191,9 +208,13 @@ def _on_cluster(address: str | None) -> Iterator[None]:
         yield
 
 
-def _write(counts: Counts, over: Over, output: OutputFormat, out: Path | None, top: int, title: str) -> None:
+def _write(
+    counts: Counts, over: Over, output: OutputFormat, out: Path | None, top: int, title: str, zeros: bool
+) -> None:
     from anysize.cli import count_output
 
+    if zeros:
+        counts = count_output.with_zeros(counts)
     if output is OutputFormat.parquet:
         count_output.write_parquet(counts, over, str(out))
     elif output is OutputFormat.npz:

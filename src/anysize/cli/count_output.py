@@ -5,11 +5,13 @@ from __future__ import annotations
 import csv
 import json
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import IO, Any
 
 import numpy as np
 from rich import box
 from rich.table import Table
+from scipy.sparse import csr_array
 
 from anysize._files import atomic_write
 from anysize._text import csv_cell, visible_halves
@@ -43,6 +45,18 @@ def summary(counts: Counts, over: Over, top: int) -> Table:
             cells.append(f"{counts.standard_errors[0, column]:,.3g}")
         table.add_row(*cells, *([] if single else [f"{held[column]:,}"]))
     return table
+
+
+def with_zeros(counts: Counts) -> Counts:
+    """The same table with a cell for every graph and pattern, also for patterns that a graph does not contain."""
+
+    def filled(matrix: csr_array[Any]) -> csr_array[Any]:
+        n_rows, n_columns = counts.shape
+        column = np.tile(np.arange(n_columns), n_rows)
+        return csr_array((matrix.toarray().ravel(), column, n_columns * np.arange(n_rows + 1)), shape=counts.shape)
+
+    sampling = None if counts.sampling is None else counts.sampling.mapped(filled)
+    return replace(counts, matrix=filled(counts.matrix), sampling=sampling)
 
 
 def rows(counts: Counts, over: Over) -> Iterator[tuple[Any, ...]]:

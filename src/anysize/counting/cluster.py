@@ -19,7 +19,7 @@ from anysize._progress import Progress, shares_of
 from anysize._typing import FloatArray, IntArray
 from anysize.counting.counts import Counts
 from anysize.counting.engines.table import graph_title
-from anysize.counting.engines.threads import cut_by_weight
+from anysize.counting.engines.threads import Halt, cut_by_weight
 from anysize.counting.execution import CountRequest, EnginePlan, execute_plan, make_plan
 from anysize.counting.planner import EngineChoice
 from anysize.counting.sampling.estimates import describe_sampling
@@ -63,6 +63,7 @@ class CountPiece:
     plan: EnginePlan
     cores: int
     weight: float
+    halt: Halt  # shared with other pieces in threads of this process
     version: str = __version__
 
 
@@ -85,20 +86,24 @@ def settle(outcome: CountOutcome, errors: str) -> Counts:
 
 
 def count_surviving(
-    plan: EnginePlan, graphs: GraphSet, numbers: IntArray, threads: int, progress: Progress | None = None
+    plan: EnginePlan,
+    graphs: GraphSet,
+    numbers: IntArray,
+    threads: int,
+    progress: Progress | None = None,
+    halt: Halt | None = None,
 ) -> CountOutcome:
     """Count all graphs at once; if that fails, one by one, to find those that fail and count the others."""
     try:
-        return CountOutcome(execute_plan(plan, graphs, threads, progress, numbers), numbers)
+        return CountOutcome(execute_plan(plan, graphs, threads, progress, numbers, halt), numbers)
     except Exception:
         rows: list[int] = []
         failed, tables = [], []
         for row, graph in enumerate(graphs):
             named = graph if graph.names is not None else replace(graph, names=(str(numbers[row]),))
             try:
-                tables.append(
-                    execute_plan(_restrict(plan, np.array([row])), named, threads, None, numbers[row : row + 1])
-                )
+                single = _restrict(plan, np.array([row]))
+                tables.append(execute_plan(single, named, threads, None, numbers[row : row + 1], halt))
                 rows.append(row)
             except Exception as error:
                 failed.append(_failed(named, numbers[row], str(error) or type(error).__name__))
@@ -114,10 +119,10 @@ def count_piece(piece: CountPiece) -> CountOutcome:
             f"a worker has anysize {__version__}, this machine {piece.version}; install the same version on both"
         )
     if threading.current_thread() is not threading.main_thread():  # catch_warnings is not thread-safe
-        return count_surviving(piece.plan, piece.graphs, piece.numbers, piece.cores)
+        return count_surviving(piece.plan, piece.graphs, piece.numbers, piece.cores, None, piece.halt)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        outcome = count_surviving(piece.plan, piece.graphs, piece.numbers, piece.cores)
+        outcome = count_surviving(piece.plan, piece.graphs, piece.numbers, piece.cores, None, piece.halt)
     messages = tuple(str(one.message) for one in caught if issubclass(one.category, CountWarning))
     return replace(outcome, warnings=messages)
 
@@ -165,39 +170,40 @@ def count_in_pieces(
     report = shares_of(progress, float(_weights(plan, graphs).sum()))
     outcomes: list[CountOutcome] = []
     lost: list[CountPiece] = []
-    for first_round in (True, False):
-        pieces: Iterable[CountPiece] = cut_pieces(plan, graphs, numbers, executor, threads)
-        if not first_round:
-            pieces = [single for piece in lost for single in _singles(piece)]
-        running: dict[int, CountPiece] = {}
+    with Halt() as halt:
+        for first_round in (True, False):
+            pieces: Iterable[CountPiece] = cut_pieces(plan, graphs, numbers, executor, threads, halt)
+            if not first_round:
+                pieces = [single for piece in lost for single in _singles(piece)]
+            running: dict[int, CountPiece] = {}
 
-        def submitted(
-            pieces: Iterable[CountPiece] = pieces, running: dict[int, CountPiece] = running
-        ) -> Iterator[CountPiece]:
-            for number, piece in enumerate(pieces):
-                running[number] = piece
-                yield piece
+            def submitted(
+                pieces: Iterable[CountPiece] = pieces, running: dict[int, CountPiece] = running
+            ) -> Iterator[CountPiece]:
+                for number, piece in enumerate(pieces):
+                    running[number] = piece
+                    yield piece
 
-        for number, result in executor.completed(
-            count_piece, submitted(), retries=RETRIES, cores=lambda p: p.cores, errors="return"
-        ):
-            piece = running.pop(number)
-            if not isinstance(result, Failure):
-                outcomes.append(result)
-            elif not result.died:
-                raise PartialResultError(str(result.error), (result,)) from result.error
-            elif first_round and len(piece.numbers) > 1:
-                lost.append(piece)
-                continue
-            else:
-                failed = _failed(piece.graphs, piece.numbers[0], str(result.error))
-                outcomes.append(CountOutcome(_empty_counts(plan, graphs), piece.numbers[:0], (failed,)))
-            report(piece.weight)
+            for number, result in executor.completed(
+                count_piece, submitted(), retries=RETRIES, cores=lambda p: p.cores, errors="return"
+            ):
+                piece = running.pop(number)
+                if not isinstance(result, Failure):
+                    outcomes.append(result)
+                elif not result.died:
+                    raise PartialResultError(str(result.error), (result,)) from result.error
+                elif first_round and len(piece.numbers) > 1:
+                    lost.append(piece)
+                    continue
+                else:
+                    failed = _failed(piece.graphs, piece.numbers[0], str(result.error))
+                    outcomes.append(CountOutcome(_empty_counts(plan, graphs), piece.numbers[:0], (failed,)))
+                report(piece.weight)
     return _join(outcomes, plan, graphs, numbers, executor)
 
 
 def cut_pieces(
-    plan: EnginePlan, graphs: GraphSet, numbers: IntArray, executor: Executor, threads: int | None
+    plan: EnginePlan, graphs: GraphSet, numbers: IntArray, executor: Executor, threads: int | None, halt: Halt
 ) -> Iterator[CountPiece]:
     """Pieces of about equal cost and bounded size, each with one engine for every pattern size."""
     weights = _weights(plan, graphs)
@@ -212,7 +218,7 @@ def cut_pieces(
             weight = float(weights[rows].sum())
             cores = threads or int(min(max(np.ceil(weight / fair - 1e-6), 1), executor.max_cores))
             part = graphs[rows[0] : rows[-1] + 1] if rows[-1] - rows[0] == len(rows) - 1 else graphs[rows]
-            yield CountPiece(replace(part, y=None), numbers[rows], _restrict(plan, rows), cores, weight)
+            yield CountPiece(replace(part, y=None), numbers[rows], _restrict(plan, rows), cores, weight, halt)
 
 
 def _weights(plan: EnginePlan, graphs: GraphSet) -> FloatArray:
@@ -271,19 +277,21 @@ def count_batches(
 ) -> Iterator[Counts | None]:
     """The tables of batches (graphs, number of the first graph), in order, one worker each; None stays None."""
 
-    def pieces() -> Iterator[CountPiece | None]:
+    def pieces(halt: Halt) -> Iterator[CountPiece | None]:
         for batch in batches:
             if batch is None:
                 yield None
                 continue
             graphs, first = batch
             plan = make_plan(graphs, sizes, request, threads or available_cores())
-            yield CountPiece(graphs, np.arange(first, first + len(graphs)), plan, threads or 1, 0.0)
+            yield CountPiece(graphs, np.arange(first, first + len(graphs)), plan, threads or 1, 0.0, halt)
 
-    for outcome in executor.map(_piece_or_none, pieces(), cores=lambda piece: 1 if piece is None else piece.cores):
-        for message in () if outcome is None else outcome.warnings:
-            warn_user(message, CountWarning)
-        yield None if outcome is None else settle(outcome, "raise")
+    with Halt() as halt:
+        results = executor.map(_piece_or_none, pieces(halt), cores=lambda piece: 1 if piece is None else piece.cores)
+        for outcome in results:
+            for message in () if outcome is None else outcome.warnings:
+                warn_user(message, CountWarning)
+            yield None if outcome is None else settle(outcome, "raise")
 
 
 def _piece_or_none(piece: CountPiece | None) -> CountOutcome | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
@@ -12,12 +13,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
 from anysize._errors import CountWarning, warn_user
-from anysize._progress import Progress, shares_of
+from anysize._progress import Progress, rough_duration, shares_of
 from anysize._typing import IntArray
 from anysize.counting.columns import Columns, unite
 from anysize.counting.counts import Counts
 from anysize.counting.engines.table import CountTable, graph_title, merged
-from anysize.counting.engines.threads import Tick
+from anysize.counting.engines.threads import Halt, Threads, Tick, interruptible
 from anysize.counting.features import Features
 from anysize.counting.memory import batches, fits, parse_memory, too_large
 from anysize.counting.planner import EngineChoice, choose_engines
@@ -26,6 +27,7 @@ from anysize.graphs.graphset import GraphSet
 from anysize.patterns.pattern import connected_patterns
 
 WARN_ABOVE_S = 60.0  # seconds of expected work
+SHORT_S = 0.1  # expected work that does not need a background thread, once the engine is loaded
 
 
 @dataclass(frozen=True)
@@ -92,13 +94,16 @@ def make_plan(graphs: GraphSet, sizes: list[int], request: CountRequest, workers
     }
     seconds = sum(choice.seconds for per_size in choices.values() for choice in per_size) / workers
     if request.budget_s is not None and seconds > request.budget_s:
-        reason = f"exact counting would take about {seconds:.3g} s, more than the budget of {request.budget_s:g} s"
+        expected = f"exact counting would take about {rough_duration(seconds)}"
+        reason = f"{expected}, more than the budget of {request.budget_s:g} s"
         sample_size = within_budget(sizes[-1], request.budget_s, workers, len(graphs))
         return _sampling_plan(graphs, sizes, sample_size, request, reason)
     if seconds > WARN_ABOVE_S:
+        k, colored = sizes[-1], graphs.colors is not None
         warn_user(
-            f"Counting will take about {seconds / 60:.3g} minutes. A smaller k, colors=False or fewer graphs "
-            "would be faster.",
+            f"Counting exactly will take about {rough_duration(seconds)}. Sampling takes a minute and gives standard "
+            f"errors: count(graphs, {k}, budget_s=60), or on the command line anysize count FILE --k {k} --budget 60. "
+            f"Exact counts are faster with a smaller k{', without colors' * colored} or with fewer graphs.",
             CountWarning,
         )
     return EnginePlan(sizes, choices, max_memory=request.max_memory)
@@ -124,16 +129,21 @@ def execute_plan(
     threads: int,
     progress: Progress | None = None,
     numbers: IntArray | None = None,
+    halt: Halt | None = None,
 ) -> Counts:
-    """The table of a plan; ``numbers`` are those of the graphs in the set that they are a part of."""
+    """The table of a plan; ``numbers`` are those of the graphs in the set that they are a part of.
+
+    Setting the flag ``halt`` stops the count with a KeyboardInterrupt.
+    """
+    halt = Halt() if halt is None else halt
     if plan.sample_size is not None:
-        counts = _execute_sampling(plan, graphs, threads, progress, numbers)
+        counts = _execute_sampling(plan, graphs, Threads(threads, halt), progress, numbers)
     else:
         report = shares_of(progress, sum(c.seconds + 1e-6 for choices in plan.choices.values() for c in choices))
         tables = []
         for k, choices in plan.choices.items():
             parts = [part for choice in choices for part in _split(choice, graphs, k, threads, plan.max_memory)]
-            results = [_run(part, graphs, k, n_threads, report) for part, n_threads in parts]
+            results = [_run(part, graphs, k, Threads(n_threads, halt), report) for part, n_threads in parts]
             tables.append(_join_graphs(results, [part for part, _ in parts], graphs, k))
         columns = tables[0].columns if len(tables) == 1 else unite([table.columns for table in tables])[0]
         # Sizes ascend, so the columns of tables side by side are in canonical order.
@@ -145,18 +155,21 @@ def execute_plan(
 
 
 def _execute_sampling(
-    plan: EnginePlan, graphs: GraphSet, threads: int, progress: Progress | None, numbers: IntArray | None
+    plan: EnginePlan, graphs: GraphSet, threads: Threads, progress: Progress | None, numbers: IntArray | None
 ) -> Counts:
-    from anysize.counting.engines.jit import announced
-    from anysize.counting.sampling.sampler import count_sampled
-
     numbers = np.arange(len(graphs)) if numbers is None else numbers
     report = shares_of(progress, float(max(len(graphs), 1)))
     assert plan.sample_size is not None
-    with announced("sample"):
-        return count_sampled(
-            graphs, plan.sizes[0], plan.sample_size, plan.seed, threads, report, plan.reason, numbers
-        )  # fmt: skip
+    k, sample_size = plan.sizes[0], plan.sample_size
+
+    def sample() -> Counts:
+        from anysize.counting.engines.jit import announced
+        from anysize.counting.sampling.sampler import count_sampled
+
+        with announced("sample"):
+            return count_sampled(graphs, k, sample_size, plan.seed, threads, report, plan.reason, numbers)
+
+    return cast(Counts, interruptible(sample, threads.halt))
 
 
 def _split(
@@ -173,25 +186,33 @@ def _split(
     ]
 
 
-def _run(choice: EngineChoice, graphs: GraphSet, k: int, threads: int, report: Tick) -> CountTable:
+def _run(choice: EngineChoice, graphs: GraphSet, k: int, threads: Threads, report: Tick) -> CountTable:
     """The table of one choice."""
-    from anysize.counting.engines.jit import announced
-
     part = graphs
     if len(choice.rows) < len(graphs):
         part = graphs[choice.rows]
         if part.names is None:  # errors name graphs by their number in the whole set
             part = replace(part, names=tuple(str(row) for row in choice.rows))
     weight = choice.seconds + 1e-6
-    engine = import_module(f"anysize.counting.engines.{choice.engine.name}")
-    with announced(choice.engine.name):
-        try:
-            if choice.engine.colors:
-                return cast(CountTable, engine.count_colored(part, k, threads, lambda share: report(share * weight)))
-            copies = engine.count_plain(part, k, threads, lambda share: report(share * weight))
-            return _plain_table(copies, part, k)
-        except OverflowError as error:
-            raise OverflowError(f"{error}. Use a smaller k.") from None
+    module = f"anysize.counting.engines.{choice.engine.name}"
+
+    def count() -> CountTable:
+        from anysize.counting.engines.jit import announced
+
+        engine = import_module(module)
+        with announced(choice.engine.name):
+            try:
+                if choice.engine.colors:
+                    table = engine.count_colored(part, k, threads, lambda share: report(share * weight))
+                    return cast(CountTable, table)
+                copies = engine.count_plain(part, k, threads, lambda share: report(share * weight))
+                return _plain_table(copies, part, k)
+            except OverflowError as error:
+                raise OverflowError(f"{error}. Use a smaller k.") from None
+
+    if choice.seconds < SHORT_S and module in sys.modules:
+        return count()
+    return cast(CountTable, interruptible(count, threads.halt))
 
 
 def _plain_table(copies: NDArray[Any], graphs: GraphSet, k: int) -> CountTable:

@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anysize._typing import FloatArray
+from anysize.counting.engines.threads import Halt, interruptible
 from anysize.graphs.graphset import GraphSet
 from anysize.patterns.pattern import connected_patterns
 
@@ -196,8 +197,12 @@ class _SetSample(NamedTuple):
 
 def _sample_sets(graph: GraphSet, k: int) -> _SetSample:
     """Sample one graph; the number of patterns is Chao's estimate from those that were hit once and twice."""
-    from anysize.counting.sampling.sampler import estimate_connected_sets
 
-    sets, packed, hits = estimate_connected_sets(graph, k, SAMPLED_MAPS)
+    def estimate() -> tuple[float, NDArray[np.uint64], NDArray[np.int64]]:
+        from anysize.counting.sampling.sampler import estimate_connected_sets
+
+        return estimate_connected_sets(graph, k, SAMPLED_MAPS)
+
+    sets, packed, hits = interruptible(estimate, Halt())
     once, twice = float((hits == 1).sum()), float((hits == 2).sum())
     return _SetSample(sets, min(len(hits) + once * max(once - 1, 0) / (2 * (twice + 1)), sets), packed)

@@ -12,6 +12,7 @@ from math import factorial
 
 import numpy as np
 
+from anysize._progress import rough_duration
 from anysize._typing import FloatArray, IntArray
 from anysize.counting.features import Features, colored_patterns
 from anysize.counting.memory import fits, too_large
@@ -273,6 +274,8 @@ def _reason(costs: FloatArray, engines: list[Engine], number: int, rows: IntArra
 
 
 def _time(seconds: float) -> str:
+    if seconds >= 60:
+        return rough_duration(seconds)
     for unit, scale in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)):
         if seconds >= scale:
             return f"{seconds / scale:.3g} {unit}"

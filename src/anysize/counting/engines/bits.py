@@ -43,6 +43,18 @@ def fetch_add(typingctx, array, amount):
 
 
 @intrinsic
+def is_set(typingctx, flag):
+    """Whether the first element of a uint8 array is not zero; read anew each time, as other threads may set it."""
+
+    def codegen(context, builder, signature, args):
+        view = context.make_array(signature.args[0])(context, builder, args[0])
+        value = builder.load_atomic(view.data, "monotonic", 1)
+        return builder.icmp_unsigned("!=", value, ir.Constant(value.type, 0))
+
+    return types.boolean(flag), codegen
+
+
+@intrinsic
 def prefetch_row(typingctx, array, row):
     """Prefetch a row of a two-dimensional C array."""
 

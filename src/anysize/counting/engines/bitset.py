@@ -14,17 +14,17 @@ from itertools import pairwise
 import numpy as np
 from numba import int64, uint64
 
-from anysize.counting.engines.bits import lowest_bit, popcount
+from anysize.counting.engines.bits import is_set, lowest_bit, popcount
 from anysize.counting.engines.jit import specialize
 from anysize.counting.engines.moebius import INDEX, LENGTH, SUMS, from_complement_sums, from_sums
-from anysize.counting.engines.threads import Tick, chunks_by_weight, in_threads
+from anysize.counting.engines.threads import Threads, Tick, chunks_by_weight
 from anysize.graphs.graphset import GraphSet
 
 ANY_WIDTH = 0
 WIDTHS = (0, 1, 2, 4, 8, ANY_WIDTH)  # words in a row that kernels are compiled for, on first use
 
 
-def count_plain(graphs: GraphSet, k: int, threads: int, tick: Tick) -> np.ndarray:
+def count_plain(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> np.ndarray:
     """Induced copies, shape (graphs, connected patterns on k vertices)."""
     sizes = graphs.sizes
     sums = np.zeros((len(graphs), len(SUMS)), np.int64)
@@ -37,10 +37,11 @@ def count_plain(graphs: GraphSet, k: int, threads: int, tick: Tick) -> np.ndarra
             compiled = _kernel(width)
 
             def work(start, stop, rows=rows, compiled=compiled):
-                compiled(graphs.first, graphs.indptr, graphs.indices, rows[start:stop], complemented, k, sums)
+                arrays = graphs.first, graphs.indptr, graphs.indices, rows[start:stop], complemented
+                compiled(*arrays, k, sums, threads.flag)
                 tick((stop - start) / len(graphs))
 
-            in_threads(work, chunks_by_weight(sizes[rows] ** 3, threads), threads)
+            threads.run(work, chunks_by_weight(sizes[rows] ** 3, threads.number))
     # This step is linear: int64 may wrap on the way, but the result, at most C(n, 5), fits.
     counts = sums[:, : LENGTH[k]] @ from_sums(k).T
     if complemented.any():
@@ -60,8 +61,8 @@ def _kernel(width: int):
 words = ANY_WIDTH  # words in a row: `specialize` compiles the kernels with a constant in its place
 
 
-def kernel(first, indptr, indices, rows, complemented, k, sums):
-    """Fill sums[g] for the graphs g in rows."""
+def kernel(first, indptr, indices, rows, complemented, k, sums, halt):
+    """Fill sums[g] for the graphs g in rows, unless halted."""
     biggest = 1
     for g in rows:
         biggest = max(biggest, first[g + 1] - first[g])
@@ -78,15 +79,17 @@ def kernel(first, indptr, indices, rows, complemented, k, sums):
     pair = np.empty(most, np.uint64)
     at_vertex = np.empty((4, 64 * most), np.int64)  # degree; triangles, 4-cycles and 4-cliques at a vertex
     for g in rows:
+        if is_set(halt):
+            break
         n = first[g + 1] - first[g]
         w = words if words > 0 else (n + 63) >> 6
         fill(first[g], n, w, indptr, indices, complemented[g], bits, upper, columns)
-        codegrees(n, w, bits, columns, common, at_vertex)
-        pair_sums(n, w, bits, upper, columns, common, closed, scratch, pair, at_vertex, k, sums[g])
+        codegrees(n, w, bits, columns, common, at_vertex, halt)
+        pair_sums(n, w, bits, upper, columns, common, closed, scratch, pair, at_vertex, k, sums[g], halt)
         small_vertex_sums(n, at_vertex, sums[g])
         if k == 5:
-            vertex_sums(n, w, bits, upper, common, reach, at_vertex, sums[g])
-            sums[g, INDEX.cliques5] = count_cliques5(n, w, bits, upper, local, members, pair)
+            vertex_sums(n, w, bits, upper, common, reach, at_vertex, sums[g], halt)
+            sums[g, INDEX.cliques5] = count_cliques5(n, w, bits, upper, local, members, pair, halt)
 
 
 def fill(start, n, width, indptr, indices, flip, bits, upper, columns):
@@ -113,11 +116,13 @@ def fill(start, n, width, indptr, indices, flip, bits, upper, columns):
             columns[q, i] = uint64(0)
 
 
-def codegrees(n, width, bits, columns, common, at_vertex):
+def codegrees(n, width, bits, columns, common, at_vertex, halt):
     """Common neighbors of all pairs, and degrees; the other sums at a vertex are set to zero."""
     w = words if words > 0 else width
     span = 64 * ((n + 63) >> 6)
     for i in range(n):
+        if is_set(halt):
+            return
         row = common[i]
         if words > 0:
             for j in range(span):
@@ -142,7 +147,7 @@ def codegrees(n, width, bits, columns, common, at_vertex):
 # ---- sums over the pairs of vertices that are adjacent or have two common neighbors -----------------------
 
 
-def pair_sums(n, width, bits, upper, columns, common, closed, scratch, pair, at_vertex, k, out):
+def pair_sums(n, width, bits, upper, columns, common, closed, scratch, pair, at_vertex, k, out, halt):
     """All sums over pairs; at_vertex gets the triangles and 4-cycles twice, the 4-cliques three times."""
     w = words if words > 0 else width
     blocks = (n + 63) >> 6
@@ -158,6 +163,8 @@ def pair_sums(n, width, bits, upper, columns, common, closed, scratch, pair, at_
     paths4, squares4, diamonds, books, bulls, darts, bipartite23 = 0, 0, 0, 0, 0, 0, 0
     kites, gems, edge_cliques4, path_off, wheels, inner_edges, triangle_pairs = 0, 0, 0, 0, 0, 0, 0
     for i in range(n):
+        if is_set(halt):
+            return
         di = degree[i]
         for block in range(i >> 6, blocks):
             rest = uint64(0)  # edges, and other pairs with at least two common neighbors
@@ -297,7 +304,7 @@ def small_vertex_sums(n, at_vertex, out):
     out[INDEX.paws] = paws
 
 
-def vertex_sums(n, width, bits, upper, common, reach, at_vertex, out):
+def vertex_sums(n, width, bits, upper, common, reach, at_vertex, out, halt):
     """Sums over vertices of degrees, triangles, cycles and cliques; 5-cycles."""
     w = words if words > 0 else width
     degree, triangles_at, cycles_at, cliques_at = at_vertex[0], at_vertex[1], at_vertex[2], at_vertex[3]
@@ -305,6 +312,8 @@ def vertex_sums(n, width, bits, upper, common, reach, at_vertex, out):
     stars5, forks, paths5, crickets, banners, tadpoles = 0, 0, 0, 0, 0, 0
     butterflies, lollipops, houses, walks5, tails = 0, 0, 0, 0, 0
     for i in range(n):
+        if is_set(halt):
+            return
         d, t = degree[i], triangles_at[i]
         stars5 += d * (d - 1) * (d - 2) * (d - 3) // 24
         crickets += t * ((d - 2) * (d - 3) // 2)
@@ -352,7 +361,7 @@ def vertex_sums(n, width, bits, upper, common, reach, at_vertex, out):
     out[INDEX.lollipops] = lollipops
 
 
-def count_cliques5(n, width, bits, upper, local, members, pair):
+def count_cliques5(n, width, bits, upper, local, members, pair, halt):
     """4-cliques among the upper neighbors of each vertex, in the graph they induce, renumbered."""
     found = uint64(0)
     for i in range(n):
@@ -367,6 +376,8 @@ def count_cliques5(n, width, bits, upper, local, members, pair):
             for b in range(a + 1, size):
                 x = members[b]
                 local[a, b >> 6] |= ((bits[row, x >> 6] >> uint64(x & 63)) & uint64(1)) << uint64(b & 63)
+        if is_set(halt):
+            break
         if w == 1:
             for a in range(size):
                 rest = local[a, 0]
@@ -396,6 +407,8 @@ def count_cliques5(n, width, bits, upper, local, members, pair):
                             third &= third - uint64(1)
         else:
             for a in range(size):
+                if is_set(halt):
+                    break
                 for q in range(a >> 6, w):
                     rest = local[a, q]
                     while rest:

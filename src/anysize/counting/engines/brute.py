@@ -8,7 +8,7 @@ import numpy as np
 
 from anysize.counting.columns import Columns
 from anysize.counting.engines.table import CountTable, merged
-from anysize.counting.engines.threads import Tick
+from anysize.counting.engines.threads import Halt, Threads, Tick
 from anysize.graphs.graphset import GraphSet
 from anysize.patterns.orbits import MAX_SIZE, edges_of, pair_bit
 from anysize.patterns.pattern import class_table, connected_patterns
@@ -16,9 +16,9 @@ from anysize.patterns.pattern import class_table, connected_patterns
 Key = tuple[int, tuple[int, ...]]  # pattern index, color codes in canonical order
 
 
-def count_colored(graphs: GraphSet, k: int, threads: int, tick: Tick) -> CountTable:
+def count_colored(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
     """Induced copies of the patterns that occur."""
-    found = count_brute(graphs, k)
+    found = count_brute(graphs, k, threads.halt)
     tick(1.0)
     keys = sorted({key for one in found for key in one})
     column = {key: number for number, key in enumerate(keys)}
@@ -32,18 +32,19 @@ def count_colored(graphs: GraphSet, k: int, threads: int, tick: Tick) -> CountTa
     return merged([(columns, row, col, copies)], len(graphs))
 
 
-def count_brute(graphs: GraphSet, k: int) -> list[dict[Key, int]]:
+def count_brute(graphs: GraphSet, k: int, halt: Halt | None = None) -> list[dict[Key, int]]:
     """For every graph the number of induced copies of each pattern; colors are () in plain graphs."""
-    return [_count_one(graph, k) for graph in graphs]
+    return [_count_one(graph, k, Halt() if halt is None else halt) for graph in graphs]
 
 
-def _count_one(graph: GraphSet, k: int) -> dict[Key, int]:
+def _count_one(graph: GraphSet, k: int, halt: Halt) -> dict[Key, int]:
     n = int(graph.first[-1])
     adjacent = np.zeros((n, n), bool)
     for u, v in graph.edges():
         adjacent[u, v] = adjacent[v, u] = True
     found: dict[Key, int] = {}
     for subset in combinations(range(n), k):
+        halt.check()
         code = sum(1 << pair_bit(i, j) for j in range(k) for i in range(j) if adjacent[subset[i], subset[j]])
         index = int(class_table(k)[code])
         if index >= 0:

@@ -6,12 +6,12 @@ import numpy as np
 
 from anysize.counting.columns import Columns
 from anysize.counting.engines.table import CountTable, merged
-from anysize.counting.engines.threads import Tick
+from anysize.counting.engines.threads import Threads, Tick
 from anysize.graphs.graphset import GraphSet
 from anysize.patterns.orbits import MAX_SIZE
 
 
-def count_colored(graphs: GraphSet, k: int, threads: int, tick: Tick) -> CountTable:
+def count_colored(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
     """Induced copies of the patterns that occur."""
     vertex_row = np.repeat(np.arange(len(graphs)), graphs.sizes)
     colors = np.zeros(len(vertex_row), np.int64) if graphs.colors is None else graphs.colors.astype(np.int64)

@@ -16,7 +16,7 @@ import numpy as np
 from numba import int64, uint64
 
 from anysize.counting.columns import Columns
-from anysize.counting.engines.bits import fetch_add, prefetch_row
+from anysize.counting.engines.bits import fetch_add, is_set, prefetch_row
 from anysize.counting.engines.canonical import (
     COPIES,
     PATTERNS,
@@ -33,7 +33,7 @@ from anysize.counting.engines.canonical import (
 )
 from anysize.counting.engines.jit import helper, specialize
 from anysize.counting.engines.table import CountTable, merged
-from anysize.counting.engines.threads import Tick, pull_in_threads
+from anysize.counting.engines.threads import Threads, Tick
 from anysize.graphs.graphset import GraphSet
 
 DIRECT_BITS = 22  # raw patterns of at most this many bits index a table of counters; others use the cache
@@ -45,7 +45,7 @@ ROOT, DEPTH = TOUCHED + 1, TOUCHED + 2  # fields of the state, after those of th
 DIRECT, CACHED, WIDE = "direct", "cached", "wide"
 
 
-def count_colored(graphs: GraphSet, k: int, threads: int, tick: Tick) -> CountTable:
+def count_colored(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
     """Induced copies of the patterns that occur."""
     colors = graphs.colors if graphs.colors is not None else np.zeros(int(graphs.first[-1]), np.uint16)
     color_bits = max(len(graphs.palette) - 1, 0).bit_length()
@@ -54,10 +54,10 @@ def count_colored(graphs: GraphSet, k: int, threads: int, tick: Tick) -> CountTa
     compiled = _kernel(_mode(k, color_bits, int(graphs.first[-1]) // max(len(graphs), 1)))
 
     def run():
-        arrays = (graphs.first, graphs.indptr, graphs.indices, colors, *tasks, counter)
+        arrays = (graphs.first, graphs.indptr, graphs.indices, colors, *tasks, counter, threads.flag)
         return compiled(*arrays, k, color_bits, *pattern_tables(k))
 
-    parts = pull_in_threads(run, counter, len(tasks[0]), threads, tick)
+    parts = threads.pull(run, counter, len(tasks[0]), tick)
     return _merge(parts, tasks[0], k, graphs)
 
 
@@ -103,7 +103,7 @@ direct = cached = 0  # `specialize` compiles the kernels with constants in their
 
 
 def kernel(
-    first, indptr, indices, colors, task_graph, task_low, task_high, counter, k, color_bits,
+    first, indptr, indices, colors, task_graph, task_low, task_high, counter, halt, k, color_bits,
     class_of, renaming, group_ptr, group,
 ):  # fmt: skip
     """Take tasks from the counter until there are none; return packed patterns, and columns and copies by task."""
@@ -127,14 +127,14 @@ def kernel(
     own, best, trial = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
     while True:
         task = fetch_add(counter, 1)
-        if task >= len(task_graph):
+        if task >= len(task_graph) or is_set(halt):
             break
         g = task_graph[task]
         state[ROOT], state[DEPTH] = task_low[task] - 1, 0
         while True:
             wanted = walk(
                 first[g], indptr, indices, colors, task_high[task], k, color_bits, state, frames, mark, queue,
-                amount, touched, cache, table, waiting, own, best, trial, class_of, renaming, group_ptr, group,
+                amount, touched, cache, table, waiting, own, best, trial, class_of, renaming, group_ptr, group, halt,
             )  # fmt: skip
             while len(touched) < state[TOUCHED] + wanted + PENDING:
                 touched = doubled(touched)
@@ -148,7 +148,8 @@ def kernel(
             while len(table) < 2 * (state[PATTERNS] + state[TOUCHED]):
                 table = grown(table, touched[:0], state)
             add_up(
-                k, color_bits, state, amount, touched, table, own, best, trial, class_of, renaming, group_ptr, group
+                k, color_bits, state, amount, touched, table, own, best, trial, class_of, renaming, group_ptr, group,
+                halt,
             )  # fmt: skip
         while len(out_column) < n_out + state[TOUCHED]:
             out_column, out_amount = doubled(out_column), doubled(out_amount)
@@ -169,9 +170,9 @@ def doubled(array):
 
 def walk(
     start, indptr, indices, colors, last_root, k, color_bits, state, frames, mark, queue,
-    amount, touched, cache, table, waiting, own, best, trial, class_of, renaming, group_ptr, group,
+    amount, touched, cache, table, waiting, own, best, trial, class_of, renaming, group_ptr, group, halt,
 ):  # fmt: skip
-    """Continue until the task is done (returns -1), or until more room is needed (returns for how many patterns).
+    """Continue until the task is done or halted (returns -1), or more room is needed (returns for how many patterns).
 
     This is one long function because calls in its inner loops would pass twenty arrays each time.
     """
@@ -217,6 +218,9 @@ def walk(
             continue
         w = int64(queue[place[s] + 1])
         if s == k - 2:
+            if is_set(halt):
+                state[TOUCHED] = 0
+                return -1
             wanted = length[s] - place[s] + indptr[start + w + 1] - indptr[start + w]
             full = n_touched + wanted + PENDING > len(touched)
             if not direct:
@@ -297,10 +301,12 @@ def count_pending(waiting, n_waiting, table, cache, touched, n_touched, state):
 
 
 @helper
-def add_up(k, color_bits, state, amount, touched, table, own, best, trial, class_of, renaming, group_ptr, group):
+def add_up(k, color_bits, state, amount, touched, table, own, best, trial, class_of, renaming, group_ptr, group, halt):
     """Add the counters of raw patterns to records; afterwards touched holds the records."""
     n_met = 0
     for t in range(state[TOUCHED]):
+        if is_set(halt):
+            break
         slot = touched[t]
         code, rest = 0, slot
         for s in range(k - 1, -1, -1):

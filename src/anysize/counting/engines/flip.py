@@ -13,35 +13,35 @@ import numpy as np
 from numba import int64, uint64
 
 from anysize.counting.columns import Columns
-from anysize.counting.engines.bits import add_outer, add_scaled, lowest_bit, popcount
+from anysize.counting.engines.bits import add_outer, add_scaled, is_set, lowest_bit, popcount
 from anysize.counting.engines.canonical import unpack
 from anysize.counting.engines.flip_plan import flip_plan
 from anysize.counting.engines.jit import entry, helper
 from anysize.counting.engines.table import CountTable, merged
-from anysize.counting.engines.threads import AccumulatorPool, Tick, chunks_by_weight, in_threads
+from anysize.counting.engines.threads import AccumulatorPool, Threads, Tick, chunks_by_weight
 from anysize.counting.planner import FLIP_COLORS
 from anysize.graphs.graphset import GraphSet
 
 
-def count_colored(graphs: GraphSet, k: int, threads: int, tick: Tick) -> CountTable:
+def count_colored(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
     """Induced copies of the patterns that occur."""
 
     def work(start, stop):
         parts = []
         for g in range(start, stop):
-            parts.append(_count_one(graphs[g], g, k, 1))
+            parts.append(_count_one(graphs[g], g, k, Threads(1, threads.halt)))
             tick(1 / len(graphs))
         return parts
 
-    if len(graphs) >= 2 * threads:
-        chunks = in_threads(work, chunks_by_weight(graphs.sizes ** (k - 1), threads), threads)
+    if len(graphs) >= 2 * threads.number:
+        chunks = threads.run(work, chunks_by_weight(graphs.sizes ** (k - 1), threads.number))
         parts = [part for chunk in chunks for part in chunk]
     else:
         parts = one_by_one(_count_one, graphs, k, threads, tick)
     return merged(parts, len(graphs))
 
 
-def one_by_one(count_one, graphs: GraphSet, k: int, threads: int, tick: Tick) -> list:
+def one_by_one(count_one, graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> list:
     """count_one(graph, row, k, threads) for all graphs, each with all threads."""
     parts = []
     for row, graph in enumerate(graphs):
@@ -50,7 +50,7 @@ def one_by_one(count_one, graphs: GraphSet, k: int, threads: int, tick: Tick) ->
     return parts
 
 
-def _count_one(graph: GraphSet, row: int, k: int, threads: int):
+def _count_one(graph: GraphSet, row: int, k: int, threads: Threads):
     """(columns, row, column, copies) of one graph."""
     n = len(graph.indptr) - 1
     colors = graph.colors if graph.colors is not None else np.zeros(n, np.uint16)
@@ -66,12 +66,12 @@ def _count_one(graph: GraphSet, row: int, k: int, threads: int):
     def work(start, stop):
         with pool.borrow() as products, sums_pool.borrow() as group_sums, clique_pool.borrow() as cliques:
             where = plan.tuple_of, plan.block, plan.pair_ptr, plan.pairs
-            kernel(start, stop, place, word_color, bits, *where, products, group_sums)
-            _cliques(start, stop, k, plan.colors, place, word_color, upper, cliques)
+            kernel(start, stop, place, word_color, bits, *where, products, group_sums, threads.flag)
+            _cliques(start, stop, k, plan.colors, place, word_color, upper, cliques, threads.flag)
 
     if n >= k:
         remaining = np.arange(n, 0, -1.0) ** (k - 2)
-        in_threads(work, [(0, n)] if threads == 1 else chunks_by_weight(remaining, threads), threads)
+        threads.run(work, [(0, n)] if threads.number == 1 else chunks_by_weight(remaining, threads.number))
     copies = plan.solve(pool.total(), sums_pool.total(), clique_pool.total())
     return count_part(plan, copies, present, row, k, graph)
 
@@ -123,7 +123,7 @@ def _kernel(k: int, colors: int, square: bool):
     n_codes = 1 << ((k - 2) * (k - 3) // 2)
 
     @entry
-    def kernel(start, stop, place, word_color, bits, tuple_of, block, pair_ptr, pairs, products, group_sums):
+    def kernel(start, stop, place, word_color, bits, tuple_of, block, pair_ptr, pairs, products, group_sums, halt):
         n, w = bits.shape
         chosen = np.zeros(depth + 1, np.int64)
         inside = np.zeros((depth + 2, 2 * masks, w), np.uint64)  # vertices by adjacency to the first of Q
@@ -165,6 +165,8 @@ def _kernel(k: int, colors: int, square: bool):
                 level += 1
                 chosen[level] = v
                 continue
+            if is_set(halt):
+                break
             # The last vertex of Q: groups by adjacency to all of Q.
             for q in range(w):
                 for z in range(masks):
@@ -217,7 +219,7 @@ def empty(small, products):
 
 
 @entry
-def _cliques(start, stop, k, colors, place, word_color, upper, cliques):
+def _cliques(start, stop, k, colors, place, word_color, upper, cliques, halt):
     """k-cliques by their ascending colors, with their first vertex in start .. stop."""
     n, w = upper.shape
     vertex = np.zeros(64 * w, np.int64)
@@ -248,6 +250,8 @@ def _cliques(start, stop, k, colors, place, word_color, upper, cliques):
                 for p in range(q, w):
                     cliques[here * colors + word_color[p]] += int64(popcount(inside[level, p] & upper[x, p]))
                 continue
+            if is_set(halt):
+                return
             level += 1
             some = uint64(0)
             for p in range(w):

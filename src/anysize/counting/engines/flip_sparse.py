@@ -13,23 +13,23 @@ from functools import cache
 import numpy as np
 from numba import int64
 
-from anysize.counting.engines.bits import add_outer_wide
+from anysize.counting.engines.bits import add_outer_wide, is_set
 from anysize.counting.engines.flip import count_part, one_by_one
 from anysize.counting.engines.flip_plan import flip_plan
 from anysize.counting.engines.jit import entry, helper
 from anysize.counting.engines.oriented import orient, triangle_lists, triangles_of_edges
 from anysize.counting.engines.table import CountTable, graph_title, merged
-from anysize.counting.engines.threads import AccumulatorPool, Tick, chunks_by_weight, in_threads
+from anysize.counting.engines.threads import AccumulatorPool, Threads, Tick, chunks_by_weight
 from anysize.counting.planner import FLIP_SPARSE_COLORS
 from anysize.graphs.graphset import GraphSet
 
 
-def count_colored(graphs: GraphSet, k: int, threads: int, tick: Tick) -> CountTable:
+def count_colored(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
     """Induced copies of the patterns that occur."""
     return merged(one_by_one(_count_one, graphs, k, threads, tick), len(graphs))
 
 
-def _count_one(graph: GraphSet, row: int, k: int, threads: int):
+def _count_one(graph: GraphSet, row: int, k: int, threads: Threads):
     n = len(graph.indptr) - 1
     own = graph.colors if graph.colors is not None else np.zeros(n, np.uint16)
     present, local = np.unique(own, return_inverse=True)
@@ -40,8 +40,8 @@ def _count_one(graph: GraphSet, row: int, k: int, threads: int):
     color[oriented.rank] = local
     degree = np.diff(oriented.low_ptr) + np.diff(oriented.high_ptr)
     per_edge = np.zeros(len(oriented.high), np.int64)
-    triangles_of_edges(oriented.high_ptr, oriented.high, 0, n, per_edge)
-    lists = triangle_lists(oriented, per_edge)
+    triangles_of_edges(oriented.high_ptr, oriented.high, 0, n, per_edge, threads.flag)
+    lists = triangle_lists(oriented, per_edge, threads.flag)
     by_color = degrees_by_color(*oriented[:5], lists.ptr, lists.third, color, colors)
     lower = np.repeat(np.arange(n), np.diff(oriented.high_ptr))
     around = np.bincount(lower, degree[oriented.high], n) + np.bincount(oriented.high, degree[lower], n)
@@ -52,7 +52,7 @@ def _count_one(graph: GraphSet, row: int, k: int, threads: int):
         for size in (plan.length, plan.n_groups, colors**k, colors**k)
     ]
     products_of, cliques_of, cycles_of = _kernels(k, colors)
-    shared = (*oriented[:5], *lists, color)
+    shared = (threads.flag, *oriented[:5], *lists, color)
 
     def work(start, stop):
         with accumulators[0].borrow() as products, accumulators[1].borrow() as group_sums:
@@ -63,7 +63,7 @@ def _count_one(graph: GraphSet, row: int, k: int, threads: int):
         with accumulators[3].borrow() as cycles:
             cycles_of(*shared, start, stop, cycles)
 
-    in_threads(work, chunks_by_weight(around, threads), threads)
+    threads.run(work, chunks_by_weight(around, threads.number))
     totals = [pool.total() for pool in accumulators]
     return count_part(plan, plan.solve(*totals), present, row, k, graph)
 
@@ -115,11 +115,13 @@ def over_edges(colors: int):
 
     @entry
     def kernel(
-        low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, color, of_vertex, of_edge,
+        halt, low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, color, of_vertex, of_edge,
         start, stop, tuple_of, block, pair_ptr, pairs, products, group_sums,
     ):  # fmt: skip
         sizes = np.zeros(4 * colors, np.uint32)
         for x in range(start, stop):
+            if is_set(halt):
+                break
             for e in range(high_ptr[x], high_ptr[x + 1]):
                 u, v = int64(x), int64(high[e])
                 if color[u] > color[v]:
@@ -148,7 +150,7 @@ def over_wedges(colors: int):
 
     @entry
     def kernel(
-        low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, color, of_vertex, of_edge,
+        halt, low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, color, of_vertex, of_edge,
         start, stop, tuple_of, block, pair_ptr, pairs, products, group_sums,
     ):  # fmt: skip
         n = len(low_ptr) - 1
@@ -164,6 +166,8 @@ def over_wedges(colors: int):
             degree = below + high_ptr[u + 1] - high_ptr[u]
             n_touched = _codegrees_above(low_ptr, low, high_ptr, high, color, u, beside, codegree, reach, touched)
             for s in range(degree):
+                if is_set(halt):
+                    return
                 outward = s >= below
                 um = high_ptr[u] + s - below if outward else int64(low_edge[low_ptr[u] + s])
                 m = int64(high[um]) if outward else int64(low[low_ptr[u] + s])
@@ -272,7 +276,7 @@ def colored_cliques(k: int, colors: int):
 
     @entry
     def kernel(
-        low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, color, start, stop, cliques
+        halt, low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, color, start, stop, cliques
     ):  # fmt: skip
         n = len(low_ptr) - 1
         label = np.zeros(n, np.uint8)
@@ -281,6 +285,8 @@ def colored_cliques(k: int, colors: int):
         seen = np.zeros(5, np.int64)
         for u in range(start, stop):
             for e in range(high_ptr[u], high_ptr[u + 1]):
+                if is_set(halt):
+                    return
                 v = high[e]
                 n3 = 0
                 for z in range(ptr[e + 1] - 1, ptr[e] - 1, -1):
@@ -339,13 +345,15 @@ def squares(colors: int):
 
     @entry
     def kernel(
-        low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, color, start, stop, cycles
+        halt, low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, color, start, stop, cycles
     ):  # fmt: skip
         n = len(low_ptr) - 1
         ways = np.zeros((n, colors), np.uint32)
         met = np.zeros(n, np.uint8)
         touched = np.empty(n, np.uint32)
         for top in range(start, stop):
+            if is_set(halt):
+                break
             size = _walk_down(low_ptr, low, high_ptr, high, color, top, ways, met, touched)
             for s in range(size):
                 j = touched[s]
@@ -367,7 +375,7 @@ def pentagons(colors: int):
 
     @entry
     def kernel(
-        low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, color, start, stop, cycles
+        halt, low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, color, start, stop, cycles
     ):  # fmt: skip
         n = len(low_ptr) - 1
         ways = np.zeros((n, colors), np.uint32)
@@ -377,6 +385,8 @@ def pentagons(colors: int):
         left, right = np.zeros(colors, np.uint32), np.zeros(colors, np.uint32)
         found = np.zeros(colors**5, np.int64)  # colors of top, j, l, then a, b
         for top in range(start, stop):
+            if is_set(halt):
+                break
             size = _walk_down(low_ptr, low, high_ptr, high, color, top, ways, met, touched)
             for e in range(low_ptr[top], low_ptr[top + 1]):
                 beside[low[e]] = 1

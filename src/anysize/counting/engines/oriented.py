@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anysize.counting.engines.bits import is_set
 from anysize.counting.engines.jit import entry
 
 
@@ -85,13 +86,15 @@ def _orient(indptr, indices):
 
 
 @entry
-def triangles_of_edges(high_ptr, high, start, stop, per_edge):
+def triangles_of_edges(high_ptr, high, start, stop, per_edge, halt):
     """Add to per_edge the triangles whose lowest vertex lies in start .. stop."""
     mark = np.zeros(len(high_ptr) - 1, np.uint32)
     for u in range(start, stop):
         first, last = high_ptr[u], high_ptr[u + 1]
         if last - first < 2:
             continue
+        if is_set(halt):
+            break
         for e in range(first, last):
             mark[high[e]] = e + 1 - first
         for e in range(first, last):
@@ -108,15 +111,15 @@ def triangles_of_edges(high_ptr, high, start, stop, per_edge):
             mark[high[e]] = 0
 
 
-def triangle_lists(graph: Oriented, per_edge) -> Triangles:
+def triangle_lists(graph: Oriented, per_edge, halt) -> Triangles:
     """The triangles of every edge, from their numbers."""
     ptr = np.zeros(len(per_edge) + 1, np.int64)
     np.cumsum(per_edge, out=ptr[1:])
-    return Triangles(ptr, *_triangle_lists(graph.high_ptr, graph.high, ptr))
+    return Triangles(ptr, *_triangle_lists(graph.high_ptr, graph.high, ptr, halt))
 
 
 @entry
-def _triangle_lists(high_ptr, high, ptr):
+def _triangle_lists(high_ptr, high, ptr, halt):
     # Lowest vertices ascend, and so does the third vertex of every edge: below, between, above.
     third = np.empty(ptr[-1], np.uint32)
     lower_edge = np.empty(ptr[-1], np.uint32)
@@ -124,6 +127,8 @@ def _triangle_lists(high_ptr, high, ptr):
     fill = ptr[:-1].copy()
     mark = np.zeros(len(high_ptr) - 1, np.uint32)
     for u in range(len(high_ptr) - 1):
+        if is_set(halt):
+            break
         first, last = high_ptr[u], high_ptr[u + 1]
         for e in range(first, last):
             mark[high[e]] = e + 1 - first

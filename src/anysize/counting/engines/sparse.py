@@ -13,18 +13,18 @@ from math import comb
 import numpy as np
 from numba import int64, uint64
 
-from anysize.counting.engines.bits import lowest_bit, popcount
+from anysize.counting.engines.bits import is_set, lowest_bit, popcount
 from anysize.counting.engines.jit import entry, helper
 from anysize.counting.engines.moebius import LENGTH, SUM_INDEX, from_sums
 from anysize.counting.engines.oriented import Oriented, Triangles, orient, triangle_lists, triangles_of_edges
 from anysize.counting.engines.table import graph_title
-from anysize.counting.engines.threads import AccumulatorPool, Tick, chunks_by_weight, in_threads
+from anysize.counting.engines.threads import AccumulatorPool, Threads, Tick, chunks_by_weight
 from anysize.graphs.graphset import GraphSet
 
 MAX_SAFE_SUM = float(2**62)  # if a float sum is below it, the same sum in int64 did not overflow
 
 
-def count_plain(graphs: GraphSet, k: int, threads: int, tick: Tick) -> np.ndarray:
+def count_plain(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> np.ndarray:
     """Induced copies as Python integers, shape (graphs, connected patterns); the caller checks that they fit."""
     rows = []
     for row, graph in enumerate(graphs):
@@ -37,7 +37,7 @@ def count_plain(graphs: GraphSet, k: int, threads: int, tick: Tick) -> np.ndarra
     return np.array(rows, object).reshape(len(graphs), from_sums(k).shape[0])
 
 
-def measure(graph: GraphSet, k: int, threads: int) -> list[int]:
+def measure(graph: GraphSet, k: int, threads: Threads) -> list[int]:
     """The sums of `moebius.SUMS` that k needs, as Python integers; all zero where there is no k-set."""
     if len(graph.indptr) - 1 < k:
         return [0] * LENGTH[k]
@@ -122,18 +122,18 @@ def _sums_of_degrees(graph: Oriented, degree, per_edge, k: int) -> dict[str, int
 # ---- sums by pattern size -------------------------------------------------------------------------------
 
 
-def _triangles(graph: Oriented, threads: int) -> np.ndarray:
+def _triangles(graph: Oriented, threads: Threads) -> np.ndarray:
     pool = AccumulatorPool(lambda: np.zeros(len(graph.high), np.int64))
 
     def work(start, stop):
         with pool.borrow() as per_edge:
-            triangles_of_edges(graph.high_ptr, graph.high, start, stop, per_edge)
+            triangles_of_edges(graph.high_ptr, graph.high, start, stop, per_edge, threads.flag)
 
-    in_threads(work, chunks_by_weight(np.diff(graph.high_ptr) ** 2, threads), threads)
+    threads.run(work, chunks_by_weight(np.diff(graph.high_ptr) ** 2, threads.number))
     return pool.total()
 
 
-def _small_sums(graph: Oriented, degree, k: int, threads: int) -> dict[str, int]:
+def _small_sums(graph: Oriented, degree, k: int, threads: Threads) -> dict[str, int]:
     """k = 3 and 4: without lists of triangles."""
     if k == 3:
         return _sums_of_degrees(graph, degree, _triangles(graph, threads), 3)
@@ -141,16 +141,16 @@ def _small_sums(graph: Oriented, degree, k: int, threads: int) -> dict[str, int]
 
     def cliques(start, stop):
         with pool.borrow() as per_edge:
-            return count_cliques4(graph.high_ptr, graph.high, start, stop, per_edge)
+            return count_cliques4(graph.high_ptr, graph.high, start, stop, per_edge, threads.flag)
 
     out = np.diff(graph.high_ptr)
-    cliques4 = sum(in_threads(cliques, chunks_by_weight(out**2, threads), threads))
+    cliques4 = sum(threads.run(cliques, chunks_by_weight(out**2, threads.number)))
     found = _sums_of_degrees(graph, degree, pool.total(), 4)
 
     def cycles(start, stop):
-        return count_cycles4(graph.low_ptr, graph.low, graph.high_ptr, graph.high, start, stop)
+        return count_cycles4(graph.low_ptr, graph.low, graph.high_ptr, graph.high, start, stop, threads.flag)
 
-    cycles4 = sum(in_threads(cycles, chunks_by_weight(_wedge_work(graph, degree), threads), threads))
+    cycles4 = sum(threads.run(cycles, chunks_by_weight(_wedge_work(graph, degree), threads.number)))
     return found | {"cliques4": cliques4, "cycles4": cycles4}
 
 
@@ -159,35 +159,35 @@ def _wedge_work(graph: Oriented, degree) -> np.ndarray:
     return np.bincount(graph.high, np.repeat(degree, np.diff(graph.high_ptr)), len(degree))
 
 
-def _all_sums(graph: Oriented, degree, threads: int) -> dict[str, int]:
+def _all_sums(graph: Oriented, degree, threads: Threads) -> dict[str, int]:
     """k = 5."""
     per_edge = _triangles(graph, threads)
     found = _sums_of_degrees(graph, degree, per_edge, 5)
-    lists = triangle_lists(graph, per_edge)
+    lists = triangle_lists(graph, per_edge, threads.flag)
     found |= _around_triangles(graph, lists, degree, per_edge, threads)
     found |= _along_cycles(graph, lists, degree, per_edge, threads)
     found |= _over_pairs(graph, lists, degree, threads)
     return found
 
 
-def _around_triangles(graph: Oriented, lists: Triangles, degree, per_edge, threads: int) -> dict[str, int]:
+def _around_triangles(graph: Oriented, lists: Triangles, degree, per_edge, threads: Threads) -> dict[str, int]:
     pool = AccumulatorPool(lambda: np.zeros(len(graph.high), np.int64))
     weights = np.add.reduceat(np.append(per_edge, 0), graph.high_ptr[:-1].clip(max=len(per_edge)))
     weights = np.where(np.diff(graph.high_ptr) > 0, weights, 0)
 
     def cliques(start, stop):
         with pool.borrow() as at_edge:
-            return around_triangles(*graph[:5], *lists, degree, start, stop, at_edge)
+            return around_triangles(*graph[:5], *lists, degree, start, stop, at_edge, threads.flag)
 
-    parts = in_threads(cliques, chunks_by_weight(weights, threads), threads)
+    parts = threads.run(cliques, chunks_by_weight(weights, threads.number))
     gems, kites, pairs, cliques5 = _add(parts, "gems, kites or cliques")
     at_edge = pool.total() // 2
 
     def wheels(start, stop):
-        return count_wheels(*graph[:5], *lists, start, stop)
+        return count_wheels(*graph[:5], *lists, start, stop, threads.flag)
 
-    chunks = chunks_by_weight(over_ends(graph, per_edge.astype(np.float64) ** 2), threads)
-    (wheels4,) = _add(in_threads(wheels, chunks, threads), "wheels")
+    chunks = chunks_by_weight(over_ends(graph, per_edge.astype(np.float64) ** 2), threads.number)
+    (wheels4,) = _add(threads.run(wheels, chunks), "wheels")
     return {
         "gems": gems,
         "kites": kites,
@@ -200,17 +200,17 @@ def _around_triangles(graph: Oriented, lists: Triangles, degree, per_edge, threa
     }
 
 
-def _along_cycles(graph: Oriented, lists: Triangles, degree, per_edge, threads: int) -> dict[str, int]:
+def _along_cycles(graph: Oriented, lists: Triangles, degree, per_edge, threads: Threads) -> dict[str, int]:
     pool = AccumulatorPool(lambda: np.zeros(len(graph.high), np.int64))
 
     def cycles(start, stop):
         with pool.borrow() as at_edge:
-            return along_cycles(*graph[:5], start, stop, at_edge)
+            return along_cycles(*graph[:5], start, stop, at_edge, threads.flag)
 
-    parts = in_threads(cycles, chunks_by_weight(_wedge_work(graph, degree), threads), threads)
+    parts = threads.run(cycles, chunks_by_weight(_wedge_work(graph, degree), threads.number))
     (closed5,) = _add(parts, "5-cycles")
     at_edge = pool.total()
-    tails = triangles_below(*graph[:5], *lists)
+    tails = triangles_below(*graph[:5], *lists, threads.flag)
     return {
         "cycles4": int(at_edge.sum()) // 4,
         "banners": exact_sum(over_ends(graph, at_edge) // 2, degree - 2),
@@ -219,13 +219,13 @@ def _along_cycles(graph: Oriented, lists: Triangles, degree, per_edge, threads: 
     }
 
 
-def _over_pairs(graph: Oriented, lists: Triangles, degree, threads: int) -> dict[str, int]:
+def _over_pairs(graph: Oriented, lists: Triangles, degree, threads: Threads) -> dict[str, int]:
     def pairs(start, stop):
-        return over_codegrees(*graph[:5], *lists, start, stop)
+        return over_codegrees(*graph[:5], *lists, start, stop, threads.flag)
 
     lower = np.repeat(np.arange(len(degree)), np.diff(graph.high_ptr))
     steps = np.bincount(lower, degree[graph.high], len(degree)) + _wedge_work(graph, degree)
-    parts = in_threads(pairs, chunks_by_weight(steps, threads), threads)
+    parts = threads.run(pairs, chunks_by_weight(steps, threads.number))
     bipartite23, with_edge = _add(parts, "K2,3")
     return {"bipartite23": bipartite23, "bipartite23e": with_edge}
 
@@ -242,7 +242,7 @@ def _add(parts, what: str) -> list[int]:
 
 
 @entry
-def count_cliques4(high_ptr, high, start, stop, per_edge):
+def count_cliques4(high_ptr, high, start, stop, per_edge, halt):
     """4-cliques with their lowest vertex in start .. stop; adds the triangles of each edge to per_edge."""
     n = len(high_ptr) - 1
     mark = np.zeros(n, np.uint32)
@@ -278,15 +278,19 @@ def count_cliques4(high_ptr, high, start, stop, per_edge):
             mark[high[e]] = 0
         if total < 3:
             continue
-        found += _triangles_among(rows, last - first, words)
+        if is_set(halt):
+            break
+        found += _triangles_among(rows, last - first, words, halt)
     return int64(found)
 
 
 @helper
-def _triangles_among(rows, size, words):
+def _triangles_among(rows, size, words, halt):
     """Triangles of a small graph, from rows of bits that hold the higher neighbors."""
     found = uint64(0)
     for a in range(size):
+        if a & 63 == 63 and is_set(halt):
+            break
         for q in range(a >> 6, words):
             rest = rows[a, q]
             while rest:
@@ -299,7 +303,7 @@ def _triangles_among(rows, size, words):
 
 @entry
 def around_triangles(
-    low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, degree, start, stop, at_edge
+    low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, degree, start, stop, at_edge, halt
 ):
     """Triangles with their lowest vertex u in start .. stop: sums for gems, kites, 4- and 5-cliques.
 
@@ -321,6 +325,8 @@ def around_triangles(
         words = (degree[u] + 63) >> 6
         if ptr[last] == ptr[first]:
             continue
+        if is_set(halt):
+            break
         for e in range(low_ptr[u], low_ptr[u + 1]):
             place[low[e]] = e - low_ptr[u]
         for e in range(first, last):
@@ -358,6 +364,8 @@ def around_triangles(
                 pairs += common * (common - 1) // 2
                 if common < 2:
                     continue
+                if is_set(halt):
+                    return sums, shadow
                 above = below + g - first + 1  # places of the vertices above w
                 for q in range(above >> 6, words):
                     rest = both[q]
@@ -376,7 +384,7 @@ def around_triangles(
 
 
 @entry
-def count_wheels(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, start, stop):
+def count_wheels(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, start, stop, halt):
     """Wheels with their hub in start .. stop: 4-cycles among its neighbors.
 
     Where the neighbors are densely connected, codegrees of all pairs come from rows of bits; elsewhere each
@@ -387,6 +395,8 @@ def count_wheels(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge,
     ways, place, touched = np.zeros(n, np.uint32), np.zeros(n, np.uint32), np.empty(n, np.uint32)
     rows = np.zeros((64, 1), np.uint64)
     for hub in range(start, stop):
+        if is_set(halt):
+            break
         below = low_ptr[hub + 1] - low_ptr[hub]
         degree = below + high_ptr[hub + 1] - high_ptr[hub]
         steps = 0
@@ -397,10 +407,10 @@ def count_wheels(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge,
         if degree * degree * words < steps:
             if len(rows) < degree:
                 rows = np.zeros((2 * degree, (2 * degree + 63) >> 6), np.uint64)
-            found = _wheels_by_bits(low_ptr, low, low_edge, high_ptr, high, ptr, third, hub, place, rows)
+            found = _wheels_by_bits(low_ptr, low, low_edge, high_ptr, high, ptr, third, hub, place, rows, halt)
         else:
             found = _wheels_by_lists(
-                low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, hub, ways, touched
+                low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, hub, ways, touched, halt
             )
         sums[0] += found
         shadow[0] += float(found)
@@ -408,7 +418,7 @@ def count_wheels(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge,
 
 
 @helper
-def _wheels_by_bits(low_ptr, low, low_edge, high_ptr, high, ptr, third, hub, place, rows):
+def _wheels_by_bits(low_ptr, low, low_edge, high_ptr, high, ptr, third, hub, place, rows, halt):
     below = low_ptr[hub + 1] - low_ptr[hub]
     degree = below + high_ptr[hub + 1] - high_ptr[hub]
     words = (degree + 63) >> 6
@@ -423,6 +433,8 @@ def _wheels_by_bits(low_ptr, low, low_edge, high_ptr, high, ptr, third, hub, pla
             rows[s, x >> 6] |= uint64(1) << uint64(x & 63)
     found = 0
     for s in range(degree):
+        if is_set(halt):
+            break
         for t in range(s):
             ones = uint64(0)
             for q in range(words):
@@ -432,10 +444,14 @@ def _wheels_by_bits(low_ptr, low, low_edge, high_ptr, high, ptr, third, hub, pla
 
 
 @helper
-def _wheels_by_lists(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, hub, ways, touched):
+def _wheels_by_lists(
+    low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, hub, ways, touched, halt
+):
     found = 0
     below = low_ptr[hub + 1] - low_ptr[hub]
     for s in range(below + high_ptr[hub + 1] - high_ptr[hub]):
+        if is_set(halt):
+            break
         outward = s >= below
         e = high_ptr[hub] + s - below if outward else int64(low_edge[low_ptr[hub] + s])
         top = high[e] if outward else low[low_ptr[hub] + s]
@@ -463,7 +479,7 @@ def _wheels_by_lists(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_e
 
 
 @entry
-def count_cycles4(low_ptr, low, high_ptr, high, start, stop):
+def count_cycles4(low_ptr, low, high_ptr, high, start, stop, halt):
     """4-cycles with their highest vertex in start .. stop."""
     n = len(low_ptr) - 1
     ways = np.zeros(n, np.uint64)
@@ -472,6 +488,8 @@ def count_cycles4(low_ptr, low, high_ptr, high, start, stop):
         first, last = low_ptr[top], low_ptr[top + 1]
         if last - first < 2:
             continue
+        if is_set(halt):
+            break
         zero = uint64(top) << uint64(32)  # counts of earlier tops are below it: nothing needs to be reset
         for e in range(first, last):
             middle = low[e]
@@ -489,7 +507,7 @@ def count_cycles4(low_ptr, low, high_ptr, high, start, stop):
 
 
 @entry
-def along_cycles(low_ptr, low, low_edge, high_ptr, high, start, stop, at_edge):
+def along_cycles(low_ptr, low, low_edge, high_ptr, high, start, stop, at_edge, halt):
     """Cycles with their highest vertex in start .. stop: adds 4-cycles to at_edge, sums closed 5-walks.
 
     There are ways(j) paths top - k - j with k, j below top. A 5-cycle is an edge (j, l) below top with a path
@@ -500,6 +518,8 @@ def along_cycles(low_ptr, low, low_edge, high_ptr, high, start, stop, at_edge):
     touched = np.empty(n, np.uint32)
     sums, shadow = np.zeros(1, np.int64), np.zeros(1, np.float64)
     for top in range(start, stop):
+        if is_set(halt):
+            break
         first, last = low_ptr[top], low_ptr[top + 1]
         size = 0
         for e in range(first, last):
@@ -551,10 +571,12 @@ def along_cycles(low_ptr, low, low_edge, high_ptr, high, start, stop, at_edge):
 
 
 @entry
-def triangles_below(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge):
+def triangles_below(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, halt):
     """Triangles with a tail to a vertex above all three: the closed 5-walks that use their middle twice."""
     found = 0
     for u in range(len(low_ptr) - 1):
+        if is_set(halt):
+            break
         for e in range(high_ptr[u], high_ptr[u + 1]):
             v = high[e]
             for z in range(ptr[e + 1] - 1, ptr[e] - 1, -1):
@@ -568,7 +590,7 @@ def triangles_below(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_ed
 
 
 @entry
-def over_codegrees(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, start, stop):
+def over_codegrees(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, start, stop, halt):
     """Pairs a < b with a in start .. stop: sums of C(codegree, 3), and of diamonds * (codegree - 2)."""
     ways = np.zeros(len(low_ptr) - 1, np.uint64)
     sums, shadow = np.zeros(2, np.int64), np.zeros(2, np.float64)
@@ -597,6 +619,8 @@ def over_codegrees(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edg
                     stars += c * (c - uint64(1))
                     ways[b] = zero + c + uint64(1)
         for s in range(degree):  # triangles a x y, x < y, and the vertices b above a beyond the edge x y
+            if is_set(halt):
+                return sums, shadow
             outward = s >= below
             e = high_ptr[a] + s - below if outward else int64(low_edge[low_ptr[a] + s])
             x = high[e] if outward else low[low_ptr[a] + s]

@@ -7,10 +7,10 @@ import numpy as np
 from numba import int64, uint64
 
 from anysize.counting.columns import Columns
-from anysize.counting.engines.bits import lowest_bit, popcount
+from anysize.counting.engines.bits import is_set, lowest_bit, popcount
 from anysize.counting.engines.jit import entry
 from anysize.counting.engines.oriented import orient
-from anysize.counting.engines.threads import chunks_by_weight, in_threads
+from anysize.counting.engines.threads import Threads, chunks_by_weight
 from anysize.graphs.graphset import GraphSet
 from anysize.patterns.orbits import MAX_SIZE
 from anysize.patterns.pattern import connected_patterns
@@ -20,7 +20,7 @@ PARTS = 16
 MAX_COLOR_TUPLES = 1 << 22
 
 
-def count_cliques(graph: GraphSet, k: int, threads: int) -> tuple[Columns, np.ndarray] | None:
+def count_cliques(graph: GraphSet, k: int, threads: Threads) -> tuple[Columns, np.ndarray] | None:
     """The colored cliques that occur and their copies, or None if there are too many to count."""
     n = len(graph.indptr) - 1
     own = graph.colors if graph.colors is not None else np.zeros(n, np.uint16)
@@ -38,14 +38,14 @@ def count_cliques(graph: GraphSet, k: int, threads: int) -> tuple[Columns, np.nd
         if too_many:  # the result is None already
             return False, None
         finished, copies = _cliques(
-            oriented.high_ptr, oriented.high, color, max(len(present), 1), k, start, stop, MAX_STEPS
+            oriented.high_ptr, oriented.high, color, max(len(present), 1), k, start, stop, MAX_STEPS, threads.flag
         )
         if not finished:
             too_many.append(True)
         return finished, copies
 
     # The parts, and so the limit of steps, do not depend on the number of threads.
-    parts = in_threads(work, chunks_by_weight(out.astype(np.float64) ** 3, PARTS // 8), threads)
+    parts = threads.run(work, chunks_by_weight(out.astype(np.float64) ** 3, PARTS // 8))
     if any(not finished for finished, _ in parts):
         return None
     copies = sum((table for _, table in parts), np.zeros(max(len(present), 1) ** k, np.int64))
@@ -59,7 +59,7 @@ def count_cliques(graph: GraphSet, k: int, threads: int) -> tuple[Columns, np.nd
 
 
 @entry
-def _cliques(high_ptr, high, color, colors, k, start, stop, steps):
+def _cliques(high_ptr, high, color, colors, k, start, stop, steps, halt):
     """Cliques with their lowest vertex in start .. stop, from rows of bits over its higher neighbors."""
     copies = np.zeros(colors**k, np.int64)
     most = 1
@@ -109,6 +109,8 @@ def _cliques(high_ptr, high, color, colors, k, start, stop, steps):
             rest[level, q] &= rest[level, q] - uint64(1)
             seen[level] = color[high[first + x]]
             steps -= 1
+            if steps < 0 or is_set(halt):
+                return False, copies
             if level == k - 1:
                 for i in range(k):
                     c, j = seen[i], i
@@ -132,6 +134,6 @@ def _cliques(high_ptr, high, color, colors, k, start, stop, steps):
                 inside[level, p] = inside[level - 1, p] & rows[x, p]
                 rest[level, p] = inside[level, p]
             at[level] = q
-        if steps < 0:
+        if steps < 0 or is_set(halt):
             return False, copies
     return True, copies

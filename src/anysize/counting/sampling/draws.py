@@ -22,14 +22,14 @@ from anysize.counting.engines.canonical import (
     record_of,
 )
 from anysize.counting.engines.jit import entry, helper
-from anysize.counting.engines.threads import Tick, pull_in_threads
+from anysize.counting.engines.threads import Threads, Tick
 from anysize.counting.sampling.trees import TreeMaps, edge_hash
 from anysize.graphs.graphset import GraphSet
 
 BLOCK = 1 << 13  # samples of a random stream
 
 
-def draw(graph: GraphSet, k: int, maps: TreeMaps, each, seed: int, stream: int, threads: int, tick: Tick):
+def draw(graph: GraphSet, k: int, maps: TreeMaps, each, seed: int, stream: int, threads: Threads, tick: Tick):
     """Draw maps; returns the packed patterns that were hit, and hits (trees, patterns)."""
     tree = np.repeat(np.arange(len(each)), -(-each // BLOCK))
     number = np.concatenate([np.arange(-(-amount // BLOCK)) for amount in each]).astype(np.int64)
@@ -44,7 +44,7 @@ def draw(graph: GraphSet, k: int, maps: TreeMaps, each, seed: int, stream: int, 
             *maps[1:], len(each), graph.colors is not None, *pattern_tables(k),
         )  # fmt: skip
 
-    parts = pull_in_threads(run, counter, len(tree), threads, tick)
+    parts = threads.pull(run, counter, len(tree), tick)
     words = np.concatenate([np.stack([high, low], axis=1) for high, low, _ in parts])
     distinct, inverse = np.unique(words, axis=0, return_inverse=True)
     hits = np.zeros((len(each), len(distinct)), np.int64)

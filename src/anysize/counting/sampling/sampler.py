@@ -20,7 +20,7 @@ from anysize._typing import IntArray
 from anysize.counting.columns import Columns, unite
 from anysize.counting.counts import Counts
 from anysize.counting.engines.canonical import unpack
-from anysize.counting.engines.threads import Tick
+from anysize.counting.engines.threads import Threads, Tick
 from anysize.counting.sampling.cliques import count_cliques
 from anysize.counting.sampling.draws import draw
 from anysize.counting.sampling.estimates import SAMPLED_SIZES, SampleSize, Sampling, describe_sampling
@@ -36,7 +36,7 @@ def count_sampled(
     k: int,
     sample_size: SampleSize,
     seed: int,
-    threads: int,
+    threads: Threads,
     tick: Tick,
     reason: str,
     numbers: IntArray,
@@ -76,7 +76,9 @@ def count_sampled(
     return Counts(copies, columns, graphs.sizes, graphs.y, graphs.names, log, sampling)
 
 
-def _samples_from_pilot(graph: GraphSet, number: int, k: int, sample_size: SampleSize, seed: int, threads: int) -> int:
+def _samples_from_pilot(
+    graph: GraphSet, number: int, k: int, sample_size: SampleSize, seed: int, threads: Threads
+) -> int:
     """The number of samples that reaches the relative error, from a pilot run."""
     pilot = estimate(graph, k, PILOT_SAMPLES, seed, 2 * number + 1, threads, lambda share: None)
     target = sample_size.rel_error or 1.0
@@ -106,7 +108,9 @@ class GraphEstimate(NamedTuple):
     exact_cliques: bool
 
 
-def estimate(graph: GraphSet, k: int, samples: int, seed: int, stream: int, threads: int, tick: Tick) -> GraphEstimate:
+def estimate(
+    graph: GraphSet, k: int, samples: int, seed: int, stream: int, threads: Threads, tick: Tick
+) -> GraphEstimate:
     """Estimates of one graph from about that many samples; graphs and pilots of a seed have different streams."""
     maps = tree_maps(graph, k)
     per_tree = _samples_per_tree(maps, samples)
@@ -125,7 +129,7 @@ def estimate_connected_sets(graph: GraphSet, k: int, samples: int) -> tuple[floa
     """Estimate the number of connected k-sets; also packed patterns and their hits. The seed is fixed."""
     maps = tree_maps(graph, k)
     per_tree = _samples_per_tree(maps, samples)
-    words, hits = draw(graph, k, maps, per_tree, 0, 0, 1, lambda share: None)
+    words, hits = draw(graph, k, maps, per_tree, 0, 0, Threads(), lambda share: None)
     place, _ = unpack(words[:, 0], words[:, 1], k)
     total = hits.sum(axis=0)
     return float((total / _rates(maps, per_tree, k)[place]).sum()), words, total
@@ -142,7 +146,7 @@ def _rates(maps: TreeMaps, per_tree: np.ndarray, k: int) -> np.ndarray:
     return per_tree * automorphisms / np.where(maps.amount > 0, maps.amount, 1) @ spanning_trees(k)
 
 
-def _with_exact_cliques(result: GraphEstimate, graph: GraphSet, k: int, threads: int) -> GraphEstimate:
+def _with_exact_cliques(result: GraphEstimate, graph: GraphSet, k: int, threads: Threads) -> GraphEstimate:
     """Replace estimates of cliques by exact counts, where that is fast: cliques are rare and easily missed."""
     counted = count_cliques(graph, k, threads)
     if counted is None:
