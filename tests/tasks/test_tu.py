@@ -1,10 +1,8 @@
-"""The TU tasks: the paper's table of statistics, where files are looked for, and the download behind it."""
+"""The TU tasks: the paper's table of statistics, and where files are looked for."""
 
 from __future__ import annotations
 
-import sys
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -84,30 +82,10 @@ def tiny() -> az.GraphSet:
 
 @pytest.fixture
 def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """No data folder is named, the cache is empty, and PyG is not there."""
+    """No data folder is named, and the cache is empty."""
     monkeypatch.delenv("ANYSIZE_DATA", raising=False)
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setitem(sys.modules, "torch_geometric.datasets", None)
     return tmp_path
-
-
-def fake_pyg(monkeypatch: pytest.MonkeyPatch, graphs: az.GraphSet | Exception) -> list[str]:
-    """A torch_geometric.datasets whose TUDataset writes these graphs where PyG does, or fails."""
-    asked: list[str] = []
-
-    class TUDataset:
-        def __init__(self, root: str, name: str) -> None:
-            asked.append(name)
-            self.raw_dir = str(Path(root) / name / "raw")
-            (Path(root) / name).mkdir()
-            if isinstance(graphs, Exception):
-                raise graphs
-            graphs.to_tu(Path(root) / "unpacked", name)
-            (Path(root) / "unpacked" / name).rename(self.raw_dir)
-            (Path(root) / name / "processed").mkdir()
-
-    monkeypatch.setitem(sys.modules, "torch_geometric.datasets", SimpleNamespace(TUDataset=TUDataset))  # type: ignore[arg-type]
-    return asked
 
 
 @pytest.mark.parametrize("layout", ["TINY", ".", "TINY/raw"])
@@ -126,48 +104,6 @@ def test_the_environment_variable_names_the_folder(
     tiny.to_tu(nowhere / "data", "TINY")
     monkeypatch.setenv("ANYSIZE_DATA", str(nowhere / "data"))
     assert load_tu("TINY").equals(tiny)
-
-
-def test_a_missing_set_is_downloaded_once_and_whole(
-    tiny: az.GraphSet, nowhere: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked = fake_pyg(monkeypatch, tiny)
-    assert load_tu("TINY").equals(tiny)
-    assert load_tu("TINY").equals(tiny)
-    assert asked == ["TINY"]
-    assert [path.name for path in (nowhere / "cache" / "anysize").iterdir()] == ["TINY"]
-
-
-def test_a_download_goes_into_the_named_folder(
-    tiny: az.GraphSet, nowhere: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fake_pyg(monkeypatch, tiny)
-    (nowhere / "data").mkdir()
-    load_tu("TINY", nowhere / "data")
-    assert (nowhere / "data" / "TINY" / "TINY_A.txt").is_file()
-    assert not (nowhere / "cache").exists()
-
-
-def test_a_failed_download_says_what_to_put_where_and_leaves_nothing(
-    nowhere: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    fake_pyg(monkeypatch, OSError("no route\nto host"))
-    with pytest.raises(az.GraphError) as caught:
-        load_tu("TINY")
-    for part in (
-        "could not be downloaded (no route to host)",
-        "put TINY.zip",
-        "TINY_A.txt",
-        "--data-dir",
-        "ANYSIZE_DATA",
-    ):
-        assert part in str(caught.value)
-    assert list((nowhere / "cache" / "anysize").iterdir()) == []
-
-
-def test_without_pyg_the_error_says_what_to_put_where(nowhere: Path) -> None:
-    with pytest.raises(ImportError, match=r"anysize\[learn\].*put TINY.zip.*--data-dir"):
-        load_tu("TINY")
 
 
 def test_a_folder_that_is_not_there_is_refused(nowhere: Path) -> None:

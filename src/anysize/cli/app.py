@@ -15,7 +15,7 @@ from anysize.cli.report import report
 from anysize.cli.shared import console
 from anysize.cli.sweep import run, sweep
 from anysize.cli.table import table
-from anysize.cli.tasks import tasks
+from anysize.cli.tasks import fetch, tasks
 from anysize.cli.theory import theory
 
 COMMANDS = (
@@ -27,6 +27,7 @@ COMMANDS = (
     (explain, "anysize explain model.anysize NEW.zip --graph 0 --reference TRAIN.zip --out why.png"),
     (methods, "anysize methods"),
     (tasks, "anysize tasks sbm-20 --data 7"),
+    (fetch, "anysize fetch NCI1 MUTAG"),
     (run, "anysize run sbm-20 --method gamma-rpgin --seeds 10 --data 7"),
     (compare, "anysize compare NCI1.zip --methods auto,wl-kernel --seeds 5 --out comparison.html"),
     (sweep, "anysize sweep table1 table2 --grid quick --workers 2"),

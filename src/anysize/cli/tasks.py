@@ -1,4 +1,4 @@
-"""`anysize tasks`: list tasks and describe their graphs."""
+"""`anysize tasks`: list tasks and describe their graphs; `anysize fetch`: download data sets."""
 
 from __future__ import annotations
 
@@ -49,6 +49,24 @@ def tasks(
             print(dumps(_facts(task) | {"data": chosen, "seed": seed, "shift": sentence, "sets": listed}))
         else:
             _show_one(task, chosen, sets, sentence)
+
+
+def fetch(
+    names: Annotated[list[str], typer.Argument(help="Sets of the TU collection, such as NCI1 or MUTAG.")],
+    data_dir: Annotated[
+        Path | None, typer.Option(help="Folder for the files; else ANYSIZE_DATA, else the user's cache folder.")
+    ] = None,
+    max_mb: Annotated[int, typer.Option(help="Refuse files of more than this many MiB.", min=1)] = 1024,
+) -> None:
+    """Download sets of the TU collection where they are missing, and print where they are."""
+    with handle_errors():
+        from anysize.io.tu import read_tu
+        from anysize.tasks.tu import find_tu
+
+        for name in names:
+            path = find_tu(name, data_dir, max_mb << 20)
+            graphs = read_tu(path, name, warn=False)
+            console.print(f"{path}: {graphs}", highlight=False, markup=False, soft_wrap=True)
 
 
 def _show_all(listed: list[Task], json: bool) -> None:

@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import os
-import secrets
-import shutil
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from anysize._errors import GraphError
 from anysize.graphs.graphset import GraphSet
 from anysize.io.tu import read_tu
+from anysize.tasks.download import MAX_BYTES, check_download, check_name, fetch_tu
 from anysize.tasks.size_split import split_by_size
 from anysize.tasks.task import FOLDER_HINT, Data, DataDir, Parts, Task, data_folder
 
@@ -47,21 +43,33 @@ class TUSplit:
 
 
 def load_tu(name: str, data_dir: DataDir = None) -> GraphSet:
-    """A set of the TU collection, from the folder with data files, or else downloaded into it through PyG.
+    """A set of the TU collection; arguments as for `find_tu`."""
+    return read_tu(find_tu(name, data_dir), name, warn=False)
+
+
+def find_tu(name: str, data_dir: DataDir = None, max_bytes: int = MAX_BYTES) -> Path:
+    """The zip file or folder of a set of the TU collection, which is downloaded if it is not there.
 
     Args:
         name: of the set.
         data_dir: a folder with NAME.zip, or with a folder NAME that holds NAME_A.txt and so on. Without it, the
             folder named by ANYSIZE_DATA, or else the user's cache folder.
+        max_bytes: a larger file is not downloaded.
     """
+    check_name(name)
     folder = data_folder(data_dir) or _cache()
     found = _find(name, folder)
     if found is None:
-        _download(name, folder)
-        found = _find(name, folder)
-    if found is None:
-        raise GraphError(f"The download of {name} left no {name}_A.txt: {_what_to_put(name)}.")
-    return read_tu(found, name, warn=False)
+        try:
+            return fetch_tu(name, folder, max_bytes)
+        except GraphError as error:
+            what = f"{name}.zip, or a folder {name} with {name}_A.txt and its other files"
+            raise GraphError(
+                f"{str(error).removesuffix('.')}; or put {what}, into {folder}, or {FOLDER_HINT}."
+            ) from None
+    if found.is_file():
+        check_download(found)
+    return found
 
 
 def _find(name: str, folder: Path) -> Path | None:
@@ -75,46 +83,6 @@ def _find(name: str, folder: Path) -> Path | None:
 def _cache() -> Path:
     base = os.environ.get("XDG_CACHE_HOME") or "~/.cache"
     return Path(base).expanduser() / "anysize"
-
-
-def _what_to_put(name: str) -> str:
-    return f"put {name}.zip, or a folder {name} with {name}_A.txt and its other files, into a folder, and {FOLDER_HINT}"
-
-
-def _download(name: str, folder: Path) -> None:
-    """Download a set through PyG; the folder NAME is created complete or not at all."""
-    try:
-        from torch_geometric.datasets import TUDataset
-    except ImportError:
-        raise ImportError(
-            f"{name} is not in {folder}, and downloads need torch_geometric (pip install 'anysize[learn]'): "
-            f"install it, or {_what_to_put(name)}."
-        ) from None
-    aside = folder / f".{name}-{secrets.token_hex(4)}"
-    try:
-        aside.mkdir(parents=True)
-        with _working(f"downloading {name}"):
-            raw = Path(TUDataset(root=str(aside), name=name).raw_dir)
-        raw.rename(folder / name)
-    except Exception as error:  # any failure of network, server or disk has the same remedy
-        reason = " ".join(str(error).split()) or type(error).__name__
-        raise GraphError(
-            f"{name} is not in {folder} and could not be downloaded ({reason[:200]}): {_what_to_put(name)}."
-        ) from error
-    finally:
-        shutil.rmtree(aside, ignore_errors=True)
-
-
-@contextmanager
-def _working(what: str) -> Iterator[Any]:
-    """A progress bar of unknown length on standard error: PyG does not report the size of a download."""
-    from rich.console import Console
-    from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-
-    bar = Progress(TextColumn(what), BarColumn(), TimeElapsedColumn(), console=Console(stderr=True), transient=True)
-    with bar:
-        bar.add_task(what, total=None)
-        yield bar
 
 
 def _task(name: str, graphs: int, what: str, vocabulary: int | None) -> Task:
