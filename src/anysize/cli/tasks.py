@@ -66,7 +66,7 @@ def fetch(
         for name in names:
             path = find_tu(name, data_dir, max_mb << 20)
             graphs = read_tu(path, name, warn=False)
-            console.print(f"{path}: {graphs}", highlight=False, markup=False, soft_wrap=True)
+            console.print(f"{path}: {graphs}", soft_wrap=True)
 
 
 def _show_all(listed: list[Task], json: bool) -> None:
