@@ -126,8 +126,20 @@ def test_the_name_follows_everything_that_results_depend_on() -> None:
 def test_too_few_graphs_are_refused() -> None:
     with pytest.raises(ValueError, match="needs test graphs"):
         own_task(paths(4), "random")
-    with pytest.raises(ValueError, match="one class"):
+    with pytest.raises(ValueError, match="at least two classes; got \\['a'\\]"):
         own_task(paths(y=["a"] * 40), "random")
+    with pytest.raises(ValueError, match="one class"):
+        own_task(paths(), {"train": ["g0", "g2"], "test": ["g1"]})
+    with pytest.raises(ValueError, match="NaN"):
+        own_task(paths(y=[0.0, float("nan")] * 20))
+
+
+def test_graphs_that_cannot_be_split_by_size_can_be_at_random() -> None:
+    rings = az.GraphSet.from_edges([[(i, (i + 1) % 9) for i in range(9)]] * 20, y=[0, 1] * 10)
+    with pytest.raises(ValueError, match="--split random"):
+        own_task(rings)
+    with pytest.raises(ValueError, match="--split random"):
+        own_task(paths(y=["a"] * 30 + ["b"] * 10))
 
 
 def test_graphs_of_one_size_are_one_environment() -> None:

@@ -17,6 +17,7 @@ from numpy.typing import ArrayLike
 from anysize._json import compact_json
 from anysize.counting.cache import content_digest
 from anysize.graphs.graphset import GraphSet
+from anysize.graphs.labels import distinct_classes
 from anysize.io.convert import as_graphset
 from anysize.methods import defaults
 from anysize.patterns.pattern import pattern_sizes
@@ -109,6 +110,9 @@ def own_task(
         raise ValueError(
             "To compare methods, graphs need classes: give y, one label per graph (in commands: --labels FILE)."
         )
+    if labeled.y.dtype.kind == "f" and not np.isfinite(labeled.y).all():
+        raise ValueError("To compare methods, every graph needs a class; got NaN or infinite numbers in y.")
+    distinct_classes(labeled.y)
     if isinstance(split, str) and split in ("size", "random"):
         kind: Literal["size", "random", "lists"] = "size" if split == "size" else "random"
         lists = None

@@ -16,6 +16,7 @@ from anysize.tasks.describe import shift
 from anysize.tasks.task import Data, DataDir, Parts, Splits, Task
 
 VALIDATION_SHARE = 0.1
+_AT_RANDOM = "; compare can also split at random: split='random' (--split random)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,13 +124,13 @@ def positions_by_size(graphs: GraphSet, train_below: float, test_above: float, s
     if low >= high:
         raise ValueError(
             f"These graphs differ too little in size: their percentiles {train_below:g} and {test_above:g} are both "
-            f"{low:g} vertices. Take percentiles further apart, or graphs of more sizes."
+            f"{low:g} vertices. Take percentiles further apart, or graphs of more sizes{_AT_RANDOM}."
         )
     pool, test = np.flatnonzero(graphs.sizes <= low), np.flatnonzero(graphs.sizes >= high)
     if len(np.unique(np.asarray(graphs.y)[pool])) < 2:
         raise ValueError(
             f"All {len(pool)} graphs of up to {low:g} vertices have one class and cannot be learned from; use a "
-            "larger train_below."
+            f"larger train_below{_AT_RANDOM}."
         )
     return Positions(*hold_out(pool, seed), test)
 
