@@ -10,7 +10,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from anysize._errors import CountWarning, GraphError, GraphWarning, PartialResultError
+    from anysize._errors import CountWarning, GraphError, GraphWarning, ModelWarning, PartialResultError
     from anysize.causal.environments import Environment, sample_graphs, sample_twins
     from anysize.causal.graphons import BlockModel, ErdosRenyi, GraphonDistribution, SmoothGraphon
     from anysize.counting.api import count
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 _MODULES = {  # module -> public names
-    "anysize._errors": ("CountWarning", "GraphError", "GraphWarning", "PartialResultError"),
+    "anysize._errors": ("CountWarning", "GraphError", "GraphWarning", "ModelWarning", "PartialResultError"),
     "anysize.causal.environments": ("Environment", "sample_graphs", "sample_twins"),
     "anysize.causal.graphons": ("BlockModel", "ErdosRenyi", "GraphonDistribution", "SmoothGraphon"),
     "anysize.counting.api": ("count",),
@@ -71,6 +71,7 @@ __all__ = [
     "GraphSet",
     "GraphWarning",
     "GraphonDistribution",
+    "ModelWarning",
     "PartialResultError",
     "Pattern",
     "SmoothGraphon",

@@ -16,6 +16,10 @@ class GraphWarning(UserWarning):
     """Part of the input was dropped while reading graphs, or predictions are unreliable."""
 
 
+class ModelWarning(UserWarning):
+    """A trained model is no better than a trivial baseline, or does not seem to carry over to new graphs."""
+
+
 class CountWarning(UserWarning):
     """Counting takes long, or its result is unreliable."""
 

@@ -479,7 +479,7 @@ def test_stacks_that_do_not_fit_are_halved():
 
 def test_stacks_of_gnns_fit_into_memory(monkeypatch):
     ready = prepare(TASKS["sbm-20"], 0)
-    problem, recipe = ready.problem("cpu"), find_method("gin-sum").recipe("paper", "sbm")
+    problem, recipe = ready.problem("cpu", "paper"), find_method("gin-sum").recipe("paper", "sbm")
     runs = [Run({"hidden": 64, "layers": 2}, seed) for seed in range(40)]
     gin = find_method("gin-sum")
     assert max_stack_members(find_method("gamma-gin"), problem, runs, recipe) is None

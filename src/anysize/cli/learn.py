@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -46,9 +46,12 @@ class MetricOption(StrEnum):
 
 
 class ClassWeightOption(StrEnum):
-    balanced = "balanced"
+    auto, balanced, none = "auto", "balanced", "none"
 
 
+CLASS_WEIGHTS: dict[ClassWeightOption, Literal["auto", "balanced"] | None] = {
+    ClassWeightOption.auto: "auto", ClassWeightOption.balanced: "balanced", ClassWeightOption.none: None,
+}  # fmt: skip
 DEFAULT_RECIPE, DEFAULT_METRIC = RecipeOption(defaults.RECIPE), MetricOption(defaults.METRIC)
 
 
@@ -67,8 +70,8 @@ def fit(
         float | None, typer.Option(help="Share of the graphs held out to select the epoch; default: by recipe.")
     ] = None,
     class_weight: Annotated[
-        ClassWeightOption | None, typer.Option(help="Weight classes in the loss; default: equal weights.")
-    ] = None,
+        ClassWeightOption, typer.Option(help="Weight of classes in the loss; auto: balanced, but not in recipe paper.")
+    ] = ClassWeightOption.auto,
     metric: Annotated[MetricOption, typer.Option(help="Score.")] = DEFAULT_METRIC,
     colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Use vertex colors.")] = True,
     smiles: SmilesOption = None,
@@ -87,8 +90,8 @@ def fit(
 
         model = GraphClassifier(
             method, parse_sizes(k), recipe.value, n_models=n_models, random_state=seed, validation=validation,
-            class_weight=None if class_weight is None else "balanced", metric=metric.value, color=color,
-            device=device, cache=cache, params=_params(set_) or None,
+            class_weight=CLASS_WEIGHTS[class_weight], metric=metric.value, color=color, device=device,
+            cache=cache, params=_params(set_) or None,
         )  # fmt: skip
         check_out(out)
         graphs = read_input(train, colors, smiles=smiles, y=y, color=color)
@@ -104,7 +107,6 @@ def fit(
             print(dumps(facts))
         else:
             _show(facts, model, graphs)
-        _show_doubt(model)
 
 
 def predict(
@@ -125,6 +127,7 @@ def predict(
     """
     with handle_errors():
         from anysize import load_model
+        from anysize.estimators.classifier import warn_of_one_class
 
         check_out(out)
         classifier = load_model(model).set_params(cache=cache, verbose=1)
@@ -132,7 +135,9 @@ def predict(
         if labels is not None:
             graphs = graphs.with_y(read_labels(labels, graphs))
         probabilities = classifier.predict_proba(graphs)
-        predicted = classifier.classes_[probabilities.argmax(axis=1)].tolist()
+        likely = probabilities.argmax(axis=1)
+        warn_of_one_class(likely, classifier.classes_, classifier.ensemble_.method)
+        predicted = classifier.classes_[likely].tolist()
         classes = classifier.classes_.tolist()
         names = [str(row) for row in range(len(graphs))] if graphs.names is None else list(graphs.names)
         rows = list(zip(names, predicted, probabilities.tolist(), strict=True))
@@ -214,7 +219,7 @@ def _facts(model: GraphClassifier, graphs: GraphSet, seconds: float) -> dict[str
         "graphs": len(graphs) - held_out,
         "validation_graphs": held_out,
         "classes": model.classes_.tolist(),
-        "metric": model.metric,
+        "metric": verdict.metric,
         "train": verdict.train["model"],
         "validation": None if validation is None else validation["model"],
         "baselines": {
@@ -245,16 +250,6 @@ def _show(facts: dict[str, Any], model: GraphClassifier, graphs: GraphSet) -> No
 
 def _baselines(facts: dict[str, Any], part: str) -> str:
     return ", ".join(f"{name} {scores[part]:.3f}" for name, scores in facts["baselines"].items())
-
-
-def _show_doubt(model: GraphClassifier) -> None:
-    verdict = model.verdict_
-    if verdict.doubt is not None:
-        options = [
-            f"{OPTIONS[name]} {value}" if name in OPTIONS else f"--set {name}={value}"
-            for name, value in verdict.suggestions
-        ]
-        note(f"{verdict.doubt}; try {' or '.join(options)}.")
 
 
 def _class_patterns(model: GraphClassifier, graphs: GraphSet) -> Iterator[str]:

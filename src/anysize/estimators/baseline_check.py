@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics import balanced_accuracy_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -32,7 +33,7 @@ class Verdict:
     on patterns, "topology-only" (logistic regression on the densities of uncolored patterns).
 
     Attributes:
-        metric: "accuracy" or "mcc".
+        metric: "accuracy" or "mcc"; "balanced_accuracy" in place of accuracy if classes were weighted in training.
         train: scores on the training graphs, by name: "model" and the baselines.
         validation: the same on the validation graphs; None if there are none.
         doubt: why the model should not be trusted, in one sentence; None if the baselines give no reason.
@@ -45,22 +46,32 @@ class Verdict:
     doubt: str | None = None
     suggestions: tuple[tuple[str, Any], ...] = ()
 
+    @property
+    def sentence(self) -> str:
+        """The doubt with its suggestions; empty without doubt."""
+        if self.doubt is None:
+            return ""
+        suggested = " or ".join(f"{name} {value}" for name, value in self.suggestions)
+        return f"{self.doubt}; try {suggested}" if suggested else self.doubt
+
 
 def check_baselines(
     method: Method, configuration: Mapping[str, Any], metric: str, train: Examples, train_classes: IntArray,
     validation: Examples | None = None, validation_classes: IntArray | None = None, weighted: bool = False,
 ) -> Verdict:  # fmt: skip
-    """The verdict on a model that predicted these class numbers.
+    """The verdict on a model that predicted these class numbers; baselines themselves are never doubted.
 
-    Baselines themselves are never doubted, nor is the accuracy of a model with class weights, which trade accuracy
-    for balance.
+    A model that was trained with class weights trades accuracy for balance: it and the baselines are then compared by
+    balanced accuracy, and the baselines are balanced as well.
     """
     sets = {"training": (train, train_classes)}
     if validation is not None and validation_classes is not None:
         sets["validation"] = (validation, validation_classes)
     patterns = None if train.table is None else _catalog(train.table)
-    predicted = _baseline_predictions(train, [examples for examples, _ in sets.values()], patterns)
-    measure = accuracy if metric == "accuracy" else mcc
+    predicted = _baseline_predictions(train, [examples for examples, _ in sets.values()], patterns, weighted)
+    if weighted and metric == "accuracy":
+        metric = "balanced_accuracy"
+    measure = {"accuracy": accuracy, "mcc": mcc, "balanced_accuracy": balanced_accuracy_score}[metric]
     scores = {
         where: {
             name: measure(examples.labels(), classes)
@@ -71,7 +82,7 @@ def check_baselines(
     sizes = {where: len(examples) for where, (examples, _) in sets.items()}
     doubt: str | None = None
     suggestions: tuple[tuple[str, Any], ...] = ()
-    if method.kind != "baseline" and not (weighted and metric == "accuracy"):
+    if method.kind != "baseline":
         doubt, suggestions = _doubt(method, configuration, metric, scores, sizes, len(patterns or ()))
     return Verdict(metric, scores["training"], scores.get("validation"), doubt, suggestions)
 
@@ -104,7 +115,7 @@ def _doubt(
 
 
 def _baseline_predictions(
-    train: Examples, sets: Sequence[Examples], patterns: Sequence[Pattern] | None
+    train: Examples, sets: Sequence[Examples], patterns: Sequence[Pattern] | None, weighted: bool
 ) -> dict[str, list[IntArray]]:
     """For each baseline, trained on the first argument, the predicted class numbers of every set."""
     features: dict[str, Callable[[Examples], FloatArray]] = {"majority": _log_sizes, "size-only": _log_sizes}
@@ -114,7 +125,8 @@ def _baseline_predictions(
         features[DENSITY_BASELINE] = lambda examples: _densities(examples, patterns)
     predicted = {}
     for name, numbers in features.items():
-        regression = make_pipeline(StandardScaler(), LogisticRegression(max_iter=10_000))
+        class_weight = "balanced" if weighted else None
+        regression = make_pipeline(StandardScaler(), LogisticRegression(class_weight=class_weight, max_iter=10_000))
         baseline = DummyClassifier() if name == "majority" else regression
         baseline.fit(numbers(train), train.labels())
         predicted[name] = [np.asarray(baseline.predict(numbers(examples)), np.int64) for examples in sets]

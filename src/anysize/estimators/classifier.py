@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
-from anysize._errors import GraphWarning, warn_user
+from anysize._errors import ModelWarning, warn_user
 from anysize._progress import ProgressFunction, progress_bars
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.estimators.baseline_check import Verdict, check_baselines
@@ -27,6 +27,7 @@ from anysize.estimators.ensemble import (
     training_curves,
 )
 from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector
+from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import Labels, distinct_classes, labels_of
 from anysize.methods import defaults
 from anysize.methods.catalog import find_method
@@ -37,6 +38,7 @@ from anysize.methods.recipes import RecipeName
 from anysize.patterns.pattern import pattern_sizes
 from anysize.tasks.metrics import accuracy, check_alike, mcc
 from anysize.tasks.task import median_cut
+from anysize.theory.graphon_check import check_graphon
 from anysize.training.device import resolve_device
 from anysize.training.settings import Recipe
 
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
     from anysize.methods.auto import Decision
 
 METRICS = ("accuracy", "mcc")
+MIN_GRAPHS_FOR_ONE_CLASS = 20  # predictions that are all one class are reported from this number on
 VALIDATION_SHARE = 0.1  # of the training graphs, if the recipe selects an epoch by validation
 
 
@@ -66,7 +69,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         random_state: the seed of the weights and of the held-out graphs.
         validation: the share of the training graphs, per class, held out to select the epoch. None: 0.1 if the recipe
             selects an epoch by validation, otherwise 0. With 0 the last epoch is kept.
-        class_weight: None, "balanced" (n / (classes * n_c), as in scikit-learn) or a mapping from classes to weights.
+        class_weight: "balanced" (n / (classes * n_c), as in scikit-learn), None for equal weights, or a mapping from
+            classes to weights. "auto" is None for the paper's recipe and "balanced" otherwise.
         metric: "accuracy" or "mcc", for the selection of the epoch and for `score`.
         color: for networkx, PyG and igraph graphs, the vertex attribute with the colors; None for no colors.
         device: "cpu", "cuda" or "auto".
@@ -87,7 +91,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
     Graphs with fewer than k vertices have no patterns and all get the same prediction. Vertices of a color that no
     training graph had are without features (GNNs), or their patterns without weight (one-hot models and kernels).
     Predictions for either, and for graphs far from the training data, come with a `GraphWarning`; see
-    `anysize.estimators.novelty`.
+    `anysize.estimators.novelty`. `fit` issues a `ModelWarning` if the verdict or the decision of "auto" has doubts, and
+    `predict` if 20 graphs or more all get one class.
 
     Examples:
         >>> import networkx as nx
@@ -111,7 +116,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         n_models: int = 1,
         random_state: int = 0,
         validation: float | None = None,
-        class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
+        class_weight: Literal["auto", "balanced"] | Mapping[Any, float] | None = "auto",
         metric: Literal["accuracy", "mcc"] = defaults.METRIC,
         color: str | None = None,
         device: str = defaults.DEVICE,
@@ -152,17 +157,20 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         method, k, palette = find_method(self.method), pattern_sizes(self.k), palette_of(source)
         if "k" in (self.params or {}):
             raise ValueError("k is a parameter of the classifier itself; pass k=... instead of params={'k': ...}")
-        configuration, recipe = resolve_config(method, self.recipe, colored=palette is not None, params=self.params)
+        labels = _class_labels(source, y)
+        classes = distinct_classes(labels)
+        codes = np.searchsorted(classes, labels).astype(np.int64)
+        configuration, recipe = resolve_config(
+            method, self.recipe, colored=palette is not None, sparse=method.patterns and is_sparse(source, codes),
+            params=self.params,
+        )  # fmt: skip
         runs = self._runs(method, configuration)
         share, device = self._validation_share(recipe), resolve_device(self.device)
         if self.metric not in METRICS:
             raise ValueError(f"metric must be one of {', '.join(METRICS)}; got {self.metric!r}")
         check_table(source, method, k)
-        labels = _class_labels(source, y)
-        classes = distinct_classes(labels)
-        codes = np.searchsorted(classes, labels).astype(np.int64)
         numbers = _environment_numbers(source, environments, method, method.compares(configuration))
-        weights = class_weights(self.class_weight, classes, codes)
+        weights = class_weights(self._class_weight_rule(), classes, codes)
         with progress_bars(bool(self.verbose)) as report:
             given = self._given_validation(validation, method, k, source, classes, report)
             examples = as_examples(source, method, k, palette, self.cache, report)
@@ -181,18 +189,26 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
                 cache=self.cache,
             )  # fmt: skip
             parts, probabilities = train(method, recipe, runs, task, report)
-        novelty = NoveltyDetector.of(source, examples.table, method.colors)
+        decision: Decision | None = getattr(parts[0], "decision", None)
+        uses_counts = examples.table is None and decision is not None and decision.family == "gamma"
+        table = task.train.counts(k, self.cache) if uses_counts else examples.table
+        novelty = NoveltyDetector.of(source, table, method.colors)
         self.classes_, self.held_out_ = classes, held_out
         self.ensemble_ = Ensemble(method, k, palette, parts, novelty)
         self.curves_, self.epochs_ = training_curves(parts)
-        if self.decision_ is not None and self.decision_.doubt:
-            warn_user(self.decision_.doubt, GraphWarning)
         checked = task.validation
         self.verdict_ = check_baselines(
             method, configuration, self.metric, task.train, probabilities.argmax(axis=1), checked,
             None if checked is None else self.ensemble_.probabilities(checked).argmax(axis=1), weights is not None,
         )  # fmt: skip
+        for doubt in ("" if decision is None else decision.doubt, self.verdict_.sentence):
+            if doubt:
+                warn_user(doubt, ModelWarning)
         return self
+
+    def _class_weight_rule(self) -> Any:
+        is_auto = isinstance(self.class_weight, str) and self.class_weight == "auto"
+        return self.class_weight if not is_auto else None if self.recipe == "paper" else "balanced"
 
     @property
     def decision_(self) -> Decision | None:
@@ -256,6 +272,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, graphs: Any) -> Labels:
         """The most probable class; the first one in a tie."""
         likely = self.predict_proba(graphs).argmax(axis=1)
+        warn_of_one_class(likely, self.classes_, self.ensemble_.method)
         return np.asarray(self.classes_[likely])
 
     def score(self, graphs: Any, y: ArrayLike | None = None) -> float:
@@ -337,6 +354,24 @@ def _with_labels(examples: Examples, y: IntArray, environments: IntArray | None 
     return Examples(graphs=examples.graphs, table=examples.table, y=y, environments=environments)
 
 
+def is_sparse(source: GraphsOrCounts, y: IntArray) -> bool:
+    """Whether degrees do not grow with size (`anysize.theory.graphon_check`); False for a table of counts."""
+    return isinstance(source, GraphSet) and check_graphon(source, y).regime == "sparse"
+
+
+def warn_of_one_class(predicted: IntArray, classes: Labels, method: Method) -> None:
+    """Warn if many graphs all get one class although training had several; baselines often do, and say nothing."""
+    if len(predicted) < MIN_GRAPHS_FOR_ONE_CLASS or len(classes) < 2 or method.kind == "baseline":
+        return
+    if (predicted == predicted[0]).all():
+        warn_user(
+            f"all {len(predicted)} graphs are predicted to be of class {classes.tolist()[int(predicted[0])]!r}, while "
+            f"training had {len(classes)} classes: unless these graphs really are of one class, the model does not carry "
+            "over to them; anysize diagnose (az.diagnose) compares them with the training graphs",
+            ModelWarning,
+        )
+
+
 def hold_out(y: IntArray, share: float, seed: int) -> IntArray:
     """Indices of the graphs to validate on: a random share of every class, at least one of two graphs.
 
@@ -383,7 +418,7 @@ def class_weights(class_weight: Any, classes: Labels, y: IntArray) -> FloatArray
         return rule_weights(y, len(classes), "balanced")
     if not isinstance(class_weight, Mapping):
         raise ValueError(
-            f"class_weight must be None, 'balanced' or a mapping from classes to weights; got {class_weight!r}"
+            f"class_weight must be 'auto', 'balanced', None or a mapping from classes to weights; got {class_weight!r}"
         )
     names = classes.tolist()
     unknown = [name for name in class_weight if name not in names]

@@ -73,7 +73,8 @@ class Ensemble:
     def warn(self, source: GraphsOrCounts, examples: Examples) -> None:
         """Issue a `GraphWarning` for each reason not to trust predictions for these graphs."""
         smallest_k = self.k if isinstance(self.k, int) else min(self.k)
-        for sentence in self.novelty.warnings(source, examples.table, smallest_k):
+        table = examples.table if self.novelty.shapes is None else examples.counts(self.k)
+        for sentence in self.novelty.warnings(source, table, smallest_k):
             warn_user(sentence, GraphWarning)
 
 

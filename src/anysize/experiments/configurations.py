@@ -55,7 +55,9 @@ def task_configuration(method: Method, task: Task, recipe: RecipeName) -> Config
     >>> task_configuration(find_method("gamma-gin"), find_task("DD"), "paper")["batch_size"]
     256
     """
-    return default_configuration(method, recipe, family=task.family, task=task.name, colored=task.color_penalty)
+    return default_configuration(
+        method, recipe, family=task.family, task=task.name, colored=task.color_penalty, sparse=task.sparse
+    )
 
 
 def _restricted(points: Iterable[Configuration], values: Mapping[str, Any]) -> tuple[Configuration, ...]:

@@ -95,10 +95,10 @@ class Prepared:
             if report is not None:
                 report(done / len(todo))
 
-    def problem(self, device: str) -> LearningTask:
-        """The input of a method's training."""
+    def problem(self, device: str, recipe: RecipeName) -> LearningTask:
+        """The input of a method's training. Classes are balanced, except where the paper does not weigh them."""
         known = [examples.labels() for examples in (self.train, self.validation) if examples is not None]
-        rule = self.task.class_weights
+        rule = self.task.class_weights or ("balanced" if recipe == "robust" else None)
         weights = None if rule is None else class_weights(np.concatenate(known), self.classes, rule)
         return LearningTask(
             self.train, self.validation, self.classes, self.task.k, self.task.metric, self.task.vocabulary, weights,
@@ -220,7 +220,7 @@ class _Trainer:
     ) -> None:  # fmt: skip
         self.prepared, self.data, self.method, self.recipe_name, self.options = ready, data, method, recipe, options
         self.changes = recipe_changes(runs[0].configuration)
-        _, self.recipe = split_configuration(self.changes, method.recipe(recipe, ready.task.family))
+        _, self.recipe = split_configuration(self.changes, method.recipe(recipe, ready.task.family, ready.task.sparse))
         self.runs = [Run(split_configuration(run.configuration)[0], run.seed) for run in runs]
         self.report = report
         self.folded = ready.task.protocol == "folds"
@@ -229,7 +229,7 @@ class _Trainer:
     def records(self) -> Iterator[Record]:
         scores, spent = self._folds() if self.folded else ({}, {})
         began = time.perf_counter()
-        problem = self.prepared.problem(self.options.device)
+        problem = self.prepared.problem(self.options.device, self.recipe_name)
         for fitted in self._fit(problem, self.parts - 1):
             probabilities = {name: _probabilities_of(fitted, examples) for name, examples in self.prepared.sets.items()}
             finer = fitted.margins(self.prepared.test) if isinstance(fitted, FittedKernel) else None
@@ -253,7 +253,7 @@ class _Trainer:
         spent: dict[str, float] = {}
         for place, (part, held_out) in enumerate(self.prepared.folds()):
             began = time.perf_counter()
-            for fitted in self._fit(part.problem(self.options.device), place):
+            for fitted in self._fit(part.problem(self.options.device, self.recipe_name), place):
                 predicted = fitted.probabilities(held_out).argmax(axis=-1)
                 seconds = (time.perf_counter() - began) / len(fitted.runs)
                 for run, classes in zip(fitted.runs, predicted, strict=True):

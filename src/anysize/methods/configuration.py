@@ -112,13 +112,14 @@ def check_params(method: Method, params: Mapping[str, Any]) -> Configuration:
 
 
 def default_configuration(
-    method: Method, recipe: RecipeName, *, family: str | None = None, task: str | None = None, colored: bool = True
-) -> Configuration:
+    method: Method, recipe: RecipeName, *, family: str | None = None, task: str | None = None, colored: bool = True,
+    sparse: bool = False,
+) -> Configuration:  # fmt: skip
     """The configuration of a method where no grid is searched.
 
     A task with a grid of its own replaces default values that are not in it by the first value of that grid.
     """
-    found = method.default(recipe, family, colored)
+    found = method.default(recipe, family, colored, sparse)
     grid = method.grid.get(task or "", {})
     return found | {name: values[0] for name, values in grid.items() if found.get(name) not in values}
 
@@ -155,6 +156,7 @@ def resolve_config(
     family: str | None = None,
     task: str | None = None,
     colored: bool,
+    sparse: bool = False,
     params: Mapping[str, Any] | None = None,
 ) -> tuple[Configuration, Recipe]:
     """The configuration and the recipe that user parameters select.
@@ -165,6 +167,8 @@ def resolve_config(
         family: of tasks; None for graphs of a user.
         task: the name of a task that may have a grid of its own.
         colored: whether the graphs have colors; a penalty on colors is only used, or accepted, where they have.
+        sparse: whether the graphs are sparse (`anysize.theory.graphon_check`): the robust recipe then has no penalty on
+            colors, and densities among connected subsets.
         params: hyper-parameters, fields of the recipe, and k (for methods on patterns), by name.
 
     >>> from anysize.methods.catalog import find_method
@@ -178,5 +182,5 @@ def resolve_config(
     if method.recolors and not colored and method.penalized(given):
         name = str(method.penalty)
         raise ValueError(f"{name}={given[name]:g} needs vertex colors; pass color=... or drop {name}")
-    base = default_configuration(method, recipe, family=family, task=task, colored=colored)
-    return split_configuration(base | given, method.recipe(recipe, family))
+    base = default_configuration(method, recipe, family=family, task=task, colored=colored, sparse=sparse)
+    return split_configuration(base | given, method.recipe(recipe, family, sparse))

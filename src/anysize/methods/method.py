@@ -198,12 +198,14 @@ class Method:
         grid: hyper-parameter values to try for each family of tasks (the paper's, for its rows), or for a single task
             by its name; no entry where the method is not run.
         defaults: the configuration to use where no grid is searched.
-        colored_defaults: recipe -> what is added to the defaults where graphs have colors (the color penalty).
+        colored_defaults: recipe -> what is added to the defaults where graphs have colors (the color penalty), and for
+            the robust recipe are not sparse.
         family_defaults: family of tasks -> what is added to the defaults.
         quick: hyper-parameter -> its values in the quick grid, where these are not the same as for other methods.
         parameters: how values of hyper-parameters are checked. Others that the grid or a configuration names can be
             set to any value.
-        recipes: (recipe, family of tasks) -> how it is trained; None for methods without epochs.
+        recipes: (recipe, family of tasks, whether graphs are sparse) -> how it is trained; None for methods without
+            epochs.
         shape: configuration -> what runs that are trained as one stack have in common; None where each is trained
             alone.
         seeded: whether results depend on the seed.
@@ -226,7 +228,7 @@ class Method:
     family_defaults: Mapping[str, Configuration] = field(default_factory=dict)
     quick: Grid = field(default_factory=dict)
     parameters: Mapping[str, Check] = field(default_factory=dict)
-    recipes: Callable[[RecipeName, str | None], Recipe] | None = None
+    recipes: Callable[[RecipeName, str | None, bool], Recipe] | None = None
     shape: Callable[[Configuration], Any] | None = None
     seeded: bool = True
     patterns: bool = False
@@ -270,14 +272,17 @@ class Method:
         """Whether the penalty has a weight above 0 in this configuration."""
         return self.penalty is not None and configuration.get(self.penalty, 0) > 0
 
-    def recipe(self, name: RecipeName, family: str | None = None) -> Recipe:
-        """How it is trained by this recipe, on tasks of this family."""
+    def recipe(self, name: RecipeName, family: str | None = None, sparse: bool = False) -> Recipe:
+        """How it is trained by this recipe, on tasks of this family; ``sparse``: degrees do not grow with the size."""
         if name not in RECIPES:
             raise ValueError(f"recipe must be one of {', '.join(RECIPES)}; got {name!r}")
-        return NO_TRAINING if self.recipes is None else self.recipes(name, family)
+        return NO_TRAINING if self.recipes is None else self.recipes(name, family, sparse)
 
-    def default(self, name: RecipeName, family: str | None = None, colored: bool = True) -> Configuration:
+    def default(
+        self, name: RecipeName, family: str | None = None, colored: bool = True, sparse: bool = False
+    ) -> Configuration:
         """The configuration to use where no grid is searched; ``colored``: with what is for graphs with colors."""
+        colored = colored and not (sparse and name == "robust")
         found = self.defaults | self.colored_defaults.get(name, {}) if colored else dict(self.defaults)
         return found | self.family_defaults.get(family or "", {})
 

@@ -30,25 +30,26 @@ PAPER_CHANGES: Mapping[str, Mapping[str, Any]] = {
     "brain": {"epochs": 400, "epoch": "last"}, "tu": {"epochs": 1000, **_TU_HEAD},
 }  # fmt: skip
 ROBUST_CHANGES: Mapping[str, Mapping[str, Any]] = {"tu": {"patience": 60, **_TU_HEAD}}
-# Families of which the paper trains Gamma models without penalty: their robust recipe keeps the best epoch, too.
-UNPENALIZED = frozenset({"tu"})
 
 
-def gnn_recipe(name: RecipeName, family: str | None) -> Recipe:
+def gnn_recipe(name: RecipeName, family: str | None, sparse: bool = False) -> Recipe:
     """Recipes of GNNs on whole graphs and of Gamma_1-hot.
 
     ``paper``: as in its appendix, 500 epochs (brain 400, TU 1000), the first of the epochs with the best validation
-    score, densities among connected subsets. ``robust``: the best epoch, ties broken by validation loss.
+    score, densities among connected subsets. ``robust``: the best epoch, ties broken by validation loss; densities
+    among all subsets, or among connected ones where graphs are ``sparse``, because the others vanish with size.
     """
     base, changes = (PAPER, PAPER_CHANGES) if name == "paper" else (BEST_EPOCH, ROBUST_CHANGES)
-    return replace(base, **changes.get(family or "", {}))
+    recipe = replace(base, **changes.get(family or "", {}))
+    return replace(recipe, over="connected") if sparse else recipe
 
 
-def gamma_recipe(name: RecipeName, family: str | None, roles: bool = True) -> Recipe:
+def gamma_recipe(name: RecipeName, family: str | None, sparse: bool = False, roles: bool = True) -> Recipe:
     """Recipes of Gamma models with a penalty.
 
-    ``robust``: densities among all subsets, colors by role, the penalty on logits, the last epoch.
+    ``robust``: densities among all subsets, colors by role, the penalty on logits, the last epoch. On ``sparse`` graphs
+    the recipe is that of Gamma_1-hot, without penalty: the theory behind the penalty is that of dense graphs.
     """
-    if name == "paper" or family in UNPENALIZED:
-        return gnn_recipe(name, family)
+    if name == "paper" or sparse:
+        return gnn_recipe(name, family, sparse)
     return replace(LAST_EPOCH, roles=roles)

@@ -13,7 +13,8 @@ from anysize.graphs.graphset import GraphSet
 from anysize.io.convert import as_graphset
 from anysize.methods import defaults
 from anysize.tasks.describe import shift
-from anysize.tasks.task import Data, DataDir, Parts, Splits, Task
+from anysize.tasks.task import Data, DataDir, Parts, Splits, Task, labels
+from anysize.theory.graphon_check import check_graphon
 
 VALIDATION_SHARE = 0.1
 _AT_RANDOM = "; compare can also split at random: split='random' (--split random)"
@@ -83,6 +84,7 @@ def size_split(
         k=k,
         environments="median",
         color_penalty=labeled.colors is not None,
+        sparse=check_graphon(parts.train, labels(parts.train)).regime == "sparse",
         note=shift(Splits.of(parts, "median")),
     )
 

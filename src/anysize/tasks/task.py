@@ -105,7 +105,8 @@ class Task:
         metric: "accuracy" or "mcc".
         k: the pattern size; several where it is a hyper-parameter.
         vocabulary: how many patterns, the most common ones of the train pool, are kept; None keeps all.
-        class_weights: how the loss weighs classes, see `anysize.methods.method.class_weights`; None for equally.
+        class_weights: how the loss weighs classes, see `anysize.methods.method.class_weights`; None for equal weights
+            in the paper's recipe and "balanced" in the robust one.
         environments: how training graphs are divided into environments, by their exact size or by the median size.
         protocol: how a configuration is selected, by a validation set or by folds.
         color_penalty: whether models with a penalty on colors use it by default: colors are to shift.

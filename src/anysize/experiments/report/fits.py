@@ -87,8 +87,8 @@ def _fit(name: str, graphs: TaskGraphs, problem: LearningTask) -> Fitted:
     from anysize.methods.method import Run
 
     method, family = find_method(name), graphs.task.family
-    recipe = replace(method.recipe("robust", family), epochs=EPOCHS)
-    configuration = method.default("robust", family, graphs.task.color_penalty)
+    recipe = replace(method.recipe("robust", family, graphs.task.sparse), epochs=EPOCHS)
+    configuration = method.default("robust", family, graphs.task.color_penalty, graphs.task.sparse)
     (model,) = method.learner.fit(problem, [Run(configuration, 0)], recipe)
     return model
 
