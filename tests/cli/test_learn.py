@@ -163,8 +163,8 @@ def test_fit_doubts_a_model_that_sizes_beat(tmp_path: Path) -> None:
     done = run("fit", *options)
     assert done.exit_code == 0
     told = done.stderr.replace("\n", " ")
-    assert "Note: the model does not beat size-only on the training graphs (accuracy 0." in told
-    assert "; try --set penalty=0 or --method wl-kernel." in told
+    assert "does not beat size-only on the training graphs (balanced_accuracy 0." in told
+    assert "try penalty 0 or method auto" in told
     held = json.loads(run("fit", *options, "--json").stdout)
     assert "does not beat size-only" in held["doubt"]
     assert held["baselines"]["size-only"] == {"train": 1.0, "validation": None}
@@ -433,10 +433,10 @@ def test_python_fit_and_run_train_the_same_model(method: str, mixed_sizes: Path)
     splits.train.to_tu(mixed_sizes, f"{method}-TRAIN")
     out = mixed_sizes / f"{method}.anysize"
     options = [part for name, value in epochs.items() for part in ("--set", f"{name}={value}")]
-    # Without validation graphs the last epoch is kept; the recipe of gamma-gin keeps it anyway.
+    # Without validation graphs the last epoch is kept.
     done = run("fit", mixed_sizes / f"{method}-TRAIN", "--method", method, *options, "--out", out, "--validation", 0)
     assert done.exit_code == 0, done.output
-    same = model if method == "gamma-gin" else clone(model).set_params(validation=0).fit(splits.train)
+    same = clone(model).set_params(validation=0).fit(splits.train)
     np.testing.assert_array_equal(load_model(out).predict_proba(splits.test), same.predict_proba(splits.test))
 
 

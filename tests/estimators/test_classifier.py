@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import runpy
+import warnings
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
 from sklearn.pipeline import Pipeline
 
-from anysize import Counts, GraphClassifier, GraphSet, GraphWarning, count, load_model
+from anysize import Counts, GraphClassifier, GraphSet, GraphWarning, ModelWarning, count, load_model
 from anysize.estimators.baseline_check import Verdict, check_baselines
 from anysize.estimators.classifier import class_weights, hold_out
 from anysize.estimators.ensemble import MAX_LOSS
@@ -266,7 +267,7 @@ def test_class_weights(graphs: GraphSet) -> None:
         ({"c": 1}, "class_weight names 'c'"),
         ({"a": -1}, "at least 0"),
         ({"a": 0, "b": 0}, "not all 0"),
-        ("equal", "'balanced' or a mapping"),
+        ("equal", "'balanced', None or a mapping"),
     ):
         with pytest.raises(ValueError, match=told):
             class_weights(wrong, names, y)
@@ -510,7 +511,7 @@ def test_the_verdict_has_the_scores_of_the_model_and_of_baselines(graphs: GraphS
         baseline = GraphClassifier(name, k=3).fit(graphs[kept])
         assert verdict.train[name] == baseline.score(graphs[kept])
         assert verdict.validation[name] == baseline.score(graphs[model.held_out_])
-    assert (verdict.metric, verdict.doubt, verdict.suggestions) == ("accuracy", None, ())
+    assert (verdict.metric, verdict.doubt, verdict.suggestions) == ("balanced_accuracy", None, ())
     assert model.verdict_ is verdict
     assert quick().fit(count(graphs, 3)).verdict_.train == quick().fit(graphs).verdict_.train
     assert quick().fit(graphs).verdict_.validation is None
@@ -523,15 +524,66 @@ def test_a_model_that_does_not_beat_sizes_is_doubted() -> None:
     """The label is the size, which densities do not show."""
     graphs = labeled(40, sizes=(9, 9, 15, 15))
     y = (graphs.sizes > 10).astype(int)
-    verdict = quick(params={"epochs": 3}).fit(graphs, y).verdict_
+    with pytest.warns(ModelWarning, match="does not beat size-only .* try penalty 0 or method auto"):
+        verdict = quick(params={"epochs": 3}).fit(graphs, y).verdict_
     assert verdict.train["size-only"] == 1.0
     assert "does not beat size-only on the training graphs" in str(verdict.doubt)
-    assert verdict.suggestions == (("penalty", 0), ("method", "wl-kernel"))
+    assert verdict.suggestions == (("penalty", 0), ("method", "auto"))
     free = quick(params={"epochs": 3, "penalty": 0}).fit(graphs, y)
-    assert free.verdict_.suggestions == (("method", "wl-kernel"),)
-    weighted = quick(class_weight="balanced", params={"epochs": 3}).fit(graphs, y)
-    assert weighted.verdict_.doubt is None, "class weights trade accuracy for balance"
+    assert free.verdict_.suggestions == (("method", "auto"),)
     assert GraphClassifier("majority").fit(graphs, y).verdict_.doubt is None
+
+
+def test_weighted_models_are_compared_by_balanced_accuracy() -> None:
+    """18 of 20 graphs are of one class: a model that finds half of the others has an accuracy of .75."""
+    y = np.array([0] * 18 + [1, 1])
+    plain = GraphSet.from_edges([[] for _ in y], n_vertices=[10] * 20)
+    predicted = np.array([0] * 14 + [1] * 4 + [0, 1])
+    method = find_method("gin-sum")
+    equal = check_baselines(method, {}, "accuracy", Examples(graphs=plain, y=y), predicted)
+    weighted = check_baselines(method, {}, "accuracy", Examples(graphs=plain, y=y), predicted, weighted=True)
+    assert (equal.metric, equal.train["model"], equal.doubt is None) == ("accuracy", 0.75, False)
+    assert (weighted.metric, weighted.doubt) == ("balanced_accuracy", None)
+    assert weighted.train["model"] == pytest.approx((14 / 18 + 1 / 2) / 2)
+    assert weighted.train["majority"] == 0.5
+
+
+def test_classes_are_balanced_by_default_except_in_the_papers_recipe(graphs: GraphSet) -> None:
+    rare = np.array([f"{i % 5 == 0}" for i in range(24)])
+
+    def found(recipe: Any, weight: Any) -> Any:
+        model = quick("gin-sum", recipe=recipe, class_weight=weight, validation=0.0, params={"epochs": 3})
+        return model.fit(graphs, rare).predict_proba(graphs)
+
+    np.testing.assert_array_equal(found("robust", "auto"), found("robust", "balanced"))
+    np.testing.assert_array_equal(found("paper", "auto"), found("paper", None))
+    assert np.abs(found("robust", "auto") - found("robust", None)).max() > 0.01
+
+
+def test_predicting_one_class_for_many_graphs_is_reported(graphs: GraphSet) -> None:
+    rings = GraphSet.from_networkx([nx.cycle_graph(12) for _ in range(20)])
+    model = GraphClassifier("gin-sum", params={"epochs": 3}).fit(graphs.without_colors())
+    with pytest.warns(ModelWarning, match="all 20 graphs .* 2 classes"):
+        model.predict(rings)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", ModelWarning)
+        model.predict(rings[:19])
+        model.predict_proba(rings)
+        GraphClassifier("majority").fit(graphs).predict(rings)
+
+
+def test_robust_gamma_models_of_sparse_graphs_have_shares_and_no_penalty() -> None:
+    made = [nx.random_labeled_tree(8 + i, seed=i) for i in range(24)]
+    for tree in made:
+        nx.set_node_attributes(tree, {vertex: "XY"[vertex % 2] for vertex in tree}, "color")
+    colored = GraphSet.from_networkx(made, color="color", y=[i % 2 for i in range(24)])
+    stack: Any = quick().fit(colored).ensemble_.parts[0]
+    assert stack.stack.vocabulary.over == "connected"
+    assert "penalty" not in stack.runs[0].configuration
+    dense: Any = quick().fit(labeled(24)).ensemble_.parts[0]
+    assert (dense.stack.vocabulary.over, dense.runs[0].configuration["penalty"]) == ("subsets", 0.1)
+    chosen: Any = quick(params={"epochs": 3, "over": "subsets", "penalty": 0.2}).fit(colored).ensemble_.parts[0]
+    assert (chosen.stack.vocabulary.over, chosen.runs[0].configuration["penalty"]) == ("subsets", 0.2)
 
 
 def verdict_of(
@@ -548,7 +600,7 @@ def test_validation_graphs_raise_doubt_beyond_chance(wrong: int, doubted: bool) 
     flipped = np.where(np.arange(100) < wrong, 1 - y, y)
     verdict = verdict_of(examples, y, examples, flipped)
     assert (verdict.doubt is not None) == doubted
-    assert verdict.suggestions == ((("method", "wl-kernel"),) if doubted else ())
+    assert verdict.suggestions == ((("method", "auto"),) if doubted else ())
     if doubted:
         assert "on the validation graphs (accuracy 0.800, size-only 1.000)" in str(verdict.doubt)
 

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from sklearn.dummy import DummyClassifier
 from sklearn.linear_model import LogisticRegression
-from sklearn.metrics import balanced_accuracy_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -17,7 +16,7 @@ from anysize._typing import FloatArray, IntArray
 from anysize.counting.counts import Counts
 from anysize.methods.method import Examples, Method
 from anysize.patterns.pattern import Pattern, connected_patterns
-from anysize.tasks.metrics import accuracy, mcc
+from anysize.tasks.metrics import accuracy, balanced_accuracy, mcc
 
 TRIVIAL_BASELINES = ("size-only", "majority")
 DENSITY_BASELINE = "topology-only"
@@ -71,7 +70,7 @@ def check_baselines(
     predicted = _baseline_predictions(train, [examples for examples, _ in sets.values()], patterns, weighted)
     if weighted and metric == "accuracy":
         metric = "balanced_accuracy"
-    measure = {"accuracy": accuracy, "mcc": mcc, "balanced_accuracy": balanced_accuracy_score}[metric]
+    measure = {"accuracy": accuracy, "mcc": mcc, "balanced_accuracy": balanced_accuracy}[metric]
     scores = {
         where: {
             name: measure(examples.labels(), classes)
@@ -101,7 +100,7 @@ def _doubt(
             return (
                 f"the model does not beat {best} on the {where} graphs ({metric} {own['model']:.3f}, {best} "
                 f"{own[best]:.3f}): it has learned almost nothing"
-            ), (*penalty, ("method", "gamma-gin" if method.kind == "kernel" else "wl-kernel"))
+            ), (*penalty, ("method", "wl-kernel" if method.name in ("auto", "sizemix") else "auto"))
     where = "validation" if "validation" in scores else "training"
     own = scores[where]
     enough = where == "validation" or sizes[where] >= MIN_GRAPHS_PER_PATTERN * patterns

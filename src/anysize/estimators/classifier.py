@@ -71,7 +71,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             selects an epoch by validation, otherwise 0. With 0 the last epoch is kept.
         class_weight: "balanced" (n / (classes * n_c), as in scikit-learn), None for equal weights, or a mapping from
             classes to weights. "auto" is None for the paper's recipe and "balanced" otherwise.
-        metric: "accuracy" or "mcc", for the selection of the epoch and for `score`.
+        metric: "accuracy" or "mcc", for the selection of the epoch and for `score`; with class weights, accuracy of the
+            validation graphs is balanced accuracy.
         color: for networkx, PyG and igraph graphs, the vertex attribute with the colors; None for no colors.
         device: "cpu", "cuda" or "auto".
         cache: cache folder: counts found here are not recomputed.
@@ -170,9 +171,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError(f"metric must be one of {', '.join(METRICS)}; got {self.metric!r}")
         check_table(source, method, k)
         numbers = _environment_numbers(source, environments, method, method.compares(configuration))
-        weights = class_weights(self._class_weight_rule(), classes, codes)
         with progress_bars(bool(self.verbose)) as report:
             given = self._given_validation(validation, method, k, source, classes, report)
+            known = codes if given is None else np.concatenate([codes, given.labels()])
+            weights = class_weights(self._class_weight_rule(), classes, known)
             examples = as_examples(source, method, k, palette, self.cache, report)
             _check_patterns(examples, k)
             held_out = hold_out(codes, share if given is None else 0.0, runs[0].seed)
@@ -366,8 +368,8 @@ def warn_of_one_class(predicted: IntArray, classes: Labels, method: Method) -> N
     if (predicted == predicted[0]).all():
         warn_user(
             f"all {len(predicted)} graphs are predicted to be of class {classes.tolist()[int(predicted[0])]!r}, while "
-            f"training had {len(classes)} classes: unless these graphs really are of one class, the model does not carry "
-            "over to them; anysize diagnose (az.diagnose) compares them with the training graphs",
+            f"training had {len(classes)} classes: unless these graphs really are of one class, the model does not "
+            "carry over to them; anysize diagnose (az.diagnose) compares them with the training graphs",
             ModelWarning,
         )
 

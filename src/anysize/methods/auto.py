@@ -99,14 +99,6 @@ class Decision:
 
     def summary(self) -> str:
         """The regime with its statistics, and the family that is used, in two sentences."""
-        check = self.check
-        growth = (
-            "unknown (one size)" if np.isnan(check.exponent) else f"{check.exponent:.2f} ± {check.exponent_error:.2f}"
-        )
-        text = (
-            f"The training graphs are {_REGIME_TEXT[check.regime]} (kappa {check.kappa:.2f} ± {check.kappa_error:.2f}, "
-            f"edge exponent {growth}, dispersion {check.dispersion:.1f})."
-        )
         answer = "Gamma models are used" if self.family == "gamma" else "SizeMix is used"
         if self.evidence is not None:
             how = "larger training graphs" if self.evidence.shift == "sizes" else "whole graphs from vertex samples"
@@ -114,14 +106,7 @@ class Decision:
                 f": predicting {how}, Gamma reached a log-likelihood of {self.evidence.gamma:.2f} and SizeMix "
                 f"{self.evidence.sizemix:.2f} (z = {self.evidence.z:+.1f})"
             )
-        return f"{text} {answer}."
-
-
-_REGIME_TEXT = {
-    "sparse": "not vertex samples of graphons",
-    "graphon": "compatible with one graphon per class",
-    "mixed": "dense, with densities of their own",
-}
+        return f"{self.check.summary()} {answer}."
 
 
 @dataclass(frozen=True)

@@ -92,7 +92,7 @@ class LearningTask:
         train, validation: examples; validation is None where no graphs are held out.
         classes: the number of classes.
         k: pattern sizes, unless a configuration has its own.
-        metric: by which epochs are compared.
+        metric: of the task.
         top: keep this many patterns, the most common ones of training and validation graphs; None keeps all.
         class_weights: weight of each class in the loss; None for equal weights.
         device: a torch device.
@@ -108,6 +108,12 @@ class LearningTask:
     class_weights: FloatArray | None = None
     device: str = "cpu"
     cache: Any = None
+
+    @property
+    def epoch_metric(self) -> Literal["accuracy", "balanced_accuracy", "mcc"]:
+        """By which epochs are compared: with class weights, accuracy is the mean accuracy of the classes."""
+        weighted = self.class_weights is not None and self.metric == "accuracy"
+        return "balanced_accuracy" if weighted else self.metric
 
 
 @dataclass(frozen=True)

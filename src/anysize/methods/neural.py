@@ -98,7 +98,7 @@ class GammaMethod:
                 _fitting(recipe, held_out is not None, plain=train.columns.colors is None),
                 classes=problem.classes, top=top, class_weights=problem.class_weights,
                 validation=None if held_out is None else (held_out.counts(k, problem.cache), held_out.labels()),
-                metric=problem.metric, device=problem.device, progress=_part(progress, place, len(groups)),
+                metric=problem.epoch_metric, device=problem.device, progress=_part(progress, place, len(groups)),
             )  # fmt: skip
             yield FittedGamma(stack, tuple(members), k)
 
@@ -187,7 +187,7 @@ class GNNMethod:
                 classes=problem.classes, relational=self.relational, environments=problem.train.environments,
                 objective=objective,
                 validation=None if held_out is None else (held_out.whole(self.encoder), held_out.labels()),
-                class_weights=problem.class_weights, metric=problem.metric, device=problem.device,
+                class_weights=problem.class_weights, metric=problem.epoch_metric, device=problem.device,
                 progress=_part(progress, place, len(groups)),
             )  # fmt: skip
             yield FittedGNN(stack, tuple(members))

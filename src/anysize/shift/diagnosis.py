@@ -5,8 +5,9 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
-from math import sqrt
-from typing import Any
+from importlib.util import find_spec
+from math import isfinite, sqrt
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,6 +19,7 @@ from anysize.counting.counts import Counts
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import labels_of
 from anysize.io.convert import as_graphset
+from anysize.methods.method import Examples, LearningTask
 from anysize.patterns.pattern import check_size
 from anysize.shift.advice import Advice, advise
 from anysize.shift.colors import ColorShift, compare_colors, merge_roles
@@ -25,6 +27,10 @@ from anysize.shift.densities import Over, PatternFamily, compare_family, measure
 from anysize.shift.findings import SUBJECTS, Findings, Question, SizeShift
 from anysize.shift.hypothesis_tests import adjust_holm
 from anysize.shift.labels import analyze_label
+from anysize.theory.graphon_check import GraphonCheck, check_graphon
+
+if TYPE_CHECKING:
+    from anysize.methods.auto import Decision
 
 FAR_RATIO = 1.5  # of the medians: disjoint sizes so far apart are a shift however few the graphs
 
@@ -33,11 +39,12 @@ FAR_RATIO = 1.5  # of the medians: disjoint sizes so far apart are a shift howev
 class Diagnosis:
     """How new graphs differ from training graphs, and which method follows from that.
 
-    ``findings`` holds the numbers, ``advice`` the suggested method, ``sizes`` the numbers of vertices of both sets.
-    ``str(diagnosis)`` is the report as text.
+    ``findings`` holds the numbers, ``check`` compares the training graphs with samples of graphons, ``advice`` is the
+    suggested method, ``sizes`` the numbers of vertices of both sets. ``str(diagnosis)`` is the report as text.
     """
 
     findings: Findings
+    check: GraphonCheck
     advice: Advice
     sizes: tuple[tuple[int, ...], tuple[int, ...]]
 
@@ -54,7 +61,9 @@ class Diagnosis:
 
     def to_json(self) -> dict[str, Any]:
         """Findings and advice as a dictionary for ``json.dumps``."""
-        return {**asdict(self.findings), "advice": {**asdict(self.advice), "call": self.advice.call}}
+        check = {name: value if isfinite(value) else None for name, value in asdict(self.check).items()}
+        advice = {**asdict(self.advice), "call": self.advice.call}
+        return {**asdict(self.findings), "check": {**check, "regime": self.check.regime}, "advice": advice}
 
 
 def diagnose(
@@ -70,8 +79,8 @@ def diagnose(
 ) -> Diagnosis:
     """Compare new graphs with training graphs: sizes, colors, densities beyond what sizes explain.
 
-    Also tests whether the label of the training graphs follows size, and suggests a method. Labels of the new graphs
-    are not used.
+    Also tests whether the label of the training graphs follows size, and says what the default classifier would do with
+    the training graphs. Labels of the new graphs are not used.
 
     Args:
         train: training graphs, anything that `anysize.count` takes.
@@ -89,8 +98,8 @@ def diagnose(
         >>> small = az.sample_graphs(classes, az.Environment(sizes=(10, 12)), 40, seed=1)
         >>> large = az.sample_graphs(classes, az.Environment(sizes=(30,)), 30, seed=2)
         >>> report = diagnose(small, large, k=3)
-        >>> report.findings.sizes_shifted, report.findings.beyond_size, report.advice.method
-        (True, False, 'gamma-gin')
+        >>> report.findings.sizes_shifted, report.findings.beyond_size, report.advice.family
+        (True, False, 'gamma')
     """
     if not 0 < level < 1:
         raise ValueError(f"level is a probability between 0 and 1; got {level!r}")
@@ -140,7 +149,23 @@ def diagnose(
     )
     tell(1.0)
     vertices = both.sizes.tolist()
-    return Diagnosis(findings, advise(findings), (tuple(vertices[:n_train]), tuple(vertices[n_train:])))
+    check, decision = _check_training(both[:n_train], y, int(k), seed)
+    return Diagnosis(
+        findings, check, advise(findings, check, decision), (tuple(vertices[:n_train]), tuple(vertices[n_train:]))
+    )
+
+
+def _check_training(
+    graphs: GraphSet, y: NDArray[Any] | None, k: int, seed: int
+) -> tuple[GraphonCheck, Decision | None]:
+    """The graphon check of the training graphs and, where they have classes, the decision of `auto`."""
+    classes, codes = (np.zeros(1), None) if y is None else np.unique(y, return_inverse=True)
+    if len(classes) < 2 or codes is None or find_spec("torch") is None or find_spec("sklearn") is None:
+        return check_graphon(graphs, codes), None
+    from anysize.methods.auto import decide
+
+    decision = decide(LearningTask(Examples(graphs, codes.astype(np.int64)), None, len(classes), k), seed)
+    return decision.check, decision
 
 
 def compare_sizes(train: NDArray[Any], new: NDArray[Any]) -> SizeShift:

@@ -49,15 +49,13 @@ def pattern_rows(findings: Findings) -> Rows:
 
 
 def advice_lines(findings: Findings, advice: Advice) -> list[str]:
-    """The suggested call, the reasons, the warnings, and what kind of graphs these are."""
-    sparsity = findings.sparsity
-    fit = "" if sparsity.exponent is None else f" as N^{sparsity.exponent:.2f} ± {sparsity.standard_error:.2f}"
-    kind = f"Kind of graphs: {sparsity.kind} (edge density {sparsity.edge_density[0]:.3g} in training, "
-    kind += f"{sparsity.edge_density[1]:.3g} in new graphs, growing{fit or ' in an unknown way'})."
+    """The suggested call, the reasons, the warnings, and the edge densities."""
+    train, new = findings.sparsity.edge_density
+    densities = f"Edge density: {train:.3g} in training, {new:.3g} in new graphs."
     small = [f"Too small for densities: {findings.too_small[0]} training graphs, {findings.too_small[1]} new graphs."]
     method = f"Suggested: {advice.call}" if advice.method else "No method can be suggested."
     warnings = [f"Warning: {warning}" for warning in advice.warnings]
-    return [method, *advice.reasons, *warnings, kind, *(small if any(findings.too_small) else [])]
+    return [method, *advice.reasons, *warnings, densities, *(small if any(findings.too_small) else [])]
 
 
 def to_text(findings: Findings, advice: Advice) -> str:

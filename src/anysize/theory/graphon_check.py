@@ -24,6 +24,7 @@ within classes over this one: 1 for one graphon per class, larger where every gr
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf, isfinite, nan
 from typing import Literal
@@ -40,6 +41,13 @@ LOWEST_EXPONENT = 1.5  # halfway between a bounded mean degree (1) and a graphon
 KAPPA_MARGIN = 0.05
 HIGHEST_DISPERSION = 2.5
 STANDARD_ERRORS = 2.0
+
+
+_REGIME_TEXT: Mapping[Regime, str] = {
+    "sparse": "not vertex samples of graphons",
+    "graphon": "compatible with one graphon per class",
+    "mixed": "dense, with densities of their own",
+}
 
 
 @dataclass(frozen=True)
@@ -87,6 +95,14 @@ class GraphonCheck:
             exponent_low = self.shrunk_exponent + STANDARD_ERRORS * self._shrunk_error < LOWEST_EXPONENT
             return self.kappa < self._lowest_kappa or exponent_low
         return self.sizes_differ and self.shrunk_exponent - STANDARD_ERRORS * self._shrunk_error > LOWEST_EXPONENT
+
+    def summary(self) -> str:
+        """The regime and the statistics in one sentence."""
+        growth = "unknown (one size)" if np.isnan(self.exponent) else f"{self.exponent:.2f} ± {self.exponent_error:.2f}"
+        return (
+            f"The training graphs are {_REGIME_TEXT[self.regime]} (kappa {self.kappa:.2f} ± {self.kappa_error:.2f}, edge "
+            f"exponent {growth}, dispersion {self.dispersion:.1f})."
+        )
 
     @property
     def _shrunk_error(self) -> float:

@@ -25,6 +25,19 @@ def stack_accuracy(predicted: Tensor, y: Tensor, classes: int | None = None) -> 
     return (predicted == y).float().mean(1)
 
 
+def stack_balanced_accuracy(predicted: Tensor, y: Tensor, classes: int | None = None) -> Tensor:
+    """The mean accuracy of the classes that occur in y, of every model.
+
+    Examples:
+        >>> stack_balanced_accuracy(torch.tensor([[0, 0, 0, 0], [0, 0, 1, 1]]), torch.tensor([0, 0, 0, 1])).tolist()
+        [0.5, 0.8333333730697632]
+    """
+    truth = torch.nn.functional.one_hot(y, -1 if classes is None else classes).double()
+    amounts = truth.sum(0)
+    correct = (predicted == y).double() @ truth
+    return ((correct / amounts.clamp(min=1)).sum(1) / (amounts > 0).sum()).float()
+
+
 def stack_mcc(predicted: Tensor, y: Tensor, classes: int | None = None) -> Tensor:
     """Matthews correlation coefficient of every model, for any number of classes; 0 where it is undefined.
 
@@ -46,7 +59,7 @@ def stack_mcc(predicted: Tensor, y: Tensor, classes: int | None = None) -> Tenso
     return torch.where(variances > 0, covariance / variances.clamp(min=1e-12).sqrt(), 0.0).float()
 
 
-STACK_SCORES = {"accuracy": stack_accuracy, "mcc": stack_mcc}
+STACK_SCORES = {"accuracy": stack_accuracy, "balanced_accuracy": stack_balanced_accuracy, "mcc": stack_mcc}
 
 
 # ---- which epoch to keep -------------------------------------------------------------------------
