@@ -192,9 +192,10 @@ def decide(problem: LearningTask, seed: int) -> Decision:
     if check.regime == "graphon" and not shifted:
         return Decision(check, "gamma", None)
     evidence = gather_evidence(problem, small, large, shifted, seed)
+    z = 0.0 if evidence is None else evidence.z
     if check.regime == "graphon":
-        return Decision(check, "sizemix" if evidence.z < -STANDARD_ERRORS else "gamma", evidence)
-    return Decision(check, "gamma" if evidence.z > STANDARD_ERRORS else "sizemix", evidence)
+        return Decision(check, "sizemix" if z < -STANDARD_ERRORS else "gamma", evidence)
+    return Decision(check, "gamma" if z > STANDARD_ERRORS else "sizemix", evidence)
 
 
 def split_by_size(sizes: IntArray, y: IntArray) -> tuple[IntArray, IntArray, bool]:
@@ -208,8 +209,13 @@ def split_by_size(sizes: IntArray, y: IntArray) -> tuple[IntArray, IntArray, boo
     return small, large, bool(apart and len(np.unique(y[small])) == classes == len(np.unique(y[large])))
 
 
-def gather_evidence(problem: LearningTask, small: IntArray, large: IntArray, shifted: bool, seed: int) -> Evidence:
-    """Fit both families to the smaller graphs and compare them on the larger ones."""
+def gather_evidence(
+    problem: LearningTask, small: IntArray, large: IntArray, shifted: bool, seed: int
+) -> Evidence | None:
+    """Fit both families to the smaller graphs and compare them on the larger ones.
+
+    None for very few graphs: a part without some class, or smaller graphs without patterns.
+    """
     rng = np.random.default_rng(seed)
     y = problem.train.labels()
     if shifted:
@@ -219,6 +225,9 @@ def gather_evidence(problem: LearningTask, small: IntArray, large: IntArray, shi
         train, test = problem.train.rows(np.flatnonzero(part < 3)), problem.train.rows(np.flatnonzero(part >= 3))
         train = Examples(_sample_vertices(train.whole("auto"), rng), train.y)
     truth = test.labels()
+    complete = len(np.unique(train.labels())) == len(np.unique(truth)) == len(np.unique(y))
+    if not complete or not train.counts(problem.k, problem.cache).matrix.nnz:
+        return None
     likelihood = {}
     for family in FAMILIES:
         experts = _fit_family(family, replace(problem, train=train, validation=None), seed)

@@ -100,8 +100,8 @@ class GraphonCheck:
         """The regime and the statistics in one sentence."""
         growth = "unknown (one size)" if np.isnan(self.exponent) else f"{self.exponent:.2f} ± {self.exponent_error:.2f}"
         return (
-            f"The training graphs are {_REGIME_TEXT[self.regime]} (kappa {self.kappa:.2f} ± {self.kappa_error:.2f}, edge "
-            f"exponent {growth}, dispersion {self.dispersion:.1f})."
+            f"The training graphs are {_REGIME_TEXT[self.regime]} (kappa {self.kappa:.2f} ± {self.kappa_error:.2f}, "
+            f"edge exponent {growth}, dispersion {self.dispersion:.1f})."
         )
 
     @property
