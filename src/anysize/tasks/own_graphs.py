@@ -22,7 +22,7 @@ from anysize.io.convert import as_graphset
 from anysize.methods import defaults
 from anysize.patterns.pattern import pattern_sizes
 from anysize.tasks.describe import shift
-from anysize.tasks.size_split import Positions, hold_out, parts_of, positions_by_size
+from anysize.tasks.size_split import Positions, hold_out, is_sparse, parts_of, positions_by_size
 from anysize.tasks.task import Data, DataDir, Parts, Splits, Task, check_seed
 
 TRAIN_BELOW, TEST_ABOVE = 50, 90  # percentiles of the size
@@ -132,6 +132,7 @@ def own_task(
         k=sizes,
         environments="median",
         color_penalty=labeled.colors is not None,
+        sparse=is_sparse(parts.train),
         note=shift(Splits.of(parts, "median")),
     )
 

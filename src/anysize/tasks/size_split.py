@@ -84,7 +84,7 @@ def size_split(
         k=k,
         environments="median",
         color_penalty=labeled.colors is not None,
-        sparse=check_graphon(parts.train, labels(parts.train)).regime == "sparse",
+        sparse=is_sparse(parts.train),
         note=shift(Splits.of(parts, "median")),
     )
 
@@ -143,3 +143,8 @@ def hold_out(pool: IntArray, seed: int) -> tuple[IntArray, IntArray]:
     held = np.zeros(len(pool), bool)
     held[drawn] = True
     return pool[~held], pool[held]
+
+
+def is_sparse(train: GraphSet) -> bool:
+    """Whether degrees do not grow with the size of the training graphs; see `anysize.theory.graphon_check`."""
+    return check_graphon(train, labels(train)).regime == "sparse"
