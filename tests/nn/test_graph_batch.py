@@ -239,6 +239,28 @@ def test_a_mini_batch_equals_plain_pyg_on_the_same_graphs(kind: str, layout: Any
         assert_equals_plain(kind, readout, some, structure, model)
 
 
+@pytest.mark.parametrize("readout", POOLS)
+@pytest.mark.parametrize("layout", [FlatGraphs, PaddedGraphs])
+@pytest.mark.parametrize("kind", KINDS)
+def test_mini_batches_that_differ_by_model(kind: str, layout: Any, readout: Any) -> None:
+    """Each model of a stack computes what it computes on its own graphs, also in batch norm."""
+    shape, model = stack(kind, readout, MIXED, [True, False])
+    classes = shape.input_classes(MIXED, palette_of(MIXED))
+    batch = layout.of(MIXED, classes, readout, kind == "pna")
+    chosen = torch.tensor([[2, 0, 1], [5, 4, 3]])  # 20 and 16 vertices
+    model = doubled(model.train())
+    logits = model(doubled(rows_structure(batch.rows(chosen), LAYERS)))
+    averages = {name: tensor.clone() for name, tensor in model.named_buffers() if "running" in name}
+    for place, graphs in enumerate(chosen):
+        _, again = stack(kind, readout, MIXED, [True, False])
+        again = doubled(again.train())
+        alone = again(doubled(rows_structure(batch.rows(graphs), LAYERS)))
+        torch.testing.assert_close(logits[place], alone[place])
+        for name, tensor in again.named_buffers():
+            if "running" in name:
+                torch.testing.assert_close(averages[name][place], tensor[place])
+
+
 @pytest.mark.parametrize("wide", [True, False])
 def test_extremes_over_hubs_equal_plain_pyg(wide: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Neighbor lists of very different lengths are not padded; the result is the same."""

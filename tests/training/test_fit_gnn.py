@@ -73,7 +73,7 @@ def test_a_model_of_a_stack_equals_the_same_model_alone(
         Settings(seed=3, lr=0.01, invariance=4.0, **common),
     ]
     more = {"relational": relational, "environments": TRAIN.sizes, "objective": objective}
-    if relational or batch_size is not None:
+    if relational:
         with pytest.raises(ValueError, match=r"one seed; got \[1, 2, 3\]"):
             fitted(kind, members, HEADED, **more)
         members = [replace(member, seed=2) for member in members]
@@ -84,7 +84,7 @@ def test_a_model_of_a_stack_equals_the_same_model_alone(
         assert alone.trained is not None
         for name, curve in alone.trained.curves.items():
             assert torch.allclose(together.trained.curves[name][:, place], curve[:, 0], atol=1e-4, equal_nan=True), name
-        assert np.allclose(together.logits(HELD_OUT)[place], alone.logits(HELD_OUT)[0], atol=1e-3)
+        assert np.allclose(together.logits(HELD_OUT)[place], alone.logits(HELD_OUT)[0], atol=5e-3)
 
 
 @pytest.mark.parametrize("readout", ["sum", "mean", "max"])

@@ -165,8 +165,8 @@ class GNNMethod:
         return self.settings(Run(configuration, 0)).shape
 
     def one_seed(self, configuration: Configuration) -> bool:
-        """Whether the models of a stack must have one seed: they share mini-batches and vertex orders."""
-        return self.relational or configuration.get("batch_size") is not None
+        """Whether the models of a stack must have one seed: they share vertex orders."""
+        return self.relational
 
     def fit(
         self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,

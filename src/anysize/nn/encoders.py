@@ -52,9 +52,9 @@ class GCNLayer(nn.Module):
         self.linear = _freeze_bias(Linear(models, inputs, hidden))
 
     def forward(self, below: Tensor, degree: Tensor, level: Level) -> Tensor:
-        message = (below @ self.linear.weight) * torch.rsqrt(degree + 1)[:, None]
+        message = (below @ self.linear.weight) * torch.rsqrt(degree + 1)[..., None]
         summed = level.aggregate(message, message)
-        return summed * torch.rsqrt(level.degree + 1)[:, None] + self.linear.bias
+        return summed * torch.rsqrt(level.degree + 1)[..., None] + self.linear.bias
 
 
 class PNALayer(nn.Module):
@@ -81,8 +81,8 @@ class PNALayer(nn.Module):
         x = level.take_self(below)
         self_part = x @ self.before.weight[:, :inputs] + self.before.bias
         neighbor_part = below @ self.before.weight[:, inputs:]
-        nonempty = (level.degree > 0).to(x.dtype)[:, None]
-        count = level.degree.clamp(min=1)[:, None]
+        nonempty = (level.degree > 0).to(x.dtype)[..., None]
+        count = level.degree.clamp(min=1)[..., None]
         mean = level.neighbor_sums(neighbor_part) / count
         variance = level.neighbor_sums(neighbor_part * neighbor_part) / count - mean * mean
         deviation = variance.clamp(min=1e-5).sqrt()  # no gradient where the neighbors agree
@@ -90,7 +90,7 @@ class PNALayer(nn.Module):
         low, high = level.neighbors.extremes(neighbor_part)
         shared = self_part * nonempty
         aggregated = torch.cat([mean + shared, low + shared, high + shared, deviation], dim=-1)
-        amplification = torch.log(level.degree + 1)[:, None] / self.log_degree
+        amplification = torch.log(level.degree + 1)[..., None] / self.log_degree
         attenuation = self.log_degree / torch.log(count + 1)
         scaled = torch.cat([x, aggregated, aggregated * amplification, aggregated * attenuation], dim=-1)
         return self.last(self.after(scaled))

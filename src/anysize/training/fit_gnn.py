@@ -223,14 +223,14 @@ def fit_gnn(
     class_weights: FloatArray | None = None, metric: str = "accuracy", device: str = "cpu",
     progress: Callable[[float], None] | None = None,
 ) -> GNNStack:  # fmt: skip
-    """Train members of one shape as one stack, of one seed if they draw mini-batches or orders.
+    """Train members of one shape as one stack, of one seed if they draw vertex orders.
 
     ``environments`` (graphs,): integers, which ``objective`` compares for members with ``invariance`` above 0.
     ``relational`` with ``kind`` gin is RPGIN. `bytes_per_model` estimates how many members fit on a device.
     """
     _check(train_graphs, y, members, environments)
-    if relational or members[0].batch_size is not None:
-        check_one_seed(members)  # other graphs for each member would cost what separate stacks cost
+    if relational:
+        check_one_seed(members)
     palette: Palette = None if train_graphs.colors is None else train_graphs.palette
     inputs = 1 if palette is None else max(len(palette), 1)
     shape = GNNShape(kind, readout, relational, inputs, classes, members[0].hidden, members[0].layers, recipe)

@@ -68,7 +68,8 @@ def logit_penalty(model: GraphModel, rows: Embeddings, differences: Sequence[Sum
 
 
 class EnvironmentBatch:
-    """The graphs of one step by environment: logits (models, graphs, classes), y and environments (graphs,).
+    """The graphs of one step by environment: logits (models, graphs, classes), y and environments (graphs,) or
+    (models, graphs).
 
     ``environments`` holds 0 .. count - 1; a batch may lack some of them.
     """
@@ -79,13 +80,13 @@ class EnvironmentBatch:
         self.logits, self.y = logits, y
         base = torch.ones_like(logits[0, :, 0]) if class_weights is None else class_weights[y]
         self.weights = [base * (environments == number) for number in range(count)]
-        self.occurs = [(weight.sum() > 0).to(logits.dtype) for weight in self.weights]
+        self.occurs = [(weight.sum(-1) > 0).to(logits.dtype) for weight in self.weights]
 
     @cached_property
     def risks(self) -> list[Tensor]:
         """The cross entropy of every environment, each (models,); 0 for one that does not occur."""
         losses = _graph_losses(self.logits, self.y)
-        return [(losses * weight).sum(1) / weight.sum().clamp(min=1e-12) for weight in self.weights]
+        return [(losses * weight).sum(1) / weight.sum(-1).clamp(min=1e-12) for weight in self.weights]
 
     @cached_property
     def slopes(self) -> list[Tensor]:
@@ -104,10 +105,10 @@ class EnvironmentBatch:
 def irm_gradient(logits: Tensor, y: Tensor, weight: Tensor) -> Tensor:
     """d loss / d s at s = 1, where the logits are multiplied by s: weighted mean of (sum_c softmax(z)_c z_c - z_y).
 
-    ``weight`` (graphs,): class weights of an environment's graphs, zero for all others.
+    ``weight`` (graphs,) or (models, graphs): class weights of an environment's graphs, zero for all others.
     """
     slope = (torch.softmax(logits, -1) * logits).sum(-1) - _at_class(logits, y)
-    return (slope * weight).sum(1) / weight.sum().clamp(min=1e-12)
+    return (slope * weight).sum(1) / weight.sum(-1).clamp(min=1e-12)
 
 
 def squared_slopes(environments: EnvironmentBatch) -> Tensor:

@@ -168,18 +168,17 @@ class PerModel:
     """Other rows for every model: ``inner`` reads one table with the rows of all models, one model after the other."""
 
     models: int
-    inner: Gather | Sums
+    inner: Any  # Sums or Neighbors or both
 
     def __call__(self, h: Tensor) -> Tensor:
         return self._by_model(self.inner(self._table(h)))
 
     def extremes(self, h: Tensor) -> tuple[Tensor, Tensor]:
-        assert isinstance(self.inner, Gather)
         low, high = self.inner.extremes(self._table(h))
         return self._by_model(low), self._by_model(high)
 
     def rows(self, items: Tensor) -> Sums:
-        raise TypeError("rows that differ by model are always computed for all patterns")
+        raise TypeError("rows that differ by model are always computed all at once")
 
     def to(self, device: torch.device) -> PerModel:
         return PerModel(self.models, self.inner.to(device))
@@ -195,6 +194,14 @@ def offset_by_model(index: Tensor, rows: int) -> Tensor:
     """Row numbers (models, ...) as numbers in a table with the rows of all models, one model after the other."""
     start = torch.arange(len(index), device=index.device) * rows
     return index + start.view(-1, *[1] * (index.dim() - 1))
+
+
+def take_rows(h: Tensor, index: Tensor) -> Tensor:
+    """The rows with these numbers: (rows,), or (models, rows) where models differ."""
+    if index.dim() == 1:
+        return h.index_select(1, index)
+    table = h.expand(len(index), -1, -1).reshape(-1, h.shape[2])
+    return table.index_select(0, offset_by_model(index, h.shape[1]).reshape(-1)).view(*index.shape, -1)
 
 
 @dataclass(frozen=True)
@@ -427,13 +434,13 @@ class _Extremes(torch.autograd.Function):
 
 @dataclass(frozen=True)
 class Indexed(_WholeGraphs):
-    """An aggregation over vertices that share rows: ``index`` (vertices,) is the row of each vertex."""
+    """An aggregation over vertices that share rows: ``index`` (vertices,) or (models, vertices), the row of each."""
 
     index: Tensor
     inner: Sums
 
     def __call__(self, h: Tensor) -> Tensor:
-        return self.inner(h.index_select(1, self.index))
+        return self.inner(take_rows(h, self.index))
 
     def to(self, device: torch.device) -> Indexed:
         return Indexed(self.index.to(device), self.inner.to(device))
@@ -447,7 +454,7 @@ class IndexedNeighbors:
     inner: Neighbors
 
     def extremes(self, h: Tensor) -> tuple[Tensor, Tensor]:
-        return self.inner.extremes(h.index_select(1, self.index))
+        return self.inner.extremes(take_rows(h, self.index))
 
     def to(self, device: torch.device) -> IndexedNeighbors:
         return IndexedNeighbors(self.index.to(device), self.inner.to(device))

@@ -37,11 +37,13 @@ from anysize.nn.rows.aggregation import (
     PaddedExtremes,
     PaddedMax,
     PaddedSum,
+    PerModel,
     SegmentExtremes,
     Sparse,
     Sums,
     csr_tensor,
     index_tensor,
+    offset_by_model,
     sums_of,
 )
 from anysize.nn.rows.refinement import VertexClasses, count_neighbor_classes, refine_by_counts
@@ -118,6 +120,9 @@ class GraphRows:
     Of the input classes: ``features`` and ``class_degree``. Per row: its ``input_class``, the ``start`` of its graph
     (the graph's first row), its ``weight`` (1, or 0 for padding; None: no padding) and ``degree``. ``neighbor_sums``
     and ``neighbors`` (None if no extremes are needed) aggregate over neighbors; ``readout`` maps rows to graphs.
+
+    Where models have different graphs, what is per row is (models, rows), padded to the same number of rows; ``start``
+    is not needed then.
     """
 
     features: Tensor
@@ -165,9 +170,14 @@ class FlatGraphs:
         return replace(self, **_moved(self, names, device))
 
     def rows(self, graphs: Tensor | None = None) -> GraphRows:
-        """The rows of the graphs with these numbers (None: all). Shapes depend on the numbers: the host waits."""
+        """The rows of the graphs with these numbers (None: all), (graphs,) or (models, graphs).
+
+        Shapes depend on the numbers: the host waits.
+        """
         if graphs is None:
             return self._rows(self.first, self.input_class, self.indptr, self.indices, self.slots)
+        if graphs.dim() == 2:
+            return self._rows_by_model(graphs)
         sizes, starts = self.first.diff()[graphs], self.first[graphs]
         first = _offsets(sizes)
         vertices = _ranges(starts, sizes)
@@ -178,36 +188,70 @@ class FlatGraphs:
         slots = None if self.slots is None else (self.slots[vertices] + shift[:, None]).clamp(min=0)
         return self._rows(first, self.input_class[vertices], _offsets(degree), indices, slots)
 
+    def _rows_by_model(self, graphs: Tensor) -> GraphRows:
+        """All models side by side, as graphs of one batch with padding behind those of every model."""
+        models = len(graphs)
+        sizes, starts = self.first.diff()[graphs], self.first[graphs]
+        rows = int(sizes.sum(1).max())
+        begin = offset_by_model(sizes.cumsum(1) - sizes, rows).reshape(-1)  # the first row of every graph
+        sizes, starts = sizes.reshape(-1), starts.reshape(-1)
+        vertices, place = _ranges(starts, sizes), _ranges(begin, sizes)
+        shift = torch.repeat_interleave(begin - starts, sizes)
+        degree = self.indptr.diff()[vertices]
+        indices = self.indices[_ranges(self.indptr[vertices], degree)] + torch.repeat_interleave(shift, degree)
+
+        def spread(values: Tensor) -> Tensor:
+            return values.new_zeros(models * rows, *values.shape[1:]).index_copy(0, place, values)
+
+        weight, degrees = spread(torch.ones_like(vertices, dtype=torch.float32)), spread(degree)
+        slots = None if self.slots is None else spread((self.slots[vertices] + shift[:, None]).clamp(min=0))
+        graph = torch.repeat_interleave(torch.arange(len(sizes), device=sizes.device), sizes)
+        sums, neighbors = self._aggregations(_offsets(degrees), indices, slots)
+        readout = self._readout(_offsets(sizes), graph, place, _offsets(weight.long()))
+        return GraphRows(
+            self.features, self.class_degree, spread(self.input_class[vertices]).view(models, rows), begin,
+            weight.view(models, rows), degrees.to(torch.float32).view(models, rows), PerModel(models, sums),
+            None if neighbors is None else PerModel(models, neighbors), PerModel(models, readout),
+        )  # fmt: skip
+
     def _rows(
         self, first: Tensor, input_class: Tensor, indptr: Tensor, indices: Tensor, slots: Tensor | None
     ) -> GraphRows:
-        rows, degree = len(input_class), indptr.diff().to(torch.float32)
-        ones = torch.ones(len(indices), device=indices.device)
-        matrix = csr_tensor(indptr, indices, ones, (rows, rows))
+        graph = torch.repeat_interleave(torch.arange(len(first) - 1, device=first.device), first.diff())
+        every_row = torch.arange(len(graph) + 1, device=first.device)
+        sums, neighbors = self._aggregations(indptr, indices, slots)
+        return GraphRows(
+            self.features, self.class_degree, input_class, first[graph], None, indptr.diff().to(torch.float32),
+            sums, neighbors, self._readout(first, graph, every_row[:-1], every_row),
+        )  # fmt: skip
+
+    def _aggregations(self, indptr: Tensor, indices: Tensor, slots: Tensor | None) -> tuple[Sparse, Neighbors | None]:
+        """Sums over neighbors, and extremes if they are needed."""
+        rows = len(indptr) - 1
+        matrix = csr_tensor(indptr, indices, torch.ones(len(indices), device=indices.device), (rows, rows))
         neighbors: Neighbors | None = None
         if self.extremes:
-            nonempty = (degree > 0).to(torch.float32)
+            nonempty = (indptr.diff() > 0).to(torch.float32)
             neighbors = (
                 SegmentExtremes.of(indices, indptr)
                 if slots is None
                 else PaddedExtremes(slots.t().contiguous(), nonempty)
             )
-        graph = torch.repeat_interleave(torch.arange(len(first) - 1, device=first.device), first.diff())
-        return GraphRows(
-            self.features, self.class_degree, input_class, first[graph], None, degree,
-            Sparse(matrix, matrix), neighbors, self._readout(first, graph),
-        )  # fmt: skip
+        return Sparse(matrix, matrix), neighbors
 
-    def _readout(self, first: Tensor, graph: Tensor) -> Sums:
-        rows, graphs = len(graph), len(first) - 1
-        every_row = torch.arange(rows + 1, device=first.device)
+    def _readout(self, first: Tensor, graph: Tensor, place: Tensor, used: Tensor) -> Sums:
+        """From rows to graphs: vertex v, one of ``first[g]`` .. of graph g = ``graph[v]``, has the row ``place[v]``.
+
+        ``used`` (rows + 1,): how many of the rows before each are vertices.
+        """
+        graphs, rows = len(first) - 1, len(used) - 1
         if self.readout == "max":
-            return SegmentExtremes(every_row[:-1], graph, graphs)
-        values = torch.ones(rows, device=first.device)
+            return SegmentExtremes(place, graph, graphs)
+        values = torch.ones(len(graph), device=first.device)
         if self.readout == "mean":
             values = values / first.diff()[graph]
-        matrix = csr_tensor(first, every_row[:-1], values, (graphs, rows))
-        return Sparse(matrix, csr_tensor(every_row, graph, values, (rows, graphs)))
+        matrix = csr_tensor(first, place, values, (graphs, rows))
+        return Sparse(matrix, csr_tensor(used, graph, values, (rows, graphs)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -247,7 +291,9 @@ class PaddedGraphs:
         return replace(self, **_moved(self, names, device))
 
     def rows(self, graphs: Tensor | None = None) -> GraphRows:
-        """The rows of the graphs with these numbers (None: all); the host never waits."""
+        """The rows of the graphs with these numbers (None: all), (graphs,) or (models, graphs); the host goes on."""
+        if graphs is not None and graphs.dim() == 2:
+            return self._by_model(self.rows(graphs.reshape(-1)), len(graphs))
         input_class, present, matrices, slots = self.input_class, self.present, self.matrices, self.slots
         if graphs is not None:
             input_class, present, matrices = input_class[graphs], present[graphs], matrices[graphs]
@@ -262,6 +308,16 @@ class PaddedGraphs:
         return GraphRows(
             self.features, self.class_degree, input_class.reshape(-1), start.reshape(-1), present.reshape(-1), degree,
             BlockDiagonal(matrices), neighbors, self._readout(present),
+        )  # fmt: skip
+
+    def _by_model(self, rows: GraphRows, models: int) -> GraphRows:
+        """Rows of the graphs of all models as rows by model."""
+        assert rows.weight is not None
+        return replace(
+            rows, input_class=rows.input_class.view(models, -1), weight=rows.weight.view(models, -1),
+            degree=rows.degree.view(models, -1), neighbor_sums=PerModel(models, rows.neighbor_sums),
+            neighbors=None if rows.neighbors is None else PerModel(models, rows.neighbors),
+            readout=PerModel(models, rows.readout),
         )  # fmt: skip
 
     def _readout(self, present: Tensor) -> Sums:
@@ -342,6 +398,8 @@ def _ranges(starts: Tensor, lengths: Tensor) -> Tensor:
 
 def rows_structure(rows: GraphRows, layers: int, identities: Tensor | None = None) -> Structure:
     """One row per vertex above the input classes. ``identities`` (copies, rows): one copy of the graphs for each."""
+    if rows.input_class.dim() == 2:
+        return _structure_by_model(rows, layers)
     features, degree, input_class = rows.features, rows.class_degree, rows.input_class[None]
     if identities is not None:
         one_hot = torch.eye(IDENTITIES, device=features.device)
@@ -360,6 +418,19 @@ def rows_structure(rows: GraphRows, layers: int, identities: Tensor | None = Non
     later = Level(None, sums, weight, degrees, neighbors)
     readouts = (Indexed(index, readout), *[readout] * layers)
     return Structure(features, degree, (first, *[later] * (layers - 1)), readouts)
+
+
+def _structure_by_model(rows: GraphRows, layers: int) -> Structure:
+    """One row per vertex above the input classes, of graphs that differ by model."""
+    index, neighbors = rows.input_class, rows.neighbors
+    input_neighbors = None if neighbors is None else IndexedNeighbors(index, neighbors)
+    sums: Sums = Indexed(index, rows.neighbor_sums)
+    if len(rows.features) <= MAX_COUNTED_CLASSES:
+        sums = Dense(rows.neighbor_sums(torch.eye(len(rows.features), device=index.device)[index]))
+    first = Level(index, sums, rows.weight, rows.degree, input_neighbors)
+    later = Level(None, rows.neighbor_sums, rows.weight, rows.degree, neighbors)
+    readouts = (Indexed(index, rows.readout), *[rows.readout] * layers)
+    return Structure(rows.features, rows.class_degree, (first, *[later] * (layers - 1)), readouts)
 
 
 def _input_sums(rows: GraphRows, input_class: Tensor, sums: Sums, classes: int) -> Sums:

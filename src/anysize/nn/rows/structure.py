@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from anysize.nn.rows.aggregation import Neighbors, Sums, offset_by_model
+from anysize.nn.rows.aggregation import Neighbors, Sums, take_rows
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,7 @@ class Level:
 
     ``self_index`` (rows,), or (models, rows) where models differ: the row below of the same vertices; None if the rows
     are those of the level below. ``neighbor_sums``: sums over the rows of the neighbors below. ``weight`` (rows,) or
-    (models, rows): how many vertices a row stands for; None: one each. ``degree`` (rows,): number of neighbors.
+    (models, rows): how many vertices a row stands for; None: one each. ``degree``, likewise: number of neighbors.
     ``neighbors``: the same neighbors for aggregations other than sums, or None. ``joint``: ``self_index`` and
     ``neighbor_sums`` as one map of two stacked tables, where that is faster.
     """
@@ -42,14 +42,7 @@ class Level:
 
     def take_self(self, below: Tensor) -> Tensor:
         """The row below of the same vertices: (models, rows, features)."""
-        if self.self_index is None:
-            return below
-        if self.self_index.dim() == 1:
-            return below.index_select(1, self.self_index)
-        models, rows = self.self_index.shape
-        table = below.expand(models, -1, -1).reshape(-1, below.shape[2])
-        index = offset_by_model(self.self_index, below.shape[1]).reshape(-1)
-        return table.index_select(0, index).view(models, rows, -1)
+        return below if self.self_index is None else take_rows(below, self.self_index)
 
     def to(self, device: torch.device) -> Level:
         return Level(
