@@ -219,6 +219,14 @@ def test_models_that_diverge_have_a_record_all_the_same():
     assert record.epochs == 5
 
 
+def test_sampled_densities_and_wide_identities_are_set_like_any_field_of_the_recipe():
+    wide, sampled = (dict([parse_setting(text)]) for text in ("id_width=10", "samples=60"))
+    found = records("sbm-20", "gamma-rpgin", [SMALL | wide, SMALL | sampled, SMALL], seeds=1)
+    assert [record.configuration.get("samples") for record in found] == [None, 60, None]
+    losses = [record.curves.train_loss[-1] for record in found]
+    assert len(set(losses)) == 3  # other densities, other initial weights
+
+
 # ---- folds -----------------------------------------------------------------------------------------
 
 

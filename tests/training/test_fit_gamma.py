@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import networkx as nx
 import numpy as np
 import pytest
 import torch
+from training.helpers import tables as task_tables
 
 from anysize import Counts, GraphClassifier, count
 from anysize.methods.catalog import METHODS
 from anysize.methods.configuration import resolve_config
 from anysize.nn.layers import BatchNorm, initialize
+from anysize.theory.bias import bias_counts
 from anysize.training.fit_gamma import GammaStack, fit_gamma
 from anysize.training.settings import Recipe, Settings
 
@@ -118,3 +122,77 @@ def test_identities_of_width_ten_by_name(tables: dict[int, tuple[Counts, Counts]
         GraphClassifier("gamma-rpgin", k=3, params={"id_width": 0}).fit(tables[3][0], Y)
     with pytest.raises(ValueError, match="gin-sum has no parameter id_width"):
         resolve_config(METHODS["gin-sum"], "paper", colored=False, params={"id_width": 10})
+
+
+@pytest.mark.parametrize(
+    ("kind", "colored", "penalty", "given"),
+    [
+        ("1hot", True, 0.0, {}),
+        ("gnn", True, 0.0, {}),
+        ("gnn", True, 0.1, {"roles": True, "whiten": True}),
+        ("gnn", False, 0.0, {"whiten": True}),
+        ("rp", True, 0.1, {"over": "connected", "max_permutations": 1}),
+        ("rp", False, 0.0, {}),
+    ],
+)
+def test_densities_that_change_by_epoch(kind: Any, colored: bool, penalty: float, given: dict[str, Any]) -> None:
+    """With the exact densities in every epoch nothing changes; others are seen in their epoch and in no other."""
+    counts, y = task_tables(colored=colored)["train"]
+    half = bias_counts(counts, np.linspace(0.2, 1.8, counts.shape[1]))
+    seeds, batch = ((0, 0), None) if kind == "rp" else ((0, 1), 32)  # models that draw permutations have one seed
+    members = [Settings(8, 2, penalty=penalty, jumping=bool(penalty), batch_size=batch, seed=seed) for seed in seeds]
+
+    def fitted(members: list[Settings], sample: Any) -> GammaStack:
+        return fit_gamma(kind, counts, y, members, Recipe(epochs=4, **given), classes=2, sample=sample)
+
+    plain, same = (fitted(members, sample).trained for sample in (None, lambda epoch: counts))
+    assert plain is not None
+    assert same is not None
+    for name in ("loss", "penalty"):
+        torch.testing.assert_close(plain.curves[name], same.curves[name], rtol=1e-4, atol=1e-5)
+    still = [Settings(hidden=8, lr=1e-12)]
+    asked: list[int] = []
+
+    def alternating(epoch: int) -> Counts:
+        asked.append(epoch)
+        return half if epoch % 2 else counts
+
+    losses = {
+        name: fitted(still, sample).trained.curves["loss"][:, 0].numpy()  # type: ignore[union-attr]
+        for name, sample in (("exact", None), ("half", lambda epoch: half), ("alternating", alternating))
+    }
+    assert asked == [0, 1, 2, 3]
+    assert abs(losses["exact"][1] - losses["half"][1]) > 1e-4
+    expected = np.where(np.arange(4) % 2, losses["half"], losses["exact"])
+    np.testing.assert_allclose(losses["alternating"], expected, rtol=1e-5)
+
+
+def test_sampled_densities_are_drawn_again_in_every_epoch(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Set by name; every epoch has its own seed, and the mean over epochs is the exact table."""
+    import anysize.counting.api as api
+
+    drawn: list[Counts] = []
+    exact = api.count
+
+    def spied(*arguments: Any, **given: Any) -> Counts:
+        counts = exact(*arguments, **given)
+        if given.get("method") == "sample":
+            assert (given["samples"], given["seed"]) == (50, len(drawn))
+            drawn.append(counts)
+        return counts
+
+    monkeypatch.setattr(api, "count", spied)
+    graphs = [nx.gnp_random_graph(12, p, seed=seed) for p in (0.3, 0.6) for seed in range(10)]
+    y = np.repeat([0, 1], 10)
+    given = {"samples": 50, "epochs": 30, "lr": 0.05}
+    model = GraphClassifier("gamma-gin", k=3, params=given).fit(graphs, y)
+    assert len(drawn) == 30
+    assert model.score([nx.gnp_random_graph(30, p, seed=99) for p in (0.3, 0.6)], [0, 1]) == 1
+    tables = np.stack([counts.align(drawn[0]).matrix.toarray() for counts in drawn])
+    assert (tables[0] != tables[1]).any()
+    error = tables.std(axis=0) / np.sqrt(30)
+    assert (np.abs(tables.mean(axis=0) - exact(graphs, 3).matrix.toarray()) <= 4.5 * error + 1e-9).all()
+    with pytest.raises(ValueError, match="training on sampled densities needs whole graphs"):
+        GraphClassifier("gamma-gin", k=3, params=given).fit(exact(graphs, 3), y)
+    with pytest.raises(ValueError, match="samples must be at least 1"):
+        GraphClassifier("gamma-gin", k=3, params={"samples": 0}).fit(graphs, y)

@@ -189,6 +189,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
                 _with_labels(examples, codes).rows(held_out) if len(held_out) else given,
                 classes=len(classes), k=k, metric=self.metric, class_weights=weights, device=device,
                 cache=self.cache,
+                train_graphs=source[kept] if recipe.samples and isinstance(source, GraphSet) else None,
             )  # fmt: skip
             parts, probabilities = train(method, recipe, runs, task, report)
         decision: Decision | None = getattr(parts[0], "decision", None)

@@ -76,9 +76,8 @@ COUNTED: Mapping[str, Check] = {"top": whole_number}  # of methods that turn cou
 
 # Without ``penalty``: in a configuration it is the weight of the penalty, in a recipe the place where it is taken.
 RECIPE_NAMES = frozenset(field.name for field in fields(Recipe)) - {"penalty"}
-PATTERN_RECIPE_NAMES = frozenset(
-    {"over", "roles", "encoder", "whiten", "id_width"}
-)  # fields that only methods on patterns have
+# Fields that only methods on patterns have.
+PATTERN_RECIPE_NAMES = frozenset({"over", "roles", "encoder", "whiten", "id_width", "samples"})
 
 
 def parameter_names(method: Method) -> frozenset[str]:

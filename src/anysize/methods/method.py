@@ -97,6 +97,7 @@ class LearningTask:
         class_weights: weight of each class in the loss; None for equal weights.
         device: a torch device.
         cache: cache folder for counts.
+        train_graphs: the training graphs where ``train`` holds their counts alone, to draw sampled densities from.
     """
 
     train: Examples
@@ -108,6 +109,7 @@ class LearningTask:
     class_weights: FloatArray | None = None
     device: str = "cpu"
     cache: Any = None
+    train_graphs: GraphSet | None = None
 
     @property
     def epoch_metric(self) -> Literal["accuracy", "balanced_accuracy", "mcc"]:

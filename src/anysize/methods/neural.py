@@ -19,6 +19,7 @@ from anysize.methods.method import Arrays, Examples, LearningTask, Run, Sizes, s
 from anysize.training.settings import Recipe, Settings
 
 if TYPE_CHECKING:
+    from anysize.counting.counts import Counts
     from anysize.training.epoch_selection import KeptEpochs
     from anysize.training.fit_gamma import GammaStack
     from anysize.training.fit_gnn import GNNStack
@@ -98,7 +99,8 @@ class GammaMethod:
                 _fitting(recipe, held_out is not None, plain=train.columns.colors is None),
                 classes=problem.classes, top=top, class_weights=problem.class_weights,
                 validation=None if held_out is None else (held_out.counts(k, problem.cache), held_out.labels()),
-                metric=problem.epoch_metric, device=problem.device, progress=_part(progress, place, len(groups)),
+                metric=problem.epoch_metric, device=problem.device, sample=_sampler(problem, k, recipe),
+                progress=_part(progress, place, len(groups)),
             )  # fmt: skip
             yield FittedGamma(stack, tuple(members), k)
 
@@ -243,6 +245,21 @@ def _fitting(recipe: Recipe, validated: bool, plain: bool = False) -> Recipe:
 
 def _part(progress: Progress | None, place: int, parts: int) -> Progress | None:
     return None if progress is None else lambda done: progress((place + done) / parts)
+
+
+def _sampler(problem: LearningTask, k: Sizes, recipe: Recipe) -> Callable[[int], Counts] | None:
+    """Estimated counts of the training graphs, drawn again in every epoch, if the recipe says so.
+
+    They depend on the epoch and not on the seed of a model, like the sets of estimates that the authors read.
+    """
+    if recipe.samples is None:
+        return None
+    from anysize.counting.api import count
+
+    graphs = problem.train_graphs
+    if graphs is None:
+        graphs = problem.train.whole("training on sampled densities")
+    return lambda epoch: count(graphs, k, method="sample", samples=recipe.samples, seed=epoch)
 
 
 def _kind_of(device: str) -> str:

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import permutations
 from math import factorial
 from typing import Any
@@ -20,7 +21,7 @@ from anysize.counting.counts import Counts
 from anysize.graphs.colors import ColorName
 from anysize.nn.gamma import GammaGNN, GammaOneHot, GammaRP, GraphModel, read_out
 from anysize.nn.layers import EPSILON, initialize
-from anysize.nn.rows.aggregation import Dense, Sums, index_tensor
+from anysize.nn.rows.aggregation import Chained, Dense, Sums, index_tensor
 from anysize.nn.rows.pattern_batch import PatternBatch
 from anysize.nn.rows.recolored_pairs import RecoloredPairs
 from anysize.nn.rows.structure import Structure
@@ -116,10 +117,20 @@ class GammaProblem(TrainingProblem):
     def __init__(
         self, patterns: Structure | RecoloredPairs, y: Tensor, held_out: tuple[Structure, Tensor] | None,
         members: Sequence[Settings], recipe: Recipe, class_weights: Tensor | None,
+        fresh: Callable[[int], Structure | RecoloredPairs] | None = None,
     ) -> None:  # fmt: skip
+        """``fresh``: the patterns with the densities of one epoch, where these are drawn again in every epoch."""
         super().__init__(y, held_out, class_weights)
-        self.patterns, self.recipe = patterns, recipe
+        self.patterns, self.recipe, self.fresh = patterns, recipe, fresh
         self.weights = torch.tensor([member.penalty for member in members], device=y.device)
+
+    @property
+    def changes(self) -> bool:
+        return self.fresh is not None
+
+    def begin_epoch(self, epoch: int) -> None:
+        if self.fresh is not None:
+            self.patterns = self.fresh(epoch)
 
     def losses(self, model: nn.Module, graphs: Tensor | None, step: Tensor, epoch: Tensor) -> Losses:
         assert isinstance(model, GraphModel)
@@ -238,11 +249,13 @@ def fit_gamma(
     kind: GammaKind, train_counts: Counts, y: IntArray, members: Sequence[Settings], recipe: Recipe, *,
     classes: int, validation: tuple[Counts, IntArray] | None = None, top: int | None = None,
     class_weights: FloatArray | None = None, metric: str = "accuracy", device: str = "cpu",
-    progress: Callable[[float], None] | None = None,
+    sample: Callable[[int], Counts] | None = None, progress: Callable[[float], None] | None = None,
 ) -> GammaStack:  # fmt: skip
     """Train members of one shape as one stack, of one seed if they draw permutations.
 
-    ``top``: limit the vocabulary to the most common patterns.
+    ``top``: limit the vocabulary to the most common patterns. ``sample``: the counts of the training graphs to train on
+    in an epoch, such as estimates that are drawn again in every epoch. Vocabulary, whitening, validation and prediction
+    have the exact counts.
     """
     check_one_shape(members)
     pool = train_counts if validation is None else Counts.concatenate([train_counts, validation[0]])
@@ -266,29 +279,54 @@ def fit_gamma(
     if isinstance(model.representation, GammaOneHot):
         seen = np.bincount(densities.indices, minlength=len(columns)) > 0
         model.representation.zero_unseen(torch.from_numpy(seen))
+        occurring = np.arange(len(columns))
     else:
-        columns, densities = _occurring(columns, densities)
+        occurring = np.flatnonzero(np.bincount(densities.indices, minlength=len(columns)))
+        columns, densities = columns[occurring], csr_array(densities[:, occurring])
     model.to(device)
-    patterns = _recolored_pairs(shape, columns, densities, vocabulary, members) or shape.structure(
-        columns, vocabulary.palette, densities, members[0].seed
-    )
+
+    def structure(columns: Columns, densities: csr_array[np.float64] | None) -> Structure:
+        return shape.structure(columns, vocabulary.palette, densities, members[0].seed).to(device)
+
+    pairs = _recolored_pairs(shape, columns, densities, vocabulary, members)
+    patterns = structure(columns, densities) if pairs is None else pairs.to(device)
     if recipe.encoder == "pna" and isinstance(model.representation, GammaGNN):
         model.representation.encoder.set_mean_log_degree(_mean_log_degree(columns))
     held_out = None
     if validation is not None:
-        held_out_columns, held_out_densities = vocabulary.densities(validation[0])
-        structure = shape.structure(held_out_columns, vocabulary.palette, held_out_densities, members[0].seed)
-        held_out = structure.to(device), index_tensor(validation[1]).to(device)
+        held_out = structure(*vocabulary.densities(validation[0])), index_tensor(validation[1]).to(device)
     weights = None if class_weights is None else torch.from_numpy(class_weights.astype(np.float32)).to(device)
-    problem = GammaProblem(patterns.to(device), index_tensor(y).to(device), held_out, members, recipe, weights)
+    fresh = None
+    if sample is not None:
+
+        def drawn(epoch: int) -> csr_array[np.float64]:
+            """Over the columns that training has: only patterns that some training graph has."""
+            return csr_array(vocabulary.densities(sample(epoch).align(train_counts))[1][:, occurring])
+
+        fresh = _fresh(drawn, patterns, partial(structure, columns), kind == "1hot")
+    problem = GammaProblem(patterns, index_tensor(y).to(device), held_out, members, recipe, weights, fresh)
     trained = train(model, problem, members, recipe, metric, progress)
     return GammaStack(shape, vocabulary, model, tuple(members), trained)
 
 
-def _occurring(columns: Columns, densities: csr_array[np.float64]) -> tuple[Columns, csr_array[np.float64]]:
-    """Only patterns that some training graph has: others would count in batch norm and in the penalty."""
-    occurring = np.flatnonzero(np.bincount(densities.indices, minlength=len(columns)))
-    return columns[occurring], csr_array(densities[:, occurring])
+def _fresh(
+    densities: Callable[[int], csr_array[np.float64]],
+    patterns: Structure | RecoloredPairs,
+    structure: Callable[[csr_array[np.float64] | None], Structure],
+    one_hot: bool,
+) -> Callable[[int], Structure | RecoloredPairs]:
+    """For every epoch the patterns, read out into graphs with the densities of this epoch."""
+    if isinstance(patterns, RecoloredPairs):
+        return lambda epoch: patterns.with_densities(densities(epoch))
+    if one_hot:
+        return lambda epoch: structure(densities(epoch))
+    inner = structure(None)
+
+    def of_epoch(epoch: int) -> Structure:
+        table = torch.from_numpy(densities(epoch).toarray().astype(np.float32)).to(inner.features.device)
+        return replace(inner, readouts=tuple(Chained(readout, Dense(table)) for readout in inner.readouts))
+
+    return of_epoch
 
 
 def _recolored_pairs(

@@ -58,6 +58,15 @@ class TrainingProblem(ABC):
     def threads(self) -> int | None:
         """How many CPU threads the computation can use; None: all."""
 
+    @property
+    def changes(self) -> bool:
+        """Whether `begin_epoch` replaces tensors, so that no epoch can be recorded."""
+        return False
+
+    def begin_epoch(self, epoch: int) -> None:
+        """Called before every epoch, counted from 0; nothing to do unless the problem `changes`."""
+        return
+
     @abstractmethod
     def losses(self, model: nn.Module, graphs: Tensor | None, step: Tensor, epoch: Tensor) -> Losses:
         """Losses of the training graphs with these numbers (None: all): (graphs,), or (models, graphs)."""
@@ -212,10 +221,11 @@ class _Run:
         names = ("loss", "penalty", "validation_loss", "validation_score")
         self.curves = {name: torch.full(shape, float("nan"), device=self.device) for name in names}
         recorded = self.device.type == "cuda" and (self.batch is None or problem.recordable)
-        self.run_training: _Runner = _Recorded() if recorded else _run_eagerly
+        self.run_training: _Runner = _Recorded() if recorded and not problem.changes else _run_eagerly
         self.run_validation: _Runner = _Recorded() if recorded else _run_eagerly
 
     def epoch(self, epoch: int) -> None:
+        self.problem.begin_epoch(epoch)
         self.run_training(self._train)
         every = self.recipe.epoch == "best"
         if self.validates and (every or epoch % VALIDATION_INTERVAL == 0 or epoch == self.recipe.epochs - 1):

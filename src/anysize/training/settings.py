@@ -71,9 +71,11 @@ def check_one_seed(members: Sequence[Settings]) -> None:
 class Recipe:
     """How models are trained and which epoch is kept.
 
-    ``over``: the denominator of densities. ``penalty``: where the color penalty is measured. ``head_hidden``: units of
-    the head's hidden layer, None for a linear head. ``permutations``: of relational pooling, per training step;
-    ``test_permutations``: fixed ones for prediction; ``max_permutations``: all k! are taken where these are no more.
+    ``over``: the denominator of densities. ``samples``: train on densities that are estimated from so many samples per
+    graph and drawn again in every epoch, as the authors did for block models; None: on exact ones. ``penalty``: where
+    the color penalty is measured. ``head_hidden``: units of the head's hidden layer, None for a linear head.
+    ``permutations``: of relational pooling, per training step; ``test_permutations``: fixed ones for prediction;
+    ``max_permutations``: all k! are taken where these are no more.
     ``id_width``: of the one-hot identities of Gamma_RPGIN, None for k, as in the authors' code (the paper's text: 10).
     ``whiten``: densities are whitened, or scaled shape by shape where patterns are colored. ``encoder``: the GNN of
     Gamma_GNN. ``roles``: interchangeable colors (see `anysize.training.color_roles`) are one input of the model.
@@ -96,6 +98,7 @@ class Recipe:
     encoder: EncoderName = "gin"
     roles: bool = False
     averages: Literal["corrected", "torch"] = "corrected"
+    samples: int | None = None
 
     def __post_init__(self) -> None:
         choices = {
@@ -108,7 +111,7 @@ class Recipe:
                 raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}")
         if self.permutations != "all" and not (isinstance(self.permutations, int) and self.permutations >= 1):
             raise ValueError(f"permutations must be at least 1, or 'all'; got {self.permutations!r}")
-        for name in ("epochs", "test_permutations", "patience", "head_hidden", "id_width"):
+        for name in ("epochs", "test_permutations", "patience", "head_hidden", "id_width", "samples"):
             if getattr(self, name) is not None and getattr(self, name) < 1:
                 raise ValueError(f"{name} must be at least 1; got {getattr(self, name)}")
         if not 0 <= self.dropout < 1:

@@ -74,6 +74,23 @@ class Dense:
 
 
 @dataclass(frozen=True)
+class Chained:
+    """Two maps, one after the other: rows into patterns, patterns into graphs."""
+
+    inner: Sums
+    outer: Dense
+
+    def __call__(self, h: Tensor) -> Tensor:
+        return self.outer(self.inner(h))
+
+    def rows(self, items: Tensor) -> Chained:
+        return Chained(self.inner, self.outer.rows(items))
+
+    def to(self, device: torch.device) -> Chained:
+        return Chained(self.inner.to(device), self.outer.to(device))
+
+
+@dataclass(frozen=True)
 class Sparse:
     """A sparse matrix (rows, rows below), with its transpose for the gradient."""
 

@@ -256,6 +256,16 @@ class RecoloredPairs:
             torch.tensor(list(seeds) if len(set(seeds)) > 1 else [seeds[0]]), bool(batch.present.all()), by_degree,
         )  # fmt: skip
 
+    def with_densities(self, densities: csr_array[Any]) -> RecoloredPairs:
+        """The same pairs, read out into graphs with these densities, on the same device."""
+        cells, device = densities.tocoo(), self.density.device
+        return replace(
+            self,
+            graph=torch.from_numpy(cells.row.astype(np.int64)).to(device),
+            pattern=torch.from_numpy(cells.col.astype(np.int64)).to(device),
+            density=torch.from_numpy(cells.data.astype(np.float32)).to(device),
+        )
+
     def to(self, device: torch.device | str) -> RecoloredPairs:
         target = torch.device(device)
         moved = {
