@@ -94,11 +94,11 @@ class Recipe:
     test_permutations: int = 10
     max_permutations: int = 120
     id_width: int | None = None
+    samples: int | None = None
     whiten: bool = False
     encoder: EncoderName = "gin"
     roles: bool = False
     averages: Literal["corrected", "torch"] = "corrected"
-    samples: int | None = None
 
     def __post_init__(self) -> None:
         choices = {
