@@ -127,7 +127,8 @@ def test_bad_input_is_one_sentence(here: Path, arguments: tuple[str, ...], sente
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals")
 def test_a_killed_comparison_goes_on_where_it_was(here: Path) -> None:
-    command = [sys.executable, "-m", "anysize", "compare", "mine.jsonl", "--methods", "gin-sum", "--seeds", "3"]
+    words = ["compare", "mine.jsonl", "--methods", "wl-kernel,gin-sum", "--seeds", "2", "--set", "epochs=60"]
+    command = [sys.executable, "-m", "anysize", *words]
     paths = os.pathsep.join([str(Path(anysize.__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
     started = subprocess.Popen(
         command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=here, env=os.environ | {"PYTHONPATH": paths}
@@ -138,12 +139,31 @@ def test_a_killed_comparison_goes_on_where_it_was(here: Path) -> None:
     os.kill(started.pid, signal.SIGKILL)
     started.wait()
     kept = len(RecordStore(here / "mine-records").read())
-    assert 0 < kept < 12
-    done = run("compare", "mine.jsonl", "--methods", "gin-sum", "--seeds", 3, "--json")
+    assert 0 < kept < 10
+    done = run(*words, "--json")
     told = json.loads(done.stdout)
-    assert told["runs"]["found"] == kept
-    assert told["runs"]["found"] + told["runs"]["trained"] == 12
-    assert all(len(row["scores"]) == 3 for row in told["rows"])
+    assert told["runs"] == {"found": kept, "trained": 10 - kept, "left": 0}
+    assert all(len(row["scores"]) == 2 for row in told["rows"])
+
+
+def test_workers_clusters_and_other_options_arrive(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from anysize.experiments import sweep
+
+    seen: list[Any] = []
+
+    class Pool:
+        workers = 3
+
+        def completed(self, *arguments: Any) -> Any:
+            return iter(())
+
+    monkeypatch.setattr(sweep, "_workers", lambda *given: seen.append(given) or Pool())
+    done = run("compare", "mine.jsonl", *QUICK, "--workers", 3, "--json")
+    assert done.exit_code == 1  # nobody trained anything
+    assert json.loads(done.stdout)["runs"]["left"] == 8
+    run("compare", "mine.jsonl", *QUICK, "--cluster", "auto", "--records", "elsewhere")
+    assert seen == [(3, None), (1, "auto")]
+    assert not (here / "mine-records").exists()
 
 
 def test_help_has_an_example() -> None:

@@ -95,11 +95,11 @@ def compare(
         if out is not None:
             found.save(out)
         if json:
-            print(dumps(found.fields() | {"out": None if out is None else str(out)}, ensure_ascii=False))
+            print(dumps(found.fields() | {"out": None if out is None else str(out)}))
         else:
             for part in text_renderables(found.table, console.width):
-                console.print(part, highlight=False)
+                console.print(part)
             if out is not None:
-                errors.print(f"Wrote {out}.", highlight=False, markup=False)
+                errors.print(f"Wrote {out}.")
         if found.best is None:
             raise typer.Exit(1)

@@ -174,8 +174,10 @@ def _table(result: CellResult) -> Table:
     from rich import box
     from rich.table import Table
 
+    from anysize.tasks.metrics import METRIC_NAMES
+
     table = Table(box=box.SIMPLE, header_style="bold")
-    table.add_column(result.task.metric)
+    table.add_column(METRIC_NAMES[result.task.metric])
     table.add_column("mean (std)", justify="right")
     splits = ("train", "validation", "test")
     paper = {split: result.published(split) for split in splits}
@@ -183,7 +185,8 @@ def _table(result: CellResult) -> Table:
         table.add_column("published", justify="right")
     for split in splits:
         own, cell = result.summary(split), paper[split]
-        row = [split, "-" if own is None else f"{own.mean:.3f} ({own.std:.3f})"]
+        deviation = f" ({own.std:.3f})" if own is not None and own.count > 1 else ""  # one value has none
+        row = [split, "-" if own is None else f"{own.mean:.3f}{deviation}"]
         if cell is not None:
             row.append("NA" if cell.mean is None else f"{cell.mean:.2f} ({cell.std or 0:.2f})")
         table.add_row(*row)
