@@ -19,6 +19,7 @@ from learned import labeled
 from sklearn.base import clone
 from typer.testing import CliRunner
 
+import anysize.counting.api
 from anysize import METHODS, GraphClassifier, GraphSet, GraphWarning, load_model, read_graphs, size_split
 from anysize.cli import learn as commands
 from anysize.cli.app import app
@@ -101,6 +102,23 @@ def test_fit_tells_scores_and_what_was_learned(folder: Path, tmp_path: Path) -> 
     assert f"validation accuracy  {made.score(graphs[held]):.3f}  (2 graphs: {baselines(held)})\n" in done.stdout
     assert "anysize patterns 3" in done.stdout
     assert "does not beat" not in done.stderr
+
+
+def test_fit_counts_the_training_graphs_once(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    counted = []
+
+    def record(graphs: GraphSet, *rest: Any) -> Any:
+        counted.append((len(graphs), graphs.colors is not None))
+        return count(graphs, *rest)
+
+    count = anysize.counting.api._count
+    monkeypatch.setattr(anysize.counting.api, "_count", record)
+    options = ("--method", "gamma-gin", "--k", 3, "--set", "epochs=3", "--out", tmp_path / "m")
+    done = run("fit", folder / "TRAIN", *options)
+    assert "class 0 has " in done.stdout
+    assert counted == [(20, True)]
+    assert run("fit", folder / "TRAIN", *options, "--cache", tmp_path / "cache").exit_code == 0
+    assert (tmp_path / "cache").is_dir()
 
 
 def test_fit_for_programs(folder: Path, tmp_path: Path) -> None:

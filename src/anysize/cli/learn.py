@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from enum import StrEnum
 from json import dumps
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -85,13 +86,14 @@ def fit(
     json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
 ) -> None:
     """Train a classifier on labeled graphs and write it to a file."""
-    with handle_errors():
+    # Patterns are counted once for training and for the list of class patterns, also without --cache.
+    with handle_errors(), TemporaryDirectory(prefix="anysize-", ignore_cleanup_errors=True) as folder:
         from anysize import GraphClassifier
 
         model = GraphClassifier(
             method, parse_sizes(k), recipe.value, n_models=n_models, random_state=seed, validation=validation,
             class_weight=CLASS_WEIGHTS[class_weight], metric=metric.value, color=color, device=device,
-            cache=cache, params=_params(set_) or None,
+            cache=cache or folder, params=_params(set_) or None,
         )  # fmt: skip
         check_out(out)
         graphs = read_input(train, colors, smiles=smiles, y=y, color=color)
