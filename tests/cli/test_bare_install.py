@@ -21,6 +21,7 @@ WORKS = {
     "tasks NAME": ["tasks", "er-single", "--data", "1"],
     "fetch": ["fetch", "SET", "--data-dir", "."],
     "table": ["table", "2"],
+    "diagnose": ["diagnose", "SET", "SET", "--k", "3"],
     "theory": ["theory", "--pairs", "1", "--train-size", "8", "--test-size", "9"],
 }
 NEEDS = {
@@ -35,21 +36,25 @@ NEEDS = {
     "compare": (["compare", "SET"], "learn"),
     "sweep": (["sweep", "er-single", "--data", "1", "--records", "records"], "learn"),
     "report": (["report"], "plot"),
-    "diagnose": (["diagnose", "SET", "SET"], "learn"),
+    "diagnose to a page": (["diagnose", "SET", "SET", "--k", "3", "--out", "page.html"], "plot"),
 }
 
 SCRIPT = """
 import json, sys
+from importlib.machinery import PathFinder
 from typer.testing import CliRunner
 
 blocked, commands = json.loads(sys.stdin.read())
+find = PathFinder.find_spec
 
-class Missing:
-    def find_spec(self, name, *_):
-        if name.partition(".")[0] in blocked:
-            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
 
-sys.meta_path.insert(0, Missing())
+class WithoutExtras(PathFinder):
+    @classmethod
+    def find_spec(cls, name, *rest):
+        return None if name.partition(".")[0] in blocked else find(name, *rest)
+
+
+sys.meta_path[:] = [WithoutExtras if finder is PathFinder else finder for finder in sys.meta_path]
 from anysize.cli.app import app
 
 for name, arguments in commands.items():
