@@ -13,7 +13,7 @@ import zlib
 from collections.abc import Callable, Iterable
 from hashlib import sha256
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from anysize._errors import RecordWarning, warn_user
 from anysize._files import atomic_write, make_folder, remove_partial_files
@@ -91,7 +91,7 @@ class RecordStore:
 
     def write(self, records: Iterable[Record]) -> Path | None:
         """Write records as one file and return its path; None if there are none."""
-        lines = {record.key: to_line(record) for record in records}
+        lines = {record.key: to_line(record) for record in sorted(records, key=lambda record: record.key)}
         if not lines:
             return None
         make_folder(self.folder)
@@ -104,9 +104,11 @@ class RecordStore:
         """
         found, damaged = self._lines(lambda line: (from_line(line, False), line))
         newest: dict[str, tuple[str, bytes]] = {}
+        order: dict[str, tuple[Any, ...]] = {}
         for _, (record, line) in found:
             newest[record.key] = max(newest.get(record.key, ("", b"")), (record.when, line))
-        keys = sorted(newest)
+            order[record.key] = _sort_key(record)
+        keys = sorted(newest, key=order.__getitem__)  # similar lines side by side compress better
         written = [
             self._write_lines(
                 {key: newest[key][1] for key in keys[start : start + RECORDS_PER_COMPACT_FILE]}, ".jsonl.gz"
@@ -121,9 +123,9 @@ class RecordStore:
     def _write_lines(self, lines: dict[str, bytes], ending: str) -> Path:
         """Write lines to a file named after their keys."""
         path = self.folder / f"{sha256(' '.join(sorted(lines)).encode()).hexdigest()[:32]}{ending}"
-        content = b"".join(lines[key] for key in sorted(lines))
+        content = b"".join(lines.values())
         with atomic_write(path, follow_links=False) as part:
-            part.write_bytes(gzip.compress(content, 6, mtime=0) if ending.endswith(".gz") else content)
+            part.write_bytes(gzip.compress(content, 9, mtime=0) if ending.endswith(".gz") else content)
         return path
 
     def _lines(
