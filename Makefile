@@ -12,10 +12,10 @@ WORKERS ?= 2
 SEEDS   ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help run test lint format bench results docs clean
+.PHONY: help run test fuzz crash-test lint format bench results docs clean
 
 help:            ## list the targets
-	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
+	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
 
 $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
@@ -36,6 +36,14 @@ run: $(STAMP)    ## train, print tables 1 and 2 beside the published numbers, wr
 
 test: $(STAMP)   ## run every test, one process per core
 	$(BIN)/python -m pytest -n auto --dist worksteal
+
+fuzz: N ?= 20000
+fuzz: $(STAMP)   ## attack every reader and loader with N odd inputs, and print a tally
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.fuzz --n $(N)
+
+crash-test: N ?= 100
+crash-test: $(STAMP) ## kill sweeps, counts, streams, fits and reports N times, and check what is left
+	OMP_NUM_THREADS=1 $(BIN)/python -m tests.crash --n $(N)
 
 lint: $(STAMP)   ## ruff and mypy
 	$(BIN)/ruff check .

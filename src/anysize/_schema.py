@@ -54,6 +54,13 @@ def shorten(value: Any, length: int = 60) -> str:
     return text if len(text) <= length else f"{text[:length]}..."
 
 
+def reason_of(error: Exception) -> str:
+    """The first line of an error of any library, for one sentence about a damaged file."""
+    if isinstance(error, KeyError):
+        return f"{shorten(error.args[0] if error.args else '')} is missing"
+    return (str(error).splitlines() or [type(error).__name__])[0][:300]
+
+
 def integer(low: int = -_INTEGER_LIMIT, high: int = _INTEGER_LIMIT - 1) -> Check:
     """An integer in a range, and not a boolean."""
 

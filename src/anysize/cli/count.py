@@ -120,7 +120,6 @@ def patterns(
             edges = " ".join(f"{i}-{j}" for i, j in pattern.edges)
             console.print(
                 f"[bold]{pattern.name}[/bold]  {pattern.automorphisms} automorphisms  {edges}",
-                highlight=False,
             )
             if draw:
                 console.print(pattern.draw() + "\n")
@@ -142,7 +141,6 @@ def demo() -> None:
         console.print(
             f"{counts.matrix.sum():,} connected subgraphs of {len(plain)} graphs counted exactly in "
             f"{seconds * 1e3:.1f} ms.\n",
-            highlight=False,
         )
         console.print(_colored_table(count(samples.caffeine(), k=3)))
         console.print("Your own graphs:  anysize count FILE --k 5")

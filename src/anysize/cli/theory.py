@@ -50,7 +50,6 @@ def _show(summary: TheorySummary) -> None:
     console.print(
         f"Density gaps between graphs of {summary.train_size} and {summary.test_size} vertices, "
         f"k = {summary.k}, {plural(summary.colors, 'color')}",
-        highlight=False,
     )
     table = Table(box=None, pad_edge=False)
     table.add_column("")

@@ -219,7 +219,7 @@ def _about(patterns: Any) -> Any:
 
 def _column_indices(cells: Any, patterns: Any) -> NDArray[np.int32]:
     """The number of the pattern of every cell; each chunk of the file has its own dictionary."""
-    names = pyarrow().array(_values(patterns, "pattern"), pyarrow().string())
+    names = pyarrow().array(map(str, _values(patterns, "pattern")), pyarrow().string())
     if "pattern" not in cells.column_names or not pyarrow().types.is_dictionary(cells["pattern"].type):
         raise ValueError("the column pattern: expected a dictionary of names")
     parts = [np.zeros(0, np.int32)]

@@ -21,6 +21,7 @@ import numpy as np
 from anysize._errors import CountWarning, warn_user
 from anysize._files import atomic_write, make_folder, remove_partial_files
 from anysize._json import compact_json
+from anysize._schema import reason_of
 from anysize.counting.counts import Counts
 from anysize.counting.counts_file import read_table, to_arrays, write_arrays
 from anysize.graphs.graphset import GraphSet
@@ -167,4 +168,4 @@ def _read(path: Path, key: str) -> Counts:
     try:
         return read_table(data)
     except Exception as error:  # from zipfile, json or numpy
-        raise ValueError(f"{path} is not a readable table of counts: {error}") from error
+        raise ValueError(f"{path} is not a readable table of counts: {reason_of(error)}") from error

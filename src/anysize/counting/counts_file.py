@@ -30,6 +30,8 @@ from anysize._schema import (
     list_of,
     optional,
     parse_json,
+    reason_of,
+    shorten,
     text,
 )
 from anysize._typing import PathLike
@@ -78,7 +80,7 @@ def load(path: PathLike) -> Counts:
     except FileNotFoundError:
         raise
     except Exception as error:  # from zipfile, json or numpy: the file is damaged or something else
-        raise ValueError(f"{os.fspath(path)} is not a readable table of counts: {error}") from error
+        raise ValueError(f"{os.fspath(path)} is not a readable table of counts: {reason_of(error)}") from error
 
 
 def read_table(data: bytes) -> Counts:
@@ -118,7 +120,7 @@ def check_format(found: Any, expected: str) -> None:
     kind, _, number = expected.rpartition(" ")
     if found in [f"{kind} {older}" for older in range(int(number))]:
         raise ValueError(f"it was made by an older version of anysize ({found!r}, expected {expected!r}); count again")
-    raise ValueError(f"expected the format {expected!r}, got {found!r}")
+    raise ValueError(f"expected the format {expected!r}, got {shorten(found)}")
 
 
 def to_arrays(counts: Counts) -> Arrays:
@@ -186,6 +188,8 @@ def from_arrays(about: dict[str, Any], arrays: Arrays) -> Counts:
         check_array(arrays["errors"], "errors", "f", (entries,), 0)
         check_array(arrays["rates"], "rates", "f", (len(sizes), None), 0)
         check_array(arrays["samples"], "samples", "i", (len(sizes),), 0)
+        if (arrays["hits"] > np.repeat(arrays["samples"], np.diff(arrays["indptr"]).astype(np.int64))).any():
+            raise ValueError("hits: expected at most as many as samples")
         check_array(arrays["exact_cliques"], "exact_cliques", "b", (len(sizes),))
         width = arrays["rates"].shape[1]
         k = next((k for k in range(3, MAX_SIZE + 1) if len(connected_patterns(k)) == width), None)

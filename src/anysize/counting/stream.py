@@ -23,7 +23,7 @@ import numpy as np
 
 from anysize._files import atomic_write, is_own_part, make_folder
 from anysize._json import compact_json
-from anysize._schema import boolean, fields, integer, list_of, one_of, parse_json, real, text
+from anysize._schema import boolean, fields, integer, list_of, one_of, parse_json, real, reason_of, text
 from anysize._text import visible_halves
 from anysize._typing import PathLike
 from anysize.counting.arrow import (
@@ -342,7 +342,7 @@ def read_metadata(folder: Path) -> StreamMetadata:
     except FileNotFoundError:
         raise FileNotFoundError(f"{folder} holds no stream of counts: it has no {METADATA_FILE}") from None
     except ValueError as error:
-        raise ValueError(f"{path} does not describe a readable stream of counts: {error}") from error
+        raise ValueError(f"{path} does not describe a readable stream of counts: {reason_of(error)}") from error
 
 
 class CountStream:
@@ -392,8 +392,8 @@ class CountStream:
             counts = from_arrow(tables, first)
             if (counts.columns.colors is not None) != batch.colored:
                 raise ValueError(f"expected {'colored' if batch.colored else 'plain'} patterns")
-        except ValueError as error:
-            raise ValueError(f"{self.folder}: the files {batch.file} are damaged: {error}") from error
+        except (ValueError, TypeError, KeyError) as error:  # Arrow has errors of all three types
+            raise ValueError(f"{self.folder}: the files {batch.file} are damaged: {reason_of(error)}") from error
         return counts
 
     def dataset(self) -> Any:
@@ -413,7 +413,9 @@ class CountStream:
             try:
                 columns = columns_from_arrow(self._read("patterns", number))
             except ValueError as error:
-                raise ValueError(f"{self.folder}: the patterns of batch {number} are damaged: {error}") from error
+                raise ValueError(
+                    f"{self.folder}: the patterns of batch {number} are damaged: {reason_of(error)}"
+                ) from error
             union = columns if union is None else unite([union, columns])[0]
         return (self._empty_counts().columns if union is None else union).patterns
 
@@ -439,8 +441,7 @@ class CountStream:
         try:
             return read_parquet(file, columns)
         except (OSError, ValueError, KeyError, RuntimeError) as error:  # errors of Arrow are mostly ValueErrors
-            reason = str(error).splitlines()[0][:200] if str(error) else type(error).__name__
             raise ValueError(
-                f"{file} of a stream of counts is missing or damaged ({reason}); remove it and call count_stream with "
-                "the same arguments to count its batch again"
+                f"{file} of a stream of counts is missing or damaged ({reason_of(error)}); remove it and call "
+                "count_stream with the same arguments to count its batch again"
             ) from error

@@ -35,6 +35,7 @@ from anysize._schema import (
     optional,
     parse_json,
     real,
+    reason_of,
     shorten,
     text,
 )
@@ -121,8 +122,7 @@ def load_model(path: str | os.PathLike[str]) -> GraphClassifier:
     except (_UnreadableModel, OSError):
         raise
     except Exception as error:  # zip, JSON, safetensors and torch raise various types for damaged contents
-        reason = f"{error} is missing" if isinstance(error, KeyError) else (str(error) or type(error).__name__)
-        raise ValueError(f"{name} is a damaged model file: {reason.splitlines()[0]}") from error
+        raise ValueError(f"{name} is a damaged model file: {reason_of(error)}") from error
 
 
 def _read_members(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:

@@ -22,7 +22,19 @@ from typing import Any
 import numpy as np
 
 from anysize._json import JsonScalar, canonical_configuration, compact_json, finite
-from anysize._schema import fields, integer, list_of, mapping_of, numbers, optional, parse_json, real, scalar, text
+from anysize._schema import (
+    fields,
+    integer,
+    list_of,
+    mapping_of,
+    numbers,
+    one_of,
+    optional,
+    parse_json,
+    real,
+    scalar,
+    text,
+)
 from anysize._typing import IntArray
 from anysize.tasks.catalog import TASKS
 from anysize.tasks.metrics import METRIC_NAMES
@@ -382,7 +394,7 @@ _OUTCOME = fields(
 _LINE = fields(  # fields that are not listed here are ignored: another version may write more
     {
         "task": text(),
-        "data": text(),
+        "data": text("published|(seed|split):[0-9]+", "'published', 'seed:7' or 'split:3'"),
         "method": text(),
         "recipe": text(),
         "configuration": mapping_of(scalar),
@@ -390,7 +402,7 @@ _LINE = fields(  # fields that are not listed here are ignored: another version 
         "chosen": _OUTCOME,
     },
     {
-        "metric": text(),
+        "metric": one_of("", *METRIC_NAMES),
         "epochs": optional(integer(0)),
         "tied_epochs": optional(integer(0)),
         "folds": numbers(),

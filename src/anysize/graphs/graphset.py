@@ -70,6 +70,8 @@ class GraphSet:
             if array is not None and (array.ndim != 1 or (name in ("first", "indptr") and not len(array))):
                 each = "one label per graph" if name == "y" else "a flat array"
                 raise GraphError(f"{name} has shape {array.shape}; expected {each}.")
+        if wrong:
+            raise GraphError(f"These arrays do not make a GraphSet: {'; '.join(wrong)}.")
         for name, length, expected in (
             ("indptr", len(self.indptr), int(self.first[-1]) + 1),
             ("indices", len(self.indices), int(self.indptr[-1])),

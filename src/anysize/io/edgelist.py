@@ -116,7 +116,7 @@ def _parse_names(data: bytes, line: bytes, where: str) -> ParsedGraph:
     source, target = [row[0] for _, row in rows], [row[1] for _, row in rows]
     if delimiter is not None and not {source[0], target[0]} & {*source[1:], *target[1:]}:
         raise GraphError(
-            f"{where}, line {rows[0][0]}: {source[0]!r} and {target[0]!r} could be column names or vertices; "
+            f"{where}, line {rows[0][0]}: {source[0]!r:.60} and {target[0]!r:.60} could be column names or vertices; "
             "name the columns source and target in the first line."
         )
     unused = (_COLUMNS,) if len({tuple(row[2:]) for _, row in rows}) > 1 else ()

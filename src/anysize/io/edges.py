@@ -79,5 +79,5 @@ def parse_edge_array(item: Any, graph: int, size: int | None, colors: Any, unuse
                 "number the vertices from 0, or pass n_vertices if this is intended."
             )
     if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
-        raise GraphError(f"n_vertices: expected an integer; got {size!r}.")
+        raise GraphError(f"n_vertices: expected an integer; got {size!r:.60}.")
     return ParsedGraph(int(size), ends[:, 0], ends[:, 1], colors, unused=unused)

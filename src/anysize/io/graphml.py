@@ -70,4 +70,4 @@ def _import_networkx(title: str) -> Any:
 
 def _first_sentence(error: Exception) -> str:
     lines = str(error).strip().splitlines()
-    return (lines[0] if lines else type(error).__name__).rstrip(".")
+    return (lines[0][:200] if lines else type(error).__name__).rstrip(".")

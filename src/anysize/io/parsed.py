@@ -81,7 +81,7 @@ def edge_array(pairs: Any, graph: int) -> IntArray:
         return np.zeros((0, 2), np.int64)
     if array.dtype.kind == "U" and array.ndim == 2:
         raise GraphError(
-            f"Graph {graph}: expected edges as pairs of vertex numbers; got names, such as {str(array[0, 0])!r}. "
+            f"Graph {graph}: expected edges as pairs of vertex numbers; got names, such as {str(array[0, 0])!r:.60}. "
             "Pass networkx.Graph(edges) to GraphSet.from_networkx, which accepts vertex names."
         )
     if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":

@@ -114,7 +114,9 @@ def parse_table(data: bytes, where: str, y: str | None = None) -> ParsedFile:
     _, line = first_line(data)
     delimiter = find_delimiter(line)
     rows = text_rows(data, where, delimiter)
-    header = next(rows)[1]
+    header = next(rows, (0, []))[1]
+    if len(header) < 2:
+        raise GraphError(f"{where}: expected the names of two columns or more in the first line; got {line[:40]!r}.")
     columns = find_columns(header) or Columns(0, 1)
     label = None if y is None else column_position(header, y, where)
     others = [at for at in range(len(header)) if at not in columns.used and at != label]
@@ -208,7 +210,9 @@ def column_position(header: Sequence[str], name: str, where: str) -> int:
 
 def format_columns(header: Sequence[str]) -> str:
     """The first columns of a table, for an error message."""
-    return ", ".join(header[:_MAX_COLUMNS_SHOWN]) + (", ..." if len(header) > _MAX_COLUMNS_SHOWN else "")
+    return ", ".join(name[:40] for name in header[:_MAX_COLUMNS_SHOWN]) + (
+        ", ..." if len(header) > _MAX_COLUMNS_SHOWN else ""
+    )
 
 
 def is_integer(field: str) -> bool:

@@ -137,7 +137,7 @@ def format_color(color: ColorName) -> str:
 def check_size(k: int) -> int:
     """Return k if it is a supported pattern size; otherwise raise an error."""
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= MAX_SIZE:
-        raise ValueError(f"k must be an integer from 1 to {MAX_SIZE}; got {k!r}")
+        raise ValueError(f"k must be an integer from 1 to {MAX_SIZE}; got {k!r:.60}")
     return int(k)
 
 
