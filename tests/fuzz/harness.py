@@ -72,16 +72,18 @@ def attack(target: Target, path: Path) -> tuple[str | None, bool]:
 
 @contextmanager
 def time_limit(seconds: int) -> Iterator[None]:
+    """Raise an error after so much CPU time."""
+
     def expire(*_: Any) -> None:
         raise TimeoutError(f"took more than {seconds} s")
 
-    before = signal.signal(signal.SIGALRM, expire)
-    signal.alarm(seconds)
+    before = signal.signal(signal.SIGPROF, expire)
+    signal.setitimer(signal.ITIMER_PROF, seconds)
     try:
         yield
     finally:
-        signal.alarm(0)
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        signal.signal(signal.SIGPROF, before)
 
 
 def written_elsewhere(watched: Path) -> list[str]:

@@ -57,6 +57,7 @@ _ABOUT = fields(
     }
 )
 _ARRAYS = ("data", "indices", "indptr", "sizes", "pattern_size", "pattern_code")
+_MOST_COPIES = 1e100  # far above any number of 7-sets of vertices; products stay finite
 _SAMPLED_ARRAYS = ("errors", "rates", "samples", "exact_cliques")
 
 
@@ -169,7 +170,7 @@ def from_arrays(about: dict[str, Any], arrays: Arrays) -> Counts:
     shape = (len(sizes), len(columns))
     if about["shape"] != list(shape):
         raise ValueError(f"about.shape: expected {list(shape)} as in the arrays; got {about['shape']}")
-    entries = len(check_array(arrays["data"], "data", "f" if sampled else "i", (None,), 0))
+    entries = len(check_array(arrays["data"], "data", "f" if sampled else "i", (None,), 0, _MOST_COPIES))
     check_compressed_rows(arrays["indptr"], arrays["indices"], entries, shape)
 
     def table(name: str) -> csr_array[Any]:
@@ -185,8 +186,8 @@ def from_arrays(about: dict[str, Any], arrays: Arrays) -> Counts:
     sampling = None
     if sampled:
         check_array(arrays["hits"], "hits", "i", (entries,), 0)
-        check_array(arrays["errors"], "errors", "f", (entries,), 0)
-        check_array(arrays["rates"], "rates", "f", (len(sizes), None), 0)
+        check_array(arrays["errors"], "errors", "f", (entries,), 0, _MOST_COPIES)
+        check_array(arrays["rates"], "rates", "f", (len(sizes), None), 0, _MOST_COPIES)
         check_array(arrays["samples"], "samples", "i", (len(sizes),), 0)
         if (arrays["hits"] > np.repeat(arrays["samples"], np.diff(arrays["indptr"]).astype(np.int64))).any():
             raise ValueError("hits: expected at most as many as samples")

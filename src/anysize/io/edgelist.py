@@ -108,7 +108,7 @@ def _parse_names(data: bytes, line: bytes, where: str) -> ParsedGraph:
     rows = list(text_rows(data, where, delimiter))
     width = len(rows[0][1])
     for number, row in rows:
-        if len(row) != width or not all(row[:2]) or (delimiter is None and not _is_edge_of_names(row)):
+        if len(row) != width or width < 2 or not all(row[:2]) or (delimiter is None and not _is_edge_of_names(row)):
             raise GraphError(
                 f"{where}, line {number}: expected two vertex names{' and a weight' if width > 2 else ''}, as in an "
                 f"edge list; got {' '.join(row)!r:.60}."

@@ -181,7 +181,7 @@ def _graph_labels(labels: _File, names: _File | None) -> NDArray[Any]:
         return values
     texts = _names(names)
     if len(set(texts)) < len(texts):
-        raise GraphError(f"{names.where}: expected each name once; one is repeated.")
+        raise GraphError(f"{names.where}: expected each name once; it repeats a name.")
     if not all(isinstance(text, str) for text in texts):
         raise GraphError(f"{names.where}: expected a JSON string on every line.")
     _check_codes(values, len(texts), labels, names)
@@ -202,7 +202,7 @@ def _colors(labels: _File, names: _File | None, vertices: int) -> tuple[NDArray[
     in_file = _names(names)
     _check_codes(table[:, 0], len(in_file), labels, names)
     if len(set(in_file)) < len(in_file):
-        raise GraphError(f"{names.where}: expected each name once; one is repeated.")
+        raise GraphError(f"{names.where}: expected each name once; it repeats a name.")
     palette = check_palette(in_file)
     recode = np.array([palette.index(name) for name in in_file], np.uint16)
     return recode[table[:, 0]], palette
