@@ -261,7 +261,7 @@ def compare(
     lists: Any = Path(split) if isinstance(split, os.PathLike) else split
     task = own_task(graphs, lists, y=y, color=color, name=name, k=k)
     named = _methods([methods] if isinstance(methods, str) else methods)
-    plan, problems = _plan(task, named, range(whole_number("seeds", seeds)), settings or {})
+    plan, problems = plan_runs(task, named, range(whole_number("seeds", seeds)), settings or {})
     with TemporaryDirectory() as temporary:
         folder = Path(temporary if records is None else records)
         swept = sweep(
@@ -298,7 +298,7 @@ def _methods(names: Iterable[str]) -> list[Method]:
     return own + [method for method in found.values() if method.check]
 
 
-def _plan(
+def plan_runs(
     task: Task, methods: Sequence[Method], seeds: range, settings: Mapping[str, Any]
 ) -> tuple[SweepPlan, dict[str, str]]:
     """One batch per method and seed, all methods with the first seed first; and why some methods cannot be run."""

@@ -1,0 +1,79 @@
+"""`anysize league`: methods on all sets of real graphs in some folders."""
+
+from __future__ import annotations
+
+from json import dumps
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from anysize.cli.shared import check_out, console, errors, handle_errors, note, open_output, split_names
+from anysize.methods import defaults
+
+
+def league(
+    folders: Annotated[
+        list[Path] | None, typer.Argument(help="Folders with labeled graphs and tables of SMILES; none: records only.")
+    ] = None,
+    records: Annotated[Path, typer.Option(help="Folder of records, to resume from.")] = Path("league-records"),
+    methods: Annotated[str | None, typer.Option(help="Names between commas; by default one of every kind.")] = None,
+    seeds: Annotated[int, typer.Option(help="Random 90 % subsets of the training graphs.", min=1)] = (
+        defaults.COMPARED_SEEDS
+    ),
+    metric: Annotated[str, typer.Option(help="mcc, balanced_accuracy, accuracy, roc_auc or macro_f1.")] = "mcc",
+    out: Annotated[Path | None, typer.Option(help="Write the table to this Markdown file.")] = None,
+    figure: Annotated[Path | None, typer.Option(help="Draw the means and intervals into this SVG or PNG file.")] = None,
+    workers: Annotated[int, typer.Option(help="Number of processes to train in.", min=1)] = 1,
+    device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = defaults.DEVICE,
+    cache: Annotated[Path | None, typer.Option(help="Cache folder: counts found here are not recomputed.")] = None,
+    time_limit: Annotated[float | None, typer.Option(help="Start nothing new after this many seconds.")] = None,
+    json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
+) -> None:
+    """Train on the small graphs of every set in some folders, test on the large ones, and rank the methods.
+
+    Safe to interrupt; rerun the same command to resume from the records.
+    """
+    with handle_errors():
+        from anysize._progress import progress_bars
+        from anysize.experiments.league import LEAGUE_METHODS, find_sets, read_league, run_league, to_markdown
+        from anysize.experiments.sweep import SweepProgress
+
+        check_out(out)
+        check_out(figure)
+        if folders:
+            tasks, left_out = find_sets(folders)
+            for name, why in left_out.items():
+                note(f"left out {name}: {why}")
+            with progress_bars() as report:
+
+                def show(progress: SweepProgress) -> None:
+                    report(progress.step, progress.done / max(progress.total, 1), str(progress))
+
+                done = run_league(
+                    tasks, records, methods=split_names(methods) if methods else LEAGUE_METHODS, seeds=seeds,
+                    workers=workers, device=device, cache=cache, time_limit=time_limit, show=show,
+                )  # fmt: skip
+            for method, error in done.errors.items():
+                note(f"{method}: {error}")
+        found = read_league(records, metric)
+        if figure is not None:
+            from anysize.plots import league_scores, save
+
+            save(league_scores(found), figure)
+            errors.print(f"Wrote {figure}.", highlight=False, markup=False)
+        if out is not None:
+            with open_output(out) as file:
+                file.write(to_markdown(found, None if figure is None else _relative(figure, out)))
+            errors.print(f"Wrote {out}.", highlight=False, markup=False)
+        if json:
+            print(dumps(found.fields()))
+        elif out is None:
+            console.print(to_markdown(found), highlight=False, markup=False, soft_wrap=True)
+
+
+def _relative(figure: Path, page: Path) -> str:
+    """The path of the figure as seen from the page."""
+    from os.path import relpath
+
+    return Path(relpath(figure, page.parent)).as_posix()

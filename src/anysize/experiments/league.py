@@ -1,0 +1,409 @@
+"""The league: methods on many sets of real graphs, trained on the small graphs of each set and tested on its large ones.
+
+Sets are found in folders: TU collections and other files of labeled graphs, and tables of SMILES, of which every column
+with two classes is a set. Each set is split by size (`anysize.tasks.own_graphs`): graphs up to the median size for
+training, graphs from the 90th percentile on for test, and five split seeds draw five random 90 % subsets of the
+training graphs. Tables are made from records alone. Sets of one family (targets of one table of molecules, names that
+begin alike) count once: their scores are averaged.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+import warnings
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from anysize._errors import GraphError, GraphWarning
+from anysize._typing import FloatArray, PathLike
+from anysize.experiments.comparison import CHECKS, plan_runs
+from anysize.experiments.plan import SweepPlan
+from anysize.experiments.record_store import RecordStore
+from anysize.experiments.records import Record, decode
+from anysize.experiments.sweep import SweepProgress, SweepResult, sweep
+from anysize.experiments.tables.bootstrap import RunPredictions
+from anysize.graphs.graphset import GraphSet
+from anysize.io.read import read_graphs
+from anysize.methods import defaults
+from anysize.methods.catalog import METHODS, find_method
+from anysize.tasks.metrics import METRIC_NAMES
+from anysize.tasks.own_graphs import own_task
+from anysize.tasks.task import Task
+
+LEAGUE_METHODS = (
+    "auto", "sizemix", "gamma-1hot", "gamma-gin", "gamma-rpgin", "gin-sum", "gin-mean", "gcn-sum", "gcn-mean",
+    "pna-sum", "pna-mean", "wl-kernel", "gc-kernel",
+)  # fmt: skip
+METRIC = "mcc"
+PAGE_METRICS = ("mcc", "balanced_accuracy", "roc_auc")
+MIN_MINORITY_GRAPHS = 8  # test graphs of the rarest class: with fewer, scores are chance
+RESAMPLES = 1000
+LEVEL = 0.95
+# sets whose test labels were looked at while `auto` and SizeMix were designed
+DESIGN_FAMILIES = frozenset(
+    {"NCI1", "NCI109", "PROTEINS", "DD", "IMDB-BINARY", "COLLAB", "DHFR", "PTC", "bbbp", "tox21", "sider"}
+)
+_TASK_NAME = re.compile(r"(?P<name>.+)-size-[0-9a-f]{8}")
+
+
+# ---- sets --------------------------------------------------------------------------------------------
+
+
+def find_sets(folders: Iterable[PathLike]) -> tuple[list[Task], dict[str, str]]:
+    """The sets in folders as tasks, and what was left out: name -> why.
+
+    Every file and folder inside is read as labeled graphs. A CSV file with a column ``smiles`` gives one set for every
+    other column, ``file.column``; rows without a value are not part of it.
+    """
+    tasks: dict[str, Task] = {}
+    left_out: dict[str, str] = {}
+    for folder in folders:
+        root = Path(folder)
+        if not root.is_dir():
+            raise GraphError(f"A league needs folders with sets of graphs; there is no folder {root}.")
+        for path in sorted(root.iterdir()):
+            if path.name.startswith(".") or path.suffix in (".md", ".json"):
+                continue
+            for name, read in _sets_of(path):
+                try:
+                    with warnings.catch_warnings():
+                        warnings.simplefilter("ignore", GraphWarning)
+                        tasks[name] = own_task(read(), "size", name=name)
+                except (GraphError, ValueError, OSError) as error:
+                    left_out[name] = str(error)
+    return list(tasks.values()), left_out
+
+
+def _sets_of(path: Path) -> list[tuple[str, Callable[[], GraphSet]]]:
+    name = path.name.removesuffix("".join(path.suffixes)) or path.name
+    columns: list[str] = []
+    if path.suffix == ".csv":
+        with path.open(newline="", encoding="utf-8", errors="replace") as file:
+            columns = next(csv.reader(file), [])
+    if "smiles" not in columns:
+        return [(name, lambda: read_graphs(path))]
+    targets = [column for column in columns if column != "smiles"]
+    return [
+        (name if len(targets) == 1 else f"{name}.{target}", lambda target=target: _molecules(path, target))  # type: ignore[misc]
+        for target in targets
+    ]
+
+
+def _molecules(path: Path, target: str) -> GraphSet:
+    return read_graphs(path, smiles="smiles", y=target)
+
+
+def run_league(
+    tasks: Sequence[Task],
+    records: PathLike,
+    *,
+    methods: Sequence[str] = LEAGUE_METHODS,
+    seeds: int = defaults.COMPARED_SEEDS,
+    workers: int = 1,
+    device: str = defaults.DEVICE,
+    cache: PathLike | None = None,
+    time_limit: float | None = None,
+    show: Callable[[SweepProgress], None] | None = None,
+) -> SweepResult:
+    """Train what has no record yet: all sets and methods with the first seed, then with the second, and so on.
+
+    Of sets with too few test graphs of a class only the majority is recorded, so that tables can name them.
+    """
+    named = [find_method(name) for name in dict.fromkeys((*methods, *CHECKS))]
+    batches = []
+    for seed in range(seeds):
+        for task in tasks:
+            enough = minority(np.asarray(task.splits().test.y)) >= MIN_MINORITY_GRAPHS
+            own = named if enough else [method for method in named if method.name == "majority"]
+            plan, _ = plan_runs(task, own, range(seed, seed + 1), {})
+            batches += plan.batches
+    whole = SweepPlan(tuple(batches), own_tasks=tuple(tasks))
+    return sweep(
+        whole, records, workers=workers, device=device, cache=cache, ranks=True, time_limit=time_limit, show=show
+    )  # fmt: skip
+
+
+def minority(y: Any) -> int:
+    """The number of graphs of the rarest class; 0 if there is only one class.
+
+    >>> minority([0, 0, 1, 0]), minority([1, 1])
+    (1, 0)
+    """
+    amounts = np.unique(y, return_counts=True)[1]
+    return int(amounts.min()) if len(amounts) > 1 else 0
+
+
+# ---- the table ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class LeagueRow:
+    """One method.
+
+    Attributes:
+        method, label: its name, and its title in tables.
+        check: a trivial baseline, which has no rank.
+        families: score of each family, the mean over its sets and seeds; without those that the method lacks.
+        metrics: metric -> mean over families; None where a family is missing or the metric is not defined.
+        rank: mean rank over families among the methods that have all of them, 1 for the best; None otherwise.
+        low, high: bootstrap interval of the mean score, when families and test graphs are resampled.
+        behind: the share of resamples in which it has a lower mean than the first row.
+        one_class: sets on which every run gives all test graphs one class.
+    """
+
+    method: str
+    label: str
+    check: bool
+    families: Mapping[str, float]
+    metrics: Mapping[str, float | None]
+    rank: float | None = None
+    low: float | None = None
+    high: float | None = None
+    behind: float | None = None
+    one_class: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class League:
+    """Scores of methods on families of sets.
+
+    Attributes:
+        metric: of scores, ranks and intervals.
+        rows: methods by mean score, best first, incomplete ones after them, checks last.
+        families: family -> its sets.
+        left_out: set -> test graphs of its rarest class, where these are too few.
+        seeds: how many splits each set has.
+    """
+
+    metric: str
+    rows: tuple[LeagueRow, ...]
+    families: Mapping[str, tuple[str, ...]]
+    left_out: Mapping[str, int]
+    seeds: int
+
+    def row(self, method: str) -> LeagueRow:
+        """The row of a method."""
+        return next(row for row in self.rows if row.method == method)
+
+    def fields(self) -> dict[str, Any]:
+        """The league as JSON values."""
+        from dataclasses import asdict
+
+        return {
+            "metric": self.metric,
+            "seeds": self.seeds,
+            "families": {family: list(sets) for family, sets in self.families.items()},
+            "left_out": dict(self.left_out),
+            "rows": [asdict(row) for row in self.rows],
+        }
+
+
+def family_names(sets: Iterable[str]) -> dict[str, str]:
+    """Set -> family: what stands before a dot, or before an underscore if several sets begin so.
+
+    >>> family_names(["tox21.NR-AR", "PTC_FM", "PTC_MR", "NCI1", "AIDS_B"])
+    {'tox21.NR-AR': 'tox21', 'PTC_FM': 'PTC', 'PTC_MR': 'PTC', 'NCI1': 'NCI1', 'AIDS_B': 'AIDS_B'}
+    """
+    names = list(sets)
+    prefixes = [name.partition("_")[0] for name in names if "_" in name and "." not in name]
+    found = {}
+    for name in names:
+        before_dot, dot, _ = name.partition(".")
+        prefix = name.partition("_")[0]
+        found[name] = before_dot if dot else prefix if prefixes.count(prefix) > 1 else name
+    return found
+
+
+def read_league(records: PathLike, metric: str = METRIC) -> League:
+    """The league of a folder of records."""
+    if metric not in METRIC_NAMES:
+        raise ValueError(f"metric must be one of {', '.join(METRIC_NAMES)}; got {metric!r}")
+    runs: dict[str, dict[str, list[Record]]] = {}
+    for record in RecordStore(records).read():
+        match = _TASK_NAME.fullmatch(record.task)
+        if match and record.data.startswith("split:"):
+            runs.setdefault(match["name"], {}).setdefault(record.method, []).append(record)
+    if not runs:
+        raise ValueError(f"{records} has no records of a league; name folders with sets of graphs to train on.")
+    return _league(runs, metric)
+
+
+def _league(runs: Mapping[str, Mapping[str, Sequence[Record]]], metric: str) -> League:
+    left_out = {
+        name: few
+        for name, methods in runs.items()
+        if (few := minority(decode(next(iter(methods.values()))[0].labels))) < MIN_MINORITY_GRAPHS
+    }
+    kept = {name: methods for name, methods in runs.items() if name not in left_out}
+    by_family: dict[str, list[str]] = {}
+    for name, family in family_names(sorted(kept)).items():
+        by_family.setdefault(family, []).append(name)
+    seeds = max((len(found) for methods in kept.values() for found in methods.values()), default=0)
+    methods = list(dict.fromkeys(chain.from_iterable(kept.values())))
+    methods.sort(key=lambda name: list(METHODS).index(name) if name in METHODS else -1)
+    rows = {name: _row(name, kept, by_family, metric, seeds) for name in methods}
+    complete = [name for name in methods if len(rows[name].families) == len(by_family)]
+    if complete and by_family:
+        rows |= _ranked({name: rows[name] for name in complete}, list(by_family))
+        rows |= _with_intervals({name: rows[name] for name in complete}, kept, by_family, metric)
+
+    def order(row: LeagueRow) -> tuple[bool, bool, float]:
+        return row.check, row.method not in complete, -np.mean(list(row.families.values()) or [-1.0])
+
+    return League(
+        metric,
+        tuple(sorted(rows.values(), key=order)),
+        {family: tuple(sets) for family, sets in by_family.items()},
+        left_out,
+        seeds,
+    )
+
+
+def _row(
+    method: str, runs: Mapping[str, Mapping[str, Sequence[Record]]], families: Mapping[str, Sequence[str]],
+    metric: str, seeds: int,
+) -> LeagueRow:  # fmt: skip
+    def scores(name: str) -> dict[str, float]:
+        """The score of each family, for families of which all sets have all seeds."""
+        found = {}
+        for family, sets in families.items():
+            values = [[run.chosen.metrics.get(name) for run in runs[one].get(method, ())] for one in sets]
+            if all(len(own) == seeds and None not in own for own in values):
+                found[family] = float(np.mean(values))
+        return found
+
+    known = METHODS.get(method)
+    means: dict[str, float | None] = {}
+    for name in METRIC_NAMES:
+        own = scores(name)
+        means[name] = float(np.mean(list(own.values()))) if own and len(own) == len(families) else None
+    one_class = [
+        name
+        for name, methods in runs.items()
+        if methods.get(method) and all(len(set(run.chosen.predictions)) == 1 for run in methods[method])
+    ]
+    return LeagueRow(
+        method,
+        method if known is None else known.title,
+        known is not None and known.check,
+        scores(metric),
+        means,
+        one_class=tuple(sorted(one_class)),
+    )
+
+
+def _ranked(rows: Mapping[str, LeagueRow], families: Sequence[str]) -> dict[str, LeagueRow]:
+    from scipy.stats import rankdata
+
+    competing = [name for name, row in rows.items() if not row.check]
+    if not competing:
+        return dict(rows)
+    table = np.array([[rows[name].families[family] for family in families] for name in competing])
+    ranks = rankdata(-table.round(12), axis=0).mean(axis=1)
+    return dict(rows) | {
+        name: replace(rows[name], rank=float(rank)) for name, rank in zip(competing, ranks, strict=True)
+    }
+
+
+def _with_intervals(
+    rows: Mapping[str, LeagueRow], runs: Mapping[str, Mapping[str, Sequence[Record]]],
+    families: Mapping[str, Sequence[str]], metric: str,
+) -> dict[str, LeagueRow]:  # fmt: skip
+    """Resample families, and within every set its test graphs, the same for all methods."""
+    rng = np.random.default_rng(0)
+    means = np.zeros((RESAMPLES, len(rows), len(families)))
+    for column, sets in enumerate(families.values()):
+        for name in sets:
+            labels = decode(next(iter(runs[name].values()))[0].labels)
+            weights = rng.multinomial(len(labels), np.full(len(labels), 1 / len(labels)), RESAMPLES).astype(float)
+            for place, method in enumerate(rows):
+                found = [_predictions(run).scores(metric, weights) for run in runs[name][method]]
+                means[:, place, column] += np.mean(found, axis=0) / len(sets)
+    drawn = rng.integers(0, len(families), (RESAMPLES, len(families)))
+    resampled: FloatArray = np.take_along_axis(means, drawn[:, None, :], axis=2)
+    resampled = np.nanmean(resampled, axis=2)
+    low, high = np.nanquantile(resampled, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
+    names = list(rows)
+    first = max((name for name in names if not rows[name].check), key=lambda name: rows[name].metrics[metric] or -1)
+    behind = (resampled < resampled[:, [names.index(first)]]).mean(axis=0)
+    return {
+        name: replace(
+            rows[name],
+            low=float(low[place]),
+            high=float(high[place]),
+            behind=None if name == first else float(behind[place]),
+        )
+        for place, name in enumerate(names)
+    }
+
+
+def _predictions(run: Record) -> RunPredictions:
+    labels = decode(run.labels)
+    return RunPredictions(
+        np.arange(len(labels)), labels, decode(run.chosen.predictions), np.array(run.chosen.ranks, np.int64)
+    )
+
+
+# ---- the page ----------------------------------------------------------------------------------------
+
+
+def to_markdown(league: League, figure: str | None = None) -> str:
+    """The league as a page: one table of means, one of families, and what was left out."""
+    sets = sum(map(len, league.families.values()))
+    metric = METRIC_NAMES[league.metric]
+    lines = [
+        "# League: real graphs, from small to large",
+        "",
+        "<!-- made by `make league`; do not edit -->",
+        "",
+        f"{sets} sets of real graphs in {len(league.families)} families; a family counts once, its sets are averaged. "
+        "Trained on graphs up to the median size, tested on graphs from the 90th percentile of the size on; mean over "
+        f"{league.seeds} random 90 % subsets of the training graphs. All methods have the defaults of "
+        "`GraphClassifier` (robust recipe, classes balanced, k = 4). No label of a test graph is used in training. "
+        f"Interval: {LEVEL:.0%} bootstrap over families and test graphs. *Behind*: the share of resamples in which the "
+        "method has a lower mean than the first row; below .95 the difference may be chance. *One class*: sets of which "
+        "all test graphs get one class in every run.",
+        "",
+    ]
+    lines += [f"![Mean {metric} of every method]({figure})", ""] if figure else []
+    heads = [METRIC_NAMES[name] for name in dict.fromkeys((league.metric, *PAGE_METRICS))]
+    lines += [
+        f"| method | {heads[0]} | interval | behind | rank | {' | '.join(heads[1:])} | one class |",
+        "|---|" + "---|" * (4 + len(heads)),
+    ]
+    for row in league.rows:
+        others = [row.metrics[name] for name in dict.fromkeys((league.metric, *PAGE_METRICS))]
+        interval = "" if row.low is None or row.high is None else f"{_number(row.low)} to {_number(row.high)}"
+        cells = [_number(others[0]), interval, _number(row.behind), "" if row.rank is None else f"{row.rank:.1f}"]
+        cells += [*map(_number, others[1:]), f"{len(row.one_class)} of {sets}"]
+        lines.append(f"| {row.method} | {' | '.join(cells)} |")
+    lines += ["", f"## {metric[0].upper()}{metric[1:]} by family", ""]
+    names = list(league.families)
+    lines += [f"| method | {' | '.join(_family(name, league) for name in names)} |", "|---|" + "---|" * len(names)]
+    for row in league.rows:
+        lines.append(f"| {row.method} | {' | '.join(_number(row.families.get(name)) for name in names)} |")
+    marked = [name for name in names if name in DESIGN_FAMILIES]
+    lines += [
+        "",
+        f"Test labels of {', '.join(marked) or 'none of these families'} were looked at while `auto` and SizeMix were "
+        "designed ([how it decides](auto.md)): their scores there are no test on unseen sets. The other methods were not "
+        "fitted to any of them either.",
+    ]
+    if league.left_out:
+        listed = ", ".join(f"{name} ({few})" for name, few in sorted(league.left_out.items()))
+        lines += ["", f"Left out, with fewer than {MIN_MINORITY_GRAPHS} test graphs of the rarest class: {listed}."]
+    return "\n".join(lines) + "\n"
+
+
+def _family(name: str, league: League) -> str:
+    return name if len(league.families[name]) == 1 else f"{name} ({len(league.families[name])} sets)"
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else f"{value:.2f}".replace("0.", ".", 1)
