@@ -10,6 +10,7 @@ from anysize.cli.compare import compare
 from anysize.cli.count import count, demo, patterns
 from anysize.cli.diagnose import diagnose
 from anysize.cli.explain import explain
+from anysize.cli.league import league
 from anysize.cli.learn import fit, methods, predict
 from anysize.cli.report import report
 from anysize.cli.shared import console
@@ -30,6 +31,7 @@ COMMANDS = (
     (fetch, "anysize fetch NCI1 MUTAG"),
     (run, "anysize run sbm-20 --method gamma-rpgin --seeds 10 --data 7"),
     (compare, "anysize compare NCI1.zip --methods auto,wl-kernel --seeds 5 --out comparison.html"),
+    (league, "anysize league DATA --records league-records --workers 2 --out league.md"),
     (sweep, "anysize sweep table1 table2 --grid quick --workers 2"),
     (table, "anysize table 2 --format markdown"),
     (report, "anysize report --records results/quick --out report.html"),

@@ -36,7 +36,7 @@ def league(
     """
     with handle_errors():
         from anysize._progress import progress_bars
-        from anysize.experiments.league import LEAGUE_METHODS, find_sets, read_league, run_league, to_markdown
+        from anysize.experiments.league import LEAGUE_METHODS, find_sets, plot, read_league, run_league, to_markdown
         from anysize.experiments.sweep import SweepProgress
 
         check_out(out)
@@ -58,9 +58,9 @@ def league(
                 note(f"{method}: {error}")
         found = read_league(records, metric)
         if figure is not None:
-            from anysize.plots import league_scores, save
+            from anysize.plots import save_figure
 
-            save(league_scores(found), figure)
+            save_figure(plot(found), figure)
             errors.print(f"Wrote {figure}.", highlight=False, markup=False)
         if out is not None:
             with open_output(out) as file:

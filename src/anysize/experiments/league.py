@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -35,6 +35,9 @@ from anysize.methods.catalog import METHODS, find_method
 from anysize.tasks.metrics import METRIC_NAMES
 from anysize.tasks.own_graphs import own_task
 from anysize.tasks.task import Task
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 LEAGUE_METHODS = (
     "auto", "sizemix", "gamma-1hot", "gamma-gin", "gamma-rpgin", "gin-sum", "gin-mean", "gcn-sum", "gcn-mean",
@@ -399,6 +402,22 @@ def to_markdown(league: League, figure: str | None = None) -> str:
         listed = ", ".join(f"{name} ({few})" for name, few in sorted(league.left_out.items()))
         lines += ["", f"Left out, with fewer than {MIN_MINORITY_GRAPHS} test graphs of the rarest class: {listed}."]
     return "\n".join(lines) + "\n"
+
+
+def plot(league: League) -> Figure:
+    """Every method: its mean, the interval, and a tick for each family."""
+    from anysize.plots import MethodScores, method_scores
+
+    first = league.rows[0].method
+    rows = [
+        MethodScores(
+            row.method, float(np.mean(list(row.families.values()))), row.low, row.high, tuple(row.families.values()),
+            row.method == first, row.check,
+        )
+        for row in league.rows
+        if row.families
+    ]  # fmt: skip
+    return method_scores(rows, METRIC_NAMES[league.metric])
 
 
 def _family(name: str, league: League) -> str:
