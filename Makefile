@@ -59,8 +59,9 @@ bench: $(STAMP)  ## time counting against igraph and networkx, training against 
 	$(BIN)/python -m benchmarks.learning --quick
 	$(BIN)/python -m benchmarks.baselines --quick
 
-results: $(STAMP) ## docs/results.md, the table of README.md and its figure, from results/records
-	$(BIN)/python -m tools.results_page --records results/records --out docs/results.md --readme README.md
+results: $(STAMP) ## docs/results.md, its appendix, the table of README.md and its figure, from results/records
+	$(BIN)/python -m tools.results_page --records results/records --out docs/results.md \
+		--appendix docs/results-appendix.md --readme README.md
 	$(BIN)/python examples/draw_results.py results/records docs/figures/results.svg
 
 $(DOCS): pyproject.toml constraints.txt | $(STAMP)

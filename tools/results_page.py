@@ -1,7 +1,8 @@
-"""``python -m tools.results_page``: make docs/results.md, and the table of README.md, from records.
+"""``python -m tools.results_page``: make docs/results.md, its appendix, and the table of README.md, from records.
 
-The three tables on the published data, results on fresh data, where and why ours differ from the published numbers,
-the effect of ties, what is missing, and the machines that were used.
+The page: which kind of model is right on which task, how many cells agree with the published numbers, which epoch the
+paper kept, test scores, fresh data. The appendix: the tables in full with their notes, every cell that differs with
+possible reasons, the effect of ties, what is missing, and the machines that were used.
 """
 
 from __future__ import annotations
@@ -28,6 +29,7 @@ from anysize.experiments.tables.render import (
     render_markdown,
 )
 from anysize.methods.catalog import METHODS, penalty_names
+from tools.epoch_rules import rules_table
 from tools.front_table import with_front_table
 
 PAPER_SEEDS = 10
@@ -38,13 +40,15 @@ HEAD = """# Results
 
 <!-- Made by `make results`; changes by hand are lost. -->
 
-Everything on this page, including the sentences with numbers, is made from the records in `results/records`:
+Our numbers beside the published ones; everything on this page, including the sentences with numbers, is made from the
+records in `results/records` by `make results`. [Tables](tables.md) explains cells and rules, the
+[appendix](results-appendix.md) has the tables in full, every difference, ties, missing runs and machines.
+"""
+APPENDIX_HEAD = """# Appendix of the results
 
-```bash
-make results
-```
+<!-- Made by `make results`; changes by hand are lost. -->
 
-[Tables](tables.md) explains the cells; `results/README.md` lists the commands that made the records.
+What stands behind [Results](results.md), from the same records.
 """
 
 
@@ -227,28 +231,135 @@ def results_page(records: Iterable[Record], grid_size: GridSize | None = None) -
         grid_size: such as `paper_grid_size`, to name reduced grids.
     """
     records = list(records)
+    tables = {number: _published_table(number, records, grid_size, ("test",)) for number in TABLES}
+    compared = [cell for table in tables.values() for cell in compare(table, records, grid_size)]
+    rules = rules_table(records)
+    return _page(
+        HEAD,
+        {
+            "Who is right where": [_who_is_right(tables.values())],
+            "Agreement with the published numbers": [_agreement(compared)],
+            "Which epoch the paper kept": [RULES_LEAD, rules] if rules else [],
+            "Test scores on the published data": [render_markdown(_short(one)) for one in tables.values() if one.rows],
+            "Fresh data": [_fresh_summary(records)],
+        },
+    )
+
+
+def appendix_page(records: Iterable[Record], grid_size: GridSize | None = None) -> str:
+    """The appendix in Markdown, a pure function of the records."""
+    records = list(records)
     tables = {number: _published_table(number, records, grid_size) for number in TABLES}
     fresh = [table for number in TABLES if (table := _fresh_table(number, records)) is not None]
     compared = [cell for table in tables.values() for cell in compare(table, records, grid_size)]
-    parts = {
-        "Summary": [_summary(compared, records)],
-        "Published data": [render_markdown(table) for table in tables.values() if table.columns],
-        "Fresh data": [render_markdown(table) for table in fresh],
-        "Differences from the published numbers": [_differences(compared)],
-        "Effect of ties": [_ties(compared)],
-        "Missing": [_missing(tables, records, compared)],
-        "Machines": [_machines(records)],
-    }
-    return "\n".join([HEAD, *(f"## {title}\n\n" + "\n".join(texts) for title, texts in parts.items() if any(texts))])
+    return _page(
+        APPENDIX_HEAD,
+        {
+            "Published data": [render_markdown(table) for table in tables.values() if table.columns],
+            "Fresh data": [render_markdown(table) for table in fresh],
+            "Differences from the published numbers": [_differences(compared)],
+            "Effect of ties": [_ties(compared)],
+            "Missing": [_missing(tables, records, compared)],
+            "Machines": [_machines(records)],
+        },
+    )
 
 
-def _published_table(number: int, records: Sequence[Record], grid_size: GridSize | None) -> Table:
+def _page(head: str, parts: Mapping[str, Sequence[str]]) -> str:
+    return "\n".join([head, *(f"## {title}\n\n" + "\n".join(texts) for title, texts in parts.items() if any(texts))])
+
+
+RULES_LEAD = """\
+The paper keeps "the" epoch with the best validation score and does not say which if there are several, nor which of
+several configurations. Each run was scored under every rule, a configuration was selected by validation, and its test
+mean was compared with the published one over all GNN cells that kept every rule (`python -m tools.epoch_rules`): the
+mean log-likelihood of our mean under the published mean and deviation, the mean rank among the rules, and the mean
+absolute difference, in all and by table.
+"""
+
+FAMILIES = {"GNNs": "gnn", "kernels": "kernel", "Γ, the paper's recipe": "gamma", "Γ, robust recipe": "gamma"}
+
+
+def _who_is_right(tables: Iterable[Table]) -> str:
+    """The best row of each kind of model on every task: our test mean and the published best."""
+    rows = []
+    for table in tables:
+        for place, column in enumerate(table.columns):
+            cells = [_best_of_family(table, place, family) for family in FAMILIES]
+            if any(cells):
+                rows.append((f"{column.heading} ({_METRIC_LABELS.get(table.metric, table.metric)})", *cells))
+    lead = (
+        "The best row of each kind, ours (published best of that kind in parentheses). Test graphs are larger than all "
+        "others, and in the SBM columns also colored otherwise."
+    )
+    return _markdown_table(lead, ("task", *FAMILIES), rows) if rows else "There are no records yet.\n"
+
+
+_METRIC_LABELS = {"mcc": "MCC"}
+
+
+def _best_of_family(table: Table, place: int, family: str) -> str:
+    recipe = "robust" if "robust" in family else "paper"
+    rows = [
+        row
+        for row in table.rows
+        if not row.check
+        and row.recipe == recipe
+        and row.method in METHODS
+        and METHODS[row.method].kind == FAMILIES[family]
+    ]
+    ours = [(own.mean, row.label) for row in rows if (own := row.cells[place].summary) is not None]
+    papers = [
+        (one.mean, row.label)
+        for row in rows
+        if (one := row.cells[place].published) is not None and one.mean is not None
+    ]
+    if not ours:
+        return ""
+    mean, label = max(ours, key=lambda pair: round(pair[0], SCORE_DIGITS))
+    text = f"{format_score(mean)} {label.removesuffix(', robust')}"
+    if not papers or recipe == "robust":
+        return text
+    best, other = max(papers, key=lambda pair: pair[0])
+    return f"{text} ({format_score(best)}{'' if other == label else f' {other}'})"
+
+
+def _agreement(compared: Sequence[ComparedCell]) -> str:
+    rows = []
+    for title, cells in _families(compared):
+        near = sum(cell.near for cell in cells)
+        ties = sum(cell.tie_is_near and not cell.near for cell in cells)
+        differences = [abs(cell.difference) for cell in cells]
+        rows.append(
+            (
+                title, str(len(cells)), str(sum(not cell.deviates for cell in cells)), str(near),
+                str(ties) if ties else "", format_score(sum(differences) / len(differences)),
+            )
+        )  # fmt: skip
+    lead = "Test cells with a published number, and how many of ours are as near to it, compared as printed."
+    head = (
+        "rows", "cells", "within the published deviation", f"within {format_score(NEAR_DIFFERENCE)}",
+        "more with another tied configuration", "mean difference",
+    )  # fmt: skip
+    return _markdown_table(lead, head, rows) if rows else ""
+
+
+def _short(table: Table) -> Table:
+    """The rows that ran, with the short notes."""
+    found = rows_that_ran(table)
+    notes = (note.partition("All notes:")[0].strip() for note in table.short_notes)  # all of them are in the appendix
+    return replace(found, notes=tuple(filter(None, notes)))
+
+
+def _published_table(
+    number: int, records: Sequence[Record], grid_size: GridSize | None, splits: Sequence[str] | None = None
+) -> Table:
     """A table of the paper, without tasks that have no record; those are listed as missing."""
     recorded = {record.task for record in records if record.data == "published"}
     tasks = [task.name for task in TABLES[number].tasks if task.name in recorded]
     if not tasks:
         return Table("", TABLES[number].metric, "paper", (), ())
-    return build_table(number, records, data="published", tasks=tasks, grid_size=grid_size)
+    return build_table(number, records, data="published", tasks=tasks, grid_size=grid_size, splits=splits)
 
 
 def _fresh_table(number: int, records: Sequence[Record]) -> Table | None:
@@ -261,20 +372,6 @@ def _fresh_table(number: int, records: Sequence[Record]) -> Table | None:
     return replace(rows_that_ran(table), title=f"{table.title}: fresh data")
 
 
-def _summary(compared: Sequence[ComparedCell], records: Sequence[Record]) -> str:
-    lines = []
-    for title, cells in _families(compared):
-        close = sum(not cell.deviates for cell in cells)
-        near = sum(cell.near for cell in cells)
-        ties = sum(cell.tie_is_near and not cell.near for cell in cells)
-        lines.append(
-            f"- {title}: {len(cells)} test cells have a published number; {close} differ by no more than the published "
-            f"standard deviation over seeds, {near} by no more than {format_score(NEAR_DIFFERENCE)}"
-            + (f", {ties} more would with another of the configurations that tie on validation." if ties else ".")
-        )
-    return "\n".join([*lines, *_fresh_lines(records)] or ["- There are no records yet."]) + "\n"
-
-
 def _families(compared: Sequence[ComparedCell]) -> list[tuple[str, list[ComparedCell]]]:
     """Gamma models, kernels and GNNs, by table."""
     found: dict[str, list[ComparedCell]] = {}
@@ -284,20 +381,24 @@ def _families(compared: Sequence[ComparedCell]) -> list[tuple[str, list[Compared
     return sorted(found.items())
 
 
-def _fresh_lines(records: Sequence[Record]) -> list[str]:
+def _fresh_summary(records: Sequence[Record]) -> str:
     """For every Gamma row on fresh data, table by table: the mean over data sets, and the worst one."""
     found: dict[tuple[int, str, str], list[tuple[float, str]]] = {}
-    for group, selection in select_all(record for record in records if record.data != "published").items():
+    for group, selection in select_all(record for record in records if record.data.startswith("seed:")).items():
         summary = selection.summary("test")
         if summary is not None and group.method in METHODS and METHODS[group.method].kind == "gamma":
             row = table_of(group.task) or 0, group.method, group.recipe
             found.setdefault(row, []).append((summary.mean, f"{group.task}, {group.data}"))
-    return [
-        f"- {f'Table {table}, fresh' if table else 'Fresh'} data, {method}, {recipe} recipe: mean test score "
-        f"{sum(mean for mean, _ in means) / len(means):.3f} over {len(means)} data sets; the worst has "
-        f"{min(means)[0]:.3f} ({min(means)[1]})."
+    rows = [
+        (
+            f"Table {table}" if table else "none", f"{METHODS[method].title}, {recipe} recipe", str(len(means)),
+            f"{sum(mean for mean, _ in means) / len(means):.3f}", f"{min(means)[0]:.3f} ({min(means)[1]})",
+        )
         for (table, method, recipe), means in sorted(found.items())
-    ]
+    ]  # fmt: skip
+    lead = "Γ models on data sets that were drawn afresh: the mean over data sets, and the worst one."
+    head = ("tasks of", "row", "data sets", "mean test score", "worst")
+    return _markdown_table(lead, head, rows) if rows else ""
 
 
 def _differences(compared: Sequence[ComparedCell]) -> str:
@@ -401,6 +502,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser = ArgumentParser("python -m tools.results_page", description="Make docs/results.md from records.")
     parser.add_argument("--records", type=Path, default=Path("results/records"), help="folder of records")
     parser.add_argument("--out", type=Path, help="the page to write; by default it is printed")
+    parser.add_argument("--appendix", type=Path, help="the appendix to write")
     parser.add_argument("--readme", type=Path, help="a file whose table between two marks is replaced")
     options = parser.parse_args(arguments)
     try:
@@ -414,6 +516,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
             print(page, end="")
         else:
             _write(options.out, page)
+        if options.appendix is not None:
+            _write(options.appendix, appendix_page(records, paper_grid_size))
         if options.readme is not None:
             _write(options.readme, with_front_table(options.readme.read_text(encoding="utf-8"), records))
     except (ValueError, OSError, ImportError) as error:

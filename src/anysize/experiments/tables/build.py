@@ -321,11 +321,13 @@ def _notes(
     fallback = any(cell.fallback for row in table.rows for cell in row.cells)
     compared = ", published number, difference" if any(row.published for row in _all_cells(table)) else ""
     command = "anysize table" if number is None else f"anysize table {number}"
+    patient = sum(len(_patience(_ran(table, places[0], selected))) for _, places in table.groups())
     short = (
         f"Mean (std) over seeds{' [95 % interval]' * has_intervals}{compared}. Bold: best test.",
         f"Selection: {RULES[table.rule].summary}",
         f"{'Some grids are smaller than in the paper. ' * reduced}All notes: {command} --format markdown.",
         *([FALLBACK_NOTE] * fallback),
+        *([f"Trained with patience, which the paper does not use: {patient} cells."] * (patient > 0)),
     )
     return (*_general_notes(table, bold), *filter(None, groups)), short
 
@@ -369,17 +371,13 @@ def _general_notes(table: Table, bold: int) -> list[str]:
 
 def _group_note(table: Table, heading: str, place: int, selected: Selected, grid_size: GridSize | None) -> str:
     """Seeds, configurations, ties and omissions of one task on one data set; empty if nothing ran."""
-    column = table.columns[place]
-    ran: dict[str, list[Selection]] = {}
-    sizes: dict[str, int | None] = {}
-    for row in table.rows:
-        selections = selected.get((column.task, column.data, row.method, row.recipe), ())
-        if selections:
-            ran[row.label] = list(selections)
-            searched = row.recipe == PAPER_RECIPE and not row.check  # other recipes train one configuration
-            sizes[row.label] = grid_size(column.task, row.method) if searched and grid_size is not None else None
+    column, ran = table.columns[place], _ran(table, place, selected)
     if not ran:
         return ""
+    sizes: dict[str, int | None] = {}
+    for row in table.rows:
+        searched = row.recipe == PAPER_RECIPE and not row.check  # other recipes train one configuration
+        sizes[row.label] = grid_size(column.task, row.method) if searched and grid_size is not None else None
     pooled = {"fresh": "data sets", "splits": "splits"}.get(column.data, "")
     parts = [
         _gathered(pooled, {label: str(len(own)) for label, own in ran.items()}) if pooled else "",
@@ -393,6 +391,13 @@ def _group_note(table: Table, heading: str, place: int, selected: Selected, grid
         _listed("lowest test mean of a data set", _lowest(ran)) if column.data == "fresh" else "",
     ]
     return f"{heading}: " + "; ".join(part for part in parts if part) + "."
+
+
+def _ran(table: Table, place: int, selected: Selected) -> dict[str, list[Selection]]:
+    """The selected configurations of the rows that ran in one column, by their labels."""
+    column = table.columns[place]
+    found = {row.label: selected.get((column.task, column.data, row.method, row.recipe), ()) for row in table.rows}
+    return {label: list(own) for label, own in found.items() if own}
 
 
 def _reduced(ran: Mapping[str, list[Selection]], sizes: Mapping[str, int | None]) -> dict[str, str]:
