@@ -105,10 +105,13 @@ def test_resampled_means_are_those_of_a_plain_loop_over_graphs_and_runs(metric, 
 
     everything = np.unique(np.concatenate(sets))
     rng = np.random.default_rng(3)
-    drawn = rng.integers(len(everything), size=(7, len(everything)))
+    drawn = np.zeros((7, 60), np.int64)
+    for one in range(classes):  # within each class
+        members = everything[truth[everything] == one]
+        drawn[:, members] = rng.multinomial(len(members), np.full(len(members), 1 / len(members)), size=7)
     times = rng.multinomial(3, np.full(3, 1 / 3), size=7)
-    for place, draw in enumerate(drawn):
-        weight = np.bincount(everything[draw], minlength=60)
+    for place, weight in enumerate(drawn):
+        assert np.bincount(truth, weight).tolist() == np.bincount(truth[everything]).tolist()
         for method, own in enumerate(methods):
             scored = []
             for (one, scores), often in zip(own, times[place], strict=True):
@@ -120,6 +123,19 @@ def test_resampled_means_are_those_of_a_plain_loop_over_graphs_and_runs(metric, 
                     score = getattr(metrics, metric)(true, predicted)
                 scored += [score] * often
             assert found[place, method] == pytest.approx(np.mean(scored))
+
+
+def test_resampled_means_are_as_wide_as_the_binomial_law_says_and_rare_classes_do_no_harm():
+    right = np.arange(400) % 4 > 0
+    run = RunPredictions(np.arange(400), np.ones(400, np.int64), right.astype(np.int64), np.zeros((1, 400), np.int64))
+    low, high = np.quantile(resampled_means([[run]], "accuracy", 5000), [0.025, 0.975])
+    assert high - low == pytest.approx(2 * 1.96 * np.sqrt(0.75 * 0.25 / 400), rel=0.06)
+    rare = np.arange(30)  # every class has one graph
+    one = RunPredictions(rare, rare, rare, np.eye(30, dtype=np.int64))
+    for metric in (*METRICS, "roc_auc"):
+        assert resampled_means([[one]], metric, 50) == pytest.approx(np.ones((50, 1)))
+    same = RunPredictions(rare[:5], np.zeros(5, int), np.zeros(5, int), np.zeros((1, 5), int))
+    assert len(resampled_means([[same]], "roc_auc", 50)) == 0  # one class has no ROC curve
 
 
 def test_bad_arguments():

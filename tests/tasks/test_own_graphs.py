@@ -12,7 +12,8 @@ import numpy as np
 import pytest
 
 import anysize as az
-from anysize.tasks.own_graphs import own_task, random_positions, read_lists
+from anysize.experiments.records import ALPHABET
+from anysize.tasks.own_graphs import MAX_CLASSES, own_task, random_positions, read_lists
 from anysize.tasks.size_split import size_split
 
 
@@ -140,6 +141,14 @@ def test_graphs_that_cannot_be_split_by_size_can_be_at_random() -> None:
         own_task(rings)
     with pytest.raises(ValueError, match="--split random"):
         own_task(paths(y=["a"] * 30 + ["b"] * 10))
+
+
+def test_numbers_to_predict_and_missing_labels_are_refused() -> None:
+    with pytest.raises(ValueError, match="these graphs have 80"):
+        own_task(paths(80, y=[place / 7 for place in range(80)]))
+    with pytest.raises(ValueError, match="NaN"):
+        own_task(paths(y=[0.0, 1.0, float("nan"), 1.0] * 10))
+    assert len(ALPHABET) == MAX_CLASSES
 
 
 def test_graphs_of_one_size_are_one_environment() -> None:

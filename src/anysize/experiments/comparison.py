@@ -131,7 +131,7 @@ class Comparison:
         deviation = " (standard deviation)" if self.seeds > 1 else ""
         notes = [
             f"Mean{deviation} over {seeds}, each with a split and a model of its own; [95 % bootstrap interval when "
-            "test graphs and seeds are resampled].",
+            "seeds, and test graphs of each class, are resampled].",
         ]
         if best := ", ".join(row.label for row in self.rows if row.best):
             notes.append(f"Bold: the best mean, {best}. ≈: the 95 % interval of the difference to it contains 0.")
@@ -332,8 +332,10 @@ def _rows(
     if complete:
         tested = [[_tested(task, record) for record in runs[name]] for name in complete]
         means = bootstrap.resampled_means(tested, metric, RESAMPLES)
+        if not len(means):
+            return tuple(rows.values())
         ends = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
-        lows, highs = np.nanquantile(means, ends, axis=0)
+        lows, highs = np.quantile(means, ends, axis=0)
         for place, name in enumerate(complete):
             rows[name] = replace(rows[name], low=float(lows[place]), high=float(highs[place]))
         rows |= _best_and_tied({name: rows[name] for name in complete}, means, ends)
@@ -377,7 +379,7 @@ def _best_and_tied(rows: Mapping[str, ComparisonRow], means: Any, ends: Sequence
     top = max(mean for name in competing if (mean := rows[name].mean) is not None)
     best = next(name for name in competing if rows[name].mean == top)
     differences = means[:, [names.index(best)]] - means
-    low = np.nanquantile(differences, ends[0], axis=0)
+    low = np.quantile(differences, ends[0], axis=0)
     near = {name for name in competing if low[names.index(name)] <= 0}
     tied = near if len(near) > 1 else set()
     return {

@@ -27,6 +27,7 @@ from anysize.tasks.task import Data, DataDir, Parts, Splits, Task, check_seed
 
 TRAIN_BELOW, TEST_ABOVE = 50, 90  # percentiles of the size
 TEST_SHARE = 0.2  # of each class, in a random split
+MAX_CLASSES = 62  # that records can name
 SPLIT_WORDS = {"size": "split by size", "random": "split at random", "lists": "split by lists"}
 SPLIT_NAMES = ("train", "validation", "test")
 Lists: TypeAlias = Mapping[str, Iterable[int | str]]  # train, validation, test -> graphs by position or name
@@ -112,7 +113,12 @@ def own_task(
         )
     if labeled.y.dtype.kind == "f" and not np.isfinite(labeled.y).all():
         raise ValueError("To compare methods, every graph needs a class; got NaN or infinite numbers in y.")
-    distinct_classes(labeled.y)
+    classes = distinct_classes(labeled.y)
+    if len(classes) > MAX_CLASSES:
+        raise ValueError(
+            f"Up to {MAX_CLASSES} classes can be compared; these graphs have {len(classes)}, such as "
+            f"{classes.tolist()[0]!r}. Is their label a number to predict? Then make classes of its ranges."
+        )
     if isinstance(split, str) and split in ("size", "random"):
         kind: Literal["size", "random", "lists"] = "size" if split == "size" else "random"
         lists = None

@@ -140,15 +140,15 @@ class RunPredictions:
     ranks: IntArray
 
     def scores(self, metric: str, weights: FloatArray) -> FloatArray:
-        """The score for each row of weights (resamples, graphs); nan where a class of its test graphs has none."""
+        """The score for each row of weights (resamples, graphs); nan where it is undefined."""
         if metric == "roc_auc":
             classes = [1] if len(self.ranks) == 1 else range(len(self.ranks))
             areas = [_area(self.labels == one, row, weights) for one, row in zip(classes, self.ranks, strict=True)]
-            found = np.mean(areas, axis=0)
-        else:
-            found = METRICS[metric](confusion_matrices(self.predictions[None], self.labels, weights))[:, 0]
-        missing = [~weights[:, self.labels == one].any(axis=1) for one in np.unique(self.labels)]
-        return np.where(np.any(missing, axis=0), np.nan, found)
+            known = np.isfinite(areas)  # a class may be missing in a resample
+            sums, counts = np.where(known, areas, 0.0).sum(axis=0), known.sum(axis=0)
+            return np.asarray(np.divide(sums, counts, out=np.full(len(weights), np.nan), where=counts > 0))
+        found = METRICS[metric](confusion_matrices(self.predictions[None], self.labels, weights))[:, 0]
+        return np.where(weights.any(axis=1), found, np.nan)
 
 
 def _area(positive: IntArray, ranks: IntArray, weights: FloatArray) -> FloatArray:
@@ -168,18 +168,22 @@ def resampled_means(
     """(resamples, methods): the mean score over runs when test graphs and runs are resampled with replacement.
 
     Every method has the same number of runs; run i of all methods has the same test graphs. All methods are scored on
-    the same resampled graphs and runs, so that their differences are paired. Graphs are drawn from all test sets
-    together, and a run is scored on those of its own that were drawn, unless one of its classes is missing among them.
+    the same resampled graphs and runs, so that their differences are paired. Graphs are drawn within each class, from
+    all test sets together, and a run is scored on those of its own that were drawn. Resamples in which a score is
+    undefined are left out.
     """
     runs = len(methods[0])
-    everything = np.unique(np.concatenate([run.graphs for run in methods[0]]))
+    everything, first = np.unique(np.concatenate([run.graphs for run in methods[0]]), return_index=True)
+    labels = np.concatenate([run.labels for run in methods[0]])[first]
     columns = [np.searchsorted(everything, run.graphs) for run in methods[0]]
     rng = np.random.default_rng(seed)
     found = []
     for start in range(0, resamples, RESAMPLES_AT_ONCE):
-        count, graphs = min(RESAMPLES_AT_ONCE, resamples - start), len(everything)
-        drawn = rng.integers(graphs, size=(count, graphs)) + graphs * np.arange(count)[:, None]
-        weights = np.bincount(drawn.ravel(), minlength=count * graphs).reshape(count, graphs).astype(np.float64)
+        count = min(RESAMPLES_AT_ONCE, resamples - start)
+        weights = np.zeros((count, len(everything)))
+        for one in np.unique(labels):
+            members = np.flatnonzero(labels == one)
+            weights[:, members] = rng.multinomial(len(members), np.full(len(members), 1 / len(members)), size=count)
         times = rng.multinomial(runs, np.full(runs, 1 / runs), size=count)
         scores = np.stack(
             [
@@ -187,8 +191,6 @@ def resampled_means(
                 for method in methods
             ]
         )  # (methods, runs, count)
-        known = np.isfinite(scores)
-        weighted = np.where(known, scores, 0.0) * times.T
-        total = (known * times.T).sum(axis=1)
-        found.append(np.divide(weighted.sum(axis=1), total, out=np.full(total.shape, np.nan), where=total > 0).T)
-    return np.concatenate(found)
+        found.append(np.where(times.T > 0, scores * times.T, 0.0).sum(axis=1).T / runs)
+    means = np.concatenate(found)
+    return np.asarray(means[np.isfinite(means).all(axis=1)])
