@@ -214,6 +214,14 @@ def test_thinned_places_are_few_ascending_and_keep_the_ends(length, points):
         assert max(np.diff(kept), default=1) <= math.ceil((length - 1) / (points - 1)) + 1
 
 
+def test_curves_name_their_metric_where_it_is_another(whole):
+    other = replace(whole, curves=replace(whole.curves, metric="balanced_accuracy"))
+    assert from_line(to_line(other)).curves.metric == "balanced_accuracy"
+    assert "metric" not in json.loads(to_line(whole))["curves"]
+    with pytest.raises(ValueError, match="metric of a curve"):
+        replace(whole.curves, metric="auc")
+
+
 def test_curves():
     assert [round_significant(value) for value in (1.23456, math.nan, math.inf)] == [1.235, None, None]
     curves = Curves((1, 2), (1.235, None), (0.5, 1.0))

@@ -208,7 +208,22 @@ def test_curves_of_own_tasks_are_named_by_their_metric(monkeypatch):
     monkeypatch.setattr("anysize.plots.training_curves", lambda runs, metric: drawn.append(metric) or _figure())
     (run,) = sweep(("mine",), ("gin-sum",), configurations=1, runs=1)
     scores.training_curves(tasks_of([replace(run, metric="mcc")])[0], "t")
-    assert drawn == ["MCC"]
+    balanced = replace(run, method="gamma-gin", curves=replace(run.curves, metric="balanced_accuracy"))
+    assert scores.training_curves(tasks_of([run, balanced])[0], "t")
+    assert drawn == ["MCC", "balanced accuracy"]
+
+
+def test_validation_curves_of_two_metrics_are_not_in_one_figure(monkeypatch):
+    from anysize.experiments.report import scores
+
+    drawn = {}
+    monkeypatch.setattr("anysize.plots.training_curves", lambda runs, metric: drawn.update(runs) or _figure())
+    (run,) = sweep(("mine",), ("gin-sum",), configurations=1, runs=1)
+    balanced = replace(run, method="gamma-gin", curves=replace(run.curves, metric="balanced_accuracy"))
+    scores.training_curves(tasks_of([run, balanced])[0], "t")
+    assert drawn["Γ GIN"][0].validation_score == run.curves.validation_score  # drawn first
+    assert drawn["GIN"][0].validation_score == ()
+    assert drawn["GIN"][0].train_loss == run.curves.train_loss
 
 
 def test_other_tasks_have_a_table_of_their_own(reader):

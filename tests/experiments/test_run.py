@@ -131,6 +131,7 @@ def test_curves_of_the_robust_recipe_are_at_the_epochs_that_were_looked_at():
     assert None not in record.curves.validation_score
     assert record.chosen.epoch == record.epochs == 25  # the recipe keeps the last
     assert record.tied_epochs is None
+    assert record.curves.metric == "balanced_accuracy"  # classes are weighted
     assert record.outcome("last") == record.chosen
 
 

@@ -154,14 +154,19 @@ class Curves:
     Attributes:
         epochs: counted from 1, ascending.
         train_loss, validation_score, penalty: one value per epoch, None where it was not finite; empty if unknown.
+        metric: of the validation score, where it is not that of the record (with class weights epochs are compared by
+            balanced accuracy).
     """
 
     epochs: tuple[int, ...]
     train_loss: CurveValues = ()
     validation_score: CurveValues = ()
     penalty: CurveValues = ()
+    metric: str = ""
 
     def __post_init__(self) -> None:
+        if self.metric and self.metric not in METRIC_NAMES:
+            raise ValueError(f"the metric of a curve must be one of {', '.join(METRIC_NAMES)}; got {self.metric!r}")
         for name in CURVE_NAMES:
             values = getattr(self, name)
             if len(values) not in (0, len(self.epochs)):
@@ -171,12 +176,14 @@ class Curves:
 
     def fields(self) -> dict[str, Any]:
         """The curves as JSON values."""
-        return {name: list(values) for name in ("epochs", *CURVE_NAMES) if (values := getattr(self, name))}
+        held: dict[str, Any] = {name: list(own) for name in ("epochs", *CURVE_NAMES) if (own := getattr(self, name))}
+        return held | ({"metric": self.metric} if self.metric else {})
 
     @classmethod
     def of_fields(cls, fields: dict[str, Any]) -> Curves:
         """The curves from JSON values."""
-        return cls(tuple(fields.get("epochs", ())), **{name: tuple(fields.get(name, ())) for name in CURVE_NAMES})
+        curves = {name: tuple(fields.get(name, ())) for name in CURVE_NAMES}
+        return cls(tuple(fields.get("epochs", ())), **curves, metric=fields.get("metric", ""))
 
 
 def evenly_spread(length: int, points: int) -> list[int]:
@@ -217,7 +224,7 @@ class Record:
         curves: the thinned training curves.
         folds: the validation scores of the folds, whose mean is the validation score, if the task has folds.
         labels: true classes of the test graphs, encoded like the predictions.
-        metric: of all scores and of the validation curve; by default the metric of the task, accuracy if it is unknown.
+        metric: of all scores; by default the metric of the task, accuracy if it is unknown.
         seconds: this run's share of the time of the stack it was trained in.
         when: the end of the run, ISO 8601 in UTC.
 
@@ -413,7 +420,9 @@ _LINE = fields(  # fields that are not listed here are ignored: another version 
         "when": text(r"[0-9TZ:+. -]*", "a date in ISO 8601"),
         "alternatives": mapping_of(lambda value, place: value if isinstance(value, str) else _OUTCOME(value, place)),
         "curves": fields(
-            {"epochs": numbers(whole=True)}, dict.fromkeys(CURVE_NAMES, numbers(missing=True)), others=True
+            {"epochs": numbers(whole=True)},
+            {**dict.fromkeys(CURVE_NAMES, numbers(missing=True)), "metric": text()},
+            others=True,
         ),
     },
     others=True,

@@ -224,12 +224,14 @@ class _Trainer:
         self.runs = [Run(split_configuration(run.configuration)[0], run.seed) for run in runs]
         self.report = report
         self.folded = ready.task.protocol == "folds"
+        self.curve_metric = ""
         self.parts = FOLDS + 1 if self.folded else 1
 
     def records(self) -> Iterator[Record]:
         scores, spent = self._folds() if self.folded else ({}, {})
         began = time.perf_counter()
         problem = self.prepared.problem(self.options.device, self.recipe_name)
+        self.curve_metric = "" if problem.epoch_metric == problem.metric else problem.epoch_metric
         for fitted in self._fit(problem, self.parts - 1):
             probabilities = {name: _probabilities_of(fitted, examples) for name, examples in self.prepared.sets.items()}
             finer = fitted.margins(self.prepared.test) if isinstance(fitted, FittedKernel) else None
@@ -342,7 +344,9 @@ class _Trainer:
             epochs=epochs,
             tied_epochs=int(trained.ties[member]) if trained is not None and by_validation else None,
             alternatives={name: outcome for name, outcome in outcomes.items() if name != "chosen"},
-            curves=None if trained is None else thin_curves(trained, member, self.options.curve_points),
+            curves=None
+            if trained is None
+            else thin_curves(trained, member, self.options.curve_points, self.curve_metric),
             labels=self.prepared.test_labels,
             metric=self.prepared.task.metric,
             versions={**versions(), "anysize": __version__},
@@ -352,8 +356,11 @@ class _Trainer:
         )
 
 
-def thin_curves(trained: Trained, member: int, points: int) -> Curves | None:
-    """Evenly spread epochs of the curves of one model, of those with a validation score if there are any."""
+def thin_curves(trained: Trained, member: int, points: int, metric: str = "") -> Curves | None:
+    """Evenly spread epochs of the curves of one model, of those with a validation score if there are any.
+
+    ``metric``: of the validation score, where it is not that of the task.
+    """
     if not points:
         return None
     loss, score, penalty = (trained.curves[name][:, member] for name in ("loss", "validation_score", "penalty"))
@@ -369,6 +376,7 @@ def thin_curves(trained: Trained, member: int, points: int) -> Curves | None:
         values(loss),
         values(score) if scored.any() else (),
         values(penalty) if penalty.nan_to_num().any() else (),
+        metric if scored.any() else "",
     )
 
 

@@ -204,17 +204,18 @@ def _charts(table: Table, name: str) -> list[str]:
 
 
 def training_curves(task: TaskRecords, name: str) -> str:
-    """The training curves of the drawn rows."""
-    runs = {}
+    """The training curves of the drawn rows; validation scores of those in the metric of the first one."""
+    runs: dict[str, list[Curve]] = {}
+    metric: str | None = None
     for selection in task.drawn_rows():
         known = [record.curves for record in selection.records if record.curves is not None and record.curves.epochs]
-        if known:
-            runs[row_label(selection.group)] = [
-                Curve(one.epochs, one.train_loss, one.validation_score) for one in known[:MAX_CURVES_PER_ROW]
-            ]
+        for one in known[:MAX_CURVES_PER_ROW]:
+            metric = metric or (one.metric or task.metric if one.validation_score else None)
+            shown = one.validation_score if (one.metric or task.metric) == metric else ()
+            runs.setdefault(row_label(selection.group), []).append(Curve(one.epochs, one.train_loss, shown))
     if not runs:
         return missing("No run of this task kept its training curves.")
-    svg = to_svg(plots.training_curves(runs, METRIC_NAMES[task.metric]), f"{name}-curves", "Training")
+    svg = to_svg(plots.training_curves(runs, METRIC_NAMES[metric or task.metric]), f"{name}-curves", "Training")
     return card(svg, "Training", "The configurations that the table reports: a thin line per seed, thick lines: means.")
 
 
