@@ -69,7 +69,12 @@ def html(store):
     """The whole page, with models fitted for it; the data of PROTEINS are nowhere."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("ANYSIZE_DATA", raising=False)
+        patch.setattr("anysize.tasks.tu.fetch_tu", no_download)
         return make_report(store, data_dir=store.folder)
+
+
+def no_download(*arguments):
+    raise ValueError("nothing is downloaded in tests")
 
 
 class Reader(HTMLParser):
