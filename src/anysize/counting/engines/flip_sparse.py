@@ -42,7 +42,7 @@ def _count_one(graph: GraphSet, row: int, k: int, threads: Threads):
     per_edge = np.zeros(len(oriented.high), np.int64)
     triangles_of_edges(oriented.high_ptr, oriented.high, 0, n, per_edge, threads.flag)
     lists = triangle_lists(oriented, per_edge, threads.flag)
-    by_color = degrees_by_color(*oriented[:5], lists.ptr, lists.third, color, colors)
+    by_color = degrees_by_color(*oriented[:5], lists.ptr, lists.third, color, colors, threads.flag)
     lower = np.repeat(np.arange(n), np.diff(oriented.high_ptr))
     around = np.bincount(lower, degree[oriented.high], n) + np.bincount(oriented.high, degree[lower], n)
     check_overflow(degree, around, k, graph_title(graph, row))
@@ -95,12 +95,14 @@ def check_overflow(degree, around, k: int, title: str) -> None:
 
 
 @entry
-def degrees_by_color(low_ptr, low, low_edge, high_ptr, high, ptr, third, color, colors):
+def degrees_by_color(low_ptr, low, low_edge, high_ptr, high, ptr, third, color, colors, halt):
     """Neighbors of every vertex, and common neighbors of every edge, by color."""
     n = len(low_ptr) - 1
     of_vertex = np.zeros((n, colors), np.uint32)
     of_edge = np.zeros((len(high), colors), np.uint32)
     for v in range(n):
+        if is_set(halt):
+            break
         for e in range(low_ptr[v], low_ptr[v + 1]):
             of_vertex[v, color[low[e]]] += 1
         for e in range(high_ptr[v], high_ptr[v + 1]):
