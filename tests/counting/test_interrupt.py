@@ -65,9 +65,14 @@ for engine, graphs, k, options in jobs:
                 continue
             except KeyboardInterrupt:
                 pass
-        seconds, cpu = time.perf_counter() - sent[0], time.process_time()
-        time.sleep(0.1)
-        print(json.dumps([engine, cluster, seconds, time.process_time() - cpu]), flush=True)
+        seconds = time.perf_counter() - sent[0]
+        for _ in range(30):  # a busy machine may take some time to end the threads
+            cpu = time.process_time()
+            time.sleep(0.1)
+            cpu = time.process_time() - cpu
+            if cpu < 0.03:
+                break
+        print(json.dumps([engine, cluster, seconds, cpu]), flush=True)
 """
 
 
@@ -80,7 +85,7 @@ def test_every_engine_stops_at_the_prompt_and_leaves_no_thread_computing() -> No
     for where, (seconds, cpu) in stopped.items():
         assert seconds is not None, f"{where} was finished"
         assert seconds < SECONDS_TO_STOP, where
-        assert cpu < 0.05, where
+        assert cpu < 0.03, where
 
 
 def test_the_command_line_stops_with_exit_code_130(tmp_path: Path) -> None:
