@@ -34,6 +34,7 @@ NEEDS = {
     "run": (["run", "er-single", "--data", "1"], "learn"),
     "run FILE": (["run", "SET"], "learn"),
     "compare": (["compare", "SET"], "learn"),
+    "league": (["league", "SET", "--records", "league"], "learn"),
     "sweep": (["sweep", "er-single", "--data", "1", "--records", "records"], "learn"),
     "report": (["report"], "plot"),
     "diagnose to a page": (["diagnose", "SET", "SET", "--k", "3", "--out", "page.html"], "plot"),
