@@ -1,8 +1,9 @@
 """``python -m tools.epoch_rules``: which rule of epoch selection explains the published GNN rows best, from records.
 
 The paper does not say which of several epochs with the same validation score it kept, nor which of several
-configurations. For each rule and each way to break ties among configurations, the test means of all GNN cells are
-compared with the published ones. Only cells whose runs kept the epochs of every rule take part.
+configurations. Under each rule for epochs, the test means of the configurations with the best validation score are
+compared with the published mean, all of these on average: the rule for epochs is judged, not the order among ties. Only
+cells whose runs kept the epochs of every rule take part.
 """
 
 from __future__ import annotations
@@ -20,14 +21,14 @@ from scipy.stats import rankdata
 from anysize._typing import FloatArray
 from anysize.experiments.record_store import RecordStore
 from anysize.experiments.records import EPOCH_RULES, Record
-from anysize.experiments.selection import RULES, Rule, grouped, select
+from anysize.experiments.selection import RULES, grouped, select
 from anysize.experiments.tables.cells import published
-from anysize.experiments.tables.layout import table_of
+from anysize.experiments.tables.layout import TABLES, table_of
 from anysize.experiments.tables.render import markdown_row
 from anysize.methods.catalog import METHODS
 
 SMALLEST_DEVIATION = 0.02  # of a published mean: the paper prints two decimals, and some deviations as 0.00
-TIES = {"first": "first", "loss": "lowest loss", "penalty": "lowest penalty"}
+RESAMPLES = 2000
 
 
 @dataclass(frozen=True)
@@ -35,49 +36,47 @@ class RuleFit:
     """How well one rule agrees with the published test means.
 
     Attributes:
-        rule: the rule of epochs; ``tie``: how ties among configurations are broken.
-        likelihood: mean over cells of log N(our mean; published mean, published deviation).
-        difference: mean over cells of the absolute difference of means.
-        rank: mean over cells of the rank of the absolute difference among all rules, from 1; ties share ranks.
+        likelihood: mean over cells of the log of the mean over tied configurations of N(our mean; published mean,
+            published deviation).
+        difference: mean over cells of the mean absolute difference of tied configurations.
+        rank: mean over cells of the rank of that difference among all rules, from 1; ties share ranks.
+        wins: share of bootstrap resamples of the cells in which the rule has the smallest difference.
+        first_likelihood, first_difference: the same with the first of the tied configurations alone.
         cells: how many took part.
     """
 
     rule: str
-    tie: str
     likelihood: float
     difference: float
     rank: float
+    wins: float
+    first_likelihood: float
+    first_difference: float
     cells: int
 
 
 def compare_rules(records: Iterable[Record], table: int | None = None) -> list[RuleFit]:
-    """All rules on the GNN cells of all tables, or of one, by descending likelihood; empty without such cells."""
-    rules = [replace(RULES[name], tie=tie) for name in EPOCH_RULES for tie in ("first", "loss")]
-    rules[2 * EPOCH_RULES.index("best-lowest-penalty") + 1] = RULES["best-lowest-penalty"]
-    differences, deviations = _differences(records, rules, table)
-    if not len(differences):
+    """All rules on the GNN cells of all tables, or of one, by ascending difference; empty without such cells."""
+    cells = _cells(records, table)
+    if not cells:
         return []
-    spread = np.maximum(deviations, SMALLEST_DEVIATION)[:, None]
-    likelihood = -0.5 * (differences / spread) ** 2 - np.log(spread * math.sqrt(2 * math.pi))
-    size = np.abs(differences)
-    ranks = rankdata(size.round(9), axis=1)
+    likelihood, difference, first_likelihood, first_difference = np.array(cells).transpose(1, 0, 2)  # (cells, rules)
+    ranks = rankdata(difference.round(9), axis=1)
+    drawn = np.random.default_rng(0).integers(0, len(cells), (RESAMPLES, len(cells)))
+    wins = np.bincount(difference[drawn].mean(1).argmin(1), minlength=len(EPOCH_RULES)) / RESAMPLES
     fits = [
         RuleFit(
-            rule.name,
-            rule.tie,
-            float(likelihood[:, place].mean()),
-            float(size[:, place].mean()),
-            float(ranks[:, place].mean()),
-            len(size),
+            rule, float(likelihood[:, at].mean()), float(difference[:, at].mean()), float(ranks[:, at].mean()),
+            float(wins[at]), float(first_likelihood[:, at].mean()), float(first_difference[:, at].mean()), len(cells),
         )
-        for place, rule in enumerate(rules)
-    ]
-    return sorted(fits, key=lambda fit: -fit.likelihood)
+        for at, rule in enumerate(EPOCH_RULES)
+    ]  # fmt: skip
+    return sorted(fits, key=lambda fit: fit.difference)
 
 
-def _differences(records: Iterable[Record], rules: Sequence[Rule], table: int | None) -> tuple[FloatArray, FloatArray]:
-    """Ours minus the published test mean (cells, rules), and the published deviations (cells,)."""
-    differences, deviations = [], []
+def _cells(records: Iterable[Record], table: int | None) -> list[list[list[float]]]:
+    """For every cell under each rule: log-likelihood and difference of all tied configurations, and of the first."""
+    found = []
     for group, runs in grouped(records).items():
         method = METHODS.get(group.method)
         if method is None or method.kind != "gnn" or (group.data, group.recipe) != ("published", "paper"):
@@ -85,12 +84,29 @@ def _differences(records: Iterable[Record], rules: Sequence[Rule], table: int | 
         paper = published(group.task, group.method)
         if paper is None or paper.mean is None or table not in (None, table_of(group.task)):
             continue
-        selections = [select(runs, rule) for rule in rules]
-        summaries = [one.summary("test") for one in selections]
-        if not any(one.fallback for one in selections) and None not in summaries:
-            differences.append([one.mean - paper.mean for one in summaries if one is not None])
-            deviations.append(paper.std or 0.0)
-    return np.array(differences), np.array(deviations)
+        kept = [run for run in runs if all(run.outcome(rule) is not None for rule in EPOCH_RULES)]
+        if kept:
+            selections = [select(kept, replace(RULES[rule], tie="first")) for rule in EPOCH_RULES]
+            tied = [np.array(one.tied_tests) for one in selections]
+            first = [np.array([one.summary("test").mean]) for one in selections]  # type: ignore[union-attr]
+            found.append(
+                [
+                    [measure(means, paper.mean, paper.std or 0.0) for means in given]
+                    for given in (tied, first)
+                    for measure in (_log_likelihood, _difference)
+                ]
+            )
+    return found
+
+
+def _difference(means: FloatArray, center: float, deviation: float) -> float:
+    return float(np.abs(means - center).mean())
+
+
+def _log_likelihood(means: FloatArray, center: float, deviation: float) -> float:
+    """The log of the mean of N(mean; center, deviation)."""
+    spread = max(deviation, SMALLEST_DEVIATION)
+    return float(np.log(np.mean(np.exp(-0.5 * ((means - center) / spread) ** 2)) / (spread * math.sqrt(2 * math.pi))))
 
 
 def rules_table(records: Iterable[Record]) -> str:
@@ -100,16 +116,22 @@ def rules_table(records: Iterable[Record]) -> str:
     if not fits:
         return ""
     by_table = {
-        number: {(fit.rule, fit.tie): fit for fit in found}
-        for number in (1, 2, 3)
-        if (found := compare_rules(records, number))
+        number: {fit.rule: fit for fit in found} for number in TABLES if (found := compare_rules(records, number))
     }
-    head = ["epoch", "configurations that tie", "log-likelihood", "mean rank", "mean difference"]
+    head = [f"epoch ({fits[0].cells} cells)", "mean difference", "mean rank", "log-likelihood", "best in resamples"]
+    head += ["first of tied: difference", "log-likelihood"]
     head += [f"Table {number} ({next(iter(found.values())).cells} cells)" for number, found in by_table.items()]
-    lines = [markdown_row(head), f"|{' --- |' * 2}{' ---: |' * (len(head) - 2)}"]
+    lines = [markdown_row(head), f"| --- |{' ---: |' * (len(head) - 1)}"]
     for fit in fits:
-        cells = [f"`{fit.rule}`", TIES[fit.tie], f"{fit.likelihood:.2f}", f"{fit.rank:.1f}", f"{fit.difference:.3f}"]
-        cells += [f"{found[fit.rule, fit.tie].difference:.3f}" for found in by_table.values()]
+        cells = [
+            f"`{fit.rule}`",
+            f"{fit.difference:.3f}",
+            f"{fit.rank:.1f}",
+            f"{fit.likelihood:.2f}",
+            f"{fit.wins:.0%}",
+        ]
+        cells += [f"{fit.first_difference:.3f}", f"{fit.first_likelihood:.2f}"]
+        cells += [f"{found[fit.rule].difference:.3f}" for found in by_table.values()]
         lines.append(markdown_row(cells))
     return "\n".join(lines) + "\n"
 

@@ -38,7 +38,8 @@ def made(
     chosen = Outcome(
         Scores(train, validation, test), Scores(validation=loss), penalty, epoch=10, predictions=predictions
     )
-    return Record(task, data, method, recipe, configuration, seed, chosen, epochs=500, labels=labels)
+    kept = {"best-lowest-loss": chosen}  # the epoch of tables by default
+    return Record(task, data, method, recipe, configuration, seed, chosen, epochs=500, alternatives=kept, labels=labels)
 
 
 def seeds(validation: Sequence[float], test: Sequence[float], **about: object) -> list[Record]:

@@ -124,8 +124,10 @@ def test_a_group_that_lacks_the_epoch_of_a_rule_is_shown_at_the_chosen_one():
     kept = [run(hidden, seed, True) for hidden in (1, 2) for seed in (0, 1)]
     full = select(kept, RULES["lowest-loss"])
     assert (full.summary("test").mean, full.fallback) == (pytest.approx(0.3), False)
-    mixed = select([*kept, run(3, 0, False)], RULES["lowest-loss"])
-    assert (mixed.summary("test").mean, mixed.fallback) == (pytest.approx(0.8), True)
+    mixed = select([*kept, run(3, 0, False), run(3, 1, False)], RULES["lowest-loss"])
+    assert (mixed.summary("test").mean, mixed.fallback, mixed.incomplete) == (pytest.approx(0.3), False, 1)
+    without = select([run(3, seed, False) for seed in (0, 1)], RULES["lowest-loss"])
+    assert (without.summary("test").mean, without.fallback) == (pytest.approx(0.8), True)
     robust = select([replace(one, recipe="robust") for one in kept])
     assert (robust.summary("test").mean, robust.fallback) == (pytest.approx(0.8), False)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from math import log, pi, sqrt
+from math import exp, log, pi, sqrt
 
 import pytest
 from experiments.helpers import made
@@ -27,13 +27,22 @@ GCN = runs("gcn-sum", first_best=0.50, best_lowest_loss=0.60, lowest_loss=0.62, 
 
 
 def test_likelihood_difference_and_rank():
-    best = compare_rules([*GIN, *GCN])[0]
+    best, *others = compare_rules([*GIN, *GCN])
     assert (best.rule, best.cells) == ("best-lowest-loss", 2)
     expected = [-0.5 * (d / s) ** 2 - log(s * sqrt(2 * pi)) for d, s in ((0.04, 0.17), (0.02, 0.09))]
     assert best.likelihood == pytest.approx(sum(expected) / 2)
     assert best.difference == pytest.approx(0.03)
-    # ten rules, two of each epoch: the closest two on GIN (rank 1.5), the second closest on GCN (3.5)
-    assert best.rank == pytest.approx((1.5 + 3.5) / 2)
+    assert best.rank == pytest.approx((1 + 2) / 2)  # the closest on GIN, the second closest on GCN
+    assert best.wins + sum(fit.wins for fit in others) == pytest.approx(1)
+
+
+def test_configurations_that_tie_count_on_average():
+    other = [replace(run, configuration={"hidden": 64}, alternatives={
+        name: Outcome(Scores(1.0, 1.0, 0.74), epoch=5) for name in EPOCH_RULES}) for run in GIN]  # fmt: skip
+    fit = next(fit for fit in compare_rules([*GIN, *other]) if fit.rule == "best-lowest-loss")
+    assert fit.difference == pytest.approx((0.04 + 0.10) / 2)
+    densities = [exp(-0.5 * (d / 0.17) ** 2) / (0.17 * sqrt(2 * pi)) for d in (0.04, 0.10)]
+    assert fit.likelihood == pytest.approx(log(sum(densities) / 2))
 
 
 def test_only_cells_that_kept_every_rule_and_have_a_published_number_take_part():
@@ -50,6 +59,6 @@ def test_the_command_prints_a_table(tmp_path, capsys):
     RecordStore(tmp_path).write([*GIN, *GCN])
     assert main(["--records", str(tmp_path)]) == 0
     assert capsys.readouterr().out == rules_table([*GIN, *GCN])
-    assert "| `best-lowest-loss` | lowest loss | " in rules_table(GIN)
+    assert "| `best-lowest-loss` | 0.040 | 1.0 | " in rules_table(GIN)
     RecordStore(tmp_path / "empty").write([made()])
     assert main(["--records", str(tmp_path / "empty")]) == 1

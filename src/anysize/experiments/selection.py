@@ -6,8 +6,8 @@ says at which epoch a run is scored, by which split a configuration is selected,
 - **Incomplete configurations.** Only configurations with as many seeds as the most complete one of their group are
   candidates: a mean over three lucky seeds must not win against means over ten. The others are counted, and the notes
   of a table say how many there were.
-- **Missing epochs.** A group with a run that did not keep its outcome at the rule's epoch is shown at the epochs that
-  its recipe chose. Under the rule `paper` this is what other recipes than the paper's are meant to show.
+- **Missing epochs.** Runs that did not keep their outcome at the rule's epoch are left out. If no run of a group kept
+  it, the group is shown at the epochs that its recipe chose; under the rule `paper`, other recipes always are.
 - **Missing scores.** A configuration without the score to select by is a candidate only if all configurations lack it
   (a task without validation data); then all tie.
 """
@@ -72,7 +72,7 @@ _BEST = "of the epochs with its best validation score"
 RULES = {
     rule.name: rule
     for rule in (
-        _validation_rule("paper", "first-best", f"the first {_BEST}", "first"),
+        _validation_rule("paper", "best-lowest-loss", f"the lowest validation loss {_BEST}", "first"),
         _validation_rule("first-best", "first-best", f"the first {_BEST}", "first"),
         _validation_rule("best-lowest-loss", "best-lowest-loss", f"the lowest validation loss {_BEST}", "loss"),
         _validation_rule("lowest-loss", "lowest-loss", "the epoch with its lowest validation loss", "loss"),
@@ -131,9 +131,9 @@ class Selection:
         records, outcomes: its runs by ascending seed, and their outcomes at the rule's epoch.
         configurations: how many candidates there were.
         tied: how many of them share the best score, the selected one included.
-        tied_test: lowest and highest mean test score of these, if known.
+        tied_tests: the mean test scores of these, as far as known.
         incomplete: how many configurations had too few seeds or no score.
-        fallback: whether the rule's epoch was not kept, and the one that the recipe chose is shown in its place.
+        fallback: whether no run kept the rule's epoch, and the one that the recipe chose is shown in its place.
     """
 
     group: Group
@@ -143,9 +143,14 @@ class Selection:
     outcomes: tuple[Outcome, ...]
     configurations: int
     tied: int
-    tied_test: tuple[float, float] | None
+    tied_tests: tuple[float, ...]
     incomplete: int
     fallback: bool = False
+
+    @property
+    def tied_test(self) -> tuple[float, float] | None:
+        """Lowest and highest mean test score of the tied configurations, if known."""
+        return (min(self.tied_tests), max(self.tied_tests)) if self.tied_tests else None
 
     def summary(self, split: str) -> ScoreSummary | None:
         """Mean and deviation over the seeds; None if a run has no score on this split.
@@ -198,7 +203,7 @@ def select(
         raise ValueError(f"select takes the records of one task, data set, method and recipe; got {len(groups)} groups")
     ((group, runs),) = groups.items()
     epoch = "chosen" if rule.name == "paper" and group.recipe != "paper" else rule.epoch
-    fallback = any(run.outcome(epoch) is None for run in runs)
+    fallback = all(run.outcome(epoch) is None for run in runs)
     trials = _trials(runs, "chosen" if fallback else epoch)
     seeds = max(len(trial.records) for trial in trials)
     complete = [trial for trial in trials if len(trial.records) == seeds]
@@ -215,7 +220,7 @@ def select(
         best.outcomes,
         configurations=len(scored),
         tied=len(tied),
-        tied_test=(min(tests), max(tests)) if tests else None,
+        tied_tests=tuple(tests),
         incomplete=len({compact_json(run.configuration) for run in runs}) - len(scored),
         fallback=fallback,
     )
@@ -227,7 +232,7 @@ def select_all(records: Iterable[Record], rule: Rule = RULES["paper"]) -> dict[G
 
 
 def _trials(runs: Iterable[Record], epoch: str) -> list[_Trial]:
-    """Runs by configuration and ascending seed, with their outcomes at this epoch."""
+    """Runs by configuration and ascending seed; those without an outcome at this epoch are missing."""
     found: dict[str, dict[int, tuple[Record, Outcome]]] = {}
     for run in runs:
         outcome = run.outcome(epoch)

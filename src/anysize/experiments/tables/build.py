@@ -308,7 +308,7 @@ STATUS_NOTES = {
     "unknown": "?: the runs did not keep this score.",
 }
 
-FALLBACK_NOTE = f"{FALLBACK_MARK}: not every run kept the epoch of this rule; shown at the epoch its recipe chose."
+FALLBACK_NOTE = f"{FALLBACK_MARK}: the runs did not keep the epoch of this rule; shown at the epoch their recipe chose."
 
 
 def _notes(

@@ -75,7 +75,7 @@ class Cell:
         summary: over seeds; for fresh data and several splits over data sets, of the means over seeds.
         interval: bootstrap interval over test graphs, for MCC and in comparisons.
         best: printed in bold.
-        fallback: the rule's epoch was not kept by all runs: shown at the epoch that the recipe chose.
+        fallback: the runs did not keep the rule's epoch: shown at the epoch that the recipe chose.
         tied: not distinguishable from the best, in comparisons.
     """
 
