@@ -51,7 +51,7 @@ def league(
                     report(progress.step, progress.done / max(progress.total, 1), str(progress))
 
                 done = run_league(
-                    tasks, records, methods=split_names(methods) if methods else LEAGUE_METHODS, seeds=seeds,
+                    tasks, records, methods=split_names(methods) or LEAGUE_METHODS, seeds=seeds,
                     workers=workers, device=device, cache=cache, time_limit=time_limit, show=show,
                 )  # fmt: skip
             for method, error in done.errors.items():

@@ -1,4 +1,4 @@
-"""The league: methods on many sets of real graphs, trained on the small graphs of each set and tested on its large ones.
+"""The league: methods on many sets of real graphs, trained on the small graphs of a set and tested on its large ones.
 
 Sets are found in folders: TU collections and other files of labeled graphs, and tables of SMILES, of which every column
 with two classes is a set. Each set is split by size (`anysize.tasks.own_graphs`): graphs up to the median size for
@@ -23,7 +23,7 @@ import numpy as np
 from anysize._errors import GraphError, GraphWarning
 from anysize._typing import FloatArray, PathLike
 from anysize.experiments.comparison import CHECKS, plan_runs
-from anysize.experiments.plan import SweepPlan
+from anysize.experiments.plan import RunBatch, SweepPlan
 from anysize.experiments.record_store import RecordStore
 from anysize.experiments.records import Record, decode
 from anysize.experiments.sweep import SweepProgress, SweepResult, sweep
@@ -119,7 +119,7 @@ def run_league(
     Of sets with too few test graphs of a class only the majority is recorded, so that tables can name them.
     """
     named = [find_method(name) for name in dict.fromkeys((*methods, *CHECKS))]
-    batches = []
+    batches: list[RunBatch] = []
     for seed in range(seeds):
         for task in tasks:
             enough = minority(np.asarray(task.splits().test.y)) >= MIN_MINORITY_GRAPHS
@@ -257,7 +257,7 @@ def _league(runs: Mapping[str, Mapping[str, Sequence[Record]]], metric: str) -> 
         rows |= _with_intervals({name: rows[name] for name in complete}, kept, by_family, metric)
 
     def order(row: LeagueRow) -> tuple[bool, bool, float]:
-        return row.check, row.method not in complete, -np.mean(list(row.families.values()) or [-1.0])
+        return row.check, row.method not in complete, -float(np.mean(list(row.families.values()) or [-1.0]))
 
     return League(
         metric,
@@ -276,8 +276,9 @@ def _row(
         """The score of each family, for families of which all sets have all seeds."""
         found = {}
         for family, sets in families.items():
-            values = [[run.chosen.metrics.get(name) for run in runs[one].get(method, ())] for one in sets]
-            if all(len(own) == seeds and None not in own for own in values):
+            own = [run for one in sets for run in runs[one].get(method, ())]
+            values = [run.chosen.metrics[name] for run in own if name in run.chosen.metrics]
+            if len(values) == seeds * len(sets):
                 found[family] = float(np.mean(values))
         return found
 
@@ -370,8 +371,8 @@ def to_markdown(league: League, figure: str | None = None) -> str:
         f"{league.seeds} random 90 % subsets of the training graphs. All methods have the defaults of "
         "`GraphClassifier` (robust recipe, classes balanced, k = 4). No label of a test graph is used in training. "
         f"Interval: {LEVEL:.0%} bootstrap over families and test graphs. *Behind*: the share of resamples in which the "
-        "method has a lower mean than the first row; below .95 the difference may be chance. *One class*: sets of which "
-        "all test graphs get one class in every run.",
+        "method has a lower mean than the first row; below .95 the difference may be chance. *One class*: sets of "
+        "which all test graphs get one class in every run.",
         "",
     ]
     lines += [f"![Mean {metric} of every method]({figure})", ""] if figure else []
@@ -395,8 +396,7 @@ def to_markdown(league: League, figure: str | None = None) -> str:
     lines += [
         "",
         f"Test labels of {', '.join(marked) or 'none of these families'} were looked at while `auto` and SizeMix were "
-        "designed ([how it decides](auto.md)): their scores there are no test on unseen sets. The other methods were not "
-        "fitted to any of them either.",
+        "designed ([how it decides](auto.md)): their scores there are no test on unseen sets.",
     ]
     if league.left_out:
         listed = ", ".join(f"{name} ({few})" for name, few in sorted(league.left_out.items()))
