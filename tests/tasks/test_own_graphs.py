@@ -155,3 +155,9 @@ def test_graphs_of_one_size_are_one_environment() -> None:
     rings = az.GraphSet.from_edges([[(i, (i + 1) % 9) for i in range(9)]] * 20, y=[0, 1] * 10)
     assert own_task(rings, "random").single_environment
     assert not own_task(paths(), "random").single_environment
+
+
+def test_lists_that_are_nested_without_end_are_refused(tmp_path):
+    (tmp_path / "lists.json").write_text("[" * 200_000)
+    with pytest.raises(ValueError, match=r"lists\.json"):
+        read_lists(tmp_path / "lists.json")

@@ -296,7 +296,7 @@ def _find_method(method: str, name: str) -> Method:
         return find_method(method)
     except ValueError as error:
         raise _UnreadableModel(
-            f"{name} holds a model of the method {method!r}, which is not registered; call "
+            f"{name} holds a model of the method {method!r:.60}, which is not registered; call "
             "anysize.methods.catalog.register first, or set ANYSIZE_METHODS"
         ) from error
 

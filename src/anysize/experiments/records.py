@@ -104,7 +104,7 @@ class Outcome:
     def __post_init__(self) -> None:
         object.__setattr__(self, "penalty", finite(self.penalty, "the penalty"))
         if unknown := [name for name in self.metrics if name not in METRIC_NAMES]:
-            raise ValueError(f"a metric must be one of {', '.join(METRIC_NAMES)}; got {unknown[0]!r}")
+            raise ValueError(f"a metric must be one of {', '.join(METRIC_NAMES)}; got {unknown[0]!r:.60}")
 
 
 # ---- classes as text: one character per graph ------------------------------------------------------

@@ -83,7 +83,7 @@ def _color_name(value: Any, vertex: int, what: str) -> ColorName:
     if isinstance(value, (float, np.floating)) and np.isfinite(value) and value == int(value):
         return int(value)
     raise GraphError(
-        f"{what}: vertex {vertex} has the color {value!r}; expected an integer, a string or a one-hot row."
+        f"{what}: vertex {vertex} has the color {value!r:.60}; expected an integer, a string or a one-hot row."
     )
 
 

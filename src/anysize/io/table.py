@@ -248,7 +248,7 @@ def _one_label(labels: list[str], codes: list[int], graphs: int, where: str) -> 
     for row, (graph, label) in enumerate(zip(codes, labels, strict=True)):
         if found.setdefault(graph, label) != label or not label:
             raise GraphError(
-                f"{where}: edge {row} has the label {label!r} and another edge of its graph {found[graph]!r}; "
+                f"{where}: edge {row} has the label {label!r:.60} and another edge of its graph {found[graph]!r:.60}; "
                 "expected one label per graph."
             )
     return [found[graph] for graph in range(graphs)]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import csv
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -15,6 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anysize._json import compact_json
+from anysize._schema import parse_json
+from anysize._text import csv_text
 from anysize.counting.cache import content_digest
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import distinct_classes
@@ -169,7 +170,7 @@ def read_lists(path: str | Path) -> Lists:
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"The lists of a split are a UTF-8 text file; {file} cannot be read: {error}.") from None
     try:
-        found = json.loads(text)
+        found = parse_json(text)
     except ValueError:
         return _lists_of_table(text, file)
     if not isinstance(found, dict) or not all(isinstance(members, list) for members in found.values()):
@@ -179,8 +180,12 @@ def read_lists(path: str | Path) -> Lists:
 
 def _lists_of_table(text: str, file: Path) -> Lists:
     lists: dict[str, list[int | str]] = {name: [] for name in SPLIT_NAMES}
-    for number, row in enumerate(csv.reader(text.splitlines())):
-        cells = [cell.strip() for cell in row]
+    try:
+        rows = list(csv.reader(text.splitlines()))
+    except csv.Error as error:
+        raise ValueError(f"{file} holds neither JSON nor lines 'graph,train': {error}.") from None
+    for number, row in enumerate(rows):
+        cells = [csv_text(cell.strip()) for cell in row]
         if not any(cells):
             continue
         if len(cells) == 2 and cells[1] in lists:
