@@ -233,9 +233,9 @@ def check_array(
         raise ValueError(f"{name}: expected the shape ({dimensions}); got {array.shape}")
     if array.dtype.kind == "f" and not np.isfinite(array).all():
         raise ValueError(f"{name}: expected finite numbers; got NaN or infinite ones")
-    if array.size and low is not None and array.min() < low:
+    if array.size and low is not None and array.min().item() < low:
         raise ValueError(f"{name}: expected numbers of at least {low}; got {array.min()}")
-    if array.size and high is not None and array.max() > high:
+    if array.size and high is not None and array.max().item() > high:
         raise ValueError(f"{name}: expected numbers of at most {high}; got {array.max()}")
     return array
 

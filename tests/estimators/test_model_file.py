@@ -248,3 +248,11 @@ def test_files_with_something_missing_or_odd_in_them(change: dict[str, Any], fil
     with pytest.raises(ValueError, match="is a damaged model file: ") as caught:
         load_model(rewritten(file, **change))
     assert "\n" not in str(caught.value)
+
+
+def test_a_prediction_that_overflows_is_an_error(file: Path, graphs: GraphSet) -> None:
+    def enlarge(arrays: dict[str, Any]) -> None:
+        arrays.update({name: array * np.float32(1e30) for name, array in arrays.items() if array.dtype == np.float32})
+
+    with pytest.raises(ValueError, match=r"no probabilities|overflows"):
+        load_model(rewritten(file, tensors=enlarge)).predict_proba(graphs)

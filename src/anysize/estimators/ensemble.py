@@ -53,8 +53,12 @@ class Ensemble:
         return np.asarray(self.model_probabilities(examples).mean(axis=0))
 
     def model_probabilities(self, examples: Examples) -> FloatArray:
-        """(models, graphs, classes), in the order of the seeds."""
-        return self._by_seed(lambda part: part.probabilities(examples))
+        """(models, graphs, classes), in the order of the seeds; an error if they are not finite."""
+        found = self._by_seed(lambda part: part.probabilities(examples))
+        if not np.isfinite(found).all():
+            graphs = int((~np.isfinite(found)).any(axis=(0, 2)).sum())
+            raise ValueError(f"the model overflows on {graphs} of {len(examples)} graphs; train it again")
+        return found
 
     def represent(self, examples: Examples) -> FloatArray:
         """(graphs, models * width): the representations of all models, in the order of the seeds."""

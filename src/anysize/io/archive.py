@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Protocol
 
 from anysize._errors import GraphError
+from anysize._schema import reason_of
 from anysize._unpack import Unpacker, open_gzip
 
 _READ_ERRORS = (
@@ -80,7 +81,7 @@ class ZipArchive:
             with self.archive.open(name) as member:
                 return self.unpacker.read(member)
         except _READ_ERRORS as error:
-            raise GraphError(f"Cannot unpack {self.describe(name)}: {error}.") from None
+            raise GraphError(f"Cannot unpack {self.describe(name)}: {reason_of(error)}.") from None
 
     def describe(self, name: str) -> str:
         return f"{self.path}: {name}"
@@ -92,7 +93,7 @@ def open_zip(path: Path) -> Iterator[ZipArchive]:
     try:
         archive = zipfile.ZipFile(path)
     except _READ_ERRORS as error:
-        raise GraphError(f"{path} is not a readable zip file: {error}.") from None
+        raise GraphError(f"{path} is not a readable zip file: {reason_of(error)}.") from None
     with archive:
         seen: set[str] = set()
         for info in archive.infolist():
@@ -119,4 +120,4 @@ def read_gzip(path: Path) -> bytes:
         with open_gzip(path) as file:
             return file.read()
     except _READ_ERRORS as error:
-        raise GraphError(f"Cannot unpack {path}: {error}.") from None
+        raise GraphError(f"Cannot unpack {path}: {reason_of(error)}.") from None
