@@ -61,10 +61,14 @@ RECIPE = Recipe(
 )  # fmt: skip
 
 
-def members(amount: int, hidden: int, layers: int, jumping: bool = False) -> list[Settings]:
-    """Points of the paper's grid: two learning rates, two penalties, several seeds."""
+def members(amount: int, hidden: int, layers: int, jumping: bool = False, one_seed: bool = False) -> list[Settings]:
+    """Points of the paper's grid: two learning rates, two penalties, several seeds.
+
+    ``one_seed``: as models with permutations need it, with as many learning rates.
+    """
+    rates = [(0.01, 0.001)[m % 2] * (0.99 ** (m // 4) if one_seed else 1) for m in range(amount)]
     return [
-        Settings(hidden, layers, (0.01, 0.001)[m % 2], (0.1, 0.15)[m // 2 % 2], jumping, seed=m // 4)
+        Settings(hidden, layers, rates[m], (0.1, 0.15)[m // 2 % 2], jumping, seed=0 if one_seed else m // 4)
         for m in range(amount)
     ]
 
@@ -135,7 +139,7 @@ class Data:
 
     def fixed(self, row: Row) -> torch.Tensor | None:
         """The identities of validation, the same for all patterns: (permutations, vertices)."""
-        identities = self.shape(row, 1).identities(len(self.columns))
+        identities = self.shape(row, 1).identities(len(self.columns), 0)
         if identities is None:
             return None
         return torch.from_numpy(identities).to(self.validation.item.device)[:, self.validation.position]
@@ -187,7 +191,7 @@ def fitted_rate(row: Row, data: Data, models: int, epochs: int, options: argpars
 
     def fit(amount: int, progress: Progress) -> None:
         fit_gamma(
-            row.kind, *data.tables["train"], members(models, options.hidden, row.layers, options.jumping),
+            row.kind, *data.tables["train"], members(models, options.hidden, row.layers, options.jumping, row.pooled),
             replace(RECIPE, epochs=amount), classes=2, validation=data.tables["validation"], device=options.device,
             progress=progress,
         )  # fmt: skip

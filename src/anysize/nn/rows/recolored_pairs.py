@@ -186,6 +186,23 @@ class _Difference:
         return _Difference(self.weight.to(device), self.permutations, self.constant)
 
 
+@dataclass(frozen=True)
+class _Both:
+    """The sum of two aggregations of the same rows."""
+
+    one: Sums
+    other: Sums
+
+    def __call__(self, h: Tensor) -> Tensor:
+        return self.one(h) + self.other(h)
+
+    def rows(self, items: Tensor) -> Sums:
+        raise TypeError("differences are always computed for all patterns")
+
+    def to(self, device: torch.device) -> _Both:
+        return _Both(self.one.to(device), self.other.to(device))
+
+
 # ---- draws ---------------------------------------------------------------------------------------
 
 
@@ -203,8 +220,8 @@ class RecoloredPairs:
 
     ``near`` (patterns * k, k - 1): neighbors as vertex numbers, patterns * k for padding. ``graph``, ``pattern``,
     ``density``: the nonzero cells of the table of densities. ``sides`` is 2, or 1 if nothing is recolored and only
-    identities are drawn. ``permutations`` is None without identities. ``seeds`` (models,): one for each model, or a
-    single one for all of them, as random identities require.
+    identities are drawn. ``permutations`` is None without identities. ``seeds``: the different seeds of the
+    models, a single one if identities are random. ``member`` (models,): the place of every model's seed among them.
     """
 
     colors: Tensor
@@ -221,6 +238,7 @@ class RecoloredPairs:
     orders: Tensor
     table: ClassTable | None
     seeds: Tensor
+    member: Tensor
     full: bool  # all patterns have k vertices
     by_degree: bool = False
     by_matrix: bool = False  # aggregate by a matrix built in every step, which is faster on a GPU
@@ -253,7 +271,8 @@ class RecoloredPairs:
             cells.shape[0], 2 if recolor else 1, batch.inputs, rounds, drawn,
             torch.tensor(list(all_orders(range(k)))) if drawn else torch.zeros(0, dtype=torch.int64),
             make_table(batch.inputs, k, isolated) if tabulate and not by_degree else None,
-            torch.tensor(list(seeds) if len(set(seeds)) > 1 else [seeds[0]]), bool(batch.present.all()), by_degree,
+            torch.tensor(sorted(set(seeds))), torch.tensor([sorted(set(seeds)).index(seed) for seed in seeds]),
+            bool(batch.present.all()), by_degree,
         )  # fmt: skip
 
     def with_densities(self, densities: csr_array[Any]) -> RecoloredPairs:
@@ -270,7 +289,7 @@ class RecoloredPairs:
         target = torch.device(device)
         moved = {
             name: getattr(self, name).to(target)
-            for name in ("colors", "near", "present", "graph", "pattern", "density", "orders", "seeds")
+            for name in ("colors", "near", "present", "graph", "pattern", "density", "orders", "seeds", "member")
         }
         table = None if self.table is None else self.table.to(target)
         return replace(self, **moved, table=table, by_matrix=target.type == "cuda")
@@ -281,7 +300,7 @@ class RecoloredPairs:
 
     def draw(self, step: Tensor | int) -> RecoloredDraw:
         """The pairs of one step."""
-        inputs = self._draw_inputs(step)  # (models, sides * copies, vertices), models being 1 if they share a seed
+        inputs = self._draw_inputs(step)  # (seeds, sides * copies, vertices)
         neighbor_inputs = torch.nn.functional.pad(inputs, (0, 1), value=self._input_count)[..., self.near]
         weight = self.present.reshape(-1).repeat(inputs.shape[1])
         classes, levels = inputs, []
@@ -292,7 +311,7 @@ class RecoloredPairs:
                 classes, rows = self.table.classes(inputs, neighbor_inputs), len(self.table)
                 flat = offset_by_model(classes, rows).reshape(-1)
                 counted = weight.new_zeros(len(classes) * rows).index_add(0, flat, weight.repeat(len(classes)))
-                counted = counted if len(classes) == 1 else counted.view(-1, rows)
+                counted = counted if len(classes) == 1 else counted.view(-1, rows)[self.member]
                 levels.append(Level(self.table.self_index, self.table.neighbor_sums, counted, self.table.degree))
                 readouts.append(self._class_readout(classes, rows))
                 differences.append(self._class_difference(classes, rows))
@@ -313,7 +332,7 @@ class RecoloredPairs:
         return self.palette * (k if self.permutations else 1) * (k if self.by_degree else 1)
 
     def _draw_inputs(self, step: Tensor | int) -> Tensor:
-        """The input classes of all vertices: (models, sides * copies, vertices)."""
+        """The input classes of all vertices: (seeds, sides * copies, vertices)."""
         inputs = self._draw_colors_and_identities(step)
         if not self.by_degree:
             return inputs
@@ -369,7 +388,7 @@ class RecoloredPairs:
     def _joint_lookup(self) -> Lookup:
         """The row itself first, then its neighbors."""
         used = torch.nn.functional.pad(self._neighbor_present, (1, 0), value=1.0) > 0
-        return Lookup.of(used.repeat(len(self.seeds), 1))
+        return Lookup.of(used if len(self.seeds) == 1 else used.repeat(len(self.member), 1))
 
     @cached_property
     def _vertex_sums(self) -> Sums:
@@ -393,13 +412,19 @@ class RecoloredPairs:
             index, below = self_index[:, self._neighbor_rows], len(self.table)
         gather, joint = self._gather(index, below, self._neighbor_present), None
         if self.by_matrix:
-            both = offset_by_model(torch.cat([self_index[..., None], index + below], 2), 2 * below)
-            sums = self._joint_lookup.sums(both.flatten(0, 1), 2 * below * len(both))
+            both = self._by_model(torch.cat([self_index[..., None], index + below], 2))
+            sums = self._joint_lookup.sums(offset_by_model(both, 2 * below).flatten(0, 1), 2 * below * len(both))
             joint = sums if len(both) == 1 else PerModel(len(both), sums)
-        return Level(self_index[0] if len(classes) == 1 else self_index, gather, counted, degree, gather, joint)
+        own = self._by_model(self_index)
+        return Level(own[0] if len(own) == 1 else own, gather, counted, degree, gather, joint)
+
+    def _by_model(self, drawn: Tensor) -> Tensor:
+        """(models, ...) from (seeds, ...), or as it is if there is one seed."""
+        return drawn if len(drawn) == 1 else drawn[self.member]
 
     def _gather(self, index: Tensor, below: int, weight: Tensor) -> Gather | PerModel:
-        """Weighted sums over ``index`` (models, rows, d), the weights being those of all models."""
+        """Weighted sums over ``index`` (seeds, rows, d), the weights being those of all models."""
+        index = self._by_model(index)
         if len(index) == 1:
             return Gather(index[0], weight)
         flat = offset_by_model(index, below).flatten(0, 1)
@@ -443,13 +468,17 @@ class RecoloredPairs:
 
     def _build_class_difference(self, classes: Tensor, rows: int) -> Sums:
         patterns, k = self.present.shape
-        models = len(classes)
-        index = classes.view(models, 2, self.copies, patterns, k).permute(0, 3, 1, 2, 4).reshape(models, patterns, -1)
+        seeds, models = len(classes), len(self.member) if len(classes) > 1 else 1
+        index = classes.view(seeds, 2, self.copies, patterns, k).permute(0, 3, 1, 2, 4).reshape(seeds, patterns, -1)
         cells = patterns * rows
         if self.present.device.type == "cpu" or cells > DENSE_CELLS or models * cells > PER_MODEL_CELLS:
-            return self._gather(index, rows, self._signs)
-        empty = torch.zeros(models, patterns, rows, device=index.device)
-        matrix = empty.scatter_add(2, index, self._signs.expand_as(index))
+            if seeds == 1:
+                return Gather(index[0], self._signs)
+            half = index.shape[2] // 2  # F is the same for all models
+            plain = Gather(index[0, :, :half], self._signs[:, :half].contiguous())
+            return _Both(plain, self._gather(index[..., half:], rows, self._signs[:, half:]))
+        empty = torch.zeros(seeds, patterns, rows, device=index.device)
+        matrix = self._by_model(empty.scatter_add(2, index, self._signs.expand_as(index)))
         return Dense(matrix[0] if models == 1 else matrix)
 
     @cached_property
