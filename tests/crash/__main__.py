@@ -241,9 +241,7 @@ def main() -> int:
             total += kills
             print(f"{work.name:<16}{kills:>7}{hits:>12}{int(bool(problem)):>17}{problem}", flush=True)
         seconds = time.process_time() + sum(os.times()[2:4]) - began
-        print(
-            f"{total} kills, seed {options.seed}, {seconds:.0f} s of CPU time, {failures} failures"
-        )
+        print(f"{total} kills, seed {options.seed}, {seconds:.0f} s of CPU time, {failures} failures")
     return 1 if failures else 0
 
 

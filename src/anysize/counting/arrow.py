@@ -52,11 +52,19 @@ def read_parquet(file: Path, columns: list[str] | None = None) -> Any:
     pa = pyarrow()
     unpacker = Unpacker(file.stat().st_size)
     with pa.parquet.ParquetFile(file) as parquet:
-        groups = [parquet.metadata.row_group(number) for number in range(parquet.metadata.num_row_groups)]
-        for chunk in (group.column(number) for group in groups for number in range(group.num_columns)):
-            unpacker.add(max(chunk.total_uncompressed_size, 8 * chunk.num_values))
+        about = parquet.metadata
+        unpacker.add(8 * about.num_rows)
+        unpacker.add(sum(max(about.row_group(at).total_byte_size, 0) for at in range(about.num_row_groups)))
         texts = [field.name for field in parquet.schema_arrow if pa.types.is_string(field.type)]
-    table = pa.parquet.read_table(file, columns=columns, read_dictionary=texts)
+        keys = parquet.schema_arrow.metadata
+    batches = []
+    with pa.parquet.ParquetFile(file, read_dictionary=texts) as parquet:
+        for batch in parquet.iter_batches(columns=columns):
+            folded = [each.indices if pa.types.is_dictionary(each.type) else each for each in batch.columns]
+            unpacker.add(sum(each.nbytes for each in folded))
+            batches.append(batch)
+        table = pa.Table.from_batches(batches) if batches else parquet.read(columns=columns)
+    table = table.replace_schema_metadata(keys)
     for name in set(texts) & set(table.column_names):
         column = table[name]
         for chunk in column.chunks:

@@ -192,6 +192,8 @@ def from_arrays(about: dict[str, Any], arrays: Arrays) -> Counts:
         if (arrays["hits"] > np.repeat(arrays["samples"], np.diff(arrays["indptr"]).astype(np.int64))).any():
             raise ValueError("hits: expected at most as many as samples")
         check_array(arrays["exact_cliques"], "exact_cliques", "b", (len(sizes),))
+        if ((arrays["rates"] > 0) & (arrays["rates"] < 1 / _MOST_COPIES)).any():
+            raise ValueError("rates: expected 0, or numbers that are not vanishing")
         width = arrays["rates"].shape[1]
         k = next((k for k in range(3, MAX_SIZE + 1) if len(connected_patterns(k)) == width), None)
         if k is None:

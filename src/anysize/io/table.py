@@ -133,7 +133,7 @@ def parse_table(data: bytes, where: str, y: str | None = None) -> ParsedFile:
         if len(row) < needed or not all(row[at] for at in columns.used):
             raise GraphError(
                 f"{where}, line {number}: expected a value in each of the columns "
-                f"{', '.join(header[at] for at in columns.used)}; got {row!s:.60}."
+                f"{format_columns([header[at] for at in columns.used])}; got {row!s:.60}."
             )
         lines.append(number)
         kept.append(row)
