@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import runpy
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -13,7 +14,7 @@ import torch
 from learned import labeled
 from pages import LANGUAGES, PAGES, ROOT, Page, blocks, checked, commands, parsed
 from tools.front_table import with_front_table
-from tools.results_page import results_page
+from tools.results_page import appendix_page, results_page
 
 from anysize.cli.shared import split_names
 from anysize.experiments.configurations import parse_setting
@@ -201,12 +202,13 @@ def records() -> list:
     return list(RecordStore(RECORDS).read(curves=False))
 
 
-def test_the_page_of_results_is_made_from_the_records(records: list) -> None:
-    written = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
-    made = results_page(records, paper_grid_size)
+@pytest.mark.parametrize(("name", "make"), [("results.md", results_page), ("results-appendix.md", appendix_page)])
+def test_the_pages_of_results_are_made_from_the_records(records: list, name: str, make: Callable) -> None:
+    written = (ROOT / "docs" / name).read_text(encoding="utf-8")
+    made = make(records, paper_grid_size)
     for number, (one, two) in enumerate(zip(written.splitlines(), made.splitlines(), strict=False), 1):
-        assert same(one, two), f"docs/results.md is stale from line {number} on: make results\n{one}\n{two}"
-    assert len(written.splitlines()) == len(made.splitlines()), "docs/results.md is stale: make results"
+        assert same(one, two), f"docs/{name} is stale from line {number} on: make results\n{one}\n{two}"
+    assert len(written.splitlines()) == len(made.splitlines()), f"docs/{name} is stale: make results"
 
 
 def test_the_table_of_the_front_page_is_made_from_the_records(records: list) -> None:
