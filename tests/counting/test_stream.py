@@ -581,3 +581,13 @@ def test_forged_metadata_is_refused(tmp_path: Path, change: Callable[[dict[str, 
     (tmp_path / "stream.json").write_text("[" * 100_000)
     with pytest.raises(ValueError, match="nested"):
         open_stream(tmp_path)
+
+
+def test_any_error_of_arrow_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: Any, **__: Any) -> None:
+        raise pa.ArrowException("unknown error")
+
+    stream = count_stream(some_batches(False), 3, tmp_path)
+    monkeypatch.setattr("anysize.counting.stream.read_parquet", fail)
+    with pytest.raises(ValueError, match=r"000000\.parquet .*damaged \(unknown error\)"):
+        stream.counts()

@@ -392,7 +392,7 @@ class CountStream:
             counts = from_arrow(tables, first)
             if (counts.columns.colors is not None) != batch.colored:
                 raise ValueError(f"expected {'colored' if batch.colored else 'plain'} patterns")
-        except (ValueError, TypeError, KeyError) as error:  # Arrow has errors of all three types
+        except (ValueError, TypeError, KeyError, pyarrow().ArrowException) as error:
             raise ValueError(f"{self.folder}: the files {batch.file} are damaged: {reason_of(error)}") from error
         return counts
 
@@ -440,7 +440,7 @@ class CountStream:
         file = self.folder / kind / self._metadata.batches[number].file
         try:
             return read_parquet(file, columns)
-        except (OSError, ValueError, KeyError, RuntimeError) as error:  # errors of Arrow are mostly ValueErrors
+        except (OSError, ValueError, KeyError, RuntimeError, pyarrow().ArrowException) as error:
             raise ValueError(
                 f"{file} of a stream of counts is missing or damaged ({reason_of(error)}); remove it and call "
                 "count_stream with the same arguments to count its batch again"
