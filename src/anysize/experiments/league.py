@@ -152,7 +152,8 @@ class LeagueRow:
     Attributes:
         method, label: its name, and its title in tables.
         check: a trivial baseline, which has no rank.
-        families: score of each family, the mean over its sets and seeds; without those that the method lacks.
+        families: score of each family, the mean over its sets and seeds; without those of which a set is missing.
+        seeds: the smallest number of runs on a set.
         metrics: metric -> mean over families; None where a family is missing or the metric is not defined.
         rank: mean rank over families among the methods that have all of them, 1 for the best; None otherwise.
         low, high: bootstrap interval of the mean score, when families and test graphs are resampled.
@@ -165,6 +166,7 @@ class LeagueRow:
     check: bool
     families: Mapping[str, float]
     metrics: Mapping[str, float | None]
+    seeds: int
     rank: float | None = None
     low: float | None = None
     high: float | None = None
@@ -181,14 +183,12 @@ class League:
         rows: methods by mean score, best first, incomplete ones after them, checks last.
         families: family -> its sets.
         left_out: set -> test graphs of its rarest class, where these are too few.
-        seeds: how many splits each set has.
     """
 
     metric: str
     rows: tuple[LeagueRow, ...]
     families: Mapping[str, tuple[str, ...]]
     left_out: Mapping[str, int]
-    seeds: int
 
     def row(self, method: str) -> LeagueRow:
         """The row of a method."""
@@ -200,7 +200,6 @@ class League:
 
         return {
             "metric": self.metric,
-            "seeds": self.seeds,
             "families": {family: list(sets) for family, sets in self.families.items()},
             "left_out": dict(self.left_out),
             "rows": [asdict(row) for row in self.rows],
@@ -247,10 +246,9 @@ def _league(runs: Mapping[str, Mapping[str, Sequence[Record]]], metric: str) -> 
     by_family: dict[str, list[str]] = {}
     for name, family in family_names(sorted(kept)).items():
         by_family.setdefault(family, []).append(name)
-    seeds = max((len(found) for methods in kept.values() for found in methods.values()), default=0)
     methods = list(dict.fromkeys(chain.from_iterable(kept.values())))
     methods.sort(key=lambda name: list(METHODS).index(name) if name in METHODS else -1)
-    rows = {name: _row(name, kept, by_family, metric, seeds) for name in methods}
+    rows = {name: _row(name, kept, by_family, metric) for name in methods}
     complete = [name for name in methods if len(rows[name].families) == len(by_family)]
     if complete and by_family:
         rows |= _ranked({name: rows[name] for name in complete}, list(by_family))
@@ -264,22 +262,21 @@ def _league(runs: Mapping[str, Mapping[str, Sequence[Record]]], metric: str) -> 
         tuple(sorted(rows.values(), key=order)),
         {family: tuple(sets) for family, sets in by_family.items()},
         left_out,
-        seeds,
     )
 
 
 def _row(
     method: str, runs: Mapping[str, Mapping[str, Sequence[Record]]], families: Mapping[str, Sequence[str]],
-    metric: str, seeds: int,
+    metric: str,
 ) -> LeagueRow:  # fmt: skip
     def scores(name: str) -> dict[str, float]:
-        """The score of each family, for families of which all sets have all seeds."""
+        """The score of each family: the mean over its sets of the mean over their runs."""
         found = {}
         for family, sets in families.items():
-            own = [run for one in sets for run in runs[one].get(method, ())]
-            values = [run.chosen.metrics[name] for run in own if name in run.chosen.metrics]
-            if len(values) == seeds * len(sets):
-                found[family] = float(np.mean(values))
+            values = [[run.chosen.metrics.get(name) for run in runs[one].get(method, ())] for one in sets]
+            known = [[value for value in own if value is not None] for own in values]
+            if all(known):
+                found[family] = float(np.mean([np.mean(own) for own in known]))
         return found
 
     known = METHODS.get(method)
@@ -298,6 +295,7 @@ def _row(
         known is not None and known.check,
         scores(metric),
         means,
+        min((len(methods.get(method, ())) for methods in runs.values()), default=0),
         one_class=tuple(sorted(one_class)),
     )
 
@@ -368,7 +366,7 @@ def to_markdown(league: League, figure: str | None = None) -> str:
         "",
         f"{sets} sets of real graphs in {len(league.families)} families; a family counts once, its sets are averaged. "
         "Trained on graphs up to the median size, tested on graphs from the 90th percentile of the size on; mean over "
-        f"{league.seeds} random 90 % subsets of the training graphs. All methods have the defaults of "
+        "random 90 % subsets of the training graphs, *subsets* is their number. All methods have the defaults of "
         "`GraphClassifier` (robust recipe, classes balanced, k = 4). No label of a test graph is used in training. "
         f"Interval: {LEVEL:.0%} bootstrap over families and test graphs. *Behind*: the share of resamples in which the "
         "method has a lower mean than the first row; below .95 the difference may be chance. *One class*: sets of "
@@ -378,14 +376,14 @@ def to_markdown(league: League, figure: str | None = None) -> str:
     lines += [f"![Mean {metric} of every method]({figure})", ""] if figure else []
     heads = [METRIC_NAMES[name] for name in dict.fromkeys((league.metric, *PAGE_METRICS))]
     lines += [
-        f"| method | {heads[0]} | interval | behind | rank | {' | '.join(heads[1:])} | one class |",
-        "|---|" + "---|" * (4 + len(heads)),
+        f"| method | {heads[0]} | interval | behind | rank | {' | '.join(heads[1:])} | one class | subsets |",
+        "|---|" + "---|" * (5 + len(heads)),
     ]
     for row in league.rows:
         others = [row.metrics[name] for name in dict.fromkeys((league.metric, *PAGE_METRICS))]
         interval = "" if row.low is None or row.high is None else f"{_number(row.low)} to {_number(row.high)}"
         cells = [_number(others[0]), interval, _number(row.behind), "" if row.rank is None else f"{row.rank:.1f}"]
-        cells += [*map(_number, others[1:]), f"{len(row.one_class)} of {sets}"]
+        cells += [*map(_number, others[1:]), f"{len(row.one_class)} of {sets}", str(row.seeds)]
         lines.append(f"| {row.method} | {' | '.join(cells)} |")
     lines += ["", f"## {metric[0].upper()}{metric[1:]} by family", ""]
     names = list(league.families)
