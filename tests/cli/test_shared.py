@@ -105,8 +105,8 @@ def test_the_file_suffix_chooses_the_format(triangle: Path) -> None:
     ):
         assert run("count", triangle, "--k", 3, "--out", triangle.with_name(name)).exit_code == 0
         assert triangle.with_name(name).read_bytes().startswith(start)
-    assert run("count", triangle, "--k", 3, "--format", "csv", "--out", triangle.with_name("y.txt")).exit_code == 0
-    assert triangle.with_name("y.txt").read_text().startswith("graph,vertices,pattern")
+    assert run("count", triangle, "--k", 3, "--format", "csv", "--out", triangle.with_name("y.dat")).exit_code == 0
+    assert triangle.with_name("y.dat").read_text().startswith("graph,vertices,pattern")
     assert run("count", triangle, "--k", 3, "--format", "npz", "--out", triangle.with_name("y")).exit_code == 0
     assert az.Counts.load(triangle.with_name("y")).matrix.toarray().tolist() == [[0, 1]]
 
