@@ -5,11 +5,15 @@ training graphs are checked for that (`anysize.theory.graphon_check`), without l
 check returns a regime:
 
 - **sparse** (kappa below 1, or edges that grow more slowly than n^1.5): no graphon. SizeMix is used.
-- **graphon**: the Gamma models are used, unless SizeMix beats them by more than two standard errors on an inner size
-  shift (fitted to the smaller 60 % of the training graphs, judged on the larger 40 %).
+- **graphon**: the Gamma models are used, unless SizeMix clearly beats them on an inner size shift (fitted to the
+  smaller 60 % of the training graphs, judged on the larger 40 %).
 - **mixed** (dense, but densities differ more between graphs than one graphon per class allows): SizeMix is used, unless
-  the Gamma models beat it by two standard errors on an inner size shift. If all graphs have about one size, random
-  half-size vertex samples take the place of the smaller graphs.
+  the Gamma models clearly beat it on an inner size shift. If all graphs have about one size, random half-size vertex
+  samples take the place of the smaller graphs.
+
+*Clearly* means that the difference d of the mean log-likelihoods is above two standard errors, and that 10 d is above
+2: an inner shift only resembles the shift to come, and is worth ten graphs, as in the weights of all experts
+(`anysize.methods.evidence.STRENGTH`). A likelihood ratio of less than e^2 does not overrule the regime.
 
 Models are grouped into two families, "gamma" and "sizemix", and the models of a family are its experts. The Gamma
 experts are `gamma-gin` under the robust recipe and a class-balanced logistic regression on whitened densities of
@@ -29,7 +33,7 @@ from anysize._typing import FloatArray, IntArray
 from anysize.graphs.assembly import induced_subgraphs
 from anysize.methods.classical import SizeMixMethod
 from anysize.methods.density_regression import DensityRegressionMethod
-from anysize.methods.evidence import balanced_mean, evidence_weights, log_likelihood, smaller_and_larger
+from anysize.methods.evidence import STRENGTH, balanced_mean, evidence_weights, log_likelihood, smaller_and_larger
 from anysize.methods.method import Arrays, Examples, Fitted, Learner, LearningTask, Run, class_weights
 from anysize.methods.neural import GammaMethod
 from anysize.methods.recipes import gamma_recipe
@@ -43,6 +47,7 @@ Family = Literal["gamma", "sizemix"]
 
 SMALLEST_SIZE_RATIO = 1.05  # of geometric mean sizes: below it the larger part is no size shift
 STANDARD_ERRORS = 2.0  # by which one family must beat the other to overrule the regime
+MIN_LOG_RATIO = 2.0  # of the likelihoods of `STRENGTH` graphs, to overrule the regime
 FOLDS = 3
 MAX_PATTERNS = 1000
 SAMPLE_SHARE = 0.5  # of the vertices, in samples that take the place of smaller graphs
@@ -72,6 +77,14 @@ class Evidence:
     sizemix: float
     z: float
 
+    @property
+    def winner(self) -> Family | None:
+        """The family that is clearly better; None if neither is."""
+        log_ratio = STRENGTH * abs(self.gamma - self.sizemix)
+        if abs(self.z) <= STANDARD_ERRORS or log_ratio <= MIN_LOG_RATIO:
+            return None
+        return "gamma" if self.z > 0 else "sizemix"
+
 
 @dataclass(frozen=True)
 class Decision:
@@ -85,7 +98,7 @@ class Decision:
     def doubt(self) -> str:
         """A sentence where the training graphs cannot decide; empty otherwise."""
         check = self.check
-        if check.decisive or (self.evidence is not None and abs(self.evidence.z) > STANDARD_ERRORS):
+        if check.decisive or (self.evidence is not None and self.evidence.winner is not None):
             return ""
         if check.sizes_differ or check.regime == "sparse":
             return "The statistics of the training graphs lie within two standard errors of the other regime."
@@ -192,10 +205,8 @@ def decide(problem: LearningTask, seed: int) -> Decision:
     if check.regime == "graphon" and not shifted:
         return Decision(check, "gamma", None)
     evidence = gather_evidence(problem, small, large, shifted, seed)
-    z = 0.0 if evidence is None else evidence.z
-    if check.regime == "graphon":
-        return Decision(check, "sizemix" if z < -STANDARD_ERRORS else "gamma", evidence)
-    return Decision(check, "gamma" if z > STANDARD_ERRORS else "sizemix", evidence)
+    winner = None if evidence is None else evidence.winner
+    return Decision(check, winner or ("gamma" if check.regime == "graphon" else "sizemix"), evidence)
 
 
 def split_by_size(sizes: IntArray, y: IntArray) -> tuple[IntArray, IntArray, bool]:
