@@ -12,7 +12,7 @@ WORKERS ?= 2
 SEEDS   ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help run test fuzz crash-test lint format bench results docs clean
+.PHONY: help run test fuzz crash-test lint format bench results docs clean league
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -63,6 +63,11 @@ results: $(STAMP) ## docs/results.md, its appendix, the table of README.md and i
 	$(BIN)/python -m tools.results_page --records results/records --out docs/results.md \
 		--appendix docs/results-appendix.md --readme README.md
 	$(BIN)/python examples/draw_results.py results/records docs/figures/results.svg
+
+# Trains what has no record where DATA names folders, e.g. make league DATA="sets more-sets".
+league: $(STAMP) ## docs/league.md and its figure, from results/league
+	$(BIN)/anysize league $(DATA) --records results/league --workers $(WORKERS) \
+		--out docs/league.md --figure docs/figures/league.svg
 
 $(DOCS): pyproject.toml constraints.txt | $(STAMP)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[docs]'

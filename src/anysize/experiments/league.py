@@ -317,7 +317,14 @@ def _with_intervals(
     rows: Mapping[str, LeagueRow], runs: Mapping[str, Mapping[str, Sequence[Record]]],
     families: Mapping[str, Sequence[str]], metric: str,
 ) -> dict[str, LeagueRow]:  # fmt: skip
-    """Resample families, and within every set its test graphs, the same for all methods."""
+    """Resample families, and within every set its test graphs, the same for all methods.
+
+    Without intervals for ROC-AUC if records do not have the ranks of the test graphs.
+    """
+    if metric == "roc_auc" and not all(
+        run.chosen.ranks for sets in families.values() for name in sets for method in rows for run in runs[name][method]
+    ):
+        return dict(rows)
     rng = np.random.default_rng(0)
     means = np.zeros((RESAMPLES, len(rows), len(families)))
     for column, sets in enumerate(families.values()):
