@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import permutations
+from itertools import combinations, permutations
+from time import process_time
 
 import numpy as np
 import pytest
+from scipy.stats import chi2
 
 import anysize as az
 from anysize.counting.columns import Columns
 from anysize.graphs.graphset import GraphSet
 from anysize.patterns.pattern import Pattern
 from anysize.tasks.catalog import TASKS
-from anysize.training.color_roles import _pattern_pairs, color_roles, merge_roles
+from anysize.training.color_roles import _p_values, _PairCounts, _pattern_pairs, color_roles, merge_roles
 from anysize.training.fit_gamma import fit_gamma
 from anysize.training.settings import Recipe, Settings
 from anysize.training.vocabulary import GammaKind
@@ -62,6 +64,65 @@ def test_pairs_are_counted_as_by_hand() -> None:
     edges, whole = (part.toarray().reshape(2, 2) for part in _pattern_pairs(Columns.of([path])))
     assert edges.tolist() == [[0, 2], [2, 0]]
     assert whole.tolist() == [[2, 2], [2, 0]]
+
+
+def drawn_pairs(seed: int, colors: int, graphs: int) -> _PairCounts:
+    """Random symmetric counts, in which some pairs of colors are rare, always adjacent, or never."""
+    rng = np.random.default_rng(seed)
+    common = rng.choice([0.1, 2.0, 20.0], (colors, colors))
+    total = np.triu(rng.poisson(common, (graphs, colors, colors)))
+    adjacent = rng.binomial(total, rng.choice([0.0, 0.3, 0.5, 1.0], (colors, colors)))
+    adjacent, total = (part + part.transpose(0, 2, 1) for part in (adjacent, total))
+    return _PairCounts(adjacent.astype(np.float64), total.astype(np.float64), rng.integers(0, 2, graphs))
+
+
+def p_value(pairs: _PairCounts, one: int, other: int) -> float:
+    """The same test, term by term."""
+    rate, variance = pairs.rates()
+    statistic, terms = 0.0, 0
+    for label in range(len(rate)):
+        compared = [((one, role), (other, role)) for role in range(rate.shape[1]) if role not in (one, other)]
+        compared += [((one, one), (one, other)), ((other, other), (one, other))]
+        for first, second in compared:
+            spread = variance[label][first] + variance[label][second]
+            if spread > 0:
+                statistic += (rate[label][first] - rate[label][second]) ** 2 / spread
+                terms += 1
+    return float(chi2.sf(statistic, terms)) if terms else -1.0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_p_values_are_those_of_every_two_roles(seed: int) -> None:
+    pairs = drawn_pairs(seed, colors=3 + seed % 6, graphs=6 + 4 * seed)
+    found = _p_values(pairs)
+    assert (found[np.tril_indices(len(found))] == -1).all()
+    for one, other in combinations(range(len(found)), 2):
+        assert found[one, other] == pytest.approx(p_value(pairs, one, other), rel=1e-9, abs=1e-300)
+
+
+def test_merged_counts_are_those_of_renamed_colors() -> None:
+    pairs, target = drawn_pairs(0, 5, 8), [0, 1, 2, 1, 3]
+    merged = pairs.merged(1, 3)
+    for part, joined in ((pairs.adjacent, merged.adjacent), (pairs.total, merged.total)):
+        expected = np.zeros((8, 4, 4))
+        for a in range(5):
+            for b in range(5):
+                expected[:, target[a], target[b]] += part[:, a, b]
+        assert np.array_equal(joined, expected)
+
+
+def test_roles_of_many_colors_are_found_in_seconds() -> None:
+    """190 colors on 44 graphs of 10 vertices: term by term this takes 14 s, together 0.1 s."""
+    rng = np.random.default_rng(0)
+    pairs = [[(i, j) for i, j in combinations(range(10), 2) if rng.random() < 0.3 or j == i + 1] for _ in range(44)]
+    colors = np.hstack([rng.integers(0, 2, (44, 4)), 2 + np.arange(44 * 6).reshape(44, 6) % 188])
+    graphs = GraphSet.from_edges(pairs, colors=[[f"c{color}" for color in row] for row in colors])
+    counts = az.count(graphs, 4)
+    assert len(counts.palette) == 190
+    started = process_time()
+    roles = color_roles(counts, np.arange(44) % 2)
+    assert process_time() - started < 5
+    assert roles.max() < 189, "the two common colors have one role"
 
 
 def test_patterns_are_merged_by_canonical_form() -> None:

@@ -37,11 +37,12 @@ class _PairCounts:
 
     def merged(self, one: int, other: int) -> _PairCounts:
         """The counts after renaming one color to another: (graphs, colors - 1, colors - 1)."""
-        target = np.arange(self.total.shape[1])
-        target[other] = one
-        _, target = np.unique(target, return_inverse=True)
-        into = np.eye(target.max() + 1)[target]
-        joined = [np.einsum("gab,ac,bd->gcd", part, into, into, optimize=True) for part in (self.adjacent, self.total)]
+        joined = []
+        for part in (self.adjacent, self.total):
+            part = part.copy()
+            part[:, one] += part[:, other]
+            part[:, :, one] += part[:, :, other]
+            joined.append(np.delete(np.delete(part, other, axis=1), other, axis=2))
         return _PairCounts(joined[0], joined[1], self.y)
 
     def rates(self) -> tuple[FloatArray, FloatArray]:
@@ -121,27 +122,23 @@ def _pattern_pairs(columns: Columns) -> tuple[csr_array[np.float64], csr_array[n
 
 
 def _p_values(pairs: _PairCounts) -> FloatArray:
-    """p-value of equal rates for every two roles: (roles, roles), -1 on and below the diagonal and where unknown."""
+    """p-value of equal rates for every two roles: (roles, roles), -1 on and below the diagonal and where unknown.
+
+    Two roles are exchangeable if every role, the two included, is adjacent to both equally often.
+    """
     rate, variance = pairs.rates()
     amount = rate.shape[1]
     p_values = np.full((amount, amount), -1.0)
-    for one in range(amount):
-        for other in range(one + 1, amount):
-            gap, gap_variance = _gaps(rate, variance, one, other)
-            known = np.isfinite(gap) & (gap_variance > 0)
-            statistic = float((gap[known] ** 2 / gap_variance[known]).sum())
-            p_values[one, other] = chi2.sf(statistic, int(known.sum())) if known.any() else -1.0
+    seen = np.flatnonzero(np.isfinite(rate).any(axis=(0, 1)))  # with many rare colors, most have no rate at all
+    for place, one in enumerate(seen):
+        others = seen[place + 1 :]
+        gap = rate[:, [one]][:, :, seen] - rate[:, others][:, :, seen]  # (classes, others, roles)
+        gap_variance = variance[:, [one]][:, :, seen] + variance[:, others][:, :, seen]
+        known = gap_variance > 0
+        statistic = np.divide(gap**2, gap_variance, out=np.zeros_like(gap), where=known).sum(axis=(0, 2))
+        terms = known.sum(axis=(0, 2))
+        p_values[one, others] = np.where(terms > 0, chi2.sf(statistic, np.maximum(terms, 1)), -1.0)
     return p_values
-
-
-def _gaps(rate: FloatArray, variance: FloatArray, one: int, other: int) -> tuple[FloatArray, FloatArray]:
-    """Differences that are zero for exchangeable roles: to every other role, and within and between the two."""
-    others = [role for role in range(rate.shape[1]) if role not in (one, other)]
-    pairs = [((one, role), (other, role)) for role in others]
-    pairs += [((one, one), (one, other)), ((other, other), (one, other))]
-    gap = np.array([rate[:, a, b] - rate[:, c, d] for (a, b), (c, d) in pairs])
-    gap_variance = np.array([variance[:, a, b] + variance[:, c, d] for (a, b), (c, d) in pairs])
-    return gap, gap_variance
 
 
 def merge_roles(columns: Columns, role: Mapping[ColorName, int]) -> tuple[Columns, IntArray]:
