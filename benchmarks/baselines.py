@@ -27,7 +27,7 @@ from anysize.nn.rows.graph_batch import GraphRows, draw_identities, fixed_identi
 from anysize.nn.rows.structure import Structure
 from anysize.tasks.catalog import TASKS
 from anysize.training.fit_gnn import GNNProblem, GNNShape, fit_gnn
-from anysize.training.loop import keep_large_blocks
+from anysize.training.memory import kept_blocks
 from anysize.training.objectives import WARM_UP_EPOCHS
 from anysize.training.settings import EncoderName, Recipe, Settings
 from benchmarks.inputs import MOLECULE_COLORS, molecules
@@ -341,11 +341,11 @@ def main(given: Sequence[str] | None = None) -> None:
     """Print the tables."""
     options = _options(given)
     torch.set_num_threads(1)
-    keep_large_blocks()  # for stacks and plain models
     facts = machine(options.device, 1, "PyG")
     print(", ".join(f"{name} {fact}" for name, fact in facts.items()), "\n", flush=True)
     selected = [workload for workload in WORKLOADS if not options.workload or workload.name in options.workload]
-    records = [record for workload in selected for record in run_workload(workload, options)]
+    with kept_blocks():  # for stacks and plain models
+        records = [record for workload in selected for record in run_workload(workload, options)]
     if options.json:
         options.json.write_text(json.dumps({"machine": facts, "rows": records}, indent=1) + "\n")
 

@@ -26,6 +26,7 @@ from anysize.nn.layers import initialize
 from anysize.nn.rows.pattern_batch import PatternBatch
 from anysize.nn.rows.recolored_pairs import RecoloredPairs
 from anysize.training.fit_gamma import GammaProblem, GammaShape, fit_gamma
+from anysize.training.memory import kept_blocks
 from anysize.training.settings import Recipe, Settings
 from anysize.training.vocabulary import GammaKind, Vocabulary
 from benchmarks.plain_gamma import HAS_PYG, PlainGamma, Vertices, train_plain, with_parameters_of
@@ -247,7 +248,8 @@ def main() -> None:
         f"{TASK}: {len(data.columns)} patterns, {len(data.train.item)} vertices; {options.models} models in a stack\n"
     )
     rows = [row for row in ROWS if not options.rows or options.rows in row.name]
-    records = [measure(row, data, options) for row in rows]
+    with kept_blocks():  # for stacks and plain models
+        records = [measure(row, data, options) for row in rows]
     print(format_table(records))
     if options.json:
         options.json.write_text(json.dumps({"machine": facts, "rows": records}, indent=1) + "\n")
