@@ -277,7 +277,8 @@ tools.epoch_rules`): the mean absolute difference, in all and by table; its mean
 log-likelihood under the published mean and deviation; how often a rule has the smallest difference when cells are
 resampled. `--rule paper`, the default of tables, is `best-lowest-loss`, with the first of several configurations. The
 evidence is not one-sided: with the first of several configurations alone, the rules are closer to each other, and their
-order depends on the measure.
+order depends on the measure. That comparison was made first; the one over all tied configurations was added because it
+judges the epoch rule and not the order of the ties.
 """
 
 FAMILIES = {"GNNs": "gnn", "kernels": "kernel", "Γ, the paper's recipe": "gamma", "Γ, robust recipe": "gamma"}

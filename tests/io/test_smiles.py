@@ -127,3 +127,21 @@ def test_rdkit_is_named_if_it_is_missing(tmp_path: Path, monkeypatch: pytest.Mon
     monkeypatch.setitem(sys.modules, "rdkit", None)
     with pytest.raises(ImportError, match=r"pip install 'anysize\[chem\]'"):
         read_graphs(write(tmp_path, TABLE), smiles="smiles")
+
+
+def test_a_data_frame_of_smiles(tmp_path: Path) -> None:
+    pd = pytest.importorskip("pandas")
+    path = write(tmp_path, TABLE)
+    from_frame = read_graphs(pd.read_csv(path), smiles="smiles", y="acid", warn=False)
+    from_file = read_graphs(path, smiles="smiles", y="acid", warn=False)
+    assert from_frame.names == from_file.names
+    assert from_frame.y is not None
+    assert from_frame.y.tolist() == [0, 1, 1, 0]
+    assert (from_frame.colors == from_file.colors).all()  # type: ignore[union-attr, attr-defined]
+
+
+def test_strings_and_other_objects_get_a_hint() -> None:
+    with pytest.raises(GraphError, match="smiles="):
+        count(["CCO", "CCN"], 3)
+    with pytest.raises(GraphError, match="takes a path"):
+        read_graphs(["CCO"])

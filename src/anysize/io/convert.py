@@ -93,7 +93,8 @@ def _common_reader(items: list[Any]) -> Reader:
         if is_array(item) and not is_edge_table(item):
             raise _array_error(item)
         if reader is None:
-            raise GraphError(f"Graph {graph} of the list has type {type_name(item)}; expected {_ACCEPTED}.")
+            hint = " SMILES are read from tables: az.read_graphs(path, smiles=...)." if isinstance(item, str) else ""
+            raise GraphError(f"Graph {graph} of the list has type {type_name(item)}; expected {_ACCEPTED}.{hint}")
         readers.append(reader)
     for graph, reader in enumerate(readers):
         if reader is not readers[0]:

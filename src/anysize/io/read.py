@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -49,7 +50,7 @@ _MAX_FILES_SHOWN = 3
 
 
 def read_graphs(
-    path: PathLike,
+    path: PathLike | Any,
     name: str | None = None,
     *,
     smiles: str | None = None,
@@ -72,7 +73,7 @@ def read_graphs(
     warning.
 
     Args:
-        path: the file or folder.
+        path: the file or folder; with ``smiles`` also a pandas data frame.
         name: which TU set to read, if the folder or zip file holds several.
         smiles: the column with the SMILES of molecules (needs RDKit).
         y: the column (tables) or graph attribute (GraphML, GML) with the label of a graph.
@@ -88,6 +89,15 @@ def read_graphs(
         GraphSet(1 graph, 3 vertices, 2 edges, 1 class)
         >>> folder.cleanup()
     """
+    if smiles is not None and hasattr(path, "to_csv"):  # a data frame
+        options = {key: value for key, value in (("smiles", smiles), ("y", y), ("color", color)) if value is not None}
+        parsed = MOLECULES.parse(path.to_csv(index=False).encode(), "the data frame", **options)
+        return _join([parsed], parsed.names, warn, Path("the data frame"))
+    if not isinstance(path, str | os.PathLike):
+        raise GraphError(
+            f"read_graphs takes a path, or with smiles= a data frame; got {type(path).__name__}. Graphs of libraries need "
+            "no reading: pass them as they are, or use GraphSet.from_networkx, from_rdkit, ..."
+        )
     path = Path(path)
     if not path.is_dir() and not path.is_file():
         raise GraphError(f"There is no file or folder {path}.")
