@@ -95,8 +95,8 @@ def read_graphs(
         return _join([parsed], parsed.names, warn, Path("the data frame"))
     if not isinstance(path, str | os.PathLike):
         raise GraphError(
-            f"read_graphs takes a path, or with smiles= a data frame; got {type(path).__name__}. Graphs of libraries need "
-            "no reading: pass them as they are, or use GraphSet.from_networkx, from_rdkit, ..."
+            f"read_graphs takes a path, or with smiles= a data frame; got {type(path).__name__}. Graphs of libraries "
+            "need no reading: pass them as they are, or use GraphSet.from_networkx, from_rdkit, ..."
         )
     path = Path(path)
     if not path.is_dir() and not path.is_file():
