@@ -8,28 +8,22 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
-import re
 from pathlib import Path
 from typing import IO
+
+from anysize._memory import bytes_from
 
 VARIABLE = "ANYSIZE_MAX_UNPACKED"
 MAX_BYTES = 4 << 30
 ANY_RATIO_BYTES = 64 << 20  # up to this size any compression ratio is allowed: equal labels compress well
 MAX_RATIO = 100  # of larger files; edge lists reach five to ten
 _CHUNK = 1 << 20
-_UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
 
 
 def unpacked_limit(packed: int) -> int:
     """The largest allowed unpacked size of a file of this size."""
-    given = os.environ.get(VARIABLE, "").strip()
-    if not given:
-        return min(MAX_BYTES, max(ANY_RATIO_BYTES, MAX_RATIO * packed))
-    match = re.fullmatch(r"([0-9]{1,15})\s*([KMGT]?)(i?B)?", given, re.IGNORECASE | re.ASCII)
-    if match is None:
-        raise ValueError(f"{VARIABLE} must be a number of bytes such as 16G; got {given!r:.40}")
-    return int(match[1]) << _UNITS[match[2].upper()]
+    given = bytes_from(VARIABLE)
+    return min(MAX_BYTES, max(ANY_RATIO_BYTES, MAX_RATIO * packed)) if given is None else given
 
 
 class Unpacker:

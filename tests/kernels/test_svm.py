@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+from functools import partial
 from itertools import product
 from typing import Any
 
@@ -40,6 +41,50 @@ def test_it_predicts_as_the_svm_on_the_gram_matrix(kernel: Any, C: float, classe
     assert model.predict(test).tolist() == svc.predict(fitted.kernel(test)).tolist()
     assert model.classes_.tolist() == svc.classes_.tolist()
     assert model.votes(test).sum(axis=1).tolist() == [classes * (classes - 1) // 2] * len(test)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+@pytest.mark.parametrize(
+    "kernel",
+    [WLKernel(2), WLKernel(2, normalize=True), GraphletKernel(3), GraphletKernel(4, over="subsets", top=20)],
+    ids=["wl", "wl-normalized", "graphlet", "graphlet-top"],
+)
+def test_without_a_gram_matrix_it_is_the_same_machine(
+    kernel: Any, C: float, classes: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graphs = three_classes()
+    assert graphs.y is not None
+    graphs = graphs[graphs.y != "random"] if classes == 2 else graphs
+    train, test = graphs[: len(graphs) // 2], graphs[len(graphs) // 2 :]
+    # inner products that round differently may stop the solver elsewhere within its tolerance, 0.001 by default
+    monkeypatch.setattr("anysize.kernels.svm.SVC", partial(SVC, tol=1e-9))
+    expected = KernelClassifier(kernel, C=C, class_weight="balanced").fit(train)
+    monkeypatch.setattr("anysize.kernels.svm.gram", None)  # never called
+    monkeypatch.setattr("anysize.kernels.svm.table_limit", lambda: 1)
+    model = KernelClassifier(kernel, C=C, class_weight="balanced").fit(train)
+    margins = expected.decision_function(test)
+    np.testing.assert_allclose(model.decision_function(test), margins, rtol=1e-6, atol=1e-6)
+    assert model.predict(test).tolist() == expected.predict(test).tolist()
+    assert model.best_.train == expected.best_.train
+    restored = KernelClassifier.from_state(*model.state())
+    np.testing.assert_array_equal(restored.decision_function(test), model.decision_function(test))
+    if isinstance(kernel, WLKernel):
+        found, reference = model.explain(test[0]), expected.explain(test[0])
+        assert found.margin == pytest.approx(reference.margin, abs=1e-6)
+        np.testing.assert_allclose(found.vertices, reference.vertices, rtol=1e-6, atol=1e-6)
+
+
+@pytest.mark.parametrize("held_out", [True, False])
+def test_without_a_gram_matrix_the_same_configuration_is_selected(
+    held_out: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    graphs = three_classes()
+    train, validation = graphs[::2], graphs[1::2]
+    model = KernelClassifier(WLKernel(), grid={"iterations": (1, 2)}, C=(1e-2, 1.0), folds=3)
+    expected = clone(model).fit(train, validation=validation if held_out else None).trials_
+    monkeypatch.setattr("anysize.kernels.svm.table_limit", lambda: 1)
+    assert model.fit(train, validation=validation if held_out else None).trials_ == expected
 
 
 def test_the_first_best_configuration_is_selected_and_ties_are_counted() -> None:

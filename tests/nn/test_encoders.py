@@ -134,6 +134,12 @@ def test_sparse_sums_equal_full_ones_with_their_gradients() -> None:
         torch.testing.assert_close(one, other)
 
 
+def test_a_few_of_many_sparse_rows_need_no_square_matrix() -> None:
+    graphs = 200_000  # the identity matrix would take 160 GB
+    table = Sparse.of(csr_array((np.array([2.0, 3.0]), ([5, graphs - 1], [0, 1])), shape=(graphs, 2)))
+    assert table.rows(torch.tensor([graphs - 1, 5, 7])).matrix.tolist() == [[0, 3], [2, 0], [0, 0]]
+
+
 def test_encoders_are_known_by_name() -> None:
     with pytest.raises(ValueError, match="'gat'"):
         GammaGNN(1, 3, 4, 1, "gat")

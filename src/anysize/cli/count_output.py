@@ -14,6 +14,7 @@ from rich.table import Table
 from scipy.sparse import csr_array
 
 from anysize._files import atomic_write
+from anysize._memory import check_table
 from anysize._text import csv_cell, visible_halves
 from anysize.counting.counts import Counts, Over
 
@@ -52,6 +53,7 @@ def with_zeros(counts: Counts) -> Counts:
 
     def filled(matrix: csr_array[Any]) -> csr_array[Any]:
         n_rows, n_columns = counts.shape
+        check_table((n_rows, n_columns), "the table with zeros", "leave out --zeros")
         column = np.tile(np.arange(n_columns), n_rows)
         return csr_array((matrix.toarray().ravel(), column, n_columns * np.arange(n_rows + 1)), shape=counts.shape)
 

@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
 
 from anysize._json import MAX_EXACT_INTEGER
+from anysize._memory import check_table
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.counting.columns import Columns, unite
 from anysize.counting.sampling.estimates import Sampling
@@ -22,6 +23,7 @@ from anysize.patterns.pattern import Pattern
 Over = Literal["subsets", "maps", "connected"]
 OVER: tuple[Over, ...] = ("subsets", "maps", "connected")
 MAX_DENSE_COLUMNS = 2000  # `to_pandas` gives sparse columns for wider tables
+SPARSE_COLUMN_BYTES = 2300  # of a sparse column of pandas, even an empty one (measured)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -207,6 +209,7 @@ class Counts:
 
     def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
         """Confidence interval of every cell: lower and upper ends (graphs, patterns)."""
+        check_table(self.shape, "the table of all cells", "use fewer patterns (Counts.top) or graphs")
         if self.sampling is None:
             exact = self.matrix.toarray().astype(np.float64)
             return exact, exact
@@ -265,15 +268,23 @@ class Counts:
     # ---- conversion and files ------------------------------------------------------------------------
 
     def to_pandas(self, over: Over | None = None) -> Any:
-        """A DataFrame of graphs by pattern names: copies, or densities if ``over`` is given."""
+        """A DataFrame of graphs by pattern names: copies, or densities if ``over`` is given.
+
+        Columns are sparse in a table of more than 2000 patterns. A frame beyond 2 GiB is refused: a sparse column takes
+        2.3 KB even if it is empty. The environment variable ANYSIZE_MAX_TABLE, such as 16G, sets another limit.
+        """
         try:
             import pandas as pd
         except ImportError as error:
             raise ImportError("Counts.to_pandas needs pandas: pip install 'anysize[table]'") from error
+        wide = len(self.columns) > MAX_DENSE_COLUMNS
+        instead = "use Counts.matrix, which is sparse, or fewer patterns (Counts.top)"
+        shape = (len(self.columns),) if wide else self.shape
+        check_table(shape, "the data frame", instead, SPARSE_COLUMN_BYTES if wide else 8)
         table = self.matrix if over is None else self.densities(over)
         header = pd.Index([pattern.name for pattern in self.patterns], name="pattern")
         index = pd.RangeIndex(len(self), name="graph") if self.names is None else pd.Index(self.names, name="graph")
-        if len(self.columns) <= MAX_DENSE_COLUMNS:
+        if not wide:
             return pd.DataFrame(table.toarray(), index=index, columns=header)
         sparse: Any = pd.DataFrame.sparse
         return sparse.from_spmatrix(table, index=index, columns=header)

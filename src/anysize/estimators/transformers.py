@@ -14,6 +14,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from anysize._memory import dense
 from anysize.counting.api import count
 from anysize.counting.counts import OVER, Counts, Over
 from anysize.estimators.ensemble import as_graphs_or_counts
@@ -97,11 +98,14 @@ class SubgraphDensities(TransformerMixin, BaseEstimator):
         """The densities in the container that ``sparse_output`` and ``set_output`` ask for."""
         # scikit-learn's wrapper makes frames of arrays only, and takes the index of a frame of edges for that of graphs
         wanted = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
-        if wanted == "pandas":
-            import pandas as pd
+        if self.sparse_output and wanted == "default":
+            return found
+        table = dense(found, "the table of densities", "use sparse_output=True without set_output")
+        if wanted != "pandas":
+            return table
+        import pandas as pd
 
-            return pd.DataFrame(found.toarray(), index=None if names is None else list(names))
-        return found if self.sparse_output and wanted == "default" else found.toarray()
+        return pd.DataFrame(table, index=None if names is None else list(names))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """The names of the patterns, one per column."""

@@ -10,6 +10,7 @@ from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from anysize._memory import check_table
 from anysize._typing import BoolArray, FloatArray, IntArray
 
 # One step of a sparse product costs as much as this many steps of a dense one (measured on molecules: 200 to 400).
@@ -52,7 +53,8 @@ def gram(left: csr_array[np.float64], right: csr_array[np.float64] | None = None
     """All inner products K[i, j] = <left_i, right_j> of the rows of two tables with the same columns.
 
     A few features occur in nearly all graphs, and a dense product is far faster for them; very many features occur in
-    few graphs, and a sparse product is faster. Integer counts stay exact as long as sums are below 2**53.
+    few graphs, and a sparse product is faster. Integer counts stay exact as long as sums are below 2**53. A matrix
+    beyond the limit of `anysize._memory` is refused.
 
     Args:
         left: (n, features).
@@ -69,6 +71,7 @@ def gram(left: csr_array[np.float64], right: csr_array[np.float64] | None = None
     other = left if right is None else right
     if left.shape[1] != other.shape[1]:
         raise ValueError(f"expected tables with the same columns; got {left.shape[1]} and {other.shape[1]} columns")
+    check_table((left.shape[0], other.shape[0]), "the kernel matrix", "use the sparse features (transform)")
     steps = _column_counts(left) * (_column_counts(other) if right is not None else _column_counts(left))
     common = SPARSE_COST * steps > left.shape[0] * other.shape[0]
     dense = _select_columns(left, common).toarray()

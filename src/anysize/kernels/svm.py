@@ -16,6 +16,7 @@ from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
+from anysize._memory import check_table, table_limit
 from anysize._typing import FloatArray, IntArray
 from anysize.graphs.labels import Labels, State, classes_from_json, classes_to_json, distinct_classes, labels_of
 from anysize.io.convert import as_graphset
@@ -52,8 +53,10 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
     validation graphs, the score is the mean over stratified folds of the training graphs, and the SVM is trained on
     all of them in the end.
 
-    The SVM is trained on the Gram matrix, as in the paper. Because features are explicit, the trained SVM is stored as
-    one weight vector per pair of classes, w = sum over support vectors of dual * phi; pairs vote for classes.
+    The SVM is trained on the Gram matrix, as in the paper. Beyond 16,384 graphs the matrix has more than 2 GiB (the
+    environment variable ANYSIZE_MAX_TABLE sets another limit): the same problem is then solved on the sparse features,
+    and inner products are computed when needed. Because features are explicit, the trained SVM is stored as one weight
+    vector per pair of classes, w = sum over support vectors of dual * phi; pairs vote for classes.
 
     Args:
         kernel: a `WLKernel` or a `GraphletKernel`.
@@ -117,28 +120,33 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
             self._check_folds(labels)
         score = SCORES[self.scoring]
         trials: list[KernelTrial] = []
-        best: tuple[KernelTrial, Kernel, SVC] | None = None
+        best: tuple[KernelTrial, Kernel, tuple[FloatArray, FloatArray]] | None = None
         for settings in points:
             kernel: Kernel = clone(WLKernel() if self.kernel is None else self.kernel).set_params(**dict(settings))
-            inner = gram(kernel.fit_transform(graphs, validation=None if held_out is None else held_out[0]))
-            outer = None if held_out is None else kernel.kernel(held_out[0])
+            features = kernel.fit_transform(graphs, validation=None if held_out is None else held_out[0])
+            pairs = len(self.classes_) * (len(self.classes_) - 1) // 2
+            instead = "merge classes, or train on fewer graphs or with a method other than a kernel"
+            check_table((pairs, max(features.shape)), "the table of weights by pair of classes", instead)
+            others = features if held_out is None else kernel.transform(held_out[0])
+            arguments, vectors = _kernel_of(features)
             for C in penalties:
-                svc = SVC(kernel="precomputed", C=C, class_weight=self.class_weight).fit(inner, labels)
+                svc = SVC(**arguments, C=C, class_weight=self.class_weight).fit(vectors, labels)
+                machine = _pair_weights(svc, features), _first_class_positive(svc, svc.intercept_)
                 validated = float("nan")
                 if held_out is not None:
-                    validated = float(score(held_out[1], svc.predict(outer)))
+                    validated = float(score(held_out[1], self._winners(others, *machine)))
                 elif cross_validate:  # features that only left-out graphs have add nothing to their inner products
                     folds = StratifiedKFold(self.folds)
-                    validated = float(cross_val_score(svc, inner, labels, cv=folds, scoring=make_scorer(score)).mean())
-                trials.append(KernelTrial(settings, C, float(score(labels, svc.predict(inner))), validated))
+                    scores = cross_val_score(svc, vectors, labels, cv=folds, scoring=make_scorer(score))
+                    validated = float(scores.mean())
+                trained = float(score(labels, self._winners(features, *machine)))
+                trials.append(KernelTrial(settings, C, trained, validated))
                 if best is None or validated > best[0].validation:
-                    best = trials[-1], kernel, svc
+                    best = trials[-1], kernel, machine
         assert best is not None
         self.trials_ = tuple(trials)
-        self.best_, self.kernel_, machine = best
+        self.best_, self.kernel_, (self.weights_, self.intercepts_) = best
         self.tied_ = max(sum(trial.validation == self.best_.validation for trial in trials), 1)
-        self.weights_ = _pair_weights(machine, self.kernel_.features_)
-        self.intercepts_ = _first_class_positive(machine, machine.intercept_)
         return self
 
     def _check_folds(self, labels: Labels) -> None:
@@ -156,18 +164,24 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
 
     def votes(self, graphs: Any) -> IntArray:
         """(graphs, classes): how many pairs each class wins."""
-        margins = self.decision_function(graphs)
+        return self._votes(self.decision_function(graphs))
+
+    def predict(self, graphs: Any) -> Labels:
+        """The class that wins most pairs; the first one on a tie."""
+        check_is_fitted(self, "weights_")
+        return self._winners(self.kernel_.transform(graphs), self.weights_, self.intercepts_)
+
+    def _winners(self, features: csr_array[np.float64], weights: FloatArray, intercepts: FloatArray) -> Labels:
+        winners = self._votes(np.asarray(features @ weights.T + intercepts)).argmax(axis=1)
+        return np.asarray(self.classes_[winners])
+
+    def _votes(self, margins: FloatArray) -> IntArray:
         votes = np.zeros((len(margins), len(self.classes_)), np.int64)
         for pair, (first, second) in enumerate(combinations(range(len(self.classes_)), 2)):
             wins = margins[:, pair] > 0
             votes[:, first] += wins
             votes[:, second] += ~wins
         return votes
-
-    def predict(self, graphs: Any) -> Labels:
-        """The class that wins most pairs; the first one on a tie."""
-        winners = self.votes(graphs).argmax(axis=1)
-        return np.asarray(self.classes_[winners])
 
     def explain(self, graph: Any, reference: Any = None) -> VertexExplanation:
         """What each vertex, and each vertex type, adds to the margin of the predicted class of one graph (WL kernel).
@@ -239,6 +253,18 @@ def _labeled(validation: Any) -> tuple[Any, Labels] | None:
     return pair[0], labels
 
 
+def _kernel_of(features: csr_array[np.float64]) -> tuple[dict[str, Any], Any]:
+    """Arguments of an SVC, and what it is trained on: the Gram matrix if that fits, otherwise the features.
+
+    Both are the same dual problem; solutions agree within the tolerance of the solver. On features, the cache of
+    inner products is as large as the limit allows.
+    """
+    limit = table_limit()
+    if 8 * features.shape[0] ** 2 <= limit:
+        return {"kernel": "precomputed"}, gram(features)
+    return {"kernel": "linear", "cache_size": max(limit >> 20, 1)}, features
+
+
 def _first_class_positive(machine: SVC, values: NDArray[Any]) -> FloatArray:
     """Undo the sign flip of scikit-learn for two classes: here the first class of a pair is always positive."""
     return np.asarray(-values if len(machine.classes_) == 2 else values, np.float64)
@@ -249,7 +275,8 @@ def _pair_weights(machine: SVC, features: csr_array[np.float64]) -> FloatArray:
 
     Row b - 1 of the dual coefficients belongs to vectors of class a against b, row a to those of b against a.
     """
-    duals = _first_class_positive(machine, machine.dual_coef_)
+    given: Any = machine.dual_coef_
+    duals = _first_class_positive(machine, given if machine.kernel == "precomputed" else given.toarray())
     ends = np.concatenate([[0], np.cumsum(machine.n_support_)])
     pairs = list(combinations(range(len(machine.classes_)), 2))
     spread = np.zeros((len(pairs), features.shape[0]))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
+from anysize._memory import dense
 from anysize._progress import Progress
 from anysize._typing import FloatArray
 from anysize.methods.method import Arrays, Examples, LearningTask, Run, Sizes, sizes_of
@@ -118,7 +119,8 @@ class FittedKernel:
         return self.machine.explain(*_graphs_and_reference(examples, reference, "the WL kernel"))
 
     def represent(self, examples: Examples) -> FloatArray:
-        return np.asarray(self.machine.kernel_.transform(_kernel_input(examples, self.k)).toarray(), np.float64)[None]
+        features = self.machine.kernel_.transform(_kernel_input(examples, self.k))
+        return dense(features, "the table of features", "pass fewer graphs at a time")[None]
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         about, arrays = self.machine.state()

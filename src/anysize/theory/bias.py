@@ -18,6 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
+from anysize._memory import dense
 from anysize._typing import BoolArray, FloatArray, IntArray
 from anysize.counting.counts import Counts, Over
 
@@ -124,7 +125,8 @@ def predictions_under_bias(
 
 def _least_squares(train: csr_array, y: IntArray, test: csr_array) -> IntArray:
     targets = np.eye(int(np.max(y)) + 1)[np.asarray(y)]
-    first, second = (np.column_stack([table.toarray(), np.ones(table.shape[0])]) for table in (train, test))
+    tables = [dense(table, "the table of densities", "use fewer patterns (Counts.top)") for table in (train, test)]
+    first, second = (np.column_stack([table, np.ones(len(table))]) for table in tables)
     coefficients = np.linalg.lstsq(first, targets, rcond=None)[0]
     return np.asarray((second @ coefficients).argmax(axis=1))
 

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
+from anysize._memory import check_table
 from anysize._typing import BoolArray, FloatArray
 from anysize.counting.api import count
 from anysize.counting.counts import Counts
@@ -80,6 +81,8 @@ def density_gap(
         raise ValueError(f"expected graphs in both sets; got {len(train)} and {len(test)}")
     if paired and len(train) != len(test):
         raise ValueError(f"paired=True needs as many training as test graphs; got {len(train)} and {len(test)}")
+    if not paired:
+        check_table((len(train), len(test)), "the table of all pairs", "compare samples of the graphs")
     counts = count(GraphSet.concatenate([train.with_y(None), test.with_y(None)]), k, colors)
     table = counts.densities(over)
     first, second = csr_array(table[: len(train)]), csr_array(table[len(train) :])

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from anysize._memory import check_table
 from anysize._typing import FloatArray, IntArray
 from anysize.counting.api import count
 from anysize.graphs.assembly import induced_subgraphs
@@ -97,6 +98,8 @@ def density_intervals(
     groups = min(groups, int(graphs.sizes.min()))
     if groups < 2:
         raise ValueError(f"the jackknife needs at least 2 groups; got {groups}")
+    instead = "take fewer groups or graphs, a smaller k, or colors=False"
+    check_table((groups, *counts.shape), "the table of densities without each group", instead)
     group_of = _groups(graphs, groups, _generator(seed, 1))
     center = counts.densities().toarray()
     changes = np.empty((groups, *counts.shape))

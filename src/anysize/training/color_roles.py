@@ -15,6 +15,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.stats import chi2
 
+from anysize._memory import check_table
 from anysize._typing import FloatArray, IntArray
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
@@ -91,6 +92,7 @@ def _count_pairs(counts: Counts, y: IntArray) -> _PairCounts:
     adjacent, total = _pattern_pairs(counts.columns)
     colors = len(counts.palette)
     shape = (len(counts), colors, colors)
+    check_table(shape, "the table of pairs of colors", "train without color roles, or merge colors")
     copies = counts.matrix.astype(np.float64)
     return _PairCounts((copies @ adjacent).toarray().reshape(shape), (copies @ total).toarray().reshape(shape), y)
 

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, eye_array
 from torch import Tensor, nn
 
+from anysize._memory import dense
 from anysize._typing import FloatArray, IntArray
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
@@ -90,9 +91,9 @@ class GammaShape:
         ``seed``: of the permutations of relational pooling.
         """
         if self.kind == "1hot":
-            full = np.eye(len(columns)) if densities is None else densities.toarray()
+            full = eye_array(len(columns), format="csr") if densities is None else densities
             empty = torch.zeros(0, 0)
-            return Structure(empty, empty, (), (Dense(torch.from_numpy(full.astype(np.float32))),))
+            return Structure(empty, empty, (), (Dense(_dense_tensor(full)),))
         largest = int(columns.size.max(initial=1))
         if largest > self.k:
             raise ValueError(
@@ -309,6 +310,12 @@ def fit_gamma(
     return GammaStack(shape, vocabulary, model, tuple(members), trained)
 
 
+def _dense_tensor(densities: csr_array[np.float64]) -> Tensor:
+    """(graphs, patterns)."""
+    instead = "use fewer patterns (top), a smaller k, or fewer graphs"
+    return torch.from_numpy(dense(densities.astype(np.float32), "the table of densities", instead))
+
+
 def _fresh(
     densities: Callable[[int], csr_array[np.float64]],
     patterns: Structure | RecoloredPairs,
@@ -323,7 +330,7 @@ def _fresh(
     inner = structure(None)
 
     def of_epoch(epoch: int) -> Structure:
-        table = torch.from_numpy(densities(epoch).toarray().astype(np.float32)).to(inner.features.device)
+        table = _dense_tensor(densities(epoch)).to(inner.features.device)
         return replace(inner, readouts=tuple(Chained(readout, Dense(table)) for readout in inner.readouts))
 
     return of_epoch

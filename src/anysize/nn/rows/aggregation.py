@@ -116,7 +116,8 @@ class Sparse:
 
     def rows(self, items: Tensor) -> Dense:
         """As a dense matrix: a mini-batch has few rows."""
-        selection = torch.eye(self.matrix.shape[0], device=items.device)[items.reshape(-1)]
+        selection = torch.zeros(items.numel(), self.matrix.shape[0], device=items.device)
+        selection.scatter_(1, items.reshape(-1, 1), 1.0)
         return Dense((self.transpose @ selection.T).T.reshape(*items.shape, -1))
 
     def to(self, device: torch.device) -> Sparse:
