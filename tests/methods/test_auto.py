@@ -14,6 +14,7 @@ import torch
 import anysize as az
 from anysize import GraphClassifier, GraphSet, ModelWarning, load_model
 from anysize.methods.auto import Decision, Evidence
+from anysize.tasks.catalog import TASKS
 from anysize.theory.graphon_check import GraphonCheck
 
 
@@ -46,6 +47,13 @@ def test_dense_graphs_get_gamma_models_and_sparse_ones_sizemix() -> None:
     assert mixed.score(trees(40, 60, 20, seed=1)) == 1.0
     assert "SizeMix is used" in mixed.decision_.summary()
     assert GraphClassifier("gamma-gin", k=3, params={"epochs": 2}).fit(dense((14,))).decision_ is None
+
+
+def test_patterns_of_rare_colors_are_not_dropped() -> None:
+    """Colors that are rare in training are common in the test graphs, in thousands of patterns."""
+    splits = TASKS["sbm-20"].splits(data=0)
+    model = GraphClassifier(k=5).fit(splits.train)
+    assert model.score(splits.test) >= 0.98
 
 
 def test_graphs_with_densities_of_their_own_are_decided_by_evidence() -> None:

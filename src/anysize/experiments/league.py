@@ -254,8 +254,9 @@ def _league(runs: Mapping[str, Mapping[str, Sequence[Record]]], metric: str) -> 
         rows |= _ranked({name: rows[name] for name in complete}, list(by_family))
         rows |= _with_intervals({name: rows[name] for name in complete}, kept, by_family, metric)
 
-    def order(row: LeagueRow) -> tuple[bool, bool, float]:
-        return row.check, row.method not in complete, -float(np.mean(list(row.families.values()) or [-1.0]))
+    def order(row: LeagueRow) -> tuple[bool, bool, float, bool]:
+        mean = float(np.mean(list(row.families.values()) or [-1.0]))
+        return row.check, row.method not in complete, -round(mean, 9), row.method != defaults.METHOD
 
     return League(
         metric,
@@ -339,7 +340,8 @@ def _with_intervals(
     resampled = np.nanmean(resampled, axis=2)
     low, high = np.nanquantile(resampled, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     names = list(rows)
-    first = max((name for name in names if not rows[name].check), key=lambda name: rows[name].metrics[metric] or -1)
+    competing = [name for name in names if not rows[name].check] or names
+    first = max(competing, key=lambda name: (round(rows[name].metrics[metric] or -1, 9), name == defaults.METHOD))
     behind = (resampled < resampled[:, [names.index(first)]]).mean(axis=0)
     return {
         name: replace(

@@ -49,7 +49,6 @@ SMALLEST_SIZE_RATIO = 1.05  # of geometric mean sizes: below it the larger part 
 STANDARD_ERRORS = 2.0  # by which one family must beat the other to overrule the regime
 MIN_LOG_RATIO = 2.0  # of the likelihoods of `STRENGTH` graphs, to overrule the regime
 FOLDS = 3
-MAX_PATTERNS = 1000
 SAMPLE_SHARE = 0.5  # of the vertices, in samples that take the place of smaller graphs
 SMALLEST_SAMPLE = 4  # vertices
 DENSE_MEAN_DEGREE = 10.0  # networks of bounded degree rarely have more: graphs above it count as dense at one size
@@ -257,7 +256,7 @@ def _fit_family(family: Family, problem: LearningTask, seed: int) -> dict[str, F
     configurations: Mapping[str, Mapping[str, Any]] = {
         "gamma-gin": {"hidden": 32, "lr": 0.01, "layers": 1, **({"penalty": 0.1} if colored else {})},
     }
-    own = replace(problem, validation=None, top=problem.top or MAX_PATTERNS)
+    own = replace(problem, validation=None)
     recipe = gamma_recipe("robust", None)
     fitted: dict[str, Fitted] = {}
     for name in FAMILIES[family]:
