@@ -79,7 +79,7 @@ def seen(around):
 def test_figures_and_tables_are_seen(seen, name):
     found = seen[name]
     assert found["width"] == WIDTHS[name]
-    assert len(found["plots"]) == 6  # a chart of the table, sizes, colors, drift, curves of two tasks
+    assert len(found["plots"]) == 7  # charts of two tables, sizes, colors, drift, curves of two tasks
     assert len(found["patterns"]) == 12
     for width, height in found["plots"]:
         assert 250 <= width <= 460
