@@ -196,10 +196,11 @@ class WLKernel(ExplicitKernel):
 
         Of many different neighbors the most common ones are named.
 
-        >>> graphs = GraphSet.from_edges([[(0, 1), (1, 2), (1, 3)]], colors=[["C", "O", "N", "C"]])
-        >>> kernel = WLKernel(iterations=1).fit(graphs)
-        >>> [kernel.type_name(1, number) for number in range(3)]
-        ['C(O)', 'O(2×C,N)', 'N(O)']
+        Examples:
+            >>> graphs = GraphSet.from_edges([[(0, 1), (1, 2), (1, 3)]], colors=[["C", "O", "N", "C"]])
+            >>> kernel = WLKernel(iterations=1).fit(graphs)
+            >>> [kernel.type_name(1, number) for number in range(3)]
+            ['C(O)', 'O(2×C,N)', 'N(O)']
         """
         if iteration == 0:
             return "*" if self.start_ is None else format_color(self.start_[number])
