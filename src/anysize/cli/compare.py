@@ -10,7 +10,16 @@ from typing import Annotated
 import typer
 
 from anysize.cli.input import ColorOption, LabelOption, SmilesOption, read_input, read_labels
-from anysize.cli.shared import check_out, console, errors, handle_errors, note, parse_sizes, split_names
+from anysize.cli.shared import (
+    check_out,
+    console,
+    errors,
+    handle_errors,
+    note,
+    parse_sizes,
+    split_names,
+    sweep_progress,
+)
 from anysize.methods import defaults
 
 
@@ -64,10 +73,8 @@ def compare(
     Safe to interrupt; rerun the same command to resume from the records.
     """
     with handle_errors():
-        from anysize._progress import progress_bars
         from anysize.experiments import comparison
         from anysize.experiments.configurations import parse_setting
-        from anysize.experiments.sweep import SweepProgress
         from anysize.experiments.tables.render import text_renderables
 
         check_out(out)
@@ -82,11 +89,7 @@ def compare(
         folder = Path(f"{name}-records") if records is None else records
         if records is None:
             note(f"records are kept in {folder}; --records names another folder.")
-        with progress_bars() as report:
-
-            def show(progress: SweepProgress) -> None:
-                report(progress.step, progress.done / max(progress.total, 1), str(progress))
-
+        with sweep_progress() as show:
             found = comparison.compare(
                 graphs, methods=split_names(methods) or (), seeds=seeds, split=split, metric=metric.value,
                 k=parse_sizes(k), settings=dict(map(parse_setting, set_ or ())),

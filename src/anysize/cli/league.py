@@ -8,7 +8,17 @@ from typing import Annotated
 
 import typer
 
-from anysize.cli.shared import check_out, console, errors, handle_errors, note, open_output, split_names
+from anysize.cli.compare import MetricOption
+from anysize.cli.shared import (
+    check_out,
+    console,
+    errors,
+    handle_errors,
+    note,
+    open_output,
+    split_names,
+    sweep_progress,
+)
 from anysize.methods import defaults
 
 
@@ -21,7 +31,9 @@ def league(
     seeds: Annotated[int, typer.Option(help="Random 90 % subsets of the training graphs.", min=1)] = (
         defaults.COMPARED_SEEDS
     ),
-    metric: Annotated[str, typer.Option(help="mcc, balanced_accuracy, accuracy, roc_auc or macro_f1.")] = "mcc",
+    metric: Annotated[
+        MetricOption, typer.Option(help="Metric of the table; another one needs no training.")
+    ] = MetricOption.mcc,
     out: Annotated[Path | None, typer.Option(help="Write the table to this Markdown file.")] = None,
     figure: Annotated[Path | None, typer.Option(help="Draw the means and intervals into this SVG or PNG file.")] = None,
     workers: Annotated[int, typer.Option(help="Number of processes to train in.", min=1)] = 1,
@@ -35,28 +47,24 @@ def league(
     Safe to interrupt; rerun the same command to resume from the records.
     """
     with handle_errors():
-        from anysize._progress import progress_bars
         from anysize.experiments.league import LEAGUE_METHODS, find_sets, plot, read_league, run_league, to_markdown
-        from anysize.experiments.sweep import SweepProgress
 
         check_out(out)
-        check_out(figure)
+        check_out(figure, "--figure")
+        if figure is not None:
+            import anysize.plots  # noqa: F401 (a missing matplotlib is said before the training)
         if folders:
             tasks, left_out = find_sets(folders)
             for name, why in left_out.items():
                 note(f"left out {name}: {why}")
-            with progress_bars() as report:
-
-                def show(progress: SweepProgress) -> None:
-                    report(progress.step, progress.done / max(progress.total, 1), str(progress))
-
+            with sweep_progress() as show:
                 done = run_league(
                     tasks, records, methods=split_names(methods) or LEAGUE_METHODS, seeds=seeds,
                     workers=workers, device=device, cache=cache, time_limit=time_limit, show=show,
                 )  # fmt: skip
             for method, error in done.errors.items():
                 note(f"{method}: {error}")
-        found = read_league(records, metric)
+        found = read_league(records, metric.value)
         if figure is not None:
             from anysize.plots import save_figure
 

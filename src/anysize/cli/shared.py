@@ -7,7 +7,7 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from io import StringIO, TextIOWrapper
@@ -25,7 +25,7 @@ from anysize._progress import Progress, progress_bars
 from anysize._text import visible
 
 if TYPE_CHECKING:
-    pass
+    from anysize.experiments.sweep import SweepProgress
 
 MAX_SEED = 2**32 - 1  # the largest that numpy, scikit-learn and torch all take
 EXTRAS = {  # package -> extra of anysize that installs it
@@ -165,11 +165,18 @@ def late_progress(step: str) -> Iterator[Progress]:
         yield partial(report, step)
 
 
-def check_out(out: Path | None) -> None:
+@contextmanager
+def sweep_progress() -> Iterator[Callable[[SweepProgress], None]]:
+    """Show the progress of a sweep; the yielded function is its ``show``."""
+    with progress_bars() as report:
+        yield lambda sweep: report(sweep.step, sweep.done / max(sweep.total, 1), str(sweep))
+
+
+def check_out(out: Path | None, option: str = "--out") -> None:
     """Raise an error before the work begins if the output file cannot be written."""
     problem = None if out is None else write_problem(out)
     if problem is not None:
-        raise ValueError(f"--out {problem}.")
+        raise ValueError(f"{option} {problem}.")
 
 
 def note(sentence: str) -> None:

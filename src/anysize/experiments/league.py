@@ -13,7 +13,8 @@ import csv
 import re
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -90,16 +91,12 @@ def _sets_of(path: Path) -> list[tuple[str, Callable[[], GraphSet]]]:
         with path.open(newline="", encoding="utf-8", errors="replace") as file:
             columns = next(csv.reader(file), [])
     if "smiles" not in columns:
-        return [(name, lambda: read_graphs(path))]
+        return [(name, partial(read_graphs, path))]
     targets = [column for column in columns if column != "smiles"]
     return [
-        (name if len(targets) == 1 else f"{name}.{target}", lambda target=target: _molecules(path, target))  # type: ignore[misc]
+        (name if len(targets) == 1 else f"{name}.{target}", partial(read_graphs, path, smiles="smiles", y=target))
         for target in targets
     ]
-
-
-def _molecules(path: Path, target: str) -> GraphSet:
-    return read_graphs(path, smiles="smiles", y=target)
 
 
 def run_league(
@@ -119,14 +116,14 @@ def run_league(
     Of sets with too few test graphs of a class only the majority is recorded, so that tables can name them.
     """
     named = [find_method(name) for name in dict.fromkeys((*methods, *CHECKS))]
-    batches: list[RunBatch] = []
-    for seed in range(seeds):
-        for task in tasks:
-            enough = minority(np.asarray(task.splits().test.y)) >= MIN_MINORITY_GRAPHS
-            own = named if enough else [method for method in named if method.name == "majority"]
-            plan, _ = plan_runs(task, own, range(seed, seed + 1), {})
-            batches += plan.batches
-    whole = SweepPlan(tuple(batches), own_tasks=tuple(tasks))
+    by_seed: dict[str, list[RunBatch]] = {}
+    for task in tasks:
+        enough = minority(np.asarray(task.splits().test.y)) >= MIN_MINORITY_GRAPHS
+        own = named if enough else [method for method in named if method.name == "majority"]
+        plan, _ = plan_runs(task, own, range(seeds), {})
+        for batch in plan.batches:
+            by_seed.setdefault(batch.data, []).append(batch)
+    whole = SweepPlan(tuple(chain.from_iterable(by_seed.values())), own_tasks=tuple(tasks))
     return sweep(
         whole, records, workers=workers, device=device, cache=cache, ranks=True, time_limit=time_limit, show=show
     )  # fmt: skip
@@ -196,8 +193,6 @@ class League:
 
     def fields(self) -> dict[str, Any]:
         """The league as JSON values."""
-        from dataclasses import asdict
-
         return {
             "metric": self.metric,
             "families": {family: list(sets) for family, sets in self.families.items()},

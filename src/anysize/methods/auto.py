@@ -130,9 +130,7 @@ class AutoMethod:
         most: int | None = None,
     ) -> Iterator[FittedAuto]:  # fmt: skip
         """One ensemble per run; the decision is made once, with the seed of the first run."""
-        y = problem.train.labels()
-        if problem.class_weights is None:
-            problem = replace(problem, class_weights=class_weights(y, problem.classes, "balanced"))
+        problem = _balanced(problem)
         decision = decide(problem, runs[0].seed)
         weights = np.ones(1)
         if decision.family == "gamma":
@@ -194,6 +192,7 @@ class FittedAuto:
 
 def decide(problem: LearningTask, seed: int) -> Decision:
     """Which family to use: the regime of the training graphs, overruled only by clear evidence across sizes."""
+    problem = _balanced(problem)
     graphs, y = problem.train.whole("auto"), problem.train.labels()
     check = check_graphon(graphs, y)
     if check.regime == "sparse":
@@ -206,6 +205,13 @@ def decide(problem: LearningTask, seed: int) -> Decision:
     evidence = gather_evidence(problem, small, large, shifted, seed)
     winner = None if evidence is None else evidence.winner
     return Decision(check, winner or ("gamma" if check.regime == "graphon" else "sizemix"), evidence)
+
+
+def _balanced(problem: LearningTask) -> LearningTask:
+    """The problem with weights that balance its classes, unless it has weights."""
+    if problem.class_weights is not None:
+        return problem
+    return replace(problem, class_weights=class_weights(problem.train.labels(), problem.classes, "balanced"))
 
 
 def split_by_size(sizes: IntArray, y: IntArray) -> tuple[IntArray, IntArray, bool]:

@@ -19,7 +19,7 @@ from anysize.counting.counts import Counts
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import labels_of
 from anysize.io.convert import as_graphset
-from anysize.methods.method import Examples, LearningTask, class_weights
+from anysize.methods.method import Examples, LearningTask
 from anysize.patterns.pattern import check_size
 from anysize.shift.advice import Advice, advise
 from anysize.shift.colors import ColorShift, compare_colors, merge_roles
@@ -164,9 +164,7 @@ def _check_training(
         return check_graphon(graphs, codes), None
     from anysize.methods.auto import decide
 
-    weights = class_weights(codes, len(classes))
-    task = LearningTask(Examples(graphs, codes.astype(np.int64)), None, len(classes), k, class_weights=weights)
-    decision = decide(task, seed)
+    decision = decide(LearningTask(Examples(graphs, codes.astype(np.int64)), None, len(classes), k), seed)
     return decision.check, decision
 
 

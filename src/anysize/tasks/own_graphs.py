@@ -22,9 +22,8 @@ from anysize.graphs.labels import distinct_classes
 from anysize.io.convert import as_graphset
 from anysize.methods import defaults
 from anysize.patterns.pattern import pattern_sizes
-from anysize.tasks.describe import shift
-from anysize.tasks.size_split import Positions, hold_out, is_sparse, parts_of, positions_by_size
-from anysize.tasks.task import Data, DataDir, Parts, Splits, Task, check_seed
+from anysize.tasks.size_split import Positions, hold_out, parts_of, positions_by_size, task_of_graphs
+from anysize.tasks.task import Data, DataDir, Parts, Task, check_seed
 
 TRAIN_BELOW, TEST_ABOVE = 50, 90  # percentiles of the size
 TEST_SHARE = 0.2  # of each class, in a random split
@@ -129,19 +128,9 @@ def own_task(
     source = OwnGraphs(labeled, kind, lists, _digest(labeled, kind, lists, sizes))
     parts = source.draw("published", 0, None)
     _check(parts)
-    return Task(
-        name=f"{_plain(name)}-{kind}-{source.digest[:8]}",
-        title=_title(f"{name}, {SPLIT_WORDS[kind]}", parts),
-        label=f"{name}, {SPLIT_WORDS[kind]}",
-        family=None,
-        source=source,
-        metric=defaults.METRIC,
-        k=sizes,
-        environments="median",
-        color_penalty=labeled.colors is not None,
-        sparse=is_sparse(parts.train),
-        note=shift(Splits.of(parts, "median")),
-    )
+    label = f"{name}, {SPLIT_WORDS[kind]}"
+    task_name = f"{_plain(name)}-{kind}-{source.digest[:8]}"
+    return task_of_graphs(source, parts, name=task_name, title=_title(label, parts), k=sizes, label=label)
 
 
 def random_positions(y: Any, seed: int) -> Positions:

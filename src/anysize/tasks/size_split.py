@@ -13,7 +13,7 @@ from anysize.graphs.graphset import GraphSet
 from anysize.io.convert import as_graphset
 from anysize.methods import defaults
 from anysize.tasks.describe import shift
-from anysize.tasks.task import Data, DataDir, Parts, Splits, Task, labels
+from anysize.tasks.task import Data, DataDir, GraphSource, Parts, Splits, Task, labels
 from anysize.theory.graphon_check import check_graphon
 
 VALIDATION_SHARE = 0.1
@@ -75,16 +75,26 @@ def size_split(
     labeled = labeled if y is None else labeled.with_y(y)
     parts = split_by_size(labeled, train_below, test_above, seed=0)
     kept = np.concatenate([parts.train.sizes, [] if parts.validation is None else parts.validation.sizes])
+    title = f"Train on up to {kept.max():g} vertices, test on {parts.test.sizes.min():g} and more"
+    return task_of_graphs(SizeSplit(labeled, train_below, test_above), parts, name=name, title=title, k=k)
+
+
+def task_of_graphs(
+    source: GraphSource, parts: Parts, *, name: str, title: str, k: int | tuple[int, ...], label: str = ""
+) -> Task:
+    """A task of a user's graphs, with the defaults of `GraphClassifier`; ``parts`` is their split with seed 0."""
+    train = parts.train
     return Task(
         name=name,
-        title=f"Train on up to {kept.max():g} vertices, test on {parts.test.sizes.min():g} and more",
+        title=title,
+        label=label,
         family=None,
-        source=SizeSplit(labeled, train_below, test_above),
+        source=source,
         metric=defaults.METRIC,
         k=k,
         environments="median",
-        color_penalty=labeled.colors is not None,
-        sparse=is_sparse(parts.train),
+        color_penalty=train.colors is not None,
+        sparse=check_graphon(train, labels(train)).regime == "sparse",
         note=shift(Splits.of(parts, "median")),
     )
 
@@ -143,8 +153,3 @@ def hold_out(pool: IntArray, seed: int) -> tuple[IntArray, IntArray]:
     held = np.zeros(len(pool), bool)
     held[drawn] = True
     return pool[~held], pool[held]
-
-
-def is_sparse(train: GraphSet) -> bool:
-    """Whether degrees do not grow with the size of the training graphs; see `anysize.theory.graphon_check`."""
-    return check_graphon(train, labels(train)).regime == "sparse"
