@@ -43,7 +43,7 @@ LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}
 THIRD_PARTIES = (
     {"numpy", "scipy"},
     set(),
-    {"torch", "torch_geometric"},
+    {"torch", "torch_geometric", "triton"},
     {"sklearn", "threadpoolctl"},
     {"pandas", "matplotlib", "joblib"},
     {"typer", "rich", "click"},

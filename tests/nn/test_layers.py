@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from anysize.nn.gamma import GammaGNN, GammaOneHot, GammaRP, GraphModel
 from anysize.nn.heads import Head
-from anysize.nn.layers import EPSILON, BatchNorm, Dropout, Linear, _gradients_by_model, _Normalize, initialize
+from anysize.nn.layers import BatchNorm, Dropout, Linear, initialize
 
 MODELS, FEATURES = 3, 5
 
@@ -55,17 +55,20 @@ def test_batch_norm_is_that_of_the_repeated_batch(affine: bool, weighted: bool, 
             torch.testing.assert_close(ours.shift.grad[model, 0], theirs.bias.grad, rtol=1e-5, atol=1e-5)
 
 
-def test_gradients_by_model_are_those_of_the_whole() -> None:
-    """What a GPU does with large stacks."""
-    x = torch.randn(3, 50, 4, generator=source()) * 3 + 1
-    outer = torch.randn(3, 50, 4, generator=source(1))
-    scale, shift = torch.rand(3, 1, 4, generator=source(2)) + 0.5, torch.zeros(3, 1, 4)
-    given = [tensor.clone().requires_grad_() for tensor in (x, scale, shift)]
-    normal, mean, variance = _Normalize.apply(given[0], None, given[1], given[2])
-    normal.backward(outer)
-    found = _gradients_by_model(outer, x, mean, torch.rsqrt(variance + EPSILON), scale)
-    for one, tensor in zip(found, given, strict=True):
-        torch.testing.assert_close(one, tensor.grad)
+def test_relu_in_the_same_pass_is_relu_afterwards() -> None:
+    together, separate = BatchNorm(2, 4, relu=True), BatchNorm(2, 4)
+    weight = torch.rand(50, generator=source(2))
+    for training in (True, False):
+        results = []
+        for norm in (together.train(training), separate.train(training)):
+            x = (torch.randn(2, 50, 4, generator=source()) * 3 + 1).requires_grad_()
+            normal = norm(x, weight)
+            normal = torch.relu(normal) if norm is separate else normal
+            (normal * torch.randn(normal.shape, generator=source(1))).sum().backward()
+            assert x.grad is not None
+            results.append((normal.detach(), x.grad, norm.scale.grad, norm.shift.grad))
+        for one, other in zip(*results, strict=True):
+            torch.testing.assert_close(one, other)
 
 
 def test_corrected_averages_are_means_of_what_was_seen() -> None:

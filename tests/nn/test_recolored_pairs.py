@@ -147,20 +147,6 @@ def test_rows_read_by_a_matrix_are_the_same(
         torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
 
 
-def test_products_by_model_are_the_products() -> None:
-    matrix = csr_array(random_array((30, 20), density=0.2, random_state=1))
-    sums, source = Sparse.of(matrix), torch.Generator().manual_seed(0)
-    h, outer = torch.randn(3, 20, 4, generator=source), torch.randn(3, 30, 4, generator=source)
-    results = []
-    for product in (sums, sums.by_model):
-        own = h.clone().requires_grad_()
-        found = product(own)
-        found.backward(outer)
-        results.append((found, own.grad))
-    for one, other in zip(*results, strict=True):
-        torch.testing.assert_close(one, other)
-
-
 def test_mini_batches_read_the_same_graphs() -> None:
     columns = random_columns((3, 4), 10, 3)
     items = torch.tensor([4, 1])

@@ -36,12 +36,12 @@ class GINLayer(nn.Module):
             _freeze_bias(Linear(models, inputs, hidden)),
             _freeze_bias(Linear(models, hidden, hidden)),
         )
-        self.between = BatchNorm(models, hidden)
+        self.between = BatchNorm(models, hidden, relu=True)
 
     def forward(self, below: Tensor, degree: Tensor, level: Level) -> Tensor:
         message = below @ self.first.weight  # linear before the sum
         summed = level.aggregate(torch.addcmul(self.first.bias, message, 1 + self.eps), message)
-        return self.second(torch.relu(self.between(summed, level.weight)))
+        return self.second(self.between(summed, level.weight))
 
 
 class GCNLayer(nn.Module):
@@ -92,8 +92,11 @@ class PNALayer(nn.Module):
         aggregated = torch.cat([mean + shared, low + shared, high + shared, deviation], dim=-1)
         amplification = torch.log(level.degree + 1)[..., None] / self.log_degree
         attenuation = self.log_degree / torch.log(count + 1)
-        scaled = torch.cat([x, aggregated, aggregated * amplification, aggregated * attenuation], dim=-1)
-        return self.last(self.after(scaled))
+        # W [x, a, s a, t a] is W0 x + W1 a + s W2 a + t W3 a: the scaled aggregations need not exist
+        own, *weights = self.after.weight.split([inputs, 4 * inputs, 4 * inputs, 4 * inputs], 1)
+        plain, amplified, attenuated = (aggregated @ torch.cat(weights, 2)).chunk(3, -1)
+        scaled = torch.baddbmm(self.after.bias, x, own) + plain
+        return self.last(scaled.addcmul(amplified, amplification).addcmul(attenuated, attenuation))
 
 
 LAYERS = {"gin": GINLayer, "gcn": GCNLayer, "pna": PNALayer}
@@ -109,7 +112,7 @@ class Encoder(nn.Module):
         sizes = [inputs] + [hidden] * layers
         self.kind = kind
         self.layers = nn.ModuleList(LAYERS[kind](models, size, hidden) for size in sizes[:-1])
-        self.norms = nn.ModuleList(BatchNorm(models, hidden) for _ in range(layers))
+        self.norms = nn.ModuleList(BatchNorm(models, hidden, relu=True) for _ in range(layers))
         self.widths = tuple(sizes)
 
     def set_mean_log_degree(self, mean_log_degree: float) -> None:
@@ -124,7 +127,7 @@ class Encoder(nn.Module):
         degree = structure.degree
         embeddings: Embeddings = [(0, rows)]
         for place, level in enumerate(structure.levels):
-            rows = torch.relu(self.norms[place](self.layers[place](rows, degree, level), level.weight))
+            rows = self.norms[place](self.layers[place](rows, degree, level), level.weight)
             degree = level.degree
             embeddings.append((place + 1, rows))
         return embeddings

@@ -14,10 +14,10 @@ from zlib import crc32
 import torch
 from torch import Tensor, nn
 
+from anysize.nn import fused
 from anysize.nn.counter_rng import uniform
 
 MOMENTUM, EPSILON = 0.1, 1e-5  # as in torch.nn.BatchNorm1d
-PER_MODEL_VALUES = 1 << 21  # from so many activations of one model on, a GPU takes one model at a time
 
 
 class Linear(nn.Module):
@@ -41,6 +41,8 @@ class Linear(nn.Module):
 class BatchNorm(nn.Module):
     """Batch normalization over rows that stand for several vertices each: means and variances are weighted.
 
+    ``relu``: followed by ReLU, without another pass over the rows.
+
     With a row of weight w, the result, the running averages and the gradients are those of `torch.nn.BatchNorm1d` on a
     batch that holds the row w times.
 
@@ -59,9 +61,9 @@ class BatchNorm(nn.Module):
     corrected = False
     population = False
 
-    def __init__(self, models: int, features: int, affine: bool = True) -> None:
+    def __init__(self, models: int, features: int, affine: bool = True, relu: bool = False) -> None:
         super().__init__()
-        self.affine = affine
+        self.affine, self.relu = affine, relu
         if affine:
             self.scale = nn.Parameter(torch.ones(models, 1, features))
             self.shift = nn.Parameter(torch.zeros(models, 1, features))
@@ -76,12 +78,10 @@ class BatchNorm(nn.Module):
         """The normalized rows, and the deviation they were divided by: (models, 1, features)."""
         if not self.training:
             deviation = torch.sqrt(self.running_var + EPSILON)
-            scale = self.scale / deviation if self.affine else 1 / deviation
-            scaled = (x - self.running_mean) * scale
-            return (scaled + self.shift if self.affine else scaled), deviation
+            return self._predict(x, deviation), deviation
         share, total = _normalize_weights(x, weight)
         if self.affine:
-            normal, mean, variance = _Normalize.apply(x, share, self.scale, self.shift)
+            normal, mean, variance = _Normalize.apply(x, share, self.scale, self.shift, self.relu)
             self._update_averages(mean, variance, total)
             return normal, torch.sqrt(variance + EPSILON)
         mean = _weighted_mean(x, share)
@@ -90,6 +90,16 @@ class BatchNorm(nn.Module):
         self._update_averages(mean.detach(), variance.detach(), total)
         deviation = torch.sqrt(variance + EPSILON)  # with its gradient: the logit penalty divides by it
         return centered / deviation, deviation
+
+    def _predict(self, x: Tensor, deviation: Tensor) -> Tensor:
+        """The rows normalized by the running averages."""
+        if not self.affine:
+            return (x - self.running_mean) / deviation
+        slope = self.scale / deviation
+        if fused.usable(x) and not torch.is_grad_enabled():
+            return fused.normalize(x.contiguous(), slope, self.shift - self.running_mean * slope, self.relu)
+        scaled = (x - self.running_mean) * slope + self.shift
+        return torch.relu(scaled) if self.relu else scaled
 
     @torch.no_grad()
     def _update_averages(self, mean: Tensor, variance: Tensor, total: Tensor) -> None:
@@ -104,36 +114,42 @@ class BatchNorm(nn.Module):
 
 
 class _Normalize(torch.autograd.Function):
-    """(x - mean) / deviation * scale + shift over weighted rows, with the gradient in closed form.
+    """(x - mean) / deviation * scale + shift over weighted rows, or its ReLU, with the gradient in closed form.
 
     This takes a third of the memory traffic of the separate steps that autograd would record.
     """
 
     @staticmethod
     def forward(
-        ctx: Any, x: Tensor, share: Tensor | None, scale: Tensor, shift: Tensor
+        ctx: Any, x: Tensor, share: Tensor | None, scale: Tensor, shift: Tensor, relu: bool
     ) -> tuple[Tensor, Tensor, Tensor]:
-        if share is None and x.is_cuda:  # on a CPU, var_mean is about fifteen times slower than two passes
-            variance, mean = torch.var_mean(x, 1, correction=0, keepdim=True)
+        ctx.share, ctx.relu, ctx.fused = share, relu, fused.usable(x)
+        if ctx.fused:
+            x = x.contiguous()
+            mean, variance = fused.moments(x, share)
+            inverse = torch.rsqrt(variance + EPSILON)
+            slope = scale * inverse
+            normal = fused.normalize(x, slope, shift - mean * slope, relu)
         else:
             mean = _weighted_mean(x, share)
             variance = _weighted_mean((x - mean).square_(), share)
-        inverse = torch.rsqrt(variance + EPSILON)
-        ctx.share = share
-        ctx.save_for_backward(x, mean, inverse, scale)
+            inverse = torch.rsqrt(variance + EPSILON)
+            normal = torch.addcmul(shift, x - mean, scale * inverse)
+            if relu:
+                normal.relu_()
+        ctx.save_for_backward(x, mean, inverse, scale, shift if ctx.fused else normal)
         ctx.mark_non_differentiable(mean, variance)
-        slope = scale * inverse
-        if x.is_cuda:  # one pass; subtracting the mean first is more exact if it is large
-            return torch.addcmul(shift - mean * slope, x, slope), mean, variance
-        return torch.addcmul(shift, x - mean, slope), mean, variance
+        return normal, mean, variance
 
     @staticmethod
-    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, Tensor, Tensor]:
-        x, mean, inverse, scale = ctx.saved_tensors
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, Tensor, Tensor, None]:
+        x, mean, inverse, scale, kept = ctx.saved_tensors
         outer = gradients[0]
-        if ctx.share is None and x.is_cuda and x[0].numel() >= PER_MODEL_VALUES:
-            inner, slope, shift = _gradients_by_model(outer.contiguous(), x, mean, inverse, scale)
-            return inner, None, slope, shift
+        if ctx.fused:
+            inner, slope, shift = fused.normalize_gradients(outer, x, mean, inverse, scale, kept, ctx.share, ctx.relu)
+            return inner, None, slope, shift, None
+        if ctx.relu:
+            outer = torch.ops.aten.threshold_backward(outer, kept, 0)
         centered = x - mean
         shift = outer.sum(1, keepdim=True)
         slope = (outer * centered).sum(1, keepdim=True) * inverse
@@ -141,32 +157,10 @@ class _Normalize(torch.autograd.Function):
         # x gets factor * (outer - share * (shift + normal * slope)), where normal = centered * inverse
         if ctx.share is None:
             held = torch.addcmul(factor * shift / -outer.shape[1], outer, factor)
-            return held.addcmul_(centered, factor * inverse * slope / -outer.shape[1]), None, slope, shift
+            inner = held.addcmul_(centered, factor * inverse * slope / -outer.shape[1])
+            return inner, None, slope, shift, None
         held = torch.addcmul(shift, centered, inverse * slope)
-        return (outer - held * ctx.share.transpose(1, 2)) * factor, None, slope, shift
-
-
-def _gradients_by_model(
-    outer: Tensor, x: Tensor, mean: Tensor, inverse: Tensor, scale: Tensor
-) -> tuple[Tensor, Tensor, Tensor]:
-    """The gradients of x, scale and shift by torch's kernels: half the memory traffic, but one model at a time."""
-    inner, slope, shift = torch.empty_like(x), torch.empty_like(scale), torch.empty_like(scale)
-    for model in range(len(x)):
-        parts = torch.ops.aten.native_batch_norm_backward(
-            outer[model],
-            x[model],
-            scale[model, 0],
-            None,
-            None,
-            mean[model, 0],
-            inverse[model, 0],
-            True,
-            EPSILON,
-            [True] * 3,
-        )
-        for target, part in zip((inner[model], slope[model, 0], shift[model, 0]), parts, strict=True):
-            target.copy_(part)
-    return inner, slope, shift
+        return (outer - held * ctx.share.transpose(1, 2)) * factor, None, slope, shift, None
 
 
 def _normalize_weights(x: Tensor, weight: Tensor | None) -> tuple[Tensor | None, Tensor]:

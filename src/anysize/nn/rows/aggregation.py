@@ -17,7 +17,7 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from anysize._typing import IntArray
-from anysize.nn.layers import PER_MODEL_VALUES
+from anysize.nn import fused
 
 DENSE_CELLS = 4_000_000  # larger matrices are stored sparse, unless they are well filled
 DENSE_FILL = 0.05  # share of nonzero cells from which a large matrix is stored dense
@@ -103,16 +103,12 @@ class Sparse:
 
     def __call__(self, h: Tensor) -> Tensor:
         models, rows, features = h.shape
-        if h.is_cuda and self.matrix.shape[0] * features >= PER_MODEL_VALUES:
-            return self.by_model(h)
+        if fused.usable(h):
+            by_model: Tensor = _SparseProduct.apply(h.contiguous(), self.matrix, self.transpose)
+            return by_model
         flat = h.permute(1, 0, 2).reshape(rows, models * features)
         product: Tensor = _SparseProduct.apply(flat, self.matrix, self.transpose)
         return product.view(-1, models, features).permute(1, 0, 2)
-
-    def by_model(self, h: Tensor) -> Tensor:
-        """The same, one model at a time: the rows of one model fit into the cache of a GPU, without a copy."""
-        product: Tensor = _SparseProduct.apply(h, self.matrix, self.transpose)
-        return product
 
     def rows(self, items: Tensor) -> Dense:
         """As a dense matrix: a mini-batch has few rows."""
@@ -125,7 +121,7 @@ class Sparse:
 
 
 class _SparseProduct(torch.autograd.Function):
-    """A sparse matrix times rows: (rows, values), or (models, rows, features) one model at a time."""
+    """A sparse matrix times rows: (rows, values), or (models, rows, features) by a fused kernel."""
 
     @staticmethod
     def forward(ctx: Any, rows: Tensor, matrix: Tensor, transpose: Tensor) -> Tensor:
@@ -139,10 +135,7 @@ class _SparseProduct(torch.autograd.Function):
 
 def _product(matrix: Tensor, rows: Tensor) -> Tensor:
     if rows.dim() == 3:
-        product = rows.new_empty(rows.shape[0], matrix.shape[0], rows.shape[2])
-        for rows_of_model, target in zip(rows, product, strict=True):
-            torch.mm(matrix, rows_of_model, out=target)
-        return product
+        return fused.sparse_product(matrix, rows)
     if rows.device.type != "cpu":
         return matrix @ rows
     first, columns, values = matrix.crow_indices(), matrix.col_indices(), matrix.values()
@@ -419,6 +412,11 @@ class _Extremes(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
+        if fused.usable(x):
+            low, high, lowest, highest = fused.extremes(x, index)
+            ctx.save_for_backward(lowest, highest, index)
+            ctx.below = x.shape[0]
+            return low, high
         low = x.index_select(0, index[0])
         high = low.clone()
         tracked = ctx.needs_input_grad[0]
