@@ -85,8 +85,21 @@ def test_the_first_graph_by_hand() -> None:
     assert list(first.color_names()) == [("red", "blue", "green", "yellow")[code] for code in codes]
 
 
+def test_erdos_renyi_graphs_are_those_of_networkx(made: dict[str, Splits]) -> None:
+    stream = np.random.RandomState(42)
+    drawn = []
+    for number in range(120):
+        size, label = (70, 80)[stream.randint(2)], stream.randint(3)
+        drawn.append((label, nx.gnp_random_graph(size, (0.2, 0.5, 0.8)[label], seed=number + 1)))
+    splits = made["er-multi"]
+    assert splits.validation is not None
+    for graphs, expected in ((splits.validation, drawn[:40]), (splits.train, drawn[40:])):
+        assert graphs.equals(az.GraphSet.from_networkx([graph for _, graph in expected], y=[y for y, _ in expected]))
+
+
 def test_without_networkx_the_error_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "networkx", None)
     with pytest.raises(ImportError, match=r"pip install networkx, or take fresh ones \(data=0\)"):
-        TASKS["er-single"].splits("published")
+        TASKS["sbm-20"].splits("published")
+    assert len(TASKS["er-single"].splits("published").train) == 80
     assert len(TASKS["sbm-20"].splits(0).train) == 80  # fresh data do without

@@ -25,7 +25,7 @@ Colors: TypeAlias = tuple[Mapping[ColorName, float], ...]
 
 # Sizes, classes and colors come from one stream of numpy's legacy generator, graph number i from networkx with the
 # seed i + 1, in the order in which the methods below draw. The streams are local objects: the global ones stay
-# untouched.
+# untouched. networkx draws with Python's generator: a seed in a list gives numpy's legacy generator the same stream.
 
 TRAIN_STATE, TEST_STATE = 42, 43  # seeds of numpy.random.RandomState
 TEST_GRAPHS = 100
@@ -49,15 +49,17 @@ class PublishedErdosRenyi:
         return pool[40:120], pool[:40], self._graphs(TEST_STATE, TEST_GRAPHS, self.test_sizes)
 
     def _graphs(self, state: int, amount: int, sizes: Sequence[int]) -> GraphSet:
-        networkx = _networkx()
         stream = np.random.RandomState(state)
-        graphs, classes = [], []
+        edges, chosen, classes = [], [], []
         for number in range(amount):
             size = sizes[stream.randint(len(sizes))]
             label = int(stream.randint(len(self.probabilities)))
-            graphs.append(networkx.gnp_random_graph(size, self.probabilities[label], seed=number + 1))
+            pairs = np.column_stack(np.triu_indices(size, 1))  # networkx.gnp_random_graph draws one number for each
+            drawn = np.random.RandomState([number + 1]).random_sample(len(pairs))
+            edges.append(pairs[drawn < self.probabilities[label]])
+            chosen.append(size)
             classes.append(label)
-        return GraphSet.from_networkx(graphs, y=np.array(classes, np.int64))
+        return GraphSet.from_edges(edges, chosen, y=np.array(classes, np.int64))
 
 
 @dataclass(frozen=True)
