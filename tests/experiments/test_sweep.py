@@ -98,6 +98,16 @@ def test_batches_hold_whole_configurations_of_one_shape_and_come_in_rounds():
         seen[batch.task, batch.method] += 1
 
 
+def test_a_round_has_all_seeds_of_its_configurations():
+    plan = make_plan(["sbm-20"], ["gamma-rpgin", "gin-sum"], grid="paper", seeds=3, stack=8)
+    names = [batch.method for batch in plan.batches]
+    assert names[:5] == ["gamma-rpgin"] * 3 + ["gin-sum", "gamma-rpgin"]  # a stack of gamma-rpgin has one seed
+    seeds = [[run.seed for run in batch.runs] for batch in plan.batches[:3]]
+    assert [set(own) for own in seeds] == [{0}, {1}, {2}]
+    first, second, third = ([run.configuration for run in batch.runs] for batch in plan.batches[:3])
+    assert first == second == third
+
+
 def test_more_seeds_than_a_stack_holds_are_divided():
     plan = make_plan(["sbm-20"], ["gamma-gin"], grid="one", seeds=10, stack=4)
     assert [len(batch.runs) for batch in plan.batches] == [4, 3, 3]

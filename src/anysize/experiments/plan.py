@@ -4,8 +4,9 @@ A batch is trained as one stack and written as one file: configurations of one s
 on the plan alone and not on what is finished already, so that a sweep that is stopped and resumed trains the same
 stacks and gives the same records to the last digit.
 
-Batches are ordered in rounds: the first batch of every task, data set and method, then the second of each, and so on.
-Whenever a sweep stops, all rows of the tables have about the same number of complete configurations.
+Batches are ordered in rounds: the first configurations of every task, data set and method, with all their seeds, then
+the second of each, and so on. Whenever a sweep stops, all rows of the tables have about the same number of complete
+configurations.
 """
 
 from __future__ import annotations
@@ -140,7 +141,7 @@ def make_plan(
         raise ValueError(f"{unknown[0]} cannot be set for any of {', '.join(method.name for method in named)}.")
     tasks = _tasks([targets] if isinstance(targets, str) else targets)
     columns, left_out = _columns(tasks, parse_data_sets(data))
-    cells: list[list[RunBatch]] = []
+    cells: list[list[list[RunBatch]]] = []  # of every task and method: its rounds
     for task, data_set in columns:
         for method in named:
             if reason := not_applicable(task, method):
@@ -148,12 +149,13 @@ def make_plan(
                 continue
             known = {name: value for name, value in settings.items() if name in parameter_names(method)}
             points = changed(configurations(method, task, grid_name, recipe), method, known)
-            batches = _batches(points, seed_range if method.seeded else range(1), method, task, max_stack)
-            cells.append([RunBatch(task.name, data_name(data_set), method.name, recipe, runs) for runs in batches])
+            rounds = _rounds(points, seed_range if method.seeded else range(1), method, task, max_stack)
+            name = data_name(data_set)
+            cells.append([[RunBatch(task.name, name, method.name, recipe, runs) for runs in one] for one in rounds])
     left_out = list(dict.fromkeys(left_out))
     if not any(cells):
         raise ValueError(" ".join(["Nothing is left to run.", *left_out]))
-    in_rounds = tuple(batch for round_ in zip_longest(*cells) for batch in round_ if batch is not None)
+    in_rounds = tuple(batch for round_ in zip_longest(*cells, fillvalue=[]) for own in round_ for batch in own)
     return SweepPlan(in_rounds, tuple(left_out), frozenset(name for name, (_, by_name) in tasks.items() if not by_name))
 
 
@@ -266,30 +268,24 @@ def _methods(names: Iterable[str]) -> list[Method]:
 # ---- batches ---------------------------------------------------------------------------------------
 
 
-def _batches(
+def _rounds(
     points: Sequence[Configuration], seeds: range, method: Method, task: Task, max_stack: int
-) -> Iterator[tuple[Run, ...]]:
-    """The runs of one cell in batches of one shape: some configurations with all seeds, or one with some of them.
+) -> Iterator[list[tuple[Run, ...]]]:
+    """The rounds of one cell. A round is some configurations of one shape with all seeds, in one batch or in several.
 
-    Of models that share what they draw, configurations with one seed.
+    Several: for models that share what they draw, which have one batch for each seed, and for many seeds.
     """
     shapes: dict[str, list[Configuration]] = {}
     for point in points:
         shapes.setdefault(_shape(point, method, task), []).append(point)
     for members in shapes.values():
         if isinstance(method.learner, GNNMethod | GammaMethod) and method.learner.one_seed(members[0]):
-            # models of several seeds cannot be one stack
-            for seed in seeds:
-                for start in range(0, len(members), max_stack):
-                    yield tuple(Run(point, seed) for point in members[start : start + max_stack])
-        elif len(seeds) > max_stack:
-            parts = -(-len(seeds) // max_stack)
-            for point in members:
-                yield from (tuple(Run(point, seed) for seed in seeds[part::parts]) for part in range(parts))
+            per_round, parts = max_stack, len(seeds)
         else:
-            per_batch = max_stack // len(seeds)
-            for start in range(0, len(members), per_batch):
-                yield tuple(Run(point, seed) for point in members[start : start + per_batch] for seed in seeds)
+            per_round, parts = max(max_stack // len(seeds), 1), -(-len(seeds) // max_stack)
+        for start in range(0, len(members), per_round):
+            own = members[start : start + per_round]
+            yield [tuple(Run(point, seed) for point in own for seed in seeds[part::parts]) for part in range(parts)]
 
 
 def _shape(configuration: Configuration, method: Method, task: Task) -> str:
