@@ -162,12 +162,12 @@ def check(row: Row, data: Data, hidden: int, device: str) -> None:
     ]
     batch = PatternBatch.of(data.columns, data.vocabulary.palette, K)
     y = torch.from_numpy(data.tables["train"][1]).to(device)
-    pairs = RecoloredPairs.of(batch, data.densities, row.layers, permutations).to(device)
+    pairs = RecoloredPairs.of(batch, data.densities, row.layers, permutations, device=device)
     problem = GammaProblem(pairs, y, None, settings, RECIPE, None)
     step = torch.tensor(1, device=device)
     with torch.no_grad():
         found = problem.losses(model.train(), None, step, step).total
-    draw = RecoloredPairs.of(batch, data.densities, 1, permutations, tabulate=False).to(device).draw(step)
+    draw = RecoloredPairs.of(batch, data.densities, 1, permutations, tabulate=False, device=device).draw(step)
     codes = draw.structure.levels[0].self_index
     assert codes is not None
     colors = codes.view(2, pairs.copies, -1)
@@ -175,7 +175,7 @@ def check(row: Row, data: Data, hidden: int, device: str) -> None:
     if row.pooled:
         colors, identities = colors // K, (colors % K)[0]
     columns, densities = data.vocabulary.densities(data.tables["validation"][0])
-    checked = shape.structure(columns, data.vocabulary.palette, densities).to(device)
+    checked = shape.structure(columns, data.vocabulary.palette, densities, device=device)
     for place, (plain, setting) in enumerate(zip(plains, settings, strict=True)):
         with torch.no_grad():
             loss = plain.train().loss(data.train, colors[1, 0], identities, setting.penalty)

@@ -28,8 +28,9 @@ from torch import Tensor
 from anysize.counting.columns import Columns
 from anysize.nn.gamma import GammaGNN, GammaRP, read_out
 from anysize.nn.layers import BatchNorm
-from anysize.nn.rows import aggregation
-from anysize.nn.rows.aggregation import Dense, Sparse
+from anysize.nn.rows import aggregation, recolored_pairs
+from anysize.nn.rows.aggregation import Dense, PerModel, Sparse
+from anysize.nn.rows.all_colorings import AllColorings
 from anysize.nn.rows.recolored_pairs import RecoloredPairs, color_class_table, identity_class_table
 
 GRAPHS, HIDDEN = 6, 5
@@ -120,31 +121,61 @@ def test_universal_rows_and_own_rows_are_the_same(permutations: int | None, laye
         torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
 
 
+def all_results(pairs: RecoloredPairs, layers: int, step: int = 7) -> list[Tensor]:
+    """Graphs, differences, running variances and gradients of a stack, one model for each seed."""
+    make = GammaGNN if pairs.permutations is None else GammaRP
+    models = len(pairs.member)
+    stack = randomized(make(models, pairs._features.shape[1], HIDDEN, layers), list(range(models)))
+    drawn = doubled(pairs.draw(step))
+    rows = stack.encode(drawn.structure)
+    found = [read_out(rows, drawn.structure.readouts), read_out(rows, drawn.differences)]
+    sum((part**2).sum() for part in found).backward()
+    states = [part.running_var for part in stack.modules() if isinstance(part, BatchNorm)]
+    return [*found, *states, *(own.grad for own in stack.parameters() if own.requires_grad)]
+
+
+def same(one: list[Tensor], other: list[Tensor]) -> None:
+    for found, expected in zip(one, other, strict=True):
+        torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-9)
+
+
 @pytest.mark.parametrize("cells", [0, 10**9])
-@pytest.mark.parametrize("permutations", [None, 4])
+@pytest.mark.parametrize(("permutations", "seeds"), [(None, [5]), (None, [3, 7, 3]), (4, [5, 5])])
 @pytest.mark.parametrize(("tabulate", "layers"), [(True, 1), (True, 2), (True, 3), (False, 1), (False, 3)])
 def test_rows_read_by_a_matrix_are_the_same(
-    monkeypatch: pytest.MonkeyPatch, cells: int, permutations: int | None, tabulate: bool, layers: int
+    monkeypatch: pytest.MonkeyPatch, cells: int, permutations: int | None, seeds: list[int], tabulate: bool, layers: int
 ) -> None:
     """As on a GPU, with dense and sparse matrices: values, gradients and averages of batch norm."""
-    monkeypatch.setattr(aggregation, "DENSE_CELLS", cells)
+    for module in (aggregation, recolored_pairs):
+        monkeypatch.setattr(module, "DENSE_CELLS", cells)
     columns = random_columns((1, 3, 5), 20, 4, seed=2)
-    pairs = RecoloredPairs.of(batch_of(columns), densities_of(columns), layers, permutations, tabulate=tabulate)
-    results = []
-    for by_matrix in (False, True):
-        stack = randomized(
-            (GammaGNN if permutations is None else GammaRP)(2, pairs._features.shape[1], HIDDEN, layers), [1, 2]
-        )
-        drawn = doubled(replace(pairs, by_matrix=by_matrix).draw(7))
-        kinds = {type(level.joint) for level in drawn.structure.levels[int(tabulate) : 1 + int(tabulate)]}
-        assert kinds <= ({Dense if cells else Sparse} if by_matrix else {type(None)})
-        rows = stack.encode(drawn.structure)
-        found = [read_out(rows, drawn.structure.readouts), read_out(rows, drawn.differences)]
-        sum((part**2).sum() for part in found).backward()
-        states = [part.running_var for part in stack.modules() if isinstance(part, BatchNorm)]
-        results.append([*found, *states, *(own.grad for own in stack.parameters() if own.requires_grad)])
-    for one, other in zip(*results, strict=True):
-        torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
+    pairs = RecoloredPairs.of(
+        batch_of(columns), densities_of(columns), layers, permutations, seeds=seeds, tabulate=tabulate
+    )
+    on_gpu = replace(pairs, by_matrix=True, colorings=None)
+    for level in on_gpu.draw(7).structure.levels[int(tabulate) : 1 + int(tabulate)]:
+        inner = level.joint.inner if isinstance(level.joint, PerModel) else level.joint
+        assert level.joint is None or isinstance(inner, Dense if cells else Sparse)
+    same(all_results(on_gpu, layers), all_results(pairs, layers))
+
+
+@pytest.mark.parametrize("layers", [2, 3])
+@pytest.mark.parametrize("seeds", [[5], [3, 7, 3]])
+def test_rows_of_all_colorings_are_the_same(layers: int, seeds: list[int]) -> None:
+    """Patterns of several sizes, each topology many times: vertices of all colorings share rows."""
+    columns = random_columns((1, 2, 3, 4), 40, 2, seed=3)
+    batch, densities = batch_of(columns), densities_of(columns)
+    pairs = RecoloredPairs.of(batch, densities, layers, seeds=seeds)
+    assert pairs.colorings is not None
+    level = pairs.draw(7).structure.levels[-1]
+    assert len(level.degree) < 2 * batch.present.sum()
+    assert (level.weight.sum(-1) == 2 * batch.present.sum()).all()
+    own_rows = RecoloredPairs.of(batch, densities, layers, seeds=seeds, tabulate=False)
+    same(all_results(pairs, layers), all_results(own_rows, layers))
+
+
+def test_colorings_that_are_too_many_are_not_listed() -> None:
+    assert AllColorings.of(batch_of(random_columns((5,), 10, 4)), 2) is None
 
 
 def test_mini_batches_read_the_same_graphs() -> None:

@@ -94,6 +94,12 @@ class Scene:
         _, deviation = model.head(read_out(rows, drawn.structure.readouts))
         return Scene(model, drawn, rows, deviation, f, h, torch.from_numpy(densities.toarray()))
 
+    def moved(self) -> Tensor:
+        return read_out(self.rows, self.drawn.differences)
+
+    def moved_logits(self) -> Tensor:
+        return read_out(self.rows, self.drawn.differences, self.model.head.slopes(self.deviation))
+
     def slow_deviation(self, model: int) -> Tensor:
         """Of the representation over the graphs of the batch, as batch norm divides by it."""
         graphs = self.densities @ self.f[model]
@@ -102,7 +108,7 @@ class Scene:
 
 def test_the_color_penalty_is_the_mean_length_of_differences() -> None:
     scene = Scene.of()
-    found = color_penalty(scene.model, scene.rows, scene.drawn.differences)
+    found = color_penalty(scene.model, scene.moved())
     for model in range(MODELS):
         lengths = [(f - h).pow(2).sum().sqrt() for f, h in zip(scene.f[model], scene.h[model], strict=True)]
         assert float(found[model].detach()) == pytest.approx(float(sum(lengths)) / len(lengths), rel=1e-9)
@@ -112,7 +118,7 @@ def test_the_color_penalty_is_the_mean_length_of_differences() -> None:
 @pytest.mark.parametrize("normalize", [True, False])
 def test_the_logit_penalty_is_measured_behind_the_first_map(hidden: int | None, normalize: bool) -> None:
     scene = Scene.of(hidden, normalize)
-    found = logit_penalty(scene.model, scene.rows, scene.drawn.differences, scene.deviation)
+    found = logit_penalty(scene.model, scene.moved_logits())
     assert (scene.deviation is not None) == normalize
     for model in range(MODELS):
         lengths = []
@@ -130,8 +136,8 @@ def test_the_logit_penalty_is_measured_behind_the_first_map(hidden: int | None, 
 
 def test_small_embeddings_reduce_the_color_penalty_but_not_the_logit_penalty() -> None:
     full, small = Scene.of(), Scene.of(shrink=0.05)
-    paper = [color_penalty(s.model, s.rows, s.drawn.differences)[0].item() for s in (full, small)]
-    ours = [logit_penalty(s.model, s.rows, s.drawn.differences, s.deviation)[0].item() for s in (full, small)]
+    paper = [color_penalty(s.model, s.moved())[0].item() for s in (full, small)]
+    ours = [logit_penalty(s.model, s.moved_logits())[0].item() for s in (full, small)]
     logits = [s.model.head(read_out(s.rows, s.drawn.structure.readouts))[0][0].detach() for s in (full, small)]
     assert paper[1] == pytest.approx(0.05 * paper[0], rel=1e-9)
     assert ours[1] == pytest.approx(ours[0], rel=0.02)  # up to epsilon in batch norm
@@ -144,7 +150,7 @@ def test_the_gradient_of_a_difference_of_zero_is_zero() -> None:
     model = randomized(model, [0])
     drawn = doubled(RecoloredPairs.of(batch_of(columns), csr_array(np.ones((4, 5))), 1).draw(1))
     rows = model.representation.encode(drawn.structure)
-    color_penalty(model, rows, drawn.differences).sum().backward()
+    color_penalty(model, read_out(rows, drawn.differences)).sum().backward()
     gradients = [p.grad for p in model.representation.parameters() if p.grad is not None]
     assert gradients
     assert all(torch.isfinite(gradient).all() for gradient in gradients)
@@ -171,8 +177,8 @@ def test_penalty_and_class_weights_combine(penalty: Any, weighted: bool) -> None
     rows = model.representation.encode(drawn.structure)
     logits, deviation = model.head(read_out(rows, drawn.structure.readouts))
     entropy = [torch.nn.functional.cross_entropy(z, y, weights if weighted else None) for z in logits]
-    watched = logit_penalty(model, rows, drawn.differences, deviation)
-    paid = watched if penalty == "logit" else color_penalty(model, rows, drawn.differences)
+    watched = logit_penalty(model, read_out(rows, drawn.differences, model.head.slopes(deviation)))
+    paid = watched if penalty == "logit" else color_penalty(model, read_out(rows, drawn.differences))
     torch.testing.assert_close(found.cross_entropy, torch.stack(entropy))
     torch.testing.assert_close(found.penalty, watched)
     torch.testing.assert_close(found.total, torch.stack(entropy) + torch.tensor([0.5, 2.0]) * paid)

@@ -98,8 +98,8 @@ class BatchNorm(nn.Module):
         slope = self.scale / deviation
         if fused.usable(x) and not torch.is_grad_enabled():
             return fused.normalize(x.contiguous(), slope, self.shift - self.running_mean * slope, self.relu)
-        scaled = (x - self.running_mean) * slope + self.shift
-        return torch.relu(scaled) if self.relu else scaled
+        scaled = torch.addcmul(self.shift, x - self.running_mean, slope)
+        return scaled.relu_() if self.relu else scaled
 
     @torch.no_grad()
     def _update_averages(self, mean: Tensor, variance: Tensor, total: Tensor) -> None:
@@ -130,37 +130,40 @@ class _Normalize(torch.autograd.Function):
             inverse = torch.rsqrt(variance + EPSILON)
             slope = scale * inverse
             normal = fused.normalize(x, slope, shift - mean * slope, relu)
+            ctx.save_for_backward(x, mean, inverse, scale, shift)
         else:
             mean = _weighted_mean(x, share)
-            variance = _weighted_mean((x - mean).square_(), share)
+            centered = x - mean
+            variance = _weighted_mean(centered.square(), share)
             inverse = torch.rsqrt(variance + EPSILON)
-            normal = torch.addcmul(shift, x - mean, scale * inverse)
+            normal = torch.addcmul(shift, centered, scale * inverse)
             if relu:
                 normal.relu_()
-        ctx.save_for_backward(x, mean, inverse, scale, shift if ctx.fused else normal)
+            ctx.save_for_backward(centered, mean, inverse, scale, normal)
         ctx.mark_non_differentiable(mean, variance)
         return normal, mean, variance
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, Tensor, Tensor, None]:
-        x, mean, inverse, scale, kept = ctx.saved_tensors
+        rows, mean, inverse, scale, kept = ctx.saved_tensors
         outer = gradients[0]
         if ctx.fused:
-            inner, slope, shift = fused.normalize_gradients(outer, x, mean, inverse, scale, kept, ctx.share, ctx.relu)
+            inner, slope, shift = fused.normalize_gradients(
+                outer, rows, mean, inverse, scale, kept, ctx.share, ctx.relu
+            )
             return inner, None, slope, shift, None
         if ctx.relu:
             outer = torch.ops.aten.threshold_backward(outer, kept, 0)
-        centered = x - mean
         shift = outer.sum(1, keepdim=True)
-        slope = (outer * centered).sum(1, keepdim=True) * inverse
+        slope = (outer * rows).sum(1, keepdim=True) * inverse
         factor = scale * inverse
-        # x gets factor * (outer - share * (shift + normal * slope)), where normal = centered * inverse
+        # x gets factor * (outer - share * (shift + normal * slope)), where normal = rows * inverse
         if ctx.share is None:
             held = torch.addcmul(factor * shift / -outer.shape[1], outer, factor)
-            inner = held.addcmul_(centered, factor * inverse * slope / -outer.shape[1])
+            inner = held.addcmul_(rows, factor * inverse * slope / -outer.shape[1])
             return inner, None, slope, shift, None
-        held = torch.addcmul(shift, centered, inverse * slope)
-        return (outer - held * ctx.share.transpose(1, 2)) * factor, None, slope, shift, None
+        held = torch.addcmul(shift, rows, inverse * slope).mul_(ctx.share.transpose(1, 2))
+        return held.sub_(outer).mul_(-factor), None, slope, shift, None
 
 
 def _normalize_weights(x: Tensor, weight: Tensor | None) -> tuple[Tensor | None, Tensor]:

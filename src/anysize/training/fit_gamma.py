@@ -84,16 +84,16 @@ class GammaShape:
 
     def structure(
         self, columns: Columns, palette: Mapping[ColorName, int] | None, densities: csr_array[np.float64] | None,
-        seed: int = 0,
+        seed: int = 0, device: torch.device | str = "cpu",
     ) -> Structure:  # fmt: skip
-        """The input of the representation: graphs if densities are given, otherwise patterns.
+        """The input of the representation, on a device: graphs if densities are given, otherwise patterns.
 
         ``seed``: of the permutations of relational pooling.
         """
         if self.kind == "1hot":
             full = eye_array(len(columns), format="csr") if densities is None else densities
             empty = torch.zeros(0, 0)
-            return Structure(empty, empty, (), (Dense(_dense_tensor(full)),))
+            return Structure(empty, empty, (), (Dense(_dense_tensor(full)),)).to(device)
         largest = int(columns.size.max(initial=1))
         if largest > self.k:
             raise ValueError(
@@ -107,6 +107,7 @@ class GammaShape:
             self.identities(len(columns), seed),
             by_degree=encoder == "gcn",
             neighbors=encoder == "pna",
+            device=device,
         )
 
 
@@ -145,10 +146,12 @@ class GammaProblem(TrainingProblem):
         entropy = cross_entropy(logits, y, self.class_weights)
         if not differences:
             return Losses(entropy, entropy, torch.zeros_like(entropy))
-        recorded = logit_penalty(model, rows, differences, deviation)
-        penalty = recorded
+        slopes = model.head.slopes(deviation)
         if self.recipe.penalty == "representation":
-            penalty, recorded = color_penalty(model, rows, differences), recorded.detach()
+            moved = read_out(rows, differences)
+            penalty, recorded = color_penalty(model, moved), logit_penalty(model, (moved @ slopes).detach())
+        else:
+            penalty = recorded = logit_penalty(model, read_out(rows, differences, slopes))
         return Losses(entropy + self.weights * penalty, entropy, recorded)
 
     def _draw(self, step: Tensor) -> tuple[Structure, tuple[Sums, ...]]:
@@ -185,7 +188,7 @@ class GammaStack:
     def _structure(self, columns: Columns, densities: csr_array[np.float64] | None) -> Structure:
         """On the device of the model, which is put into evaluation mode."""
         device = next(self.model.eval().parameters()).device
-        return self.shape.structure(columns, self.vocabulary.palette, densities, self.members[0].seed).to(device)
+        return self.shape.structure(columns, self.vocabulary.palette, densities, self.members[0].seed, device)
 
     @torch.no_grad()
     def pattern_logits(self, columns: Columns) -> NDArray[np.float32]:
@@ -287,10 +290,10 @@ def fit_gamma(
     model.to(device)
 
     def structure(columns: Columns, densities: csr_array[np.float64] | None) -> Structure:
-        return shape.structure(columns, vocabulary.palette, densities, members[0].seed).to(device)
+        return shape.structure(columns, vocabulary.palette, densities, members[0].seed, device)
 
-    pairs = _recolored_pairs(shape, columns, densities, vocabulary, members)
-    patterns = structure(columns, densities) if pairs is None else pairs.to(device)
+    pairs = _recolored_pairs(shape, columns, densities, vocabulary, members, device)
+    patterns = structure(columns, densities) if pairs is None else pairs
     if recipe.encoder == "pna" and isinstance(model.representation, GammaGNN):
         model.representation.encoder.set_mean_log_degree(_mean_log_degree(columns))
     held_out = None
@@ -338,7 +341,7 @@ def _fresh(
 
 def _recolored_pairs(
     shape: GammaShape, columns: Columns, densities: csr_array[np.float64], vocabulary: Vocabulary,
-    members: Sequence[Settings],
+    members: Sequence[Settings], device: str,
 ) -> RecoloredPairs | None:  # fmt: skip
     """Recolored pairs if a member is penalized, new permutations if identities are drawn; None if nothing is drawn."""
     recipe = shape.recipe
@@ -354,7 +357,7 @@ def _recolored_pairs(
     encoder = recipe.encoder
     return RecoloredPairs.of(
         batch, densities, shape.layers, drawn, recolor, [member.seed for member in members],
-        tabulate=encoder == "gin", by_degree=encoder == "gcn",
+        tabulate=encoder == "gin", by_degree=encoder == "gcn", device=device,
     )  # fmt: skip
 
 

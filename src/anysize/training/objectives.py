@@ -13,9 +13,7 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
-from anysize.nn.encoders import Embeddings
-from anysize.nn.gamma import GraphModel, read_out
-from anysize.nn.rows.aggregation import Sums
+from anysize.nn.gamma import GraphModel
 
 WARM_UP_EPOCHS = 100  # epochs in which the penalty of environments has weight 1
 
@@ -45,20 +43,23 @@ def _at_class(values: Tensor, y: Tensor) -> Tensor:
 # ---- recolored patterns --------------------------------------------------------------------------
 
 
-def color_penalty(model: GraphModel, rows: Embeddings, differences: Sequence[Sums]) -> Tensor:
-    """The paper's attribute penalty (eq. 8): mean over patterns F of || r_F - r_H ||, with H a recolored F."""
-    moved = read_out(rows, differences) * model.columns.transpose(1, 2)
-    return torch.linalg.vector_norm(moved, dim=-1).mean(1)
+def color_penalty(model: GraphModel, moved: Tensor) -> Tensor:
+    """The paper's attribute penalty (eq. 8): mean over patterns F of || r_F - r_H ||, with H a recolored F.
+
+    ``moved`` (models, patterns, width): r_F - r_H.
+    """
+    return torch.linalg.vector_norm(moved * model.columns.transpose(1, 2), dim=-1).mean(1)
 
 
-def logit_penalty(model: GraphModel, rows: Embeddings, differences: Sequence[Sums], deviation: Tensor | None) -> Tensor:
+def logit_penalty(model: GraphModel, moved: Tensor) -> Tensor:
     """The color penalty on logits: mean over F of || W^T (r_F - r_H) / sigma ||, centered over the classes.
+
+    ``moved`` (models, patterns, classes or hidden): r_F - r_H times the slopes of the head.
 
     Batch norm makes the representation independent of scale, so that a model can shrink its embeddings, and with them
     the paper's penalty, without changing a logit. The penalty on logits does not have this weakness. For an MLP head it
     is measured behind the first linear map.
     """
-    moved = read_out(rows, differences, model.head.slopes(deviation))
     if model.head.is_linear:
         moved = moved - moved.mean(-1, keepdim=True)
     return torch.linalg.vector_norm(moved, dim=-1).mean(1)

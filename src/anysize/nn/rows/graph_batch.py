@@ -57,7 +57,6 @@ PADDED_FILL = 0.05  # or if this share of their cells is filled,
 PADDED_CELLS = 1 << 28  # and if all of them together have no more cells
 MAX_INDEX_PADDING = 8  # an index of neighbors may be so many times larger than its entries
 MAX_CLASSES_PER_VERTEX = 0.5  # vertices share rows up to this number of classes
-CPU_DENSE_FILL = 0.5  # share of nonzero cells from which a dense product is faster than a sparse one on a CPU
 MAX_COUNTED_CLASSES = 128  # up to so many input classes, counting neighbors of each is cheaper than summing rows
 IDENTITIES = 10  # one-hot identities of relational pooling on whole graphs: positions modulo 10
 TRAINING_STREAM, PREDICTION_STREAM = 5, 6  # streams of random numbers
@@ -466,7 +465,7 @@ def graph_structure(
         self_index = np.zeros(len(rows.input_class), np.int64)
         self_index[place] = below.classes
         spread = _move_rows(counts, place, len(self_index))
-        sums, neighbors = _sums(spread, on_cpu), _neighbors(spread) if extremes else None
+        sums, neighbors = sums_of(spread, on_cpu), _neighbors(spread) if extremes else None
         levels.append(Level(index_tensor(self_index), sums, rows.weight, rows.degree, neighbors))
         readouts.append(rows.readout)
     while len(levels) < layers:
@@ -488,7 +487,7 @@ def _class_level(
     degree: NDArray[Any] = np.asarray(counts.sum(axis=1)).reshape(-1)
     return Level(
         index_tensor(below.classes[above.example]),
-        _sums(counts, on_cpu),
+        sums_of(counts, on_cpu),
         torch.from_numpy(above.size.astype(np.float32)),
         torch.from_numpy(degree.astype(np.float32)),
         _neighbors(counts) if extremes else None,
@@ -502,13 +501,7 @@ def _class_readout(step: VertexClasses, graph: IntArray, sizes: IntArray, readou
     if readout == "max":
         index, first = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
         return SegmentExtremes.of(index_tensor(index), index_tensor(first))
-    return _sums(matrix, on_cpu)
-
-
-def _sums(matrix: csr_array[Any], on_cpu: bool) -> Dense | Sparse:
-    if on_cpu and matrix.nnz < CPU_DENSE_FILL * matrix.shape[0] * matrix.shape[1]:
-        return Sparse.of(matrix)
-    return sums_of(matrix)
+    return sums_of(matrix, on_cpu)
 
 
 def _neighbors(counts: csr_array[Any]) -> Neighbors:

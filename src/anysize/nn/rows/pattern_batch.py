@@ -78,9 +78,9 @@ class PatternBatch:
 
     def structure(
         self, rounds: int, densities: csr_array[Any] | None = None, identities: IntArray | None = None,
-        by_degree: bool = False, neighbors: bool = False,
+        by_degree: bool = False, neighbors: bool = False, device: torch.device | str = "cpu",
     ) -> Structure:  # fmt: skip
-        """One row per class of vertices, read out into patterns, or into graphs if ``densities`` are given.
+        """One row per class of vertices, read out into patterns or, given ``densities``, into graphs; on a device.
 
         With densities, graphs are read out of the rows directly, and no embedding of a pattern is formed.
         ``identities`` (permutations, k): every pattern occurs once per permutation, with these numbers as additional
@@ -102,13 +102,13 @@ class PatternBatch:
         readouts = readout_matrices(steps, item, len(self), 1 / copies)
         if densities is not None:
             readouts = tuple(csr_array(densities @ readout) for readout in readouts)
-        rows = steps[0].example
+        rows, on_cpu = steps[0].example, torch.device(device).type == "cpu"
         return Structure(
             torch.from_numpy(features[inputs[rows]].astype(np.float32)),
             torch.from_numpy(degree[rows].astype(np.float32)),
-            build_levels(near, steps, neighbors),
-            tuple(sums_of(readout) for readout in readouts),
-        )
+            build_levels(near, steps, neighbors, on_cpu),
+            tuple(sums_of(readout, on_cpu) for readout in readouts),
+        ).to(device)
 
 
 @lru_cache

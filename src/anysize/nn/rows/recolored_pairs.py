@@ -23,14 +23,18 @@ from torch import Tensor
 from anysize.nn.counter_rng import uniform
 from anysize.nn.rows.aggregation import (
     DENSE_CELLS,
+    BySeed,
+    Chained,
     Dense,
     Gather,
     Lookup,
     PerModel,
+    Sparse,
     Sums,
     offset_by_model,
     sums_of,
 )
+from anysize.nn.rows.all_colorings import AllColorings
 from anysize.nn.rows.pattern_batch import PatternBatch
 from anysize.nn.rows.structure import Level, Structure
 
@@ -135,32 +139,39 @@ def _class_table(signatures: list[tuple[int, tuple[int, ...]]], digit: list[int]
 class LazySums:
     """Sums that are built when they are read: most models do not read most levels."""
 
-    build: Callable[[], Sums]
+    build: Callable[[], Any]  # Sums or Neighbors or both
 
     def __call__(self, h: Tensor) -> Tensor:
         return self.build()(h)
 
+    def extremes(self, h: Tensor) -> tuple[Tensor, Tensor]:
+        return self.build().extremes(h)
+
     def rows(self, items: Tensor) -> Sums:
         return self.build().rows(items)
 
-    def to(self, device: torch.device) -> Sums:
+    def to(self, device: torch.device) -> Any:
         return self.build().to(device)
 
 
 @dataclass(frozen=True)
-class _FirstRows:
-    """Sums over the first rows only, which are those of F."""
+class _SumsOfF:
+    """Sums over the vertices and permutations of F where every vertex has its own row."""
 
-    matrix: Tensor
+    present: Tensor  # (patterns, k)
+    permutations: int
+    full: bool  # all vertices are present
 
     def __call__(self, h: Tensor) -> Tensor:
-        return Dense(self.matrix)(h[:, : self.matrix.shape[-1]])
+        rows = h[:, : self.permutations * self.present.numel()]
+        rows = rows.reshape(len(h), self.permutations, *self.present.shape, h.shape[2])
+        return (rows if self.full else rows * self.present[..., None]).sum(3).sum(1)
 
-    def rows(self, items: Tensor) -> _FirstRows:
-        return _FirstRows(self.matrix[items])
+    def rows(self, items: Tensor) -> Sums:
+        raise TypeError("patterns are always computed all at once")
 
-    def to(self, device: torch.device) -> _FirstRows:
-        return _FirstRows(self.matrix.to(device))
+    def to(self, device: torch.device) -> _SumsOfF:
+        return _SumsOfF(self.present.to(device), self.permutations, self.full)
 
 
 @dataclass(frozen=True)
@@ -175,9 +186,9 @@ class _Difference:
         models, _, features = h.shape
         sides = h.reshape(models, 2, self.permutations, *self.weight.shape, features)
         if self.constant is not None:
-            sums = sides.sum((2, 4)) * self.constant
+            sums = sides.sum(4).sum(2) * self.constant  # one after the other: several times as fast on a CPU
             return sums[:, 0] - sums[:, 1]
-        return ((sides[:, 0] - sides[:, 1]) * self.weight[..., None]).sum((1, 3))
+        return ((sides[:, 0] - sides[:, 1]) * self.weight[..., None]).sum(3).sum(1)
 
     def rows(self, items: Tensor) -> Sums:
         raise TypeError("differences are always computed for all patterns")
@@ -239,6 +250,7 @@ class RecoloredPairs:
     table: ClassTable | None
     seeds: Tensor
     member: Tensor
+    colorings: AllColorings | None
     full: bool  # all patterns have k vertices
     by_degree: bool = False
     by_matrix: bool = False  # aggregate by a matrix built in every step, which is faster on a GPU
@@ -247,8 +259,9 @@ class RecoloredPairs:
     def of(
         batch: PatternBatch, densities: csr_array[Any], rounds: int, permutations: int | None = None,
         recolor: bool = True, seeds: Sequence[int] = (0,), tabulate: bool = True, by_degree: bool = False,
+        device: torch.device | str = "cpu",
     ) -> RecoloredPairs:  # fmt: skip
-        """The recolored pairs of a batch.
+        """The recolored pairs of a batch, on a device.
 
         ``permutations``: so many are drawn for every pattern; k! or more: all of them. ``tabulate`` False: every vertex
         has its own row, as GCN and PNA need. ``by_degree``: distinguish input rows by degree, as GCN needs. ``seeds``:
@@ -263,6 +276,7 @@ class RecoloredPairs:
             raise ValueError(f"models that draw permutations must have one seed; got {sorted(set(seeds))}")
         isolated = bool(((batch.neighbors < 0).all(axis=2) & batch.present).any())
         make_table = color_class_table if drawn is None else identity_class_table
+        tabulate, on_cpu = tabulate and not by_degree, torch.device(device).type == "cpu"
         return RecoloredPairs(
             torch.from_numpy(batch.colors.reshape(-1)), torch.from_numpy(near),
             torch.from_numpy(batch.present.astype(np.float32)),
@@ -270,10 +284,11 @@ class RecoloredPairs:
             torch.from_numpy(cells.data.astype(np.float32)),
             cells.shape[0], 2 if recolor else 1, batch.inputs, rounds, drawn,
             torch.tensor(list(all_orders(range(k)))) if drawn else torch.zeros(0, dtype=torch.int64),
-            make_table(batch.inputs, k, isolated) if tabulate and not by_degree else None,
+            make_table(batch.inputs, k, isolated) if tabulate else None,
             torch.tensor(sorted(set(seeds))), torch.tensor([sorted(set(seeds)).index(seed) for seed in seeds]),
-            bool(batch.present.all()), by_degree,
-        )  # fmt: skip
+            AllColorings.of(batch, rounds) if on_cpu and tabulate and drawn is None and rounds > 1 else None,
+            bool(batch.present.all()), by_degree, not on_cpu,
+        )._to(torch.device(device))  # fmt: skip
 
     def with_densities(self, densities: csr_array[Any]) -> RecoloredPairs:
         """The same pairs, read out into graphs with these densities, on the same device."""
@@ -285,14 +300,10 @@ class RecoloredPairs:
             density=torch.from_numpy(cells.data.astype(np.float32)).to(device),
         )
 
-    def to(self, device: torch.device | str) -> RecoloredPairs:
-        target = torch.device(device)
-        moved = {
-            name: getattr(self, name).to(target)
-            for name in ("colors", "near", "present", "graph", "pattern", "density", "orders", "seeds", "member")
-        }
-        table = None if self.table is None else self.table.to(target)
-        return replace(self, **moved, table=table, by_matrix=target.type == "cuda")
+    def _to(self, device: torch.device) -> RecoloredPairs:
+        names = ("colors", "near", "present", "graph", "pattern", "density", "orders", "seeds", "member")
+        table = None if self.table is None else self.table.to(device)
+        return replace(self, **{name: getattr(self, name).to(device) for name in names}, table=table)
 
     @property
     def copies(self) -> int:
@@ -304,25 +315,42 @@ class RecoloredPairs:
         neighbor_inputs = torch.nn.functional.pad(inputs, (0, 1), value=self._input_count)[..., self.near]
         weight = self.present.reshape(-1).repeat(inputs.shape[1])
         classes, levels = inputs, []
-        readouts: list[Sums] = [self._class_readout(inputs, self._input_count)]
+        readouts: list[Sums] = [self._class_readout(0, inputs, self._input_count)]
         differences: list[Sums] = [self._class_difference(inputs, self._input_count)]
         for place in range(self.rounds):
-            if place == 0 and self.table is not None:
-                classes, rows = self.table.classes(inputs, neighbor_inputs), len(self.table)
-                flat = offset_by_model(classes, rows).reshape(-1)
-                counted = weight.new_zeros(len(classes) * rows).index_add(0, flat, weight.repeat(len(classes)))
-                counted = counted if len(classes) == 1 else counted.view(-1, rows)[self.member]
-                levels.append(Level(self.table.self_index, self.table.neighbor_sums, counted, self.table.degree))
-                readouts.append(self._class_readout(classes, rows))
+            shared = self._shared_rows(place, inputs, neighbor_inputs)
+            if shared is not None:
+                classes, level = shared
+                rows = len(level.degree)
+                levels.append(replace(level, weight=self._count(classes, rows, weight)))
+                readouts.append(self._class_readout(place + 1, classes, rows))
                 differences.append(self._class_difference(classes, rows))
                 continue
             levels.append(self._vertex_level(place, classes, neighbor_inputs, weight))
             classes = torch.arange(classes[0].numel(), device=classes.device).view_as(classes[:1])
-            readouts.append(_FirstRows(self._vertex_readout))
+            readouts.append(Chained(_SumsOfF(self.present, self.copies, self.full), self._densities))
             constant = 1 / self.copies if self.full else None
             differences.append(_Difference(self.present / self.copies, self.copies, constant))
         structure = Structure(self._features, self._degrees, tuple(levels), tuple(readouts))
         return RecoloredDraw(structure, tuple(differences) if self.sides == 2 else ())
+
+    # ---- levels with rows that vertices share --------------------------------------------------
+
+    def _shared_rows(self, place: int, inputs: Tensor, neighbor_inputs: Tensor) -> tuple[Tensor, Level] | None:
+        """The class of every vertex after this layer, and the rows of all classes; None if every vertex has its own."""
+        if self.colorings is not None:
+            number = self.colorings.numbers(inputs.view(*inputs.shape[:2], *self.present.shape))
+            return self.colorings.classes[place][number].flatten(2), self.colorings.levels[place]
+        if self.table is None or place > 0:
+            return None
+        level = Level(self.table.self_index, self.table.neighbor_sums, None, self.table.degree)
+        return self.table.classes(inputs, neighbor_inputs), level
+
+    def _count(self, classes: Tensor, rows: int, weight: Tensor) -> Tensor:
+        """How many vertices belong to each class: (rows,), or (models, rows) if seeds differ."""
+        flat = offset_by_model(classes, rows).reshape(-1)
+        counted = weight.new_zeros(len(classes) * rows).index_add(0, flat, weight.repeat(len(classes)))
+        return counted if len(classes) == 1 else counted.view(-1, rows)[self.member]
 
     # ---- input classes -------------------------------------------------------------------------
 
@@ -388,14 +416,14 @@ class RecoloredPairs:
     def _joint_lookup(self) -> Lookup:
         """The row itself first, then its neighbors."""
         used = torch.nn.functional.pad(self._neighbor_present, (1, 0), value=1.0) > 0
-        return Lookup.of(used if len(self.seeds) == 1 else used.repeat(len(self.member), 1))
+        return Lookup.of(used.repeat(len(self.member), 1) if self.by_matrix and len(self.seeds) > 1 else used)
 
     @cached_property
     def _vertex_sums(self) -> Sums:
         """Sums over neighbors where the rows below are the same vertices; the same for every draw."""
-        if self.by_matrix:
-            return Lookup.of(self._neighbor_present > 0).sums(self._neighbor_rows, len(self._neighbor_rows))
-        return Gather(self._neighbor_rows, self._neighbor_present)
+        lookup = Lookup.of(self._neighbor_present > 0)
+        make = lookup.sums if self.by_matrix else lookup.on_cpu
+        return make(self._neighbor_rows, len(self._neighbor_rows))
 
     def _vertex_level(self, place: int, classes: Tensor, neighbor_inputs: Tensor, weight: Tensor) -> Level:
         """One row for every vertex of every side and copy."""
@@ -410,17 +438,26 @@ class RecoloredPairs:
         else:
             assert self.table is not None
             index, below = self_index[:, self._neighbor_rows], len(self.table)
-        gather, joint = self._gather(index, below, self._neighbor_present), None
+        gather = LazySums(lambda: self._gather(index, below, self._neighbor_present))
+        both = torch.cat([self_index[..., None], index + below], 2)
+        joint: Sums
         if self.by_matrix:
-            both = self._by_model(torch.cat([self_index[..., None], index + below], 2))
+            both = self._by_model(both)
             sums = self._joint_lookup.sums(offset_by_model(both, 2 * below).flatten(0, 1), 2 * below * len(both))
             joint = sums if len(both) == 1 else PerModel(len(both), sums)
+        else:
+            joint = self._by_seed(self._joint_lookup, both, 2 * below)
         own = self._by_model(self_index)
         return Level(own[0] if len(own) == 1 else own, gather, counted, degree, gather, joint)
 
     def _by_model(self, drawn: Tensor) -> Tensor:
         """(models, ...) from (seeds, ...), or as it is if there is one seed."""
         return drawn if len(drawn) == 1 else drawn[self.member]
+
+    def _by_seed(self, lookup: Lookup, index: Tensor, below: int, values: Tensor | None = None) -> Sparse | BySeed:
+        """Sums over ``index`` (seeds, rows, d), as sparse matrices."""
+        maps = tuple(lookup.on_cpu(each, below, values) for each in index)
+        return maps[0] if len(maps) == 1 else BySeed(maps, tuple(self.member.tolist()))
 
     def _gather(self, index: Tensor, below: int, weight: Tensor) -> Gather | PerModel:
         """Weighted sums over ``index`` (seeds, rows, d), the weights being those of all models."""
@@ -433,23 +470,26 @@ class RecoloredPairs:
     # ---- readouts ------------------------------------------------------------------------------
 
     @cached_property
-    def _vertex_readout(self) -> Tensor:
-        """(graphs, copies * patterns * k): the density of a pattern at each of its vertices."""
+    def _densities(self) -> Dense:
+        """(graphs, patterns), divided among the copies of a pattern."""
         full = torch.zeros(self.graphs, len(self.present), device=self.present.device)
-        full[self.graph, self.pattern] = self.density
-        spread = full[:, :, None] * (self.present / self.copies)
-        return spread.reshape(self.graphs, -1).repeat(1, self.copies)
+        full[self.graph, self.pattern] = self.density / self.copies
+        return Dense(full)
 
-    def _class_readout(self, classes: Tensor, rows: int) -> Sums:
+    def _class_readout(self, level: int, classes: Tensor, rows: int) -> Sums:
         """Graphs as sums over rows that vertices share: (graphs, rows)."""
         if self.permutations is not None:
             return LazySums(lambda: self._build_class_readout(classes, rows))
-        if rows not in self._cached_readouts:  # F is the same in every step, and so is its readout
-            self._cached_readouts[rows] = self._build_class_readout(classes, rows)
-        return self._cached_readouts[rows]
+        if level not in self._cached_readouts:  # F is the same in every step, and so is its readout
+            self._cached_readouts[level] = self._build_class_readout(classes, rows)
+        return self._cached_readouts[level]
 
-    def _build_class_readout(self, classes: Tensor, rows: int) -> Dense:
+    def _build_class_readout(self, classes: Tensor, rows: int) -> Sums:
         patterns, k = self.present.shape
+        if rows > patterns and not self.by_matrix:  # through patterns, which are fewer
+            index = classes[0].view(-1, self.copies, patterns, k)[0].transpose(0, 1).reshape(patterns, -1)
+            used = self.present.repeat(1, self.copies) > 0
+            return Chained(Lookup.of(used).on_cpu(index, rows), self._densities)
         row = classes[0].view(-1, patterns, k)[
             : self.copies, self.pattern
         ]  # (copies, cells, k); F is that of all models
@@ -459,19 +499,32 @@ class RecoloredPairs:
         return Dense(flat.index_add(0, place, value.expand_as(row).reshape(-1)).view(self.graphs, rows))
 
     @cached_property
-    def _cached_readouts(self) -> dict[int, Dense]:
+    def _cached_readouts(self) -> dict[int, Sums]:
         return {}
 
     def _class_difference(self, classes: Tensor, rows: int) -> Sums:
         """r_F - r_H as sums over rows that vertices share."""
-        return LazySums(lambda: self._build_class_difference(classes, rows))
+        make = self._class_difference_by_matrix if self.by_matrix else self._sparse_class_difference
+        return LazySums(lambda: make(classes, rows))
 
-    def _build_class_difference(self, classes: Tensor, rows: int) -> Sums:
+    def _sparse_class_difference(self, classes: Tensor, rows: int) -> Sums:
+        return self._by_seed(self._difference_lookup, self._by_pattern(classes), rows, self._signs[self._signs != 0])
+
+    @cached_property
+    def _difference_lookup(self) -> Lookup:
+        return Lookup.of(self._signs != 0)
+
+    def _by_pattern(self, classes: Tensor) -> Tensor:
+        """(seeds, patterns, 2 * copies * k)."""
         patterns, k = self.present.shape
+        sides = classes.view(len(classes), 2, self.copies, patterns, k)
+        return sides.permute(0, 3, 1, 2, 4).reshape(len(classes), patterns, -1)
+
+    def _class_difference_by_matrix(self, classes: Tensor, rows: int) -> Sums:
         seeds, models = len(classes), len(self.member) if len(classes) > 1 else 1
-        index = classes.view(seeds, 2, self.copies, patterns, k).permute(0, 3, 1, 2, 4).reshape(seeds, patterns, -1)
+        index, patterns = self._by_pattern(classes), len(self.present)
         cells = patterns * rows
-        if self.present.device.type == "cpu" or cells > DENSE_CELLS or models * cells > PER_MODEL_CELLS:
+        if cells > DENSE_CELLS or models * cells > PER_MODEL_CELLS:
             if seeds == 1:
                 return Gather(index[0], self._signs)
             half = index.shape[2] // 2  # F is the same for all models

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 import torch
-from scipy.sparse import csr_array
+from scipy.sparse import csr_array, hstack
 
 from anysize._typing import IntArray
-from anysize.nn.rows.aggregation import Gather, index_tensor, sums_of
+from anysize.nn.rows.aggregation import Gather, Sparse, index_tensor, sums_of
 from anysize.nn.rows.structure import Level
 
 
@@ -64,25 +64,32 @@ def _distinct_rows(signatures: IntArray) -> VertexClasses:
 
 
 def build_levels(
-    neighbors: IntArray, steps: tuple[VertexClasses, ...], with_neighbors: bool = False
+    neighbors: IntArray, steps: tuple[VertexClasses, ...], with_neighbors: bool = False, on_cpu: bool = False
 ) -> tuple[Level, ...]:
     """The levels of a refined batch: one row per class."""
-    return tuple(_level(neighbors, below, above, with_neighbors) for below, above in pairwise(steps))
+    return tuple(_level(neighbors, below, above, with_neighbors, on_cpu) for below, above in pairwise(steps))
 
 
-def _level(neighbors: IntArray, below: VertexClasses, above: VertexClasses, with_neighbors: bool) -> Level:
+def _level(
+    neighbors: IntArray, below: VertexClasses, above: VertexClasses, with_neighbors: bool, on_cpu: bool
+) -> Level:
     near = neighbors[above.example]
     present = near >= 0
     rows = np.repeat(np.arange(len(above)), present.sum(axis=1))
     columns = below.classes[near[present]]
     matrix = csr_array((np.ones(len(rows)), (rows, columns)), shape=(len(above), len(below)))
-    index = np.where(present, below.classes[near], 0)
+    own, index = below.classes[above.example], np.where(present, below.classes[near], 0)
+    joint = None
+    if on_cpu:
+        own_matrix = csr_array((np.ones(len(above)), (np.arange(len(above)), own)), shape=matrix.shape)
+        joint = Sparse.of(csr_array(hstack([own_matrix, matrix])))
     return Level(
-        index_tensor(below.classes[above.example]),
-        sums_of(matrix),
+        index_tensor(own),
+        sums_of(matrix, on_cpu),
         torch.from_numpy(above.size.astype(np.float32)),
         torch.from_numpy(present.sum(axis=1).astype(np.float32)),
         Gather(index_tensor(index), torch.from_numpy(present.astype(np.float32))) if with_neighbors else None,
+        joint,
     )
 
 
