@@ -316,6 +316,19 @@ def test_a_full_disk_is_named(triangle: Path, tmp_path: Path, monkeypatch: pytes
     assert f"{tmp_path / 'out.npz'}: No space left" in result.output
 
 
+def test_a_label_file_may_have_tabs_and_names_what_is_missing(tmp_path: Path) -> None:
+    file = tmp_path / "labels.tsv"
+    pair = replace(az.GraphSet.from_edges([[(0, 1)], [(0, 1)]]), names=("a", "b"))
+    file.write_text("graph\tkind\nb\ttree\na\t\n")
+    assert read_labels(file, pair) == ["", "tree"]  # training tells that the first graph has no class
+    file.write_text("a.txt,1\nb.txt,2\n")
+    with pytest.raises(ValueError, match=r"'a'.*without its ending"):
+        read_labels(file, pair)
+    file.write_text("class\n 1\n2\n")
+    with pytest.raises(ValueError, match=r"3 classes for 2 graphs.*no header"):
+        read_labels(file, pair)
+
+
 def test_a_label_file_names_each_graph_once(tmp_path: Path) -> None:
     (tmp_path / "labels.csv").write_text("a,1\nb,2\na,3\n")
     pair = az.GraphSet.from_edges([[(0, 1)], [(0, 1)]])

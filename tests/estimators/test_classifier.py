@@ -428,7 +428,7 @@ def test_a_gpu_that_is_not_there(graphs: GraphSet) -> None:
         (np.linspace(0, 1, 24), "continuous"),
         (["a", 1] * 12, "all be strings; got int, str"),
         (np.array(["a", None] * 12, object), "all be strings"),
-        ([0.0, float("nan")] * 12, "NaN"),
+        ([0.0, float("nan")] * 12, "graph 1 has nan"),
     ],
 )
 def test_wrong_labels(y: Any, told: str, graphs: GraphSet) -> None:

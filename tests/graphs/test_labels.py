@@ -29,6 +29,12 @@ def test_strings_among_other_values_are_refused(mixed: Any, kinds: str) -> None:
         labels_of(GRAPHS, mixed)
 
 
+@pytest.mark.parametrize("given", [[0.0, np.nan, 1.0, 1.0], ["a", "", "b", "b"], np.array(["a", np.nan, "b", "b"])])
+def test_graphs_without_a_class_are_refused(given: Any) -> None:
+    with pytest.raises(ValueError, match=r"graph 1 has .*1 of 4 graphs"):
+        labels_of(GRAPHS, given)
+
+
 def test_numbers_among_strings_do_not_enter_a_set() -> None:
     for enter in (GRAPHS.with_y, lambda y: GraphSet.from_edges([[(0, 1)]] * 4, y=y)):
         with pytest.raises(ValueError, match="got int, str"):

@@ -96,6 +96,7 @@ def test_frame_refusals(frame: Any, message: str) -> None:
     [
         (SEVERAL, "class", "there is no column 'class'; the columns are graph, source, target, label"),
         (SEVERAL.replace("z,x,1", "z,x,0"), "label", "expected one label per graph"),
+        (SEVERAL.replace("z,x,1", "z,x,"), "label", "has no label"),
         ("source,target\n0,1\n", "label", "there is no column 'label'"),
         ('source,target\n"1","2\n', None, "not a table"),
         ("0,1\n1,2\n", "label", "no header line with a column 'label'"),

@@ -49,18 +49,21 @@ def trained_color(model: GraphClassifier, smiles: str | None, color: str | None)
 
 
 def read_labels(file: Path, graphs: GraphSet) -> list[Any]:
-    """Read one class per line, or lines 'graph name,class' in any order; integers become numbers."""
+    """Read one class per line, or lines 'graph name,class' (or with a tab) in any order; integers become numbers."""
+    from anysize.graphs.graphset import plural
+
     try:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
         raise ValueError(f"--labels takes a UTF-8 text file with one class per line; {file} is not UTF-8.") from None
     except OSError as error:
         raise ValueError(f"--labels {file} cannot be read: {error.strerror}.") from None
-    lines = [line.strip() for line in text.replace("\r\n", "\n").split("\n") if line.strip()]
-    if graphs.names is not None and lines and all("," in line for line in lines):
+    lines = [line for line in text.replace("\r\n", "\n").split("\n") if line.strip()]
+    separator = next((one for one in (",", "\t") if lines and all(one in line for line in lines)), None)
+    if graphs.names is not None and separator is not None:
         pairs: dict[str, str] = {}
         for number, line in enumerate(lines, 1):
-            name, label = (csv_text(cell.strip()) for cell in line.rsplit(",", 1))
+            name, label = (csv_text(cell.strip()) for cell in line.rsplit(separator, 1))
             if name in pairs:
                 raise ValueError(f"{file} names graph {name!r:.60} twice (line {number}); expected one line per graph.")
             pairs[name] = label
@@ -68,11 +71,17 @@ def read_labels(file: Path, graphs: GraphSet) -> list[Any]:
             raise ValueError(f"Several graphs have the same name; give {file} one class per line, without names.")
         missing = [name for name in graphs.names if name not in pairs]
         if missing:
-            raise ValueError(f"{file} has no line for graph {missing[0]!r}; expected 'name,class' for every graph.")
+            raise ValueError(
+                f"{file} has no line for graph {missing[0]!r}; expected 'name,class' for every graph (in a folder of "
+                "files the name is that of the file without its ending)."
+            )
         lines = [pairs[name] for name in graphs.names]
     if len(lines) != len(graphs):
-        raise ValueError(f"{file} has {len(lines)} classes for {len(graphs)} graphs; expected one line per graph.")
+        raise ValueError(
+            f"{file} has {plural(len(lines), 'class', 'classes')} for {plural(len(graphs), 'graph')}; expected one "
+            "line per graph and no header."
+        )
     try:
         return [int(line) for line in lines]
     except ValueError:
-        return lines
+        return [line.strip() for line in lines]

@@ -30,7 +30,21 @@ def labels_of(graphs: Any, y: ArrayLike | None = None) -> Labels:
         )
     if labels.shape != (len(graphs),):
         raise ValueError(f"expected one class for each of the {len(graphs)} graphs; got y of shape {labels.shape}")
+    check_complete(labels)
     return np.asarray(labels)
+
+
+def check_complete(labels: Labels) -> None:
+    """An error if a graph has no class: a number that is not finite, or an empty string, or numpy's text of a NaN."""
+    if labels.dtype.kind not in "fU":
+        return
+    absent = ~np.isfinite(labels) if labels.dtype.kind == "f" else np.isin(labels, ("", "nan"))
+    if absent.any():
+        graph = int(absent.argmax())
+        raise ValueError(
+            f"expected a class for every graph; graph {graph} has {labels[graph].item()!r}: leave out the "
+            f"{int(absent.sum()):,} of {len(labels):,} graphs without a class"
+        )
 
 
 def label_array(y: ArrayLike) -> Labels:

@@ -246,7 +246,9 @@ def _one_label(labels: list[str], codes: list[int], graphs: int, where: str) -> 
     """The label of every graph; an error if its rows differ."""
     found: dict[int, str] = {}
     for row, (graph, label) in enumerate(zip(codes, labels, strict=True)):
-        if found.setdefault(graph, label) != label or not label:
+        if not label:
+            raise GraphError(f"{where}: edge {row} has no label; leave out graphs without one.")
+        if found.setdefault(graph, label) != label:
             raise GraphError(
                 f"{where}: edge {row} has the label {label!r:.60} and another edge of its graph {found[graph]!r:.60}; "
                 "expected one label per graph."

@@ -18,7 +18,7 @@ from anysize._schema import parse_json
 from anysize._text import csv_text
 from anysize.counting.cache import content_digest
 from anysize.graphs.graphset import GraphSet
-from anysize.graphs.labels import distinct_classes
+from anysize.graphs.labels import check_complete, distinct_classes
 from anysize.io.convert import as_graphset
 from anysize.methods import defaults
 from anysize.patterns.pattern import pattern_sizes
@@ -111,8 +111,7 @@ def own_task(
         raise ValueError(
             "To compare methods, graphs need classes: give y, one label per graph (in commands: --labels FILE)."
         )
-    if labeled.y.dtype.kind == "f" and not np.isfinite(labeled.y).all():
-        raise ValueError("To compare methods, every graph needs a class; got NaN or infinite numbers in y.")
+    check_complete(labeled.y)
     classes = distinct_classes(labeled.y)
     if len(classes) > MAX_CLASSES:
         raise ValueError(
