@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+from dataclasses import replace
 from pathlib import Path
 
 import networkx as nx
@@ -63,6 +65,29 @@ def test_sets_are_found_and_what_cannot_be_read_is_named(folder: Path) -> None:
     assert all(task.sparse for task in tasks)
     with pytest.raises(GraphError, match="no folder"):
         find_sets([folder / "missing"])
+
+
+def test_a_folder_without_sets_is_named_with_the_reasons(tmp_path: Path) -> None:
+    with pytest.raises(GraphError, match=f"no set of labeled graphs in {re.escape(str(tmp_path))}"):
+        find_sets([tmp_path])
+    (tmp_path / "broken.zip").write_bytes(b"")
+    with pytest.raises(GraphError, match=r"broken.*not a readable zip file"):
+        find_sets([tmp_path])
+
+
+def test_sets_that_are_all_too_small_are_an_error(records: Path, tmp_path: Path) -> None:
+    RecordStore(tmp_path).write([one for one in RecordStore(records).read() if one.task.startswith("RARE")])
+    with pytest.raises(ValueError, match=r"nothing to rank.*RARE \("):
+        read_league(tmp_path)
+
+
+def test_only_sets_that_the_default_was_designed_with_are_said_to_be_no_test_of_it(records: Path) -> None:
+    league = read_league(records)
+    assert "looked at" not in to_markdown(league)
+    assert "2 families" in to_markdown(league)
+    known = replace(league, families={"PTC_MR": ("PTC_MR",)})
+    assert "Test labels of PTC_MR were looked at" in to_markdown(known)
+    assert "1 set of real graphs in 1 family;" in to_markdown(known)
 
 
 def test_every_column_of_a_table_of_molecules_is_a_set(tmp_path: Path) -> None:

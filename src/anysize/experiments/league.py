@@ -29,7 +29,7 @@ from anysize.experiments.record_store import RecordStore
 from anysize.experiments.records import Record, decode
 from anysize.experiments.sweep import SweepProgress, SweepResult, sweep
 from anysize.experiments.tables.bootstrap import RunPredictions
-from anysize.graphs.graphset import GraphSet
+from anysize.graphs.graphset import GraphSet, plural
 from anysize.io.read import read_graphs
 from anysize.methods import defaults
 from anysize.methods.catalog import METHODS, find_method
@@ -67,10 +67,10 @@ def find_sets(folders: Iterable[PathLike]) -> tuple[list[Task], dict[str, str]]:
     """
     tasks: dict[str, Task] = {}
     left_out: dict[str, str] = {}
-    for folder in folders:
-        root = Path(folder)
+    roots = [Path(folder) for folder in folders]
+    for root in roots:
         if not root.is_dir():
-            raise GraphError(f"A league needs folders with sets of graphs; there is no folder {root}.")
+            raise GraphError(f"A league needs folders with sets of graphs; {root} is no folder.")
         for path in sorted(root.iterdir()):
             if path.name.startswith(".") or path.suffix in (".md", ".json"):
                 continue
@@ -81,6 +81,9 @@ def find_sets(folders: Iterable[PathLike]) -> tuple[list[Task], dict[str, str]]:
                         tasks[name] = own_task(read(), "size", name=name)
                 except (GraphError, ValueError, OSError) as error:
                     left_out[name] = str(error)
+    if not tasks:
+        reasons = "".join(f" {name}: {why}" for name, why in left_out.items())
+        raise GraphError(f"There is no set of labeled graphs in {', '.join(map(str, roots))}.{reasons}")
     return list(tasks.values()), left_out
 
 
@@ -238,6 +241,8 @@ def _league(runs: Mapping[str, Mapping[str, Sequence[Record]]], metric: str) -> 
         if (few := minority(decode(next(iter(methods.values()))[0].labels))) < MIN_MINORITY_GRAPHS
     }
     kept = {name: methods for name, methods in runs.items() if name not in left_out}
+    if not kept:
+        raise ValueError(f"There is nothing to rank: no set has enough large graphs. {_left_out(left_out)}")
     by_family: dict[str, list[str]] = {}
     for name, family in family_names(sorted(kept)).items():
         by_family.setdefault(family, []).append(name)
@@ -366,9 +371,10 @@ def to_markdown(league: League, figure: str | None = None) -> str:
     lines = [
         "# League: real graphs, from small to large",
         "",
-        "<!-- made by `make league`; do not edit -->",
+        "<!-- made by `anysize league`; do not edit -->",
         "",
-        f"{sets} sets of real graphs in {len(league.families)} families; a family counts once, its sets are averaged. "
+        f"{plural(sets, 'set')} of real graphs in {plural(len(league.families), 'family', 'families')}; a family "
+        "counts once, its sets are averaged. "
         "Trained on graphs up to the median size, tested on graphs from the 90th percentile of the size on; mean over "
         "random 90 % subsets of the training graphs, *subsets* is their number. All methods have the defaults of "
         "`GraphClassifier` (robust recipe, classes balanced, k = 4). No label of a test graph is used in training. "
@@ -394,16 +400,21 @@ def to_markdown(league: League, figure: str | None = None) -> str:
     lines += [f"| method | {' | '.join(_family(name, league) for name in names)} |", "|---|" + "---|" * len(names)]
     for row in league.rows:
         lines.append(f"| {row.method} | {' | '.join(_number(row.families.get(name)) for name in names)} |")
-    marked = [name for name in names if name in DESIGN_FAMILIES]
-    lines += [
-        "",
-        f"Test labels of {', '.join(marked) or 'none of these families'} were looked at while `auto` and SizeMix were "
-        "designed ([how it decides](auto.md)): their scores there are no test on unseen sets.",
-    ]
+    marked = [name for name in names if name in DESIGN_FAMILIES or name.partition("_")[0] in DESIGN_FAMILIES]
+    if marked:
+        lines += [
+            "",
+            f"Test labels of {', '.join(marked)} were looked at while `auto` and SizeMix were designed ([how it "
+            "decides](auto.md)): their scores there are no test on unseen sets.",
+        ]
     if league.left_out:
-        listed = ", ".join(f"{name} ({few})" for name, few in sorted(league.left_out.items()))
-        lines += ["", f"Left out, with fewer than {MIN_MINORITY_GRAPHS} test graphs of the rarest class: {listed}."]
+        lines += ["", _left_out(league.left_out)]
     return "\n".join(lines) + "\n"
+
+
+def _left_out(sets: Mapping[str, int]) -> str:
+    listed = ", ".join(f"{name} ({few})" for name, few in sorted(sets.items()))
+    return f"Left out, with fewer than {MIN_MINORITY_GRAPHS} test graphs of the rarest class: {listed}."
 
 
 def plot(league: League) -> Figure:
