@@ -225,6 +225,16 @@ def test_a_data_frame_has_all_metrics(found):
     assert frame.loc["wl-kernel", "mean"] == frame.loc["wl-kernel", "balanced_accuracy"]
 
 
+def test_labels_may_follow_the_graphs_as_in_fit(graphs, tmp_path):
+    kinds = ["round" if label == "ring" else "tree" for label in graphs.y]
+    first, second = (
+        compare(*given, methods="wl-kernel", seeds=1, records=tmp_path)
+        for given in ((graphs, kinds), (graphs.with_y(kinds),))
+    )
+    assert first.task.name == second.task.name
+    assert second.sweep.made == 0
+
+
 def test_fields_are_valid_json_with_unrounded_numbers(found):
     fields = json.loads(json.dumps(found.fields(), allow_nan=False))
     assert fields["runs"] == {"found": 0, "trained": 18, "left": 0}

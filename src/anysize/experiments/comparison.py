@@ -203,11 +203,11 @@ class Comparison:
 
 def compare(
     graphs: Any,
+    y: ArrayLike | None = None,
     *,
     methods: str | Sequence[str] = defaults.COMPARED_METHODS,
     seeds: int = defaults.COMPARED_SEEDS,
     split: str | PathLike | Lists = "size",
-    y: ArrayLike | None = None,
     color: str | None = None,
     k: int | Sequence[int] = defaults.K,
     metric: str = defaults.COMPARED_BY,
@@ -228,10 +228,10 @@ def compare(
 
     Args:
         graphs: a `GraphSet`, a list of graphs, a path: whatever `anysize.count` takes.
+        y: one label per graph; None for the labels that the graphs carry.
         methods: names of `anysize.METHODS`.
         seeds: how many.
         split: ``"size"``, ``"random"``, or lists of graphs, see `anysize.tasks.own_graphs.own_task`.
-        y: one label per graph; None for the labels that the graphs carry.
         color: for networkx, PyG and igraph graphs, the vertex attribute that holds the color.
         k: pattern size, or several.
         metric: `accuracy`, `balanced_accuracy`, `mcc`, `roc_auc` or `macro_f1`. All are known of each run, so that
