@@ -436,6 +436,11 @@ def test_wrong_labels(y: Any, told: str, graphs: GraphSet) -> None:
         quick().fit(graphs, y)
 
 
+def test_params_that_are_no_mapping_are_refused(graphs: GraphSet) -> None:
+    with pytest.raises(ValueError, match="params must be a mapping"):
+        GraphClassifier("majority", params=3).fit(graphs)  # type: ignore[arg-type]
+
+
 def test_wrong_graphs(graphs: GraphSet, table: Counts) -> None:
     model = quick().fit(graphs)
     four = count(graphs, 4)

@@ -73,8 +73,8 @@ def test_paths_are_read(tmp_path: Path) -> None:
     [
         (np.zeros((2, 2)), None, "GraphSet.from_edges or GraphSet.from_scipy"),
         ([np.zeros((2, 2))], None, "An array of shape (2, 2)"),
-        ([pd.DataFrame(np.zeros((2, 2)))], None, "An array of shape (2, 2)"),
-        (pd.DataFrame(np.zeros((2, 2))), None, "An array of shape (2, 2)"),
+        ([pd.DataFrame(np.zeros((2, 2)))], None, "A data frame with the columns 0, 1"),
+        (pd.DataFrame(np.zeros((2, 2))), None, "A data frame with the columns 0, 1"),
         (
             [nx.path_graph(2), igraph.Graph.Ring(3)],
             None,

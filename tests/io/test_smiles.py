@@ -104,7 +104,9 @@ def test_many_rows_are_counted_and_some_named(tmp_path: Path) -> None:
         (TABLE, {"smiles": "smiles", "color": "element+mass"}, "color='element+mass'"),
         ("smiles\nxyz\n", {"smiles": "smiles"}, "none of 1 rows has a readable SMILES"),
         ("smiles,y\nC,\n", {"smiles": "smiles", "y": "y"}, "none of 1 rows"),
-        ("", {"smiles": "smiles"}, "there is no column 'smiles'"),
+        ("", {"smiles": "smiles"}, "is empty"),
+        ("smiles,y\n", {"smiles": "smiles", "y": "y"}, "a header and no rows"),
+        (TABLE, {"smiles": "smiles", "y": ["acid"]}, "y takes the name of a column or attribute; got list"),
         (TABLE, {}, "pass smiles='smiles'"),
     ],
 )
@@ -145,3 +147,8 @@ def test_strings_and_other_objects_get_a_hint() -> None:
         count(["CCO", "CCN"], 3)
     with pytest.raises(GraphError, match="takes a path"):
         read_graphs(["CCO"])
+    frame = pytest.importorskip("pandas").DataFrame({"smiles": ["CCO"], "acid": [0]})
+    with pytest.raises(GraphError, match=r"columns smiles, acid .*read_graphs\(frame, smiles="):
+        count(frame, 3)
+    with pytest.raises(GraphError, match="y takes the name of a column"):
+        read_graphs(frame, smiles="smiles", y=frame["acid"])

@@ -156,7 +156,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         """
         source = as_graphs_or_counts(graphs, self.color)
         method, k, palette = find_method(self.method), pattern_sizes(self.k), palette_of(source)
-        if "k" in (self.params or {}):
+        if isinstance(self.params, Mapping) and "k" in self.params:
             raise ValueError("k is a parameter of the classifier itself; pass k=... instead of params={'k': ...}")
         labels = _class_labels(source, y)
         classes = distinct_classes(labels)

@@ -18,7 +18,7 @@ from anysize.io.pyg import PYG, from_pyg
 from anysize.io.read import read_graphs
 from anysize.io.scipy import SPARSE_MATRIX, from_scipy
 from anysize.io.smiles import RDKIT, from_rdkit
-from anysize.io.table import PANDAS, from_pandas, is_edge_table
+from anysize.io.table import PANDAS, format_columns, from_pandas, is_edge_table
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def _common_reader(items: list[Any]) -> Reader:
         if is_array(item) and not is_edge_table(item):
             raise _array_error(item)
         if reader is None:
-            hint = " SMILES are read from tables: az.read_graphs(path, smiles=...)." if isinstance(item, str) else ""
+            hint = " SMILES are read from tables: az.read_graphs(table, smiles=...)." if isinstance(item, str) else ""
             raise GraphError(f"Graph {graph} of the list has type {type_name(item)}; expected {_ACCEPTED}.{hint}")
         readers.append(reader)
     for graph, reader in enumerate(readers):
@@ -106,6 +106,12 @@ def _common_reader(items: list[Any]) -> Reader:
 
 
 def _array_error(array: Any) -> GraphError:
+    if hasattr(array, "columns"):  # a data frame
+        return GraphError(
+            f"A data frame with the columns {format_columns([str(name) for name in array.columns])} is no table of "
+            "edges (source and target). Molecules are read by az.read_graphs(frame, smiles='column'), matrices by "
+            "GraphSet.from_scipy."
+        )
     return GraphError(
         f"An array of shape {tuple(np.shape(array))} could be an edge list or an adjacency matrix; "
         "call GraphSet.from_edges or GraphSet.from_scipy."

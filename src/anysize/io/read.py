@@ -89,8 +89,11 @@ def read_graphs(
         GraphSet(1 graph, 3 vertices, 2 edges, 1 class)
         >>> folder.cleanup()
     """
+    options = {key: value for key, value in (("smiles", smiles), ("y", y), ("color", color)) if value is not None}
+    for key, value in options.items():
+        if not isinstance(value, str):
+            raise GraphError(f"{key} takes the name of a column or attribute; got {type(value).__name__}.")
     if smiles is not None and hasattr(path, "to_csv"):  # a data frame
-        options = {key: value for key, value in (("smiles", smiles), ("y", y), ("color", color)) if value is not None}
         parsed = MOLECULES.parse(path.to_csv(index=False).encode(), "the data frame", **options)
         return _join([parsed], parsed.names, warn, Path("the data frame"))
     if not isinstance(path, str | os.PathLike):
@@ -101,7 +104,6 @@ def read_graphs(
     path = Path(path)
     if not path.is_dir() and not path.is_file():
         raise GraphError(f"There is no file or folder {path}.")
-    options = {key: value for key, value in (("smiles", smiles), ("y", y), ("color", color)) if value is not None}
     is_zip = path.is_file() and (path.suffix == ".zip" or zipfile.is_zipfile(path))
     if name is not None or (path.is_dir() and is_tu_folder(path)):
         if not path.is_dir() and not is_zip:

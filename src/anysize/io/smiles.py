@@ -50,7 +50,9 @@ def parse_smiles(data: bytes, where: str, smiles: str, y: str | None = None, col
     data = normalize(data)
     head = first_line(data)[1]
     rows = text_rows(data, where, find_delimiter(head) or (None if b" " in head else ","))
-    header = next(rows, (0, [""]))[1]
+    header = next(rows, (0, []))[1]
+    if not header:
+        raise GraphError(f"{where} is empty: expected a table with a header and a column of SMILES.")
     at = column_position(header, smiles, where)
     label_at = None if y is None else column_position(header, y, where)
     kept: list[tuple[int, str, str]] = []
@@ -64,6 +66,8 @@ def parse_smiles(data: bytes, where: str, smiles: str, y: str | None = None, col
     molecules = read_smiles([text for _, text, _ in kept])
     unreadable = [line for (line, _, _), molecule in zip(kept, molecules, strict=True) if molecule is None]
     read = [(row, molecule) for row, molecule in zip(kept, molecules, strict=True) if molecule is not None]
+    if not kept and not unlabeled:
+        raise GraphError(f"{where} has a header and no rows.")
     if not read:
         raise GraphError(
             f"{where}: none of {len(kept) + len(unlabeled)} rows has a readable SMILES in the column {smiles!r}"
