@@ -148,6 +148,9 @@ def test_predictions_as_csv(folder: Path, model: Path, tmp_path: Path) -> None:
     (tmp_path / "classes").write_text("\n".join(row["class"] for row in rows))
     known = run("predict", model, folder / "BARE", "--labels", tmp_path / "classes")
     assert "accuracy on these 8 labeled graphs: 1.000" in known.stderr
+    (tmp_path / "classes").write_text("\n".join("00000001"))
+    uneven = run("predict", model, folder / "BARE", "--labels", tmp_path / "classes")
+    assert "most common class: 0.875" in " ".join(uneven.stderr.split())
     (tmp_path / "classes").write_text("\n".join("0000000x"))
     strange = run("predict", model, folder / "BARE", "--labels", tmp_path / "classes")
     assert strange.stdout == shown.stdout

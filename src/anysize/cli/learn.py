@@ -284,7 +284,13 @@ def _show_score(model: GraphClassifier, graphs: GraphSet, predicted: list[Any]) 
     if unknown:
         note(f"no score: these graphs have the class {unknown[0]!r}, which no training graph had.")
         return
-    from anysize.tasks.metrics import accuracy, mcc
+    import numpy as np
+
+    from anysize.tasks.metrics import accuracy, balanced_accuracy, mcc
 
     score = (accuracy if model.metric == "accuracy" else mcc)(graphs.y, predicted)
-    errors.print(f"{model.metric} on these {len(graphs)} labeled graphs: {score:.3f}")
+    beside = ""
+    if model.metric == "accuracy":  # high where one class is common
+        common = float(np.unique(graphs.y, return_counts=True)[1].max()) / len(graphs)
+        beside = f" (balanced {balanced_accuracy(graphs.y, predicted):.3f}; always the most common class: {common:.3f})"
+    errors.print(f"{model.metric} on these {len(graphs)} labeled graphs: {score:.3f}{beside}", highlight=False)
