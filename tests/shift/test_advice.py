@@ -115,8 +115,10 @@ def test_what_is_found_about_new_graphs_becomes_a_warning() -> None:
     assert advise(report.findings, report.check, None) == report.advice
     sparse = advise(report.findings, replace(report.check, kappa=0.5), None)
     assert len(sparse.warnings) == len(report.advice.warnings) + 1
-    unseen = replace(report.findings, colors=replace(report.findings.colors, unseen_share=0.25))  # type: ignore[type-var]
-    assert any("25.0%" in warning for warning in advise(unseen, report.check, None).warnings)
+    for share, told in ((0.25, "25% of the vertices"), (0.0003, "0.03% of the vertices")):
+        colors = replace(report.findings.colors, unseen_share=share)  # type: ignore[type-var]
+        warnings = advise(replace(report.findings, colors=colors), report.check, None).warnings
+        assert any(warning.startswith(told) for warning in warnings)
 
 
 @pytest.mark.parametrize("y", [["a"] * 40, ["a"] * 37 + ["b"] * 3, np.linspace(0, 1, 40), np.arange(40)])

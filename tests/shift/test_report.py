@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -67,6 +68,8 @@ def test_the_text_has_a_headline_a_row_per_question_patterns_and_advice(report: 
 def test_without_a_shift_the_headline_says_so() -> None:
     report = az.diagnose(erdos_renyi(0.3, (10, 14), 30, 1), erdos_renyi(0.3, (10, 14), 30, 2), k=3)
     assert str(report).startswith("No shift found (30 training graphs")
+    some = replace(report, findings=replace(report.findings, too_small=(1, 2)))
+    assert "Too small for densities: 1 training graph, 2 new graphs." in str(some)
     assert report.findings.label is None
 
 

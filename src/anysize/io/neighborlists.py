@@ -23,7 +23,7 @@ _HEAD = re.compile(rb"\s*[0-9]+[ \t]*\n[ \t]*[1-9][0-9]*[ \t]+[+-]?[0-9]+[ \t]*\
 _HEAD_BYTES = 1 << 16
 _INTEGER_CHARACTERS = b"0123456789- \t\n"
 _MAX_NUMBER = 10**18  # beyond 18 digits an integer may not fit 64 bits
-_ATTRIBUTES = "vertex attributes after the neighbors are not used"
+_ATTRIBUTES = "vertex attributes (the numbers after the neighbors of a vertex) are not used"
 
 
 def is_neighbor_lists(data: bytes) -> bool:

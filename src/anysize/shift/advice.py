@@ -68,7 +68,7 @@ def _warn(findings: Findings, check: GraphonCheck, decision: Decision | None) ->
         (findings.beyond_size or colored_only, "Densities differ beyond what sizes explain (other graphs, or another "
          "mix of classes); check predictions on some labeled new graphs."),
         (findings.within_roles is False, "Colors shift beyond exchangeable ones, and the label may shift with them."),
-        (unseen > 0, f"{unseen:.1%} of the vertices of a new graph have colors unseen in training."),
+        (unseen > 0, f"{100 * unseen:.2g}% of the vertices of a new graph have colors unseen in training."),
         (findings.sizes_shifted and findings.sizes.disjoint, "The ranges of sizes are disjoint, and validation scores "
          "on training sizes do not measure extrapolation."),
         (findings.sizes_shifted and check.regime == "sparse", "The graphs are no samples of graphons, and Theorem 1 "

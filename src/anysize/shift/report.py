@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anysize._html import Section, card, html_table, page, paragraph, text
+from anysize.graphs.graphset import plural
 from anysize.shift.advice import Advice
 from anysize.shift.colors import ColorShift
 from anysize.shift.findings import Findings, Subject
@@ -52,7 +53,10 @@ def advice_lines(findings: Findings, advice: Advice) -> list[str]:
     """The suggested call, the reasons, the warnings, and the edge densities."""
     train, new = findings.sparsity.edge_density
     densities = f"Edge density: {train:.3g} in training, {new:.3g} in new graphs."
-    small = [f"Too small for densities: {findings.too_small[0]} training graphs, {findings.too_small[1]} new graphs."]
+    too_small = (
+        plural(number, f"{kind} graph") for kind, number in zip(("training", "new"), findings.too_small, strict=True)
+    )
+    small = [f"Too small for densities: {', '.join(too_small)}."]
     method = f"Suggested: {advice.call}" if advice.method else "No method can be suggested."
     warnings = [f"Warning: {warning}" for warning in advice.warnings]
     return [method, *advice.reasons, *warnings, densities, *(small if any(findings.too_small) else [])]
