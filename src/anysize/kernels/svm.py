@@ -23,6 +23,7 @@ from anysize.io.convert import as_graphset
 from anysize.kernels.explanation import VertexExplanation, explain_types
 from anysize.kernels.gram import gram
 from anysize.kernels.graphlet import GraphletKernel
+from anysize.kernels.pairwise_svm import PairwiseSVM, votes
 from anysize.kernels.wl import WLKernel
 
 Kernel = WLKernel | GraphletKernel
@@ -30,6 +31,7 @@ Kernel = WLKernel | GraphletKernel
 KERNELS: dict[str, type[WLKernel] | type[GraphletKernel]] = {"wl": WLKernel, "graphlet": GraphletKernel}
 SCORES = {"accuracy": accuracy_score, "mcc": matthews_corrcoef}
 
+MAX_GRAM = 256 << 20  # bytes of the Gram matrix; beyond, training without it is about as fast or faster
 C_GRID = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)  # the paper's grid for every task
 ITERATIONS_GRID = (1, 2, 3, 4)  # the paper's grid for the synthetic tasks and the brain; 3 for TU
 
@@ -53,10 +55,10 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
     validation graphs, the score is the mean over stratified folds of the training graphs, and the SVM is trained on
     all of them in the end.
 
-    The SVM is trained on the Gram matrix, as in the paper. Beyond 16,384 graphs the matrix has more than 2 GiB (the
-    environment variable ANYSIZE_MAX_TABLE sets another limit): the same problem is then solved on the sparse features,
-    and inner products are computed when needed. Because features are explicit, the trained SVM is stored as one weight
-    vector per pair of classes, w = sum over support vectors of dual * phi; pairs vote for classes.
+    The SVM is trained on the Gram matrix, as in the paper. Beyond 5,792 graphs, where the matrix has more than 256 MiB,
+    the same problem is solved on the sparse features (`kernels/pairwise_svm.py`), which takes far less memory. Because
+    features are explicit, the trained SVM is stored as one weight vector per pair of classes, w = sum over support
+    vectors of dual * phi; pairs vote for classes.
 
     Args:
         kernel: a `WLKernel` or a `GraphletKernel`.
@@ -128,16 +130,16 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
             instead = "merge classes, or train on fewer graphs or with a method other than a kernel"
             check_table((pairs, max(features.shape)), "the table of weights by pair of classes", instead)
             others = features if held_out is None else kernel.transform(held_out[0])
-            arguments, vectors = _kernel_of(features)
+            vectors = gram(features) if 8 * features.shape[0] ** 2 <= min(MAX_GRAM, table_limit()) else None
             for C in penalties:
-                svc = SVC(**arguments, C=C, class_weight=self.class_weight).fit(vectors, labels)
-                machine = _pair_weights(svc, features), _first_class_positive(svc, svc.intercept_)
+                svm, machine = self._train(features, vectors, labels, C)
                 validated = float("nan")
                 if held_out is not None:
                     validated = float(score(held_out[1], self._winners(others, *machine)))
                 elif cross_validate:  # features that only left-out graphs have add nothing to their inner products
                     folds = StratifiedKFold(self.folds)
-                    scores = cross_val_score(svc, vectors, labels, cv=folds, scoring=make_scorer(score))
+                    given = features if vectors is None else vectors
+                    scores = cross_val_score(svm, given, labels, cv=folds, scoring=make_scorer(score))
                     validated = float(scores.mean())
                 trained = float(score(labels, self._winners(features, *machine)))
                 trials.append(KernelTrial(settings, C, trained, validated))
@@ -148,6 +150,16 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         self.best_, self.kernel_, (self.weights_, self.intercepts_) = best
         self.tied_ = max(sum(trial.validation == self.best_.validation for trial in trials), 1)
         return self
+
+    def _train(
+        self, features: csr_array[np.float64], vectors: FloatArray | None, labels: Labels, C: float
+    ) -> tuple[SVC | PairwiseSVM, tuple[FloatArray, FloatArray]]:
+        """A machine, and its weights and intercepts; on the Gram matrix ``vectors`` unless it is None."""
+        if vectors is None:
+            pairs = PairwiseSVM(C, self.class_weight).fit(features, labels)
+            return pairs, (pairs.weights_, pairs.intercepts_)
+        svc = SVC(kernel="precomputed", C=C, class_weight=self.class_weight).fit(vectors, labels)
+        return svc, (_pair_weights(svc, features), _first_class_positive(svc, svc.intercept_))
 
     def _check_folds(self, labels: Labels) -> None:
         rarest = int(np.unique(labels, return_counts=True)[1].min())
@@ -164,7 +176,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
 
     def votes(self, graphs: Any) -> IntArray:
         """(graphs, classes): how many pairs each class wins."""
-        return self._votes(self.decision_function(graphs))
+        return votes(self.decision_function(graphs), len(self.classes_))
 
     def predict(self, graphs: Any) -> Labels:
         """The class that wins most pairs; the first one on a tie."""
@@ -172,16 +184,8 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         return self._winners(self.kernel_.transform(graphs), self.weights_, self.intercepts_)
 
     def _winners(self, features: csr_array[np.float64], weights: FloatArray, intercepts: FloatArray) -> Labels:
-        winners = self._votes(np.asarray(features @ weights.T + intercepts)).argmax(axis=1)
-        return np.asarray(self.classes_[winners])
-
-    def _votes(self, margins: FloatArray) -> IntArray:
-        votes = np.zeros((len(margins), len(self.classes_)), np.int64)
-        for pair, (first, second) in enumerate(combinations(range(len(self.classes_)), 2)):
-            wins = margins[:, pair] > 0
-            votes[:, first] += wins
-            votes[:, second] += ~wins
-        return votes
+        won = votes(np.asarray(features @ weights.T + intercepts), len(self.classes_))
+        return np.asarray(self.classes_[won.argmax(axis=1)])
 
     def explain(self, graph: Any, reference: Any = None) -> VertexExplanation:
         """What each vertex, and each vertex type, adds to the margin of the predicted class of one graph (WL kernel).
@@ -201,8 +205,8 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         one = as_graphset(graph)
         if len(one) != 1:
             raise ValueError(f"explain takes one graph; got {len(one)}")
-        votes = self.votes(one)[0]
-        predicted = int(votes.argmax())
+        won = self.votes(one)[0]
+        predicted = int(won.argmax())
         sides = np.array([(a == predicted) - (b == predicted) for a, b in combinations(range(len(self.classes_)), 2)])
         weights, base = sides @ self.weights_ / abs(sides).sum(), float(sides @ self.intercepts_ / abs(sides).sum())
         features = self.kernel_.transform(one).toarray()[0]
@@ -212,7 +216,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         several = len(self.classes_) > 2
         return explain_types(
             self.kernel_, one, features * weights,
-            predicted=self.classes_[[predicted]].tolist()[0], probability=float(votes[predicted] / votes.sum()),
+            predicted=self.classes_[[predicted]].tolist()[0], probability=float(won[predicted] / won.sum()),
             score="mean margin against the other classes" if several else "margin", base=base,
             base_name="intercept" if reference is None else "mean reference graph",
         )  # fmt: skip
@@ -253,18 +257,6 @@ def _labeled(validation: Any) -> tuple[Any, Labels] | None:
     return pair[0], labels
 
 
-def _kernel_of(features: csr_array[np.float64]) -> tuple[dict[str, Any], Any]:
-    """Arguments of an SVC, and what it is trained on: the Gram matrix if that fits, otherwise the features.
-
-    Both are the same dual problem; solutions agree within the tolerance of the solver. On features, the cache of
-    inner products is as large as the limit allows.
-    """
-    limit = table_limit()
-    if 8 * features.shape[0] ** 2 <= limit:
-        return {"kernel": "precomputed"}, gram(features)
-    return {"kernel": "linear", "cache_size": max(limit >> 20, 1)}, features
-
-
 def _first_class_positive(machine: SVC, values: NDArray[Any]) -> FloatArray:
     """Undo the sign flip of scikit-learn for two classes: here the first class of a pair is always positive."""
     return np.asarray(-values if len(machine.classes_) == 2 else values, np.float64)
@@ -275,8 +267,7 @@ def _pair_weights(machine: SVC, features: csr_array[np.float64]) -> FloatArray:
 
     Row b - 1 of the dual coefficients belongs to vectors of class a against b, row a to those of b against a.
     """
-    given: Any = machine.dual_coef_
-    duals = _first_class_positive(machine, given if machine.kernel == "precomputed" else given.toarray())
+    duals = _first_class_positive(machine, machine.dual_coef_)
     ends = np.concatenate([[0], np.cumsum(machine.n_support_)])
     pairs = list(combinations(range(len(machine.classes_)), 2))
     spread = np.zeros((len(pairs), features.shape[0]))
