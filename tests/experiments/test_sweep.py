@@ -16,6 +16,7 @@ import pytest
 import torch
 from experiments.errands import die, halve
 
+from anysize import GraphError
 from anysize.experiments.plan import METHOD_GROUPS, RunBatch, make_plan
 from anysize.experiments.record_store import RecordStore
 from anysize.experiments.sweep import Clock, SweepProgress, SweepResult, fill_cache, main, sweep
@@ -350,6 +351,15 @@ def test_a_task_of_a_table_without_its_files_is_left_out_with_a_sentence(tmp_pat
     assert swept.left_out[0].startswith("schizophrenia is left out. The brain networks cannot be downloaded")
     with pytest.raises(ValueError, match="The brain networks cannot be downloaded"):
         sweep(make_plan(["schizophrenia"], ["random"]), tmp_path, device="cpu")
+
+
+def test_tables_without_any_files_are_an_error_with_one_reason(tmp_path, monkeypatch):
+    def draw(self, data, seed, data_dir):
+        raise GraphError(f"{self.name} could not be had")
+
+    monkeypatch.setattr(type(TASKS["NCI1"].source), "draw", draw)
+    with pytest.raises(ValueError, match=r"NCI1, NCI109, PROTEINS, DD.*NCI1 could not be had$"):
+        sweep(make_plan(["table3"], ["majority"], seeds=1), tmp_path, device="cpu")
 
 
 # ---- machines that only train ----------------------------------------------------------------------

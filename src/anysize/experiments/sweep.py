@@ -161,7 +161,9 @@ def fill_cache(
     if show is not None:
         show(SweepProgress("counting", len(needed), len(needed)))
     if len(missing) == len({task for task, _ in needed}):
-        raise ValueError(" ".join(missing.values()))
+        first, reason = next(iter(missing.items()))  # those of other tasks are much the same
+        reason = reason.removeprefix(f"{first} is left out. ")
+        raise ValueError(f"The graphs of {', '.join(missing)} are not available. {reason}")
     return missing
 
 
