@@ -112,9 +112,9 @@ class GammaMethod:
         return FittedGamma(GammaStack.from_state(about, arrays), tuple(Run(**run) for run in about["runs"]), k)
 
     def _most(self, settings: Settings, device: str) -> int:
-        """The number of models in a stack; with recolored copies and two layers, one model fills the CPU's caches."""
+        """The number of models in a stack; with recolored copies and two layers, a CPU gains little beyond four."""
         crowded = settings.layers > 1 and (self.kind == "rp" or settings.penalty > 0)
-        return 1 if crowded and _kind_of(device) == "cpu" else STACK_MEMBERS[_kind_of(device)]
+        return 4 if crowded and _kind_of(device) == "cpu" else STACK_MEMBERS[_kind_of(device)]
 
 
 @dataclass(frozen=True, eq=False)

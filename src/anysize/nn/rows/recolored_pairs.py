@@ -286,7 +286,7 @@ class RecoloredPairs:
             torch.tensor(list(all_orders(range(k)))) if drawn else torch.zeros(0, dtype=torch.int64),
             make_table(batch.inputs, k, isolated) if tabulate else None,
             torch.tensor(sorted(set(seeds))), torch.tensor([sorted(set(seeds)).index(seed) for seed in seeds]),
-            AllColorings.of(batch, rounds) if on_cpu and tabulate and drawn is None and rounds > 1 else None,
+            AllColorings.of(batch, rounds) if on_cpu and tabulate and drawn is None else None,
             bool(batch.present.all()), by_degree, not on_cpu,
         )._to(torch.device(device))  # fmt: skip
 
@@ -312,13 +312,12 @@ class RecoloredPairs:
     def draw(self, step: Tensor | int) -> RecoloredDraw:
         """The pairs of one step."""
         inputs = self._draw_inputs(step)  # (seeds, sides * copies, vertices)
-        neighbor_inputs = torch.nn.functional.pad(inputs, (0, 1), value=self._input_count)[..., self.near]
         weight = self.present.reshape(-1).repeat(inputs.shape[1])
         classes, levels = inputs, []
         readouts: list[Sums] = [self._class_readout(0, inputs, self._input_count)]
         differences: list[Sums] = [self._class_difference(inputs, self._input_count)]
         for place in range(self.rounds):
-            shared = self._shared_rows(place, inputs, neighbor_inputs)
+            shared = self._shared_rows(place, inputs)
             if shared is not None:
                 classes, level = shared
                 rows = len(level.degree)
@@ -326,7 +325,7 @@ class RecoloredPairs:
                 readouts.append(self._class_readout(place + 1, classes, rows))
                 differences.append(self._class_difference(classes, rows))
                 continue
-            levels.append(self._vertex_level(place, classes, neighbor_inputs, weight))
+            levels.append(self._vertex_level(place, classes, weight))
             classes = torch.arange(classes[0].numel(), device=classes.device).view_as(classes[:1])
             readouts.append(Chained(_SumsOfF(self.present, self.copies, self.full), self._densities))
             constant = 1 / self.copies if self.full else None
@@ -336,7 +335,7 @@ class RecoloredPairs:
 
     # ---- levels with rows that vertices share --------------------------------------------------
 
-    def _shared_rows(self, place: int, inputs: Tensor, neighbor_inputs: Tensor) -> tuple[Tensor, Level] | None:
+    def _shared_rows(self, place: int, inputs: Tensor) -> tuple[Tensor, Level] | None:
         """The class of every vertex after this layer, and the rows of all classes; None if every vertex has its own."""
         if self.colorings is not None:
             number = self.colorings.numbers(inputs.view(*inputs.shape[:2], *self.present.shape))
@@ -344,7 +343,7 @@ class RecoloredPairs:
         if self.table is None or place > 0:
             return None
         level = Level(self.table.self_index, self.table.neighbor_sums, None, self.table.degree)
-        return self.table.classes(inputs, neighbor_inputs), level
+        return self.table.classes(inputs, self._neighbor_inputs(inputs)), level
 
     def _count(self, classes: Tensor, rows: int, weight: Tensor) -> Tensor:
         """How many vertices belong to each class: (rows,), or (models, rows) if seeds differ."""
@@ -382,6 +381,10 @@ class RecoloredPairs:
             order = (drawn * len(self.orders)).long().clamp(max=len(self.orders) - 1)
             identities = self.orders[order].view(self.permutations, patterns * k)
         return (sides[:, :, None] * k + identities).view(len(sides), self.sides * self.permutations, -1)
+
+    def _neighbor_inputs(self, inputs: Tensor) -> Tensor:
+        """The input classes of the neighbors of every vertex, padded: (seeds, sides * copies, vertices, d)."""
+        return torch.nn.functional.pad(inputs, (0, 1), value=self._input_count)[..., self.near]
 
     @cached_property
     def _features(self) -> Tensor:
@@ -425,7 +428,7 @@ class RecoloredPairs:
         make = lookup.sums if self.by_matrix else lookup.on_cpu
         return make(self._neighbor_rows, len(self._neighbor_rows))
 
-    def _vertex_level(self, place: int, classes: Tensor, neighbor_inputs: Tensor, weight: Tensor) -> Level:
+    def _vertex_level(self, place: int, classes: Tensor, weight: Tensor) -> Level:
         """One row for every vertex of every side and copy."""
         counted, degree = None if self.full else weight, self._neighbor_present.sum(1)
         if place > 1 or (place == 1 and self.table is None):
@@ -434,7 +437,8 @@ class RecoloredPairs:
         self_index = classes.reshape(len(classes), -1)
         if place == 0:
             below = self._input_count
-            index = neighbor_inputs.reshape(len(classes), *self._neighbor_rows.shape).clamp(max=below - 1)
+            index = self._neighbor_inputs(classes).reshape(len(classes), *self._neighbor_rows.shape)
+            index = index.clamp(max=below - 1)
         else:
             assert self.table is not None
             index, below = self_index[:, self._neighbor_rows], len(self.table)
@@ -508,11 +512,14 @@ class RecoloredPairs:
         return LazySums(lambda: make(classes, rows))
 
     def _sparse_class_difference(self, classes: Tensor, rows: int) -> Sums:
-        return self._by_seed(self._difference_lookup, self._by_pattern(classes), rows, self._signs[self._signs != 0])
+        lookup, values = self._difference_lookup
+        return self._by_seed(lookup, self._by_pattern(classes), rows, values)
 
     @cached_property
-    def _difference_lookup(self) -> Lookup:
-        return Lookup.of(self._signs != 0)
+    def _difference_lookup(self) -> tuple[Lookup, Tensor]:
+        """The used places of `_signs`, and the values there."""
+        used = self._signs != 0
+        return Lookup.of(used), self._signs[used]
 
     def _by_pattern(self, classes: Tensor) -> Tensor:
         """(seeds, patterns, 2 * copies * k)."""
