@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch import Tensor
 from training.helpers import accuracies, fitted, tables
 
 from anysize.counting.api import count
@@ -20,6 +21,7 @@ from anysize.counting.counts import Counts
 from anysize.graphs.graphset import GraphSet
 from anysize.training.fit_gamma import GammaProblem, GammaStack, fit_gamma
 from anysize.training.loop import EAGER_CALLS, _Recorded, without_collection
+from anysize.training.optimizer import StackAdam
 from anysize.training.settings import Recipe, Settings
 
 KINDS = ("1hot", "gnn", "rp")
@@ -124,6 +126,21 @@ def test_best_and_last_epochs_are_selected() -> None:
         kept = accuracies(best, data["validation"])[place]
         assert kept == pytest.approx(score[epoch, place])  # the restored state is that of the epoch
     np.testing.assert_allclose(accuracies(last, data["validation"]), last.trained.curves["validation_score"][-1])
+
+
+def test_a_cosine_schedule_ends_at_rest(monkeypatch: pytest.MonkeyPatch) -> None:
+    rates: list[float] = []
+    step = StackAdam.step
+
+    def watched(self: StackAdam, factor: Tensor | float = 1.0) -> None:
+        rates.append(float(factor))
+        step(self, factor)
+
+    monkeypatch.setattr(StackAdam, "step", watched)
+    data = tables("sbm-20", 3)
+    fitted("gnn", [Settings(hidden=8, batch_size=40)], Recipe(epochs=4, schedule="cosine"), data)
+    fitted("gnn", [Settings(hidden=8)], Recipe(epochs=2), data)
+    assert rates == pytest.approx([1, 1, 0.853553, 0.853553, 0.5, 0.5, 0.146447, 0.146447, 1, 1], abs=1e-5)
 
 
 def test_the_same_run_twice_gives_the_same_bits() -> None:

@@ -24,8 +24,10 @@ def test_each_model_steps_as_torch_adam_would() -> None:
             parameter.grad = gradient.clone()
             for model in range(3):
                 theirs[model][place].grad = gradient[model].clone()
-        optimizer.step()
-        for other in others:
+        factor = 1 / (1 + step)
+        optimizer.step(factor)
+        for other, rate in zip(others, RATES, strict=True):
+            other.param_groups[0]["lr"] = rate * factor
             other.step()
         for place, parameter in enumerate(ours):
             assert parameter.grad is None, "gradients are cleared"

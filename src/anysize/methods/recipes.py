@@ -22,7 +22,7 @@ PAPER = Recipe(
     max_permutations=1,
 )
 BEST_EPOCH = Recipe(epochs=300, epoch="best", tie_break="loss", whiten=True)  # the robust recipe without penalty
-LAST_EPOCH = Recipe(epochs=300, epoch="last", whiten=True)  # the robust recipe with penalty
+LAST_EPOCH = Recipe(epochs=300, epoch="last", whiten=True, schedule="cosine")  # the robust recipe with penalty
 
 _TU_HEAD: Mapping[str, Any] = {"head_hidden": 128, "dropout": 0.3}
 # What families of tasks change. Brain networks have no validation set, so that the last epoch is kept.
@@ -47,8 +47,9 @@ def gnn_recipe(name: RecipeName, family: str | None, sparse: bool = False) -> Re
 def gamma_recipe(name: RecipeName, family: str | None, sparse: bool = False, roles: bool = True) -> Recipe:
     """Recipes of Gamma models with a penalty.
 
-    ``robust``: densities among all subsets, colors by role, the penalty on logits, the last epoch. On ``sparse`` graphs
-    the recipe is that of Gamma_1-hot, without penalty: the theory behind the penalty is that of dense graphs.
+    ``robust``: densities among all subsets, colors by role, the penalty on logits, a falling learning rate and the last
+    epoch. On ``sparse`` graphs the recipe is that of Gamma_1-hot, without penalty: the theory behind the penalty is
+    that of dense graphs.
     """
     if name == "paper" or sparse:
         return gnn_recipe(name, family, sparse)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
@@ -226,12 +227,15 @@ class _Run:
     def _train(self) -> None:
         self.model.train()
         batches = self._batches()
+        rate: Tensor | float = 1.0
+        if self.recipe.schedule == "cosine":
+            rate = (1 + torch.cos(self.now * (math.pi / self.recipe.epochs))) / 2
         total: dict[str, Tensor | float] = {"loss": 0.0, "penalty": 0.0}
         for graphs in batches:
             self.step += 1
             losses = self.problem.losses(self.model, graphs, self.step, self.now)
             losses.total.sum().backward()  # models share no parameter, so that each gets its own gradient
-            self.optimizer.step()
+            self.optimizer.step(rate)
             total["loss"] = total["loss"] + losses.cross_entropy.detach() / len(batches)
             total["penalty"] = total["penalty"] + losses.penalty.detach() / len(batches)
         for name, value in total.items():

@@ -25,8 +25,8 @@ class StackAdam:
         self.step_count = torch.zeros((), device=device, dtype=torch.float64)
 
     @torch.no_grad()
-    def step(self) -> None:
-        """Update the parameters and clear the gradients."""
+    def step(self, factor: Tensor | float = 1.0) -> None:
+        """Update the parameters, with all learning rates times ``factor``, and clear the gradients."""
         self.step_count += 1
         mean_correction = (1 - BETAS[0] ** self.step_count).to(torch.float32)
         square_correction = torch.sqrt(1 - BETAS[1] ** self.step_count).to(torch.float32)
@@ -37,7 +37,7 @@ class StackAdam:
         divisors = torch._foreach_sqrt(self.square)
         torch._foreach_div_(divisors, square_correction)
         torch._foreach_add_(divisors, EPSILON)
-        rates = {dim: rate / -mean_correction for dim, rate in self.rates.items()}
+        rates = {dim: rate * factor / -mean_correction for dim, rate in self.rates.items()}
         moves = [mean * rates[mean.dim()] for mean in self.mean]
         torch._foreach_addcdiv_(self.parameters, moves, divisors)
         for parameter in self.parameters:

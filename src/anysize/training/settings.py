@@ -80,6 +80,8 @@ class Recipe:
     ``whiten``: densities are whitened, or scaled shape by shape where patterns are colored. ``encoder``: the GNN of
     Gamma_GNN. ``roles``: interchangeable colors (see `anysize.training.color_roles`) are one input of the model.
     ``averages``: running averages of batch norm start at the first batch (``corrected``) or at 0 and 1 (``torch``).
+    ``schedule``: the learning rate is constant or falls to 0 along half a cosine, so that the last epoch is a settled
+    one: at a constant rate the loss jumps now and then.
     """
 
     over: Over = "subsets"
@@ -99,12 +101,13 @@ class Recipe:
     encoder: EncoderName = "gin"
     roles: bool = False
     averages: Literal["corrected", "torch"] = "corrected"
+    schedule: Literal["constant", "cosine"] = "constant"
 
     def __post_init__(self) -> None:
         choices = {
             "over": ("subsets", "maps", "connected"), "penalty": ("representation", "logit"),
             "epoch": ("best", "last"), "tie_break": ("first", "loss", "penalty"), "encoder": ("gin", "gcn", "pna"),
-            "averages": ("corrected", "torch"),
+            "averages": ("corrected", "torch"), "schedule": ("constant", "cosine"),
         }  # fmt: skip
         for name, allowed in choices.items():
             if getattr(self, name) not in allowed:
