@@ -210,3 +210,10 @@ def test_the_front_table_has_rows_that_were_run():
 def test_a_page_without_marks_is_refused():
     with pytest.raises(ValueError, match="one of them is missing"):
         with_front_table(f"{END} {BEGIN}", [])
+
+
+def test_gpu_time_is_extrapolated_to_the_whole_grid():
+    runs = [replace(run, device="GPU", seconds=36.0) for run in seeds([1.0, 1.0], [0.5, 0.5], hidden=32)]
+    page = results_page([*runs, replace(runs[0], recipe="robust")], lambda task, method: 64)
+    assert "| Table 2 | GPU | 2 | 0.0 | 640 | 6.4 |" in part(page, "Time on a GPU")
+    assert part(results_page(seeds([1.0], [0.5])), "Time on a GPU") == ""
