@@ -79,3 +79,7 @@ def test_sparse_products_of_rows_with_few_and_with_many_entries(density: float) 
     matrix = csr_array(dense.numpy())
     found = fused.sparse_product(Sparse.of(matrix).matrix.to(DEVICE), x.to(DEVICE))
     torch.testing.assert_close(found.cpu(), dense @ x)
+
+
+def test_kernels_that_work_are_used() -> None:
+    assert fused._works(DEVICE)
