@@ -18,7 +18,6 @@ from anysize.cli.shared import (
     note,
     parse_sizes,
     split_names,
-    sweep_progress,
 )
 from anysize.methods import defaults
 
@@ -75,6 +74,7 @@ def compare(
     with handle_errors():
         from anysize.experiments import comparison
         from anysize.experiments.configurations import parse_setting
+        from anysize.experiments.sweep import sweep_progress
         from anysize.experiments.tables.render import text_renderables
 
         check_out(out)

@@ -17,7 +17,6 @@ from anysize.cli.shared import (
     note,
     open_output,
     split_names,
-    sweep_progress,
 )
 from anysize.methods import defaults
 
@@ -48,6 +47,7 @@ def league(
     """
     with handle_errors():
         from anysize.experiments.league import LEAGUE_METHODS, find_sets, plot, read_league, run_league, to_markdown
+        from anysize.experiments.sweep import sweep_progress
 
         check_out(out)
         check_out(figure, "--figure")

@@ -7,12 +7,12 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from io import StringIO, TextIOWrapper
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -23,9 +23,6 @@ from anysize._errors import PartialResultError
 from anysize._files import atomic_write, write_problem
 from anysize._progress import Progress, progress_bars
 from anysize._text import visible
-
-if TYPE_CHECKING:
-    from anysize.experiments.sweep import SweepProgress
 
 MAX_SEED = 2**32 - 1  # the largest that numpy, scikit-learn and torch all take
 EXTRAS = {  # package -> extra of anysize that installs it
@@ -163,13 +160,6 @@ def late_progress(step: str) -> Iterator[Progress]:
     """Show the progress of work with one step; the yielded function takes the share that is done."""
     with progress_bars() as report:
         yield partial(report, step)
-
-
-@contextmanager
-def sweep_progress() -> Iterator[Callable[[SweepProgress], None]]:
-    """Show the progress of a sweep; the yielded function is its ``show``."""
-    with progress_bars() as report:
-        yield lambda sweep: report(sweep.step, sweep.done / max(sweep.total, 1), str(sweep))
 
 
 def check_out(out: Path | None, option: str = "--out") -> None:

@@ -17,7 +17,7 @@ import sys
 import time
 from argparse import ArgumentParser
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from tempfile import TemporaryDirectory
@@ -283,6 +283,13 @@ class SweepProgress:
         return f"{int(self.done):,} of {self.total:,} {PROGRESS_UNITS[self.step]}, {left}{now}"
 
 
+@contextmanager
+def sweep_progress() -> Iterator[Callable[[SweepProgress], None]]:
+    """Show the progress of a sweep on the terminal; the yielded function is its ``show``."""
+    with progress_bars() as report:
+        yield lambda progress: report(progress.step, progress.done / max(progress.total, 1), str(progress))
+
+
 class Clock:
     """Estimates the time left from the seconds per run so far, by task and method where they are known."""
 
@@ -375,11 +382,7 @@ def run_command(
         grid=grid, seeds=seeds, data=data, recipe=recipe, settings=dict(map(parse_setting, settings)), stack=stack,
         device=device,
     )  # fmt: skip
-    with progress_bars() as report:
-
-        def show(progress: SweepProgress) -> None:
-            report(progress.step, progress.done / max(progress.total, 1), str(progress))
-
+    with sweep_progress() as show:
         if count_only:
             if cache is None:
                 raise ValueError("--count-only needs the folder of a count cache: name it with --cache.")

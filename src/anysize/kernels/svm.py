@@ -23,7 +23,7 @@ from anysize.io.convert import as_graphset
 from anysize.kernels.explanation import VertexExplanation, explain_types
 from anysize.kernels.gram import gram
 from anysize.kernels.graphlet import GraphletKernel
-from anysize.kernels.pairwise_svm import PairwiseSVM, votes
+from anysize.kernels.pairwise_svm import PairwiseSVM, votes, winners
 from anysize.kernels.wl import WLKernel
 
 Kernel = WLKernel | GraphletKernel
@@ -135,13 +135,13 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
                 svm, machine = self._train(features, vectors, labels, C)
                 validated = float("nan")
                 if held_out is not None:
-                    validated = float(score(held_out[1], self._winners(others, *machine)))
+                    validated = float(score(held_out[1], winners(others, *machine, self.classes_)))
                 elif cross_validate:  # features that only left-out graphs have add nothing to their inner products
                     folds = StratifiedKFold(self.folds)
                     given = features if vectors is None else vectors
                     scores = cross_val_score(svm, given, labels, cv=folds, scoring=make_scorer(score))
                     validated = float(scores.mean())
-                trained = float(score(labels, self._winners(features, *machine)))
+                trained = float(score(labels, winners(features, *machine, self.classes_)))
                 trials.append(KernelTrial(settings, C, trained, validated))
                 if best is None or validated > best[0].validation:
                     best = trials[-1], kernel, machine
@@ -181,11 +181,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, graphs: Any) -> Labels:
         """The class that wins most pairs; the first one on a tie."""
         check_is_fitted(self, "weights_")
-        return self._winners(self.kernel_.transform(graphs), self.weights_, self.intercepts_)
-
-    def _winners(self, features: csr_array[np.float64], weights: FloatArray, intercepts: FloatArray) -> Labels:
-        won = votes(np.asarray(features @ weights.T + intercepts), len(self.classes_))
-        return np.asarray(self.classes_[won.argmax(axis=1)])
+        return winners(self.kernel_.transform(graphs), self.weights_, self.intercepts_, self.classes_)
 
     def explain(self, graph: Any, reference: Any = None) -> VertexExplanation:
         """What each vertex, and each vertex type, adds to the margin of the predicted class of one graph (WL kernel).

@@ -71,9 +71,9 @@ def normalize_gradients(
     offset = shift - mean * slope
     total, product = _row_sums("gradient_sums", x, outer, mean, slope, offset, None, relu)
     inner = torch.empty_like(x)
-    curve = (inverse[:, 0] * inverse[:, 0] * product).contiguous()
+    curve = inverse[:, 0] * inverse[:, 0] * product
     kernels, rows_of_tile, width = _tile(features)
-    weights, stride = (x, 0) if share is None else (share, share.stride(0))
+    weights, stride = _weights(x, share)
     kernels.normalize_backward[-(-rows // rows_of_tile), models](
         outer, x, mean, slope, offset, total, curve, weights, inner, 1 / rows, stride, rows, features,
         share is not None, relu, rows_of_tile, width,
@@ -113,13 +113,18 @@ def _row_sums(
     kernels, rows_of_tile, width = _tile(features)
     parts = -(-rows // (rows_of_tile * TILES))
     sums = x.new_empty(2, models, parts, features)
-    weights, stride = (x, 0) if share is None else (share, share.stride(0))
+    weights, stride = _weights(x, share)
     getattr(kernels, kernel)[parts, models](
         x, outer, center, slope, offset, weights, sums, 1 / rows, stride, rows, features, parts,
         share is not None, relu, TILES, rows_of_tile, width,
     )  # fmt: skip
     first, second = sums.sum(2)
     return first, second
+
+
+def _weights(x: Tensor, share: Tensor | None) -> tuple[Tensor, int]:
+    """The weights of the rows and their distance from model to model; without weights, what is never read."""
+    return (x, 0) if share is None else (share, share.stride(0))
 
 
 def _tile(features: int) -> tuple[Any, int, int]:

@@ -454,23 +454,9 @@ class _Extremes(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx: Any, x: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
-        if fused.usable(x):
-            low, high, lowest, highest = fused.extremes(x, index)
-            ctx.save_for_backward(lowest, highest, index)
-            ctx.below = x.shape[0]
-            return low, high
-        low = x.index_select(0, index[0])
-        high = low.clone()
         tracked = ctx.needs_input_grad[0]
-        lowest, highest = torch.zeros_like(low), torch.zeros_like(low)
-        for slot in range(1, len(index)):
-            here = x.index_select(0, index[slot])
-            if tracked:
-                higher, lower = (here - high).sign_().clamp_(min=0), (low - here).sign_().clamp_(min=0)
-                highest.addcmul_(slot - highest, higher)
-                lowest.addcmul_(slot - lowest, lower)
-            torch.maximum(high, here, out=high)
-            torch.minimum(low, here, out=low)
+        found = fused.extremes(x, index) if fused.usable(x) else _extremes_by_slot(x, index, tracked)
+        low, high, lowest, highest = found
         if tracked:
             ctx.save_for_backward(lowest, highest, index)
             ctx.below = x.shape[0]
@@ -485,6 +471,22 @@ class _Extremes(torch.autograd.Function):
             place = slot.long().mul_(rows).add_(torch.arange(rows, device=index.device)[:, None])
             inner.scatter_add_(0, index.reshape(-1)[place], outer)
         return inner, None
+
+
+def _extremes_by_slot(x: Tensor, index: Tensor, tracked: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """Minimum and maximum, and the first slot of each, which is 0 unless ``tracked``."""
+    low = x.index_select(0, index[0])
+    high = low.clone()
+    lowest, highest = torch.zeros_like(low), torch.zeros_like(low)
+    for slot in range(1, len(index)):
+        here = x.index_select(0, index[slot])
+        if tracked:
+            higher, lower = (here - high).sign_().clamp_(min=0), (low - here).sign_().clamp_(min=0)
+            highest.addcmul_(slot - highest, higher)
+            lowest.addcmul_(slot - lowest, lower)
+        torch.maximum(high, here, out=high)
+        torch.minimum(low, here, out=low)
+    return low, high, lowest, highest
 
 
 # ---- compositions --------------------------------------------------------------------------------
