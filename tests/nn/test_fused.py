@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
 from scipy.sparse import csr_array
 
-from anysize.nn import fused
-from anysize.nn.layers import EPSILON, _Normalize
+from anysize.nn import encoders, fused, layers
+from anysize.nn.layers import DROPOUT_STREAM, EPSILON, MOMENTUM, BatchNorm, Dropout
 from anysize.nn.rows.aggregation import Sparse, _Extremes
+from anysize.training.optimizer import BETAS, StackAdam
+from anysize.training.optimizer import EPSILON as ADAM_EPSILON
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 if DEVICE == "cpu":
@@ -22,36 +26,118 @@ def random(*shape: int, seed: int = 0) -> torch.Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
 
 
+def assert_near(found: torch.Tensor, expected: torch.Tensor) -> None:
+    """Single precision against double precision."""
+    torch.testing.assert_close(
+        found.cpu().double(), expected.detach(), rtol=1e-3, atol=2e-3 * float(expected.detach().abs().max())
+    )
+
+
+def assert_same_function(fast: Callable[..., Any], plain: Callable[..., Any], *inputs: torch.Tensor) -> None:
+    """Compare results and gradients."""
+    single = [tensor.clone().to(DEVICE).requires_grad_() for tensor in inputs]
+    double = [tensor.double().requires_grad_() for tensor in inputs]
+    found, expected = fast(*single), plain(*double)
+    assert_near(found, expected)
+    outer = random(*expected.shape, seed=9)
+    found.backward(outer.to(DEVICE))
+    expected.backward(outer.double())
+    for one, other in zip(single, double, strict=True):
+        assert one.grad is not None
+        assert other.grad is not None
+        assert_near(one.grad, other.grad)
+
+
 @pytest.mark.parametrize("features", [1, 5, 32])
 @pytest.mark.parametrize("weights", ["none", "shared", "by model"])
-@pytest.mark.parametrize("relu", [False, True])
-def test_normalization_and_its_gradient(features: int, weights: str, relu: bool) -> None:
-    """Also where the mean is large, and where rows do not fill a tile."""
+@pytest.mark.parametrize(("relu", "corrected", "population"), [(False, True, False), (True, False, True)])
+@pytest.mark.parametrize("programs", [4, 512])
+def test_batch_norm(
+    features: int, weights: str, relu: bool, corrected: bool, population: bool, programs: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:  # fmt: skip
+    """Result, gradients and running averages; also where the mean is large, and where rows do not fill a tile."""
+    monkeypatch.setattr(fused, "TILE", 64 * 8)
+    monkeypatch.setattr(fused, "PROGRAMS", programs)  # several tiles per part, or several parts
     models, rows = 2, 700
-    x, outer = random(models, rows, features) * 0.5 + 100, random(models, rows, features, seed=1)
+    norm = BatchNorm(models, features, relu=relu).double()
+    norm.corrected, norm.population = corrected, population
+    x = random(models, rows, features) * 0.5 + (3 if relu else 100)  # rounding moves a few rows across the bend of ReLU
     scale, shift = random(models, 1, features, seed=2), random(models, 1, features, seed=3)
-    share = None
+    weight = None
     if weights != "none":
-        share = torch.rand(models if weights == "by model" else 1, 1, rows, generator=torch.Generator().manual_seed(4))
-        share = (share / share.sum(2, keepdim=True)).expand(models, 1, rows)
-    given = [tensor.double().requires_grad_() for tensor in (x, scale, shift)]
-    normal, mean, variance = _Normalize.apply(given[0], None if share is None else share.double(), *given[1:], relu)
-    normal.backward(outer.double())
+        weight = random(*[models] * (weights == "by model"), rows, seed=4).abs()
+        weight[..., :130] = 0  # a whole tile of padding
+    averages = [tensor.float().to(DEVICE) for tensor in (norm.running_mean, norm.running_var)]
+    steps = torch.ones((), device=DEVICE) if corrected else None
 
-    x, outer, scale, shift = (tensor.to(DEVICE) for tensor in (x, outer, scale, shift))
-    share = None if share is None else share.to(DEVICE)
-    found_mean, found_variance = fused.moments(x, share)
-    torch.testing.assert_close(found_mean.cpu().double(), mean, rtol=1e-5, atol=1e-5)
-    torch.testing.assert_close(found_variance.cpu().double(), variance, rtol=1e-4, atol=1e-6)
-    inverse = torch.rsqrt(found_variance + EPSILON)
-    found = fused.normalize(x, scale * inverse, shift - found_mean * scale * inverse, relu)
-    torch.testing.assert_close(found.cpu().double(), normal.detach(), rtol=1e-3, atol=1e-3)
-    gradients = fused.normalize_gradients(outer, x, found_mean, inverse, scale, shift, share, relu)
-    for ours, tensor in zip(gradients, given, strict=True):
-        assert tensor.grad is not None
-        torch.testing.assert_close(
-            ours.cpu().double(), tensor.grad, rtol=1e-3, atol=2e-3 * float(tensor.grad.abs().max())
-        )
+    def fast(x: torch.Tensor, scale: torch.Tensor, shift: torch.Tensor) -> torch.Tensor:
+        given = None if weight is None else weight.to(DEVICE)
+        return fused.Normalize.apply(x, given, scale, shift, relu, EPSILON, *averages, steps, population, MOMENTUM)
+
+    def plain(x: torch.Tensor, scale: torch.Tensor, shift: torch.Tensor) -> torch.Tensor:
+        share, total = layers._normalize_weights(x, None if weight is None else weight.double())
+        normal, mean, variance = layers._Normalize.apply(x, share, scale, shift, relu)
+        norm._count_step()
+        norm._update_averages(mean, variance, total)
+        return normal
+
+    assert_same_function(fast, plain, x, scale, shift)
+    for found, expected in zip(averages, (norm.running_mean, norm.running_var), strict=True):
+        torch.testing.assert_close(found.cpu().double(), expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("by_model", [False, True])
+def test_aggregations_of_pna(by_model: bool) -> None:
+    models, rows, features = 2, 150, 5
+    tables = [random(models, rows, features, seed=seed) for seed in range(5)]
+    tables[2] = tables[2].abs() * 20  # sums of squares: some variances are below the floor
+    degree = torch.randint(0, 4, (models, rows) if by_model else (rows,), generator=torch.Generator().manual_seed(1))
+    degree = degree.float()
+
+    assert_same_function(
+        lambda *given: fused.Combine.apply(*given, degree.to(DEVICE)),
+        lambda *given: encoders._combine(*given, degree.double()),
+        *tables,
+    )
+    usual = torch.tensor(0.7)
+    assert_same_function(
+        lambda *given: fused.Scale.apply(*given, degree.to(DEVICE), usual.to(DEVICE)),
+        lambda *given: encoders._scale(*given, degree.double(), usual.double()),
+        tables[0],
+        random(models, rows, 3 * features, seed=7),
+    )
+
+
+def test_dropout_draws_the_same_numbers(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(fused, "VALUES", 64)
+    layer = Dropout(2, 0.3).train()
+    layer.seeds.copy_(torch.tensor([3, 4_000_000_000]))
+    x = random(2, 30, 5).requires_grad_()
+    expected = layer(x)
+    given = x.detach().to(DEVICE).requires_grad_()
+    found = fused.Dropout.apply(given, layer.seeds.to(DEVICE), layer.step.to(DEVICE), 0.3, DROPOUT_STREAM)
+    torch.testing.assert_close(found.cpu(), expected)
+    assert 0 < int((expected == 0).sum()) < 150
+    for result in (found, expected):
+        result.sum().backward()
+    assert given.grad is not None
+    torch.testing.assert_close(given.grad.cpu(), x.grad)
+
+
+def test_steps_of_adam() -> None:
+    ours, theirs = random(2, 30, 40), random(2, 30, 40)
+    parameter = torch.nn.Parameter(theirs)
+    optimizer = StackAdam([parameter], [0.1, 0.01])
+    state = [tensor.clone().to(DEVICE) for tensor in (optimizer.mean, optimizer.square, optimizer.rates)]
+    decay, values = optimizer.decay.clone().to(DEVICE), ours.reshape(-1).to(DEVICE)
+    for step in range(3):
+        gradient = random(2, 30, 40, seed=step + 5)
+        parameter.grad = gradient.clone()
+        optimizer.step()
+        decay *= torch.tensor(BETAS, dtype=torch.float64, device=DEVICE)
+        fused.adam(values, gradient.reshape(-1).to(DEVICE), *state, decay, BETAS, ADAM_EPSILON)
+    torch.testing.assert_close(values.cpu().view_as(ours), parameter.detach(), rtol=1e-5, atol=1e-6)
 
 
 def test_extremes_and_the_first_slots_that_have_them() -> None:
@@ -66,6 +152,12 @@ def test_extremes_and_the_first_slots_that_have_them() -> None:
     taken = x[index]
     assert torch.equal(lowest.long(), taken.argmin(0))
     assert torch.equal(highest.long(), taken.argmax(0))
+    leaf = x.clone().requires_grad_()
+    outer = random(50, 600, seed=3), random(50, 600, seed=4)
+    torch.autograd.backward(_Extremes.apply(leaf, index), outer)
+    slots = lowest.to(DEVICE), highest.to(DEVICE)
+    gradient = fused.extremes_gradient(index.to(DEVICE), *slots, *(part.to(DEVICE) for part in outer), 40)
+    torch.testing.assert_close(gradient.cpu(), leaf.grad, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("density", [0.01, 0.5])

@@ -10,8 +10,8 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-_INCREMENT = -7046029254386353131  # 0x9E3779B97F4A7C15 as a signed integer: 2^64 / golden ratio
-_MULTIPLIER_1, _MULTIPLIER_2 = -4658895280553007687, -7723592293110705685  # the multipliers of splitmix64
+INCREMENT = -7046029254386353131  # 0x9E3779B97F4A7C15 as a signed integer: 2^64 / golden ratio
+MULTIPLIER_1, MULTIPLIER_2 = -4658895280553007687, -7723592293110705685  # the multipliers of splitmix64
 
 
 def uniform(seeds: Tensor, step: Tensor | int, amount: int, stream: int = 0) -> Tensor:
@@ -26,15 +26,15 @@ def uniform(seeds: Tensor, step: Tensor | int, amount: int, stream: int = 0) -> 
     """
     position = torch.arange(amount, device=seeds.device)
     start = _mix(_mix(seeds * 1_000_003 + stream) + step)
-    bits = _mix(start[:, None] + (position + 1) * _INCREMENT)
+    bits = _mix(start[:, None] + (position + 1) * INCREMENT)
     return _shift_right(bits, 40).to(torch.float32) * 2.0**-24
 
 
 def _mix(x: Tensor) -> Tensor:
     """The finalizer of splitmix64: every bit of the result depends on every bit of x."""
-    x = x + _INCREMENT
-    x = (x ^ _shift_right(x, 30)) * _MULTIPLIER_1
-    x = (x ^ _shift_right(x, 27)) * _MULTIPLIER_2
+    x = x + INCREMENT
+    x = (x ^ _shift_right(x, 30)) * MULTIPLIER_1
+    x = (x ^ _shift_right(x, 27)) * MULTIPLIER_2
     return x ^ _shift_right(x, 31)
 
 

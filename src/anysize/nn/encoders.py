@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
+from anysize.nn import fused
 from anysize.nn.layers import BatchNorm, Linear
 from anysize.nn.rows.structure import Level, Structure
 
@@ -81,22 +82,34 @@ class PNALayer(nn.Module):
         x = level.take_self(below)
         self_part = x @ self.before.weight[:, :inputs] + self.before.bias
         neighbor_part = below @ self.before.weight[:, inputs:]
-        nonempty = (level.degree > 0).to(x.dtype)[..., None]
-        count = level.degree.clamp(min=1)[..., None]
-        mean = level.neighbor_sums(neighbor_part) / count
-        variance = level.neighbor_sums(neighbor_part * neighbor_part) / count - mean * mean
-        deviation = variance.clamp(min=1e-5).sqrt()  # no gradient where the neighbors agree
-        deviation = deviation.masked_fill(deviation <= 1e-5**0.5, 0.0)
+        sums = level.neighbor_sums(neighbor_part)
+        squares = level.neighbor_sums(neighbor_part * neighbor_part)
         low, high = level.neighbors.extremes(neighbor_part)
-        shared = self_part * nonempty
-        aggregated = torch.cat([mean + shared, low + shared, high + shared, deviation], dim=-1)
-        amplification = torch.log(level.degree + 1)[..., None] / self.log_degree
-        attenuation = self.log_degree / torch.log(count + 1)
+        combine, scale = (fused.Combine.apply, fused.Scale.apply) if fused.usable(x) else (_combine, _scale)
+        aggregated = combine(self_part, sums, squares, low, high, level.degree)
         # W [x, a, s a, t a] is W0 x + W1 a + s W2 a + t W3 a: the scaled aggregations need not exist
         own, *weights = self.after.weight.split([inputs, 4 * inputs, 4 * inputs, 4 * inputs], 1)
-        plain, amplified, attenuated = (aggregated @ torch.cat(weights, 2)).chunk(3, -1)
-        scaled = torch.baddbmm(self.after.bias, x, own) + plain
-        return self.last(scaled.addcmul(amplified, amplification).addcmul(attenuated, attenuation))
+        three = aggregated @ torch.cat(weights, 2)
+        return self.last(scale(torch.baddbmm(self.after.bias, x, own), three, level.degree, self.log_degree))
+
+
+def _combine(own: Tensor, sums: Tensor, squares: Tensor, low: Tensor, high: Tensor, degree: Tensor) -> Tensor:
+    """Mean, minimum and maximum over neighbors, each plus the row's own part, and standard deviation, side by side."""
+    count = degree.clamp(min=1)[..., None]
+    shared = own * (degree > 0).to(own.dtype)[..., None]
+    mean = sums / count
+    variance = squares / count - mean * mean
+    deviation = variance.clamp(min=fused.VARIANCE_FLOOR).sqrt()  # no gradient where the neighbors agree
+    deviation = deviation.masked_fill(variance <= fused.VARIANCE_FLOOR, 0.0)
+    return torch.cat([mean + shared, low + shared, high + shared, deviation], dim=-1)
+
+
+def _scale(own: Tensor, three: Tensor, degree: Tensor, log_degree: Tensor) -> Tensor:
+    """The sum of a table and of three side by side: as it is, amplified, and attenuated."""
+    amplification = torch.log(degree + 1)[..., None] / log_degree
+    attenuation = log_degree / torch.log(degree.clamp(min=1) + 1)[..., None]
+    plain, amplified, attenuated = three.chunk(3, -1)
+    return (own + plain).addcmul(amplified, amplification).addcmul(attenuated, attenuation)
 
 
 LAYERS = {"gin": GINLayer, "gcn": GCNLayer, "pna": PNALayer}

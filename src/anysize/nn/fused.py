@@ -14,10 +14,14 @@ import torch
 from torch import Tensor
 
 TILE = 4096  # values that one program holds at a time
-TILES = 16  # that one program adds up, one after the other
-WIDTH = 512  # values of a row that one program compares with those of its neighbors
-PIVOT_ROWS = 256
+TILES = 16  # that one program adds up, one after the other, if that leaves
+PROGRAMS = 512  # or more of them for all models: they fill a GPU
+PARTS = 16  # sums of programs that are added up side by side
+WIDTH = 512  # values that one program compares with those of their neighbors
 FEW_ENTRIES = 8  # of a row of a sparse matrix, on average: several rows are added up side by side
+VALUES = 1024  # that one program handles where no rows matter
+VARIANCE_FLOOR = 1e-5  # of the neighbors of a vertex, in PNA: below it they agree
+AS_WRITTEN = {"enable_fp_fusion": False}  # products are rounded before they are subtracted: equal ones have to cancel
 
 
 def usable(x: Tensor) -> bool:
@@ -42,14 +46,6 @@ def _kernels() -> Any:
     return fused_kernels
 
 
-def moments(x: Tensor, share: Tensor | None) -> tuple[Tensor, Tensor]:
-    """Mean and variance over rows, (models, 1, features) each; ``share`` (models, 1, rows): weights that sum to 1."""
-    pivot = x[:, :PIVOT_ROWS].mean(1)  # deviations from a value near the mean: no digits are lost
-    first, second = _row_sums("moments", x, x, pivot, pivot, pivot, share)
-    variance = (second - first * first).clamp(min=0)
-    return (first + pivot)[:, None], variance[:, None]
-
-
 def normalize(x: Tensor, slope: Tensor, offset: Tensor, relu: bool) -> Tensor:
     """x * slope + offset, with slopes and offsets (models, 1, features); ``relu``: followed by ReLU."""
     out = torch.empty_like(x)
@@ -60,25 +56,120 @@ def normalize(x: Tensor, slope: Tensor, offset: Tensor, relu: bool) -> Tensor:
     return out
 
 
-def normalize_gradients(
-    outer: Tensor, x: Tensor, mean: Tensor, inverse: Tensor, scale: Tensor, shift: Tensor, share: Tensor | None,
-    relu: bool,
-) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """The gradients of x, scale and shift for the gradient ``outer`` of the normalized rows."""
-    models, rows, features = x.shape
-    outer = outer.contiguous()
-    slope = scale * inverse
-    offset = shift - mean * slope
-    total, product = _row_sums("gradient_sums", x, outer, mean, slope, offset, None, relu)
-    inner = torch.empty_like(x)
-    curve = inverse[:, 0] * inverse[:, 0] * product
-    kernels, rows_of_tile, width = _tile(features)
-    weights, stride = _weights(x, share)
-    kernels.normalize_backward[-(-rows // rows_of_tile), models](
-        outer, x, mean, slope, offset, total, curve, weights, inner, 1 / rows, stride, rows, features,
-        share is not None, relu, rows_of_tile, width,
-    )  # fmt: skip
-    return inner, (product * inverse[:, 0])[:, None], total[:, None]
+class Normalize(torch.autograd.Function):
+    """Batch norm in training, of rows with weights (rows,), (models, rows) or None; it updates the running averages.
+
+    ``steps``: the number of updates so far, this one included, where the averages are corrected for it, else None.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, weight: Tensor | None, scale: Tensor, shift: Tensor, relu: bool, epsilon: float,
+        running_mean: Tensor, running_var: Tensor, steps: Tensor | None, population: bool, momentum: float,
+    ) -> Tensor:  # fmt: skip
+        x = x.contiguous()
+        models, rows, features = x.shape
+        kernels, rows_of_tile, width = _tile(features)
+        parts, tiles = _parts(models, rows, rows_of_tile)
+        weights, stride = _by_row(x, weight)
+        table = x.new_empty(models, parts, 3, features)
+        kernels.moments[parts, models](
+            x, weights, table, stride, rows, features, parts, tiles, weight is not None, rows_of_tile, width
+        )
+        mean, inverse, slope, offset, total = x.new_empty(5, models, features)
+        kernels.finish_moments[1, models](
+            table, scale, shift, running_mean, running_var, x if steps is None else steps, mean, inverse, slope, offset,
+            total, features, parts, momentum, epsilon, steps is not None, population, PARTS, width,
+        )  # fmt: skip
+        ctx.weight, ctx.relu = weight, relu
+        ctx.save_for_backward(x, mean, inverse, slope, offset, total)
+        return normalize(x, slope, offset, relu)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        x, mean, inverse, slope, offset, total = ctx.saved_tensors
+        outer, inner = gradients[0].contiguous(), torch.empty_like(x)
+        models, rows, features = x.shape
+        kernels, rows_of_tile, width = _tile(features)
+        parts, tiles = _parts(models, rows, rows_of_tile)
+        table = x.new_empty(models, parts, 2, features)
+        kernels.gradient_sums[parts, models](
+            x, outer, mean, slope, offset, table, rows, features, parts, tiles, ctx.relu, rows_of_tile, width
+        )
+        shift, scale, curve = x.new_empty(3, models, 1, features)
+        kernels.finish_gradient_sums[1, models](table, inverse, shift, scale, curve, features, parts, PARTS, width)
+        weights, stride = _by_row(x, ctx.weight)
+        kernels.normalize_backward[-(-rows // rows_of_tile), models](
+            outer, x, mean, slope, offset, shift, curve, weights, total, inner, stride, rows, features,
+            ctx.weight is not None, ctx.relu, rows_of_tile, width,
+        )  # fmt: skip
+        return inner, None, scale, shift, *[None] * 7
+
+
+class Combine(torch.autograd.Function):
+    """PNA's aggregations of every row side by side: mean, minimum, maximum, each plus the own part, and deviation.
+
+    ``degree``: (rows,) or (models, rows).
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, own: Tensor, sums: Tensor, squares: Tensor, low: Tensor, high: Tensor, degree: Tensor
+    ) -> Tensor:
+        own, sums, squares, low, high = (table.contiguous() for table in (own, sums, squares, low, high))
+        models, rows, features = own.shape
+        kernels, rows_of_tile, width = _tile(features)
+        out = own.new_empty(models, rows, 4 * features)
+        degree, stride = _by_row(own, degree)
+        kernels.combine[-(-rows // rows_of_tile), models](
+            own, sums, squares, low, high, degree, out, stride, rows, features, VARIANCE_FLOOR, rows_of_tile, width,
+            **AS_WRITTEN,
+        )  # fmt: skip
+        ctx.stride = stride
+        ctx.save_for_backward(sums, squares, degree)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        sums, squares, degree = ctx.saved_tensors
+        models, rows, features = sums.shape
+        kernels, rows_of_tile, width = _tile(features)
+        own, to_sums, to_squares, low, high = sums.new_empty(5, *sums.shape)
+        kernels.combine_backward[-(-rows // rows_of_tile), models](
+            gradients[0].contiguous(), sums, squares, degree, own, to_sums, to_squares, low, high, ctx.stride, rows,
+            features, VARIANCE_FLOOR, rows_of_tile, width, **AS_WRITTEN,
+        )  # fmt: skip
+        return own, to_sums, to_squares, low, high, None
+
+
+class Scale(torch.autograd.Function):
+    """A table plus three side by side: as it is, amplified and attenuated by PNA's functions of the degree."""
+
+    @staticmethod
+    def forward(ctx: Any, own: Tensor, three: Tensor, degree: Tensor, log_degree: Tensor) -> Tensor:
+        own, three = own.contiguous(), three.contiguous()
+        models, rows, features = own.shape
+        kernels, rows_of_tile, width = _tile(features)
+        out = torch.empty_like(own)
+        degree, stride = _by_row(own, degree)
+        kernels.scale[-(-rows // rows_of_tile), models](
+            own, three, degree, log_degree, out, stride, rows, features, rows_of_tile, width
+        )
+        ctx.stride = stride
+        ctx.save_for_backward(degree, log_degree)
+        return out
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        degree, log_degree = ctx.saved_tensors
+        outer = gradients[0].contiguous()
+        models, rows, features = outer.shape
+        kernels, rows_of_tile, width = _tile(features)
+        three = outer.new_empty(models, rows, 3 * features)
+        kernels.scale_backward[-(-rows // rows_of_tile), models](
+            outer, degree, log_degree, three, ctx.stride, rows, features, rows_of_tile, width
+        )
+        return outer, three, None, None
 
 
 def extremes(x: Tensor, index: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
@@ -86,9 +177,20 @@ def extremes(x: Tensor, index: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     slots, rows = index.shape
     low, high = x.new_empty(2, rows, x.shape[1])
     lowest, highest = torch.empty(2, rows, x.shape[1], dtype=torch.int32, device=x.device)
-    grid = (rows, -(-x.shape[1] // WIDTH))
-    _kernels().extremes[grid](x, index, low, high, lowest, highest, rows, x.shape[1], slots, WIDTH)
+    grid, tile = _table_tiles(rows, x.shape[1])
+    _kernels().extremes[grid](x, index, low, high, lowest, highest, rows, x.shape[1], slots, *tile)
     return low, high, lowest, highest
+
+
+def extremes_gradient(index: Tensor, lowest: Tensor, highest: Tensor, low: Tensor, high: Tensor, below: int) -> Tensor:
+    """The gradient of x (rows below, width) for the gradients of both extremes and the slots that `extremes` found."""
+    rows, width = lowest.shape
+    inner = low.new_zeros(below, width)
+    grid, tile = _table_tiles(rows, width)
+    _kernels().extremes_backward[grid](
+        index, lowest, highest, low.contiguous(), high.contiguous(), inner, rows, width, *tile
+    )
+    return inner
 
 
 def sparse_product(matrix: Tensor, x: Tensor) -> Tensor:
@@ -104,30 +206,66 @@ def sparse_product(matrix: Tensor, x: Tensor) -> Tensor:
     return out
 
 
-def _row_sums(
-    kernel: str, x: Tensor, outer: Tensor, center: Tensor, slope: Tensor, offset: Tensor, share: Tensor | None,
-    relu: bool = False,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Two sums over rows, (models, features) each: of parts of the rows first, so that rounding stays small."""
-    models, rows, features = x.shape
-    kernels, rows_of_tile, width = _tile(features)
-    parts = -(-rows // (rows_of_tile * TILES))
-    sums = x.new_empty(2, models, parts, features)
-    weights, stride = _weights(x, share)
-    getattr(kernels, kernel)[parts, models](
-        x, outer, center, slope, offset, weights, sums, 1 / rows, stride, rows, features, parts,
-        share is not None, relu, TILES, rows_of_tile, width,
-    )  # fmt: skip
-    first, second = sums.sum(2)
-    return first, second
+class Dropout(torch.autograd.Function):
+    """x (models, ...) without a share of its values, drawn by the seed of each model and the step."""
+
+    @staticmethod
+    def forward(ctx: Any, x: Tensor, seeds: Tensor, step: Tensor, share: float, stream: int) -> Tensor:
+        ctx.share, ctx.stream = share, stream
+        ctx.save_for_backward(seeds, step.clone())  # the counter goes on
+        return _dropped(x, seeds, step, share, stream)
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        seeds, step = ctx.saved_tensors
+        return _dropped(gradients[0], seeds, step, ctx.share, ctx.stream), None, None, None, None
 
 
-def _weights(x: Tensor, share: Tensor | None) -> tuple[Tensor, int]:
-    """The weights of the rows and their distance from model to model; without weights, what is never read."""
-    return (x, 0) if share is None else (share, share.stride(0))
+def _dropped(x: Tensor, seeds: Tensor, step: Tensor, share: float, stream: int) -> Tensor:
+    x = x.contiguous()
+    out, amount = torch.empty_like(x), x[0].numel()
+    _kernels().dropout[-(-amount // VALUES), len(x)](x, seeds, step, out, share, amount, stream, VALUES)
+    return out
+
+
+def adam(
+    parameter: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, rate: Tensor, decay: Tensor,
+    betas: tuple[float, float], epsilon: float,
+) -> None:  # fmt: skip
+    """A step of Adam on all parameters as one list, in place; ``decay`` (2,): the powers of the betas."""
+    amount = len(parameter)
+    _kernels().adam[(-(-amount // VALUES),)](
+        parameter, gradient, mean, square, rate, decay, amount, epsilon, *betas, VALUES
+    )
+
+
+def _parts(models: int, rows: int, rows_of_tile: int) -> tuple[int, int]:
+    """Into how many parts the rows of a model are cut, one for each program, and how many tiles a part has."""
+    tiles = -(-rows // rows_of_tile)
+    per_part = max(min(tiles * models // PROGRAMS, TILES), 1)
+    return -(-tiles // per_part), per_part
+
+
+def _by_row(x: Tensor, values: Tensor | None) -> tuple[Tensor, int]:
+    """Values per row, (rows,) or (models, rows), and their distance from model to model; for None, what is not read."""
+    if values is None:
+        return x, 0
+    return values.contiguous(), 0 if values.dim() == 1 else values.shape[-1]
+
+
+def _table_tiles(rows: int, width: int) -> tuple[tuple[int, int], tuple[int, int]]:
+    """How many tiles cover a table that may be wide, and the rows and values of a tile."""
+    across = min(_power_of_two(width), WIDTH)
+    down = WIDTH // across
+    return (-(-rows // down), -(-width // across)), (down, across)
 
 
 def _tile(features: int) -> tuple[Any, int, int]:
     """The kernels, the number of rows of a tile, and the number of features, a power of two as Triton needs it."""
-    width = 1 << max(features - 1, 0).bit_length()
+    width = _power_of_two(features)
     return _kernels(), max(TILE // width, 1), width
+
+
+def _power_of_two(amount: int) -> int:
+    """The smallest power of two that is not below the amount."""
+    return 1 << max(amount - 1, 0).bit_length()

@@ -1,17 +1,25 @@
 """The kernels of `anysize.nn.fused`; importing them needs Triton.
 
-A program handles one model and some tiles of its rows. ``R`` rows and ``F`` features are a tile; features are padded to
-a power of two.
+A program handles one model, its second number, and some tiles of the model's rows. ``R`` rows and ``F`` features are a
+tile; features are padded to a power of two.
 """
+
+# mypy: disable-error-code="no-untyped-def"
 
 from __future__ import annotations
 
 import triton
 import triton.language as tl
 
+from anysize.nn import counter_rng
+
+SMALL = tl.constexpr(1e-30)  # instead of 0 in a divisor
+INCREMENT = tl.constexpr(counter_rng.INCREMENT)
+MULTIPLIER_1, MULTIPLIER_2 = tl.constexpr(counter_rng.MULTIPLIER_1), tl.constexpr(counter_rng.MULTIPLIER_2)
+
 
 @triton.jit
-def _tile(first, rows, features, R: tl.constexpr, F: tl.constexpr):  # type: ignore[no-untyped-def]
+def _tile(first, rows, features, R: tl.constexpr, F: tl.constexpr):
     """The rows of the tile that begins at a row, the places of its values in a table, and which of them exist."""
     r, f = first + tl.arange(0, R), tl.arange(0, F)
     start = tl.program_id(1).to(tl.int64) * rows * features
@@ -19,45 +27,123 @@ def _tile(first, rows, features, R: tl.constexpr, F: tl.constexpr):  # type: ign
 
 
 @triton.jit
-def _per_feature(values, features, F: tl.constexpr):  # type: ignore[no-untyped-def]
-    f = tl.arange(0, F)
-    return tl.load(values + tl.program_id(1) * features + f, mask=f < features, other=0.0)[None, :]
+def _per_row(values, stride, r, rows):
+    """A value of every row, as a column; ``stride``: from model to model, 0 if they share the values."""
+    return tl.load(values + tl.program_id(1).to(tl.int64) * stride + r, mask=r < rows, other=0.0)[:, None]
 
 
 @triton.jit
-def moments(  # type: ignore[no-untyped-def]
-    x, outer, center, slope, offset, share, sums, equal, stride, rows, features, parts,
-    WEIGHTED: tl.constexpr, RELU: tl.constexpr, TILES: tl.constexpr, R: tl.constexpr, F: tl.constexpr,
-):  # fmt: skip
-    """Weighted sums of the deviations from the center and of their squares."""
-    part, model = tl.program_id(0), tl.program_id(1)
-    once, twice = tl.zeros([F], tl.float32), tl.zeros([F], tl.float32)
-    middle = _per_feature(center, features, F)
-    for tile in range(TILES):
-        r, place, present = _tile((part * TILES + tile) * R, rows, features, R, F)
-        value = tl.where(present, tl.load(x + place, mask=present, other=0.0) - middle, 0.0)
-        if WEIGHTED:
-            weight = tl.load(share + model.to(tl.int64) * stride + r, mask=r < rows, other=0.0)[:, None]
-        else:
-            weight = equal
-        weighted = value * weight
-        once += tl.sum(weighted, 0)
-        twice += tl.sum(weighted * value, 0)
-    _store_sums(sums, once, twice, parts, features, F)
+def _weights(weight, stride, r, rows, WEIGHTED: tl.constexpr):
+    return _per_row(weight, stride, r, rows) if WEIGHTED else (r < rows).to(tl.float32)[:, None]
 
 
 @triton.jit
-def _store_sums(sums, once, twice, parts, features, F: tl.constexpr):  # type: ignore[no-untyped-def]
-    f = tl.arange(0, F)
-    place = (tl.program_id(1) * parts + tl.program_id(0)) * features + f
-    tl.store(sums + place, once, mask=f < features)
-    tl.store(sums + tl.num_programs(1) * parts * features + place, twice, mask=f < features)
+def _per_feature(values, features, F: tl.constexpr):
+    """A value of every feature of the model, as a row."""
+    f = tl.arange(0, F)[None, :]
+    return tl.load(values + tl.program_id(1) * features + f, mask=f < features, other=0.0)
 
 
 @triton.jit
-def normalize(  # type: ignore[no-untyped-def]
-    x, slope, offset, out, rows, features, RELU: tl.constexpr, R: tl.constexpr, F: tl.constexpr
+def _store_per_feature(target, values, features, F: tl.constexpr):
+    f = tl.arange(0, F)[None, :]
+    tl.store(target + tl.program_id(1) * features + f, values, mask=f < features)
+
+
+@triton.jit
+def _part(part, parts, kinds, kind, features, F: tl.constexpr):
+    """The places of one kind of values of some parts, a column, in a table (models, parts, kinds, features)."""
+    f = tl.arange(0, F)[None, :]
+    return ((tl.program_id(1) * parts + part) * kinds + kind) * features + f, (part < parts) & (f < features)
+
+
+@triton.jit
+def _load_parts(table, first, parts, kinds, kind, features, P: tl.constexpr, F: tl.constexpr):
+    place, present = _part(first + tl.arange(0, P)[:, None], parts, kinds, kind, features, F)
+    return tl.load(table + place, mask=present, other=0.0)
+
+
+@triton.jit
+def _store_part(table, values, parts, kinds, kind, features, F: tl.constexpr):
+    place, present = _part(tl.program_id(0) + tl.zeros([1, 1], tl.int32), parts, kinds, kind, features, F)
+    tl.store(table + place, values, mask=present)
+
+
+@triton.jit
+def _sum(values):
+    """The sum over rows, as a row."""
+    return tl.sum(values, 0)[None, :]
+
+
+# ---- batch norm ----------------------------------------------------------------------------------
+
+
+@triton.jit
+def moments(
+    x, weight, table, stride, rows, features, parts, tiles, WEIGHTED: tl.constexpr, R: tl.constexpr, F: tl.constexpr
 ):
+    """Of every part of the rows: its weight, the mean, and the sum of the squared deviations from the mean."""
+    total, mean, square = tl.zeros([1, F], tl.float32), tl.zeros([1, F], tl.float32), tl.zeros([1, F], tl.float32)
+    tile = tl.program_id(0) * tiles
+    end = tile + tiles
+    while tile < end:
+        r, place, present = _tile(tile * R, rows, features, R, F)
+        value = tl.load(x + place, mask=present, other=0.0)
+        weights = _weights(weight, stride, r, rows, WEIGHTED) + tl.zeros([R, F], tl.float32)
+        here = _sum(weights)
+        center = _sum(value * weights) / tl.maximum(here, SMALL)
+        deviation, difference = value - center, center - mean
+        total += here
+        share = here / tl.maximum(total, SMALL)
+        square += _sum(deviation * deviation * weights) + difference * difference * (total - here) * share
+        mean += difference * share
+        tile += 1
+    _store_part(table, total, parts, 3, 0, features, F)
+    _store_part(table, mean, parts, 3, 1, features, F)
+    _store_part(table, square, parts, 3, 2, features, F)
+
+
+@triton.jit
+def finish_moments(
+    table, scale, shift, running_mean, running_var, steps, mean, inverse, slope, offset, weight, features, parts,
+    momentum, epsilon, CORRECTED: tl.constexpr, POPULATION: tl.constexpr, P: tl.constexpr, F: tl.constexpr,
+):  # fmt: skip
+    """From the parts to what normalizes, and to the running averages."""
+    total, center, square = tl.zeros([1, F], tl.float32), tl.zeros([1, F], tl.float32), tl.zeros([1, F], tl.float32)
+    first = tl.program_id(0)  # 0: one program for each model
+    while first < parts:
+        weights = _load_parts(table, first, parts, 3, 0, features, P, F)
+        total += _sum(weights)
+        center += _sum(weights * _load_parts(table, first, parts, 3, 1, features, P, F))
+        first += P
+    center = center / tl.maximum(total, SMALL)
+    first = tl.program_id(0)
+    while first < parts:
+        weights = _load_parts(table, first, parts, 3, 0, features, P, F)
+        difference = _load_parts(table, first, parts, 3, 1, features, P, F) - center
+        square += _sum(_load_parts(table, first, parts, 3, 2, features, P, F) + weights * difference * difference)
+        first += P
+    variance = square / tl.maximum(total, SMALL)
+    root = 1 / tl.sqrt(variance + epsilon)
+    slopes = _per_feature(scale, features, F) * root
+    _store_per_feature(mean, center, features, F)
+    _store_per_feature(inverse, root, features, F)
+    _store_per_feature(slope, slopes, features, F)
+    _store_per_feature(offset, _per_feature(shift, features, F) - center * slopes, features, F)
+    _store_per_feature(weight, total, features, F)
+    rate = momentum
+    if CORRECTED:
+        rate = tl.maximum(1 / tl.load(steps), momentum)
+    if not POPULATION:
+        variance = variance * total / tl.maximum(total - 1, 1)
+    average = _per_feature(running_mean, features, F)
+    _store_per_feature(running_mean, average + rate * (center - average), features, F)
+    average = _per_feature(running_var, features, F)
+    _store_per_feature(running_var, average + rate * (variance - average), features, F)
+
+
+@triton.jit
+def normalize(x, slope, offset, out, rows, features, RELU: tl.constexpr, R: tl.constexpr, F: tl.constexpr):
     _, place, present = _tile(tl.program_id(0) * R, rows, features, R, F)
     value = tl.load(x + place, mask=present, other=0.0)
     value = value * _per_feature(slope, features, F) + _per_feature(offset, features, F)
@@ -67,7 +153,7 @@ def normalize(  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def _gradient(outer, value, slope, offset, place, present, RELU: tl.constexpr):  # type: ignore[no-untyped-def]
+def _gradient(outer, value, slope, offset, place, present, RELU: tl.constexpr):
     """The gradient of the normalized rows; none where ReLU ends them."""
     gradient = tl.load(outer + place, mask=present, other=0.0)
     if RELU:
@@ -76,60 +162,159 @@ def _gradient(outer, value, slope, offset, place, present, RELU: tl.constexpr): 
 
 
 @triton.jit
-def gradient_sums(  # type: ignore[no-untyped-def]
-    x, outer, center, slope, offset, share, sums, equal, stride, rows, features, parts,
-    WEIGHTED: tl.constexpr, RELU: tl.constexpr, TILES: tl.constexpr, R: tl.constexpr, F: tl.constexpr,
+def gradient_sums(
+    x, outer, mean, slope, offset, table, rows, features, parts, tiles,
+    RELU: tl.constexpr, R: tl.constexpr, F: tl.constexpr,
 ):  # fmt: skip
-    """Sums of the gradient, and of the gradient times the deviation from the center."""
-    part = tl.program_id(0)
-    once, twice = tl.zeros([F], tl.float32), tl.zeros([F], tl.float32)
-    middle = _per_feature(center, features, F)
+    """Of every part of the rows: the sums of the gradient, and of the gradient times the deviation from the mean."""
+    once, twice = tl.zeros([1, F], tl.float32), tl.zeros([1, F], tl.float32)
+    center = _per_feature(mean, features, F)
     slopes, offsets = _per_feature(slope, features, F), _per_feature(offset, features, F)
-    for tile in range(TILES):
-        _, place, present = _tile((part * TILES + tile) * R, rows, features, R, F)
+    tile = tl.program_id(0) * tiles
+    end = tile + tiles
+    while tile < end:
+        _, place, present = _tile(tile * R, rows, features, R, F)
         value = tl.load(x + place, mask=present, other=0.0)
         gradient = _gradient(outer, value, slopes, offsets, place, present, RELU)
-        once += tl.sum(gradient, 0)
-        twice += tl.sum(gradient * (value - middle), 0)
-    _store_sums(sums, once, twice, parts, features, F)
+        once += _sum(gradient)
+        twice += _sum(gradient * (value - center))
+        tile += 1
+    _store_part(table, once, parts, 2, 0, features, F)
+    _store_part(table, twice, parts, 2, 1, features, F)
 
 
 @triton.jit
-def normalize_backward(  # type: ignore[no-untyped-def]
-    outer, x, mean, slope, offset, total, curve, share, inner, equal, stride, rows, features,
+def finish_gradient_sums(table, inverse, shift, scale, curve, features, parts, P: tl.constexpr, F: tl.constexpr):
+    """From the parts to the gradients of shift and scale, and to what `normalize_backward` needs."""
+    once, twice = tl.zeros([1, F], tl.float32), tl.zeros([1, F], tl.float32)
+    first = tl.program_id(0)
+    while first < parts:
+        once += _sum(_load_parts(table, first, parts, 2, 0, features, P, F))
+        twice += _sum(_load_parts(table, first, parts, 2, 1, features, P, F))
+        first += P
+    root = _per_feature(inverse, features, F)
+    _store_per_feature(shift, once, features, F)
+    _store_per_feature(scale, twice * root, features, F)
+    _store_per_feature(curve, twice * root * root, features, F)
+
+
+@triton.jit
+def normalize_backward(
+    outer, x, mean, slope, offset, shift, curve, weight, total, inner, stride, rows, features,
     WEIGHTED: tl.constexpr, RELU: tl.constexpr, R: tl.constexpr, F: tl.constexpr,
 ):  # fmt: skip
-    """slope * (gradient - share * (total + deviation * curve))."""
+    """slope * (gradient - weight / total * (shift + deviation * curve))."""
     r, place, present = _tile(tl.program_id(0) * R, rows, features, R, F)
     value = tl.load(x + place, mask=present, other=0.0)
     slopes = _per_feature(slope, features, F)
     gradient = _gradient(outer, value, slopes, _per_feature(offset, features, F), place, present, RELU)
-    if WEIGHTED:
-        weight = tl.load(share + tl.program_id(1).to(tl.int64) * stride + r, mask=r < rows, other=0.0)[:, None]
-    else:
-        weight = equal
+    share = _weights(weight, stride, r, rows, WEIGHTED) / tl.maximum(_per_feature(total, features, F), SMALL)
     deviation = value - _per_feature(mean, features, F)
-    held = _per_feature(total, features, F) + deviation * _per_feature(curve, features, F)
-    tl.store(inner + place, slopes * (gradient - weight * held), mask=present)
+    held = _per_feature(shift, features, F) + deviation * _per_feature(curve, features, F)
+    tl.store(inner + place, slopes * (gradient - share * held), mask=present)
+
+
+# ---- PNA -----------------------------------------------------------------------------------------
 
 
 @triton.jit
-def extremes(  # type: ignore[no-untyped-def]
-    x, index, low, high, lowest, highest, rows, width, SLOTS: tl.constexpr, F: tl.constexpr
+def combine(
+    own, sums, squares, low, high, degree, out, stride, rows, features, floor, R: tl.constexpr, F: tl.constexpr
 ):
-    """Minimum and maximum over the slots of one row, and the first slot that has each."""
-    row, f = tl.program_id(0), tl.program_id(1) * F + tl.arange(0, F)
-    present = f < width
-    smallest = tl.load(x + tl.load(index + row) * width + f, mask=present, other=0.0)
+    """Mean, minimum and maximum, each plus the row's own part, and standard deviation, side by side."""
+    r, place, present = _tile(tl.program_id(0) * R, rows, features, R, F)
+    neighbors = _per_row(degree, stride, r, rows)
+    count = tl.maximum(neighbors, 1.0)
+    shared = tl.where(neighbors > 0, tl.load(own + place, mask=present, other=0.0), 0.0)
+    mean = tl.load(sums + place, mask=present, other=0.0) / count
+    variance = tl.load(squares + place, mask=present, other=0.0) / count - mean * mean
+    deviation = tl.where(variance > floor, tl.sqrt(tl.maximum(variance, floor)), 0.0)
+    target = out + _side_by_side(r, rows, features, 4, F)
+    tl.store(target, mean + shared, mask=present)
+    tl.store(target + features, tl.load(low + place, mask=present, other=0.0) + shared, mask=present)
+    tl.store(target + 2 * features, tl.load(high + place, mask=present, other=0.0) + shared, mask=present)
+    tl.store(target + 3 * features, deviation, mask=present)
+
+
+@triton.jit
+def _side_by_side(r, rows, features, tables, F: tl.constexpr):
+    """The places of the first of several tables that lie side by side."""
+    start = tl.program_id(1).to(tl.int64) * rows
+    return (start + r[:, None]) * (tables * features) + tl.arange(0, F)[None, :]
+
+
+@triton.jit
+def combine_backward(
+    outer, sums, squares, degree, own, to_sums, to_squares, low, high, stride, rows, features, floor,
+    R: tl.constexpr, F: tl.constexpr,
+):  # fmt: skip
+    """The gradients of the five tables of `combine`."""
+    r, place, present = _tile(tl.program_id(0) * R, rows, features, R, F)
+    neighbors = _per_row(degree, stride, r, rows)
+    count = tl.maximum(neighbors, 1.0)
+    mean = tl.load(sums + place, mask=present, other=0.0) / count
+    variance = tl.load(squares + place, mask=present, other=0.0) / count - mean * mean
+    source = outer + _side_by_side(r, rows, features, 4, F)
+    of_mean = tl.load(source, mask=present, other=0.0)
+    of_low = tl.load(source + features, mask=present, other=0.0)
+    of_high = tl.load(source + 2 * features, mask=present, other=0.0)
+    of_deviation = tl.load(source + 3 * features, mask=present, other=0.0)
+    of_variance = of_deviation / (2 * tl.sqrt(tl.maximum(variance, floor)))
+    of_variance = tl.where(variance > floor, of_variance, 0.0)
+    tl.store(own + place, tl.where(neighbors > 0, of_mean + of_low + of_high, 0.0), mask=present)
+    tl.store(low + place, of_low, mask=present)
+    tl.store(high + place, of_high, mask=present)
+    tl.store(to_squares + place, of_variance / count, mask=present)
+    tl.store(to_sums + place, (of_mean - 2 * mean * of_variance) / count, mask=present)
+
+
+@triton.jit
+def _scalers(degree, log_degree, stride, r, rows):
+    """PNA's amplification and attenuation of every row."""
+    neighbors, usual = _per_row(degree, stride, r, rows), tl.load(log_degree)
+    return tl.log(neighbors + 1) / usual, usual / tl.log(tl.maximum(neighbors, 1.0) + 1)
+
+
+@triton.jit
+def scale(own, three, degree, log_degree, out, stride, rows, features, R: tl.constexpr, F: tl.constexpr):
+    """The sum of a table and of three side by side: as it is, amplified, and attenuated."""
+    r, place, present = _tile(tl.program_id(0) * R, rows, features, R, F)
+    amplification, attenuation = _scalers(degree, log_degree, stride, r, rows)
+    source = three + _side_by_side(r, rows, features, 3, F)
+    total = tl.load(own + place, mask=present, other=0.0) + tl.load(source, mask=present, other=0.0)
+    total += amplification * tl.load(source + features, mask=present, other=0.0)
+    total += attenuation * tl.load(source + 2 * features, mask=present, other=0.0)
+    tl.store(out + place, total, mask=present)
+
+
+@triton.jit
+def scale_backward(outer, degree, log_degree, three, stride, rows, features, R: tl.constexpr, F: tl.constexpr):
+    """The gradient of the three tables."""
+    r, place, present = _tile(tl.program_id(0) * R, rows, features, R, F)
+    amplification, attenuation = _scalers(degree, log_degree, stride, r, rows)
+    gradient = tl.load(outer + place, mask=present, other=0.0)
+    target = three + _side_by_side(r, rows, features, 3, F)
+    tl.store(target, gradient, mask=present)
+    tl.store(target + features, gradient * amplification, mask=present)
+    tl.store(target + 2 * features, gradient * attenuation, mask=present)
+
+
+@triton.jit
+def extremes(x, index, low, high, lowest, highest, rows, width, SLOTS: tl.constexpr, R: tl.constexpr, F: tl.constexpr):
+    """Minimum and maximum over the slots of every row, and the first slot that has each."""
+    r, f = tl.program_id(0) * R + tl.arange(0, R), tl.program_id(1) * F + tl.arange(0, F)[None, :]
+    present = (r < rows)[:, None] & (f < width)
+    source = tl.load(index + r, mask=r < rows, other=0)[:, None]
+    smallest = tl.load(x + source * width + f, mask=present, other=0.0)
     largest = smallest
-    at_smallest, at_largest = tl.zeros([F], tl.int32), tl.zeros([F], tl.int32)
+    at_smallest, at_largest = tl.zeros([R, F], tl.int32), tl.zeros([R, F], tl.int32)
     for slot in range(1, SLOTS):
-        source = tl.load(index + slot * rows + row)
+        source = tl.load(index + slot * rows + r, mask=r < rows, other=0)[:, None]
         value = tl.load(x + source * width + f, mask=present, other=0.0)
         at_smallest = tl.where(value < smallest, slot, at_smallest)
         at_largest = tl.where(value > largest, slot, at_largest)
         smallest, largest = tl.minimum(smallest, value), tl.maximum(largest, value)
-    place = row.to(tl.int64) * width + f
+    place = r[:, None].to(tl.int64) * width + f
     tl.store(low + place, smallest, mask=present)
     tl.store(high + place, largest, mask=present)
     tl.store(lowest + place, at_smallest, mask=present)
@@ -137,9 +322,25 @@ def extremes(  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def sums_of_few(  # type: ignore[no-untyped-def]
-    first, column, weight, x, out, rows, below, features, R: tl.constexpr, F: tl.constexpr
-):
+def extremes_backward(index, lowest, highest, of_low, of_high, inner, rows, width, R: tl.constexpr, F: tl.constexpr):
+    """Adds the gradients of the extremes to those of the rows that have them."""
+    r, f = tl.program_id(0) * R + tl.arange(0, R)[:, None], tl.program_id(1) * F + tl.arange(0, F)[None, :]
+    present, place = (r < rows) & (f < width), r.to(tl.int64) * width + f
+    source = tl.load(
+        index + tl.load(lowest + place, mask=present, other=0).to(tl.int64) * rows + r, mask=present, other=0
+    )
+    tl.atomic_add(inner + source * width + f, tl.load(of_low + place, mask=present, other=0.0), mask=present)
+    source = tl.load(
+        index + tl.load(highest + place, mask=present, other=0).to(tl.int64) * rows + r, mask=present, other=0
+    )
+    tl.atomic_add(inner + source * width + f, tl.load(of_high + place, mask=present, other=0.0), mask=present)
+
+
+# ---- sparse products -----------------------------------------------------------------------------
+
+
+@triton.jit
+def sums_of_few(first, column, weight, x, out, rows, below, features, R: tl.constexpr, F: tl.constexpr):
     """Weighted sums over the entries of a sparse matrix, for a tile of rows with few entries each."""
     r, place, present = _tile(tl.program_id(0) * R, rows, features, R, F)
     f = tl.arange(0, F)
@@ -159,9 +360,7 @@ def sums_of_few(  # type: ignore[no-untyped-def]
 
 
 @triton.jit
-def sums_of_many(  # type: ignore[no-untyped-def]
-    first, column, weight, x, out, rows, below, features, R: tl.constexpr, F: tl.constexpr
-):
+def sums_of_many(first, column, weight, x, out, rows, below, features, R: tl.constexpr, F: tl.constexpr):
     """The same for one row, R of its entries at a time."""
     row, model, f = tl.program_id(0), tl.program_id(1).to(tl.int64), tl.arange(0, F)
     entry, end = tl.load(first + row), tl.load(first + row + 1)
@@ -177,3 +376,46 @@ def sums_of_many(  # type: ignore[no-untyped-def]
         total += tl.sum(value * tl.load(weight + e, mask=left, other=0.0)[:, None], 0)
         entry += R
     tl.store(out + (model * rows + row) * features + f, total, mask=f < features)
+
+
+# ---- dropout and optimizer -----------------------------------------------------------------------
+
+
+@triton.jit
+def _mix(x):
+    x = x + INCREMENT
+    x = (x ^ ((x >> 30) & 0x3FFFFFFFF)) * MULTIPLIER_1
+    x = (x ^ ((x >> 27) & 0x1FFFFFFFFF)) * MULTIPLIER_2
+    return x ^ ((x >> 31) & 0x1FFFFFFFF)
+
+
+@triton.jit
+def dropout(x, seeds, step, out, share, amount, stream, N: tl.constexpr):
+    """x without a share of its values, the others enlarged; the numbers are those of `anysize.nn.counter_rng`."""
+    n, model = tl.program_id(0) * N + tl.arange(0, N), tl.program_id(1).to(tl.int64)
+    start = _mix(_mix(tl.load(seeds + model) * 1000003 + stream) + tl.load(step))
+    bits = _mix(start + (n + 1).to(tl.int64) * INCREMENT)
+    drawn = ((bits >> 40) & 0xFFFFFF).to(tl.float32) * 5.9604644775390625e-08
+    value = tl.load(x + model * amount + n, mask=n < amount, other=0.0)
+    tl.store(out + model * amount + n, tl.where(drawn >= share, value / (1 - share), 0.0), mask=n < amount)
+
+
+@triton.jit
+def adam(
+    parameter, gradient, mean, square, rate, decay, amount, epsilon,
+    BETA_1: tl.constexpr, BETA_2: tl.constexpr, N: tl.constexpr,
+):  # fmt: skip
+    """A step of Adam on all parameters; ``decay``: the powers of the betas, in double precision."""
+    n = tl.program_id(0) * N + tl.arange(0, N)
+    there = n < amount
+    g = tl.load(gradient + n, mask=there, other=0.0)
+    m = tl.load(mean + n, mask=there, other=0.0)
+    m += (1 - BETA_1) * (g - m)
+    v = BETA_2 * tl.load(square + n, mask=there, other=0.0) + (1 - BETA_2) * g * g
+    mean_correction = (1 - tl.load(decay)).to(tl.float32)
+    square_correction = tl.sqrt((1 - tl.load(decay + 1)).to(tl.float32))
+    step = tl.load(rate + n, mask=there, other=0.0) / mean_correction
+    p = tl.load(parameter + n, mask=there, other=0.0)
+    tl.store(mean + n, m, mask=there)
+    tl.store(square + n, v, mask=there)
+    tl.store(parameter + n, p - step * m / (tl.sqrt(v) / square_correction + epsilon), mask=there)

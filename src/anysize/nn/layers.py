@@ -18,6 +18,7 @@ from anysize.nn import fused
 from anysize.nn.counter_rng import uniform
 
 MOMENTUM, EPSILON = 0.1, 1e-5  # as in torch.nn.BatchNorm1d
+DROPOUT_STREAM = 2  # of random numbers
 
 
 class Linear(nn.Module):
@@ -72,42 +73,56 @@ class BatchNorm(nn.Module):
         self.register_buffer("steps", torch.zeros(()), persistent=False)
 
     def forward(self, x: Tensor, weight: Tensor | None = None) -> Tensor:
-        return self.normalized(x, weight)[0]
+        if not self.affine:
+            return self.normalized(x, weight)[0]
+        if not self.training:
+            return self._predict(x)
+        self._count_step()
+        if fused.usable(x):
+            steps = self.steps if self.corrected else None
+            averages = self.running_mean, self.running_var, steps, self.population, MOMENTUM
+            fused_normal: Tensor = fused.Normalize.apply(
+                x, weight, self.scale, self.shift, self.relu, EPSILON, *averages
+            )
+            return fused_normal
+        share, total = _normalize_weights(x, weight)
+        normal, mean, variance = _Normalize.apply(x, share, self.scale, self.shift, self.relu)
+        self._update_averages(mean, variance, total)
+        return normal
 
     def normalized(self, x: Tensor, weight: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """The normalized rows, and the deviation they were divided by: (models, 1, features)."""
+        """Without scale and shift: the normalized rows, and the deviation they were divided by, (models, 1, features).
+
+        The deviation has its gradient: the logit penalty divides by it.
+        """
         if not self.training:
             deviation = torch.sqrt(self.running_var + EPSILON)
-            return self._predict(x, deviation), deviation
+            return (x - self.running_mean) / deviation, deviation
+        self._count_step()
         share, total = _normalize_weights(x, weight)
-        if self.affine:
-            normal, mean, variance = _Normalize.apply(x, share, self.scale, self.shift, self.relu)
-            self._update_averages(mean, variance, total)
-            return normal, torch.sqrt(variance + EPSILON)
         mean = _weighted_mean(x, share)
         centered = x - mean
         variance = _weighted_mean(centered * centered, share)
         self._update_averages(mean.detach(), variance.detach(), total)
-        deviation = torch.sqrt(variance + EPSILON)  # with its gradient: the logit penalty divides by it
+        deviation = torch.sqrt(variance + EPSILON)
         return centered / deviation, deviation
 
-    def _predict(self, x: Tensor, deviation: Tensor) -> Tensor:
+    def _predict(self, x: Tensor) -> Tensor:
         """The rows normalized by the running averages."""
-        if not self.affine:
-            return (x - self.running_mean) / deviation
-        slope = self.scale / deviation
+        slope = self.scale / torch.sqrt(self.running_var + EPSILON)
         if fused.usable(x) and not torch.is_grad_enabled():
             return fused.normalize(x.contiguous(), slope, self.shift - self.running_mean * slope, self.relu)
         scaled = torch.addcmul(self.shift, x - self.running_mean, slope)
         return scaled.relu_() if self.relu else scaled
 
+    def _count_step(self) -> None:
+        if self.corrected:
+            self.steps += 1
+
     @torch.no_grad()
     def _update_averages(self, mean: Tensor, variance: Tensor, total: Tensor) -> None:
         """Update the running averages; the variance of a sample is the unbiased one, as in torch."""
-        rate: Tensor | float = MOMENTUM
-        if self.corrected:
-            self.steps += 1
-            rate = (1 / self.steps).clamp(min=MOMENTUM)
+        rate = (1 / self.steps).clamp(min=MOMENTUM) if self.corrected else MOMENTUM
         self.running_mean.lerp_(mean, rate)
         factor = 1.0 if self.population else total / (total - 1).clamp(min=1)
         self.running_var.lerp_(variance * factor, rate)
@@ -123,35 +138,23 @@ class _Normalize(torch.autograd.Function):
     def forward(
         ctx: Any, x: Tensor, share: Tensor | None, scale: Tensor, shift: Tensor, relu: bool
     ) -> tuple[Tensor, Tensor, Tensor]:
-        ctx.share, ctx.relu, ctx.fused = share, relu, fused.usable(x)
-        if ctx.fused:
-            x = x.contiguous()
-            mean, variance = fused.moments(x, share)
-            inverse = torch.rsqrt(variance + EPSILON)
-            slope = scale * inverse
-            normal = fused.normalize(x, slope, shift - mean * slope, relu)
-            ctx.save_for_backward(x, mean, inverse, scale, shift)
-        else:
-            mean = _weighted_mean(x, share)
-            centered = x - mean
-            variance = _weighted_mean(centered.square(), share)
-            inverse = torch.rsqrt(variance + EPSILON)
-            normal = torch.addcmul(shift, centered, scale * inverse)
-            if relu:
-                normal.relu_()
-            ctx.save_for_backward(centered, mean, inverse, scale, normal)
+        ctx.share, ctx.relu = share, relu
+        mean = _weighted_mean(x, share)
+        centered = x - mean
+        variance = _weighted_mean(centered.square(), share)
+        inverse = torch.rsqrt(variance + EPSILON)
+        normal = torch.addcmul(shift, centered, scale * inverse)
+        if relu:
+            normal.relu_()
+        ctx.save_for_backward(centered, inverse, scale, normal)
         ctx.mark_non_differentiable(mean, variance)
+        ctx.set_materialize_grads(False)
         return normal, mean, variance
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None, Tensor, Tensor, None]:
-        rows, mean, inverse, scale, kept = ctx.saved_tensors
+        rows, inverse, scale, kept = ctx.saved_tensors
         outer = gradients[0]
-        if ctx.fused:
-            inner, slope, shift = fused.normalize_gradients(
-                outer, rows, mean, inverse, scale, kept, ctx.share, ctx.relu
-            )
-            return inner, None, slope, shift, None
         if ctx.relu:
             outer = torch.ops.aten.threshold_backward(outer, kept, 0)
         shift = outer.sum(1, keepdim=True)
@@ -194,7 +197,10 @@ class Dropout(nn.Module):
         if not self.training or self.share == 0:
             return x
         self.step += 1
-        drawn = uniform(self.seeds, self.step, x.shape[1] * x.shape[2], stream=2)
+        if fused.usable(x):
+            dropped: Tensor = fused.Dropout.apply(x, self.seeds, self.step, self.share, DROPOUT_STREAM)
+            return dropped
+        drawn = uniform(self.seeds, self.step, x.shape[1] * x.shape[2], stream=DROPOUT_STREAM)
         return x * (drawn.view_as(x) >= self.share) / (1 - self.share)
 
 

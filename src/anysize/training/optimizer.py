@@ -7,41 +7,54 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor, nn
 
+from anysize.nn import fused
+
 BETAS, EPSILON = (0.9, 0.999), 1e-8
+ALIGNMENT = 64  # values: matrix products of a GPU are slower on parameters that begin anywhere
 
 
 class StackAdam:
-    """Parameters have the models as their first axis; ``rates`` is one learning rate per model."""
+    """Parameters have the models as their first axis; ``rates`` is one learning rate per model.
+
+    The parameters become views of one list of values, so that a step is a few operations, not a few per parameter.
+    """
 
     def __init__(self, parameters: Iterable[nn.Parameter], rates: Sequence[float]) -> None:
         self.parameters = [parameter for parameter in parameters if parameter.requires_grad]
         device = self.parameters[0].device
         rate = torch.tensor(list(rates), dtype=torch.float32, device=device)
-        self.rates = {
-            dim: rate.view(-1, *[1] * (dim - 1)) for dim in {parameter.dim() for parameter in self.parameters}
-        }
-        self.mean = [torch.zeros_like(parameter) for parameter in self.parameters]
-        self.square = [torch.zeros_like(parameter) for parameter in self.parameters]
-        self.step_count = torch.zeros((), device=device, dtype=torch.float64)
+        self.padding = [torch.zeros(-parameter.numel() % ALIGNMENT, device=device) for parameter in self.parameters]
+        self.values = self._joined([parameter.detach() for parameter in self.parameters])
+        start = 0
+        for parameter, padding in zip(self.parameters, self.padding, strict=True):
+            parameter.data = self.values[start : start + parameter.numel()].view_as(parameter)
+            start += parameter.numel() + len(padding)
+        self.rates = self._joined([rate.repeat_interleave(parameter[0].numel()) for parameter in self.parameters])
+        self.mean, self.square = torch.zeros_like(self.values), torch.zeros_like(self.values)
+        self.betas = torch.tensor(BETAS, device=device, dtype=torch.float64)
+        self.decay = torch.ones_like(self.betas)  # the powers of the betas
 
     @torch.no_grad()
     def step(self, factor: Tensor | float = 1.0) -> None:
         """Update the parameters, with all learning rates times ``factor``, and clear the gradients."""
-        self.step_count += 1
-        mean_correction = (1 - BETAS[0] ** self.step_count).to(torch.float32)
-        square_correction = torch.sqrt(1 - BETAS[1] ** self.step_count).to(torch.float32)
-        gradients = [_gradient(parameter) for parameter in self.parameters]
-        torch._foreach_lerp_(self.mean, gradients, 1 - BETAS[0])
-        torch._foreach_mul_(self.square, BETAS[1])
-        torch._foreach_addcmul_(self.square, gradients, gradients, 1 - BETAS[1])
-        divisors = torch._foreach_sqrt(self.square)
-        torch._foreach_div_(divisors, square_correction)
-        torch._foreach_add_(divisors, EPSILON)
-        rates = {dim: rate * factor / -mean_correction for dim, rate in self.rates.items()}
-        moves = [mean * rates[mean.dim()] for mean in self.mean]
-        torch._foreach_addcdiv_(self.parameters, moves, divisors)
+        self.decay *= self.betas
+        rates = self.rates * factor
+        gradient = self._joined([_gradient(parameter) for parameter in self.parameters])
         for parameter in self.parameters:
             parameter.grad = None
+        if fused.usable(gradient):
+            fused.adam(self.values, gradient, self.mean, self.square, rates, self.decay, BETAS, EPSILON)
+            return
+        mean_correction, square_correction = (1 - self.decay).to(torch.float32)
+        self.mean.lerp_(gradient, 1 - BETAS[0])
+        self.square.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
+        divisor = (self.square.sqrt() / square_correction.sqrt()).add_(EPSILON)
+        self.values.addcdiv_(self.mean * (rates / -mean_correction), divisor)
+
+    def _joined(self, tensors: Sequence[Tensor]) -> Tensor:
+        """Tensors of the sizes of the parameters as one list, each of them padded."""
+        pairs = zip(tensors, self.padding, strict=True)
+        return torch.cat([part for tensor, padding in pairs for part in (tensor.reshape(-1), padding)])
 
 
 def _gradient(parameter: Tensor) -> Tensor:

@@ -465,6 +465,9 @@ class _Extremes(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
         lowest, highest, index = ctx.saved_tensors
+        if fused.usable(gradients[0]):
+            low, high = gradients
+            return fused.extremes_gradient(index, lowest, highest, low, high, ctx.below), None
         rows, width = lowest.shape
         inner = gradients[0].new_zeros(ctx.below, width)
         for slot, outer in zip((lowest, highest), gradients, strict=True):

@@ -257,14 +257,15 @@ class FlatGraphs:
 class PaddedGraphs:
     """n rows per graph, n being the size of the largest.
 
-    ``input_class`` and ``present`` (graphs, n), adjacency ``matrices`` (graphs, n, n). ``slots`` (graphs, n, d): the
-    neighbors as a padded index within the graph, for extremes; None if not needed.
+    ``input_class``, ``present`` and ``degree`` (graphs, n), adjacency ``matrices`` (graphs, n, n). ``slots`` (graphs,
+    n, d): the neighbors as a padded index within the graph, for extremes; None if not needed.
     """
 
     features: Tensor
     class_degree: Tensor
     input_class: Tensor
     present: Tensor
+    degree: Tensor
     matrices: Tensor
     slots: Tensor | None
     readout: Readout
@@ -281,26 +282,27 @@ class PaddedGraphs:
         slots = _padded_slots(graphs, row, n) if extremes else None
         return PaddedGraphs(
             torch.from_numpy(classes.features), torch.from_numpy(classes.degree), torch.from_numpy(input_class),
-            torch.from_numpy(present.astype(np.float32)), torch.from_numpy(matrices.reshape(-1, n, n)),
-            None if slots is None else torch.from_numpy(slots), readout,
+            torch.from_numpy(present.astype(np.float32)), torch.from_numpy(matrices.sum(1).reshape(-1, n)),
+            torch.from_numpy(matrices.reshape(-1, n, n)), None if slots is None else torch.from_numpy(slots), readout,
         )  # fmt: skip
 
     def to(self, device: torch.device | str) -> PaddedGraphs:
-        names = ("features", "class_degree", "input_class", "present", "matrices", "slots")
+        names = ("features", "class_degree", "input_class", "present", "degree", "matrices", "slots")
         return replace(self, **_moved(self, names, device))
 
     def rows(self, graphs: Tensor | None = None) -> GraphRows:
         """The rows of the graphs with these numbers (None: all), (graphs,) or (models, graphs); the host goes on."""
         if graphs is not None and graphs.dim() == 2:
             return self._by_model(self.rows(graphs.reshape(-1)), len(graphs))
-        input_class, present, matrices, slots = self.input_class, self.present, self.matrices, self.slots
+        input_class, present, degree = self.input_class, self.present, self.degree
+        matrices, slots = self.matrices, self.slots
         if graphs is not None:
-            input_class, present, matrices = input_class[graphs], present[graphs], matrices[graphs]
+            input_class, present, degree = input_class[graphs], present[graphs], degree[graphs]
+            matrices = matrices[graphs]
             slots = None if slots is None else slots[graphs]
         amount, n = input_class.shape
         start = (torch.arange(amount, device=input_class.device) * n)[:, None].expand(-1, n)
-        degree = matrices.sum(2).reshape(-1)
-        neighbors = None
+        degree, neighbors = degree.reshape(-1), None
         if slots is not None:
             index = (slots + start[..., None]).reshape(amount * n, -1)
             neighbors = PaddedExtremes(index.t().contiguous(), (degree > 0).to(torch.float32))
