@@ -38,7 +38,6 @@ from benchmarks.stacks import Clock, Progress, best_rates, check_equal, doubled,
 MODELS = {"cpu": 8, "cuda": 40}
 SECONDS = {"cpu": 0.5, "cuda": 0.35}  # per contestant and turn
 QUICK_SECONDS = 0.1
-MIN_EPOCHS = {"cpu": 2, "cuda": 16}  # of a turn; half of them, up to eight, are not timed for a stack
 AVERAGING_STEPS = 10  # steps after which running averages depend more on the graphs than on their initial values
 
 
@@ -288,7 +287,7 @@ def measure(row: Row, data: Data, models: int, seconds: float) -> dict[str, Any]
         "alone": lambda epochs: fitted_rate(row, data, 1, epochs),
         "stack": lambda epochs: fitted_rate(row, data, models, epochs),
     }
-    rates = best_rates(calls, models, seconds, MIN_EPOCHS[_kind(data.device)])
+    rates = best_rates(calls, models, seconds, data.device)
     return {"workload": data.workload.name, "row": row.name} | rates
 
 

@@ -219,7 +219,7 @@ def measure(row: Row, data: Data, options: argparse.Namespace) -> dict[str, Any]
         "stack": lambda epochs: fitted_rate(row, data, options.models, epochs, options),
     }
     about = {"row": row.name, "hidden": options.hidden, "jumping": options.jumping}
-    return about | best_rates(calls, options.models, 0.5 if options.quick else 3.0)
+    return about | best_rates(calls, options.models, 0.5 if options.quick else 3.0, options.device)
 
 
 def main() -> None:

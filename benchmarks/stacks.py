@@ -15,6 +15,7 @@ from benchmarks.timing import PATIENCE, rate_written, ratio_written
 
 TOLERANCE = 1e-4
 WARM_UP_EPOCHS = 8  # epochs that are not timed
+MIN_EPOCHS = {"cpu": 2, "cuda": 16}  # of a turn; half of them, up to eight, are not timed for a stack
 TURNS = 3  # contestants take turns, so that a busy moment does not hit only one of them
 MAX_EPOCHS = 4096  # of a turn
 
@@ -72,18 +73,19 @@ def stack_rate(fit: Callable[[int, Progress], Any], models: int, epochs: int, cl
     return models * (epochs - skipped) / (clock() - started[0])
 
 
-def epochs_for(call: Callable[[int], float], models: int, seconds: float, min_epochs: int = 4) -> int:
+def epochs_for(call: Callable[[int], float], models: int, seconds: float, min_epochs: int) -> int:
     """How many epochs take about so many seconds, by a first run that also warms up."""
     return min(max(int(seconds * call(min_epochs) / models), min_epochs), MAX_EPOCHS)
 
 
 def best_rates(
-    calls: Mapping[str, Callable[[int], float]], models: int, seconds: float, min_epochs: int = 4
+    calls: Mapping[str, Callable[[int], float]], models: int, seconds: float, device: str = "cpu"
 ) -> dict[str, Any]:
     """The best rate of each contestant over several turns, and the epochs of a turn; ``stack`` has so many models.
 
     A contestant that has taken far more than ``seconds`` gets fewer turns, but at least one.
     """
+    min_epochs = MIN_EPOCHS[device.partition(":")[0]]
     epochs = {
         name: epochs_for(call, models if name == "stack" else 1, seconds, min_epochs) for name, call in calls.items()
     }

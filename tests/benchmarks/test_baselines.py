@@ -98,7 +98,7 @@ def test_a_slow_contestant_gets_one_turn_and_the_best_of_turns_counts(monkeypatc
         {"plain": lambda epochs: call("plain", 0.1), "stack": lambda epochs: call("stack", 20.0)}, 8, 1.0
     )
     assert {name: len(calls) for name, calls in turns.items()} == {"plain": 4, "stack": 2}  # one to warm up
-    assert found == {"models": 8, "epochs": {"plain": 10, "stack": 4}, "plain": 4 / 0.1, "stack": 2 / 20.0}
+    assert found == {"models": 8, "epochs": {"plain": 10, "stack": 2}, "plain": 4 / 0.1, "stack": 2 / 20.0}
 
 
 def test_the_command_prints_and_writes(
