@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,14 +17,20 @@ from anysize.nn.rows.aggregation import Sparse, _Extremes
 from anysize.training.optimizer import BETAS, StackAdam
 from anysize.training.optimizer import EPSILON as ADAM_EPSILON
 
-DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-if DEVICE == "cpu":
-    os.environ["TRITON_INTERPRET"] = "1"  # before Triton is imported
 pytest.importorskip("triton")
+INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"  # see conftest.py
+DEVICE = "cpu" if INTERPRETED else "cuda"
+if not (INTERPRETED or torch.cuda.is_available()):
+    pytest.skip("needs a GPU, or TRITON_INTERPRET=1", allow_module_level=True)
 
 
 def random(*shape: int, seed: int = 0) -> torch.Tensor:
     return torch.randn(*shape, generator=torch.Generator().manual_seed(seed))
+
+
+def strided(tensor: torch.Tensor) -> torch.Tensor:
+    """The same values on the device, not contiguous."""
+    return tensor.to(DEVICE).transpose(0, -1).contiguous().transpose(0, -1)
 
 
 def assert_near(found: torch.Tensor, expected: torch.Tensor) -> None:
@@ -57,9 +64,10 @@ def test_batch_norm(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:  # fmt: skip
     """Result, gradients and running averages; also where the mean is large, and where rows do not fill a tile."""
-    monkeypatch.setattr(fused, "TILE", 64 * 8)
-    monkeypatch.setattr(fused, "PROGRAMS", programs)  # several tiles per part, or several parts
-    models, rows = 2, 700
+    monkeypatch.setattr(fused, "TILE", 64 * fused._power_of_two(features))
+    monkeypatch.setattr(fused, "PROGRAMS", programs)  # several tiles per part, or more parts than are added up at once
+    monkeypatch.setattr(fused, "PARTS", 4)
+    models, rows = 2, 350
     norm = BatchNorm(models, features, relu=relu).double()
     norm.corrected, norm.population = corrected, population
     x = random(models, rows, features) * 0.5 + (3 if relu else 100)  # rounding moves a few rows across the bend of ReLU
@@ -67,7 +75,7 @@ def test_batch_norm(
     weight = None
     if weights != "none":
         weight = random(*[models] * (weights == "by model"), rows, seed=4).abs()
-        weight[..., :130] = 0  # a whole tile of padding
+        weight[..., :70] = 0  # a whole tile of padding
     averages = [tensor.float().to(DEVICE) for tensor in (norm.running_mean, norm.running_var)]
     steps = torch.ones((), device=DEVICE) if corrected else None
 
@@ -87,13 +95,13 @@ def test_batch_norm(
         torch.testing.assert_close(found.cpu().double(), expected, rtol=1e-4, atol=1e-5)
 
 
-@pytest.mark.parametrize("by_model", [False, True])
-def test_aggregations_of_pna(by_model: bool) -> None:
+@pytest.mark.parametrize("leading", [(), (1,), (2,)])
+def test_aggregations_of_pna(leading: tuple[int, ...]) -> None:
+    """The degrees of the rows: those of all models, or of each."""
     models, rows, features = 2, 150, 5
     tables = [random(models, rows, features, seed=seed) for seed in range(5)]
     tables[2] = tables[2].abs() * 20  # sums of squares: some variances are below the floor
-    degree = torch.randint(0, 4, (models, rows) if by_model else (rows,), generator=torch.Generator().manual_seed(1))
-    degree = degree.float()
+    degree = torch.randint(0, 4, (*leading, rows), generator=torch.Generator().manual_seed(1)).float()
 
     assert_same_function(
         lambda *given: fused.Combine.apply(*given, degree.to(DEVICE)),
@@ -141,11 +149,9 @@ def test_steps_of_adam() -> None:
 
 
 def test_extremes_and_the_first_slots_that_have_them() -> None:
-    x, index = (
-        random(40, 600).round(decimals=1),
-        torch.randint(0, 40, (7, 50), generator=torch.Generator().manual_seed(1)),
-    )
-    low, high, lowest, highest = (part.cpu() for part in fused.extremes(x.to(DEVICE), index.to(DEVICE)))
+    x = random(40, 600).round(decimals=1)
+    index = torch.randint(0, 40, (7, 50), generator=torch.Generator().manual_seed(1))
+    low, high, lowest, highest = (part.cpu() for part in fused.extremes(strided(x), strided(index)))
     expected = _Extremes.apply(x, index)
     assert torch.equal(low, expected[0])
     assert torch.equal(high, expected[1])
@@ -156,7 +162,7 @@ def test_extremes_and_the_first_slots_that_have_them() -> None:
     outer = random(50, 600, seed=3), random(50, 600, seed=4)
     torch.autograd.backward(_Extremes.apply(leaf, index), outer)
     slots = lowest.to(DEVICE), highest.to(DEVICE)
-    gradient = fused.extremes_gradient(index.to(DEVICE), *slots, *(part.to(DEVICE) for part in outer), 40)
+    gradient = fused.extremes_gradient(strided(index), *slots, *(strided(part) for part in outer), 40)
     torch.testing.assert_close(gradient.cpu(), leaf.grad, rtol=1e-4, atol=1e-4)
 
 
@@ -169,9 +175,50 @@ def test_sparse_products_of_rows_with_few_and_with_many_entries(density: float) 
     assert few == (density < 0.1)
     assert few or (dense != 0).sum(1).max() > 128
     matrix = csr_array(dense.numpy())
-    found = fused.sparse_product(Sparse.of(matrix).matrix.to(DEVICE), x.to(DEVICE))
+    found = fused.sparse_product(Sparse.of(matrix).matrix.to(DEVICE), strided(x))
     torch.testing.assert_close(found.cpu(), dense @ x)
+
+
+@pytest.mark.parametrize("relu", [False, True])
+def test_a_table_that_is_not_contiguous_is_normalized(relu: bool) -> None:
+    x, slope, offset = random(2, 30, 5), random(2, 1, 5, seed=1), random(2, 1, 5, seed=2)
+    found = fused.normalize(strided(x), slope.to(DEVICE), offset.to(DEVICE), relu)
+    expected = x * slope + offset
+    torch.testing.assert_close(found.cpu(), expected.relu() if relu else expected)
+
+
+@pytest.mark.skipif(not INTERPRETED, reason="only the interpreter can run a single program")
+def test_places_above_32_bits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The last program of a table with more than 2^31 values."""
+    from triton.runtime.interpreter import interpreter_builder
+
+    width, start = 64, 1 << 31
+    table = torch.empty(start + width)  # only pages that are used take memory
+    last = table[start:].fill_(1.0)
+    one = torch.ones(1, dtype=torch.int64)
+    set_program = interpreter_builder.set_grid_idx
+
+    def set_last_program(*_: int) -> None:
+        interpreter_builder.set_grid_dim(start // width + 1, 1, 1)
+        set_program(start // width, 0, 0)
+
+    monkeypatch.setattr(interpreter_builder, "set_grid_idx", set_last_program)
+    fused._kernels().dropout[1, 1](table, one, one, table, 0.5, len(table), DROPOUT_STREAM, width)
+    assert set(last.tolist()) == {0.0, 2.0}
+    last.fill_(1.0)
+    decay = torch.zeros(2, dtype=torch.float64)  # averages and rates are 1 like the gradient: the step is 1
+    fused._kernels().adam[(1,)](*[table] * 5, decay, len(table), 0.0, *BETAS, width)
+    torch.testing.assert_close(last, torch.zeros(width))
 
 
 def test_kernels_that_work_are_used() -> None:
     assert fused._works(DEVICE)
+
+
+def test_the_kernels_are_used_on_the_current_gpu_only(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Triton would start them on the current one, which cannot read the memory of another."""
+    monkeypatch.setattr(fused, "_works", lambda device: True)
+    monkeypatch.setattr(torch.cuda, "current_device", lambda: 0)
+    kind: Any = {"is_cuda": True, "dtype": torch.float32, "numel": lambda: 1}
+    usable = [fused.usable(SimpleNamespace(device=torch.device("cuda", number), **kind)) for number in (0, 1)]
+    assert usable == [True, False]

@@ -236,6 +236,12 @@ def test_a_finished_training_leaves_no_garbage(monkeypatch: pytest.MonkeyPatch) 
     assert stack.trained is not None
 
 
+def test_a_pickled_parameter_does_not_contain_the_others() -> None:
+    stack = fitted("gnn", [Settings(), Settings(seed=1)], Recipe(epochs=2), tables("er-single", 3))
+    for name, parameter in stack.model.named_parameters():
+        assert parameter.untyped_storage().nbytes() == 4 * parameter.numel(), name
+
+
 def test_nothing_is_collected_while_an_epoch_is_recorded() -> None:
     class Circle:
         def __init__(self) -> None:

@@ -35,6 +35,15 @@ def test_each_model_steps_as_torch_adam_would() -> None:
             torch.testing.assert_close(parameter.detach(), expected.detach(), rtol=1e-5, atol=1e-6, msg=f"step {step}")
 
 
+def test_released_parameters_have_their_own_memory() -> None:
+    parameters = [nn.Parameter(torch.full((3, size), float(size))) for size in (100, 5)]
+    optimizer = StackAdam(parameters, RATES)
+    assert [parameter.untyped_storage().nbytes() for parameter in parameters] == [4 * (320 + 64)] * 2
+    optimizer.release()
+    assert [parameter.untyped_storage().nbytes() for parameter in parameters] == [4 * 300, 4 * 15]
+    assert [parameter.unique().tolist() for parameter in parameters] == [[100.0], [5.0]]
+
+
 def test_a_parameter_without_gradient_stays() -> None:
     used, unused = nn.Parameter(torch.ones(2, 3)), nn.Parameter(torch.ones(2, 3))
     optimizer = StackAdam([used, unused], [0.1, 0.2])

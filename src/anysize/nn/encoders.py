@@ -33,10 +33,8 @@ class GINLayer(nn.Module):
     def __init__(self, models: int, inputs: int, hidden: int) -> None:
         super().__init__()
         self.eps = nn.Parameter(torch.zeros(models, 1, 1))
-        self.first, self.second = (
-            _freeze_bias(Linear(models, inputs, hidden)),
-            _freeze_bias(Linear(models, hidden, hidden)),
-        )
+        self.first = _freeze_bias(Linear(models, inputs, hidden))
+        self.second = _freeze_bias(Linear(models, hidden, hidden))
         self.between = BatchNorm(models, hidden, relu=True)
 
     def forward(self, below: Tensor, degree: Tensor, level: Level) -> Tensor:

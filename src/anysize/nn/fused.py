@@ -13,20 +13,23 @@ from typing import Any
 import torch
 from torch import Tensor
 
-TILE = 4096  # values that one program holds at a time
-TILES = 16  # that one program adds up, one after the other, if that leaves
-PROGRAMS = 512  # or more of them for all models: they fill a GPU
-PARTS = 16  # sums of programs that are added up side by side
-WIDTH = 512  # values that one program compares with those of their neighbors
-FEW_ENTRIES = 8  # of a row of a sparse matrix, on average: several rows are added up side by side
-VALUES = 1024  # that one program handles where no rows matter
-VARIANCE_FLOOR = 1e-5  # of the neighbors of a vertex, in PNA: below it they agree
-AS_WRITTEN = {"enable_fp_fusion": False}  # products are rounded before they are subtracted: equal ones have to cancel
+# How work is divided into programs, which a GPU runs side by side
+TILE = 4096  # values of a tile, which a program reads at once
+PROGRAMS = 512  # fill a GPU: with fewer of them, every program sums over one tile only,
+MAX_TILES = 16  # with more, over up to so many
+PARTS = 16  # sums of programs that are added up at once
+WIDTH = 512  # values of a tile of extremes
+VALUES = 1024  # values of a program of dropout or Adam
+FEW_ENTRIES = 8  # per row of a sparse matrix, on average; up to it, a program sums over several rows at once
+
+VARIANCE_FLOOR = 1e-5  # in PNA, neighbors with a smaller variance count as equal
+EXACT_PRODUCTS = {"enable_fp_fusion": False}  # round every product before it is subtracted, so that equal ones cancel
 
 
 def usable(x: Tensor) -> bool:
-    """Whether the kernels can be used on this tensor."""
-    return x.is_cuda and x.dtype == torch.float32 and x.numel() > 0 and _works(x.device.type)
+    """Whether the kernels can be used on this tensor. Triton runs them on the current GPU, whatever the tensor's is."""
+    fits = x.is_cuda and x.dtype == torch.float32 and x.numel() > 0
+    return fits and x.device.index == torch.cuda.current_device() and _works(x.device.type)
 
 
 @cache
@@ -48,6 +51,7 @@ def _kernels() -> Any:
 
 def normalize(x: Tensor, slope: Tensor, offset: Tensor, relu: bool) -> Tensor:
     """x * slope + offset, with slopes and offsets (models, 1, features); ``relu``: followed by ReLU."""
+    x = x.contiguous()
     out = torch.empty_like(x)
     models, rows, features = x.shape
     kernels, rows_of_tile, width = _tile(features)
@@ -123,7 +127,7 @@ class Combine(torch.autograd.Function):
         degree, stride = _by_row(own, degree)
         kernels.combine[-(-rows // rows_of_tile), models](
             own, sums, squares, low, high, degree, out, stride, rows, features, VARIANCE_FLOOR, rows_of_tile, width,
-            **AS_WRITTEN,
+            **EXACT_PRODUCTS,
         )  # fmt: skip
         ctx.stride = stride
         ctx.save_for_backward(sums, squares, degree)
@@ -137,7 +141,7 @@ class Combine(torch.autograd.Function):
         own, to_sums, to_squares, low, high = sums.new_empty(5, *sums.shape)
         kernels.combine_backward[-(-rows // rows_of_tile), models](
             gradients[0].contiguous(), sums, squares, degree, own, to_sums, to_squares, low, high, ctx.stride, rows,
-            features, VARIANCE_FLOOR, rows_of_tile, width, **AS_WRITTEN,
+            features, VARIANCE_FLOOR, rows_of_tile, width, **EXACT_PRODUCTS,
         )  # fmt: skip
         return own, to_sums, to_squares, low, high, None
 
@@ -174,6 +178,7 @@ class Scale(torch.autograd.Function):
 
 def extremes(x: Tensor, index: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Minimum and maximum over ``index`` (d, rows) of the rows of x (rows below, width), and the first slot of each."""
+    x, index = x.contiguous(), index.contiguous()
     slots, rows = index.shape
     low, high = x.new_empty(2, rows, x.shape[1])
     lowest, highest = torch.empty(2, rows, x.shape[1], dtype=torch.int32, device=x.device)
@@ -188,13 +193,14 @@ def extremes_gradient(index: Tensor, lowest: Tensor, highest: Tensor, low: Tenso
     inner = low.new_zeros(below, width)
     grid, tile = _table_tiles(rows, width)
     _kernels().extremes_backward[grid](
-        index, lowest, highest, low.contiguous(), high.contiguous(), inner, rows, width, *tile
+        index.contiguous(), lowest, highest, low.contiguous(), high.contiguous(), inner, rows, width, *tile
     )
     return inner
 
 
 def sparse_product(matrix: Tensor, x: Tensor) -> Tensor:
     """A sparse matrix in CSR form (rows, rows below) times x (models, rows below, features)."""
+    x = x.contiguous()
     rows, below, (models, _, features) = matrix.shape[0], matrix.shape[1], x.shape
     first, column, weight = matrix.crow_indices(), matrix.col_indices(), matrix.values()
     kernels, _, width = _tile(features)
@@ -212,7 +218,7 @@ class Dropout(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, seeds: Tensor, step: Tensor, share: float, stream: int) -> Tensor:
         ctx.share, ctx.stream = share, stream
-        ctx.save_for_backward(seeds, step.clone())  # the counter goes on
+        ctx.save_for_backward(seeds, step.clone())  # the next call increases the step in place
         return _dropped(x, seeds, step, share, stream)
 
     @staticmethod
@@ -240,28 +246,32 @@ def adam(
 
 
 def _parts(models: int, rows: int, rows_of_tile: int) -> tuple[int, int]:
-    """Into how many parts the rows of a model are cut, one for each program, and how many tiles a part has."""
+    """The number of parts of a model's rows, one for each program, and the number of tiles of a part."""
     tiles = -(-rows // rows_of_tile)
-    per_part = max(min(tiles * models // PROGRAMS, TILES), 1)
+    per_part = max(min(tiles * models // PROGRAMS, MAX_TILES), 1)
     return -(-tiles // per_part), per_part
 
 
 def _by_row(x: Tensor, values: Tensor | None) -> tuple[Tensor, int]:
-    """Values per row, (rows,) or (models, rows), and their distance from model to model; for None, what is not read."""
+    """Values per row of x, (rows,) or (models, rows), and how far apart those of two models are.
+
+    None: any tensor, which is not read.
+    """
     if values is None:
         return x, 0
-    return values.contiguous(), 0 if values.dim() == 1 else values.shape[-1]
+    values = values.contiguous().expand(x.shape[:2])
+    return values, values.stride(0)
 
 
 def _table_tiles(rows: int, width: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """How many tiles cover a table that may be wide, and the rows and values of a tile."""
+    """The numbers of tiles down and across a table that may be wide, and the rows and columns of a tile."""
     across = min(_power_of_two(width), WIDTH)
     down = WIDTH // across
     return (-(-rows // down), -(-width // across)), (down, across)
 
 
 def _tile(features: int) -> tuple[Any, int, int]:
-    """The kernels, the number of rows of a tile, and the number of features, a power of two as Triton needs it."""
+    """The kernels, the number of rows of a tile, and the number of features, rounded up to a power of two."""
     width = _power_of_two(features)
     return _kernels(), max(TILE // width, 1), width
 

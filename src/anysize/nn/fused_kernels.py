@@ -1,7 +1,7 @@
 """The kernels of `anysize.nn.fused`; importing them needs Triton.
 
-A program handles one model, its second number, and some tiles of the model's rows. ``R`` rows and ``F`` features are a
-tile; features are padded to a power of two.
+The grid of programs is (parts of the rows, models). A tile of a table has ``R`` rows and ``F`` features, which are
+padded to a power of two. Places in a table are 64-bit numbers: a table may have more than 2^31 values.
 """
 
 # mypy: disable-error-code="no-untyped-def"
@@ -19,17 +19,23 @@ MULTIPLIER_1, MULTIPLIER_2 = tl.constexpr(counter_rng.MULTIPLIER_1), tl.constexp
 
 
 @triton.jit
+def _model():
+    """The number of the model that the program works on."""
+    return tl.program_id(1).to(tl.int64)
+
+
+@triton.jit
 def _tile(first, rows, features, R: tl.constexpr, F: tl.constexpr):
     """The rows of the tile that begins at a row, the places of its values in a table, and which of them exist."""
     r, f = first + tl.arange(0, R), tl.arange(0, F)
-    start = tl.program_id(1).to(tl.int64) * rows * features
+    start = _model() * rows * features
     return r, start + r[:, None].to(tl.int64) * features + f[None, :], (r < rows)[:, None] & (f < features)[None, :]
 
 
 @triton.jit
 def _per_row(values, stride, r, rows):
     """A value of every row, as a column; ``stride``: from model to model, 0 if they share the values."""
-    return tl.load(values + tl.program_id(1).to(tl.int64) * stride + r, mask=r < rows, other=0.0)[:, None]
+    return tl.load(values + _model() * stride + r, mask=r < rows, other=0.0)[:, None]
 
 
 @triton.jit
@@ -41,20 +47,20 @@ def _weights(weight, stride, r, rows, WEIGHTED: tl.constexpr):
 def _per_feature(values, features, F: tl.constexpr):
     """A value of every feature of the model, as a row."""
     f = tl.arange(0, F)[None, :]
-    return tl.load(values + tl.program_id(1) * features + f, mask=f < features, other=0.0)
+    return tl.load(values + _model() * features + f, mask=f < features, other=0.0)
 
 
 @triton.jit
 def _store_per_feature(target, values, features, F: tl.constexpr):
     f = tl.arange(0, F)[None, :]
-    tl.store(target + tl.program_id(1) * features + f, values, mask=f < features)
+    tl.store(target + _model() * features + f, values, mask=f < features)
 
 
 @triton.jit
 def _part(part, parts, kinds, kind, features, F: tl.constexpr):
-    """The places of one kind of values of some parts, a column, in a table (models, parts, kinds, features)."""
+    """The places of one kind of values of a part, or a column of parts, in a table (models, parts, kinds, features)."""
     f = tl.arange(0, F)[None, :]
-    return ((tl.program_id(1) * parts + part) * kinds + kind) * features + f, (part < parts) & (f < features)
+    return ((_model() * parts + part) * kinds + kind) * features + f, (part < parts) & (f < features)
 
 
 @triton.jit
@@ -65,7 +71,7 @@ def _load_parts(table, first, parts, kinds, kind, features, P: tl.constexpr, F: 
 
 @triton.jit
 def _store_part(table, values, parts, kinds, kind, features, F: tl.constexpr):
-    place, present = _part(tl.program_id(0) + tl.zeros([1, 1], tl.int32), parts, kinds, kind, features, F)
+    place, present = _part(tl.program_id(0), parts, kinds, kind, features, F)
     tl.store(table + place, values, mask=present)
 
 
@@ -110,14 +116,14 @@ def finish_moments(
 ):  # fmt: skip
     """From the parts to what normalizes, and to the running averages."""
     total, center, square = tl.zeros([1, F], tl.float32), tl.zeros([1, F], tl.float32), tl.zeros([1, F], tl.float32)
-    first = tl.program_id(0)  # 0: one program for each model
+    first = 0
     while first < parts:
         weights = _load_parts(table, first, parts, 3, 0, features, P, F)
         total += _sum(weights)
         center += _sum(weights * _load_parts(table, first, parts, 3, 1, features, P, F))
         first += P
     center = center / tl.maximum(total, SMALL)
-    first = tl.program_id(0)
+    first = 0
     while first < parts:
         weights = _load_parts(table, first, parts, 3, 0, features, P, F)
         difference = _load_parts(table, first, parts, 3, 1, features, P, F) - center
@@ -154,7 +160,7 @@ def normalize(x, slope, offset, out, rows, features, RELU: tl.constexpr, R: tl.c
 
 @triton.jit
 def _gradient(outer, value, slope, offset, place, present, RELU: tl.constexpr):
-    """The gradient of the normalized rows; none where ReLU ends them."""
+    """The gradient of the normalized rows; 0 where ReLU gives 0."""
     gradient = tl.load(outer + place, mask=present, other=0.0)
     if RELU:
         gradient = tl.where(value * slope + offset > 0, gradient, 0.0)
@@ -187,7 +193,7 @@ def gradient_sums(
 def finish_gradient_sums(table, inverse, shift, scale, curve, features, parts, P: tl.constexpr, F: tl.constexpr):
     """From the parts to the gradients of shift and scale, and to what `normalize_backward` needs."""
     once, twice = tl.zeros([1, F], tl.float32), tl.zeros([1, F], tl.float32)
-    first = tl.program_id(0)
+    first = 0
     while first < parts:
         once += _sum(_load_parts(table, first, parts, 2, 0, features, P, F))
         twice += _sum(_load_parts(table, first, parts, 2, 1, features, P, F))
@@ -239,8 +245,7 @@ def combine(
 @triton.jit
 def _side_by_side(r, rows, features, tables, F: tl.constexpr):
     """The places of the first of several tables that lie side by side."""
-    start = tl.program_id(1).to(tl.int64) * rows
-    return (start + r[:, None]) * (tables * features) + tl.arange(0, F)[None, :]
+    return (_model() * rows + r[:, None]) * (tables * features) + tl.arange(0, F)[None, :]
 
 
 @triton.jit
@@ -309,7 +314,8 @@ def extremes(x, index, low, high, lowest, highest, rows, width, SLOTS: tl.conste
     largest = smallest
     at_smallest, at_largest = tl.zeros([R, F], tl.int32), tl.zeros([R, F], tl.int32)
     for slot in range(1, SLOTS):
-        source = tl.load(index + slot * rows + r, mask=r < rows, other=0)[:, None]
+        index += rows  # the next slot of every row
+        source = tl.load(index + r, mask=r < rows, other=0)[:, None]
         value = tl.load(x + source * width + f, mask=present, other=0.0)
         at_smallest = tl.where(value < smallest, slot, at_smallest)
         at_largest = tl.where(value > largest, slot, at_largest)
@@ -344,7 +350,7 @@ def sums_of_few(first, column, weight, x, out, rows, below, features, R: tl.cons
     """Weighted sums over the entries of a sparse matrix, for a tile of rows with few entries each."""
     r, place, present = _tile(tl.program_id(0) * R, rows, features, R, F)
     f = tl.arange(0, F)
-    table = x + tl.program_id(1).to(tl.int64) * below * features
+    table = x + _model() * below * features
     entry = tl.load(first + r, mask=r < rows, other=0)
     end = tl.load(first + r + 1, mask=r < rows, other=0)
     total = tl.zeros([R, F], tl.float32)
@@ -362,7 +368,7 @@ def sums_of_few(first, column, weight, x, out, rows, below, features, R: tl.cons
 @triton.jit
 def sums_of_many(first, column, weight, x, out, rows, below, features, R: tl.constexpr, F: tl.constexpr):
     """The same for one row, R of its entries at a time."""
-    row, model, f = tl.program_id(0), tl.program_id(1).to(tl.int64), tl.arange(0, F)
+    row, model, f = tl.program_id(0), _model(), tl.arange(0, F)
     entry, end = tl.load(first + row), tl.load(first + row + 1)
     total = tl.zeros([F], tl.float32)
     while entry < end:
@@ -382,6 +388,12 @@ def sums_of_many(first, column, weight, x, out, rows, below, features, R: tl.con
 
 
 @triton.jit
+def _places(N: tl.constexpr):
+    """The places of the N values of a program in a list."""
+    return tl.program_id(0).to(tl.int64) * N + tl.arange(0, N)
+
+
+@triton.jit
 def _mix(x):
     x = x + INCREMENT
     x = (x ^ ((x >> 30) & 0x3FFFFFFFF)) * MULTIPLIER_1
@@ -392,9 +404,9 @@ def _mix(x):
 @triton.jit
 def dropout(x, seeds, step, out, share, amount, stream, N: tl.constexpr):
     """x without a share of its values, the others enlarged; the numbers are those of `anysize.nn.counter_rng`."""
-    n, model = tl.program_id(0) * N + tl.arange(0, N), tl.program_id(1).to(tl.int64)
+    n, model = _places(N), _model()
     start = _mix(_mix(tl.load(seeds + model) * 1000003 + stream) + tl.load(step))
-    bits = _mix(start + (n + 1).to(tl.int64) * INCREMENT)
+    bits = _mix(start + (n + 1) * INCREMENT)
     drawn = ((bits >> 40) & 0xFFFFFF).to(tl.float32) * 5.9604644775390625e-08
     value = tl.load(x + model * amount + n, mask=n < amount, other=0.0)
     tl.store(out + model * amount + n, tl.where(drawn >= share, value / (1 - share), 0.0), mask=n < amount)
@@ -406,7 +418,7 @@ def adam(
     BETA_1: tl.constexpr, BETA_2: tl.constexpr, N: tl.constexpr,
 ):  # fmt: skip
     """A step of Adam on all parameters; ``decay``: the powers of the betas, in double precision."""
-    n = tl.program_id(0) * N + tl.arange(0, N)
+    n = _places(N)
     there = n < amount
     g = tl.load(gradient + n, mask=there, other=0.0)
     m = tl.load(mean + n, mask=there, other=0.0)

@@ -81,10 +81,8 @@ class BatchNorm(nn.Module):
         if fused.usable(x):
             steps = self.steps if self.corrected else None
             averages = self.running_mean, self.running_var, steps, self.population, MOMENTUM
-            fused_normal: Tensor = fused.Normalize.apply(
-                x, weight, self.scale, self.shift, self.relu, EPSILON, *averages
-            )
-            return fused_normal
+            normal: Tensor = fused.Normalize.apply(x, weight, self.scale, self.shift, self.relu, EPSILON, *averages)
+            return normal
         share, total = _normalize_weights(x, weight)
         normal, mean, variance = _Normalize.apply(x, share, self.scale, self.shift, self.relu)
         self._update_averages(mean, variance, total)
@@ -111,7 +109,7 @@ class BatchNorm(nn.Module):
         """The rows normalized by the running averages."""
         slope = self.scale / torch.sqrt(self.running_var + EPSILON)
         if fused.usable(x) and not torch.is_grad_enabled():
-            return fused.normalize(x.contiguous(), slope, self.shift - self.running_mean * slope, self.relu)
+            return fused.normalize(x, slope, self.shift - self.running_mean * slope, self.relu)
         scaled = torch.addcmul(self.shift, x - self.running_mean, slope)
         return scaled.relu_() if self.relu else scaled
 

@@ -43,7 +43,7 @@ Palette = tuple[ColorName, ...] | None
 
 PREDICTION_BYTES = 1 << 29  # graphs are predicted in parts of about this size
 VALUES_PER_UNIT = {"gin": 16, "gcn": 12, "pna": 40}  # what a layer holds for each row and feature, gradients included
-PARAMETER_COPIES = 10  # value, gradient, two averages of Adam, states under four epoch rules, and temporaries
+PARAMETER_COPIES = 12  # value, two gradients, three lists of Adam, states under four epoch rules, and temporaries
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ import math
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import torch
@@ -109,7 +109,7 @@ def train(
     began = time.perf_counter()
     run = _Run(model, problem, members, recipe, metric)
     reported, end = 0.0, recipe.epochs
-    with _tuned(problem.threads), kept_blocks() if run.device.type == "cpu" else nullcontext():
+    with _tuned(problem.threads), kept_blocks() if run.device.type == "cpu" else torch.cuda.device(run.device):
         for epoch in range(recipe.epochs):
             run.epoch(epoch)
             if recipe.patience is not None and epoch % VALIDATION_INTERVAL == 0:
@@ -124,6 +124,7 @@ def train(
     if recipe.epoch == "best" and run.validates:
         kept = run.selector.kept(model, epoch if recipe.patience is None else None)
         selected = run.selector.restore(model).cpu()
+    run.optimizer.release()
     model.eval()
     curves = {name: curve[: epoch + 1].cpu() for name, curve in run.curves.items()}
     return Trained(curves, selected, run.selector.ties.cpu(), time.perf_counter() - began, kept)

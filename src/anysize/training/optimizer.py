@@ -10,13 +10,14 @@ from torch import Tensor, nn
 from anysize.nn import fused
 
 BETAS, EPSILON = (0.9, 0.999), 1e-8
-ALIGNMENT = 64  # values: matrix products of a GPU are slower on parameters that begin anywhere
+ALIGNMENT = 64  # every parameter starts at a multiple: matrix products of a GPU are slower on other addresses
 
 
 class StackAdam:
     """Parameters have the models as their first axis; ``rates`` is one learning rate per model.
 
-    The parameters become views of one list of values, so that a step is a few operations, not a few per parameter.
+    The parameters become views of one list of values, so that a step is a few operations, not a few per parameter. Call
+    `release` after the last step.
     """
 
     def __init__(self, parameters: Iterable[nn.Parameter], rates: Sequence[float]) -> None:
@@ -51,8 +52,13 @@ class StackAdam:
         divisor = (self.square.sqrt() / square_correction.sqrt()).add_(EPSILON)
         self.values.addcdiv_(self.mean * (rates / -mean_correction), divisor)
 
+    def release(self) -> None:
+        """Give every parameter its own memory again: pickling a view would write the whole list, once per parameter."""
+        for parameter in self.parameters:
+            parameter.data = parameter.data.clone()
+
     def _joined(self, tensors: Sequence[Tensor]) -> Tensor:
-        """Tensors of the sizes of the parameters as one list, each of them padded."""
+        """Tensors of the sizes of the parameters as one list, with padding after each."""
         pairs = zip(tensors, self.padding, strict=True)
         return torch.cat([part for tensor, padding in pairs for part in (tensor.reshape(-1), padding)])
 
