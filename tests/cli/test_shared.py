@@ -301,6 +301,19 @@ def test_every_format_of_counts_takes_any_name(hostile: Path, tmp_path: Path, ou
         assert {line[0] for line in out.read_text().splitlines()} & set("=+-@\x1b") <= {"\x1b"}
 
 
+@pytest.mark.parametrize("command", ["count", "fit", "predict", "compare", "run", "sweep"])
+def test_a_cache_that_is_a_file_is_refused_before_the_work(
+    command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("notes").write_text("")
+    inputs = {"predict": ["model.anysize", "new.txt"], "fit": ["train.txt", "--out", "m"], "sweep": []}
+    done = run(command, *inputs.get(command, ["train.txt"]), "--cache", "notes")
+    assert done.exit_code == 2
+    assert "--cache" in done.output
+    assert "'notes' is a file" in done.output
+
+
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no full device here")
 def test_a_full_disk_is_named(triangle: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command = f"{sys.executable} -m anysize count {triangle} --k 2 --format csv > /dev/full"
@@ -326,6 +339,24 @@ def test_a_label_file_may_have_tabs_and_names_what_is_missing(tmp_path: Path) ->
         read_labels(file, pair)
     file.write_text("class\n 1\n2\n")
     with pytest.raises(ValueError, match=r"3 classes for 2 graphs.*no header"):
+        read_labels(file, pair)
+
+
+def test_a_label_file_may_be_quoted_or_have_semicolons(tmp_path: Path) -> None:
+    file = tmp_path / "labels.csv"
+    pair = replace(az.GraphSet.from_edges([[(0, 1)], [(0, 1)]]), names=("a", "b, c"))
+    for text in ('"b, c","tree"\n"a","ring"\n', "b, c,tree\na,ring\n", "name;kind\nb, c;tree\na;ring\n"):
+        file.write_text(text)
+        assert read_labels(file, pair) == ["ring", "tree"]
+
+
+def test_graphs_without_names_are_labeled_by_position(tmp_path: Path) -> None:
+    file = tmp_path / "labels.csv"
+    pair = az.GraphSet.from_edges([[(0, 1)], [(0, 1)]])
+    file.write_text("graph,class\n1,tree\n0,ring\n")
+    assert read_labels(file, pair) == ["ring", "tree"]
+    file.write_text("a,tree\nb,ring\n")
+    with pytest.raises(ValueError, match="'0'"):
         read_labels(file, pair)
 
 

@@ -173,6 +173,12 @@ def test_methods_that_compare_environments_say_that_there_is_one(tmp_path):
     assert result.row("wl-kernel").mean == 1.0
 
 
+def test_a_cache_that_is_a_file_is_refused(graphs, tmp_path):
+    (tmp_path / "notes").write_text("")
+    with pytest.raises(ValueError, match="is a file"):
+        compare(graphs, methods="wl-kernel", seeds=1, cache=tmp_path / "notes")
+
+
 def test_one_seed_has_no_deviation(graphs):
     row = compare(graphs, methods="wl-kernel", seeds=1).row("wl-kernel")
     assert row.deviation is None
@@ -293,6 +299,8 @@ def test_a_metric_that_is_not_defined_is_said():
     y = ["a", "b"] * 25 + ["a"] * 10  # the largest graphs have one class
     result = compare(az.GraphSet.from_edges(edges, y=y), methods="wl-kernel", seeds=1, metric="roc_auc")
     assert "not defined" in result.row("wl-kernel").problem
+    assert "no test graph has the class b" in str(result)
+    assert "tested on 6 of 58 to 63" in result.task.title
 
 
 def test_rows_without_competition(found):

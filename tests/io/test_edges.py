@@ -46,7 +46,7 @@ def test_edges_of_several_graphs() -> None:
     ("arguments", "message"),
     [
         ({"edges": [(0, -1)]}, "Graph 0: edge 0 joins the vertices 0 and -1"),
-        ({"edges": [(0, 1), (1, 5)], "n_vertices": 3}, "edge 1 joins the vertices 1 and 5; with 3 vertices"),
+        ({"edges": [(0, 1), (1, 5)], "n_vertices": 3}, "edge 1 joins the vertices 1 and 5; vertices of"),
         ({"edges": [(0.0, 1.0)]}, "expected edges as an (m, 2) array of integers; got float64"),
         ({"edges": [(0, 1, 2)]}, "got int64 of shape (1, 3)"),
         ({"edges": [(0, 1), (2,)]}, "rows of different lengths"),

@@ -139,6 +139,7 @@ def test_pyg_real_data_batches_and_back() -> None:
 
 def test_pyg_batches_of_a_loader_are_split() -> None:
     pytest.importorskip("torch_geometric")
+    from torch.utils.data import Subset
     from torch_geometric.data import Batch
     from torch_geometric.loader import DataLoader
 
@@ -150,6 +151,7 @@ def test_pyg_batches_of_a_loader_are_split() -> None:
     assert GraphSet.from_pyg(list(loader)).equals(graphs)
     assert GraphSet.from_pyg([Batch.from_data_list(data[:2]), *data[2:]]).equals(graphs)
     assert as_graphset(loader).equals(graphs)
+    assert as_graphset(Subset(data, [3, 1])).equals(graphs[[3, 1]])
     assert count(loader, k=3).matrix.toarray().tolist() == [[0, 1], [1, 0], [0, 0], [2, 0], [0, 0]]
     by_hand = Batch(edge_index=data[0].edge_index, num_nodes=3)
     with pytest.raises(GraphError, match="cannot be split into graphs"):

@@ -48,6 +48,14 @@ def test_a_folder_of_several_formats_is_read_in_order(tmp_path: Path) -> None:
     assert graphs.edge_counts.tolist() == [1, 1, 1, 0, 3, 2]
 
 
+@pytest.mark.parametrize("name", ["ego.12.txt", "ego.12.CSV", "ego.12.dat", "ego.12"])
+def test_the_only_graph_of_a_file_has_its_name(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("0,1\n1,2\n")
+    assert read_graphs(tmp_path / name).names == (("ego",) if name == "ego.12" else ("ego.12",))
+    (tmp_path / "two.jsonl").write_text('{"edges": [[0, 1]]}\n{"edges": [[0, 1]]}\n')
+    assert read_graphs(tmp_path / "two.jsonl").names is None
+
+
 def test_notes_beside_graphs_are_named_and_not_read(tmp_path: Path) -> None:
     write(tmp_path, "0,1,1\n1,0,1\n1,1,0\n", "c.csv")
     write(tmp_path, "made by hand", "README.txt")

@@ -74,7 +74,8 @@ def test_moving_classes_and_colors_are_told() -> None:
     sizes = [10] * 20 + [20] * 20
     task = size_split(rings(sizes, y=[0, 1] * 10 + [1] * 20, colors=[5] * 20 + [5, 6] * 10), 50, 51)
     moved = np.mean(task.splits(seed=0).train.y == 0)  # test graphs have class 1 alone
-    assert task.note.endswith(f"class shares move by {moved:.2f}; color shares by 0.50.")
+    told = f"class shares move by {moved:.2f}; color shares by 0.50; no test graph has the class 0."
+    assert task.note.endswith(told)
 
 
 def test_a_class_that_training_lacks_is_told() -> None:

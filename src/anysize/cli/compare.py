@@ -11,6 +11,7 @@ import typer
 
 from anysize.cli.input import ColorOption, LabelOption, SmilesOption, read_input, read_labels
 from anysize.cli.shared import (
+    CacheOption,
     check_out,
     console,
     errors,
@@ -64,7 +65,7 @@ def compare(
         str | None, typer.Option(help="A Ray cluster instead of processes: auto, its address, or local:2.")
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = defaults.DEVICE,
-    cache: Annotated[Path | None, typer.Option(help="Cache folder: counts found here are not recomputed.")] = None,
+    cache: CacheOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
 ) -> None:
     """Compare methods on labeled graphs: several splits and seeds, one table with intervals, trivial checks below.

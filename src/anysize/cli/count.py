@@ -17,6 +17,7 @@ from rich.table import Table
 from anysize.cli.input import ColorOption, LabelOption, SmilesOption, read_input
 from anysize.cli.shared import (
     MAX_SEED,
+    CacheOption,
     PlainConsole,
     check_out,
     console,
@@ -69,7 +70,7 @@ def count(
     seed: Annotated[int, typer.Option(help="Seed of the samples.", min=0, max=MAX_SEED)] = 0,
     budget: Annotated[float | None, typer.Option(help="Sample if exact counting would take longer (seconds).")] = None,
     max_memory: Annotated[str | None, typer.Option(help="Memory limit for counting, e.g. 4GiB.")] = None,
-    cache: Annotated[Path | None, typer.Option(help="Cache folder: counts found here are not recomputed.")] = None,
+    cache: CacheOption = None,
     threads: Annotated[int | None, typer.Option(help="Number of threads; default: all cores.")] = None,
     cluster: Annotated[str | None, typer.Option(help="Count on a Ray cluster: auto, ADDRESS or local:CORES.")] = None,
     skip: Annotated[bool, typer.Option("--skip", help="Leave out graphs that cannot be counted.")] = False,

@@ -16,12 +16,8 @@ from scipy.sparse import csr_array
 from anysize._files import atomic_write
 from anysize._memory import check_table
 from anysize._text import csv_cell, visible_halves
+from anysize.cli.input import graph_names
 from anysize.counting.counts import Counts, Over
-
-
-def graph_names(counts: Counts) -> list[str]:
-    """The names of the graphs, or their numbers."""
-    return [str(row) for row in range(len(counts))] if counts.names is None else list(counts.names)
 
 
 def summary(counts: Counts, over: Over, top: int) -> Table:

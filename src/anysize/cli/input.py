@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +11,7 @@ import typer
 from anysize._text import csv_text
 
 if TYPE_CHECKING:
+    from anysize.counting.counts import Counts
     from anysize.estimators.classifier import GraphClassifier
     from anysize.graphs.graphset import GraphSet
 
@@ -48,8 +50,17 @@ def trained_color(model: GraphClassifier, smiles: str | None, color: str | None)
     return model.color if color is None and smiles is not None else color
 
 
+def graph_names(graphs: GraphSet | Counts) -> list[str]:
+    """The names of the graphs, or their positions."""
+    return [str(row) for row in range(len(graphs))] if graphs.names is None else list(graphs.names)
+
+
 def read_labels(file: Path, graphs: GraphSet) -> list[Any]:
-    """Read one class per line, or lines 'graph name,class' (or with a tab) in any order; integers become numbers."""
+    """Read one class per line, or lines 'graph name,class' in any order; integers become numbers.
+
+    Names and classes stand between commas, tabs or semicolons, and may be quoted. Graphs without names are named by
+    their positions, as `predict` does.
+    """
     from anysize.graphs.graphset import plural
 
     try:
@@ -59,23 +70,25 @@ def read_labels(file: Path, graphs: GraphSet) -> list[Any]:
     except OSError as error:
         raise ValueError(f"--labels {file} cannot be read: {error.strerror}.") from None
     lines = [line for line in text.replace("\r\n", "\n").split("\n") if line.strip()]
-    separator = next((one for one in (",", "\t") if lines and all(one in line for line in lines)), None)
-    if graphs.names is not None and separator is not None:
+    separator = next((one for one in (",", "\t", ";") if lines and all(one in line for line in lines)), None)
+    if separator is not None:
+        names = graph_names(graphs)
         pairs: dict[str, str] = {}
         for number, line in enumerate(lines, 1):
-            name, label = (csv_text(cell.strip()) for cell in line.rsplit(separator, 1))
+            *parts, last = next(csv.reader([line], delimiter=separator))
+            name, label = (csv_text(cell.strip()) for cell in (separator.join(parts), last))
             if name in pairs:
                 raise ValueError(f"{file} names graph {name!r:.60} twice (line {number}); expected one line per graph.")
             pairs[name] = label
-        if len(set(graphs.names)) < len(graphs.names):
+        if len(set(names)) < len(names):
             raise ValueError(f"Several graphs have the same name; give {file} one class per line, without names.")
-        missing = [name for name in graphs.names if name not in pairs]
+        missing = [name for name in names if name not in pairs]
         if missing:
             raise ValueError(
                 f"{file} has no line for graph {missing[0]!r}; expected 'name,class' for every graph (in a folder of "
                 "files the name is that of the file without its ending)."
             )
-        lines = [pairs[name] for name in graphs.names]
+        lines = [pairs[name] for name in names]
     if len(lines) != len(graphs):
         raise ValueError(
             f"{file} has {plural(len(lines), 'class', 'classes')} for {plural(len(graphs), 'graph')}; expected one "

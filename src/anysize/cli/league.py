@@ -10,6 +10,7 @@ import typer
 
 from anysize.cli.compare import MetricOption
 from anysize.cli.shared import (
+    CacheOption,
     check_out,
     console,
     errors,
@@ -37,7 +38,7 @@ def league(
     figure: Annotated[Path | None, typer.Option(help="Draw the means and intervals into this SVG or PNG file.")] = None,
     workers: Annotated[int, typer.Option(help="Number of processes to train in.", min=1)] = 1,
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = defaults.DEVICE,
-    cache: Annotated[Path | None, typer.Option(help="Cache folder: counts found here are not recomputed.")] = None,
+    cache: CacheOption = None,
     time_limit: Annotated[float | None, typer.Option(help="Start nothing new after this many seconds.")] = None,
     json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
 ) -> None:

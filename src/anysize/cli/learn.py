@@ -19,11 +19,22 @@ from anysize.cli.input import (
     LabelOption,
     LabelsFileOption,
     SmilesOption,
+    graph_names,
     read_input,
     read_labels,
     trained_color,
 )
-from anysize.cli.shared import MAX_SEED, check_out, console, errors, handle_errors, note, open_output, parse_sizes
+from anysize.cli.shared import (
+    MAX_SEED,
+    CacheOption,
+    check_out,
+    console,
+    errors,
+    handle_errors,
+    note,
+    open_output,
+    parse_sizes,
+)
 from anysize.methods import defaults
 
 if TYPE_CHECKING:
@@ -82,7 +93,7 @@ def fit(
         list[str] | None, typer.Option("--set", help="A hyper-parameter, name=value; anysize methods lists them.")
     ] = None,
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = defaults.DEVICE,
-    cache: Annotated[Path | None, typer.Option(help="Cache folder: counts found here are not recomputed.")] = None,
+    cache: CacheOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
 ) -> None:
     """Train a classifier on labeled graphs and write it to a file."""
@@ -120,7 +131,7 @@ def predict(
     smiles: SmilesOption = None,
     y: LabelOption = None,
     color: ColorOption = None,
-    cache: Annotated[Path | None, typer.Option(help="Cache folder: counts found here are not recomputed.")] = None,
+    cache: CacheOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of CSV.")] = False,
 ) -> None:
     """Classify graphs: one line of CSV per graph, with its class and the probability of every class.
@@ -141,8 +152,7 @@ def predict(
         warn_of_one_class(likely, classifier.classes_, classifier.ensemble_.method)
         predicted = classifier.classes_[likely].tolist()
         classes = classifier.classes_.tolist()
-        names = [str(row) for row in range(len(graphs))] if graphs.names is None else list(graphs.names)
-        rows = list(zip(names, predicted, probabilities.tolist(), strict=True))
+        rows = list(zip(graph_names(graphs), predicted, probabilities.tolist(), strict=True))
         with open_output(out) as file:
             if json:
                 listed = [

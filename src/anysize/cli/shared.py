@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from io import StringIO, TextIOWrapper
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Annotated, Any
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -24,6 +24,9 @@ from anysize._files import atomic_write, write_problem
 from anysize._progress import Progress, progress_bars
 from anysize._text import visible
 
+CacheOption = Annotated[
+    Path | None, typer.Option("--cache", file_okay=False, help="Cache folder: counts found here are not recomputed.")
+]
 MAX_SEED = 2**32 - 1  # the largest that numpy, scikit-learn and torch all take
 EXTRAS = {  # package -> extra of anysize that installs it
     "torch": "learn",

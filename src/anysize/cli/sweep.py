@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from anysize.cli.input import ColorOption, LabelOption, SmilesOption, read_input, read_labels
-from anysize.cli.shared import console, handle_errors
+from anysize.cli.shared import CacheOption, console, handle_errors
 from anysize.methods import defaults
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from anysize.tasks.task import Task
 
 RECORDS_FOLDER = Path("results/records")
-CACHE_HELP = "Cache folder: counts found here are not recomputed."
 DATA_DIR_HELP = "Folder with data files; by default ANYSIZE_DATA."
 
 
@@ -56,7 +55,7 @@ def run(
     color: ColorOption = None,
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = defaults.DEVICE,
     data_dir: Annotated[Path | None, typer.Option(help=DATA_DIR_HELP)] = None,
-    cache: Annotated[Path | None, typer.Option(help=CACHE_HELP)] = None,
+    cache: CacheOption = None,
     json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
 ) -> None:
     """Train a method on a task with some seeds and show its scores beside the published ones."""
@@ -115,7 +114,7 @@ def sweep(
     time_limit: Annotated[
         float | None, typer.Option(help="Seconds after which nothing new is started.", min=0.0)
     ] = None,
-    cache: Annotated[Path | None, typer.Option(help=CACHE_HELP)] = None,
+    cache: CacheOption = None,
     count_only: Annotated[bool, typer.Option("--count-only", help="Fill the cache and train nothing.")] = False,
     data_dir: Annotated[Path | None, typer.Option(help=DATA_DIR_HELP)] = None,
     curves: Annotated[int, typer.Option(help="Points kept of each training curve; 0 for none.", min=0)] = 50,

@@ -25,6 +25,7 @@ from typing import Any
 
 from anysize._progress import duration, progress_bars
 from anysize._typing import PathLike
+from anysize.counting.cache import CountCache
 from anysize.experiments.configurations import GRIDS, GridName, parse_setting
 from anysize.experiments.plan import RunBatch, SweepPlan, make_plan
 from anysize.experiments.record_store import RecordStore
@@ -107,6 +108,8 @@ def sweep(
     began = time.monotonic()
     deadline = float("inf") if time_limit is None else began + time_limit
     options = TrainingOptions(resolve_device(device) if cluster is None else device, stack, curves, ranks)
+    if cache is not None:
+        CountCache(cache)  # refuses a file, which would otherwise fail every method that counts
     with ExitStack() as cleanup:
         for task in plan.own_tasks:
             if task.name not in TASKS:

@@ -40,12 +40,15 @@ class GraphType:
 
 
 def as_list(values: Any, expected: str) -> list[Any]:
-    """The items of an iterable; an error that names what was expected if it is none, or a string or a dict."""
+    """The items of an iterable, or of a dataset of torch such as a `Subset`, which has a length and items by number.
+
+    Anything else, and a string or a dict, is an error that names what was expected.
+    """
     refused = GraphError(f"Expected {expected}; got {type_name(values)}.")
-    if isinstance(values, (str, bytes, dict)) or not isinstance(values, Iterable):
+    if isinstance(values, (str, bytes, dict)):
         raise refused
     try:
-        return list(values)
+        return list(values) if isinstance(values, Iterable) else [values[place] for place in range(len(values))]
     except (NotImplementedError, TypeError):  # PyG's HeteroData, and arrays without dimensions
         raise refused from None
 

@@ -122,7 +122,7 @@ def _check(graph: ParsedGraph, number: int) -> None:
         at = int(np.flatnonzero(outside)[0])
         raise GraphError(
             f"Graph {number}: edge {at} joins the vertices {graph.source[at]} and {graph.target[at]}; "
-            f"with {size} vertices they must lie in 0..{size - 1}."
+            f"vertices of a graph of size {size} are numbered 0 to {size - 1}."
         )
     colored = size if graph.colors is None else color_count(graph.colors)
     if colored != size:

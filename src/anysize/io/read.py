@@ -67,7 +67,7 @@ def read_graphs(
       such as ``source,target,weight`` and perhaps ``graph``
     - an adjacency matrix (.csv)
     - GraphML and GML (needs networkx), JSON lines (.jsonl)
-    - a folder of such files: graphs are ordered and named by file name
+    - a folder of such files: graphs are ordered and named by file name, as is the only graph of a file
 
     Files may be gzipped. What a file holds and the set does not (directions, weights, further columns) is named in one
     warning.
@@ -116,7 +116,8 @@ def read_graphs(
     if path.is_file():
         check_not_tu_part(path)
         parsed = _parse_file(path, options)
-        return _join([parsed], parsed.names, warn, path)
+        names = [_stem(path)] if parsed.names is None and len(parsed.graphs) == 1 else parsed.names
+        return _join([parsed], names, warn, path)
     files = _graph_files(path)
     parts = [_parse_file(file, options) for file in files]
     return _join(parts, _names(files, parts), warn, path)
@@ -194,13 +195,22 @@ def _names(files: list[Path], parts: Sequence[ParsedFile]) -> list[str]:
     """The names of graphs: of their files without ending, and of the graphs inside files with several."""
     names = []
     for file, part in zip(files, parts, strict=True):
-        stem = file.name.removesuffix(".gz")[: -len(_ending(file))]
         if len(part.graphs) == 1:
-            names.append(stem)
+            names.append(_stem(file))
         else:
             inside = part.names or [str(number) for number in range(len(part.graphs))]
-            names += [f"{stem}:{name}" for name in inside]
+            names += [f"{_stem(file)}:{name}" for name in inside]
     return names
+
+
+def _stem(file: Path) -> str:
+    """The name of a file without its ending.
+
+    >>> _stem(Path("ego.12.edges.gz")), _stem(Path("ego.12.dat"))
+    ('ego.12', 'ego.12')
+    """
+    name, ending = file.name.removesuffix(".gz"), _ending(file)
+    return name[: -len(ending)] if ending else Path(name).stem
 
 
 def _ending(file: Path) -> str:

@@ -21,7 +21,7 @@ def headline(findings: Findings) -> str:
     """One line: what differs, between how many graphs."""
     shifted = ", ".join(question.subject for question in findings.questions if question.found)
     train, new = findings.graphs
-    sets = f"{train} training graphs, {new} new graphs, patterns of up to {findings.k} vertices"
+    sets = f"{plural(train, 'training graph')}, {plural(new, 'new graph')}, patterns of up to {findings.k} vertices"
     return f"{f'Shift of {shifted}' if shifted else 'No shift found'} ({sets})"
 
 

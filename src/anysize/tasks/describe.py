@@ -59,9 +59,11 @@ def shift(splits: Splits) -> str:
         codes, amount = np.asarray(both.colors), len(both.palette)
         at = len(train.colors)
         told.append(f"color shares by {_moved(_shares(codes[:at], amount), _shares(codes[at:], amount)):.2f}")
-    unseen = sorted(set(labels(test).tolist()) - set(labels(train).tolist()))
-    if unseen:
-        told.append(f"no training graph has the class {', '.join(splits.classes[code] for code in unseen)}")
+    told += [
+        f"no {name} graph has the class {', '.join(splits.classes[code] for code in missing)}"
+        for name, one, other in (("training", train, test), ("test", test, train))
+        if (missing := sorted(set(labels(other).tolist()) - set(labels(one).tolist())))
+    ]
     sentence = "; ".join(told) + "."
     return sentence[0].upper() + sentence[1:]
 

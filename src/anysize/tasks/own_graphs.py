@@ -250,5 +250,12 @@ def _plain(name: str) -> str:
 
 
 def _title(label: str, parts: Parts) -> str:
-    trained, tested = (f"{graphs.sizes.min()} to {graphs.sizes.max()}" for graphs in (parts.train, parts.test))
-    return f"{label}: trained on graphs of {trained} vertices, tested on {tested}"
+    trained, tested = (_sizes(graphs) for graphs in (parts.train, parts.test))
+    return (
+        f"{label}: trained on {len(parts.train)} graphs of {trained} vertices, tested on {len(parts.test)} of {tested}"
+    )
+
+
+def _sizes(graphs: GraphSet) -> str:
+    smallest, largest = graphs.sizes.min(), graphs.sizes.max()
+    return f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
