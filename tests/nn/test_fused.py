@@ -7,15 +7,19 @@ from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 from scipy.sparse import csr_array
 
+from anysize import GraphSet
 from anysize.nn import encoders, fused, layers
 from anysize.nn.layers import DROPOUT_STREAM, EPSILON, MOMENTUM, BatchNorm, Dropout
 from anysize.nn.rows.aggregation import Sparse, _Extremes
+from anysize.training.fit_gnn import fit_gnn
 from anysize.training.optimizer import BETAS, StackAdam
 from anysize.training.optimizer import EPSILON as ADAM_EPSILON
+from anysize.training.settings import Recipe, Settings
 
 pytest.importorskip("triton")
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"  # see conftest.py
@@ -187,6 +191,25 @@ def test_a_table_that_is_not_contiguous_is_normalized(relu: bool) -> None:
     torch.testing.assert_close(found.cpu(), expected.relu() if relu else expected)
 
 
+def test_relu_keeps_nan(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else the loss of a model that has diverged would be finite, and its epochs could be selected."""
+    if INTERPRETED:  # a plain maximum of a GPU drops nan, that of the interpreter does not
+        from triton.runtime.interpreter import InterpreterBuilder
+
+        monkeypatch.setattr(InterpreterBuilder, "create_maxnumf", lambda self, a, b: self.binary_op(a, b, np.fmax))
+    x = random(1, 4, 3).to(DEVICE)
+    x[0, 1, 2] = torch.nan
+    one = torch.ones(1, 1, 3, device=DEVICE)
+    assert fused.normalize(x, one, 0 * one, True).isnan().sum() == 1
+    x.requires_grad_()
+    averages = torch.zeros_like(one), torch.ones_like(one)
+    found = fused.Normalize.apply(x, None, one, 0 * one, True, EPSILON, *averages, None, True, MOMENTUM)
+    found.sum().backward()
+    assert x.grad is not None
+    for table in (found, x.grad):
+        assert table.isnan().any(1).tolist() == [[False, False, True]]
+
+
 @pytest.mark.skipif(not INTERPRETED, reason="only the interpreter can run a single program")
 def test_places_above_32_bits(monkeypatch: pytest.MonkeyPatch) -> None:
     """The last program of a table with more than 2^31 values."""
@@ -222,3 +245,28 @@ def test_the_kernels_are_used_on_the_current_gpu_only(monkeypatch: pytest.Monkey
     kind: Any = {"is_cuda": True, "dtype": torch.float32, "numel": lambda: 1}
     usable = [fused.usable(SimpleNamespace(device=torch.device("cuda", number), **kind)) for number in (0, 1)]
     assert usable == [True, False]
+
+
+@pytest.mark.skipif(not INTERPRETED, reason="training on a GPU rounds matrix products to TF32, too coarse to compare")
+@pytest.mark.parametrize("kind", ["gin", "gcn", "pna"])
+@pytest.mark.parametrize("batch_size", [None, 4])
+def test_stacks_train_the_same_with_and_without_the_kernels(
+    kind: Any, batch_size: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Every layer, the head's dropout and the optimizer; models of different seeds have different mini-batches."""
+    rng = np.random.default_rng(0)
+    edges = [np.argwhere(np.triu(rng.random((7, 7)) < density, 1)) for density in (0.3, 0.6) * 4]
+    colors = [rng.choice(["C", "N", "O"], 7).tolist() for _ in edges]
+    graphs = GraphSet.from_edges(edges, n_vertices=[7] * 8, colors=colors, y=[0, 1] * 4)
+    recipe = Recipe(epochs=2, head_hidden=5, dropout=0.3, schedule="cosine")
+    members = [Settings(hidden=4, layers=2, seed=seed, lr=0.01 * seed, batch_size=batch_size) for seed in (1, 2)]
+    found = []
+    for used in (True, False):
+        monkeypatch.setattr(fused, "usable", lambda x, used=used: used and x.dtype == torch.float32 and x.numel() > 0)
+        stack = fit_gnn(kind, "sum", graphs, graphs.y, members, recipe, classes=2, device=DEVICE)
+        assert stack.trained is not None
+        found.append({"loss": stack.trained.curves["loss"], **stack.model.cpu().state_dict()})
+    for name, expected in found[1].items():
+        torch.testing.assert_close(
+            found[0][name], expected, rtol=1e-3, atol=1e-4, msg=lambda text, name=name: name + text
+        )

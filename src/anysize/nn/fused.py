@@ -15,8 +15,8 @@ from torch import Tensor
 
 # How work is divided into programs, which a GPU runs side by side
 TILE = 4096  # values of a tile, which a program reads at once
-PROGRAMS = 512  # fill a GPU: with fewer of them, every program sums over one tile only,
-MAX_TILES = 16  # with more, over up to so many
+PROGRAMS = 512  # enough to fill a GPU: where that leaves so many programs, each sums over several tiles,
+MAX_TILES = 16  # and over no more than these
 PARTS = 16  # sums of programs that are added up at once
 WIDTH = 512  # values of a tile of extremes
 VALUES = 1024  # values of a program of dropout or Adam

@@ -154,7 +154,7 @@ def normalize(x, slope, offset, out, rows, features, RELU: tl.constexpr, R: tl.c
     value = tl.load(x + place, mask=present, other=0.0)
     value = value * _per_feature(slope, features, F) + _per_feature(offset, features, F)
     if RELU:
-        value = tl.maximum(value, 0.0)
+        value = tl.maximum(value, 0.0, propagate_nan=tl.PropagateNan.ALL)  # as torch does
     tl.store(out + place, value, mask=present)
 
 
@@ -163,7 +163,7 @@ def _gradient(outer, value, slope, offset, place, present, RELU: tl.constexpr):
     """The gradient of the normalized rows; 0 where ReLU gives 0."""
     gradient = tl.load(outer + place, mask=present, other=0.0)
     if RELU:
-        gradient = tl.where(value * slope + offset > 0, gradient, 0.0)
+        gradient = tl.where(value * slope + offset <= 0, 0.0, gradient)
     return gradient
 
 
