@@ -251,7 +251,7 @@ def test_to_pandas_is_sparse_where_a_table_is_wide() -> None:
 def test_repr() -> None:
     counts = count(some_graphs(), (3, 4))
     assert repr(counts) == "Counts(3 graphs x 8 plain patterns, k = 3, 4)"
-    assert repr(count(colored(some_graphs(), 2)[1], 3)) == "Counts(1 graphs x 0 colored patterns, k = -)"
+    assert repr(count(colored(some_graphs(), 2)[1], 3)) == "Counts(1 graph x 0 colored patterns, k = -)"
 
 
 # ---- files -----------------------------------------------------------------------------------------

@@ -425,7 +425,7 @@ def test_a_gpu_that_is_not_there(graphs: GraphSet) -> None:
         (["a"] * 24, "at least two classes; got \\['a'\\]"),
         (["a", "b"], "one class for each of the 24 graphs; got y of shape \\(2,\\)"),
         ([["a"] * 24], "one class for each of the 24 graphs"),
-        (np.linspace(0, 1, 24), "continuous"),
+        (np.linspace(0, 1, 24), "whole numbers or strings"),
         (["a", 1] * 12, "all be strings; got int, str"),
         (np.array(["a", None] * 12, object), "all be strings"),
         ([0.0, float("nan")] * 12, "graph 1 has nan"),

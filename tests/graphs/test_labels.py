@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from anysize import GraphSet
-from anysize.graphs.labels import label_array, labels_of
+from anysize import GraphSet, GraphWarning
+from anysize.graphs.labels import distinct_classes, label_array, labels_of
 
 GRAPHS = GraphSet.from_edges([[(0, 1)]] * 4)
 
@@ -84,3 +85,21 @@ def test_labels_of_one_kind_stay_as_they_are() -> None:
 def test_graphs_without_labels_say_when_pyg_brings_its_own() -> None:
     with pytest.raises(ValueError, match=r"pass y .*PyG"):
         labels_of(GRAPHS)
+
+
+def test_a_series_with_the_names_of_the_graphs_in_another_order_is_told() -> None:
+    named = replace(GRAPHS, names=("a", "b", "c", "10"))
+    kinds = pd.Series(["x", "y", "x", "z"], index=["b", "c", "10", "a"])
+    for use in (labels_of, GraphSet.with_y):
+        with pytest.warns(GraphWarning, match="by position"):
+            use(named, kinds)
+    ordered = kinds[list(named.names or ())]
+    assert labels_of(named, ordered).tolist() == ["z", "x", "y", "x"]
+    for other in (kinds.reset_index(drop=True), kinds.tolist(), kinds.rename({"a": "q"})):
+        assert labels_of(named, other).tolist() == ["x", "y", "x", "z"]
+
+
+def test_fractions_are_no_classes() -> None:
+    assert distinct_classes(np.array([0.0, 2.0, 0.0])).tolist() == [0, 2]
+    with pytest.raises(ValueError, match=r"got 0\.5"):
+        distinct_classes(np.array([0.0, 0.5, 1.0]))

@@ -17,6 +17,7 @@ from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.counting.columns import Columns, unite
 from anysize.counting.sampling.estimates import Sampling
 from anysize.graphs.colors import ColorName
+from anysize.graphs.graphset import plural
 from anysize.graphs.ragged import strip_ellipsis
 from anysize.patterns.pattern import Pattern
 
@@ -71,7 +72,7 @@ class Counts:
         sampled = "" if self.sampling is None else "sampled "
         kind = "plain" if self.columns.colors is None else "colored"
         sizes = ", ".join(str(k) for k in np.unique(self.columns.size)) or "-"
-        return f"Counts({len(self)} graphs x {len(self.columns)} {sampled}{kind} patterns, k = {sizes})"
+        return f"Counts({plural(len(self), 'graph')} x {len(self.columns)} {sampled}{kind} patterns, k = {sizes})"
 
     def explain(self) -> str:
         """Which engine counted which graphs, and why."""

@@ -17,7 +17,7 @@ from anysize._errors import GraphError
 from anysize._schema import check_compressed_rows
 from anysize._typing import IntArray, PathLike
 from anysize.graphs.colors import ColorName, check_palette, color_order
-from anysize.graphs.labels import label_array
+from anysize.graphs.labels import label_array, warn_of_order
 from anysize.graphs.ragged import offsets, ranges, select_rows
 
 MAX_VERTICES_PER_GRAPH = 1 << 31  # vertex numbers are uint32, with a bit to spare in the kernels
@@ -259,6 +259,7 @@ class GraphSet:
 
     def with_y(self, y: ArrayLike | None) -> GraphSet:
         """The same graphs with these labels, one per graph."""
+        warn_of_order(y, self.names)
         return replace(self, y=None if y is None else np.atleast_1d(label_array(y)))
 
     # ---- conversion (implemented in anysize.io) ------------------------------------------------

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from anysize._errors import GraphWarning, warn_user
 from anysize._schema import fields, list_of, scalar, text
 
 Labels = NDArray[Any]
@@ -31,7 +33,22 @@ def labels_of(graphs: Any, y: ArrayLike | None = None) -> Labels:
     if labels.shape != (len(graphs),):
         raise ValueError(f"expected one class for each of the {len(graphs)} graphs; got y of shape {labels.shape}")
     check_complete(labels)
+    warn_of_order(given, getattr(graphs, "names", None))
     return np.asarray(labels)
+
+
+def warn_of_order(y: Any, names: Sequence[str] | None) -> None:
+    """Warn if the index of a pandas series has the names of the graphs in another order: its index is not used."""
+    index = getattr(y, "index", None)
+    if names is None or not hasattr(index, "tolist"):
+        return
+    listed = index.tolist()
+    if listed != list(names) and sorted(map(str, listed)) == sorted(names):
+        warn_user(
+            "The index of y has the names of the graphs in another order, and classes are taken by position; to take "
+            "them by name, pass y[list(graphs.names)].",
+            GraphWarning,
+        )
 
 
 def check_complete(labels: Labels) -> None:
@@ -77,8 +94,13 @@ def label_array(y: ArrayLike) -> Labels:
 
 
 def distinct_classes(labels: Labels) -> Labels:
-    """The distinct classes in ascending order; an error if there are fewer than two."""
+    """The distinct classes in ascending order; an error if there are fewer than two, or fractions."""
     classes: Labels = np.unique(labels)
+    if classes.dtype.kind == "f" and (fractions := classes[classes != np.floor(classes)]).size:
+        raise ValueError(
+            f"classes must be whole numbers or strings; got {fractions[0].item()!r}: make classes of the ranges of a "
+            "number that is to be predicted"
+        )
     if len(classes) < 2:
         raise ValueError(f"expected training graphs of at least two classes; got {classes.tolist()}")
     return classes
