@@ -145,7 +145,9 @@ def test_graphs_that_cannot_be_split_by_size_can_be_at_random() -> None:
 
 def test_numbers_to_predict_and_missing_labels_are_refused() -> None:
     with pytest.raises(ValueError, match="these graphs have 80"):
-        own_task(paths(80, y=[place / 7 for place in range(80)]))
+        own_task(paths(80, y=list(range(80))))
+    with pytest.raises(ValueError, match="whole numbers or strings"):
+        own_task(paths(y=[place / 7 for place in range(40)]))
     with pytest.raises(ValueError, match="graph 2 has nan"):
         own_task(paths(y=[0.0, 1.0, float("nan"), 1.0] * 10))
     assert len(ALPHABET) == MAX_CLASSES

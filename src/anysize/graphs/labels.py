@@ -40,7 +40,7 @@ def labels_of(graphs: Any, y: ArrayLike | None = None) -> Labels:
 def warn_of_order(y: Any, names: Sequence[str] | None) -> None:
     """Warn if the index of a pandas series has the names of the graphs in another order: its index is not used."""
     index = getattr(y, "index", None)
-    if names is None or not hasattr(index, "tolist"):
+    if names is None or index is None or not hasattr(index, "tolist"):  # an index of pandas, not the method of a list
         return
     listed = index.tolist()
     if listed != list(names) and sorted(map(str, listed)) == sorted(names):
