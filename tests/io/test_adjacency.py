@@ -100,7 +100,7 @@ def test_adjacency_loops_give_one_warning_for_all_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "m.csv holds no matrix"),
+        ("", "m.csv is empty"),
         (",0,1\n\n", "m.csv holds no matrix"),
         (",0,1\n0,0,1\n1,1,x\n", "m.csv, line 3: expected a number; got 'x'"),
         (",0,1\n0,0,nan\n1,1,0\n", "m.csv, line 2: expected a number; got 'nan'"),

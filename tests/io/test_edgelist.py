@@ -134,7 +134,7 @@ def test_edge_list_repetitions_give_one_warning(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "graph.txt holds no edges"),
+        ("\n", "graph.txt is empty"),
         ("# nothing\n\n", "graph.txt holds no edges"),
         ("# one\n0 1\n\n2\n", "graph.txt, line 4: expected 2 integers; got '2'"),
         ("0 1\n1 x\n", "graph.txt, line 2: expected 2 integers; got '1 x'"),

@@ -46,7 +46,7 @@ def test_other_keys_are_named_once(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("", "holds no graphs"),
+        ("", "is empty"),
         ('{"edges": [[0, 1]]}\n{"edges": [[0, 1]\n', "line 2: expected one JSON object per line"),
         ("[[0, 1]]\n", 'line 1: expected an object with "edges"'),
         ('{"n": 3}\n', 'line 1: expected an object with "edges"'),

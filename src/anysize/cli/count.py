@@ -211,6 +211,7 @@ def _write(
     counts: Counts, over: Over, output: OutputFormat, out: Path | None, top: int, title: str, zeros: bool
 ) -> None:
     from anysize.cli import count_output
+    from anysize.graphs.graphset import plural
 
     if zeros:
         counts = count_output.with_zeros(counts)
@@ -227,7 +228,7 @@ def _write(
                 count_output.write_json(counts, over, file)
             else:
                 printer = PlainConsole(file=file, width=110) if out is not None else console
-                printer.print(f"{title}: {len(counts.columns)} patterns")
+                printer.print(f"{title}: {plural(len(counts.columns), 'pattern')}")
                 printer.print(count_output.summary(counts, over, top))
                 if len(counts.columns) > top:
                     printer.print(f"The {top} most common of {len(counts.columns)}; --top shows more.")

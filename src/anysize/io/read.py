@@ -127,6 +127,8 @@ def _parse_file(file: Path, options: dict[str, Any]) -> ParsedFile:
     data = read_bytes(file)
     if data.startswith(b"\x1f\x8b") or file.suffix == ".gz":
         data = read_gzip(file)
+    if not data.strip():
+        raise GraphError(f"{file} is empty; expected a graph.")
     name = file.name.removesuffix(".gz").lower()
     form = MOLECULES if "smiles" in options else next(form for form in FORMATS if form.matches(name, data))
     _check_options(options, form.options, f"{file}, which is read as {form.title}")
