@@ -99,6 +99,18 @@ def test_a_series_with_the_names_of_the_graphs_in_another_order_is_told() -> Non
         assert labels_of(named, other).tolist() == ["x", "y", "x", "z"]
 
 
+@pytest.mark.parametrize(("dtype", "kind"), [("S", "bytes"), ("M8[D]", "date"), (complex, "complex")])
+def test_what_a_model_file_cannot_hold_is_no_class(dtype: Any, kind: str) -> None:
+    with pytest.raises(ValueError, match=f"numbers or all be strings; got {kind}"):
+        labels_of(GRAPHS, np.array([0, 1, 0, 1]).astype(dtype))
+
+
+@pytest.mark.parametrize("given", ["label", {0: "a", 1: "b", 2: "a", 3: "b"}, {"a", "b"}, iter("abab")])
+def test_labels_that_are_no_array_are_named_by_their_type(given: Any) -> None:
+    with pytest.raises(ValueError, match=f"4 graphs; got a {type(given).__name__}"):
+        labels_of(GRAPHS, given)
+
+
 def test_fractions_are_no_classes() -> None:
     assert distinct_classes(np.array([0.0, 2.0, 0.0])).tolist() == [0, 2]
     with pytest.raises(ValueError, match=r"got 0\.5"):

@@ -31,7 +31,8 @@ def labels_of(graphs: Any, y: ArrayLike | None = None) -> Labels:
             "graph has a y with exactly one number)"
         )
     if labels.shape != (len(graphs),):
-        raise ValueError(f"expected one class for each of the {len(graphs)} graphs; got y of shape {labels.shape}")
+        got = f"y of shape {labels.shape}" if labels.ndim else f"a {type(given).__name__}: pass a list or an array"
+        raise ValueError(f"expected one class for each of the {len(graphs)} graphs; got {got}")
     check_complete(labels)
     warn_of_order(given, getattr(graphs, "names", None))
     return np.asarray(labels)
@@ -82,8 +83,10 @@ def label_array(y: ArrayLike) -> Labels:
             return np.array(held)
     elif labels.dtype.kind == "U" and isinstance(y, (list, tuple)):
         held = list(y)
-    else:
+    elif labels.dtype.kind in "biufU":
         return labels
+    else:  # bytes, dates, complex numbers
+        held = labels.tolist()
     kinds = {str if isinstance(label, str) else type(label) for label in held}
     if kinds != {str}:
         raise ValueError(
