@@ -350,6 +350,18 @@ def test_a_label_file_may_be_quoted_or_have_semicolons(tmp_path: Path) -> None:
         assert read_labels(file, pair) == ["ring", "tree"]
 
 
+@pytest.mark.parametrize("header", ["", "name,class\n"])
+def test_a_label_file_among_the_graphs_is_told(tmp_path: Path, header: str) -> None:
+    for name in ("a", "b"):
+        (tmp_path / f"{name}.csv").write_text("source,target\n0,1\n1,2\n")
+    labels = tmp_path / "labels.csv"
+    labels.write_text(f"{header}a,tree\nb,ring\n")
+    done = run("fit", tmp_path, "--labels", labels, "--method", "majority", "--out", tmp_path / "m")
+    assert done.exit_code == 1
+    assert "labels.csv" in done.stderr
+    assert "move it" in done.stderr
+
+
 def test_graphs_without_names_are_labeled_by_position(tmp_path: Path) -> None:
     file = tmp_path / "labels.csv"
     pair = az.GraphSet.from_edges([[(0, 1)], [(0, 1)]])

@@ -83,6 +83,8 @@ def read_labels(file: Path, graphs: GraphSet) -> list[Any]:
         if len(set(names)) < len(names):
             raise ValueError(f"Several graphs have the same name; give {file} one class per line, without names.")
         missing = [name for name in names if name not in pairs]
+        if missing == [file.stem]:
+            raise ValueError(f"{file} was read as a graph, too; move it out of the folder of graphs.")
         if missing:
             raise ValueError(
                 f"{file} has no line for graph {missing[0]!r}; expected 'name,class' for every graph (in a folder of "

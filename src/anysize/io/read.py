@@ -119,7 +119,10 @@ def read_graphs(
         names = [_stem(path)] if parsed.names is None and len(parsed.graphs) == 1 else parsed.names
         return _join([parsed], names, warn, path)
     files = _graph_files(path)
-    parts = [_parse_file(file, options) for file in files]
+    try:
+        parts = [_parse_file(file, options) for file in files]
+    except GraphError as error:
+        raise GraphError(f"{error} In a folder all such files are read: if this one holds no graph, move it.") from None
     return _join(parts, _names(files, parts), warn, path)
 
 
