@@ -47,7 +47,7 @@ def warn_of_order(y: Any, names: Sequence[str] | None) -> None:
     if listed != list(names) and sorted(map(str, listed)) == sorted(names):
         warn_user(
             "The index of y has the names of the graphs in another order, and classes are taken by position; to take "
-            "them by name, pass y[list(graphs.names)].",
+            "them by name, bring y into the order of the names of the GraphSet.",
             GraphWarning,
         )
 
