@@ -635,3 +635,14 @@ def test_the_verdict_is_kept_in_the_model_file(graphs: GraphSet, tmp_path: Path)
     model = quick(validation=0.25).fit(graphs)
     model.save(tmp_path / "model.anysize")
     assert load_model(tmp_path / "model.anysize").verdict_ == model.verdict_
+
+
+@pytest.mark.parametrize(("different", "warned"), [(160, True), (80, False)])
+def test_colors_that_occur_once_look_like_vertex_numbers(different: int, warned: bool) -> None:
+    graphs = GraphSet.from_edges([[(0, 1), (1, 2), (2, 3)]] * 40, colors=(np.arange(160) % different).reshape(40, 4))
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        GraphClassifier("majority").fit(graphs, [0, 1] * 20)
+    found = [str(entry.message) for entry in caught if entry.category is GraphWarning]
+    assert len(found) == warned
+    assert all("160 vertices" in sentence and "160 colors" in sentence for sentence in found)

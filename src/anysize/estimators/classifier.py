@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from anysize._errors import ModelWarning, warn_user
+from anysize._errors import GraphWarning, ModelWarning, warn_user
 from anysize._progress import ProgressFunction, progress_bars
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.estimators.baseline_check import Verdict, check_baselines
@@ -157,6 +157,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         method, k, palette = find_method(self.method), pattern_sizes(self.k), palette_of(source)
         if isinstance(self.params, Mapping) and "k" in self.params:
             raise ValueError("k is a parameter of the classifier itself; pass k=... instead of params={'k': ...}")
+        _warn_of_identifiers(source)
         labels = _class_labels(source, y)
         classes = distinct_classes(labels)
         codes = np.searchsorted(classes, labels).astype(np.int64)
@@ -329,6 +330,20 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
 
 
 # ---- what fit does with its arguments --------------------------------------------------------------
+
+
+def _warn_of_identifiers(source: GraphsOrCounts) -> None:
+    """Warn if most colors of the training graphs occur once, as numbers or names of vertices do."""
+    if not isinstance(source, GraphSet) or source.colors is None:
+        return
+    vertices, colors = len(source.colors), len(np.unique(source.colors))
+    if 2 * colors > vertices:
+        warn_user(
+            f"The {vertices} vertices of the training graphs have {colors} colors. A color that occurs once tells "
+            "nothing about other graphs: if it is a number or name of the vertex, train without it (color=None, in "
+            "commands --no-colors).",
+            GraphWarning,
+        )
 
 
 def _class_labels(source: GraphsOrCounts, y: ArrayLike | None) -> Labels:
