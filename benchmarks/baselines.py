@@ -33,7 +33,17 @@ from anysize.training.settings import EncoderName, Recipe, Settings
 from benchmarks.inputs import MOLECULE_COLORS, molecules
 from benchmarks.plain_gamma import HAS_PYG
 from benchmarks.plain_gnn import Graphs, PlainGNN, batches, loss_of, pyg_list, train_plain, with_parameters_of
-from benchmarks.stacks import Clock, Progress, best_rates, check_equal, doubled, format_table, machine, stack_rate
+from benchmarks.stacks import (
+    Clock,
+    Progress,
+    best_rates,
+    check_equal,
+    doubled,
+    format_table,
+    kind_of,
+    machine,
+    stack_rate,
+)
 
 MODELS = {"cpu": 8, "cuda": 40}
 SECONDS = {"cpu": 0.5, "cuda": 0.35}  # per contestant and turn
@@ -298,7 +308,7 @@ def run_workload(workload: Workload, options: argparse.Namespace) -> list[dict[s
     print(f"{workload.name}: {workload.about}; {len(data.train)} training graphs, {vertices} vertices, "
           f"{len(data.validation)} validation graphs, {workload.layers} layers, {options.models} models in a stack",
           flush=True)  # fmt: skip
-    seconds = QUICK_SECONDS if options.quick else SECONDS[_kind(options.device)]
+    seconds = QUICK_SECONDS if options.quick else SECONDS[kind_of(options.device)]
     records = [measure(row, data, options.models, seconds) for row in ROWS]
     print(format_table(records))
     loader = loader_seconds(data)
@@ -307,10 +317,6 @@ def run_workload(workload: Workload, options: argparse.Namespace) -> list[dict[s
         records = [record | {"loader_seconds": loader} for record in records]
     print(flush=True)
     return records
-
-
-def _kind(device: str) -> str:
-    return device.partition(":")[0]
 
 
 def _options(given: Sequence[str] | None) -> argparse.Namespace:
@@ -325,12 +331,12 @@ def _options(given: Sequence[str] | None) -> argparse.Namespace:
     options = parser.parse_args(given)
     if not HAS_PYG:
         parser.error("the plain models are made with PyG: pip install torch_geometric")
-    if _kind(options.device) not in MODELS:
+    if kind_of(options.device) not in MODELS:
         parser.error(f"--device is cpu or cuda; got {options.device}")
-    if _kind(options.device) == "cuda" and not torch.cuda.is_available():
+    if kind_of(options.device) == "cuda" and not torch.cuda.is_available():
         parser.error("torch finds no CUDA device here: leave --device out to measure on the CPU")
     if options.models is None:
-        options.models = MODELS[_kind(options.device)]
+        options.models = MODELS[kind_of(options.device)]
     if options.models < 1:
         parser.error(f"--models must be at least 1; got {options.models}")
     return options

@@ -73,6 +73,11 @@ def stack_rate(fit: Callable[[int, Progress], Any], models: int, epochs: int, cl
     return models * (epochs - skipped) / (clock() - started[0])
 
 
+def kind_of(device: str) -> str:
+    """cpu or cuda, whatever the number of the GPU."""
+    return device.partition(":")[0]
+
+
 def epochs_for(call: Callable[[int], float], models: int, seconds: float, min_epochs: int) -> int:
     """How many epochs take about so many seconds, by a first run that also warms up."""
     return min(max(int(seconds * call(min_epochs) / models), min_epochs), MAX_EPOCHS)
@@ -85,7 +90,7 @@ def best_rates(
 
     A contestant that has taken far more than ``seconds`` gets fewer turns, but at least one.
     """
-    min_epochs = MIN_EPOCHS[device.partition(":")[0]]
+    min_epochs = MIN_EPOCHS[kind_of(device)]
     epochs = {
         name: epochs_for(call, models if name == "stack" else 1, seconds, min_epochs) for name, call in calls.items()
     }
