@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
+from benchmarks.stacks import doubled
 from scipy.sparse import csr_array
 
 from anysize import GraphSet
 from anysize.nn import encoders, fused, layers
 from anysize.nn.layers import DROPOUT_STREAM, EPSILON, MOMENTUM, BatchNorm, Dropout
-from anysize.nn.rows.aggregation import Sparse, _Extremes
+from anysize.nn.rows.aggregation import SegmentExtremes, Sparse, fused_statistics
+from anysize.nn.rows.graph_batch import FlatGraphs, InputClasses, PaddedGraphs, graph_structure, rows_structure
+from anysize.nn.rows.structure import Structure
 from anysize.training.fit_gnn import fit_gnn
 from anysize.training.optimizer import BETAS, StackAdam
 from anysize.training.optimizer import EPSILON as ADAM_EPSILON
@@ -99,24 +103,61 @@ def test_batch_norm(
         torch.testing.assert_close(found.cpu().double(), expected, rtol=1e-4, atol=1e-5)
 
 
+def colored_graphs(sizes: tuple[int, ...], y: list[int] | None = None) -> GraphSet:
+    """Random graphs, sparse and dense in turn, some with isolated vertices."""
+    rng = np.random.default_rng(0)
+    edges = [np.argwhere(np.triu(rng.random((n, n)) < (0.3, 0.6)[place % 2], 1)) for place, n in enumerate(sizes)]
+    colors = [rng.choice(["C", "N", "O"], n).tolist() for n in sizes]
+    return GraphSet.from_edges(edges, n_vertices=list(sizes), colors=colors, y=y)
+
+
+def structures(layout: str) -> Structure:
+    graphs = colored_graphs((7, 12, 1, 9, 4))
+    if layout == "classes of vertices":
+        graphs = graphs + graphs + graphs
+    classes = InputClasses.of(graphs, ("C", "N", "O"))
+    if layout == "classes of vertices":
+        return graph_structure(graphs, classes, 3, "sum", extremes=True)
+    batch = (PaddedGraphs if "padded" in layout else FlatGraphs).of(graphs, classes, "sum", True)
+    if "copies" in layout:
+        rows = batch.rows()
+        return rows_structure(rows, 2, torch.arange(3 * len(rows.input_class)).view(3, -1) % 10)
+    return rows_structure(batch.rows(torch.tensor([[0, 1, 3], [4, 2, 1]]) if "by model" in layout else None), 2)
+
+
+@pytest.mark.parametrize("features", [1, 5, 32])
+@pytest.mark.parametrize(
+    "layout", ["flat", "padded", "flat, by model", "padded, by model", "flat, copies", "classes of vertices"]
+)
+def test_statistics_over_neighbors(features: int, layout: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows without neighbors and with equal ones, also where values are far from 0, on every level."""
+    monkeypatch.setattr(fused, "NEIGHBORS_TILE", 16 * fused._power_of_two(features))
+    structure = structures(layout)
+    below = len(structure.features)
+    for given, level in zip(structure.levels, structure.to(DEVICE).levels, strict=True):
+        own = random(2, given.degree.shape[-1], features)
+        h = 10 + random(2, below, features, seed=1).round(decimals=1)
+        assert_same_function(
+            partial(fused_statistics, level.neighbors), partial(encoders._statistics, doubled(given)), own, h
+        )
+        below = own.shape[1]
+
+
+def test_neighbors_without_an_index_have_no_fused_statistics() -> None:
+    neighbors = SegmentExtremes.of(torch.tensor([0]), torch.tensor([0, 1]))
+    assert fused_statistics(neighbors, torch.zeros(1, 1, 1), torch.zeros(1, 1, 1)) is None
+
+
 @pytest.mark.parametrize("leading", [(), (1,), (2,)])
-def test_aggregations_of_pna(leading: tuple[int, ...]) -> None:
+def test_scales_of_pna(leading: tuple[int, ...]) -> None:
     """The degrees of the rows: those of all models, or of each."""
     models, rows, features = 2, 150, 5
-    tables = [random(models, rows, features, seed=seed) for seed in range(5)]
-    tables[2] = tables[2].abs() * 20  # sums of squares: some variances are below the floor
     degree = torch.randint(0, 4, (*leading, rows), generator=torch.Generator().manual_seed(1)).float()
-
-    assert_same_function(
-        lambda *given: fused.Combine.apply(*given, degree.to(DEVICE)),
-        lambda *given: encoders._combine(*given, degree.double()),
-        *tables,
-    )
     usual = torch.tensor(0.7)
     assert_same_function(
         lambda *given: fused.Scale.apply(*given, degree.to(DEVICE), usual.to(DEVICE)),
         lambda *given: encoders._scale(*given, degree.double(), usual.double()),
-        tables[0],
+        random(models, rows, features),
         random(models, rows, 3 * features, seed=7),
     )
 
@@ -150,24 +191,6 @@ def test_steps_of_adam() -> None:
         decay *= torch.tensor(BETAS, dtype=torch.float64, device=DEVICE)
         fused.adam(values, gradient.reshape(-1).to(DEVICE), *state, decay, BETAS, ADAM_EPSILON)
     torch.testing.assert_close(values.cpu().view_as(ours), parameter.detach(), rtol=1e-5, atol=1e-6)
-
-
-def test_extremes_and_the_first_slots_that_have_them() -> None:
-    x = random(40, 600).round(decimals=1)
-    index = torch.randint(0, 40, (7, 50), generator=torch.Generator().manual_seed(1))
-    low, high, lowest, highest = (part.cpu() for part in fused.extremes(strided(x), strided(index)))
-    expected = _Extremes.apply(x, index)
-    assert torch.equal(low, expected[0])
-    assert torch.equal(high, expected[1])
-    taken = x[index]
-    assert torch.equal(lowest.long(), taken.argmin(0))
-    assert torch.equal(highest.long(), taken.argmax(0))
-    leaf = x.clone().requires_grad_()
-    outer = random(50, 600, seed=3), random(50, 600, seed=4)
-    torch.autograd.backward(_Extremes.apply(leaf, index), outer)
-    slots = lowest.to(DEVICE), highest.to(DEVICE)
-    gradient = fused.extremes_gradient(strided(index), *slots, *(strided(part) for part in outer), 40)
-    torch.testing.assert_close(gradient.cpu(), leaf.grad, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("density", [0.01, 0.5])
@@ -254,10 +277,7 @@ def test_stacks_train_the_same_with_and_without_the_kernels(
     kind: Any, batch_size: int | None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every layer, the head's dropout and the optimizer; models of different seeds have different mini-batches."""
-    rng = np.random.default_rng(0)
-    edges = [np.argwhere(np.triu(rng.random((7, 7)) < density, 1)) for density in (0.3, 0.6) * 4]
-    colors = [rng.choice(["C", "N", "O"], 7).tolist() for _ in edges]
-    graphs = GraphSet.from_edges(edges, n_vertices=[7] * 8, colors=colors, y=[0, 1] * 4)
+    graphs = colored_graphs((7,) * 8, [0, 1] * 4)
     recipe = Recipe(epochs=2, head_hidden=5, dropout=0.3, schedule="cosine")
     members = [Settings(hidden=4, layers=2, seed=seed, lr=0.01 * seed, batch_size=batch_size) for seed in (1, 2)]
     found = []

@@ -12,13 +12,14 @@ import numpy as np
 import pytest
 import torch
 from benchmarks.stacks import doubled
+from scipy.sparse import csr_array
 from torch import Tensor, nn
 
 from anysize import GraphSet
 from anysize.nn.gamma import GraphModel
 from anysize.nn.layers import initialize
 from anysize.nn.rows import graph_batch as graph_batch_module
-from anysize.nn.rows.aggregation import PaddedExtremes, SegmentExtremes
+from anysize.nn.rows.aggregation import PaddedNeighbors, SegmentExtremes, Sparse
 from anysize.nn.rows.graph_batch import (
     FlatGraphs,
     GraphRows,
@@ -278,9 +279,10 @@ def test_extremes_have_the_gradient_of_plain_torch() -> None:
     first, index = torch.tensor([0, 2, 2, 5, 6]), torch.tensor([1, 3, 0, 2, 5, 4])
     slots = padded_index(first.numpy(), index.numpy(), limited=False)
     assert slots is not None
+    used, matrix = first.diff().double(), csr_array((np.ones(6), index.numpy(), first.numpy()), shape=(4, 6))
     ways = [
         SegmentExtremes.of(index, first),
-        PaddedExtremes(torch.from_numpy(slots.T.copy()), (first.diff() > 0).double()),
+        PaddedNeighbors(torch.from_numpy(slots.T.copy()), used, None, used, Sparse.of(matrix)),
     ]
     found = [torch.cat(way.extremes(h)) for way in ways]
     assert torch.equal(found[0], found[1])

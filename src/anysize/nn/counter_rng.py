@@ -10,6 +10,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+SEED_FACTOR = 1_000_003  # the streams of two seeds are so many numbers apart
 INCREMENT = -7046029254386353131  # 0x9E3779B97F4A7C15 as a signed integer: 2^64 / golden ratio
 MULTIPLIER_1, MULTIPLIER_2 = -4658895280553007687, -7723592293110705685  # the multipliers of splitmix64
 
@@ -25,7 +26,7 @@ def uniform(seeds: Tensor, step: Tensor | int, amount: int, stream: int = 0) -> 
         True
     """
     position = torch.arange(amount, device=seeds.device)
-    start = _mix(_mix(seeds * 1_000_003 + stream) + step)
+    start = _mix(_mix(seeds * SEED_FACTOR + stream) + step)
     bits = _mix(start[:, None] + (position + 1) * INCREMENT)
     return _shift_right(bits, 40).to(torch.float32) * 2.0**-24
 

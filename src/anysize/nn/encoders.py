@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from anysize.nn import fused
 from anysize.nn.layers import BatchNorm, Linear
+from anysize.nn.rows.aggregation import fused_statistics
 from anysize.nn.rows.structure import Level, Structure
 
 Embeddings = list[tuple[int, Tensor]]  # (level, rows); jumping knowledge reads all of them
@@ -80,23 +81,25 @@ class PNALayer(nn.Module):
         x = level.take_self(below)
         self_part = x @ self.before.weight[:, :inputs] + self.before.bias
         neighbor_part = below @ self.before.weight[:, inputs:]
-        sums = level.neighbor_sums(neighbor_part)
-        squares = level.neighbor_sums(neighbor_part * neighbor_part)
-        low, high = level.neighbors.extremes(neighbor_part)
-        combine, scale = (fused.Combine.apply, fused.Scale.apply) if fused.usable(x) else (_combine, _scale)
-        aggregated = combine(self_part, sums, squares, low, high, level.degree)
+        on_gpu = fused.usable(x)
+        aggregated = fused_statistics(level.neighbors, self_part, neighbor_part) if on_gpu else None
+        if aggregated is None:
+            aggregated = _statistics(level, self_part, neighbor_part)
         # W [x, a, s a, t a] is W0 x + W1 a + s W2 a + t W3 a: the scaled aggregations need not exist
         own, *weights = self.after.weight.split([inputs, 4 * inputs, 4 * inputs, 4 * inputs], 1)
         three = aggregated @ torch.cat(weights, 2)
+        scale = fused.Scale.apply if on_gpu else _scale
         return self.last(scale(torch.baddbmm(self.after.bias, x, own), three, level.degree, self.log_degree))
 
 
-def _combine(own: Tensor, sums: Tensor, squares: Tensor, low: Tensor, high: Tensor, degree: Tensor) -> Tensor:
+def _statistics(level: Level, own: Tensor, h: Tensor) -> Tensor:
     """Mean, minimum and maximum over neighbors, each plus the row's own part, and standard deviation, side by side."""
-    count = degree.clamp(min=1)[..., None]
-    shared = own * (degree > 0).to(own.dtype)[..., None]
-    mean = sums / count
-    variance = squares / count - mean * mean
+    assert level.neighbors is not None
+    low, high = level.neighbors.extremes(h)
+    count = level.degree.clamp(min=1)[..., None]
+    shared = own * (level.degree > 0).to(own.dtype)[..., None]
+    mean = level.neighbor_sums(h) / count
+    variance = level.neighbor_sums(h * h) / count - mean * mean
     deviation = variance.clamp(min=fused.VARIANCE_FLOOR).sqrt()  # no gradient where the neighbors agree
     deviation = deviation.masked_fill(variance <= fused.VARIANCE_FLOOR, 0.0)
     return torch.cat([mean + shared, low + shared, high + shared, deviation], dim=-1)

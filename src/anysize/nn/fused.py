@@ -7,6 +7,7 @@ the callers use the same steps in plain torch, against which the kernels are tes
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from typing import Any
 
@@ -18,12 +19,11 @@ TILE = 4096  # values of a tile, which a program reads at once
 PROGRAMS = 512  # enough to fill a GPU: where that leaves so many programs, each sums over several tiles,
 MAX_TILES = 16  # and over no more than these
 PARTS = 16  # sums of programs that are added up at once
-WIDTH = 512  # values of a tile of extremes
+NEIGHBORS_TILE = 512  # values of a tile if a program reads all neighbors of its rows
 VALUES = 1024  # values of a program of dropout or Adam
 FEW_ENTRIES = 8  # per row of a sparse matrix, on average; up to it, a program sums over several rows at once
 
 VARIANCE_FLOOR = 1e-5  # in PNA, neighbors with a smaller variance count as equal
-EXACT_PRODUCTS = {"enable_fp_fusion": False}  # round every product before it is subtracted, so that equal ones cancel
 
 
 def usable(x: Tensor) -> bool:
@@ -110,40 +110,45 @@ class Normalize(torch.autograd.Function):
         return inner, None, scale, shift, *[None] * 7
 
 
-class Combine(torch.autograd.Function):
-    """PNA's aggregations of every row side by side: mean, minimum, maximum, each plus the own part, and deviation.
+class Statistics(torch.autograd.Function):
+    """PNA's aggregations side by side: mean, minimum, maximum, each plus the row's own part, and standard deviation.
 
-    ``degree``: (rows,) or (models, rows).
+    Row r reads the first ``used[r]`` of the rows ``index[:, r]`` of x, with weights ``weight[:, r]`` (None: 1), which
+    add up to ``degree[r]``. ``transpose``: sums over the rows that read a row of x, for the gradient.
     """
 
     @staticmethod
     def forward(
-        ctx: Any, own: Tensor, sums: Tensor, squares: Tensor, low: Tensor, high: Tensor, degree: Tensor
-    ) -> Tensor:
-        own, sums, squares, low, high = (table.contiguous() for table in (own, sums, squares, low, high))
+        ctx: Any, own: Tensor, x: Tensor, index: Tensor, used: Tensor, weight: Tensor | None, degree: Tensor,
+        transpose: Callable[[Tensor], Tensor],
+    ) -> Tensor:  # fmt: skip
+        own, x = own.contiguous(), x.contiguous()
         models, rows, features = own.shape
-        kernels, rows_of_tile, width = _tile(features)
+        kernels, rows_of_tile, width = _tile(features, NEIGHBORS_TILE)
+        tracked = any(ctx.needs_input_grad)
         out = own.new_empty(models, rows, 4 * features)
-        degree, stride = _by_row(own, degree)
-        kernels.combine[-(-rows // rows_of_tile), models](
-            own, sums, squares, low, high, degree, out, stride, rows, features, VARIANCE_FLOOR, rows_of_tile, width,
-            **EXACT_PRODUCTS,
+        saved = torch.empty_like(own) if tracked else own
+        winners = torch.empty(2, *own.shape, dtype=torch.int32, device=own.device) if tracked else (own, own)
+        kernels.statistics[-(-rows // rows_of_tile), models](
+            own, x, index, used, x if weight is None else weight, degree, out, saved, *winners, rows, x.shape[1],
+            features, VARIANCE_FLOOR, weight is not None, tracked, rows_of_tile, width,
         )  # fmt: skip
-        ctx.stride = stride
-        ctx.save_for_backward(sums, squares, degree)
+        ctx.transpose = transpose
+        ctx.save_for_backward(x, degree, out, saved, *winners)
         return out
 
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
-        sums, squares, degree = ctx.saved_tensors
-        models, rows, features = sums.shape
-        kernels, rows_of_tile, width = _tile(features)
-        own, to_sums, to_squares, low, high = sums.new_empty(5, *sums.shape)
-        kernels.combine_backward[-(-rows // rows_of_tile), models](
-            gradients[0].contiguous(), sums, squares, degree, own, to_sums, to_squares, low, high, ctx.stride, rows,
-            features, VARIANCE_FLOOR, rows_of_tile, width, **EXACT_PRODUCTS,
+        x, degree, out, mean, lowest, highest = ctx.saved_tensors
+        models, rows, features = mean.shape
+        kernels, rows_of_tile, width = _tile(features, NEIGHBORS_TILE)
+        own, parts, inner = torch.empty_like(mean), mean.new_empty(2, *mean.shape), torch.zeros_like(x)
+        kernels.statistics_backward[-(-rows // rows_of_tile), models](
+            gradients[0].contiguous(), out, mean, lowest, highest, degree, own, *parts, inner, rows, x.shape[1],
+            features, rows_of_tile, width,
         )  # fmt: skip
-        return own, to_sums, to_squares, low, high, None
+        constant, linear = ctx.transpose(parts.flatten(0, 1)).view(2, *x.shape)
+        return own, inner.add_(constant).addcmul_(x, linear), *[None] * 5
 
 
 class Scale(torch.autograd.Function):
@@ -174,28 +179,6 @@ class Scale(torch.autograd.Function):
             outer, degree, log_degree, three, ctx.stride, rows, features, rows_of_tile, width
         )
         return outer, three, None, None
-
-
-def extremes(x: Tensor, index: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """Minimum and maximum over ``index`` (d, rows) of the rows of x (rows below, width), and the first slot of each."""
-    x, index = x.contiguous(), index.contiguous()
-    slots, rows = index.shape
-    low, high = x.new_empty(2, rows, x.shape[1])
-    lowest, highest = torch.empty(2, rows, x.shape[1], dtype=torch.int32, device=x.device)
-    grid, tile = _table_tiles(rows, x.shape[1])
-    _kernels().extremes[grid](x, index, low, high, lowest, highest, rows, x.shape[1], slots, *tile)
-    return low, high, lowest, highest
-
-
-def extremes_gradient(index: Tensor, lowest: Tensor, highest: Tensor, low: Tensor, high: Tensor, below: int) -> Tensor:
-    """The gradient of x (rows below, width) for the gradients of both extremes and the slots that `extremes` found."""
-    rows, width = lowest.shape
-    inner = low.new_zeros(below, width)
-    grid, tile = _table_tiles(rows, width)
-    _kernels().extremes_backward[grid](
-        index.contiguous(), lowest, highest, low.contiguous(), high.contiguous(), inner, rows, width, *tile
-    )
-    return inner
 
 
 def sparse_product(matrix: Tensor, x: Tensor) -> Tensor:
@@ -263,17 +246,10 @@ def _by_row(x: Tensor, values: Tensor | None) -> tuple[Tensor, int]:
     return values, values.stride(0)
 
 
-def _table_tiles(rows: int, width: int) -> tuple[tuple[int, int], tuple[int, int]]:
-    """The numbers of tiles down and across a table that may be wide, and the rows and columns of a tile."""
-    across = min(_power_of_two(width), WIDTH)
-    down = WIDTH // across
-    return (-(-rows // down), -(-width // across)), (down, across)
-
-
-def _tile(features: int) -> tuple[Any, int, int]:
+def _tile(features: int, values: int | None = None) -> tuple[Any, int, int]:
     """The kernels, the number of rows of a tile, and the number of features, rounded up to a power of two."""
     width = _power_of_two(features)
-    return _kernels(), max(TILE // width, 1), width
+    return _kernels(), max((values or TILE) // width, 1), width
 
 
 def _power_of_two(amount: int) -> int:

@@ -14,21 +14,28 @@ import triton.language as tl
 from anysize.nn import counter_rng
 
 SMALL = tl.constexpr(1e-30)  # instead of 0 in a divisor
-INCREMENT = tl.constexpr(counter_rng.INCREMENT)
+INCREMENT, SEED_FACTOR = tl.constexpr(counter_rng.INCREMENT), tl.constexpr(counter_rng.SEED_FACTOR)
 MULTIPLIER_1, MULTIPLIER_2 = tl.constexpr(counter_rng.MULTIPLIER_1), tl.constexpr(counter_rng.MULTIPLIER_2)
 
 
 @triton.jit
-def _model():
-    """The number of the model that the program works on."""
-    return tl.program_id(1).to(tl.int64)
+def _model(SPREAD: tl.constexpr = False):
+    """The number of the model that the program works on.
+
+    Programs that run at the same time mostly have the same one, whose rows stay in the cache. ``SPREAD``: they have
+    different ones, so that they seldom add to the same place.
+    """
+    model = tl.program_id(1)
+    if SPREAD:
+        model = (model + tl.program_id(0)) % tl.num_programs(1)
+    return model.to(tl.int64)
 
 
 @triton.jit
-def _tile(first, rows, features, R: tl.constexpr, F: tl.constexpr):
+def _tile(first, rows, features, R: tl.constexpr, F: tl.constexpr, SPREAD: tl.constexpr = False):
     """The rows of the tile that begins at a row, the places of its values in a table, and which of them exist."""
     r, f = first + tl.arange(0, R), tl.arange(0, F)
-    start = _model() * rows * features
+    start = _model(SPREAD) * rows * features
     return r, start + r[:, None].to(tl.int64) * features + f[None, :], (r < rows)[:, None] & (f < features)[None, :]
 
 
@@ -224,53 +231,95 @@ def normalize_backward(
 
 
 @triton.jit
-def combine(
-    own, sums, squares, low, high, degree, out, stride, rows, features, floor, R: tl.constexpr, F: tl.constexpr
-):
-    """Mean, minimum and maximum, each plus the row's own part, and standard deviation, side by side."""
+def statistics(
+    own, x, index, used, weight, degree, out, mean, lowest, highest, rows, below, features, floor,
+    WEIGHTED: tl.constexpr, TRACKED: tl.constexpr, R: tl.constexpr, F: tl.constexpr,
+):  # fmt: skip
+    """Mean, minimum and maximum over the slots of every row, each plus the row's own part, and standard deviation.
+
+    ``TRACKED``: also the mean alone, and the rows below that have the minimum and the maximum, the first of equal ones.
+    """
     r, place, present = _tile(tl.program_id(0) * R, rows, features, R, F)
-    neighbors = _per_row(degree, stride, r, rows)
+    f = tl.arange(0, F)[None, :]
+    amount = _per_row(used, 0, r, rows).to(tl.int32)
+    table = x + _model() * below * features
+    source = tl.load(index + r[:, None], mask=amount > 0, other=0)
+    pivot = tl.load(table + source * features + f, mask=present & (amount > 0), other=0.0)
+    low, high = pivot, pivot
+    at_low, at_high = source.to(tl.int32) + tl.zeros([R, F], tl.int32), source.to(tl.int32) + tl.zeros([R, F], tl.int32)
+    once, twice = tl.zeros([R, F], tl.float32), tl.zeros([R, F], tl.float32)  # of the differences from the first slot
+    slot, slots = 1, tl.max(amount)
+    while slot < slots:
+        index += rows  # the next slot of every row
+        here = slot < amount
+        source = tl.load(index + r[:, None], mask=here, other=0)
+        value = tl.load(table + source * features + f, mask=present & here, other=0.0)
+        difference = tl.where(here, value - pivot, 0.0)
+        weighted = difference
+        if WEIGHTED:
+            weight += rows
+            weighted = difference * tl.load(weight + r[:, None], mask=here, other=0.0)
+        once += weighted
+        twice += weighted * difference
+        lower, higher = here & (value < low), here & (value > high)
+        low, high = tl.where(lower, value, low), tl.where(higher, value, high)
+        at_low, at_high = tl.where(lower, source.to(tl.int32), at_low), tl.where(higher, source.to(tl.int32), at_high)
+        slot += 1
+    neighbors = _per_row(degree, 0, r, rows)
     count = tl.maximum(neighbors, 1.0)
     shared = tl.where(neighbors > 0, tl.load(own + place, mask=present, other=0.0), 0.0)
-    mean = tl.load(sums + place, mask=present, other=0.0) / count
-    variance = tl.load(squares + place, mask=present, other=0.0) / count - mean * mean
-    deviation = tl.where(variance > floor, tl.sqrt(tl.maximum(variance, floor)), 0.0)
+    shift = once / count
+    center = pivot + shift
+    variance = twice / count - shift * shift
     target = out + _side_by_side(r, rows, features, 4, F)
-    tl.store(target, mean + shared, mask=present)
-    tl.store(target + features, tl.load(low + place, mask=present, other=0.0) + shared, mask=present)
-    tl.store(target + 2 * features, tl.load(high + place, mask=present, other=0.0) + shared, mask=present)
-    tl.store(target + 3 * features, deviation, mask=present)
+    tl.store(target, center + shared, mask=present)
+    tl.store(target + features, low + shared, mask=present)
+    tl.store(target + 2 * features, high + shared, mask=present)
+    tl.store(target + 3 * features, tl.where(variance > floor, tl.sqrt(tl.maximum(variance, floor)), 0.0), mask=present)
+    if TRACKED:
+        tl.store(mean + place, center, mask=present)
+        tl.store(lowest + place, at_low, mask=present)
+        tl.store(highest + place, at_high, mask=present)
 
 
 @triton.jit
-def _side_by_side(r, rows, features, tables, F: tl.constexpr):
+def _side_by_side(r, rows, features, tables, F: tl.constexpr, SPREAD: tl.constexpr = False):
     """The places of the first of several tables that lie side by side."""
-    return (_model() * rows + r[:, None]) * (tables * features) + tl.arange(0, F)[None, :]
+    return (_model(SPREAD) * rows + r[:, None]) * (tables * features) + tl.arange(0, F)[None, :]
 
 
 @triton.jit
-def combine_backward(
-    outer, sums, squares, degree, own, to_sums, to_squares, low, high, stride, rows, features, floor,
+def statistics_backward(
+    outer, out, mean, lowest, highest, degree, own, constant, linear, inner, rows, below, features,
     R: tl.constexpr, F: tl.constexpr,
 ):  # fmt: skip
-    """The gradients of the five tables of `combine`."""
-    r, place, present = _tile(tl.program_id(0) * R, rows, features, R, F)
-    neighbors = _per_row(degree, stride, r, rows)
+    """The gradient of the own part; those of the extremes, added to the rows below that have them.
+
+    Of mean and deviation, a neighbor with the value x gets ``constant`` + x * ``linear``.
+    """
+    r, place, present = _tile(tl.program_id(0) * R, rows, features, R, F, True)
+    f = tl.arange(0, F)[None, :]
+    neighbors = _per_row(degree, 0, r, rows)
     count = tl.maximum(neighbors, 1.0)
-    mean = tl.load(sums + place, mask=present, other=0.0) / count
-    variance = tl.load(squares + place, mask=present, other=0.0) / count - mean * mean
-    source = outer + _side_by_side(r, rows, features, 4, F)
-    of_mean = tl.load(source, mask=present, other=0.0)
-    of_low = tl.load(source + features, mask=present, other=0.0)
-    of_high = tl.load(source + 2 * features, mask=present, other=0.0)
-    of_deviation = tl.load(source + 3 * features, mask=present, other=0.0)
-    of_variance = of_deviation / (2 * tl.sqrt(tl.maximum(variance, floor)))
-    of_variance = tl.where(variance > floor, of_variance, 0.0)
+    start = _side_by_side(r, rows, features, 4, F, True)
+    of_mean = tl.load(outer + start, mask=present, other=0.0)
+    of_low = tl.load(outer + start + features, mask=present, other=0.0)
+    of_high = tl.load(outer + start + 2 * features, mask=present, other=0.0)
+    of_deviation = tl.load(outer + start + 3 * features, mask=present, other=0.0)
+    deviation = tl.load(out + start + 3 * features, mask=present, other=0.0)
+    slope = tl.where(deviation > 0, of_deviation / (count * tl.maximum(deviation, SMALL)), 0.0)
     tl.store(own + place, tl.where(neighbors > 0, of_mean + of_low + of_high, 0.0), mask=present)
-    tl.store(low + place, of_low, mask=present)
-    tl.store(high + place, of_high, mask=present)
-    tl.store(to_squares + place, of_variance / count, mask=present)
-    tl.store(to_sums + place, (of_mean - 2 * mean * of_variance) / count, mask=present)
+    tl.store(linear + place, slope, mask=present)
+    tl.store(constant + place, of_mean / count - slope * tl.load(mean + place, mask=present, other=0.0), mask=present)
+    table, reached = inner + _model(True) * below * features + f, present & (neighbors > 0)
+    _add_to_rows(table, lowest + place, of_low, features, reached)
+    _add_to_rows(table, highest + place, of_high, features, reached)
+
+
+@triton.jit
+def _add_to_rows(table, row, values, features, present):
+    """Adds values to the rows of a table whose numbers are at these places."""
+    tl.atomic_add(table + tl.load(row, mask=present, other=0).to(tl.int64) * features, values, mask=present)
 
 
 @triton.jit
@@ -302,44 +351,6 @@ def scale_backward(outer, degree, log_degree, three, stride, rows, features, R: 
     tl.store(target, gradient, mask=present)
     tl.store(target + features, gradient * amplification, mask=present)
     tl.store(target + 2 * features, gradient * attenuation, mask=present)
-
-
-@triton.jit
-def extremes(x, index, low, high, lowest, highest, rows, width, SLOTS: tl.constexpr, R: tl.constexpr, F: tl.constexpr):
-    """Minimum and maximum over the slots of every row, and the first slot that has each."""
-    r, f = tl.program_id(0) * R + tl.arange(0, R), tl.program_id(1) * F + tl.arange(0, F)[None, :]
-    present = (r < rows)[:, None] & (f < width)
-    source = tl.load(index + r, mask=r < rows, other=0)[:, None]
-    smallest = tl.load(x + source * width + f, mask=present, other=0.0)
-    largest = smallest
-    at_smallest, at_largest = tl.zeros([R, F], tl.int32), tl.zeros([R, F], tl.int32)
-    for slot in range(1, SLOTS):
-        index += rows  # the next slot of every row
-        source = tl.load(index + r, mask=r < rows, other=0)[:, None]
-        value = tl.load(x + source * width + f, mask=present, other=0.0)
-        at_smallest = tl.where(value < smallest, slot, at_smallest)
-        at_largest = tl.where(value > largest, slot, at_largest)
-        smallest, largest = tl.minimum(smallest, value), tl.maximum(largest, value)
-    place = r[:, None].to(tl.int64) * width + f
-    tl.store(low + place, smallest, mask=present)
-    tl.store(high + place, largest, mask=present)
-    tl.store(lowest + place, at_smallest, mask=present)
-    tl.store(highest + place, at_largest, mask=present)
-
-
-@triton.jit
-def extremes_backward(index, lowest, highest, of_low, of_high, inner, rows, width, R: tl.constexpr, F: tl.constexpr):
-    """Adds the gradients of the extremes to those of the rows that have them."""
-    r, f = tl.program_id(0) * R + tl.arange(0, R)[:, None], tl.program_id(1) * F + tl.arange(0, F)[None, :]
-    present, place = (r < rows) & (f < width), r.to(tl.int64) * width + f
-    source = tl.load(
-        index + tl.load(lowest + place, mask=present, other=0).to(tl.int64) * rows + r, mask=present, other=0
-    )
-    tl.atomic_add(inner + source * width + f, tl.load(of_low + place, mask=present, other=0.0), mask=present)
-    source = tl.load(
-        index + tl.load(highest + place, mask=present, other=0).to(tl.int64) * rows + r, mask=present, other=0
-    )
-    tl.atomic_add(inner + source * width + f, tl.load(of_high + place, mask=present, other=0.0), mask=present)
 
 
 # ---- sparse products -----------------------------------------------------------------------------
@@ -405,7 +416,7 @@ def _mix(x):
 def dropout(x, seeds, step, out, share, amount, stream, N: tl.constexpr):
     """x without a share of its values, the others enlarged; the numbers are those of `anysize.nn.counter_rng`."""
     n, model = _places(N), _model()
-    start = _mix(_mix(tl.load(seeds + model) * 1000003 + stream) + tl.load(step))
+    start = _mix(_mix(tl.load(seeds + model) * SEED_FACTOR + stream) + tl.load(step))
     bits = _mix(start + (n + 1) * INCREMENT)
     drawn = ((bits >> 40) & 0xFFFFFF).to(tl.float32) * 5.9604644775390625e-08
     value = tl.load(x + model * amount + n, mask=n < amount, other=0.0)

@@ -71,6 +71,9 @@ class Dense:
         model = torch.arange(len(self.matrix), device=items.device)[:, None]
         return Dense(self.matrix[model, items])
 
+    def transposed(self) -> Dense:
+        return Dense(self.matrix.mT)
+
     def to(self, device: torch.device) -> Dense:
         return Dense(self.matrix.to(device))
 
@@ -118,6 +121,9 @@ class Sparse:
         selection = torch.zeros(items.numel(), self.matrix.shape[0], device=items.device)
         selection.scatter_(1, items.reshape(-1, 1), 1.0)
         return Dense((self.transpose @ selection.T).T.reshape(*items.shape, -1))
+
+    def transposed(self) -> Sparse:
+        return Sparse(self.transpose, self.matrix)
 
     def to(self, device: torch.device) -> Sparse:
         return Sparse(self.matrix.to(device), self.transpose.to(device))
@@ -355,6 +361,10 @@ class BlockDiagonal(_WholeGraphs):
         summed = torch.bmm(self.matrices, turned).view(graphs, n, models, features)
         return summed.permute(2, 0, 1, 3).reshape(models, rows, features)
 
+    def transposed(self) -> BlockDiagonal:
+        """The same: graphs are undirected."""
+        return self
+
     def to(self, device: torch.device) -> BlockDiagonal:
         return BlockDiagonal(self.matrices.to(device))
 
@@ -425,24 +435,49 @@ class SegmentExtremes(_WholeGraphs):
 
 
 @dataclass(frozen=True)
-class PaddedExtremes:
-    """Extremes over at most d rows below each: ``index`` (d, rows), padded by repeating the first entry.
+class PaddedNeighbors:
+    """At most d rows below each: ``index`` (d, rows), padded by repeating the first entry.
 
-    ``nonempty`` (rows,) is 0 for a row without neighbors, else 1.
+    ``used`` (rows,): the number of entries without padding. ``weight`` (d, rows): how many neighbors an entry stands
+    for; None: one each. ``degree`` (rows,): the number of neighbors. ``sums``: the same neighbors as a linear map.
     """
 
     index: Tensor
-    nonempty: Tensor
+    used: Tensor
+    weight: Tensor | None
+    degree: Tensor
+    sums: Dense | Sparse | BlockDiagonal
 
     def extremes(self, h: Tensor) -> tuple[Tensor, Tensor]:
         models, rows, features = h.shape
         flat = h.permute(1, 0, 2).reshape(rows, models * features)
-        low, high = (extreme * self.nonempty[:, None] for extreme in _Extremes.apply(flat, self.index))
+        nonempty = (self.used > 0).to(h.dtype)[:, None]
+        low, high = (extreme * nonempty for extreme in _Extremes.apply(flat, self.index))
         shape = (-1, models, features)
         return low.view(shape).permute(1, 0, 2), high.view(shape).permute(1, 0, 2)
 
-    def to(self, device: torch.device) -> PaddedExtremes:
-        return PaddedExtremes(self.index.to(device), self.nonempty.to(device))
+    def to(self, device: torch.device) -> PaddedNeighbors:
+        weight = None if self.weight is None else self.weight.to(device)
+        return PaddedNeighbors(
+            self.index.to(device), self.used.to(device), weight, self.degree.to(device), self.sums.to(device)
+        )
+
+
+def fused_statistics(neighbors: Neighbors, own: Tensor, h: Tensor) -> Tensor | None:
+    """PNA's aggregations by `anysize.nn.fused.Statistics`; None if these neighbors have no padded index."""
+    match neighbors:
+        case PaddedNeighbors(index, used, weight, degree, sums):
+            found: Tensor = fused.Statistics.apply(own, h, index, used, weight, degree, sums.transposed())
+            return found
+        case IndexedNeighbors(index, inner):
+            return fused_statistics(inner, own, take_rows(h, index))
+        case PerModel(_, inner):
+            table = fused_statistics(inner, neighbors._table(own), neighbors._table(h))
+            return None if table is None else neighbors._by_model(table)
+        case CopiesOfNeighbors(copies, inner):
+            table = fused_statistics(inner, _copies_as_models(own, copies), _copies_as_models(h, copies))
+            return None if table is None else table.reshape(*own.shape[:2], -1)
+    return None
 
 
 class _Extremes(torch.autograd.Function):
@@ -455,8 +490,7 @@ class _Extremes(torch.autograd.Function):
     @staticmethod
     def forward(ctx: Any, x: Tensor, index: Tensor) -> tuple[Tensor, Tensor]:
         tracked = ctx.needs_input_grad[0]
-        found = fused.extremes(x, index) if fused.usable(x) else _extremes_by_slot(x, index, tracked)
-        low, high, lowest, highest = found
+        low, high, lowest, highest = _extremes_by_slot(x, index, tracked)
         if tracked:
             ctx.save_for_backward(lowest, highest, index)
             ctx.below = x.shape[0]
@@ -465,9 +499,6 @@ class _Extremes(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor, None]:
         lowest, highest, index = ctx.saved_tensors
-        if fused.usable(gradients[0]):
-            low, high = gradients
-            return fused.extremes_gradient(index, lowest, highest, low, high, ctx.below), None
         rows, width = lowest.shape
         inner = gradients[0].new_zeros(ctx.below, width)
         for slot, outer in zip((lowest, highest), gradients, strict=True):

@@ -34,8 +34,8 @@ from anysize.nn.rows.aggregation import (
     Indexed,
     IndexedNeighbors,
     Neighbors,
-    PaddedExtremes,
     PaddedMax,
+    PaddedNeighbors,
     PaddedSum,
     PerModel,
     SegmentExtremes,
@@ -228,15 +228,13 @@ class FlatGraphs:
         """Sums over neighbors, and extremes if they are needed."""
         rows = len(indptr) - 1
         matrix = csr_tensor(indptr, indices, torch.ones(len(indices), device=indices.device), (rows, rows))
-        neighbors: Neighbors | None = None
-        if self.extremes:
-            nonempty = (indptr.diff() > 0).to(torch.float32)
-            neighbors = (
-                SegmentExtremes.of(indices, indptr)
-                if slots is None
-                else PaddedExtremes(slots.t().contiguous(), nonempty)
-            )
-        return Sparse(matrix, matrix), neighbors
+        sums = Sparse(matrix, matrix)
+        if not self.extremes:
+            return sums, None
+        if slots is None:
+            return sums, SegmentExtremes.of(indices, indptr)
+        degree = indptr.diff().to(torch.float32)
+        return sums, PaddedNeighbors(slots.t().contiguous(), degree, None, degree, sums)
 
     def _readout(self, first: Tensor, graph: Tensor, place: Tensor, used: Tensor) -> Sums:
         """From rows to graphs: vertex v, one of ``first[g]`` .. of graph g = ``graph[v]``, has the row ``place[v]``.
@@ -302,13 +300,13 @@ class PaddedGraphs:
             slots = None if slots is None else slots[graphs]
         amount, n = input_class.shape
         start = (torch.arange(amount, device=input_class.device) * n)[:, None].expand(-1, n)
-        degree, neighbors = degree.reshape(-1), None
+        degree, sums, neighbors = degree.reshape(-1), BlockDiagonal(matrices), None
         if slots is not None:
             index = (slots + start[..., None]).reshape(amount * n, -1)
-            neighbors = PaddedExtremes(index.t().contiguous(), (degree > 0).to(torch.float32))
+            neighbors = PaddedNeighbors(index.t().contiguous(), degree, None, degree, sums)
         return GraphRows(
             self.features, self.class_degree, input_class.reshape(-1), start.reshape(-1), present.reshape(-1), degree,
-            BlockDiagonal(matrices), neighbors, self._readout(present),
+            sums, neighbors, self._readout(present),
         )  # fmt: skip
 
     def _by_model(self, rows: GraphRows, models: int) -> GraphRows:
@@ -467,7 +465,8 @@ def graph_structure(
         self_index = np.zeros(len(rows.input_class), np.int64)
         self_index[place] = below.classes
         spread = _move_rows(counts, place, len(self_index))
-        sums, neighbors = sums_of(spread, on_cpu), _neighbors(spread) if extremes else None
+        sums = sums_of(spread, on_cpu)
+        neighbors = _neighbors(spread, rows.degree, sums) if extremes else None
         levels.append(Level(index_tensor(self_index), sums, rows.weight, rows.degree, neighbors))
         readouts.append(rows.readout)
     while len(levels) < layers:
@@ -486,13 +485,13 @@ def _adjacency(graphs: GraphSet) -> csr_array[Any]:
 def _class_level(
     below: VertexClasses, above: VertexClasses, counts: csr_array[Any], extremes: bool, on_cpu: bool
 ) -> Level:
-    degree: NDArray[Any] = np.asarray(counts.sum(axis=1)).reshape(-1)
+    sums, degree = sums_of(counts, on_cpu), torch.from_numpy(np.asarray(counts.sum(axis=1), np.float32).reshape(-1))
     return Level(
         index_tensor(below.classes[above.example]),
-        sums_of(counts, on_cpu),
+        sums,
         torch.from_numpy(above.size.astype(np.float32)),
-        torch.from_numpy(degree.astype(np.float32)),
-        _neighbors(counts) if extremes else None,
+        degree,
+        _neighbors(counts, degree, sums) if extremes else None,
     )
 
 
@@ -506,14 +505,17 @@ def _class_readout(step: VertexClasses, graph: IntArray, sizes: IntArray, readou
     return sums_of(matrix, on_cpu)
 
 
-def _neighbors(counts: csr_array[Any]) -> Neighbors:
-    """Each neighbor class once: repeats do not change extremes."""
+def _neighbors(counts: csr_array[Any], degree: Tensor, sums: Dense | Sparse) -> Neighbors:
+    """Each neighbor class once, with its number as weight."""
     indptr, indices = counts.indptr.astype(np.int64), counts.indices.astype(np.int64)
     slots = padded_index(indptr, indices)
     if slots is None:
         return SegmentExtremes.of(index_tensor(indices), index_tensor(indptr))
-    nonempty = (np.diff(indptr) > 0).astype(np.float32)
-    return PaddedExtremes(index_tensor(slots.T), torch.from_numpy(nonempty))
+    used = np.diff(indptr).astype(np.float32)
+    weight = np.zeros(slots.shape, np.float32)
+    weight[np.arange(slots.shape[1]) < used[:, None]] = counts.data
+    weights = torch.from_numpy(weight.T.copy())
+    return PaddedNeighbors(index_tensor(slots.T), torch.from_numpy(used), weights, degree, sums)
 
 
 def _move_rows(counts: csr_array[Any], place: IntArray, rows: int) -> csr_array[Any]:
