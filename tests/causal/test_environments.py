@@ -101,6 +101,20 @@ def test_colors_are_a_function_of_environment_block_and_position():
     assert np.mean(names[rest] == "red") == pytest.approx(0.9, abs=0.02)
 
 
+@pytest.mark.parametrize("cut", [0.5, 0.3])
+def test_colors_are_those_of_the_example_in_the_paper(cut):
+    """SBM with vertex attributes: W(u, u) tells block and position, alpha_1 and alpha_2 divide each half of [0, 1]."""
+    model = az.BlockModel(matrix=[[0.2, 0.1], [0.1, 0.2]], shares=[cut, 1 - cut])
+    for red, green in ((0.9, 0.9), (0.1, 0.25)):
+        colors = [{"red": red, "blue": 1 - red}, {"green": green, "yellow": 1 - green}]
+        graphs = az.sample_graphs(model, az.Environment(sizes=(20, 30), colors=colors), 50, seed=1)
+        u = graphs.hidden
+        diagonal = np.where(u < cut, u / (2 * cut), 0.5 + (u - cut) / (2 * (1 - cut)))
+        ends = [red / 2, 0.5, 0.5 + green / 2]
+        expected = np.array(["red", "blue", "green", "yellow"])[np.searchsorted(ends, diagonal, side="right")]
+        assert (np.array(graphs.palette)[graphs.colors] == expected).all()
+
+
 def test_colors_can_follow_intervals_of_a_smooth_graphon():
     env = az.Environment(sizes=(30,), colors=[{"low": 0.25, "high": 0.75}])
     graphs = az.sample_graphs(SMOOTH, env, 20, seed=0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib.resources import files
 from pathlib import Path
 
@@ -65,6 +66,36 @@ def test_the_numbers_are_those_that_were_read_off_the_paper(data_dir):
     assert json.loads(source.read_text()) == json.loads(
         files("anysize.experiments.tables").joinpath("published.json").read_text()
     )
+
+
+def test_every_number_is_in_the_latex_of_the_paper(data_dir):
+    """The tables of the LaTeX source, read cell by cell: means, deviations, bold and NA."""
+    sources = sorted((Path(data_dir).parent / "paper").glob("*.txt"))
+    if not sources:
+        pytest.skip("no text of the paper to compare with")
+    methods = {method.title.lower(): name for name, method in METHODS.items()}
+    labels, compared = {1: "tab:unattributed", 2: "tab:attr", 3: "REAL-WORLD-MATTH"}, 0
+    for number, label in labels.items():
+        body = sources[0].read_text().split(f"\\label{{{label}}}")[1].split("\\bottomrule")[0]
+        columns = [(task.name, split) for task in PAPERS[number] for split in TABLES[number].splits]
+        for line in body.split("\\\\"):
+            name, *cells = line.replace(" xu-readout", "").split("&")
+            title = re.sub(r".*\\Gamma_\\text{(.*)}\$", r"Γ \1", name.strip().split("\n")[-1].strip()).lower()
+            if title not in methods:
+                continue
+            for (task, split), text in zip(columns, cells, strict=True):
+                own, numbers = published(task, methods[title], split), re.search(r"(-?[\d.]+) *\(([\d.]+)\)", text)
+                compared += 1
+                if numbers is None:
+                    assert "NA" in text
+                    assert not own.applies
+                else:
+                    assert (own.mean, own.std, own.best) == (
+                        float(numbers[1]), float(numbers[2]), "textbf" in text and split == "test",
+                    )  # fmt: skip
+    text = files("anysize.experiments.tables").joinpath("published.json").read_text()
+    tables = json.loads(text).values()
+    assert compared == sum(len(cells) for t in tables for rows in t["tasks"].values() for cells in rows.values())
 
 
 def test_splits():
