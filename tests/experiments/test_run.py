@@ -17,6 +17,7 @@ from anysize.experiments.records import decode, from_line, to_line
 from anysize.experiments.run import run
 from anysize.experiments.selection import select
 from anysize.experiments.train_runs import TrainingOptions, counts_needed, load_prepared, prepare, train_runs
+from anysize.kernels.wl import WLKernel
 from anysize.methods.catalog import METHODS, find_method
 from anysize.methods.configuration import check_params, parameter_names
 from anysize.methods.method import Examples, LearningTask, Run
@@ -100,6 +101,20 @@ def test_a_kernel_ranks_by_margins_and_knows_classes_without_training_graphs():
     assert (votes[:, 1] == 0).all()
     assert (margins.argmax(axis=1) == votes.argmax(axis=1)).all()
     assert len(np.unique(margins[:, 2])) > 2
+
+
+def test_runs_of_the_wl_kernel_refine_each_set_once_and_predict_as_if_alone(monkeypatch):
+    ready = prepare(TASKS["sbm-20"], 0)
+    runs = [Run({"iterations": depth, "C": C}, 0) for depth in (2, 1, 3) for C in (0.1, 10.0)]
+    refined = []
+    original = WLKernel._refine
+    monkeypatch.setattr(WLKernel, "_refine", lambda kernel, graphs: refined.append(1) or original(kernel, graphs))
+    together = train_runs(ready, "seed:0", find_method("wl-kernel"), "paper", runs, TrainingOptions())
+    assert len(refined) == 4  # to fit the deepest kernel; training, validation and test graphs
+    for one, record in zip(runs, together, strict=True):
+        fresh = prepare(TASKS["sbm-20"], 0)
+        (alone,) = train_runs(fresh, "seed:0", find_method("wl-kernel"), "paper", [one], TrainingOptions())
+        assert alone.chosen == record.chosen
 
 
 def test_the_split_of_a_fixed_data_set_can_be_another():

@@ -46,6 +46,26 @@ def test_wl_on_graphs_with_colors_that_training_lacked(made: list[Graph]) -> Non
     np.testing.assert_array_equal(alone, kernel.kernel(graphs_of(test)))  # no graph changes another's features
 
 
+@pytest.mark.parametrize("iterations", [0, 1, 3])
+@pytest.mark.parametrize("normalize", [False, True])
+def test_graphs_refined_by_a_deeper_kernel_have_the_same_features(iterations: int, normalize: bool) -> None:
+    train, test = graphs_of(DYED[::3]), graphs_of(DYED[1:])
+    deep = WLKernel(3).fit(train)
+    shared, alone = WLKernel(iterations, normalize), WLKernel(iterations, normalize)
+    refined = deep.refine(test)
+    for known, graphs in ((deep.refine(train), train), (refined, test)):
+        step = "fit_transform" if graphs is train else "transform"
+        found, expected = getattr(shared, step)(known), getattr(alone, step)(graphs)
+        np.testing.assert_array_equal(found.toarray(), expected.toarray())
+    np.testing.assert_array_equal(shared.transform(test).toarray(), alone.transform(test).toarray())
+    np.testing.assert_array_equal(shared.offsets_, alone.offsets_)
+    if iterations:
+        with pytest.raises(ValueError, match="3 iterations"):  # of another kernel, if an equal one
+            alone.transform(refined)
+    with pytest.raises(ValueError, match="3 iterations"):
+        WLKernel(4).fit(refined)
+
+
 @st.composite
 def small_graphs(draw: st.DrawFn) -> list[Graph]:
     made = []

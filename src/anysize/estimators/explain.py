@@ -147,7 +147,7 @@ def explain(
 
 def _by_vertices(part: Fitted) -> TypeGuard[FittedSizeMix | FittedKernel]:
     """Whether a model is explained by vertices: SizeMix, and machines on the WL kernel, which have no pattern sizes."""
-    return isinstance(part, FittedSizeMix) or (isinstance(part, FittedKernel) and part.k is None)
+    return isinstance(part, FittedSizeMix) or (isinstance(part, FittedKernel) and part.explains)
 
 
 def _explained(ensemble: Ensemble) -> Ensemble:

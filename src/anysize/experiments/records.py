@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
@@ -320,7 +320,8 @@ def _digest(*identity: object) -> str:
     return sha256(compact_json([FORMAT, *identity]).encode()).hexdigest()
 
 
-def versions() -> dict[str, str]:
+@cache
+def versions() -> Mapping[str, str]:
     """Versions of Python and of the packages that results depend on, without importing them."""
     found = {"python": platform.python_version()}
     for name in ("anysize", "torch", "numpy"):

@@ -130,6 +130,21 @@ def _positions(starts: IntArray, first: IntArray) -> IntArray:
     return np.repeat(starts - first[:-1], np.diff(first)) + np.arange(int(first[-1]))
 
 
+@dataclass(frozen=True, eq=False)
+class RefinedGraphs:
+    """Graphs with the class of every vertex in every iteration of a fitted kernel, from `WLKernel.refine`.
+
+    Kernels with as many or fewer iterations take them in place of the graphs and need not refine again.
+    """
+
+    kernel: WLKernel
+    graphs: GraphSet
+    classes: list[IntArray]
+
+    def __len__(self) -> int:
+        return len(self.graphs)
+
+
 class WLKernel(ExplicitKernel):
     r"""Weisfeiler-Lehman subtree features: how many vertices have each refined color.
 
@@ -166,26 +181,46 @@ class WLKernel(ExplicitKernel):
         self.normalize = normalize
 
     def fit_transform(self, graphs: Any, y: Any = None, validation: Any = None) -> csr_array[np.float64]:
-        """Fit the kernel and return the features of the training graphs; validation graphs are not needed."""
+        """Fit the kernel and return the features of the training graphs; validation graphs are not needed.
+
+        ``graphs`` may be `RefinedGraphs` of a kernel that was fitted on the same graphs.
+        """
         integer = isinstance(self.iterations, (int, np.integer)) and not isinstance(self.iterations, bool)
         if not integer or self.iterations < 0:
             raise ValueError(f"iterations must be an integer of at least 0; got {self.iterations!r}")
-        graph_set = as_graphset(graphs)
-        codes = np.unique(graph_set.colors) if graph_set.colors is not None else None
-        self.start_: tuple[ColorName, ...] | None = (
-            None if codes is None else tuple(graph_set.palette[c] for c in codes)
-        )
-        self.signatures_ = (NO_SIGNATURES,) * int(self.iterations)
-        classes, self.signatures_ = self._refine(graph_set)
+        self.start_: tuple[ColorName, ...] | None
+        self.signatures_: tuple[Signatures, ...]
+        if isinstance(graphs, RefinedGraphs):
+            self.start_, self.signatures_ = graphs.kernel.start_, graphs.kernel.signatures_[: self.iterations]
+            graph_set, classes = graphs.graphs, self._classes(graphs)
+        else:
+            graph_set = as_graphset(graphs)
+            codes = np.unique(graph_set.colors) if graph_set.colors is not None else None
+            self.start_ = None if codes is None else tuple(graph_set.palette[c] for c in codes)
+            self.signatures_ = (NO_SIGNATURES,) * int(self.iterations)
+            classes, self.signatures_ = self._refine(graph_set)
         self.offsets_ = _offsets([self._start_size(graph_set), *map(len, self.signatures_)])
         self.features_ = self._features(graph_set, classes)
         return self.features_
 
     def transform(self, graphs: Any) -> csr_array[np.float64]:
-        """Features (graphs, columns) over the colors of the training graphs."""
+        """Features (graphs, columns) over the colors of the training graphs; also of `RefinedGraphs`."""
+        refined = graphs if isinstance(graphs, RefinedGraphs) else self.refine(graphs)
+        return self._features(refined.graphs, self._classes(refined))
+
+    def refine(self, graphs: Any) -> RefinedGraphs:
+        """The classes of the vertices of graphs, for this kernel and for kernels with fewer iterations.
+
+        Examples:
+            >>> graphs = GraphSet.from_edges([[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]])
+            >>> refined = WLKernel(iterations=4).fit(graphs).refine(graphs)
+            >>> WLKernel(iterations=1).fit_transform(refined).toarray()
+            array([[3., 2., 1.],
+                   [3., 0., 3.]])
+        """
         check_is_fitted(self, "offsets_")
         graph_set = as_graphset(graphs)
-        return self._features(graph_set, self._refine(graph_set)[0])
+        return RefinedGraphs(self, graph_set, self._refine(graph_set)[0])
 
     def vertex_classes(self, graphs: GraphSet) -> list[IntArray]:
         """The class of every vertex in every iteration: a column after ``offsets_``, or beyond for unseen classes."""
@@ -222,6 +257,17 @@ class WLKernel(ExplicitKernel):
             classes.append(refined)
             extended.append(all_signatures)
         return classes, tuple(extended)
+
+    def _classes(self, refined: RefinedGraphs) -> list[IntArray]:
+        """The classes of the iterations of this kernel, which must begin like that of the refined graphs."""
+        depth = int(self.iterations)
+        own, given = self.signatures_, refined.kernel.signatures_[:depth]
+        if len(given) < depth or any(one is not other for one, other in zip(own, given, strict=True)):
+            raise ValueError(
+                f"expected graphs refined by this kernel or by a deeper one that it was fitted on; got graphs of a "
+                f"kernel with {refined.kernel.iterations} iterations: pass the graphs themselves"
+            )
+        return refined.classes[: depth + 1]
 
     def _start(self, graphs: GraphSet) -> IntArray:
         """Start colors numbered by the color names of training; other names get the numbers after those."""

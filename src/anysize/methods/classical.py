@@ -24,7 +24,11 @@ if TYPE_CHECKING:
     from anysize.graphs.graphset import GraphSet
     from anysize.kernels.explanation import VertexExplanation
     from anysize.kernels.svm import KernelClassifier
+    from anysize.kernels.wl import WLKernel
     from anysize.methods.sizemix import SizeMixClassifier
+
+
+WL = "the WL kernel"  # in messages
 
 
 def _class_weight(problem: LearningTask) -> dict[int, float] | None:
@@ -48,24 +52,27 @@ class KernelMethod:
         self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
         most: int | None = None,
     ) -> Iterator[FittedKernel]:  # fmt: skip
-        """Train one machine per run."""
+        """Train one machine per run; graphs are refined once for the WL kernels of all runs."""
         from anysize.kernels.graphlet import GraphletKernel
         from anysize.kernels.svm import KernelClassifier
         from anysize.kernels.wl import WLKernel
 
+        deepest = None
+        if self.kernel == "wl":
+            deepest = WLKernel(max((_iterations(run) for run in runs), default=0)).fit(problem.train.whole(WL))
         for done, run in enumerate(runs, 1):
-            k: Any = None
-            if self.kernel == "wl":
-                kernel: Any = WLKernel(iterations=run.configuration.get("iterations", 3))
-            else:
-                k = sizes_of(run.configuration, problem.k)
-                kernel = GraphletKernel(k=k, top=problem.top)
-            machine = KernelClassifier(kernel, C=run.configuration.get("C", 1.0), class_weight=_class_weight(problem))
             held_out = None
-            if problem.validation is not None and k is not None and problem.top is not None:  # for the vocabulary
-                held_out = _kernel_input(problem.validation, k, problem.cache), problem.validation.labels()
-            machine.fit(_kernel_input(problem.train, k, problem.cache), problem.train.labels(), held_out)
-            yield FittedKernel(machine, (run,), k, problem.classes)
+            if deepest is not None:
+                kernel: Any = WLKernel(_iterations(run))
+                source: Sizes | WLKernel = deepest
+            else:
+                k: Any = sizes_of(run.configuration, problem.k)
+                kernel, source = GraphletKernel(k=k, top=problem.top), k
+                if problem.validation is not None and problem.top is not None:  # for the vocabulary
+                    held_out = _kernel_input(problem.validation, source, problem.cache), problem.validation.labels()
+            machine = KernelClassifier(kernel, C=run.configuration.get("C", 1.0), class_weight=_class_weight(problem))
+            machine.fit(_kernel_input(problem.train, source, problem.cache), problem.train.labels(), held_out)
+            yield FittedKernel(machine, (run,), source, problem.classes)
             if progress is not None:
                 progress(done / len(runs))
 
@@ -75,27 +82,36 @@ class KernelMethod:
 
         machine = KernelClassifier.from_state(about, arrays)
         runs = tuple(Run(**run) for run in about["runs"])
-        return FittedKernel(machine, runs, None if self.kernel == "wl" else machine.kernel_.k, len(machine.classes_))
+        source = machine.kernel_ if self.kernel == "wl" else machine.kernel_.k
+        return FittedKernel(machine, runs, source, len(machine.classes_))
 
 
-def _kernel_input(examples: Examples, k: Sizes | None, cache: Any = None) -> Any:
-    """Counts of patterns of k vertices; the graphs themselves for the WL kernel, which has no k."""
-    return examples.whole("the WL kernel") if k is None else examples.counts(k, cache)
+def _iterations(run: Run) -> int:
+    return int(run.configuration.get("iterations", 3))
+
+
+def _kernel_input(examples: Examples, source: Sizes | WLKernel, cache: Any = None) -> Any:
+    """Counts of patterns of these sizes, or graphs refined by this WL kernel."""
+    return examples.counts(source, cache) if isinstance(source, int | tuple) else examples.refined(source)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedKernel:
-    """One trained machine; ``k``: pattern sizes, None for the WL kernel; ``classes``: all of the task."""
+    """One trained machine; ``classes``: all of the task.
+
+    ``source``: the sizes of patterns to count, or the WL kernel that refines graphs: that of the machine, or a deeper
+    one that it shares with the machines of other runs.
+    """
 
     machine: KernelClassifier
     runs: tuple[Run, ...]
-    k: Sizes | None
+    source: Sizes | WLKernel
     classes: int
     trained: None = None
 
     def probabilities(self, examples: Examples) -> FloatArray:
         """The share of pairwise votes that each class won: an SVM has no probabilities."""
-        votes = self.machine.votes(_kernel_input(examples, self.k))
+        votes = self.machine.votes(_kernel_input(examples, self.source))
         full = np.zeros((1, len(votes), self.classes))
         full[0][:, self.machine.classes_] = votes / np.maximum(votes.sum(axis=1, keepdims=True), 1)
         return full
@@ -105,7 +121,7 @@ class FittedKernel:
 
         Classes without training graphs come last.
         """
-        found = self.machine.decision_function(_kernel_input(examples, self.k))
+        found = self.machine.decision_function(_kernel_input(examples, self.source))
         known = self.machine.classes_
         margins = np.full((1, len(found), self.classes), -np.inf)
         margins[0][:, known] = 0.0
@@ -114,12 +130,17 @@ class FittedKernel:
             margins[0, :, second] -= found[:, pair] / (len(known) - 1)
         return margins
 
+    @property
+    def explains(self) -> bool:
+        """Whether the kernel has vertex types to explain a prediction by: the WL kernel has."""
+        return not isinstance(self.source, int | tuple)
+
     def explain(self, examples: Examples, reference: Examples | None = None) -> VertexExplanation:
         """What vertex types and vertices add to the margin of the predicted class of one graph, a class number."""
-        return self.machine.explain(*_graphs_and_reference(examples, reference, "the WL kernel"))
+        return self.machine.explain(*_graphs_and_reference(examples, reference, WL))
 
     def represent(self, examples: Examples) -> FloatArray:
-        features = self.machine.kernel_.transform(_kernel_input(examples, self.k))
+        features = self.machine.kernel_.transform(_kernel_input(examples, self.source))
         return dense(features, "the table of features", "pass fewer graphs at a time")[None]
 
     def state(self) -> tuple[dict[str, Any], Arrays]:

@@ -20,6 +20,7 @@ from anysize.methods.recipes import NO_TRAINING, RECIPES, RecipeName
 from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
+    from anysize.kernels.wl import RefinedGraphs, WLKernel
     from anysize.training.loop import Trained
 
 Sizes = int | tuple[int, ...]  # of patterns
@@ -33,7 +34,8 @@ Check = Callable[[str, Any], Any]  # (name, value) -> the value as it is used, o
 class Examples:
     """Graphs, or their counts, with class numbers and environments where they are known.
 
-    Graphs are counted when a method asks for counts, once per pattern size.
+    Graphs are counted when a method asks for counts, once per pattern size, and refined once for all runs that share a
+    WL kernel.
     """
 
     graphs: GraphSet | None = None
@@ -41,6 +43,7 @@ class Examples:
     environments: IntArray | None = None
     table: Counts | None = None
     _tables: dict[Any, Counts] = field(default_factory=dict, repr=False)
+    _refined: dict[WLKernel, RefinedGraphs] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if (self.graphs is None) == (self.table is None):
@@ -60,6 +63,13 @@ class Examples:
 
             self._tables[sizes, colored] = count(self.graphs, sizes, colored, cache=cache)
         return self._tables[sizes, colored]
+
+    def refined(self, kernel: WLKernel) -> RefinedGraphs:
+        """The graphs with the classes of their vertices under a fitted WL kernel; those of the last one are kept."""
+        if kernel not in self._refined:
+            self._refined.clear()
+            self._refined[kernel] = kernel.refine(self.whole("the WL kernel"))
+        return self._refined[kernel]
 
     def rows(self, chosen: NDArray[Any]) -> Examples:
         """A subset of the examples, by positions or as a boolean mask, with the counts made so far."""
