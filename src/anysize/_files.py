@@ -16,6 +16,8 @@ from anysize._typing import PathLike
 
 PARTIAL_FILE_LIFETIME_S = 24 * 60 * 60  # an older .part file belongs to a writer that was killed
 FIGURE_ENDINGS = (".png", ".svg", ".pdf")
+PAGE_ENDINGS = (".html", ".htm")
+MODEL_ENDINGS = (".anysize",)
 _PART_NAME = re.compile(r"\.[0-9]+-[0-9a-f]+\.part$")
 _CANNOT_FLUSH = (errno.EINVAL, errno.ENOTSUP)  # errors of file systems without fsync
 
@@ -80,6 +82,20 @@ def write_problem(path: PathLike) -> OSError | None:
     if not _may_write(path):
         return PermissionError(f"{path} is write-protected")
     return None if _is_special(path) else _folder_problem(path)
+
+
+def check_ending(path: PathLike, endings: Iterable[str], optional: bool = True) -> str:
+    """The ending of a file to be written, in lower case; an error if it is another one than these.
+
+    A name without an ending (a pipe, /dev/stdout) is taken as it is if ``optional``.
+
+    >>> check_ending("Page.HTML", PAGE_ENDINGS), check_ending("/dev/stdout", PAGE_ENDINGS)
+    ('.html', '')
+    """
+    ending = Path(path).suffix.lower()
+    if ending in endings or (optional and not ending):
+        return ending
+    raise ValueError(f"expected a file that ends in {', '.join(endings)}; got {path}")
 
 
 def remove_partial_files(paths: Iterable[Path]) -> None:

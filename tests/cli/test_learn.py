@@ -157,12 +157,14 @@ def test_predictions_as_csv(folder: Path, model: Path, tmp_path: Path) -> None:
     assert "no score: these graphs have the class '0'" in strange.stderr.replace("\n", " ")
 
 
-def test_predictions_as_json(folder: Path, model: Path) -> None:
+def test_predictions_as_json(folder: Path, model: Path, tmp_path: Path) -> None:
     told = json.loads(run("predict", model, folder / "BARE", "--json").stdout)
     chances = load_model(model).predict_proba(read_graphs(folder / "BARE"))
     assert told["classes"] == [0, 1]
     assert [graph["probabilities"]["1"] for graph in told["graphs"]] == chances[:, 1].tolist()
     assert {graph["class"] for graph in told["graphs"]} == {0, 1}
+    assert run("predict", model, folder / "BARE", "--out", tmp_path / "p.json").exit_code == 0
+    assert json.loads((tmp_path / "p.json").read_text()) == told
 
 
 def test_what_python_warns_of_is_a_note(folder: Path, model: Path) -> None:

@@ -72,6 +72,55 @@ def test_out_is_checked_before_the_work(
     assert list(folder.iterdir()) == [triangle]
 
 
+@pytest.mark.parametrize(
+    ("arguments", "out", "formats"),
+    [
+        (("count", "FILE"), "x.xlsx", (".csv", ".parquet")),
+        (("fit", "FILE"), "x.pkl", (".anysize",)),
+        (("predict", "FILE", "FILE"), "x.xlsx", (".csv", ".json")),
+        (("predict", "FILE", "FILE", "--json"), "x.csv", ("csv", "json")),
+        (("explain", "FILE", "FILE"), "x.html", (".png", ".svg", ".pdf")),
+        (("explain", "FILE", "FILE"), "x", (".png", ".svg", ".pdf")),
+        (("compare", "FILE"), "x.pdf", (".html",)),
+        (("diagnose", "FILE", "FILE"), "x.json", (".html",)),
+        (("report",), "x.pdf", (".html",)),
+        (("table", 2), "x.pdf", (".md", ".tex", ".html")),
+        (("table", 2, "--format", "latex"), "x.html", ("html", "latex")),
+        (("league", "FOLDER"), "x.csv", (".md",)),
+        (("league", "FOLDER", "--figure"), "x.html", (".png", ".svg", ".pdf")),
+    ],
+)
+def test_a_name_of_another_format_is_refused_before_the_work(
+    triangle: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[Any, ...], out: str, formats: tuple[str, ...]
+) -> None:
+    for work in (
+        "anysize.read_graphs",
+        "anysize.load_model",
+        "anysize.experiments.record_store.RecordStore.read",
+        "anysize.experiments.league.find_sets",
+    ):
+        monkeypatch.setattr(work, refuse)
+    places = {"FILE": triangle, "FOLDER": triangle.parent}
+    option = () if arguments[-1] == "--figure" else ("--out",)
+    done = run(*(places.get(one, one) for one in arguments), *option, triangle.with_name(out))
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr.startswith("Error: --")
+    assert done.stderr.count("\n") == 1
+    assert all(one in done.stderr for one in (*formats, out))
+    assert list(triangle.parent.iterdir()) == [triangle]
+
+
+def test_every_file_to_be_written_has_its_ending_checked() -> None:
+    options = {
+        (name, option.name)
+        for name, command in typer.main.get_command(app.app).commands.items()  # type: ignore[attr-defined]
+        for option in command.params
+        if option.name in ("out", "figure")
+    }
+    checked = "count fit predict explain compare diagnose report table league".split()
+    assert options == {(name, "out") for name in checked} | {("league", "figure")}
+
+
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="there are no named pipes here")
 def test_a_table_goes_through_a_named_pipe(triangle: Path) -> None:
     pipe, got = triangle.with_name("pipe"), []

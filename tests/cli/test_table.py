@@ -38,6 +38,15 @@ def test_every_format_goes_to_the_screen_or_a_file(folder, tmp_path, form):
         assert shown.stdout == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "start"), [("t.md", "**"), ("t.tex", "\\begin"), ("t.html", "<!"), ("t.json", "{"), ("t.txt", "T")]
+)
+def test_the_ending_of_the_file_is_a_format(folder, tmp_path, name, start):
+    out = tmp_path / name
+    assert run(2, "--records", folder, "--out", out).exit_code == 0
+    assert out.read_text().lstrip().startswith(start)
+
+
 def test_json_alone_is_a_format(folder):
     fields = json.loads(run(2, "--records", folder, "--json").stdout)
     assert fields["title"].startswith("Table 2.")

@@ -11,6 +11,7 @@ import typer
 
 from anysize.cli.input import ColorOption, LabelOption, SmilesOption, read_input, read_labels
 from anysize.cli.shared import (
+    PAGES,
     CacheOption,
     check_out,
     console,
@@ -78,7 +79,7 @@ def compare(
         from anysize.experiments.sweep import sweep_progress
         from anysize.experiments.tables.render import text_renderables
 
-        check_out(out)
+        check_out(out, PAGES)
         if out is not None:
             import anysize.plots  # noqa: F401 (a missing matplotlib is said before the training)
         graphs = read_input(file, colors, smiles=smiles, y=y, color=color)

@@ -26,6 +26,7 @@ from anysize.cli.shared import (
     late_progress,
     open_output,
     parse_sizes,
+    requested_format,
 )
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class OutputFormat(StrEnum):
     text, csv, json, parquet, npz = "text", "csv", "json", "parquet", "npz"
 
 
-EXTENSIONS = {
+FORMATS = {
     ".txt": OutputFormat.text,
     ".csv": OutputFormat.csv,
     ".json": OutputFormat.json,
@@ -61,7 +62,7 @@ def count(
     color: ColorOption = None,
     over: Annotated[Denominator, typer.Option(help="Denominator of densities.")] = Denominator.subsets,
     format: Annotated[
-        OutputFormat | None, typer.Option(help="Output format; default: the extension of --out, or text.")
+        OutputFormat | None, typer.Option(help="Output format; default: by the ending of --out, or text.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write to this file.")] = None,
     method: Annotated[str, typer.Option(help="auto, the name of an engine, or sample.")] = "auto",
@@ -85,10 +86,11 @@ def count(
     with handle_errors():
         from anysize import count
 
-        output = _output_format(format, json, out)
+        output = check_out(out, FORMATS, requested_format(format, json, OutputFormat.json)) or OutputFormat.text
+        if out is None and output in (OutputFormat.parquet, OutputFormat.npz):
+            raise ValueError(f"The format {output} is not text; write it to a file with --out FILE.")
         if zeros and output in (OutputFormat.text, OutputFormat.npz):
             raise ValueError(f"--zeros goes with the formats csv, json and parquet; got {output}.")
-        check_out(out)
         graphs = read_input(file, smiles=smiles, y=y, color=color)
         with _on_cluster(cluster), late_progress("counting") as report:
             counts = count(
@@ -175,24 +177,6 @@ def _path_colors(edges: tuple[tuple[int, int], ...], colors: tuple[object, ...])
     middle = next(vertex for vertex in range(3) if ends.count(vertex) == 2)
     first, last = (vertex for vertex in range(3) if vertex != middle)
     return [colors[first], colors[middle], colors[last]]
-
-
-def _output_format(format: OutputFormat | None, json: bool, out: Path | None) -> OutputFormat:
-    """The format of --format or --json, or else of the extension of --out."""
-    if json and format not in (None, OutputFormat.json):
-        raise ValueError(f"--json is the same as --format json; drop --json or --format {format}.")
-    requested = OutputFormat.json if json else format
-    extension = "" if out is None else out.suffix.lower()
-    if requested is None and extension not in EXTENSIONS and extension:
-        known = ", ".join(EXTENSIONS)
-        raise ValueError(f"--out takes a file that ends in {known}; got {out}. --format chooses the format for others.")
-    of_file = EXTENSIONS.get(extension)
-    if requested is not None and of_file not in (None, requested):
-        raise ValueError(f"--out {out} has the extension of {of_file}, but the format is {requested}; change one.")
-    output = requested or of_file or OutputFormat.text
-    if out is None and output in (OutputFormat.parquet, OutputFormat.npz):
-        raise ValueError(f"The format {output} is not text; write it to a file with --out FILE.")
-    return output
 
 
 @contextmanager

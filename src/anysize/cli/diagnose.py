@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from anysize.cli.input import ColorOption, LabelOption, SmilesOption, read_input, read_labels
-from anysize.cli.shared import MAX_SEED, check_out, console, errors, handle_errors, late_progress, open_output
+from anysize.cli.shared import MAX_SEED, PAGES, check_out, console, errors, handle_errors, late_progress, open_output
 
 
 def diagnose(
@@ -33,7 +33,7 @@ def diagnose(
     with handle_errors():
         from anysize.shift.diagnosis import diagnose
 
-        check_out(out)
+        check_out(out, PAGES)
         ours = read_input(train, smiles=smiles, y=y, color=color)
         theirs = read_input(new, smiles=smiles, color=color)
         if labels is not None:

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anysize._files import FIGURE_ENDINGS
 from anysize.cli.input import ColorOption, SmilesOption, read_input, trained_color
-from anysize.cli.shared import check_out, console, errors, handle_errors, note
+from anysize.cli.shared import FIGURES, check_out, console, errors, handle_errors, note
 
 if TYPE_CHECKING:
     from anysize.estimators.classifier import GraphClassifier
@@ -48,9 +47,7 @@ def explain(
     with handle_errors():
         from anysize import load_model
 
-        check_out(out)
-        if out is not None and out.suffix.lower() not in FIGURE_ENDINGS:
-            raise ValueError(f"--out must be a figure that ends in {', '.join(FIGURE_ENDINGS)}; got {out}.")
+        check_out(out, FIGURES, ending_optional=False)
         if graphs is None and (graph is not None or reference is not None or out is not None):
             raise ValueError("--graph, --reference and --out need graphs to explain; pass their file as well.")
         classifier = load_model(model)

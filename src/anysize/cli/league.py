@@ -10,6 +10,7 @@ import typer
 
 from anysize.cli.compare import MetricOption
 from anysize.cli.shared import (
+    FIGURES,
     CacheOption,
     check_out,
     console,
@@ -35,7 +36,9 @@ def league(
         MetricOption, typer.Option(help="Metric of the table; another one needs no training.")
     ] = MetricOption.mcc,
     out: Annotated[Path | None, typer.Option(help="Write the table to this Markdown file.")] = None,
-    figure: Annotated[Path | None, typer.Option(help="Draw the means and intervals into this SVG or PNG file.")] = None,
+    figure: Annotated[
+        Path | None, typer.Option(help="Draw the means and intervals into this .svg, .png or .pdf file.")
+    ] = None,
     workers: Annotated[int, typer.Option(help="Number of processes to train in.", min=1)] = 1,
     device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = defaults.DEVICE,
     cache: CacheOption = None,
@@ -50,8 +53,8 @@ def league(
         from anysize.experiments.league import LEAGUE_METHODS, find_sets, plot, read_league, run_league, to_markdown
         from anysize.experiments.sweep import sweep_progress
 
-        check_out(out)
-        check_out(figure, "--figure")
+        check_out(out, {".md": "Markdown"})
+        check_out(figure, FIGURES, option="--figure", ending_optional=False)
         if figure is not None:
             import anysize.plots  # noqa: F401 (a missing matplotlib is said before the training)
         if folders:

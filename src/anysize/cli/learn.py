@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
+from anysize._files import MODEL_ENDINGS
 from anysize._text import csv_cell
 from anysize.cli.input import (
     ColorOption,
@@ -53,6 +54,10 @@ class RecipeOption(StrEnum):
     robust, paper = "robust", "paper"
 
 
+class PredictionFormat(StrEnum):
+    csv, json = "csv", "json"
+
+
 class MetricOption(StrEnum):
     accuracy, mcc = "accuracy", "mcc"
 
@@ -61,6 +66,7 @@ class ClassWeightOption(StrEnum):
     auto, balanced, none = "auto", "balanced", "none"
 
 
+PREDICTION_FORMATS = {".csv": PredictionFormat.csv, ".json": PredictionFormat.json}
 CLASS_WEIGHTS: dict[ClassWeightOption, Literal["auto", "balanced"] | None] = {
     ClassWeightOption.auto: "auto", ClassWeightOption.balanced: "balanced", ClassWeightOption.none: None,
 }  # fmt: skip
@@ -69,7 +75,7 @@ DEFAULT_RECIPE, DEFAULT_METRIC = RecipeOption(defaults.RECIPE), MetricOption(def
 
 def fit(
     train: Annotated[Path, typer.Argument(help="Labeled training graphs: a TU folder or zip, or any file of graphs.")],
-    out: Annotated[Path, typer.Option(help="Write the trained model to this file.")],
+    out: Annotated[Path, typer.Option(help="Write the trained model to this file, such as model.anysize.")],
     method: Annotated[str, typer.Option(help="A method; anysize methods lists them.")] = defaults.METHOD,
     k: Annotated[str, typer.Option(help="Pattern size 1..7; several as 3,4 or 1-4.")] = str(defaults.K),
     recipe: Annotated[RecipeOption, typer.Option(help="Training procedure.")] = DEFAULT_RECIPE,
@@ -106,7 +112,7 @@ def fit(
             class_weight=CLASS_WEIGHTS[class_weight], metric=metric.value, color=color, device=device,
             cache=cache or folder, params=_params(set_) or None,
         )  # fmt: skip
-        check_out(out)
+        check_out(out, dict.fromkeys(MODEL_ENDINGS, "a model"))
         graphs = read_input(train, colors, smiles=smiles, y=y, color=color)
         if labels is not None:
             graphs = graphs.with_y(read_labels(labels, graphs))
@@ -125,14 +131,14 @@ def fit(
 def predict(
     model: Annotated[Path, typer.Argument(help="A model file that anysize fit wrote.")],
     new: Annotated[Path, typer.Argument(help="Graphs to classify: any file of graphs.")],
-    out: Annotated[Path | None, typer.Option(help="Write to this file instead of the screen.")] = None,
+    out: Annotated[Path | None, typer.Option(help="Write to this .csv or .json file instead of the screen.")] = None,
     labels: LabelsFileOption = None,
     colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Use vertex colors.")] = True,
     smiles: SmilesOption = None,
     y: LabelOption = None,
     color: ColorOption = None,
     cache: CacheOption = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one JSON object instead of CSV.")] = False,
+    json: Annotated[bool, typer.Option("--json", help="One JSON object instead of CSV.")] = False,
 ) -> None:
     """Classify graphs: one line of CSV per graph, with its class and the probability of every class.
 
@@ -142,7 +148,7 @@ def predict(
         from anysize import load_model
         from anysize.estimators.classifier import warn_of_one_class
 
-        check_out(out)
+        format = check_out(out, PREDICTION_FORMATS, PredictionFormat.json if json else None)
         classifier = load_model(model).set_params(cache=cache, verbose=1)
         graphs = read_input(new, colors, smiles=smiles, y=y, color=trained_color(classifier, smiles, color))
         if labels is not None:
@@ -154,7 +160,7 @@ def predict(
         classes = classifier.classes_.tolist()
         rows = list(zip(graph_names(graphs), predicted, probabilities.tolist(), strict=True))
         with open_output(out) as file:
-            if json:
+            if format is PredictionFormat.json:
                 listed = [
                     {"graph": name, "class": label, "probabilities": dict(zip(map(str, classes), row, strict=True))}
                     for name, label, row in rows

@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from anysize.cli.shared import check_out, console, handle_errors, note, open_output, split_names
+from anysize.cli.shared import PAGES, check_out, console, handle_errors, note, open_output, split_names
 from anysize.cli.table import RECORDS_FOLDER, check_tasks
 
 PAGE = Path("report.html")
@@ -32,7 +32,7 @@ def report(
 
         if records != RECORDS_FOLDER and not records.is_dir():
             raise ValueError(f"--records needs a folder with the records of sweeps; there is no folder {records}.")
-        check_out(out)
+        check_out(out, PAGES)
         names = split_names(tasks)
         if names is not None and not names:
             raise ValueError("--tasks needs at least one task, such as --tasks sbm-20; got none.")

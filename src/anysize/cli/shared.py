@@ -7,12 +7,12 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from functools import partial
 from io import StringIO, TextIOWrapper
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, Annotated, Any, TypeVar
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
@@ -20,13 +20,15 @@ from rich.segment import Segment
 from rich.text import Text
 
 from anysize._errors import PartialResultError
-from anysize._files import atomic_write, write_problem
+from anysize._files import FIGURE_ENDINGS, PAGE_ENDINGS, atomic_write, check_ending, write_problem
 from anysize._progress import Progress, progress_bars
 from anysize._text import visible
 
+Format = TypeVar("Format", bound=str)
 CacheOption = Annotated[
     Path | None, typer.Option("--cache", file_okay=False, help="Cache folder: counts found here are not recomputed.")
 ]
+PAGES, FIGURES = dict.fromkeys(PAGE_ENDINGS, "HTML"), dict.fromkeys(FIGURE_ENDINGS, "figure")  # for `check_out`
 MAX_SEED = 2**32 - 1  # the largest that numpy, scikit-learn and torch all take
 EXTRAS = {  # package -> extra of anysize that installs it
     "torch": "learn",
@@ -165,11 +167,42 @@ def late_progress(step: str) -> Iterator[Progress]:
         yield partial(report, step)
 
 
-def check_out(out: Path | None, option: str = "--out") -> None:
-    """Raise an error before the work begins if the output file cannot be written."""
-    problem = None if out is None else write_problem(out)
+def check_out(
+    out: Path | None, formats: Mapping[str, Format], requested: Format | None = None, option: str = "--out",
+    ending_optional: bool = True,
+) -> Format | None:  # fmt: skip
+    """The format of the output file; None if neither its ending nor the user says.
+
+    An error, before the work begins, if the file cannot be written or its ending belongs to another format. A
+    requested format may go into a file with any other ending.
+
+    Args:
+        out: the file; None for the screen.
+        formats: the formats of the command, by the ending of the file.
+        requested: the format that another option names.
+        option: the option that names the file.
+        ending_optional: whether the file may have a name without an ending.
+    """
+    if out is None:
+        return requested
+    try:
+        ending = check_ending(out, formats, ending_optional) if requested is None else out.suffix.lower()
+    except ValueError as error:
+        raise ValueError(f"{option}: {error}.") from None
+    of_file = formats.get(ending)
+    if requested is not None and of_file not in (None, requested):
+        raise ValueError(f"{option} {out} has the ending of {of_file}, but the format is {requested}; change one.")
+    problem = write_problem(out)
     if problem is not None:
         raise ValueError(f"{option} {problem}.")
+    return requested or of_file
+
+
+def requested_format(format: Format | None, json: bool, as_json: Format) -> Format | None:
+    """The format that --format or --json asks for; an error if they differ."""
+    if json and format not in (None, as_json):
+        raise ValueError(f"--json is the same as --format json; drop --json or --format {format}.")
+    return as_json if json else format
 
 
 def note(sentence: str) -> None:

@@ -9,13 +9,31 @@ from typing import Annotated
 
 import typer
 
-from anysize.cli.shared import check_out, console, errors, handle_errors, note, open_output, split_names
+from anysize.cli.shared import (
+    check_out,
+    console,
+    errors,
+    handle_errors,
+    note,
+    open_output,
+    requested_format,
+    split_names,
+)
 
 RECORDS_FOLDER = Path("results/records")
 
 
 class TableFormat(StrEnum):
     text, markdown, latex, html, json = "text", "markdown", "latex", "html", "json"
+
+
+FORMATS = {
+    ".txt": TableFormat.text,
+    ".md": TableFormat.markdown,
+    ".tex": TableFormat.latex,
+    ".html": TableFormat.html,
+    ".json": TableFormat.json,
+}
 
 
 class RuleName(StrEnum):
@@ -29,7 +47,10 @@ def table(
         typer.Argument(help="Which table of the paper: 1, 2 or 3; by default tasks that are in none.", min=1, max=3),
     ] = None,
     records: Annotated[Path, typer.Option(help="Folder with the records of sweeps.")] = RECORDS_FOLDER,
-    format: Annotated[TableFormat, typer.Option(help="Output format; text has short notes only.")] = TableFormat.text,
+    format: Annotated[
+        TableFormat | None,
+        typer.Option(help="Output format; default: by the ending of --out, or text, which has short notes only."),
+    ] = None,
     all_rows: Annotated[
         bool, typer.Option("--all-rows", help="Also show rows without records; JSON always has them.")
     ] = False,
@@ -56,7 +77,7 @@ def table(
 
         if records != RECORDS_FOLDER and not records.is_dir():
             raise ValueError(f"--records needs a folder with the records of sweeps; there is no folder {records}.")
-        check_out(out)
+        chosen = check_out(out, FORMATS, requested_format(format, json, TableFormat.json)) or TableFormat.text
         named = split_names(tasks)
         names = [task.name for task in TABLES[number].tasks] if named is None and number is not None else named
         found = RecordStore(records).read(task=names, curves=False)
@@ -72,7 +93,6 @@ def table(
             number, found, rule=rule.value, data=data, splits=split_names(splits), tasks=named,
             grid_size=paper_grid_size if found else None,
         )  # fmt: skip
-        chosen = TableFormat.json if json else format
         if chosen is not TableFormat.json and not all_rows and any(row.ran for row in built.rows):
             built = rows_that_ran(built)
         if chosen is TableFormat.text and out is None:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anysize._files import atomic_write
+from anysize._files import PAGE_ENDINGS, atomic_write, check_ending
 from anysize._typing import PathLike
 from anysize.experiments.configurations import changed, task_configuration
 from anysize.experiments.plan import RunBatch, SweepPlan, not_applicable
@@ -196,7 +196,8 @@ class Comparison:
         return html_figure(self.table)
 
     def save(self, path: PathLike) -> None:
-        """Write the page of `to_html`."""
+        """Write the page of `to_html` to an .html file."""
+        check_ending(path, PAGE_ENDINGS)
         with atomic_write(Path(path)) as part:
             part.write_text(self.to_html(), encoding="utf-8")
 

@@ -15,7 +15,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullFormatter
 
-from anysize._files import FIGURE_ENDINGS, atomic_write
+from anysize._files import FIGURE_ENDINGS, atomic_write, check_ending
 from anysize._html import LIGHT, clean, text
 from anysize._typing import PathLike
 
@@ -99,9 +99,7 @@ def caption(name: object, longest: int = MAX_LABEL_CHARACTERS) -> str:
 
 def save_figure(figure: Figure, path: PathLike) -> None:
     """Write a figure to a .png, .svg or .pdf file, on a white ground."""
-    ending = next((one for one in FIGURE_ENDINGS if str(path).lower().endswith(one)), None)
-    if ending is None:
-        raise ValueError(f"expected a figure file that ends in {', '.join(FIGURE_ENDINGS)}; got {path}")
+    ending = check_ending(path, FIGURE_ENDINGS, optional=False)
     with drawing(), atomic_write(path) as part, warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Glyph .* missing")  # drawn as a box
         figure.savefig(part, format=ending[1:], dpi=150, facecolor="white")
