@@ -117,7 +117,7 @@ def test_every_file_to_be_written_has_its_ending_checked() -> None:
         for option in command.params
         if option.name in ("out", "figure")
     }
-    checked = "count fit predict explain compare diagnose report table league".split()
+    checked = ["count", "fit", "predict", "explain", "compare", "diagnose", "report", "table", "league"]
     assert options == {(name, "out") for name in checked} | {("league", "figure")}
 
 

@@ -540,17 +540,53 @@ def test_a_model_that_does_not_beat_sizes_is_doubted() -> None:
 
 
 def test_weighted_models_are_compared_by_balanced_accuracy() -> None:
-    """18 of 20 graphs are of one class: a model that finds half of the others has an accuracy of .75."""
-    y = np.array([0] * 18 + [1, 1])
-    plain = GraphSet.from_edges([[] for _ in y], n_vertices=[10] * 20)
-    predicted = np.array([0] * 14 + [1] * 4 + [0, 1])
+    """54 of 60 graphs are of one class: a model that finds half of the others has an accuracy of .75."""
+    y = np.array([0] * 54 + [1] * 6)
+    plain = GraphSet.from_edges([[] for _ in y], n_vertices=[10] * 60)
+    predicted = np.array([0] * 42 + [1] * 12 + [0, 1] * 3)
     method = find_method("gin-sum")
-    equal = check_baselines(method, {}, "accuracy", Examples(graphs=plain, y=y), predicted)
-    weighted = check_baselines(method, {}, "accuracy", Examples(graphs=plain, y=y), predicted, weighted=True)
+    equal = check_baselines(method, {}, "accuracy", Examples(graphs=plain, y=y), predicted, np.arange(2))
+    weighted = check_baselines(
+        method, {}, "accuracy", Examples(graphs=plain, y=y), predicted, np.arange(2), weighted=True
+    )
     assert (equal.metric, equal.train["model"], equal.doubt is None) == ("accuracy", 0.75, False)
     assert (weighted.metric, weighted.doubt) == ("balanced_accuracy", None)
-    assert weighted.train["model"] == pytest.approx((14 / 18 + 1 / 2) / 2)
+    assert weighted.train["model"] == pytest.approx((42 / 54 + 1 / 2) / 2)
     assert weighted.train["majority"] == 0.5
+
+
+@pytest.mark.parametrize(
+    ("amounts", "few"),
+    [
+        ((1, 1), 0),
+        ((30, 1), 1),
+        ((4, 30), 0),
+        ((5, 5), None),
+        ((2, 9, 9), 0),
+        ((3, 3, 3), None),
+        ((9,) * 20 + (1,), 20),
+    ],
+)
+def test_a_class_that_guessing_may_get_right_is_doubted(amounts: tuple[int, ...], few: int | None) -> None:
+    """A guess among c classes is right on all n graphs of a class with probability c^-n; one graph shows nothing."""
+    names = np.array([f"class {number}" for number in range(len(amounts))])
+    y = np.repeat(np.arange(len(amounts)), amounts)
+    plain = Examples(graphs=GraphSet.from_edges([[] for _ in y], n_vertices=[10] * len(y)), y=y)
+    verdict = check_baselines(find_method("gin-sum"), {}, "accuracy", plain, y, names)
+    assert verdict.train["model"] == 1.0
+    if few is None:
+        assert verdict.doubt is None
+    else:
+        assert repr(f"class {few}") in str(verdict.doubt)
+    baseline = check_baselines(find_method("majority"), {}, "accuracy", plain, y, names)
+    assert baseline.doubt is None
+
+
+def test_fit_warns_of_very_few_graphs() -> None:
+    pair = [nx.path_graph(8), nx.complete_graph(8)]
+    with pytest.warns(ModelWarning, match="too few graphs") as found:
+        model = GraphClassifier("wl-kernel").fit(pair, ["path", "clique"])
+    assert [str(one.message) for one in found] == [model.verdict_.doubt]
 
 
 def test_classes_are_balanced_by_default_except_in_the_papers_recipe(graphs: GraphSet) -> None:
@@ -594,7 +630,8 @@ def test_robust_gamma_models_of_sparse_graphs_have_shares_and_no_penalty() -> No
 def verdict_of(
     train: Examples, predicted: Any, validation: Examples | None = None, checked: Any = None, method: str = "gamma-gin"
 ) -> Verdict:
-    return check_baselines(find_method(method), {}, "accuracy", train, predicted, validation, checked)
+    classes = np.unique(train.labels())
+    return check_baselines(find_method(method), {}, "accuracy", train, predicted, classes, validation, checked)
 
 
 @pytest.mark.parametrize(("wrong", "doubted"), [(5, False), (20, True)])

@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from anysize._typing import FloatArray, IntArray
 from anysize.counting.counts import Counts
+from anysize.graphs.labels import Labels
 from anysize.methods.method import Examples, Method
 from anysize.patterns.pattern import Pattern, connected_patterns
 from anysize.tasks.metrics import accuracy, balanced_accuracy, mcc
@@ -22,6 +23,7 @@ TRIVIAL_BASELINES = ("size-only", "majority")
 DENSITY_BASELINE = "topology-only"
 MIN_GRAPHS_PER_PATTERN = 5  # with fewer training graphs, logistic regression fits any labels
 SUGGESTED_EPOCHS = 3000
+LEVEL = 0.05  # what guessing achieves with a higher probability than this shows nothing
 
 
 @dataclass(frozen=True)
@@ -56,7 +58,8 @@ class Verdict:
 
 def check_baselines(
     method: Method, configuration: Mapping[str, Any], metric: str, train: Examples, train_classes: IntArray,
-    validation: Examples | None = None, validation_classes: IntArray | None = None, weighted: bool = False,
+    classes: Labels, validation: Examples | None = None, validation_classes: IntArray | None = None,
+    weighted: bool = False,
 ) -> Verdict:  # fmt: skip
     """The verdict on a model that predicted these class numbers; baselines themselves are never doubted.
 
@@ -73,8 +76,8 @@ def check_baselines(
     measure = {"accuracy": accuracy, "mcc": mcc, "balanced_accuracy": balanced_accuracy}[metric]
     scores = {
         where: {
-            name: measure(examples.labels(), classes)
-            for name, classes in {"model": own, **{name: found[row] for name, found in predicted.items()}}.items()
+            name: measure(examples.labels(), likely)
+            for name, likely in {"model": own, **{name: found[row] for name, found in predicted.items()}}.items()
         }
         for row, (where, (examples, own)) in enumerate(sets.items())
     }
@@ -82,8 +85,39 @@ def check_baselines(
     doubt: str | None = None
     suggestions: tuple[tuple[str, Any], ...] = ()
     if method.kind != "baseline":
+        known = np.concatenate([examples.labels() for examples, _ in sets.values()])
+        doubt = few_graphs(np.bincount(known, minlength=len(classes)), classes)
+    if method.kind != "baseline" and doubt is None:
         doubt, suggestions = _doubt(method, configuration, metric, scores, sizes, len(patterns or ()))
     return Verdict(metric, scores["training"], scores.get("validation"), doubt, suggestions)
+
+
+def few_graphs(amounts: IntArray, classes: Labels) -> str | None:
+    """A sentence if some class has so few graphs that no score of them can show that a model knows the class.
+
+    Even a model that is right on every graph of the class, each predicted without having been trained on it, does what
+    guessing does with probability (1 / classes)^graphs. The only graph of a class cannot be predicted that way: without
+    it there is no such class.
+
+    Args:
+        amounts: the number of labeled graphs of every class.
+        classes: their names.
+    """
+    predictable = np.where(amounts > 1, amounts, 0)
+    chance = float(len(classes)) ** -predictable
+    few = np.flatnonzero(chance > LEVEL)
+    if not len(few):
+        return None
+    least = few[amounts[few].argmin()]
+    name, others = classes.tolist()[least], f" (and {len(few) - 1} more)" if len(few) > 1 else ""
+    if amounts[least] == 1:
+        reason = "has one training graph, so that nothing shows how graphs of this class differ from each other"
+    else:
+        reason = (
+            f"has {amounts[least]} training graphs: guessing among {len(classes)} classes is right on all of them with "
+            f"probability {chance[least]:.2g}"
+        )
+    return f"there are too few graphs to tell whether the model works: class {name!r}{others} {reason}; add graphs"
 
 
 def _doubt(

@@ -201,7 +201,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         self.curves_, self.epochs_ = training_curves(parts)
         checked = task.validation
         self.verdict_ = check_baselines(
-            method, configuration, self.metric, task.train, probabilities.argmax(axis=1), checked,
+            method, configuration, self.metric, task.train, probabilities.argmax(axis=1), classes, checked,
             None if checked is None else self.ensemble_.probabilities(checked).argmax(axis=1), weights is not None,
         )  # fmt: skip
         for doubt in ("" if decision is None else decision.doubt, self.verdict_.sentence):
