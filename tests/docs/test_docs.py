@@ -6,6 +6,7 @@ import re
 import runpy
 import sys
 from collections.abc import Callable
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -214,6 +215,48 @@ def test_the_pages_of_results_are_made_from_the_records(records: list, name: str
 def test_the_table_of_the_front_page_is_made_from_the_records(records: list) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
     assert same(readme, with_front_table(readme, records)), "the table of README.md is stale: make results"
+
+
+def text_of(name: str) -> str:
+    """A page with single spaces in place of line breaks."""
+    return " ".join((ROOT / name).read_text(encoding="utf-8").split())
+
+
+def test_epochs_that_tie_are_those_of_the_records(records: list) -> None:
+    runs = [record for record in records if (record.method, record.recipe) == ("gamma-gin", "paper")]
+    tasks = [[run for run in runs if run.task == task] for task in ("sbm-20", "sbm-14-20", "sbm-20-30")]
+    ties = [round(float(np.median([run.tied_epochs for run in task]))) for task in tasks]
+    first = [round(float(np.median([run.chosen.epoch for run in task]))) for task in tasks]
+    recipes = text_of("docs/recipes.md")
+    assert "{}, {} and {} of 500 in the median run".format(*ties) in recipes
+    assert "at epoch {}, {} and {}.".format(*first) in recipes
+
+
+def test_scores_on_simulated_brain_networks_are_those_of_the_results() -> None:
+    rows = re.findall(r"Table 1 \| Γ (\S+), (\w+) recipe \| 3 \| ([\d.]+)", text_of("docs/results.md"))
+    means = {(method, recipe): float(mean) for method, recipe, mean in rows}
+    quoted = re.search(
+        r"Gamma_GIN has (\S+) and Gamma_RPGIN (\S+) under the paper's recipe, (\S+) and (\S+) under the robust one; "
+        r"Gamma_1-hot, whose patterns pass no batch norm, has (\S+) and (\S+)\.",
+        text_of("docs/trust.md"),
+    )
+    assert quoted is not None
+    keys = [*product(("paper", "robust"), ("GIN", "RPGIN")), ("paper", "1-hot"), ("robust", "1-hot")]
+    expected = [means[method, recipe] for recipe, method in keys]
+    assert [float(number) for number in quoted.groups()] == pytest.approx(expected, abs=0.0051)
+
+
+def test_scores_of_the_league_are_those_of_its_page() -> None:
+    lines = (ROOT / "docs" / "league.md").read_text(encoding="utf-8").splitlines()
+    rows = [[cell.strip() for cell in line.strip("|").split("|")] for line in lines if line.startswith("| ")]
+    scores, families = rows[: len(rows) // 2], rows[len(rows) // 2 :]
+    assert [row[0] for row in scores[:3]] == ["method", "auto", "sizemix"]  # the default is SizeMix on these sets
+    front = f"its mean MCC is {scores[1][1]}, that of the next methods {scores[3][1]} and below"
+    assert front in text_of("README.md")
+    by_family = dict(zip(families[0], families[1], strict=True))
+    assert by_family["method"] == "auto"
+    quoted = ", ".join(by_family[name] for name in ("NCI1", "NCI109", "PROTEINS", "DD"))
+    assert f"(in the league {quoted})" in text_of("docs/auto.md")
 
 
 def test_every_record_comes_from_a_command_that_is_written_down(records: list) -> None:

@@ -79,7 +79,8 @@ class Recipe:
     ``id_width``: of the one-hot identities of Gamma_RPGIN, None for k, as in the authors' code (the paper's text: 10).
     ``whiten``: densities are whitened, or scaled shape by shape where patterns are colored. ``encoder``: the GNN of
     Gamma_GNN. ``roles``: interchangeable colors (see `anysize.training.color_roles`) are one input of the model.
-    ``averages``: running averages of batch norm start at the first batch (``corrected``) or at 0 and 1 (``torch``).
+    ``averages``: running averages of batch norm start at the first batch and, for patterns, have the variance over all
+    of them (``corrected``), or start at 0 and 1 and have the variance times n / (n - 1) (``torch``).
     ``schedule``: the learning rate is constant or falls to 0 along half a cosine, so that the last epoch is a settled
     one: at a constant rate the loss jumps now and then.
     """
