@@ -1,8 +1,9 @@
 """``python -m tools.results_page``: make docs/results.md, its appendix, and the table of README.md, from records.
 
-The page: which kind of model is right on which task, how many cells agree with the published numbers, which epoch the
-paper kept, test scores, fresh data. The appendix: the tables in full with their notes, every cell that differs with
-possible reasons, the effect of ties, what is missing, and the machines that were used.
+The page: which kind of model is right on which task, whether the paper's conclusions hold on our numbers, how many
+cells agree with the published ones, which epoch the paper kept, test scores, fresh data. The appendix: the tables in
+full with their notes, every cell that differs with possible reasons, the effect of ties, what is missing, and the
+machines that were used.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from anysize.experiments.tables.render import (
 from anysize.methods.catalog import METHODS, penalty_names
 from tools.epoch_rules import rules_table
 from tools.front_table import with_front_table
+from tools.paper_claims import claims_rows
 
 PAPER_SEEDS = 10
 NEAR_DIFFERENCE = 0.15  # a test mean that differs by no more is called near the published one
@@ -231,16 +233,18 @@ def results_page(records: Iterable[Record], grid_size: GridSize | None = None) -
         grid_size: such as `paper_grid_size`, to name reduced grids.
     """
     records = list(records)
-    tables = {number: _published_table(number, records, grid_size, ("test",)) for number in TABLES}
-    compared = [cell for table in tables.values() for cell in compare(table, records, grid_size)]
+    whole = [_published_table(number, records, grid_size) for number in TABLES]
+    tables = [_test_columns(table) for table in whole]
+    compared = [cell for table in tables for cell in compare(table, records, grid_size)]
     rules = rules_table(records)
     return _page(
         HEAD,
         {
-            "Who is right where": [_who_is_right(tables.values())],
+            "Who is right where": [_who_is_right(tables)],
+            "What the paper concludes": [_claims(whole)],
             "Agreement with the published numbers": [_agreement(compared)],
             "Which epoch the paper kept": [RULES_LEAD, rules] if rules else [],
-            "Test scores on the published data": [render_markdown(_short(one)) for one in tables.values() if one.rows],
+            "Test scores on the published data": [render_markdown(_short(one)) for one in tables if one.rows],
             "Fresh data": [_fresh_summary(records)],
             "Time on a GPU": [_gpu_time(records, grid_size)],
         },
@@ -331,6 +335,16 @@ def _best_of_family(table: Table, place: int, family: str) -> str:
     return f"{text} ({format_score(best)}{'' if other == label else f' {other}'})"
 
 
+def _claims(tables: Sequence[Table]) -> str:
+    lead = (
+        "The paper's sentences about its tables, in brief, and what its numbers and ours say, over the cells that have "
+        "both: test means as printed, by the paper's recipe. Some of our grids, those of IRM above all, are "
+        "[incomplete](results-appendix.md#missing)."
+    )
+    rows = claims_rows(tables)
+    return _markdown_table(lead, ("statement", "published", "ours"), rows) if rows else ""
+
+
 def _agreement(compared: Sequence[ComparedCell]) -> str:
     rows = []
     for title, cells in _families(compared):
@@ -358,15 +372,20 @@ def _short(table: Table) -> Table:
     return replace(found, notes=tuple(filter(None, notes)))
 
 
-def _published_table(
-    number: int, records: Sequence[Record], grid_size: GridSize | None, splits: Sequence[str] | None = None
-) -> Table:
+def _test_columns(table: Table) -> Table:
+    """The table without the other splits."""
+    places = [place for place, column in enumerate(table.columns) if column.split == "test"]
+    rows = tuple(replace(row, cells=tuple(row.cells[place] for place in places)) for row in table.rows)
+    return replace(table, columns=tuple(table.columns[place] for place in places), rows=rows)
+
+
+def _published_table(number: int, records: Sequence[Record], grid_size: GridSize | None) -> Table:
     """A table of the paper, without tasks that have no record; those are listed as missing."""
     recorded = {record.task for record in records if record.data == "published"}
     tasks = [task.name for task in TABLES[number].tasks if task.name in recorded]
     if not tasks:
         return Table("", TABLES[number].metric, "paper", (), ())
-    return build_table(number, records, data="published", tasks=tasks, grid_size=grid_size, splits=splits)
+    return build_table(number, records, data="published", tasks=tasks, grid_size=grid_size)
 
 
 def _fresh_table(number: int, records: Sequence[Record]) -> Table | None:
