@@ -66,6 +66,17 @@ def test_tasks_know_the_papers_settings() -> None:
         assert (task.metric, task.k, task.class_weights, task.environments) == ("mcc", 4, "inverse", "median")
 
 
+@pytest.mark.parametrize(
+    ("name", "amount", "around"), [("NCI1", 348, 300), ("NCI109", 336, 300), ("PROTEINS", 187, 180)]
+)
+def test_the_pool_has_about_as_many_patterns_as_the_paper_says(
+    name: str, amount: int, around: int, data_dir: Path
+) -> None:
+    splits = TASKS[name].splits(data_dir=need(name, data_dir))
+    assert splits.validation is not None
+    assert az.count(splits.train + splits.validation, 4).shape[1] == amount == pytest.approx(around, rel=0.2)
+
+
 def test_fresh_data_are_refused(data_dir: Path) -> None:
     with pytest.raises(ValueError, match=r"NCI1 has one data set.*got data=3"):
         TASKS["NCI1"].splits(3, data_dir=data_dir)

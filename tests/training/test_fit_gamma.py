@@ -115,6 +115,19 @@ def test_identities_of_width_ten(tables: dict[int, tuple[Counts, Counts]]) -> No
         fit_gamma("rp", tables[4][0], Y, [Settings()], Recipe(epochs=1, id_width=3), classes=2)
 
 
+def test_the_number_of_parameters_depends_on_k_for_one_hot_rows_alone(tables: dict[int, tuple[Counts, Counts]]) -> None:
+    """As the paper says; of Gamma_RPGIN it is true with identities of dimension 10, as in its text."""
+
+    def parameters(kind: Any, k: int, **given: Any) -> int:
+        stack = fit_gamma(kind, tables[k][0], Y, [Settings(8)], Recipe(epochs=1, **given), classes=2)
+        return sum(one.numel() for one in stack.model.parameters())
+
+    assert parameters("gnn", 3) == parameters("gnn", 5)
+    assert parameters("rp", 3, id_width=10) == parameters("rp", 5, id_width=10)
+    assert parameters("rp", 5) - parameters("rp", 3) == 2 * 8  # two more identities, eight hidden units
+    assert parameters("1hot", 5) - parameters("1hot", 3) == (21 - 2) * 8  # as many rows as patterns
+
+
 def test_identities_of_width_ten_by_name(tables: dict[int, tuple[Counts, Counts]]) -> None:
     model = GraphClassifier("gamma-rpgin", k=3, params={"id_width": 10, "epochs": 2}).fit(tables[3][0], Y)
     assert model.predict(tables[3][1]).shape == (100,)
