@@ -271,6 +271,8 @@ def test_class_weights(graphs: GraphSet) -> None:
     ):
         with pytest.raises(ValueError, match=told):
             class_weights(wrong, names, y)
+    with pytest.raises(ValueError, match=r"names '1', .* did you mean 1"):
+        class_weights({"1": 2}, np.array([0, 1]), y)
 
 
 def test_environments_of_invariant_risk_minimization(graphs: GraphSet) -> None:

@@ -9,7 +9,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from anysize import GraphError, GraphSet
+from anysize import GraphError, GraphSet, GraphWarning
 
 
 def test_edges_in_any_container() -> None:
@@ -30,6 +30,16 @@ def test_edges_number_of_vertices() -> None:
     assert GraphSet.from_edges([(0, 1)], colors=["a", "b", "c"]).sizes.tolist() == [3]
     assert GraphSet.from_edges([]).sizes.tolist() == [0]
     assert GraphSet.from_edges(np.zeros((0, 2), int), n_vertices=2).sizes.tolist() == [2]
+
+
+def test_numbers_that_begin_above_0_are_reported() -> None:
+    """Numbers from 1, or one numbering for all graphs, make isolated vertices where the size is not given."""
+    path = np.array([(0, 1), (1, 2)])
+    for edges, told in ((path + 1, "the graph"), ([path, path + 3, path + 6], "2 of 3 graphs")):
+        with pytest.warns(GraphWarning, match=f"n {told} vertex 0 has no edge"):
+            GraphSet.from_edges(edges)
+    assert GraphSet.from_edges([path, path + 1]).sizes.tolist() == [3, 4], "half of the graphs: by chance"
+    assert GraphSet.from_edges(path + 1, n_vertices=4).sizes.tolist() == [4]
 
 
 def test_edges_of_several_graphs() -> None:

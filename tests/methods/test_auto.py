@@ -112,11 +112,13 @@ def test_doubts() -> None:
     assert Decision(sparse, "gamma", Evidence("samples", -0.1, -0.6, 4.0)).doubt == "", "the evidence is clear"
     near = replace(CHECK, exponent=1.6, exponent_error=0.2, shrunk_exponent=1.65)
     assert "two standard errors" in Decision(near, "gamma", None).doubt
+    assert "uses Gamma models; compare with method='sizemix'" in Decision(near, "gamma", None).doubt
+    assert "uses SizeMix; compare with method='gamma-gin'" in Decision(near, "sizemix", None).doubt
 
 
 def test_doubts_are_warnings_of_fit() -> None:
     sparse = [nx.gnp_random_graph(20, p, seed=seed) for p in (0.1, 0.2) for seed in range(20)]
-    with pytest.warns(ModelWarning, match="about the same size and a mean degree"):
+    with pytest.warns(ModelWarning, match="mean degree of .* within each class their sizes differ too little"):
         GraphClassifier(k=3).fit(sparse, [0] * 20 + [1] * 20)
     with warnings.catch_warnings():
         warnings.simplefilter("error", ModelWarning)

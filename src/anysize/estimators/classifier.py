@@ -436,8 +436,9 @@ def class_weights(class_weight: Any, classes: Labels, y: IntArray) -> FloatArray
     names = classes.tolist()
     unknown = [name for name in class_weight if name not in names]
     if unknown:
-        near = get_close_matches(str(unknown[0]), [str(name) for name in names], n=1)
-        hint = f"did you mean {near[0]!r}?" if near else f"the classes are {', '.join(map(repr, names[:10]))}"
+        shown = {str(name): name for name in names}
+        near = get_close_matches(str(unknown[0]), shown, n=1)
+        hint = f"did you mean {shown[near[0]]!r}?" if near else f"the classes are {', '.join(map(repr, names[:10]))}"
         raise ValueError(f"class_weight names {unknown[0]!r}, which is not a class of the training graphs: {hint}")
     weights = np.array([class_weight.get(name, 1.0) for name in names], np.float64)
     if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):

@@ -13,7 +13,7 @@ from anysize._errors import GraphError
 from anysize.graphs.graphset import GraphSet, empty_set
 from anysize.io.igraph import IGRAPH, from_igraph
 from anysize.io.networkx import NETWORKX, from_networkx
-from anysize.io.objects import GraphType, as_list, is_array, type_name
+from anysize.io.objects import GraphType, as_list, conversion_hint, is_array, type_name
 from anysize.io.pyg import PYG, from_pyg
 from anysize.io.read import read_graphs
 from anysize.io.scipy import SPARSE_MATRIX, from_scipy
@@ -93,8 +93,9 @@ def _common_reader(items: list[Any]) -> Reader:
         if is_array(item) and not is_edge_table(item):
             raise _array_error(item)
         if reader is None:
-            hint = " SMILES are read from tables: az.read_graphs(table, smiles=...)." if isinstance(item, str) else ""
-            raise GraphError(f"Graph {graph} of the list has type {type_name(item)}; expected {_ACCEPTED}.{hint}")
+            raise GraphError(
+                f"Graph {graph} of the list has type {type_name(item)}; expected {_ACCEPTED}.{conversion_hint(item)}"
+            )
         readers.append(reader)
     for graph, reader in enumerate(readers):
         if reader is not readers[0]:

@@ -31,10 +31,27 @@ def warn_dropped(clauses: Iterable[str]) -> None:
 
 
 def warn_unused(parsed: Sequence[ParsedGraph], graphs: GraphSet) -> None:
-    """Give one warning about what these graphs, joined to ``graphs``, had and the set has not."""
+    """Give one warning about what these graphs, joined to ``graphs``, had and the set has not, or the reverse."""
     clauses = dict.fromkeys(clause for graph in parsed for clause in graph.unused)
     weights = [graph.weights for graph in parsed if graph.weights is not None]
-    warn_dropped([*clauses, *unused_weights(weights, graphs), *unused_directions(parsed, graphs)])
+    edges = [*unused_weights(weights, graphs), *unused_directions(parsed, graphs)]
+    warn_dropped([*clauses, *edges, *vertices_below_the_first(parsed)])
+
+
+def vertices_below_the_first(parsed: Sequence[ParsedGraph]) -> Iterable[str]:
+    """The clause about vertex numbers that begin above 0 in most graphs: at 1, or one numbering for all graphs."""
+    begins = [
+        min(ends.min() for ends in (graph.source, graph.target))
+        for graph in parsed
+        if graph.size_inferred and len(graph.source)
+    ]
+    above = sum(first > 0 for first in begins)
+    if 2 * above > len(begins):
+        among = f"{above} of {len(begins)} graphs" if len(begins) > 1 else "the graph"
+        yield (
+            f"in {among} vertex 0 has no edge, and all numbers from 0 to the largest one are vertices: number the "
+            "vertices of each graph from 0, or give the number of vertices if this is intended"
+        )
 
 
 def unused_directions(parsed: Sequence[ParsedGraph], graphs: GraphSet) -> Iterable[str]:

@@ -71,6 +71,7 @@ def parse_edge_array(item: Any, graph: int, size: int | None, colors: Any, unuse
     ends = edge_array(item, graph)
     if size is None and colors is not None:
         size = color_count(colors)
+    inferred = size is None
     if size is None:
         size = int(ends.max(initial=-1)) + 1
         if size > likely_vertices(len(ends)):
@@ -80,4 +81,4 @@ def parse_edge_array(item: Any, graph: int, size: int | None, colors: Any, unuse
             )
     if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
         raise GraphError(f"n_vertices: expected an integer; got {size!r:.60}.")
-    return ParsedGraph(int(size), ends[:, 0], ends[:, 1], colors, unused=unused)
+    return ParsedGraph(int(size), ends[:, 0], ends[:, 1], colors, unused=unused, size_inferred=inferred)

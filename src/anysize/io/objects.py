@@ -11,6 +11,15 @@ from numpy.typing import NDArray
 
 from anysize._errors import GraphError
 
+_EDGES = "Lists of edges are read by GraphSet.from_edges."
+_CONVERSIONS = {  # of types that are no graphs, by `type_name`
+    "str": "SMILES are read from tables: az.read_graphs(table, smiles=...).",
+    "list": _EDGES,
+    "tuple": _EDGES,
+    "dict": "Pass its graphs as a list: list(graphs.values()).",
+    "torch_geometric.HeteroData": "Convert it by to_homogeneous(); color='node_type' keeps its node types.",
+}
+
 
 @dataclass(frozen=True)
 class GraphType:
@@ -35,7 +44,8 @@ class GraphType:
         items = [graphs] if self.matches(graphs) else as_list(graphs, f"{self.title} or a list of them")
         for graph, item in enumerate(items):
             if not self.matches(item):
-                raise GraphError(f"Graph {graph} of the list has type {type_name(item)}; expected {self.title}.")
+                got = f"Graph {graph} of the list has type {type_name(item)}"
+                raise GraphError(f"{got}; expected {self.title}.{conversion_hint(item)}")
         return items
 
 
@@ -44,7 +54,7 @@ def as_list(values: Any, expected: str) -> list[Any]:
 
     Anything else, and a string or a dict, is an error that names what was expected.
     """
-    refused = GraphError(f"Expected {expected}; got {type_name(values)}.")
+    refused = GraphError(f"Expected {expected}; got {type_name(values)}.{conversion_hint(values)}")
     if isinstance(values, (str, bytes, dict)):
         raise refused
     try:
@@ -89,6 +99,16 @@ def to_numpy(value: Any, what: str) -> NDArray[Any]:
     except (TypeError, ValueError, RuntimeError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise GraphError(f"{what}: expected a dense array; got {type_name(value)}: {reason}") from None
+
+
+def conversion_hint(value: Any) -> str:
+    """How a value that is no graph of a known type may become one, as a sentence after a space; empty if unknown.
+
+    >>> conversion_hint([(0, 1), (1, 2)])
+    ' Lists of edges are read by GraphSet.from_edges.'
+    """
+    hint = _CONVERSIONS.get(type_name(value))
+    return "" if hint is None else f" {hint}"
 
 
 def type_name(value: Any) -> str:

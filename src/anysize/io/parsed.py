@@ -23,7 +23,8 @@ class ParsedGraph:
     """One graph as read: vertices 0 .. size - 1, edges, one color per vertex, edge weights (loops left out).
 
     ``unused`` holds clauses for `warn_dropped`. ``symmetric`` says that the source lists every undirected edge in both
-    directions by convention, so that an edge without its reverse is a directed edge.
+    directions by convention, so that an edge without its reverse is a directed edge. ``size_inferred``: the source
+    does not tell the size, which is the largest vertex number plus 1.
     """
 
     size: int
@@ -33,6 +34,7 @@ class ParsedGraph:
     weights: Any = None
     unused: tuple[str, ...] = ()
     symmetric: bool = False
+    size_inferred: bool = False
 
 
 @dataclass(frozen=True)

@@ -100,13 +100,17 @@ class Decision:
         if check.decisive or (self.evidence is not None and self.evidence.winner is not None):
             return ""
         if check.sizes_differ or check.regime == "sparse":
-            return "The statistics of the training graphs lie within two standard errors of the other regime."
+            used, other = ("Gamma models", "sizemix") if self.family == "gamma" else ("SizeMix", "gamma-gin")
+            return (
+                "It is unclear whether the training graphs are vertex samples of graphons: their statistics lie within "
+                f"two standard errors of the other answer. auto uses {used}; compare with method={other!r}."
+            )
         if self.family != "gamma" or check.mean_degree >= DENSE_MEAN_DEGREE:
             return ""
         return (
-            f"All training graphs have about the same size and a mean degree of {check.mean_degree:.1f}: nothing shows "
-            "whether edges grow with the number of vertices or with its square. That they grow with its square is an "
-            "assumption; train on graphs of several sizes, or compare with method='sizemix'."
+            f"The training graphs, with a mean degree of {check.mean_degree:.1f}, do not show whether edges grow with "
+            "the number of vertices or with its square: within each class their sizes differ too little. That edges "
+            "grow with its square is an assumption; train on graphs of several sizes, or compare with method='sizemix'."
         )
 
     def summary(self) -> str:
