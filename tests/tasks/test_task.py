@@ -27,7 +27,7 @@ def test_data_is_published_or_a_seed(data: Any) -> None:
 
 @pytest.mark.parametrize("seed", [-1, 0.5, True, "1"])
 def test_seeds_are_whole_numbers(seed: Any) -> None:
-    with pytest.raises(ValueError, match="seed is a whole number"):
+    with pytest.raises(ValueError, match="seed must be an integer"):
         TASKS["sbm-20"].splits(0, seed=seed)
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal, TypeAlias
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anysize._typing import FloatArray, IntArray
+from anysize._typing import FloatArray, IntArray, check_integer, is_integer
 from anysize.causal.coloring import ColorFunction, Coloring, SizeColoring, check_shares
 from anysize.causal.graphons import Graphon, GraphonDistribution, block_sizes
 from anysize.graphs.assembly import assemble
@@ -55,8 +55,7 @@ class Environment:
     def __post_init__(self) -> None:
         if np.ndim(self.sizes) != 1 or not len(self.sizes):
             raise ValueError(f"sizes must be a list of numbers of vertices, such as (20, 30); got {self.sizes!r}")
-        integers = all(isinstance(size, (int, np.integer)) and not isinstance(size, bool) for size in self.sizes)
-        if not integers or not all(1 <= size < MAX_VERTICES_PER_GRAPH for size in self.sizes):
+        if not all(is_integer(size) and 1 <= size < MAX_VERTICES_PER_GRAPH for size in self.sizes):
             raise ValueError(f"sizes must be integers of at least 1; got {list(self.sizes)}")
         if self.blocks not in ("iid", "balanced"):
             raise ValueError(f"blocks must be 'iid' or 'balanced'; got {self.blocks!r}")
@@ -251,8 +250,7 @@ def _check_arguments(graphons: Classes, n: int) -> tuple[Graphon | GraphonDistri
     classes = (graphons,) if isinstance(graphons, allowed) else tuple(graphons)
     if not classes or not all(isinstance(graphon, allowed) for graphon in classes):
         raise ValueError(f"expected a graphon, or one per class; got {graphons!r}")
-    if isinstance(n, bool) or not isinstance(n, (int, np.integer)) or n < 1:
-        raise ValueError(f"n must be an integer of at least 1; got {n!r}")
+    check_integer("n", n, 1)
     return classes
 
 

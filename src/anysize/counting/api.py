@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from anysize._progress import Progress
-from anysize._typing import IntArray, PathLike
+from anysize._typing import IntArray, PathLike, check_integer
 from anysize.counting.cluster import CountOutcome, count_in_pieces, count_surviving, settle
 from anysize.counting.counts import Counts
 from anysize.counting.execution import CountRequest, execute_plan, make_plan
@@ -80,10 +80,10 @@ def count(
     if not colors:
         graphset = graphset.without_colors()
     sizes = _sizes(k)
-    first = _check_integer("first", first, 0)
-    seed = _check_integer("seed", seed, 0)
+    first = check_integer("first", first, 0)
+    seed = check_integer("seed", seed, 0)
     if threads is not None:
-        threads = _check_integer("threads", threads, 1)
+        threads = check_integer("threads", threads, 1)
     if errors not in ("raise", "skip"):
         raise ValueError(f"errors must be 'raise' or 'skip'; got {errors!r}")
     if progress is not None and not callable(progress):
@@ -149,9 +149,3 @@ def _sizes(k: Any) -> list[int]:
     if not sizes:
         raise ValueError(f"k needs at least one pattern size from 1 to 7; got {k!r}")
     return sorted(sizes)
-
-
-def _check_integer(name: str, value: Any, at_least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < at_least:
-        raise ValueError(f"{name} must be an integer of at least {at_least}; got {value!r}")
-    return int(value)

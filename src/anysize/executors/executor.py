@@ -13,6 +13,7 @@ from math import inf
 from typing import Any
 
 from anysize._errors import PartialResultError
+from anysize._typing import is_integer
 
 RETRIES = 3  # how often an item is tried again after its worker died
 ITEMS_PER_WORKER = 3  # submitted items per worker: one running, two queued
@@ -262,6 +263,6 @@ def available_cores() -> int:
 
 def check_workers(workers: int) -> int:
     """Return a valid number of workers, or raise a ValueError."""
-    if isinstance(workers, bool) or not isinstance(workers, int) or workers < 1:
+    if not is_integer(workers) or workers < 1:
         raise ValueError(f"workers must be an integer of at least 1, or None for all cores; got {workers!r}")
     return workers

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anysize._errors import GraphError
+from anysize._typing import is_integer
 from anysize.graphs.graphset import GraphSet
 from anysize.io.dropped import warn_unused
 from anysize.io.objects import as_list, split_by_graph
@@ -79,6 +80,6 @@ def parse_edge_array(item: Any, graph: int, size: int | None, colors: Any, unuse
                 f"Graph {graph}: vertex {size - 1} in only {len(ends)} edges would make {size} vertices; "
                 "number the vertices from 0, or pass n_vertices if this is intended."
             )
-    if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
+    if not is_integer(size):
         raise GraphError(f"n_vertices: expected an integer; got {size!r:.60}.")
     return ParsedGraph(int(size), ends[:, 0], ends[:, 1], colors, unused=unused, size_inferred=inferred)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anysize._errors import GraphError
+from anysize._typing import is_integer
 from anysize.graphs.graphset import GraphSet
 from anysize.io.dropped import rows_vary, unused_directions, unused_edges, unused_vertices, warn_dropped
 from anysize.io.objects import GraphType, check_attribute_name, to_numpy
@@ -59,7 +60,7 @@ def _parse(item: Any, graph: int, color: str | None) -> ParsedGraph:
     size = item.num_nodes
     if size is None:
         raise GraphError(f"Graph {graph}: the PyG Data has an unknown number of vertices; set num_nodes.")
-    if isinstance(size, bool) or not isinstance(size, (int, np.integer)):
+    if not is_integer(size):
         raise GraphError(f"Graph {graph}: expected an integer as num_nodes; got {size!r:.40}.")
     index = getattr(item, "edge_index", None)
     if index is None and getattr(item, "adj_t", None) is not None:

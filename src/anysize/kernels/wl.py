@@ -23,7 +23,7 @@ from anysize._schema import (
     optional,
     text,
 )
-from anysize._typing import IntArray
+from anysize._typing import IntArray, check_integer
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import State
@@ -185,9 +185,7 @@ class WLKernel(ExplicitKernel):
 
         ``graphs`` may be `RefinedGraphs` of a kernel that was fitted on the same graphs.
         """
-        integer = isinstance(self.iterations, (int, np.integer)) and not isinstance(self.iterations, bool)
-        if not integer or self.iterations < 0:
-            raise ValueError(f"iterations must be an integer of at least 0; got {self.iterations!r}")
+        check_integer("iterations", self.iterations, 0)
         self.start_: tuple[ColorName, ...] | None
         self.signatures_: tuple[Signatures, ...]
         if isinstance(graphs, RefinedGraphs):

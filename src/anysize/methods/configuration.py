@@ -8,12 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import fields, replace
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from anysize._json import canonical_configuration
+from anysize._typing import is_integer
 from anysize.methods.grids import Configuration
 from anysize.methods.method import Check, Method
 from anysize.methods.recipes import RecipeName
@@ -27,7 +28,7 @@ MAX_INT = 2**31 - 1  # the largest size of a torch tensor's axis
 
 def whole_number(name: str, value: Any, least: int = 1) -> int:
     """The value as an int from ``least`` to 2^31 - 1."""
-    if isinstance(value, (bool, np.bool_)) or not isinstance(value, Integral) or value < least:
+    if not is_integer(value) or value < least:
         raise ValueError(f"{name} must be a whole number of at least {least}; got {value!r}")
     if int(value) > MAX_INT:
         raise ValueError(f"{name} must be a whole number of at most {MAX_INT}; got {value!r}")

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from anysize._typing import is_integer
 from anysize.graphs.colors import ColorName, color_order
 from anysize.patterns.drawing import draw
 from anysize.patterns.orbits import MAX_SIZE, automorphisms, code_of, edges_of, is_connected, orbits
@@ -136,7 +137,7 @@ def format_color(color: ColorName) -> str:
 
 def check_size(k: int) -> int:
     """Return k if it is a supported pattern size; otherwise raise an error."""
-    if isinstance(k, bool) or not isinstance(k, (int, np.integer)) or not 1 <= k <= MAX_SIZE:
+    if not is_integer(k) or not 1 <= k <= MAX_SIZE:
         raise ValueError(f"k must be an integer from 1 to {MAX_SIZE}; got {k!r:.60}")
     return int(k)
 

@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from anysize._json import compact_json
 from anysize._schema import parse_json
 from anysize._text import csv_text
+from anysize._typing import check_integer
 from anysize.counting.cache import content_digest
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import check_complete, distinct_classes
@@ -23,7 +24,7 @@ from anysize.io.convert import as_graphset
 from anysize.methods import defaults
 from anysize.patterns.pattern import pattern_sizes
 from anysize.tasks.size_split import Positions, hold_out, parts_of, positions_by_size, task_of_graphs
-from anysize.tasks.task import Data, DataDir, Parts, Task, check_seed
+from anysize.tasks.task import Data, DataDir, Parts, Task
 
 TRAIN_BELOW, TEST_ABOVE = 50, 90  # percentiles of the size
 TEST_SHARE = 0.2  # of each class, in a random split
@@ -134,7 +135,7 @@ def own_task(
 
 def random_positions(y: Any, seed: int) -> Positions:
     """A fifth of each class for test, drawn with the seed; a tenth of the others for validation."""
-    rng = np.random.default_rng(check_seed(seed))
+    rng = np.random.default_rng(check_integer("seed", seed, 0))
     drawn = []
     for value in np.unique(y):
         members = rng.permutation(np.flatnonzero(y == value))

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anysize._errors import GraphError
-from anysize._typing import IntArray
+from anysize._typing import IntArray, check_integer, is_integer
 from anysize.graphs.graphset import GraphSet
 from anysize.tasks.metrics import accuracy, mcc
 
@@ -154,7 +154,9 @@ class Task:
             seed: what is random in the split of a fixed data set, such as the validation graphs of a TU set.
             data_dir: the folder with data files; without it the environment variable ANYSIZE_DATA.
         """
-        return Splits.of(self.source.draw(self._checked(data), check_seed(seed), data_dir), self.environments)
+        return Splits.of(
+            self.source.draw(self._checked(data), check_integer("seed", seed, 0), data_dir), self.environments
+        )
 
     def folds(self, seed: int = 0, data: Data | None = None, data_dir: DataDir = None) -> tuple[Splits, ...]:
         """Five stratified folds of the training graphs, each once the validation set, to choose a configuration by.
@@ -189,7 +191,7 @@ class Task:
             if not self.source.has_published:
                 raise ValueError(f"{self.name} is no task of the published tables; pass a seed, such as data=0.")
             return data
-        if isinstance(data, bool) or not isinstance(data, (int, np.integer)) or data < 0:
+        if not is_integer(data) or data < 0:
             raise ValueError(f"data is 'published' or a seed, a whole number of at least 0; got {data!r}.")
         if not self.source.has_fresh:
             raise ValueError(
@@ -210,13 +212,6 @@ def parse_data(text: str) -> Data:
     if not (text.isascii() and text.isdigit()):
         raise ValueError(f"--data takes 'published' or a seed, a whole number of at least 0; got {text!r}.")
     return int(text)
-
-
-def check_seed(seed: int) -> int:
-    """The seed, if it is a whole number of at least 0."""
-    if isinstance(seed, bool) or not isinstance(seed, (int, np.integer)) or seed < 0:
-        raise ValueError(f"seed is a whole number of at least 0; got {seed!r}.")
-    return int(seed)
 
 
 def labels(graphs: GraphSet) -> IntArray:
@@ -273,7 +268,7 @@ def stratified_folds(y: IntArray, folds: int, seed: int) -> IntArray:
     values, amounts = np.unique(y, return_counts=True)
     if amounts.min(initial=folds) < folds or not len(values):
         raise ValueError(f"{folds} folds need at least {folds} training graphs of every class; got {amounts.tolist()}.")
-    rng = np.random.default_rng(check_seed(seed))
+    rng = np.random.default_rng(check_integer("seed", seed, 0))
     fold = np.empty(len(y), np.int64)
     dealt = 0
     for value, amount in zip(values, amounts, strict=True):

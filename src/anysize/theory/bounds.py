@@ -12,15 +12,14 @@ from __future__ import annotations
 from collections import Counter
 from functools import cache
 from math import exp, inf
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
-import numpy as np
-
+from anysize._typing import check_integer
 from anysize.patterns.orbits import automorphisms
 from anysize.patterns.pattern import check_size, connected_patterns
 
 BoundKind: TypeAlias = Literal["paper", "hoeffding"]
-BOUND_KINDS: tuple[BoundKind, ...] = ("paper", "hoeffding")
+BOUND_KINDS: tuple[BoundKind, ...] = get_args(BoundKind)
 
 
 def number_of_patterns(k: int, colors: int = 1, up_to: bool = False) -> int:
@@ -36,7 +35,7 @@ def number_of_patterns(k: int, colors: int = 1, up_to: bool = False) -> int:
         10
     """
     check_size(k)
-    _check_integer(colors, "colors", 1)
+    check_integer("colors", colors, 1)
     sizes = range(1, k + 1) if up_to else (k,)
     return sum(
         sum(number * colors**cycles for cycles, number in symmetries) // group
@@ -103,7 +102,7 @@ def single_graph_bound(k: int, n: int, epsilon: float, kind: BoundKind = "paper"
     """
     check_size(k)
     _check_kind(kind)
-    _check_integer(n, "graph size", k)
+    check_integer("graph size", n, k)
     if not 0 < epsilon < 1:
         raise ValueError(f"epsilon must lie between 0 and 1; got {epsilon!r}")
     return _tail(k, n, epsilon, kind)
@@ -212,12 +211,7 @@ def _check_sizes(k: int, n_train: int, n_test: int, kind: str) -> None:
     check_size(k)
     _check_kind(kind)
     for n in (n_train, n_test):
-        _check_integer(n, "graph size", k)
-
-
-def _check_integer(value: int, name: str, minimum: int) -> None:
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < minimum:
-        raise ValueError(f"{name} must be an integer of at least {minimum}; got {value!r}")
+        check_integer("graph size", n, k)
 
 
 def _check_kind(kind: str) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import ArrayLike
 
-from anysize._typing import FloatArray
+from anysize._typing import FloatArray, check_integer
 from anysize.causal.coloring import check_shares
 from anysize.causal.environments import label_probabilities
 from anysize.causal.graphons import ErdosRenyi
@@ -69,9 +69,8 @@ def erdos_renyi_accuracy(
     from scipy.stats import binom
 
     p, log_prior = _classes(graphons, prior)
-    if isinstance(n_vertices, bool) or not isinstance(n_vertices, (int, np.integer)) or n_vertices < 1:
-        raise ValueError(f"n_vertices must be an integer of at least 1; got {n_vertices!r}")
-    pairs = int(n_vertices) * (int(n_vertices) - 1) // 2
+    n = check_integer("n_vertices", n_vertices, 1)
+    pairs = n * (n - 1) // 2
     edges = np.arange(pairs + 1)[:, None]
     joint = np.exp(log_prior) * binom.pmf(edges, pairs, p) @ label_probabilities(label_noise, len(p))
     return min(float(joint.max(axis=1).sum()), 1.0)  # rounding
