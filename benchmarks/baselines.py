@@ -26,6 +26,7 @@ from anysize.nn.layers import initialize
 from anysize.nn.rows.graph_batch import GraphRows, draw_identities, fixed_identities
 from anysize.nn.rows.structure import Structure
 from anysize.tasks.catalog import TASKS
+from anysize.training.device import device_kind
 from anysize.training.fit_gnn import GNNProblem, GNNShape, fit_gnn
 from anysize.training.memory import kept_blocks
 from anysize.training.objectives import WARM_UP_EPOCHS
@@ -40,7 +41,6 @@ from benchmarks.stacks import (
     check_equal,
     doubled,
     format_table,
-    kind_of,
     machine,
     stack_rate,
 )
@@ -308,7 +308,7 @@ def run_workload(workload: Workload, options: argparse.Namespace) -> list[dict[s
     print(f"{workload.name}: {workload.about}; {len(data.train)} training graphs, {vertices} vertices, "
           f"{len(data.validation)} validation graphs, {workload.layers} layers, {options.models} models in a stack",
           flush=True)  # fmt: skip
-    seconds = QUICK_SECONDS if options.quick else SECONDS[kind_of(options.device)]
+    seconds = QUICK_SECONDS if options.quick else SECONDS[device_kind(options.device)]
     records = [measure(row, data, options.models, seconds) for row in ROWS]
     print(format_table(records))
     loader = loader_seconds(data)
@@ -331,12 +331,12 @@ def _options(given: Sequence[str] | None) -> argparse.Namespace:
     options = parser.parse_args(given)
     if not HAS_PYG:
         parser.error("the plain models are made with PyG: pip install torch_geometric")
-    if kind_of(options.device) not in MODELS:
+    if device_kind(options.device) not in MODELS:
         parser.error(f"--device is cpu or cuda; got {options.device}")
-    if kind_of(options.device) == "cuda" and not torch.cuda.is_available():
+    if device_kind(options.device) == "cuda" and not torch.cuda.is_available():
         parser.error("torch finds no CUDA device here: leave --device out to measure on the CPU")
     if options.models is None:
-        options.models = MODELS[kind_of(options.device)]
+        options.models = MODELS[device_kind(options.device)]
     if options.models < 1:
         parser.error(f"--models must be at least 1; got {options.models}")
     return options

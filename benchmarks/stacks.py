@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
+from anysize.training.device import device_kind
 from benchmarks.timing import PATIENCE, rate_written, ratio_written
 
 TOLERANCE = 1e-4
@@ -73,11 +74,6 @@ def stack_rate(fit: Callable[[int, Progress], Any], models: int, epochs: int, cl
     return models * (epochs - skipped) / (clock() - started[0])
 
 
-def kind_of(device: str) -> str:
-    """cpu or cuda, whatever the number of the GPU."""
-    return device.partition(":")[0]
-
-
 def epochs_for(call: Callable[[int], float], models: int, seconds: float, min_epochs: int) -> int:
     """How many epochs take about so many seconds, by a first run that also warms up."""
     return min(max(int(seconds * call(min_epochs) / models), min_epochs), MAX_EPOCHS)
@@ -90,7 +86,7 @@ def best_rates(
 
     A contestant that has taken far more than ``seconds`` gets fewer turns, but at least one.
     """
-    min_epochs = MIN_EPOCHS[kind_of(device)]
+    min_epochs = MIN_EPOCHS[device_kind(device)]
     epochs = {
         name: epochs_for(call, models if name == "stack" else 1, seconds, min_epochs) for name, call in calls.items()
     }

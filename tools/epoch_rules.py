@@ -20,12 +20,13 @@ from scipy.stats import rankdata
 
 from anysize._typing import FloatArray
 from anysize.experiments.record_store import RecordStore
-from anysize.experiments.records import EPOCH_RULES, Record
+from anysize.experiments.records import Record
 from anysize.experiments.selection import RULES, grouped, select
 from anysize.experiments.tables.cells import published
 from anysize.experiments.tables.layout import TABLES, table_of
 from anysize.experiments.tables.render import markdown_row
 from anysize.methods.catalog import METHODS
+from anysize.training.settings import EPOCH_RULES
 
 SMALLEST_DEVIATION = 0.02  # of a published mean: the paper prints two decimals, and some deviations as 0.00
 RESAMPLES = 2000

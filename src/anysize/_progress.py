@@ -39,6 +39,15 @@ def shares_of(progress: Progress | None, total: float) -> Callable[[float], None
     return add
 
 
+def part_of(progress: Progress | None, place: int, parts: int) -> Progress | None:
+    """A function that reports the progress of one of several equal parts as progress of the whole.
+
+    >>> part_of(print, 1, 4)(0.5)
+    0.375
+    """
+    return None if progress is None else lambda done: progress((place + done) / parts)
+
+
 class DetailedProgressFunction(Protocol):
     """A `ProgressFunction` that may also be given details to show in place of the time left."""
 

@@ -10,7 +10,8 @@ from experiments.helpers import made
 from tools.epoch_rules import compare_rules, main, rules_table
 
 from anysize.experiments.record_store import RecordStore
-from anysize.experiments.records import EPOCH_RULES, Outcome, Scores
+from anysize.experiments.records import Outcome, Scores
+from anysize.training.settings import EPOCH_RULES
 
 # published: gin-sum on sbm-20 has .64 (.17), gcn-sum .62 (.09)
 

@@ -51,7 +51,7 @@ from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import classes_from_json, classes_to_json
 from anysize.methods.catalog import find_method
 from anysize.methods.method import Arrays, Examples, Fitted, Method, Sizes
-from anysize.methods.neural import FittedGamma, FittedGNN
+from anysize.methods.neural import FittedStack
 from anysize.patterns.orbits import MAX_SIZE
 from anysize.patterns.pattern import Pattern, connected_patterns, pattern_sizes
 from anysize.training.device import resolve_device
@@ -308,7 +308,7 @@ def _arrays_of(owner: str, arrays: Mapping[str, Any]) -> Arrays:
 
 def _on_device(part: Fitted, device: str) -> Fitted:
     """The models on their device, or on the CPU if this machine does not have it."""
-    if isinstance(part, (FittedGamma, FittedGNN)):
+    if isinstance(part, FittedStack):
         try:
             part.stack.model.to(resolve_device(device))
         except ValueError:

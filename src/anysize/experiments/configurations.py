@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from json import JSONDecodeError, loads
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from anysize._json import canonical_configuration, compact_json
-from anysize.methods.configuration import check_params, default_configuration
+from anysize.methods.configuration import check_params, default_configuration, parameter_names
 from anysize.methods.grids import Configuration
 from anysize.methods.method import Method
 from anysize.methods.recipes import RecipeName
 from anysize.tasks.task import Task
 
 GridName = Literal["quick", "paper", "one"]
-GRIDS: tuple[GridName, ...] = ("quick", "paper", "one")
+GRIDS: tuple[GridName, ...] = get_args(GridName)
 
 # The quick grid: of each hyper-parameter these values of the paper's grid, or its first value where it has none of
 # them; of a penalty the weight of the default configuration; of `Method.quick` the values that a method names itself.
@@ -84,6 +84,19 @@ def parse_setting(text: str) -> tuple[str, Any]:
         return name, words[value] if value in words else loads(value)
     except JSONDecodeError:
         return name, value
+
+
+def check_settings(settings: Mapping[str, Any], methods: Iterable[Method]) -> None:
+    """Raise an error for a setting that none of the methods has."""
+    known = {method.name: parameter_names(method) for method in methods}
+    for name in settings:
+        if not any(name in names for names in known.values()):
+            raise ValueError(f"{name} cannot be set for any of {', '.join(known)}.")
+
+
+def own_settings(method: Method, settings: Mapping[str, Any]) -> Configuration:
+    """The settings that a method has."""
+    return {name: value for name, value in settings.items() if name in parameter_names(method)}
 
 
 def changed(points: Iterable[Configuration], method: Method, params: Mapping[str, Any]) -> tuple[Configuration, ...]:

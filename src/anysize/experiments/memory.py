@@ -9,6 +9,7 @@ import torch
 
 from anysize.methods.method import Fitted, LearningTask, Method, Run
 from anysize.methods.neural import STACK_MEMBERS, GNNMethod
+from anysize.training.device import device_kind
 from anysize.training.fit_gnn import bytes_per_model
 from anysize.training.settings import Recipe
 
@@ -54,7 +55,7 @@ def max_stack_members(
         )
         for settings in shapes.values()
     )  # fmt: skip
-    device = "cuda" if problem.device.startswith("cuda") else "cpu"
+    device = device_kind(problem.device)
     if device == "cpu" and model_bytes > CPU_SINGLE_MODEL_BYTES:
         return 1
     fitting = max(_stack_memory(problem.device) // model_bytes, 1)
@@ -63,7 +64,7 @@ def max_stack_members(
 
 def _stack_memory(device: str) -> float:
     """Bytes that a stack may take."""
-    if device.startswith("cuda"):
+    if device_kind(device) == "cuda":
         return STACK_MEMORY_SHARE["cuda"] * float(torch.cuda.get_device_properties(device).total_memory)
     if not hasattr(os, "sysconf"):  # Windows: no limit
         return float("inf")

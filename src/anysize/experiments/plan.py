@@ -18,18 +18,18 @@ from itertools import zip_longest
 from typing import Any
 
 from anysize._json import compact_json
-from anysize.experiments.configurations import GridName, changed, configurations
+from anysize.experiments.configurations import GridName, changed, check_settings, configurations, own_settings
 from anysize.experiments.records import key
 from anysize.experiments.tables.layout import TABLES
 from anysize.methods.catalog import METHODS, find_method
-from anysize.methods.configuration import parameter_names, recipe_changes, split_configuration, whole_number
+from anysize.methods.configuration import recipe_changes, split_configuration, whole_number
 from anysize.methods.grids import Configuration
 from anysize.methods.method import Method, Run, sizes_of
 from anysize.methods.neural import STACK_MEMBERS, GammaMethod, GNNMethod
 from anysize.methods.recipes import RECIPES, RecipeName
 from anysize.tasks.catalog import TASKS, find_task
 from anysize.tasks.task import Data, Task, parse_data
-from anysize.training.device import resolve_device
+from anysize.training.device import device_kind, resolve_device
 
 SPLIT_SEED = 0  # of validation graphs and folds, the same for all models: the paper's kernels have no deviation
 
@@ -130,15 +130,13 @@ def make_plan(
         raise ValueError(f"recipe must be one of {', '.join(RECIPES)}; got {recipe!r}")
     seed_range = range(whole_number("seeds", seeds))
     kind = device if device.startswith("cuda") else resolve_device(device)  # it may be on a cluster
-    max_stack = STACK_MEMBERS[kind.partition(":")[0]] if stack is None else whole_number("stack", stack)
+    max_stack = STACK_MEMBERS[device_kind(kind)] if stack is None else whole_number("stack", stack)
     grid_name: GridName = grid or ("quick" if recipe == "paper" else "one")
     if methods is None:
         methods = "main" if grid_name == "quick" else "all"
     named = _methods([methods] if isinstance(methods, str) else methods)
     settings = dict(settings or {})
-    unknown = [name for name in settings if not any(name in parameter_names(method) for method in named)]
-    if unknown:
-        raise ValueError(f"{unknown[0]} cannot be set for any of {', '.join(method.name for method in named)}.")
+    check_settings(settings, named)
     tasks = _tasks([targets] if isinstance(targets, str) else targets)
     columns, left_out = _columns(tasks, parse_data_sets(data))
     cells: list[list[list[RunBatch]]] = []  # of every task and method: its rounds
@@ -147,8 +145,7 @@ def make_plan(
             if reason := not_applicable(task, method):
                 left_out.append(reason)
                 continue
-            known = {name: value for name, value in settings.items() if name in parameter_names(method)}
-            points = changed(configurations(method, task, grid_name, recipe), method, known)
+            points = changed(configurations(method, task, grid_name, recipe), method, own_settings(method, settings))
             rounds = _rounds(points, seed_range if method.seeded else range(1), method, task, max_stack)
             name = data_name(data_set)
             cells.append([[RunBatch(task.name, name, method.name, recipe, runs) for runs in one] for one in rounds])
@@ -279,7 +276,7 @@ def _rounds(
     for point in points:
         shapes.setdefault(_shape(point, method, task), []).append(point)
     for members in shapes.values():
-        if isinstance(method.learner, GNNMethod | GammaMethod) and method.learner.one_seed(members[0]):
+        if isinstance(method.learner, GNNMethod | GammaMethod) and method.learner.one_seed:
             per_round, parts = max_stack, len(seeds)
         else:
             per_round, parts = max(max_stack // len(seeds), 1), -(-len(seeds) // max_stack)

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from anysize import __version__
 from anysize._json import JsonScalar, canonical_configuration, compact_json, finite
 from anysize._schema import (
     fields,
@@ -38,14 +39,10 @@ from anysize._schema import (
 from anysize._typing import IntArray
 from anysize.tasks.catalog import TASKS
 from anysize.tasks.metrics import METRIC_NAMES
+from anysize.tasks.task import SPLITS
+from anysize.training.settings import BEST_LOWEST_PENALTY, EPOCH_RULES, FIRST_BEST, LAST
 
 FORMAT = "anysize record 1"
-SPLITS = ("train", "validation", "test")
-
-
-# The epochs at which runs are scored: the first with the best validation score; the one with the lowest validation
-# loss, or with the smallest penalty, among the best; the lowest validation loss of all; the last.
-EPOCH_RULES = ("first-best", "best-lowest-loss", "lowest-loss", "best-lowest-penalty", "last")
 
 # ---- outcomes --------------------------------------------------------------------------------------
 
@@ -199,9 +196,9 @@ def evenly_spread(length: int, points: int) -> list[int]:
     return [round(step * (length - 1) / (points - 1)) for step in range(points)]
 
 
-def round_significant(value: float) -> float | None:
-    """A curve value rounded to `CURVE_DIGITS` significant digits; None if it is not finite."""
-    return float(f"{value:.{CURVE_DIGITS}g}") if math.isfinite(value) else None
+def round_significant(value: float, digits: int = CURVE_DIGITS) -> float | None:
+    """A number rounded to so many significant digits; None if it is not finite."""
+    return float(f"{value:.{digits}g}") if math.isfinite(value) else None
 
 
 # ---- records ---------------------------------------------------------------------------------------
@@ -220,7 +217,7 @@ class Record:
         chosen: the outcome at the epoch that the recipe chose.
         epochs: the number of trained epochs; None for methods without epochs.
         tied_epochs: how many epochs share the validation score of the chosen one.
-        alternatives: outcomes at the epochs of other rules, by the names of `EPOCH_RULES`; see `outcome`.
+        alternatives: outcomes at the epochs of other rules (`anysize.training.settings.EPOCH_RULES`); see `outcome`.
         curves: the thinned training curves.
         folds: the validation scores of the folds, whose mean is the validation score, if the task has folds.
         labels: true classes of the test graphs, encoded like the predictions.
@@ -294,17 +291,17 @@ class Record:
         A method without epochs, or a run without validation graphs to choose an epoch by, has one outcome. Without a
         penalty all epochs have the smallest one, and the first best epoch is taken.
         """
-        if epoch == "chosen" or not self.epochs or (epoch == "last" and self.chosen.epoch == self.epochs):
+        if epoch == "chosen" or not self.epochs or (epoch == LAST and self.chosen.epoch == self.epochs):
             return self.chosen
         if epoch in self.alternatives:
             return self.alternatives[epoch]
-        if epoch == "best-lowest-penalty" and self.chosen.penalty is None:
-            return self.outcome("first-best")
+        if epoch == BEST_LOWEST_PENALTY and self.chosen.penalty is None:
+            return self.outcome(FIRST_BEST)
         if epoch not in EPOCH_RULES:
             return None
         unselected = self.tied_epochs is None and self.chosen.epoch == self.epochs
         chose_first = self.recipe == "paper" and not {"epoch", "tie_break"} & set(self.configuration)
-        return self.chosen if unselected or (chose_first and epoch == "first-best") else None
+        return self.chosen if unselected or (chose_first and epoch == FIRST_BEST) else None
 
 
 def key(task: str, data: str, method: str, recipe: str, configuration: Mapping[str, JsonScalar], seed: int) -> str:
@@ -323,8 +320,8 @@ def _digest(*identity: object) -> str:
 @cache
 def versions() -> Mapping[str, str]:
     """Versions of Python and of the packages that results depend on, without importing them."""
-    found = {"python": platform.python_version()}
-    for name in ("anysize", "torch", "numpy"):
+    found = {"python": platform.python_version(), "anysize": __version__}
+    for name in ("torch", "numpy"):
         try:
             found[name] = version(name)
         except PackageNotFoundError:

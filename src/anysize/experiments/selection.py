@@ -24,6 +24,7 @@ import numpy as np
 from anysize._json import JsonScalar, compact_json
 from anysize.experiments.records import Outcome, Record
 from anysize.methods.catalog import penalty_names
+from anysize.training.settings import BEST_LOWEST_LOSS, BEST_LOWEST_PENALTY, FIRST_BEST, LAST, LOWEST_LOSS
 
 SCORE_TOLERANCE = 1e-6  # smaller differences are rounding: scores may come from single precision
 
@@ -33,7 +34,7 @@ class Rule:
     """How a configuration is selected.
 
     Attributes:
-        epoch: one of `EPOCH_RULES`, or `chosen` (by the recipe, inside the run).
+        epoch: one of `anysize.training.settings.EPOCH_RULES`, or `chosen` (by the recipe, inside the run).
         split: the split whose mean score over seeds must be highest.
         tie: among equals the `first`, the one with the lowest validation `loss`, or with the lowest `penalty`.
         summary: one line on it, for a terminal.
@@ -72,12 +73,12 @@ _BEST = "of the epochs with its best validation score"
 RULES = {
     rule.name: rule
     for rule in (
-        _validation_rule("paper", "best-lowest-loss", f"the lowest validation loss {_BEST}", "first"),
-        _validation_rule("first-best", "first-best", f"the first {_BEST}", "first"),
-        _validation_rule("best-lowest-loss", "best-lowest-loss", f"the lowest validation loss {_BEST}", "loss"),
-        _validation_rule("lowest-loss", "lowest-loss", "the epoch with its lowest validation loss", "loss"),
-        _validation_rule("best-lowest-penalty", "best-lowest-penalty", f"the smallest penalty {_BEST}", "penalty"),
-        _validation_rule("last", "last", "its last epoch", "first"),
+        _validation_rule("paper", BEST_LOWEST_LOSS, f"the lowest validation loss {_BEST}", "first"),
+        _validation_rule(FIRST_BEST, FIRST_BEST, f"the first {_BEST}", "first"),
+        _validation_rule(BEST_LOWEST_LOSS, BEST_LOWEST_LOSS, f"the lowest validation loss {_BEST}", "loss"),
+        _validation_rule(LOWEST_LOSS, LOWEST_LOSS, "the epoch with its lowest validation loss", "loss"),
+        _validation_rule(BEST_LOWEST_PENALTY, BEST_LOWEST_PENALTY, f"the smallest penalty {_BEST}", "penalty"),
+        _validation_rule(LAST, LAST, "its last epoch", "first"),
         Rule(
             "oracle", "chosen", "test", "first",
             "ORACLE, for study only: highest mean TEST score. These numbers are not results.",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import groupby
@@ -13,9 +12,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from anysize import __version__
 from anysize._json import JsonScalar, canonical_configuration, compact_json
-from anysize._progress import Progress
+from anysize._progress import Progress, part_of
 from anysize._typing import FloatArray, IntArray
 from anysize.experiments.memory import fit_in_memory
 from anysize.experiments.plan import SPLIT_SEED, RunBatch, data_of
@@ -36,24 +34,15 @@ from anysize.methods.catalog import find_method
 from anysize.methods.classical import FittedKernel
 from anysize.methods.configuration import recipe_changes, split_configuration
 from anysize.methods.grids import Configuration
-from anysize.methods.method import (
-    Examples,
-    Fitted,
-    LearningTask,
-    Method,
-    Run,
-    Sizes,
-    class_weights,
-    sizes_of,
-)
-from anysize.methods.neural import FittedGamma, FittedGNN
+from anysize.methods.method import Examples, Fitted, LearningTask, Method, Run, Sizes, class_weights, sizes_of
+from anysize.methods.neural import FittedStack
 from anysize.methods.recipes import RecipeName
 from anysize.tasks.catalog import find_task, register
 from anysize.tasks.metrics import all_metrics
 from anysize.tasks.task import FOLDS, Data, DataDir, Task, labels, stratified_folds
-from anysize.training.device import resolve_device
-from anysize.training.epoch_selection import BEST_LOWEST_PENALTY
+from anysize.training.device import one_thread, resolve_device
 from anysize.training.loop import Trained
+from anysize.training.settings import BEST_LOWEST_PENALTY
 
 PREPARED_CACHE_SIZE = 8  # data sets that a process keeps in memory
 
@@ -182,8 +171,8 @@ def train_runs(
     found: dict[str, Record] = {}
     groups = [list(members) for _, members in groupby(sorted(runs, key=_recipe_changes), key=_recipe_changes)]
     for place, members in enumerate(groups):
-        trainer = _Trainer(ready, data, method, recipe, members, options, _part(report, place, len(groups)))
-        with _one_thread():
+        trainer = _Trainer(ready, data, method, recipe, members, options, part_of(report, place, len(groups)))
+        with one_thread():
             found |= {_run_key(record.configuration, record.seed): record for record in trainer.records()}
     return [found[_run_key(run.configuration, run.seed)] for run in runs]
 
@@ -198,17 +187,6 @@ def train_batch(
     ready = load_prepared(batch.task, batch.data, data_dir, cache)
     here = replace(options, device=resolve_device(options.device))
     return train_runs(ready, batch.data, find_method(batch.method), batch.recipe, batch.runs, here, report)
-
-
-@contextmanager
-def _one_thread() -> Iterator[None]:
-    """Use one torch thread: results do not depend on the number of cores, and small products gain nothing by more."""
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        torch.set_num_threads(threads)
 
 
 class _Trainer:
@@ -267,7 +245,7 @@ class _Trainer:
 
     def _fit(self, problem: LearningTask, part: int) -> Iterator[Fitted]:
         return fit_in_memory(
-            self.method, problem, self.runs, self.recipe, _part(self.report, part, self.parts), self.options.max_stack
+            self.method, problem, self.runs, self.recipe, part_of(self.report, part, self.parts), self.options.max_stack
         )
 
     def _outcomes(
@@ -349,7 +327,7 @@ class _Trainer:
             else thin_curves(trained, member, self.options.curve_points, self.curve_metric),
             labels=self.prepared.test_labels,
             metric=self.prepared.task.metric,
-            versions={**versions(), "anysize": __version__},
+            versions=versions(),
             device=device_name(self.options.device),
             seconds=round(seconds, 4),
             when=now(),
@@ -387,7 +365,7 @@ def device_name(device: str) -> str:
 
 def _probabilities_of(fitted: Fitted, examples: Examples) -> FloatArray:
     """(models, graphs, classes), followed by the same at the epochs of other rules, where they were kept."""
-    if isinstance(fitted, FittedGamma | FittedGNN) and fitted.trained is not None:
+    if isinstance(fitted, FittedStack) and fitted.trained is not None:
         return fitted.probabilities(examples, fitted.trained.kept)
     return fitted.probabilities(examples)
 
@@ -407,10 +385,9 @@ def _epoch_number(trained: Trained, epoch: int) -> int:
     return len(trained.curves["loss"]) if epoch < 0 else epoch + 1
 
 
-def _cross_entropy(examples: Examples, probabilities: FloatArray) -> float:
+def _cross_entropy(examples: Examples, probabilities: FloatArray) -> float | None:
     true = probabilities[np.arange(len(probabilities)), examples.labels()]
-    loss = float(-np.log(np.maximum(true, np.finfo(np.float64).tiny)).mean())
-    return float(f"{loss:.{LOSS_DIGITS}g}")
+    return round_significant(float(-np.log(np.maximum(true, np.finfo(np.float64).tiny)).mean()), LOSS_DIGITS)
 
 
 def _recipe_changes(run: Run) -> str:
@@ -419,7 +396,3 @@ def _recipe_changes(run: Run) -> str:
 
 def _run_key(configuration: Mapping[str, JsonScalar], seed: int) -> str:
     return compact_json([canonical_configuration(configuration), seed])
-
-
-def _part(report: Progress | None, place: int, parts: int) -> Progress | None:
-    return None if report is None else lambda done: report((place + done) / parts)

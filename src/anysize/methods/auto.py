@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -39,9 +39,6 @@ from anysize.methods.neural import GammaMethod
 from anysize.methods.recipes import gamma_recipe
 from anysize.theory.graphon_check import GraphonCheck, check_graphon
 from anysize.training.settings import Recipe
-
-if TYPE_CHECKING:
-    from anysize.training.loop import Trained
 
 Family = Literal["gamma", "sizemix"]
 
@@ -167,10 +164,7 @@ class FittedAuto:
     experts: Mapping[str, Fitted]
     weights: FloatArray
     runs: tuple[Run, ...]
-
-    @property
-    def trained(self) -> Trained | None:
-        return None
+    trained: None = None
 
     def probabilities(self, examples: Examples) -> FloatArray:
         found = np.stack([expert.probabilities(examples)[0] for expert in self.experts.values()])
@@ -250,7 +244,7 @@ def gather_evidence(
         return None
     likelihood = {}
     for family in FAMILIES:
-        experts = _fit_family(family, replace(problem, train=train, validation=None), seed)
+        experts = _fit_family(family, replace(problem, train=train), seed)
         found = np.stack([expert.probabilities(test)[0] for expert in experts.values()])
         likelihood[family] = log_likelihood(_cross_weighted(found, truth, rng), truth)
     difference = likelihood["gamma"] - likelihood["sizemix"]
@@ -263,14 +257,12 @@ def gather_evidence(
 
 def _fit_family(family: Family, problem: LearningTask, seed: int) -> dict[str, Fitted]:
     colored = problem.train.whole("auto").colors is not None
-    configurations: Mapping[str, Mapping[str, Any]] = {
-        "gamma-gin": {"hidden": 32, "lr": 0.01, "layers": 1, **({"penalty": 0.1} if colored else {})},
-    }
+    gamma = {"hidden": 32, "lr": 0.01, "layers": 1, **({"penalty": 0.1} if colored else {})}
     own = replace(problem, validation=None)
     recipe = gamma_recipe("robust", None)
     fitted: dict[str, Fitted] = {}
     for name in FAMILIES[family]:
-        (fitted[name],) = EXPERTS[name].fit(own, [Run(dict(configurations.get(name, {})), seed)], recipe)
+        (fitted[name],) = EXPERTS[name].fit(own, [Run(gamma if name == "gamma-gin" else {}, seed)], recipe)
     return fitted
 
 
@@ -283,7 +275,7 @@ def _weigh(problem: LearningTask, seed: int) -> FloatArray:
         train, test = np.flatnonzero(part != fold), np.flatnonzero(part == fold)
         if not len(test) or len(np.unique(y[train])) < 2:
             continue
-        experts = _fit_family("gamma", replace(problem, train=problem.train.rows(train), validation=None), seed)
+        experts = _fit_family("gamma", replace(problem, train=problem.train.rows(train)), seed)
         held_out = problem.train.rows(test)
         for row, expert in enumerate(experts.values()):
             likelihood[row, test] = log_likelihood(expert.probabilities(held_out)[0], y[test])

@@ -5,6 +5,7 @@ torch is imported by what trains or restores models: the catalog of methods does
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING, Any, Literal
@@ -12,14 +13,16 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from anysize._progress import Progress
+from anysize._progress import Progress, part_of
 from anysize._typing import FloatArray
 from anysize.methods.grids import Configuration
 from anysize.methods.method import Arrays, Examples, LearningTask, Run, Sizes, sizes_of
+from anysize.training.device import device_kind
 from anysize.training.settings import Recipe, Settings
 
 if TYPE_CHECKING:
     from anysize.counting.counts import Counts
+    from anysize.graphs.graphset import GraphSet
     from anysize.training.epoch_selection import KeptEpochs
     from anysize.training.fit_gamma import GammaStack
     from anysize.training.fit_gnn import GNNStack
@@ -56,7 +59,7 @@ def stacks(
     groups: dict[Any, list[Run]] = {}
     for run in runs:
         table = sizes_of(run.configuration, problem.k), run.configuration.get("top", problem.top)
-        seed = run.seed if learner.one_seed(run.configuration) else None
+        seed = run.seed if learner.one_seed else None
         groups.setdefault((*table, learner.settings(run).shape, seed), []).append(run)
     found = []
     for (size, top, *_), members in groups.items():
@@ -79,7 +82,8 @@ class GammaMethod:
         """What models of one stack have in common."""
         return self.settings(Run(configuration, 0)).shape
 
-    def one_seed(self, configuration: Configuration) -> bool:
+    @property
+    def one_seed(self) -> bool:
         """Whether the models of a stack must have one seed: they share permutations."""
         return self.kind == "rp"
 
@@ -100,7 +104,7 @@ class GammaMethod:
                 classes=problem.classes, top=top, class_weights=problem.class_weights,
                 validation=None if held_out is None else (held_out.counts(k, problem.cache), held_out.labels()),
                 metric=problem.epoch_metric, device=problem.device, sample=_sampler(problem, k, recipe),
-                progress=_part(progress, place, len(groups)),
+                progress=part_of(progress, place, len(groups)),
             )  # fmt: skip
             yield FittedGamma(stack, tuple(members), k)
 
@@ -114,30 +118,50 @@ class GammaMethod:
     def _most(self, settings: Settings, device: str) -> int:
         """The number of models in a stack; with recolored copies and two layers, a CPU gains little beyond four."""
         crowded = settings.layers > 1 and (self.kind == "rp" or settings.penalty > 0)
-        return 4 if crowded and _kind_of(device) == "cpu" else STACK_MEMBERS[_kind_of(device)]
+        return 4 if crowded and device_kind(device) == "cpu" else STACK_MEMBERS[device_kind(device)]
 
 
 @dataclass(frozen=True, eq=False)
-class FittedGamma:
-    """M trained Gamma models."""
+class FittedStack(ABC):
+    """M trained models of one stack."""
 
-    stack: GammaStack
+    stack: Any
     runs: tuple[Run, ...]
-    k: Sizes
+
+    @abstractmethod
+    def _input(self, examples: Examples) -> Any:
+        """What the stack takes."""
 
     @property
     def trained(self) -> Trained | None:
-        return self.stack.trained
+        trained: Trained | None = self.stack.trained
+        return trained
 
     def probabilities(self, examples: Examples, kept: KeptEpochs | None = None) -> FloatArray:
-        return softmax(self.stack.logits(examples.counts(self.k), kept))
+        """(models, graphs, classes); with ``kept``, followed by those of the states it holds."""
+        return softmax(self.stack.logits(self._input(examples), kept))
 
     def represent(self, examples: Examples) -> FloatArray:
-        return self.stack.represent(examples.counts(self.k)).astype(np.float64)
+        return np.asarray(self.stack.represent(self._input(examples)), np.float64)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         about, arrays = self.stack.state()
-        return about | {"k": self.k, "runs": [asdict(run) for run in self.runs]}, arrays
+        return about | {"runs": [asdict(run) for run in self.runs]}, arrays
+
+
+@dataclass(frozen=True, eq=False)
+class FittedGamma(FittedStack):
+    """M trained Gamma models."""
+
+    stack: GammaStack
+    k: Sizes
+
+    def _input(self, examples: Examples) -> Counts:
+        return examples.counts(self.k)
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        about, arrays = super().state()
+        return about | {"k": self.k}, arrays
 
 
 @dataclass(frozen=True)
@@ -166,7 +190,8 @@ class GNNMethod:
         """What models of one stack have in common."""
         return self.settings(Run(configuration, 0)).shape
 
-    def one_seed(self, configuration: Configuration) -> bool:
+    @property
+    def one_seed(self) -> bool:
         """Whether the models of a stack must have one seed: they share vertex orders."""
         return self.relational
 
@@ -179,7 +204,7 @@ class GNNMethod:
         from anysize.training.objectives import OBJECTIVES
 
         objective = OBJECTIVES[self.objective] if isinstance(self.objective, str) else self.objective
-        limit = most or STACK_MEMBERS[_kind_of(problem.device)]
+        limit = most or STACK_MEMBERS[device_kind(problem.device)]
         groups = stacks(self, runs, problem, lambda settings: limit)
         held_out = problem.validation
         for place, (_, _, members) in enumerate(groups):
@@ -190,7 +215,7 @@ class GNNMethod:
                 objective=objective,
                 validation=None if held_out is None else (held_out.whole(self.encoder), held_out.labels()),
                 class_weights=problem.class_weights, metric=problem.epoch_metric, device=problem.device,
-                progress=_part(progress, place, len(groups)),
+                progress=part_of(progress, place, len(groups)),
             )  # fmt: skip
             yield FittedGNN(stack, tuple(members))
 
@@ -202,25 +227,13 @@ class GNNMethod:
 
 
 @dataclass(frozen=True, eq=False)
-class FittedGNN:
+class FittedGNN(FittedStack):
     """M trained whole-graph GNNs."""
 
     stack: GNNStack
-    runs: tuple[Run, ...]
 
-    @property
-    def trained(self) -> Trained | None:
-        return self.stack.trained
-
-    def probabilities(self, examples: Examples, kept: KeptEpochs | None = None) -> FloatArray:
-        return softmax(self.stack.logits(examples.whole("a GNN"), kept))
-
-    def represent(self, examples: Examples) -> FloatArray:
-        return self.stack.represent(examples.whole("a GNN")).astype(np.float64)
-
-    def state(self) -> tuple[dict[str, Any], Arrays]:
-        about, arrays = self.stack.state()
-        return about | {"runs": [asdict(run) for run in self.runs]}, arrays
+    def _input(self, examples: Examples) -> GraphSet:
+        return examples.whole("a GNN")
 
 
 def softmax(logits: NDArray[np.float32]) -> FloatArray:
@@ -243,10 +256,6 @@ def _fitting(recipe: Recipe, validated: bool, plain: bool = False) -> Recipe:
     return recipe
 
 
-def _part(progress: Progress | None, place: int, parts: int) -> Progress | None:
-    return None if progress is None else lambda done: progress((place + done) / parts)
-
-
 def _sampler(problem: LearningTask, k: Sizes, recipe: Recipe) -> Callable[[int], Counts] | None:
     """Estimated counts of the training graphs, drawn again in every epoch, if the recipe says so.
 
@@ -260,7 +269,3 @@ def _sampler(problem: LearningTask, k: Sizes, recipe: Recipe) -> Callable[[int],
     if graphs is None:
         graphs = problem.train.whole("training on sampled densities")
     return lambda epoch: count(graphs, k, method="sample", samples=recipe.samples, seed=epoch)
-
-
-def _kind_of(device: str) -> str:
-    return "cuda" if device.startswith("cuda") else "cpu"

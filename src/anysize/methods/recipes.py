@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from anysize.training.settings import Recipe
 
 RecipeName = Literal["robust", "paper"]
-RECIPES: tuple[RecipeName, ...] = ("robust", "paper")
+RECIPES: tuple[RecipeName, ...] = get_args(RecipeName)
 
 NO_TRAINING = Recipe(epochs=1)  # for kernels and baselines, which have no epochs
 PAPER = Recipe(

@@ -24,13 +24,12 @@ from anysize.io.convert import as_graphset
 from anysize.methods import defaults
 from anysize.patterns.pattern import pattern_sizes
 from anysize.tasks.size_split import Positions, hold_out, parts_of, positions_by_size, task_of_graphs
-from anysize.tasks.task import Data, DataDir, Parts, Task
+from anysize.tasks.task import SPLITS, Data, DataDir, Parts, Task
 
 TRAIN_BELOW, TEST_ABOVE = 50, 90  # percentiles of the size
 TEST_SHARE = 0.2  # of each class, in a random split
 MAX_CLASSES = 62  # that records can name
 SPLIT_WORDS = {"size": "split by size", "random": "split at random", "lists": "split by lists"}
-SPLIT_NAMES = ("train", "validation", "test")
 Lists: TypeAlias = Mapping[str, Iterable[int | str]]  # train, validation, test -> graphs by position or name
 
 
@@ -168,7 +167,7 @@ def read_lists(path: str | Path) -> Lists:
 
 
 def _lists_of_table(text: str, file: Path) -> Lists:
-    lists: dict[str, list[int | str]] = {name: [] for name in SPLIT_NAMES}
+    lists: dict[str, list[int | str]] = {name: [] for name in SPLITS}
     try:
         rows = list(csv.reader(text.splitlines()))
     except csv.Error as error:
@@ -189,11 +188,11 @@ def _lists_of_table(text: str, file: Path) -> Lists:
 
 def _positions(lists: Lists, graphs: GraphSet) -> Positions:
     """The positions of the listed graphs, each in one list at most."""
-    if unknown := [name for name in lists if name not in SPLIT_NAMES]:
+    if unknown := [name for name in lists if name not in SPLITS]:
         raise ValueError(f"The lists of a split are train, validation and test; got {unknown[0]!r}.")
     by_name = {} if graphs.names is None else {name: place for place, name in enumerate(graphs.names)}
     where: dict[int, str] = {}
-    found: dict[str, list[int]] = {name: [] for name in SPLIT_NAMES}
+    found: dict[str, list[int]] = {name: [] for name in SPLITS}
     for name, members in lists.items():
         for member in members:
             place = _place(member, by_name, len(graphs))
@@ -206,7 +205,7 @@ def _positions(lists: Lists, graphs: GraphSet) -> Positions:
     for name in ("train", "test"):
         if not found[name]:
             raise ValueError(f"A split needs graphs for {name}; the lists have none.")
-    return Positions(*(np.array(sorted(found[name]), np.int64) for name in SPLIT_NAMES))
+    return Positions(*(np.array(sorted(found[name]), np.int64) for name in SPLITS))
 
 
 def _place(member: Any, by_name: Mapping[str, int], count: int) -> int:

@@ -26,6 +26,7 @@ Grouping: TypeAlias = Literal["size", "median"]
 Choosing: TypeAlias = Literal["validation", "folds"]
 
 FOLDS = 5
+SPLITS = ("train", "validation", "test")
 
 
 class Parts(NamedTuple):

@@ -1,7 +1,9 @@
-"""Resolve the name of a torch device."""
+"""Torch devices by name, and the number of CPU threads."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 
@@ -18,3 +20,25 @@ def resolve_device(name: Any) -> str:
     if kind == "cuda" and not has_gpu:
         raise ValueError(f"device={name!r} needs a CUDA GPU and torch finds none; use device='cpu' or 'auto'")
     return str(name)
+
+
+def device_kind(device: str) -> str:
+    """``cuda`` or ``cpu``.
+
+    >>> device_kind("cuda:1"), device_kind("cpu")
+    ('cuda', 'cpu')
+    """
+    return device.partition(":")[0]
+
+
+@contextmanager
+def one_thread() -> Iterator[None]:
+    """Use one torch thread: results do not depend on the number of cores, and small products gain nothing by more."""
+    import torch
+
+    threads = torch.get_num_threads()
+    torch.set_num_threads(1)
+    try:
+        yield
+    finally:
+        torch.set_num_threads(threads)

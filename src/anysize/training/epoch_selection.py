@@ -12,7 +12,7 @@ import torch
 from torch import Tensor, nn
 
 from anysize.nn.rows.structure import Structure
-from anysize.training.settings import TieBreak
+from anysize.training.settings import BEST_LOWEST_LOSS, BEST_LOWEST_PENALTY, FIRST_BEST, LAST, LOWEST_LOSS, TieBreak
 
 INFINITY = float("inf")
 
@@ -64,8 +64,6 @@ STACK_SCORES = {"accuracy": stack_accuracy, "balanced_accuracy": stack_balanced_
 
 # ---- which epoch to keep -------------------------------------------------------------------------
 
-FIRST_BEST, BEST_LOWEST_LOSS, BEST_LOWEST_PENALTY = "first-best", "best-lowest-loss", "best-lowest-penalty"
-LOWEST_LOSS, LAST = "lowest-loss", "last"
 _RULE_OF_TIE_BREAK = {"first": FIRST_BEST, "loss": BEST_LOWEST_LOSS, "penalty": BEST_LOWEST_PENALTY}
 
 

@@ -262,18 +262,14 @@ def fit_gamma(
     have the exact counts.
     """
     check_one_shape(members)
-    pool = train_counts if validation is None else Counts.concatenate([train_counts, validation[0]])
-    learned_from = train_counts if top is None else pool
-    roles = None
-    if recipe.roles and kind != "1hot" and train_counts.columns.colors is not None:
-        labels = y if validation is None or top is None else np.concatenate([y, validation[1]])
-        roles = color_roles(learned_from, np.asarray(labels))
-    vocabulary = Vocabulary.of(kind, learned_from, recipe.over, top, roles, recipe.whiten)
+    vocabulary = _learn_vocabulary(kind, train_counts, y, validation, top, recipe)
     columns, densities = vocabulary.densities(train_counts)
+    tables = [train_counts] if validation is None else [train_counts, validation[0]]
+    sizes = np.unique(np.concatenate([table.columns.size for table in tables]))
     if not densities.nnz:
-        sizes = ", ".join(str(k) for k in np.unique(pool.columns.size)) or "this many"
-        raise ValueError(f"no training graph has a connected pattern of {sizes} vertices; count with a smaller k")
-    k = int(max(columns.size.max(initial=1), pool.columns.size.max(initial=1)))
+        named = ", ".join(map(str, sizes)) or "this many"
+        raise ValueError(f"no training graph has a connected pattern of {named} vertices; count with a smaller k")
+    k = int(max(columns.size.max(initial=1), sizes.max(initial=1)))
     inputs = len(columns) if kind == "1hot" else 1 + max((vocabulary.palette or {}).values(), default=0)
     shape = GammaShape(kind, inputs, classes, members[0].hidden, members[0].layers, recipe, k)
     if kind == "rp" and not shape.takes_all_permutations(len(columns), MAX_PERMUTED_PATTERNS_TRAINED):
@@ -311,6 +307,19 @@ def fit_gamma(
     problem = GammaProblem(patterns, index_tensor(y).to(device), held_out, members, recipe, weights, fresh)
     trained = train(model, problem, members, recipe, metric, progress)
     return GammaStack(shape, vocabulary, model, tuple(members), trained)
+
+
+def _learn_vocabulary(
+    kind: GammaKind, counts: Counts, y: IntArray, validation: tuple[Counts, IntArray] | None, top: int | None,
+    recipe: Recipe,
+) -> Vocabulary:  # fmt: skip
+    """The vocabulary of the training graphs; the most common patterns are those of training and validation graphs."""
+    if top is not None and validation is not None:
+        counts, y = Counts.concatenate([counts, validation[0]]), np.concatenate([y, validation[1]])
+    roles = None
+    if recipe.roles and kind != "1hot" and counts.columns.colors is not None:
+        roles = color_roles(counts, np.asarray(y))
+    return Vocabulary.of(kind, counts, recipe.over, top, roles, recipe.whiten)
 
 
 def _dense_tensor(densities: csr_array[np.float64]) -> Tensor:

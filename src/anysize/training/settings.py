@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal, get_args
+
+from anysize.counting.counts import Over
 
 EncoderName = Literal["gin", "gcn", "pna"]
 Epoch = Literal["best", "last"]
-Over = Literal["subsets", "maps", "connected"]
 Penalty = Literal["representation", "logit"]
 TieBreak = Literal["first", "loss", "penalty"]
+Averages = Literal["corrected", "torch"]
+Schedule = Literal["constant", "cosine"]
+
+# The epochs at which runs are scored: the first with the best validation score; the one with the lowest validation
+# loss among the best; the lowest validation loss of all; the smallest penalty among the best; the last.
+EPOCH_RULES = ("first-best", "best-lowest-loss", "lowest-loss", "best-lowest-penalty", "last")
+FIRST_BEST, BEST_LOWEST_LOSS, LOWEST_LOSS, BEST_LOWEST_PENALTY, LAST = EPOCH_RULES
+
+# Fields of a recipe -> the type that lists their values.
+_CHOICES: Mapping[str, Any] = {
+    "over": Over, "penalty": Penalty, "epoch": Epoch, "tie_break": TieBreak, "encoder": EncoderName,
+    "averages": Averages, "schedule": Schedule,
+}  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -101,18 +115,13 @@ class Recipe:
     whiten: bool = False
     encoder: EncoderName = "gin"
     roles: bool = False
-    averages: Literal["corrected", "torch"] = "corrected"
-    schedule: Literal["constant", "cosine"] = "constant"
+    averages: Averages = "corrected"
+    schedule: Schedule = "constant"
 
     def __post_init__(self) -> None:
-        choices = {
-            "over": ("subsets", "maps", "connected"), "penalty": ("representation", "logit"),
-            "epoch": ("best", "last"), "tie_break": ("first", "loss", "penalty"), "encoder": ("gin", "gcn", "pna"),
-            "averages": ("corrected", "torch"), "schedule": ("constant", "cosine"),
-        }  # fmt: skip
-        for name, allowed in choices.items():
-            if getattr(self, name) not in allowed:
-                raise ValueError(f"{name} must be one of {', '.join(allowed)}; got {getattr(self, name)!r}")
+        for name, choices in _CHOICES.items():
+            if getattr(self, name) not in get_args(choices):
+                raise ValueError(f"{name} must be one of {', '.join(get_args(choices))}; got {getattr(self, name)!r}")
         if self.permutations != "all" and not (isinstance(self.permutations, int) and self.permutations >= 1):
             raise ValueError(f"permutations must be at least 1, or 'all'; got {self.permutations!r}")
         for name in ("epochs", "test_permutations", "patience", "head_hidden", "id_width", "samples"):

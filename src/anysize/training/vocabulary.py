@@ -12,10 +12,9 @@ from scipy.sparse import csr_array
 
 from anysize._typing import IntArray
 from anysize.counting.columns import Columns
-from anysize.counting.counts import Counts
+from anysize.counting.counts import Counts, Over
 from anysize.graphs.colors import ColorName
 from anysize.training.color_roles import merge_roles
-from anysize.training.settings import Over
 from anysize.training.whitening import ShapeWhitening, fit_shape_whitening
 
 GammaKind = Literal["1hot", "gnn", "rp"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 from anysize._html import card, cards, missing, paragraph
@@ -15,6 +16,7 @@ from anysize.plots.theme import to_svg
 from anysize.tasks.metrics import accuracy
 from anysize.tasks.synthetic import Synthetic
 from anysize.tasks.task import Splits, labels
+from anysize.training.device import one_thread
 
 if TYPE_CHECKING:
     from anysize.methods.method import Examples, Fitted, LearningTask
@@ -33,16 +35,10 @@ def representations(graphs: TaskGraphs | str, name: str) -> str:
         return missing(f"Representations are not shown. {graphs}")
     if not isinstance(graphs.task.source, Synthetic):
         return missing("Representations are not shown: models are fitted for synthetic tasks only, to save time.")
-    try:
-        import torch
-    except ImportError:
+    if find_spec("torch") is None:
         return missing("Representations are not shown: fitting models needs torch, pip install 'anysize[learn]'.")
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)  # models this small are slower with two threads than with one
-    try:
+    with one_thread():
         return _figures(graphs, graphs.task.source, name)
-    finally:
-        torch.set_num_threads(threads)
 
 
 def _figures(graphs: TaskGraphs, source: Synthetic, name: str) -> str:
