@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from sklearn.dummy import DummyClassifier
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
-from anysize._typing import FloatArray, IntArray
+from anysize._typing import IntArray
 from anysize.counting.counts import Counts
 from anysize.graphs.labels import Labels
+from anysize.methods.baselines import size_only, topology_only
 from anysize.methods.method import Examples, Method
-from anysize.patterns.pattern import Pattern, connected_patterns
+from anysize.patterns.pattern import connected_patterns
 from anysize.tasks.metrics import accuracy, balanced_accuracy, mcc
 
 TRIVIAL_BASELINES = ("size-only", "majority")
@@ -69,8 +67,7 @@ def check_baselines(
     sets = {"training": (train, train_classes)}
     if validation is not None and validation_classes is not None:
         sets["validation"] = (validation, validation_classes)
-    patterns = None if train.table is None else _catalog(train.table)
-    predicted = _baseline_predictions(train, [examples for examples, _ in sets.values()], patterns, weighted)
+    predicted = _baseline_predictions([examples for examples, _ in sets.values()], weighted)
     if weighted and metric == "accuracy":
         metric = "balanced_accuracy"
     measure = {"accuracy": accuracy, "mcc": mcc, "balanced_accuracy": balanced_accuracy}[metric]
@@ -82,13 +79,14 @@ def check_baselines(
         for row, (where, (examples, own)) in enumerate(sets.items())
     }
     sizes = {where: len(examples) for where, (examples, _) in sets.items()}
+    patterns = 0 if train.table is None else sum(len(connected_patterns(k)) for k in _pattern_sizes(train.table))
     doubt: str | None = None
     suggestions: tuple[tuple[str, Any], ...] = ()
     if method.kind != "baseline":
         known = np.concatenate([examples.labels() for examples, _ in sets.values()])
         doubt = few_graphs(np.bincount(known, minlength=len(classes)), classes)
     if method.kind != "baseline" and doubt is None:
-        doubt, suggestions = _doubt(method, configuration, metric, scores, sizes, len(patterns or ()))
+        doubt, suggestions = _doubt(method, configuration, metric, scores, sizes, patterns)
     return Verdict(metric, scores["training"], scores.get("validation"), doubt, suggestions)
 
 
@@ -147,35 +145,22 @@ def _doubt(
     return None, ()
 
 
-def _baseline_predictions(
-    train: Examples, sets: Sequence[Examples], patterns: Sequence[Pattern] | None, weighted: bool
-) -> dict[str, list[IntArray]]:
-    """For each baseline, trained on the first argument, the predicted class numbers of every set."""
-    features: dict[str, Callable[[Examples], FloatArray]] = {"majority": _log_sizes, "size-only": _log_sizes}
-    if patterns is not None and all(
-        examples.table is not None and examples.table.sampling is None for examples in sets
-    ):
-        features[DENSITY_BASELINE] = lambda examples: _densities(examples, patterns)
+def _baseline_predictions(sets: Sequence[Examples], weighted: bool) -> dict[str, list[IntArray]]:
+    """For each baseline, trained on the first of the sets, the predicted class numbers of every set."""
+    class_weight = "balanced" if weighted else None
+    baselines = {"majority": DummyClassifier(), "size-only": size_only(class_weight)}
+    tables = [examples.table for examples in sets if examples.table is not None and examples.table.sampling is None]
+    if len(tables) == len(sets):
+        k = sorted({size for table in tables for size in _pattern_sizes(table)})
+        baselines[DENSITY_BASELINE] = topology_only(k, class_weight)
+    inputs = [examples.graphs if examples.table is None else examples.table for examples in sets]
     predicted = {}
-    for name, numbers in features.items():
-        class_weight = "balanced" if weighted else None
-        regression = make_pipeline(StandardScaler(), LogisticRegression(class_weight=class_weight, max_iter=10_000))
-        baseline = DummyClassifier() if name == "majority" else regression
-        baseline.fit(numbers(train), train.labels())
-        predicted[name] = [np.asarray(baseline.predict(numbers(examples)), np.int64) for examples in sets]
+    for name, baseline in baselines.items():
+        baseline.fit(inputs[0], sets[0].labels())
+        predicted[name] = [np.asarray(baseline.predict(one), np.int64) for one in inputs]
     return predicted
 
 
-def _log_sizes(examples: Examples) -> FloatArray:
-    source: Any = examples.graphs if examples.table is None else examples.table
-    return np.asarray(np.log(np.maximum(source.sizes, 1))[:, None])
-
-
-def _densities(examples: Examples, patterns: Sequence[Pattern]) -> FloatArray:
-    assert examples.table is not None
-    return np.asarray(examples.table.without_colors().align(patterns).densities().toarray())
-
-
-def _catalog(table: Counts) -> list[Pattern]:
-    """All uncolored patterns of the sizes in a table."""
-    return [pattern for size in np.unique(table.columns.size).tolist() for pattern in connected_patterns(size)]
+def _pattern_sizes(table: Counts) -> list[int]:
+    sizes: list[int] = np.unique(table.columns.size).tolist()
+    return sizes

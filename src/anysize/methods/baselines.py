@@ -25,7 +25,7 @@ ClassWeight = str | Mapping[Any, float] | None
 
 
 def size_only(class_weight: ClassWeight = None) -> Pipeline:
-    """Logistic regression on the logarithm of the number of vertices.
+    """Logistic regression on the logarithm of the number of vertices. Takes graphs, or their counts.
 
     Examples:
         >>> from anysize import GraphSet
@@ -59,8 +59,9 @@ def _logistic(features: FunctionTransformer, class_weight: ClassWeight) -> Pipel
 
 
 def log_sizes(graphs: Any) -> FloatArray:
-    """(graphs, 1): log n; 0 for a graph without vertices."""
-    return np.asarray(np.log(np.maximum(as_graphset(graphs).sizes, 1))[:, None])
+    """(graphs, 1): log n of graphs or of the graphs of a table of counts; 0 for a graph without vertices."""
+    sizes = (graphs if isinstance(graphs, Counts) else as_graphset(graphs)).sizes
+    return np.asarray(np.log(np.maximum(sizes, 1))[:, None])
 
 
 def uncolored_densities(graphs: Any, k: int | Sequence[int]) -> FloatArray:
