@@ -9,10 +9,14 @@ from typing import Annotated
 
 import typer
 
-from anysize.cli.input import ColorOption, LabelOption, SmilesOption, read_input, read_labels
+from anysize.cli.input import ColorOption, ColorsOption, LabelOption, LabelsFileOption, SmilesOption, read_labeled
 from anysize.cli.shared import (
     PAGES,
     CacheOption,
+    ClusterOption,
+    DeviceOption,
+    JsonOption,
+    WorkersOption,
     check_out,
     console,
     errors,
@@ -47,10 +51,8 @@ def compare(
         MetricOption, typer.Option(help="Metric of the table; another one needs no training.")
     ] = DEFAULT_METRIC,
     k: Annotated[str, typer.Option(help="Pattern size 1..7; several as 3,4 or 1-4.")] = str(defaults.K),
-    labels: Annotated[
-        Path | None, typer.Option(help="Text file with the classes: one per line, or lines 'graph name,class'.")
-    ] = None,
-    colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Use vertex colors.")] = True,
+    labels: LabelsFileOption = None,
+    colors: ColorsOption = True,
     smiles: SmilesOption = None,
     y: LabelOption = None,
     color: ColorOption = None,
@@ -61,13 +63,11 @@ def compare(
         Path | None, typer.Option(help="Folder of records, to resume from; by default the name of FILE and -records.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write an HTML page to this file.")] = None,
-    workers: Annotated[int, typer.Option(help="Number of processes to train in.", min=1)] = 1,
-    cluster: Annotated[
-        str | None, typer.Option(help="A Ray cluster instead of processes: auto, its address, or local:2.")
-    ] = None,
-    device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = defaults.DEVICE,
+    workers: WorkersOption = 1,
+    cluster: ClusterOption = None,
+    device: DeviceOption = defaults.DEVICE,
     cache: CacheOption = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
+    json: JsonOption = False,
 ) -> None:
     """Compare methods on labeled graphs: several splits and seeds, one table with intervals, trivial checks below.
 
@@ -82,11 +82,7 @@ def compare(
         check_out(out, PAGES)
         if out is not None:
             import anysize.plots  # noqa: F401 (a missing matplotlib is said before the training)
-        graphs = read_input(file, colors, smiles=smiles, y=y, color=color)
-        if labels is not None:
-            graphs = graphs.with_y(read_labels(labels, graphs))
-        if graphs.y is None:
-            raise ValueError(f"{file} has graphs without classes; pass --labels FILE or --y COLUMN.")
+        graphs = read_labeled(file, colors, labels=labels, smiles=smiles, y=y, color=color)
         name = file.name.removesuffix("".join(file.suffixes)) or file.name
         folder = Path(f"{name}-records") if records is None else records
         if records is None:

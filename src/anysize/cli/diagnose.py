@@ -7,8 +7,18 @@ from typing import Annotated
 
 import typer
 
-from anysize.cli.input import ColorOption, LabelOption, SmilesOption, read_input, read_labels
-from anysize.cli.shared import MAX_SEED, PAGES, check_out, console, errors, handle_errors, late_progress, open_output
+from anysize.cli.input import ColorOption, LabelOption, SmilesOption, read_input
+from anysize.cli.shared import (
+    MAX_SEED,
+    PAGES,
+    JsonOption,
+    check_out,
+    console,
+    errors,
+    handle_errors,
+    late_progress,
+    open_output,
+)
 
 
 def diagnose(
@@ -27,17 +37,15 @@ def diagnose(
     level: Annotated[float, typer.Option(help="Probability of any false alarm in the report.")] = 0.05,
     seed: Annotated[int, typer.Option(help="Seed of permutations and folds.", min=0, max=MAX_SEED)] = 0,
     out: Annotated[Path | None, typer.Option(help="Also write the report to this file, as an HTML page.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
+    json: JsonOption = False,
 ) -> None:
     """Test how new graphs differ from training graphs (sizes, colors, densities), and suggest a method."""
     with handle_errors():
         from anysize.shift.diagnosis import diagnose
 
         check_out(out, PAGES)
-        ours = read_input(train, smiles=smiles, y=y, color=color)
+        ours = read_input(train, labels=labels, smiles=smiles, y=y, color=color)
         theirs = read_input(new, smiles=smiles, color=color)
-        if labels is not None:
-            ours = ours.with_y(read_labels(labels, ours))
         with late_progress("diagnosing") as report:
             found = diagnose(ours, theirs, k, colors=colors, level=level, seed=seed, progress=report)
         if out is not None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anysize.cli.input import ColorOption, SmilesOption, read_input, trained_color
+from anysize.cli.input import ColorOption, ColorsOption, SmilesOption, read_input, trained_color
 from anysize.cli.shared import FIGURES, check_out, console, errors, handle_errors, note
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ def explain(
     graph: Annotated[str | None, typer.Option(help="One of the graphs: its name, or its number from 0.")] = None,
     reference: Annotated[Path | None, typer.Option(help="Graphs to compare with, such as the training graphs.")] = None,
     out: Annotated[Path | None, typer.Option(help="Draw one graph: .png, .svg or .pdf.")] = None,
-    colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Use vertex colors.")] = True,
+    colors: ColorsOption = True,
     smiles: SmilesOption = None,
     color: ColorOption = None,
     top: Annotated[int, typer.Option(help="Number of patterns or vertex types.", min=1)] = 10,

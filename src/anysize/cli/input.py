@@ -25,6 +25,7 @@ LabelsFileOption = Annotated[
     Path | None,
     typer.Option("--labels", help="Text file with the classes: one per line, or lines 'graph name,class'."),
 ]
+ColorsOption = Annotated[bool, typer.Option("--colors/--no-colors", help="Use vertex colors.")]
 ColorOption = Annotated[
     str | None,
     typer.Option(
@@ -36,13 +37,27 @@ ColorOption = Annotated[
 
 
 def read_input(
-    file: Path, colors: bool = True, *, smiles: str | None = None, y: str | None = None, color: str | None = None
-) -> GraphSet:
-    """Read the graphs of a file, with or without their colors; the options are those of `read_graphs`."""
+    file: Path, colors: bool = True, *, labels: Path | None = None, smiles: str | None = None, y: str | None = None,
+    color: str | None = None,
+) -> GraphSet:  # fmt: skip
+    """Read the graphs of a file, with or without their colors, with classes from the file of ``--labels`` if given.
+
+    The other options are those of `read_graphs`.
+    """
     from anysize import read_graphs
 
     graphs = read_graphs(file, smiles=smiles, y=y, color=color)
+    if labels is not None:
+        graphs = graphs.with_y(read_labels(labels, graphs))
     return graphs if colors else graphs.without_colors()
+
+
+def read_labeled(file: Path, colors: bool, **options: Any) -> GraphSet:
+    """As `read_input`; an error if the graphs have no classes."""
+    graphs = read_input(file, colors, **options)
+    if graphs.y is None:
+        raise ValueError(f"{file} has graphs without classes; pass --labels FILE or --y COLUMN.")
+    return graphs
 
 
 def trained_color(model: GraphClassifier, smiles: str | None, color: str | None) -> str | None:

@@ -12,6 +12,9 @@ from anysize.cli.compare import MetricOption
 from anysize.cli.shared import (
     FIGURES,
     CacheOption,
+    DeviceOption,
+    JsonOption,
+    WorkersOption,
     check_out,
     console,
     errors,
@@ -39,11 +42,11 @@ def league(
     figure: Annotated[
         Path | None, typer.Option(help="Draw the means and intervals into this .svg, .png or .pdf file.")
     ] = None,
-    workers: Annotated[int, typer.Option(help="Number of processes to train in.", min=1)] = 1,
-    device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = defaults.DEVICE,
+    workers: WorkersOption = 1,
+    device: DeviceOption = defaults.DEVICE,
     cache: CacheOption = None,
     time_limit: Annotated[float | None, typer.Option(help="Start nothing new after this many seconds.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
+    json: JsonOption = False,
 ) -> None:
     """Train on the small graphs of every set in some folders, test on the large ones, and rank the methods.
 
@@ -73,15 +76,15 @@ def league(
             from anysize.plots import save_figure
 
             save_figure(plot(found), figure)
-            errors.print(f"Wrote {figure}.", highlight=False, markup=False)
+            errors.print(f"Wrote {figure}.")
         if out is not None:
             with open_output(out) as file:
                 file.write(to_markdown(found, None if figure is None else _relative(figure, out)))
-            errors.print(f"Wrote {out}.", highlight=False, markup=False)
+            errors.print(f"Wrote {out}.")
         if json:
             print(dumps(found.fields()))
         elif out is None:
-            console.print(to_markdown(found), highlight=False, markup=False, soft_wrap=True)
+            console.print(to_markdown(found), soft_wrap=True)
 
 
 def _relative(figure: Path, page: Path) -> str:

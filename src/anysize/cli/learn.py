@@ -17,17 +17,22 @@ from anysize._files import MODEL_ENDINGS
 from anysize._text import csv_cell
 from anysize.cli.input import (
     ColorOption,
+    ColorsOption,
     LabelOption,
     LabelsFileOption,
     SmilesOption,
     graph_names,
     read_input,
-    read_labels,
+    read_labeled,
     trained_color,
 )
 from anysize.cli.shared import (
     MAX_SEED,
     CacheOption,
+    DeviceOption,
+    JsonOption,
+    RecipeOption,
+    ScoreOption,
     check_out,
     console,
     errors,
@@ -50,16 +55,8 @@ OPTIONS = {  # parameters of GraphClassifier with an option of their own, which 
 }
 
 
-class RecipeOption(StrEnum):
-    robust, paper = "robust", "paper"
-
-
 class PredictionFormat(StrEnum):
     csv, json = "csv", "json"
-
-
-class MetricOption(StrEnum):
-    accuracy, mcc = "accuracy", "mcc"
 
 
 class ClassWeightOption(StrEnum):
@@ -70,7 +67,7 @@ PREDICTION_FORMATS = {".csv": PredictionFormat.csv, ".json": PredictionFormat.js
 CLASS_WEIGHTS: dict[ClassWeightOption, Literal["auto", "balanced"] | None] = {
     ClassWeightOption.auto: "auto", ClassWeightOption.balanced: "balanced", ClassWeightOption.none: None,
 }  # fmt: skip
-DEFAULT_RECIPE, DEFAULT_METRIC = RecipeOption(defaults.RECIPE), MetricOption(defaults.METRIC)
+DEFAULT_RECIPE, DEFAULT_METRIC = RecipeOption(defaults.RECIPE), ScoreOption(defaults.METRIC)
 
 
 def fit(
@@ -90,17 +87,17 @@ def fit(
     class_weight: Annotated[
         ClassWeightOption, typer.Option(help="Weight of classes in the loss; auto: balanced, but not in recipe paper.")
     ] = ClassWeightOption.auto,
-    metric: Annotated[MetricOption, typer.Option(help="Score.")] = DEFAULT_METRIC,
-    colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Use vertex colors.")] = True,
+    metric: Annotated[ScoreOption, typer.Option(help="Score.")] = DEFAULT_METRIC,
+    colors: ColorsOption = True,
     smiles: SmilesOption = None,
     y: LabelOption = None,
     color: ColorOption = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A hyper-parameter, name=value; anysize methods lists them.")
     ] = None,
-    device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = defaults.DEVICE,
+    device: DeviceOption = defaults.DEVICE,
     cache: CacheOption = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
+    json: JsonOption = False,
 ) -> None:
     """Train a classifier on labeled graphs and write it to a file."""
     # Patterns are counted once for training and for the list of class patterns, also without --cache.
@@ -113,11 +110,7 @@ def fit(
             cache=cache or folder, params=_params(set_) or None,
         )  # fmt: skip
         check_out(out, dict.fromkeys(MODEL_ENDINGS, "a model"))
-        graphs = read_input(train, colors, smiles=smiles, y=y, color=color)
-        if labels is not None:
-            graphs = graphs.with_y(read_labels(labels, graphs))
-        if graphs.y is None:
-            raise ValueError(f"{train} has graphs without classes; pass --labels FILE or --y COLUMN.")
+        graphs = read_labeled(train, colors, labels=labels, smiles=smiles, y=y, color=color)
         began = time.perf_counter()
         model.set_params(verbose=1).fit(graphs)
         facts = _facts(model, graphs, time.perf_counter() - began) | {"out": str(out)}
@@ -133,7 +126,7 @@ def predict(
     new: Annotated[Path, typer.Argument(help="Graphs to classify: any file of graphs.")],
     out: Annotated[Path | None, typer.Option(help="Write to this .csv or .json file instead of the screen.")] = None,
     labels: LabelsFileOption = None,
-    colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Use vertex colors.")] = True,
+    colors: ColorsOption = True,
     smiles: SmilesOption = None,
     y: LabelOption = None,
     color: ColorOption = None,
@@ -150,9 +143,8 @@ def predict(
 
         format = check_out(out, PREDICTION_FORMATS, PredictionFormat.json if json else None)
         classifier = load_model(model).set_params(cache=cache, verbose=1)
-        graphs = read_input(new, colors, smiles=smiles, y=y, color=trained_color(classifier, smiles, color))
-        if labels is not None:
-            graphs = graphs.with_y(read_labels(labels, graphs))
+        color = trained_color(classifier, smiles, color)
+        graphs = read_input(new, colors, labels=labels, smiles=smiles, y=y, color=color)
         probabilities = classifier.predict_proba(graphs)
         likely = probabilities.argmax(axis=1)
         warn_of_one_class(likely, classifier.classes_, classifier.ensemble_.method)
@@ -176,7 +168,7 @@ def predict(
         _show_score(classifier, graphs, predicted)
 
 
-def methods(json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False) -> None:
+def methods(json: JsonOption = False) -> None:
     """List the methods, their input and their default hyper-parameters."""
     with handle_errors():
         from rich import box

@@ -8,8 +8,19 @@ from typing import Annotated
 
 import typer
 
-from anysize.cli.shared import PAGES, check_out, console, handle_errors, note, open_output, split_names
-from anysize.cli.table import RECORDS_FOLDER, check_tasks
+from anysize.cli.shared import (
+    PAGES,
+    RECORDS_FOLDER,
+    DataDirOption,
+    check_out,
+    check_records,
+    console,
+    handle_errors,
+    note,
+    open_output,
+    split_names,
+)
+from anysize.cli.table import check_tasks
 
 PAGE = Path("report.html")
 
@@ -20,7 +31,7 @@ def report(
     tasks: Annotated[
         str | None, typer.Option(help="Names between commas, such as sbm-20,sbm-color; all by default.")
     ] = None,
-    data_dir: Annotated[Path | None, typer.Option(help="Folder with data files; by default ANYSIZE_DATA.")] = None,
+    data_dir: DataDirOption = None,
     fits: Annotated[bool, typer.Option(help="Fit two small models per synthetic task for the figures.")] = True,
     json: Annotated[bool, typer.Option("--json", help="Print one line of JSON about the page.")] = False,
 ) -> None:
@@ -30,8 +41,7 @@ def report(
         from anysize.experiments.record_store import RecordStore
         from anysize.experiments.tables.build import paper_grid_size
 
-        if records != RECORDS_FOLDER and not records.is_dir():
-            raise ValueError(f"--records needs a folder with the records of sweeps; there is no folder {records}.")
+        check_records(records)
         check_out(out, PAGES)
         names = split_names(tasks)
         if names is not None and not names:

@@ -9,6 +9,7 @@ import sys
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from enum import StrEnum
 from functools import partial
 from io import StringIO, TextIOWrapper
 from pathlib import Path
@@ -29,6 +30,24 @@ CacheOption = Annotated[
     Path | None, typer.Option("--cache", file_okay=False, help="Cache folder: counts found here are not recomputed.")
 ]
 PAGES, FIGURES = dict.fromkeys(PAGE_ENDINGS, "HTML"), dict.fromkeys(FIGURE_ENDINGS, "figure")  # for `check_out`
+ClusterOption = Annotated[
+    str | None, typer.Option(help="A Ray cluster instead of processes: auto, its address, or local:2.")
+]
+DataDirOption = Annotated[Path | None, typer.Option(help="Folder with data files; by default ANYSIZE_DATA.")]
+DeviceOption = Annotated[str, typer.Option(help="cpu, cuda or auto.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print one line of JSON.")]
+WorkersOption = Annotated[int, typer.Option(help="Number of processes to train in.", min=1)]
+
+
+class RecipeOption(StrEnum):
+    robust, paper = "robust", "paper"
+
+
+class ScoreOption(StrEnum):
+    accuracy, mcc = "accuracy", "mcc"
+
+
+RECORDS_FOLDER = Path("results/records")
 MAX_SEED = 2**32 - 1  # the largest that numpy, scikit-learn and torch all take
 EXTRAS = {  # package -> extra of anysize that installs it
     "torch": "learn",
@@ -203,6 +222,12 @@ def requested_format(format: Format | None, json: bool, as_json: Format) -> Form
     if json and format not in (None, as_json):
         raise ValueError(f"--json is the same as --format json; drop --json or --format {format}.")
     return as_json if json else format
+
+
+def check_records(records: Path) -> None:
+    """Raise an error if a folder of records was named and does not exist."""
+    if records != RECORDS_FOLDER and not records.is_dir():
+        raise ValueError(f"--records needs a folder with the records of sweeps; there is no folder {records}.")
 
 
 def note(sentence: str) -> None:

@@ -5,12 +5,24 @@ from __future__ import annotations
 from enum import StrEnum
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anysize.cli.input import ColorOption, LabelOption, SmilesOption, read_input, read_labels
-from anysize.cli.shared import CacheOption, console, handle_errors
+from anysize.cli.input import ColorOption, LabelOption, SmilesOption, read_input
+from anysize.cli.shared import (
+    RECORDS_FOLDER,
+    CacheOption,
+    ClusterOption,
+    DataDirOption,
+    DeviceOption,
+    JsonOption,
+    RecipeOption,
+    ScoreOption,
+    WorkersOption,
+    console,
+    handle_errors,
+)
 from anysize.methods import defaults
 
 if TYPE_CHECKING:
@@ -18,17 +30,6 @@ if TYPE_CHECKING:
 
     from anysize.experiments.run import CellResult
     from anysize.tasks.task import Task
-
-RECORDS_FOLDER = Path("results/records")
-DATA_DIR_HELP = "Folder with data files; by default ANYSIZE_DATA."
-
-
-class RecipeName(StrEnum):
-    robust, paper = "robust", "paper"
-
-
-class MetricName(StrEnum):
-    accuracy, mcc = "accuracy", "mcc"
 
 
 class GridName(StrEnum):
@@ -40,12 +41,12 @@ def run(
     method: Annotated[str, typer.Option(help="One of anysize methods.")] = defaults.METHOD,
     data: Annotated[str | None, typer.Option(help="published, or the seed of fresh data.")] = None,
     seeds: Annotated[int, typer.Option(help="Number of models, with seeds from 0 on.", min=1)] = 10,
-    recipe: Annotated[RecipeName, typer.Option(help="How to train.")] = RecipeName.robust,
+    recipe: Annotated[RecipeOption, typer.Option(help="How to train.")] = RecipeOption.robust,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A setting of the configuration or recipe, as name=value.")
     ] = None,
     metric: Annotated[
-        MetricName | None, typer.Option(help="Metric of the scores; by default that of the task, accuracy for files.")
+        ScoreOption | None, typer.Option(help="Metric of the scores; by default that of the task, accuracy for files.")
     ] = None,
     labels: Annotated[
         Path | None, typer.Option(help="Classes of the graphs of a file: one per line, or lines 'graph name,class'.")
@@ -53,10 +54,10 @@ def run(
     smiles: SmilesOption = None,
     y: LabelOption = None,
     color: ColorOption = None,
-    device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = defaults.DEVICE,
-    data_dir: Annotated[Path | None, typer.Option(help=DATA_DIR_HELP)] = None,
+    device: DeviceOption = defaults.DEVICE,
+    data_dir: DataDirOption = None,
     cache: CacheOption = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
+    json: JsonOption = False,
 ) -> None:
     """Train a method on a task with some seeds and show its scores beside the published ones."""
     with handle_errors():
@@ -67,7 +68,7 @@ def run(
 
         with progress_bars() as report:
             result = run_cell(
-                _read_task(task, labels, smiles=smiles, y=y, color=color), method,
+                _read_task(task, labels=labels, smiles=smiles, y=y, color=color), method,
                 data=None if data is None else parse_data(data), seeds=seeds, recipe=recipe.value,
                 settings=dict(parse_setting(text) for text in set_ or ()), device=device, data_dir=data_dir,
                 cache=cache, report=report, metric=None if metric is None else metric.value,
@@ -78,15 +79,13 @@ def run(
             _show(result)
 
 
-def _read_task(name: str, labels: Path | None, **options: str | None) -> str | Task:
+def _read_task(name: str, **options: Any) -> str | Task:
     """The name of a task or file; or a file that is read with options, with its classes, split by size."""
     from anysize import size_split
 
-    if labels is None and not any(options.values()):
+    if not any(options.values()):
         return name
-    graphs = read_input(Path(name), True, **options)
-    labeled = graphs if labels is None else graphs.with_y(read_labels(labels, graphs))
-    return size_split(labeled, name=Path(name).stem)
+    return size_split(read_input(Path(name), **options), name=Path(name).stem)
 
 
 def sweep(
@@ -100,15 +99,13 @@ def sweep(
     ] = None,
     seeds: Annotated[int, typer.Option(help="Number of models for each configuration.", min=1)] = 10,
     data: Annotated[str, typer.Option(help="published, a seed, or fresh:10 for ten fresh data sets.")] = "published",
-    recipe: Annotated[RecipeName, typer.Option(help="How to train.")] = RecipeName.paper,
+    recipe: Annotated[RecipeOption, typer.Option(help="How to train.")] = RecipeOption.paper,
     settings: Annotated[
         list[str] | None, typer.Option("--set", help="A setting of all configurations, as name=value.")
     ] = None,
-    workers: Annotated[int, typer.Option(help="Number of processes to train in.", min=1)] = 1,
-    cluster: Annotated[
-        str | None, typer.Option(help="A Ray cluster instead of processes: auto, its address, or local:2.")
-    ] = None,
-    device: Annotated[str, typer.Option(help="cpu, cuda or auto.")] = "auto",
+    workers: WorkersOption = 1,
+    cluster: ClusterOption = None,
+    device: DeviceOption = "auto",
     records: Annotated[Path, typer.Option(help="Folder of records.")] = RECORDS_FOLDER,
     stack: Annotated[int | None, typer.Option(help="The most models that are trained together.", min=1)] = None,
     time_limit: Annotated[
@@ -116,7 +113,7 @@ def sweep(
     ] = None,
     cache: CacheOption = None,
     count_only: Annotated[bool, typer.Option("--count-only", help="Fill the cache and train nothing.")] = False,
-    data_dir: Annotated[Path | None, typer.Option(help=DATA_DIR_HELP)] = None,
+    data_dir: DataDirOption = None,
     curves: Annotated[int, typer.Option(help="Points kept of each training curve; 0 for none.", min=0)] = 50,
     json: Annotated[bool, typer.Option("--json", help="Print one line of JSON at the end.")] = False,
 ) -> None:

@@ -10,7 +10,9 @@ from typing import Annotated
 import typer
 
 from anysize.cli.shared import (
+    RECORDS_FOLDER,
     check_out,
+    check_records,
     console,
     errors,
     handle_errors,
@@ -19,8 +21,6 @@ from anysize.cli.shared import (
     requested_format,
     split_names,
 )
-
-RECORDS_FOLDER = Path("results/records")
 
 
 class TableFormat(StrEnum):
@@ -75,8 +75,7 @@ def table(
         from anysize.experiments.tables.layout import TABLES, table_of
         from anysize.experiments.tables.render import render, text_renderables
 
-        if records != RECORDS_FOLDER and not records.is_dir():
-            raise ValueError(f"--records needs a folder with the records of sweeps; there is no folder {records}.")
+        check_records(records)
         chosen = check_out(out, FORMATS, requested_format(format, json, TableFormat.json)) or TableFormat.text
         named = split_names(tasks)
         names = [task.name for task in TABLES[number].tasks] if named is None and number is not None else named

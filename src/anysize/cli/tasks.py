@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anysize.cli.shared import MAX_SEED, console, handle_errors
+from anysize.cli.shared import MAX_SEED, DataDirOption, JsonOption, console, handle_errors
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -25,8 +25,8 @@ def tasks(
     name: Annotated[str | None, typer.Argument(help="A task; without it, all of them are listed.")] = None,
     data: Annotated[str | None, typer.Option(help="published, or the seed of fresh data.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the validation graphs of a TU set.", min=0, max=MAX_SEED)] = 0,
-    data_dir: Annotated[Path | None, typer.Option(help="Folder with data files; else ANYSIZE_DATA.")] = None,
-    json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
+    data_dir: DataDirOption = None,
+    json: JsonOption = False,
 ) -> None:
     """List the tasks, or show what one of them consists of: sizes, classes and environments of its graphs."""
     with handle_errors():

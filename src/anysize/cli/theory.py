@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from anysize.cli.shared import MAX_SEED, console, handle_errors, late_progress
+from anysize.cli.shared import MAX_SEED, JsonOption, console, handle_errors, late_progress
 
 if TYPE_CHECKING:
     from anysize.theory.summary import BoundRow, TheorySummary
@@ -23,7 +23,7 @@ def theory(
     delta: Annotated[float, typer.Option(help="Probability at which sizes and gaps are evaluated.")] = 0.05,
     pairs: Annotated[int, typer.Option(help="Number of pairs of graphs to measure gaps on; 0 for none.")] = 50,
     seed: Annotated[int, typer.Option(help="Seed of these graphs.", min=0, max=MAX_SEED)] = 0,
-    json: Annotated[bool, typer.Option("--json", help="Print one line of JSON.")] = False,
+    json: JsonOption = False,
 ) -> None:
     """Compare the bound of Theorem 1 at given graph sizes with measured gaps."""
     with handle_errors():
