@@ -1,4 +1,4 @@
-"""Text from files of others on a terminal and in spreadsheets: shown as it is, never obeyed."""
+"""Text on a terminal and in spreadsheets; that from files of others is shown as it is, never obeyed."""
 
 from __future__ import annotations
 
@@ -26,6 +26,15 @@ def visible_halves(text: str) -> str:
     'C\\udcff'
     """
     return text.encode("utf-8", "backslashreplace").decode()
+
+
+def capitalized(text: str) -> str:
+    """The text with its first letter in upper case, and the rest as it is.
+
+    >>> capitalized("macro F1")
+    'Macro F1'
+    """
+    return text[:1].upper() + text[1:]
 
 
 def csv_cell(value: Any) -> Any:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from anysize.experiments.records import SPLITS
 from anysize.experiments.tables.build import best_places
-from anysize.experiments.tables.cells import PUBLISHED_TASK_NAMES, published
+from anysize.experiments.tables.cells import published
 from anysize.experiments.tables.layout import TABLES, applies, table_of
 from anysize.methods.catalog import METHODS
+from anysize.tasks.catalog import TASKS
+from anysize.tasks.task import SPLITS
 
 PAPERS = {number: [task for task in entry.tasks if not task.extra] for number, entry in TABLES.items()}
 
@@ -23,7 +24,7 @@ def test_every_published_number_has_its_place_in_a_table():
     for number, entry in TABLES.items():
         printed = json.loads(text)[f"table{number}"]
         assert printed["metric"] == entry.metric
-        names = {PUBLISHED_TASK_NAMES.get(task.name, task.name.replace("-", "_")): task for task in PAPERS[number]}
+        names = {TASKS[task.name].published: task for task in PAPERS[number]}
         assert printed["tasks"].keys() == names.keys()
         for key, methods in printed["tasks"].items():
             assert methods.keys() <= {method.replace("-", "_") for method in METHODS}

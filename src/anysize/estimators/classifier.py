@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -36,7 +36,7 @@ from anysize.methods.method import class_weights as rule_weights
 from anysize.methods.recipes import RecipeName
 from anysize.patterns.pattern import pattern_sizes
 from anysize.tasks.metrics import accuracy, check_alike, mcc
-from anysize.tasks.task import median_cut
+from anysize.tasks.task import Metric, median_cut
 from anysize.theory.graphon_check import check_graphon
 from anysize.training.device import resolve_device
 from anysize.training.settings import Recipe
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from anysize.kernels.explanation import VertexExplanation
     from anysize.methods.auto import Decision
 
-METRICS = ("accuracy", "mcc")
+METRICS: tuple[str, ...] = get_args(Metric)
 MIN_GRAPHS_FOR_ONE_CLASS = 20  # predictions that are all one class are reported from this number on
 VALIDATION_SHARE = 0.1  # of the training graphs, if the recipe selects an epoch by validation
 
@@ -117,7 +117,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         random_state: int = 0,
         validation: float | None = None,
         class_weight: Literal["auto", "balanced"] | Mapping[Any, float] | None = "auto",
-        metric: Literal["accuracy", "mcc"] = defaults.METRIC,
+        metric: Metric = defaults.METRIC,
         color: str | None = None,
         device: str = defaults.DEVICE,
         cache: PathLike | None = None,

@@ -23,8 +23,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anysize._files import PAGE_ENDINGS, atomic_write, check_ending
+from anysize._text import capitalized
 from anysize._typing import PathLike
-from anysize.experiments.configurations import changed, task_configuration
+from anysize.experiments.configurations import changed, check_settings, own_settings, task_configuration
 from anysize.experiments.plan import RunBatch, SweepPlan, not_applicable
 from anysize.experiments.record_store import RecordStore
 from anysize.experiments.records import Record, decode
@@ -35,9 +36,9 @@ from anysize.experiments.tables.cells import Cell, Column, Row, Table
 from anysize.experiments.tables.render import render_text
 from anysize.methods import defaults
 from anysize.methods.catalog import find_method
-from anysize.methods.configuration import parameter_names, whole_number
+from anysize.methods.configuration import whole_number
 from anysize.methods.method import Method, Run
-from anysize.tasks.metrics import METRIC_NAMES
+from anysize.tasks.metrics import METRIC_NAMES, check_metric
 from anysize.tasks.own_graphs import Lists, OwnGraphs, own_task
 from anysize.tasks.task import Task
 
@@ -121,8 +122,7 @@ class Comparison:
         """The rows as a table of `anysize.experiments.tables`, which can be rendered in several formats."""
         column = Column(self.task.name, self.task.label, "published", "test")
         rows = tuple(Row(row.method, defaults.RECIPE, row.label, row.check, (_cell(row),)) for row in self.rows)
-        metric = METRIC_NAMES[self.metric]
-        title = f"{metric[0].upper()}{metric[1:]} on {self.task.title}"
+        title = f"{capitalized(METRIC_NAMES[self.metric])} on {self.task.title}"
         notes = self._notes()
         return Table(title, self.metric, "paper", (column,), rows, notes, notes)
 
@@ -255,8 +255,7 @@ def compare(
         >>> [(row.method, row.mean) for row in found.rows[:2]]
         [('wl-kernel', 1.0), ('majority', 0.5)]
     """
-    if metric not in METRIC_NAMES:
-        raise ValueError(f"metric must be one of {', '.join(METRIC_NAMES)}; got {metric!r}")
+    check_metric(metric)
     if name is None:
         name = Path(graphs).stem if isinstance(graphs, str | os.PathLike) else "graphs"
     lists: Any = Path(split) if isinstance(split, os.PathLike) else split
@@ -303,15 +302,13 @@ def plan_runs(
     task: Task, methods: Sequence[Method], seeds: range, settings: Mapping[str, Any]
 ) -> tuple[SweepPlan, dict[str, str]]:
     """One batch per method and seed, all methods with the first seed first; and why some methods cannot be run."""
-    unknown = [name for name in settings if not any(name in parameter_names(method) for method in methods)]
-    if unknown:
-        raise ValueError(f"{unknown[0]} cannot be set for any of {', '.join(method.name for method in methods)}.")
+    check_settings(settings, methods)
     configurations, problems = {}, {}
     for method in methods:
         if reason := not_applicable(task, method):
             problems[method.name] = reason
             continue
-        own = {name: value for name, value in settings.items() if name in parameter_names(method)}
+        own = own_settings(method, settings)
         (configurations[method.name],) = changed([task_configuration(method, task, defaults.RECIPE)], method, own)
     batches = tuple(
         RunBatch(task.name, f"split:{seed}", name, defaults.RECIPE, (Run(configuration, seed),))

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from anysize import __version__
 from anysize._html import Section, card, cards, html_table, missing, page, paragraph, text, tiles
+from anysize._progress import rough_duration
+from anysize._text import capitalized
 from anysize.experiments.comparison import Comparison, ComparisonRow
 from anysize.experiments.records import now
-from anysize.experiments.report.build import rough_duration
 from anysize.experiments.tables.cells import format_score
 from anysize.experiments.tables.render import html_figure
 from anysize.plots import to_svg
@@ -50,8 +51,7 @@ def _lead(found: Comparison) -> str:
 def _chart(found: Comparison) -> str:
     if not any(row.mean is not None for row in found.rows):
         return missing("There is no chart: no method has a score.")
-    metric = METRIC_NAMES[found.metric]
-    title = f"{metric[0].upper()}{metric[1:]} on the test graphs"
+    title = f"{capitalized(METRIC_NAMES[found.metric])} on the test graphs"
     caption = "Dots: means. Bars: 95 % bootstrap intervals. Ticks: single seeds. Shaded: checks."
     return cards([card(to_svg(found.plot(), "comparison", title), title, caption)])
 

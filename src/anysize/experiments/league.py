@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anysize._errors import GraphError, GraphWarning
+from anysize._text import capitalized
 from anysize._typing import FloatArray, PathLike
 from anysize.experiments.comparison import CHECKS, plan_runs
 from anysize.experiments.plan import RunBatch, SweepPlan
@@ -33,7 +34,7 @@ from anysize.graphs.graphset import GraphSet, plural
 from anysize.io.read import read_graphs
 from anysize.methods import defaults
 from anysize.methods.catalog import METHODS, find_method
-from anysize.tasks.metrics import METRIC_NAMES
+from anysize.tasks.metrics import METRIC_NAMES, check_metric
 from anysize.tasks.own_graphs import own_task
 from anysize.tasks.task import Task
 
@@ -222,8 +223,7 @@ def family_names(sets: Iterable[str]) -> dict[str, str]:
 
 def read_league(records: PathLike, metric: str = METRIC) -> League:
     """The league of a folder of records."""
-    if metric not in METRIC_NAMES:
-        raise ValueError(f"metric must be one of {', '.join(METRIC_NAMES)}; got {metric!r}")
+    check_metric(metric)
     runs: dict[str, dict[str, list[Record]]] = {}
     for record in RecordStore(records).read():
         match = _TASK_NAME.fullmatch(record.task)
@@ -395,7 +395,7 @@ def to_markdown(league: League, figure: str | None = None) -> str:
         cells = [_number(others[0]), interval, _number(row.behind), "" if row.rank is None else f"{row.rank:.1f}"]
         cells += [*map(_number, others[1:]), f"{len(row.one_class)} of {sets}", str(row.seeds)]
         lines.append(f"| {row.method} | {' | '.join(cells)} |")
-    lines += ["", f"## {metric[0].upper()}{metric[1:]} by family", ""]
+    lines += ["", f"## {capitalized(metric)} by family", ""]
     names = list(league.families)
     lines += [f"| method | {' | '.join(_family(name, league) for name in names)} |", "|---|" + "---|" * len(names)]
     for row in league.rows:

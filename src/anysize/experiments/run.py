@@ -13,7 +13,6 @@ from anysize._progress import ProgressFunction, ignore_progress
 from anysize._typing import PathLike
 from anysize.experiments.configurations import changed, configurations, task_configuration
 from anysize.experiments.plan import data_name, not_applicable
-from anysize.experiments.records import SPLITS
 from anysize.experiments.selection import ScoreSummary, Selection, select
 from anysize.experiments.tables.cells import Published, published
 from anysize.experiments.train_runs import TrainingOptions, counts_needed, device_name, prepare, train_runs
@@ -24,7 +23,7 @@ from anysize.methods.method import Method, Run
 from anysize.methods.recipes import RECIPES, RecipeName
 from anysize.tasks.catalog import TASKS, find_task
 from anysize.tasks.size_split import size_split
-from anysize.tasks.task import Data, Metric, Task
+from anysize.tasks.task import SPLITS, Data, Metric, Task
 from anysize.training.device import resolve_device
 
 FILE_ENDINGS = (".zip", ".txt", ".csv", ".gz", ".json", ".pt", ".graphml", ".gml")  # names with these endings are files

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anysize._errors import GraphError, GraphWarning, warn_user
+from anysize._text import capitalized
 from anysize.graphs.graphset import GraphSet
 from anysize.io.parsed import ParsedGraph
 
@@ -27,7 +28,7 @@ def warn_dropped(clauses: Iterable[str]) -> None:
     """Give one warning with all clauses; none if there are none."""
     message = "; ".join(clauses)
     if message:
-        warn_user(f"{message[0].upper()}{message[1:]}.", GraphWarning)
+        warn_user(f"{capitalized(message)}.", GraphWarning)
 
 
 def warn_unused(parsed: Sequence[ParsedGraph], graphs: GraphSet) -> None:

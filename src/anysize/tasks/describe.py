@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from anysize._text import capitalized
 from anysize.graphs.graphset import GraphSet
 from anysize.tasks.task import Splits, labels
 
@@ -64,8 +65,7 @@ def shift(splits: Splits) -> str:
         for name, one, other in (("training", train, test), ("test", test, train))
         if (missing := sorted(set(labels(other).tolist()) - set(labels(one).tolist())))
     ]
-    sentence = "; ".join(told) + "."
-    return sentence[0].upper() + sentence[1:]
+    return capitalized("; ".join(told)) + "."
 
 
 def _class_sizes(train: GraphSet, test: GraphSet) -> list[tuple[float, float]]:

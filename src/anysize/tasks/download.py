@@ -21,8 +21,8 @@ from urllib.error import HTTPError, URLError
 from anysize._errors import GraphError, GraphWarning
 from anysize._files import atomic_write, make_folder
 from anysize._json import compact_json
+from anysize._memory import format_bytes
 from anysize._progress import progress_bars
-from anysize.counting.memory import format_bytes
 from anysize.graphs.graphset import GraphSet
 from anysize.io.tu import read_tu
 

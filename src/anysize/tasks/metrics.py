@@ -19,6 +19,12 @@ METRIC_NAMES: Mapping[str, str] = {  # name in records and options -> name for p
 }
 
 
+def check_metric(name: str) -> None:
+    """Raise an error for a name that is not in `METRIC_NAMES`."""
+    if name not in METRIC_NAMES:
+        raise ValueError(f"metric must be one of {', '.join(METRIC_NAMES)}; got {name!r}")
+
+
 def accuracy(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """The share of graphs whose class is predicted correctly.
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -13,7 +12,7 @@ from scipy.spatial.distance import cdist
 from anysize._memory import check_table
 from anysize._typing import BoolArray, FloatArray
 from anysize.counting.api import count
-from anysize.counting.counts import Counts
+from anysize.counting.counts import Counts, Over
 from anysize.graphs.graphset import GraphSet
 from anysize.patterns.pattern import Pattern
 
@@ -59,7 +58,7 @@ def density_gap(
     *,
     paired: bool = False,
     colors: bool = True,
-    over: Literal["subsets", "maps", "connected"] = "subsets",
+    over: Over = "subsets",
 ) -> DensityGap:
     """Measure density gaps between the graphs of two sets, in the maximum norm of Theorem 1.
 

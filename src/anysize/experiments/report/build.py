@@ -9,7 +9,7 @@ from dataclasses import replace
 from anysize import __version__
 from anysize._html import Section, cards, html_table, missing, page, paragraph, text, tiles
 from anysize._json import compact_json
-from anysize._progress import ProgressFunction, ignore_progress
+from anysize._progress import ProgressFunction, ignore_progress, rough_duration
 from anysize.experiments.record_store import RecordStore
 from anysize.experiments.records import Record, now
 from anysize.experiments.report.fits import representations
@@ -155,14 +155,3 @@ def _versions(records: Iterable[Record]) -> str:
 
 def _seconds(records: Iterable[Record]) -> float:
     return sum(record.seconds or 0.0 for record in records)
-
-
-def rough_duration(seconds: float) -> str:
-    """A duration in one unit.
-
-    >>> rough_duration(3), rough_duration(200), rough_duration(7300)
-    ('3 s', '3 min', '2.0 h')
-    """
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:.1f} h"

@@ -9,6 +9,7 @@ import numpy as np
 
 from anysize import plots
 from anysize._html import Section, card, cards, missing, paragraph
+from anysize._text import capitalized
 from anysize._typing import IntArray
 from anysize.experiments.records import Record, decode, encode
 from anysize.experiments.report.task_graphs import TaskGraphs
@@ -239,7 +240,7 @@ def scores_by_size(task: TaskRecords, graphs: TaskGraphs | str, name: str) -> st
         "bars: 95 % bootstrap interval over test graphs."
     )
     metric = METRIC_NAMES[task.metric]
-    title = f"{metric[0].upper()}{metric[1:]} against size"
+    title = f"{capitalized(metric)} against size"
     return card(to_svg(plots.score_by_size(lines, metric), f"{name}-by-size", title), title, caption)
 
 

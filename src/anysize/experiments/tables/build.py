@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from anysize._errors import RecordWarning, warn_user
-from anysize.experiments.records import SPLITS, Record, decode
+from anysize.experiments.records import Record, decode
 from anysize.experiments.selection import RULES, Group, ScoreSummary, Selection, rule_named, select_all
 from anysize.experiments.tables import bootstrap
 from anysize.experiments.tables.cells import (
@@ -27,6 +27,7 @@ from anysize.methods.grids import Configuration
 from anysize.tasks import metrics
 from anysize.tasks.catalog import TASKS
 from anysize.tasks.metrics import METRIC_NAMES
+from anysize.tasks.task import SPLITS
 
 POOLED_DATA = {"fresh": "seed:", "splits": "split:"}  # columns over several data sets -> how their names begin
 PAPER_RECIPE = "paper"  # the recipe of the paper's rows
@@ -316,10 +317,11 @@ def _notes(
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
     """All notes of a table, and the few lines for a terminal."""
     groups = [_group_note(table, heading, places[0], selected, grid_size) for heading, places in table.groups()]
-    has_intervals = any(cell.interval is not None for row in table.rows for cell in row.cells)
+    cells = _all_cells(table)
+    has_intervals = any(cell.interval is not None for cell in cells)
     reduced = any("reduced grid" in note for note in groups)
-    fallback = any(cell.fallback for row in table.rows for cell in row.cells)
-    compared = ", published number, difference" if any(row.published for row in _all_cells(table)) else ""
+    fallback = any(cell.fallback for cell in cells)
+    compared = ", published number, difference" if any(cell.published for cell in cells) else ""
     command = "anysize table" if number is None else f"anysize table {number}"
     patient = sum(len(_patience(_ran(table, places[0], selected))) for _, places in table.groups())
     short = (
@@ -339,7 +341,9 @@ def _all_cells(table: Table) -> list[Cell]:
 def _general_notes(table: Table, bold: int) -> list[str]:
     cells = _all_cells(table)
     rule = RULES[table.rule]
-    compared = " Beside or below it the published number, and ours minus it." if any(c.published for c in cells) else ""
+    compared = (
+        " Beside or below it the published number, and ours minus it." if any(cell.published for cell in cells) else ""
+    )
     notes = [
         f"Mean (standard deviation) of the {FULL_METRIC_NAMES[table.metric]} over seeds; the deviation divides by "
         "their number. One run, such as that of a kernel, has a deviation only in validation on folds, over these."

@@ -10,6 +10,7 @@ from typing import Any, Literal
 
 from anysize.experiments.selection import ScoreSummary
 from anysize.experiments.tables.bootstrap import Interval
+from anysize.tasks.catalog import TASKS
 
 SCORE_DIGITS = 2  # decimals of a printed score
 FALLBACK_MARK = "†"
@@ -19,7 +20,6 @@ Status = Literal["run", "NA", "not run", "unknown", "failed"]
 
 # ---- published numbers -----------------------------------------------------------------------------
 
-PUBLISHED_TASK_NAMES = {"er-single": "erdos_renyi_single", "er-multi": "erdos_renyi_multi"}  # others: _ for -
 PUBLISHED_SPLIT_NAMES = {"train": "train", "validation": "val", "test": "test"}
 
 
@@ -47,8 +47,8 @@ def published(task: str, method: str, split: str = "test") -> Published | None:
     >>> published("er-single", "topology-only") is None
     True
     """
-    cells = _published_tasks().get(PUBLISHED_TASK_NAMES.get(task, task.replace("-", "_")), {})
-    splits = cells.get(method.replace("-", "_"), {})
+    key = TASKS[task].published if task in TASKS else None
+    splits = {} if key is None else _published_tasks()[key].get(method.replace("-", "_"), {})
     if PUBLISHED_SPLIT_NAMES.get(split) not in splits:
         return None
     cell = splits[PUBLISHED_SPLIT_NAMES[split]]

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from anysize._text import capitalized
 from anysize.methods.catalog import METHODS
 from anysize.tasks.catalog import TASKS
 from anysize.tasks.metrics import METRIC_NAMES
-from anysize.tasks.task import Task
+from anysize.tasks.task import SPLITS, Task
 
 FULL_METRIC_NAMES = {**METRIC_NAMES, "mcc": "Matthews correlation coefficient"}
 
@@ -65,19 +66,18 @@ class TableEntry:
     @property
     def heading(self) -> str:
         """The metric and what the graphs are, after the number of the paper."""
-        name = METRIC_NAMES[self.metric]
         number = "" if self.number is None else f"Table {self.number}. "
-        return f"{number}{name[0].upper()}{name[1:]}, {self.title}"
+        return f"{number}{capitalized(METRIC_NAMES[self.metric])}, {self.title}"
 
     @staticmethod
     def of_other_tasks(metric: str) -> TableEntry:
         """A table of tasks that are in none of the paper's tables."""
-        return TableEntry(None, "other tasks", metric, ("train", "validation", "test"), bold=1)
+        return TableEntry(None, "other tasks", metric, SPLITS, bold=1)
 
 
 TABLES = {
-    1: TableEntry(1, "graphs without attributes", "accuracy", ("train", "validation", "test"), bold=1),
-    2: TableEntry(2, "attributed block models", "accuracy", ("train", "validation", "test"), bold=1),
+    1: TableEntry(1, "graphs without attributes", "accuracy", SPLITS, bold=1),
+    2: TableEntry(2, "attributed block models", "accuracy", SPLITS, bold=1),
     3: TableEntry(3, "real graphs, small to large", "mcc", ("test",), bold=4),
 }
 
