@@ -12,6 +12,7 @@ from scipy.sparse import csr_array
 
 import anysize as az
 from anysize import _memory
+from anysize._memory import format_bytes
 from anysize.cli.count_output import with_zeros
 from anysize.estimators.transformers import SubgraphDensities
 from anysize.kernels.svm import KernelClassifier
@@ -96,3 +97,7 @@ def test_a_frame_of_many_sparse_columns_is_refused(monkeypatch: pytest.MonkeyPat
 def test_sparse_output_needs_no_dense_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv(_memory.VARIABLE, "1")
     assert SubgraphDensities(3).fit_transform(GRAPHS).shape == COUNTS.shape
+
+
+def test_format_bytes() -> None:
+    assert [format_bytes(amount) for amount in (12, 2048, 3 * 2**20, 2**31)] == ["12 bytes", "2 KiB", "3 MiB", "2 GiB"]

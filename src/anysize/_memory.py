@@ -28,6 +28,14 @@ def bytes_from(variable: str) -> int | None:
     return int(match[1]) << _UNITS[match[2].upper()]
 
 
+def format_bytes(amount: float) -> str:
+    """A number of bytes as text, such as 3 MiB."""
+    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
+        if amount >= size:
+            return f"{amount / size:.3g} {unit}"
+    return f"{amount:.0f} bytes"
+
+
 def table_limit() -> int:
     """The most bytes that one table may have."""
     given = bytes_from(VARIABLE)

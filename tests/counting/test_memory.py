@@ -13,8 +13,9 @@ import pytest
 from counting.helpers import colored, gnp, identical
 
 import anysize as az
+from anysize._memory import format_bytes
 from anysize.counting.features import Features
-from anysize.counting.memory import MEMORY_NEEDS, batches, fits, format_bytes, parse_memory
+from anysize.counting.memory import MEMORY_NEEDS, batches, fits, parse_memory
 from anysize.counting.planner import ENGINES, choose_engines
 from anysize.executors import LocalExecutor, cluster
 from anysize.graphs.graphset import GraphSet
@@ -33,10 +34,6 @@ def test_parse_memory(text: object, amount: int | None) -> None:
 def test_parse_memory_refuses_other_values(text: object) -> None:
     with pytest.raises(ValueError, match="max_memory must be"):
         parse_memory(text)  # type: ignore[arg-type]
-
-
-def test_format_bytes() -> None:
-    assert [format_bytes(amount) for amount in (12, 2048, 3 * 2**20, 2**31)] == ["12 bytes", "2 KiB", "3 MiB", "2 GiB"]
 
 
 def test_engines_that_need_more_are_left_out() -> None:

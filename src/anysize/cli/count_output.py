@@ -18,6 +18,7 @@ from anysize._memory import check_table
 from anysize._text import csv_cell, visible_halves
 from anysize.cli.input import graph_names
 from anysize.counting.counts import Counts, Over
+from anysize.graphs.ragged import owners
 
 
 def summary(counts: Counts, over: Over, top: int) -> Table:
@@ -122,7 +123,7 @@ def write_parquet(counts: Counts, over: Over, path: str) -> None:
     names = pa.array(map(visible_halves, graph_names(counts)), pa.string())
     patterns = pa.array([visible_halves(pattern.name) for pattern in counts.patterns], pa.string())
     matrix = counts.matrix
-    row = np.repeat(np.arange(len(counts)), np.diff(matrix.indptr))
+    row = owners(matrix.indptr)
     columns = (
         pa.DictionaryArray.from_arrays(pa.array(row, pa.int32()), names),
         pa.array(counts.sizes[row]),

@@ -18,7 +18,7 @@ from anysize.executors import Executor, active_executor
 from anysize.executors.executor import available_cores
 from anysize.graphs.graphset import GraphSet
 from anysize.io.convert import as_graphset
-from anysize.patterns.pattern import check_size
+from anysize.patterns.pattern import list_sizes
 
 
 def count(
@@ -79,7 +79,7 @@ def count(
     graphset = as_graphset(graphs, color=color)
     if not colors:
         graphset = graphset.without_colors()
-    sizes = _sizes(k)
+    sizes = list_sizes(k)
     first = check_integer("first", first, 0)
     seed = check_integer("seed", seed, 0)
     if threads is not None:
@@ -139,13 +139,3 @@ def _memory_per_piece(request: CountRequest, executor: Executor, threads: int | 
         return request
     at_once = max(min(executor.max_cores, executor.workers) // (threads or 1), 1)
     return replace(request, max_memory=request.max_memory // at_once)
-
-
-def _sizes(k: Any) -> list[int]:
-    if isinstance(k, np.ndarray) and not k.ndim:
-        k = k.item()
-    given: list[Any] = list(k) if isinstance(k, Iterable) and not isinstance(k, str) else [k]
-    sizes = {check_size(size) for size in given}
-    if not sizes:
-        raise ValueError(f"k needs at least one pattern size from 1 to 7; got {k!r}")
-    return sorted(sizes)

@@ -16,7 +16,7 @@ from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
 from anysize.counting.counts_file import FORMAT, from_arrays
 from anysize.counting.sampling.estimates import SAMPLED_SIZES
-from anysize.graphs.ragged import offsets
+from anysize.graphs.ragged import offsets, owners
 from anysize.patterns.orbits import MAX_SIZE
 from anysize.patterns.pattern import connected_patterns
 
@@ -109,7 +109,7 @@ def to_arrow(counts: Counts, first: int) -> ArrowTables:
     matrix.sum_duplicates()  # a canonical order of cells, so that the files do not depend on the engine
     if sampling is None:
         matrix.eliminate_zeros()
-    row = np.repeat(np.arange(len(counts)), np.diff(matrix.indptr))
+    row = owners(matrix.indptr)
     column = matrix.indices
     cells = {
         "graph": row + first,

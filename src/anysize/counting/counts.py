@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from math import comb, perm
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -18,11 +18,11 @@ from anysize.counting.columns import Columns, unite
 from anysize.counting.sampling.estimates import Sampling
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import plural
-from anysize.graphs.ragged import strip_ellipsis
+from anysize.graphs.ragged import owners, select_rows
 from anysize.patterns.pattern import Pattern
 
 Over = Literal["subsets", "maps", "connected"]
-OVER: tuple[Over, ...] = ("subsets", "maps", "connected")
+OVER: tuple[Over, ...] = get_args(Over)
 MAX_DENSE_COLUMNS = 2000  # `to_pandas` gives sparse columns for wider tables
 SPARSE_COLUMN_BYTES = 2300  # of a sparse column of pandas, even an empty one (measured)
 
@@ -82,11 +82,7 @@ class Counts:
 
     def __getitem__(self, key: int | slice | ArrayLike) -> Counts:
         """The rows of one graph (an integer) or of several (a slice, integers, booleans)."""
-        key = strip_ellipsis(key)
-        index = key if isinstance(key, (int, slice)) else np.asarray(key)
-        if isinstance(index, np.ndarray) and index.shape == (0,):
-            index = index.astype(np.int64)  # an empty list becomes an array of floats
-        rows = np.atleast_1d(np.arange(len(self))[index])
+        rows = np.arange(len(self))[select_rows(key, len(self))]
         return replace(
             self,
             matrix=csr_array(self.matrix[rows]),
@@ -234,7 +230,7 @@ class Counts:
         """
         if over not in OVER:
             raise ValueError(f"over must be one of {', '.join(OVER)}; got {over!r}")
-        row = np.repeat(np.arange(len(self)), np.diff(self.matrix.indptr))
+        row = owners(self.matrix.indptr)
         column, copies = self.matrix.indices, self.matrix.data
         if over == "connected":
             values = _quotients(copies, None, self._connected_subsets(row)[row])

@@ -8,12 +8,15 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.special import comb
 
 from anysize._typing import FloatArray
 from anysize.counting.engines.threads import Halt, interruptible
 from anysize.graphs.graphset import GraphSet
+from anysize.graphs.ragged import owners
 from anysize.patterns.pattern import connected_patterns
 
+DIRECT_BITS = 22  # enumeration: raw patterns of up to so many bits index a table of counters; others use a cache
 SAMPLED_WEDGES = 4000  # to estimate the share of closed ones
 MAX_SAMPLED_GRAPHS = 16  # of a larger set, this many are sampled to represent all
 DEFAULT_PATTERNS_PER_SET = 0.1  # distinct patterns per connected set, before `estimate_sets`
@@ -33,7 +36,7 @@ class Features:
     @cached_property
     def _graph(self) -> NDArray[np.int64]:
         """The graph of every vertex."""
-        return np.repeat(np.arange(len(self.graphs)), self.graphs.sizes)
+        return owners(self.graphs.first)
 
     def _total(self, values: FloatArray) -> FloatArray:
         return np.bincount(self._graph, values, len(self.graphs)).astype(np.float64)
@@ -45,8 +48,7 @@ class Features:
     @cached_property
     def _ends(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
         """Source and target of every edge, in both directions, numbered through the set."""
-        source = np.repeat(np.arange(len(self._degrees)), self.graphs.degrees)
-        return source, self.graphs.indices + self.graphs.first[self._graph[source]]
+        return owners(self.graphs.indptr), self.graphs.neighbors
 
     @cached_property
     def wedges(self) -> FloatArray:
@@ -99,10 +101,15 @@ class Features:
         """The number of connected k-sets: an upper bound, or an estimate after `estimate_sets`."""
         if k in self._sets:
             return self._sets[k]
-        everything = np.ones(len(self.n))  # C(n, k)
-        for taken in range(k):
-            everything *= np.maximum(self.n - taken, 0) / (taken + 1)
-        return np.asarray(np.minimum(self.trees[k], everything), np.float64)
+        return np.asarray(np.minimum(self.trees[k], self.subsets(k)), np.float64)
+
+    def subsets(self, k: int) -> FloatArray:
+        """The number of k-sets of vertices, C(n, k)."""
+        return np.asarray(comb(self.n, k))
+
+    def raw_bits(self, k: int) -> FloatArray:
+        """The bits of a pattern as its vertices come: one for every pair of vertices, and the colors."""
+        return np.asarray(k * (k - 1) / 2 + k * np.ceil(np.log2(self.colors)))
 
     # ---- estimates from samples ----------------------------------------------------------------------
 

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from anysize._memory import format_bytes
 from anysize._typing import BoolArray, FloatArray
 from anysize.counting.engines.threads import Chunk
-from anysize.counting.features import Features
+from anysize.counting.features import DIRECT_BITS, Features
 
 UNITS = {"": 1, "b": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
 UNITS |= {f"{unit}b": size for unit, size in UNITS.items() if unit not in ("", "b")}
@@ -56,14 +57,6 @@ def parse_memory(limit: int | float | str | None) -> int | None:
     return int(amount)
 
 
-def format_bytes(amount: float) -> str:
-    """A number of bytes as text, such as 3 MiB."""
-    for unit, size in (("GiB", 2**30), ("MiB", 2**20), ("KiB", 2**10)):
-        if amount >= size:
-            return f"{amount / size:.3g} {unit}"
-    return f"{amount:.0f} bytes"
-
-
 def _direct(f: Features, k: int) -> MemoryNeed:
     return MemoryNeed(0 * f.n, 0 * f.n, 60 * (f.n + 2 * f.edges))
 
@@ -98,8 +91,8 @@ def _compiled_colors(f: Features) -> FloatArray:
 
 
 def _enumerate(f: Features, k: int) -> MemoryNeed:
-    raw_bits = k * (k - 1) / 2 + k * np.ceil(np.log2(f.colors))
-    counters = np.where(raw_bits <= 22, 8 * 2.0 ** np.minimum(raw_bits, 22), 0)
+    raw_bits = f.raw_bits(k)
+    counters = np.where(raw_bits <= DIRECT_BITS, 8 * 2.0 ** np.minimum(raw_bits, DIRECT_BITS), 0)
     patterns = f.max_patterns(k)
     return MemoryNeed(0 * f.n, 1e6 + 5 * f.n + counters + 64 * patterns, CELL_BYTES * patterns)
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from anysize._progress import rough_duration
 from anysize._typing import FloatArray, IntArray
-from anysize.counting.features import Features, colored_patterns
+from anysize.counting.features import DIRECT_BITS, Features, colored_patterns
 from anysize.counting.memory import fits, too_large
 from anysize.graphs.graphset import GraphSet
 
@@ -101,8 +101,8 @@ def _flip_sparse_cost(f: Features, k: int) -> FloatArray:
 
 
 def _enumerate_cost(f: Features, k: int) -> FloatArray:
-    raw_bits = k * (k - 1) / 2 + k * np.ceil(np.log2(f.colors))
-    direct = (raw_bits <= 22) & (f.n**k / factorial(k) > 4 * 2.0**raw_bits)
+    raw_bits = f.raw_bits(k)
+    direct = (raw_bits <= DIRECT_BITS) & (f.n**k / factorial(k) > 4 * 2.0**raw_bits)
     patterns, unique = f.patterns(k)
     patterns = np.minimum(patterns, colored_patterns(k, f.colors))
     prefixes = f.sets(k - 1) if k > 3 else f.edges
@@ -111,10 +111,7 @@ def _enumerate_cost(f: Features, k: int) -> FloatArray:
 
 
 def _brute_cost(f: Features, k: int) -> FloatArray:
-    everything = np.ones(len(f.n))
-    for taken in range(k):
-        everything *= np.maximum(f.n - taken, 0) / (taken + 1)
-    return 1e5 + 500 * everything
+    return 1e5 + 500 * f.subsets(k)
 
 
 ENGINES: dict[str, Engine] = {

@@ -45,7 +45,7 @@ from anysize.counting.planner import ENGINES
 from anysize.executors import active_executor
 from anysize.graphs.graphset import GraphSet, empty_set
 from anysize.patterns.orbits import MAX_SIZE
-from anysize.patterns.pattern import Pattern, check_size
+from anysize.patterns.pattern import Pattern, list_sizes
 
 FORMAT = "anysize stream 2"
 METADATA_FILE = "stream.json"
@@ -98,7 +98,7 @@ def count_stream(
     pyarrow()  # raises an error before the first batch is counted
     if isinstance(batches, GraphSet):
         raise ValueError("expected several graph sets; got one: use count, or pass [graphs]")
-    sizes = sorted({check_size(size) for size in (k if isinstance(k, Iterable) else [k])})
+    sizes = list_sizes(k)
     writer = _Writer(Path(out), _arguments(sizes, colors, count_options))
     for graphs, counts in _tables(writer.jobs(batches, colors), sizes, colors, count_options):
         if counts is not None:

@@ -13,7 +13,7 @@ from anysize._typing import BoolArray
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import MAX_VERTICES_PER_GRAPH, GraphSet, plural
 from anysize.graphs.labels import label_array
-from anysize.graphs.ragged import offsets
+from anysize.graphs.ragged import offsets, owners
 
 
 def assemble(
@@ -66,9 +66,7 @@ def induced_subgraphs(graphs: GraphSet, keep: BoolArray) -> GraphSet:
     >>> induced_subgraphs(path, np.array([True, True, False, True])).edges().tolist()
     [[0, 1]]
     """
-    start = np.repeat(graphs.first[:-1], graphs.sizes)  # first vertex of the graph of each vertex
-    source = np.repeat(np.arange(len(keep)), graphs.degrees)
-    target = graphs.indices + np.repeat(start, graphs.degrees)
+    source, target = owners(graphs.indptr), graphs.neighbors
     inside = keep[source] & keep[target] & (source < target)
     number = np.cumsum(keep) - 1  # new vertex numbers
     return assemble(

@@ -18,7 +18,7 @@ from anysize._schema import check_compressed_rows
 from anysize._typing import IntArray, PathLike
 from anysize.graphs.colors import ColorName, check_palette, color_order
 from anysize.graphs.labels import label_array, warn_of_order
-from anysize.graphs.ragged import offsets, ranges, select_rows
+from anysize.graphs.ragged import offsets, owners, ranges, select_rows
 
 MAX_VERTICES_PER_GRAPH = 1 << 31  # vertex numbers are uint32, with a bit to spare in the kernels
 
@@ -94,8 +94,7 @@ class GraphSet:
             if self.first[0] != 0 or (np.diff(self.first) < 0).any():
                 raise ValueError("first: expected numbers that ascend from 0")
             check_compressed_rows(self.indptr, self.indices, slots, (vertices, max(int(self.sizes.max(initial=0)), 1)))
-            start = np.repeat(np.repeat(self.first[:-1], self.sizes), self.degrees)
-            neighbor = self.indices + start
+            neighbor = self.neighbors
             if (neighbor >= np.repeat(np.repeat(self.first[1:], self.sizes), self.degrees)).any():
                 raise ValueError("indices: expected vertices of the same graph")
             matrix = csr_array((np.ones(slots, np.int8), neighbor, self.indptr), shape=(vertices, vertices))
@@ -103,7 +102,7 @@ class GraphSet:
                 raise ValueError("indices: expected the neighbors of every vertex in ascending order, each once")
             reverse = matrix.tocsc()
             same = np.array_equal(reverse.indptr, matrix.indptr) and np.array_equal(reverse.indices, matrix.indices)
-            if not same or (neighbor == np.repeat(np.arange(vertices), self.degrees)).any():
+            if not same or (neighbor == owners(self.indptr)).any():
                 raise ValueError("indices: expected every edge in both directions, and no self loops")
             if self.colors is not None and vertices and self.colors.max() >= len(self.palette):
                 raise ValueError(f"colors: expected positions in the palette of {len(self.palette)} colors")
@@ -135,10 +134,15 @@ class GraphSet:
         """Degree of every vertex of the set."""
         return np.diff(self.indptr)
 
+    @property
+    def neighbors(self) -> IntArray:
+        """The neighbors in ``indices``, numbered inside the whole set."""
+        return np.repeat(self.first[owners(self.first)], self.degrees) + self.indices
+
     def edges(self, graph: int = 0) -> IntArray:
         """Edges of one graph as a sorted (m, 2) array with u < v."""
         one = self[graph]
-        source = np.repeat(np.arange(int(one.first[-1])), one.degrees)
+        source = owners(one.indptr)
         target = one.indices.astype(np.int64)
         keep = source < target
         return np.stack([source[keep], target[keep]], axis=1)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from anysize._typing import IntArray
+from anysize._typing import BoolArray, IntArray
 
 
-def offsets(lengths: IntArray) -> IntArray:
+def offsets(lengths: NDArray[np.integer] | BoolArray) -> IntArray:
     """Start of every list: 0 and the running sums of lengths.
 
     Examples:
@@ -19,6 +20,16 @@ def offsets(lengths: IntArray) -> IntArray:
     first = np.zeros(len(lengths) + 1, np.int64)
     np.cumsum(lengths, out=first[1:])
     return first
+
+
+def owners(first: NDArray[np.integer]) -> IntArray:
+    """For every entry the number of the list that it is in; ``first`` is the start of every list, as in `offsets`.
+
+    Examples:
+        >>> owners(np.array([0, 2, 2, 5])).tolist()
+        [0, 0, 2, 2, 2]
+    """
+    return np.repeat(np.arange(len(first) - 1), np.diff(first))
 
 
 def ranges(starts: IntArray, lengths: IntArray) -> IntArray:
@@ -32,11 +43,6 @@ def ranges(starts: IntArray, lengths: IntArray) -> IntArray:
     return np.repeat(starts - first[:-1], lengths) + np.arange(int(first[-1]))
 
 
-def strip_ellipsis(key: Any) -> Any:
-    """Remove the Ellipsis from an index: scikit-learn writes ``x[rows, ...]`` for objects with a shape."""
-    return key[0] if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis else key
-
-
 def select_rows(key: Any, n: int) -> slice | IntArray:
     """Resolve an index (an integer, a slice, integers or booleans) into n rows: a slice of step 1, or row numbers.
 
@@ -44,7 +50,8 @@ def select_rows(key: Any, n: int) -> slice | IntArray:
         >>> select_rows(-1, 5), select_rows(slice(None, None, 2), 5).tolist(), select_rows([-1, 0], 5).tolist()
         (slice(4, 5, None), [0, 2, 4], [4, 0])
     """
-    key = strip_ellipsis(key)
+    if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
+        key = key[0]  # scikit-learn writes x[rows, ...] for objects with a shape
     if isinstance(key, (int, np.integer)):
         if not -n <= key < n:
             raise IndexError(f"there is no graph {int(key)} among {n}")

@@ -15,7 +15,7 @@ from anysize.io.archive import read_bytes
 from anysize.io.dropped import warn_unused
 from anysize.io.parsed import ParsedFile, ParsedGraph, join_graphs
 from anysize.io.table import find_columns
-from anysize.io.text import format_bytes, normalize
+from anysize.io.text import normalize, quote_bytes
 
 _MAX_EDGE_COLUMNS = 4  # a CSV file without a header and with more columns is a matrix
 
@@ -171,5 +171,5 @@ def _parse_row(line: bytes, row: int, where: str, size: int, above: int, left: i
 
 def _parse_number(field: bytes, number: int, where: str, loop: bool) -> float:
     if not _is_number(field) or not (loop or np.isfinite(float(field))):
-        raise GraphError(f"{where}, line {number}: expected a number; got {format_bytes(field)}.")
+        raise GraphError(f"{where}, line {number}: expected a number; got {quote_bytes(field)}.")
     return float(field)

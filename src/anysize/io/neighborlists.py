@@ -14,10 +14,10 @@ from numpy.typing import NDArray
 
 from anysize._errors import GraphError
 from anysize._typing import IntArray
-from anysize.graphs.ragged import ranges
+from anysize.graphs.ragged import offsets, ranges
 from anysize.io.archive import ZipArchive
 from anysize.io.parsed import ParsedFile, ParsedGraph
-from anysize.io.text import format_bytes, normalize
+from anysize.io.text import normalize, quote_bytes
 
 _HEAD = re.compile(rb"\s*[0-9]+[ \t]*\n[ \t]*[1-9][0-9]*[ \t]+[+-]?[0-9]+[ \t]*\n([^\n]*)")
 _HEAD_BYTES = 1 << 16
@@ -61,7 +61,7 @@ def parse_neighbor_lists(data: bytes, where: str) -> ParsedFile:
     _check_neighbors(neighbors, degree, sizes, vertex_lines, where)
     tags = values[begin].astype(np.int64)
     ends = np.cumsum(sizes)
-    last_edge = np.concatenate([[0], np.cumsum(degree)])
+    last_edge = offsets(degree)
     source = np.repeat(np.arange(len(begin)) - np.repeat(ends - sizes, sizes), degree)
     colored = len(tags) > 0 and bool((tags != tags[0]).any())
     graphs = []
@@ -95,7 +95,7 @@ def _not_a_number(data: bytes, where: str) -> GraphError:
     for number, line in enumerate(data.split(b"\n"), 1):
         for field in line.split():
             if not re.fullmatch(rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", field):
-                return GraphError(f"{where}, line {number}: expected numbers; got {format_bytes(field)}.")
+                return GraphError(f"{where}, line {number}: expected numbers; got {quote_bytes(field)}.")
     return GraphError(f"{where}: expected numbers of at most 18 digits.")
 
 

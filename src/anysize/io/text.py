@@ -28,7 +28,7 @@ def normalize(data: bytes) -> bytes:
     return data.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in data else data
 
 
-def format_bytes(line: bytes) -> str:
+def quote_bytes(line: bytes) -> str:
     """At most 40 bytes of a line, quoted, for an error message."""
     text = line.strip()
     return repr(text if len(text) <= 40 else text[:40] + b"...")[1:]
@@ -153,8 +153,8 @@ def _parse_row(
     match = pattern.fullmatch(line)
     if match is None:
         amount = "one integer" if columns == 1 else f"{columns} integers"
-        raise GraphError(f"{where}, line {number}: expected {amount}; got {format_bytes(line)}.{hint}")
+        raise GraphError(f"{where}, line {number}: expected {amount}; got {quote_bytes(line)}.{hint}")
     for field in match.groups():
         if len(field) > 18:  # beyond 18 digits an integer may not fit 64 bits
-            raise GraphError(f"{where}, line {number}: the number {format_bytes(field)} is too large.")
+            raise GraphError(f"{where}, line {number}: the number {quote_bytes(field)} is too large.")
     return [int(field) for field in match.groups()]

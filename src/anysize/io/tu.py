@@ -23,7 +23,7 @@ from anysize.graphs.colors import ColorName, check_palette, encode_colors
 from anysize.graphs.graphset import GraphSet
 from anysize.io.archive import FileTree, Folder, open_zip
 from anysize.io.dropped import warn_dropped
-from anysize.io.text import column_count, format_bytes, integer_table
+from anysize.io.text import column_count, integer_table, quote_bytes
 
 MAX_SETS_SHOWN = 20
 UNUSED_FILES = ("node_attributes", "edge_labels", "edge_attributes", "graph_attributes")
@@ -218,7 +218,7 @@ def _names(file: _File) -> list[ColorName]:
             value = None
         if isinstance(value, bool) or not isinstance(value, (str, int)):
             raise GraphError(
-                f"{file.where}, line {number}: expected a JSON string or integer; got {format_bytes(line)}."
+                f"{file.where}, line {number}: expected a JSON string or integer; got {quote_bytes(line)}."
             )
         names.append(value)
     return names

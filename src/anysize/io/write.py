@@ -15,6 +15,7 @@ from anysize._errors import GraphError
 from anysize._typing import IntArray, PathLike
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
+from anysize.graphs.ragged import owners
 
 
 def to_networkx(graphs: GraphSet, color: str = "color") -> list[Any]:
@@ -53,7 +54,7 @@ def to_pyg(graphs: GraphSet) -> list[Any]:
         raise GraphError(f"PyG labels must be numbers; got dtype {graphs.y.dtype}. Encode them first with with_y.")
     result = []
     for one in graphs:
-        source = np.repeat(np.arange(len(one.degrees)), one.degrees)
+        source = owners(one.indptr)
         ends = np.stack([source, one.indices.astype(np.int64)])
         data = Data(edge_index=torch.from_numpy(ends), num_nodes=int(one.sizes[0]))
         if one.colors is not None:
@@ -100,10 +101,7 @@ def _structure(graphs: GraphSet) -> dict[str, str]:
         raise GraphError(
             f"Graph {at} has no vertices; a TU folder can only hold an empty graph that has a label, so give the set y."
         )
-    graph = np.repeat(np.arange(1, len(graphs) + 1), graphs.sizes)
-    start = np.repeat(graphs.first[:-1], graphs.sizes)  # where the graph of each vertex begins
-    source = np.repeat(np.arange(1, len(graph) + 1), graphs.degrees)
-    target = graphs.indices + np.repeat(start, graphs.degrees) + 1
+    graph, source, target = owners(graphs.first) + 1, owners(graphs.indptr) + 1, graphs.neighbors + 1
     pairs = zip(source.tolist(), target.tolist(), strict=True)
     return {"A": "".join(f"{u}, {v}\n" for u, v in pairs), "graph_indicator": _lines(graph.tolist())}
 

@@ -12,6 +12,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from anysize._memory import check_table
 from anysize._typing import BoolArray, FloatArray, IntArray
+from anysize.graphs.ragged import offsets
 
 # One step of a sparse product costs as much as this many steps of a dense one (measured on molecules: 200 to 400).
 SPARSE_COST = 300
@@ -100,6 +101,6 @@ def _select_columns(table: csr_array[np.float64], keep: BoolArray) -> csr_array[
     """Some of the columns; faster than scipy's indexing, which looks up every column of every row."""
     place = np.cumsum(keep) - 1
     kept = keep[table.indices]
-    ends = np.concatenate([[0], np.cumsum(kept)])[table.indptr]
+    ends = offsets(kept)[table.indptr]
     parts = table.data[kept], place[table.indices[kept]], ends
     return csr_array(parts, shape=(table.shape[0], int(keep.sum())))

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from anysize._memory import check_table, table_limit
 from anysize._typing import FloatArray, IntArray
 from anysize.graphs.labels import Labels, State, classes_from_json, classes_to_json, distinct_classes, labels_of
+from anysize.graphs.ragged import offsets
 from anysize.io.convert import as_graphset
 from anysize.kernels.explanation import VertexExplanation, explain_types
 from anysize.kernels.gram import gram
@@ -264,7 +265,7 @@ def _pair_weights(machine: SVC, features: csr_array[np.float64]) -> FloatArray:
     Row b - 1 of the dual coefficients belongs to vectors of class a against b, row a to those of b against a.
     """
     duals = _first_class_positive(machine, machine.dual_coef_)
-    ends = np.concatenate([[0], np.cumsum(machine.n_support_)])
+    ends = offsets(machine.n_support_)
     pairs = list(combinations(range(len(machine.classes_)), 2))
     spread = np.zeros((len(pairs), features.shape[0]))
     for pair, (a, b) in enumerate(pairs):

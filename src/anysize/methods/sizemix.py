@@ -38,6 +38,7 @@ from threadpoolctl import threadpool_limits
 from anysize._typing import FloatArray, IntArray
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import State, classes_from_json, classes_to_json, distinct_classes, labels_of
+from anysize.graphs.ragged import owners
 from anysize.io.convert import as_graphset
 from anysize.kernels.explanation import VertexExplanation, explain_types
 from anysize.kernels.wl import WLKernel
@@ -98,7 +99,7 @@ def map_counts(
 ) -> csr_array[np.float64]:
     """Counts under one hypothesis on how they scale; ``log_sizes`` are log(n / n0). Zeros stay zeros."""
     mapped = counts.copy()
-    rows = np.repeat(np.arange(counts.shape[0]), np.diff(counts.indptr))
+    rows = owners(counts.indptr)
     if scaling == "presence":
         mapped.data = np.log1p(counts.data)
     elif scaling == "direction":

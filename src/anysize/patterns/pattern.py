@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import factorial
@@ -148,10 +149,22 @@ def pattern_sizes(k: Any) -> int | tuple[int, ...]:
     >>> pattern_sizes(5), pattern_sizes([4, 3])
     (5, (3, 4))
     """
-    if isinstance(k, (list, tuple, set, frozenset, range, np.ndarray)) and len(k):
-        found = tuple(sorted({check_size(size) for size in k}))
-        return found[0] if len(found) == 1 else found
-    return check_size(k)
+    sizes = list_sizes(k)
+    return sizes[0] if len(sizes) == 1 else tuple(sizes)
+
+
+def list_sizes(k: Any) -> list[int]:
+    """One or several pattern sizes, checked, as an ascending list.
+
+    >>> list_sizes(5), list_sizes(range(3, 5))
+    ([5], [3, 4])
+    """
+    if isinstance(k, np.ndarray) and not k.ndim:
+        k = k.item()
+    given: list[Any] = list(k) if isinstance(k, Iterable) and not isinstance(k, str) else [k]
+    if not given:
+        raise ValueError(f"k needs at least one pattern size from 1 to {MAX_SIZE}; got {k!r:.60}")
+    return sorted({check_size(size) for size in given})
 
 
 @cache

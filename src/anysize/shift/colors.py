@@ -16,6 +16,7 @@ from anysize._typing import FloatArray
 from anysize.counting.api import count
 from anysize.graphs.colors import ColorName, check_palette
 from anysize.graphs.graphset import GraphSet
+from anysize.graphs.ragged import owners
 from anysize.shift.hypothesis_tests import ShareDifference, compare_shares
 
 MAX_COLORS_WITH_ROLES = 60  # every pair of colors is compared
@@ -78,7 +79,7 @@ def compare_colors(both: GraphSet, n_train: int, y: NDArray[Any] | None, seed: i
 def compute_shares(graphs: GraphSet) -> FloatArray:
     """Share of every color in every graph (graphs, colors); 0 for a graph without vertices."""
     assert graphs.colors is not None
-    cells = np.repeat(np.arange(len(graphs)), graphs.sizes) * len(graphs.palette) + graphs.colors
+    cells = owners(graphs.first) * len(graphs.palette) + graphs.colors
     table = np.bincount(cells, minlength=len(graphs) * len(graphs.palette)).reshape(len(graphs), -1)
     return np.asarray(table / np.maximum(graphs.sizes, 1)[:, None])
 

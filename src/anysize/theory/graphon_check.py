@@ -33,6 +33,7 @@ import numpy as np
 
 from anysize._typing import FloatArray, IntArray
 from anysize.graphs.graphset import GraphSet
+from anysize.graphs.ragged import owners
 
 Regime = Literal["sparse", "graphon", "mixed"]
 
@@ -128,8 +129,7 @@ def check_graphon(graphs: GraphSet, y: IntArray | None = None) -> GraphonCheck:
     n = graphs.sizes.astype(np.float64)
     m = graphs.edge_counts.astype(np.float64)
     degrees = graphs.degrees.astype(np.float64)
-    owner = np.repeat(np.arange(len(graphs)), graphs.sizes)
-    s = np.bincount(owner, degrees * (degrees - 1), minlength=len(graphs)).astype(np.float64)
+    s = np.bincount(owners(graphs.first), degrees * (degrees - 1), minlength=len(graphs)).astype(np.float64)
     classes = np.zeros(len(graphs), np.int64) if y is None else np.unique(y, return_inverse=True)[1]
     exponent, error = _growth(n, m, classes)
     prior = EXPONENT_PRIOR_DEVIATION**-2

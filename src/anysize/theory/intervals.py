@@ -13,7 +13,7 @@ from anysize._typing import FloatArray, IntArray
 from anysize.counting.api import count
 from anysize.graphs.assembly import induced_subgraphs
 from anysize.graphs.graphset import GraphSet
-from anysize.graphs.ragged import ranges
+from anysize.graphs.ragged import owners, ranges
 from anysize.patterns.pattern import Pattern
 
 
@@ -111,7 +111,7 @@ def density_intervals(
 
 def _groups(graphs: GraphSet, groups: int, rng: np.random.Generator) -> IntArray:
     """The group of every vertex of the set: random, and of nearly equal sizes in each graph."""
-    rank = np.lexsort((rng.random(int(graphs.first[-1])), np.repeat(np.arange(len(graphs)), graphs.sizes)))
+    rank = np.lexsort((rng.random(int(graphs.first[-1])), owners(graphs.first)))
     group_of = np.empty(len(rank), np.int64)
     group_of[rank] = ranges(np.zeros(len(graphs), np.int64), graphs.sizes) % groups
     return group_of

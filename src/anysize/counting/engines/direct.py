@@ -8,19 +8,19 @@ from anysize.counting.columns import Columns
 from anysize.counting.engines.table import CountTable, merged
 from anysize.counting.engines.threads import Threads, Tick
 from anysize.graphs.graphset import GraphSet
+from anysize.graphs.ragged import owners
 from anysize.patterns.orbits import MAX_SIZE
 
 
 def count_colored(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
     """Induced copies of the patterns that occur."""
-    vertex_row = np.repeat(np.arange(len(graphs)), graphs.sizes)
+    vertex_row = owners(graphs.first)
     colors = np.zeros(len(vertex_row), np.int64) if graphs.colors is None else graphs.colors.astype(np.int64)
     palette = max(len(graphs.palette), 1)
     if k == 1:
         row, kind = vertex_row, colors
     else:
-        source = np.repeat(np.arange(len(vertex_row)), graphs.degrees)
-        target = graphs.indices + graphs.first[vertex_row[source]]
+        source, target = owners(graphs.indptr), graphs.neighbors
         once = source < target
         row = vertex_row[source[once]]
         ends = np.sort(np.stack([colors[source[once]], colors[target[once]]]), axis=0)

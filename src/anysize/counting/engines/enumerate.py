@@ -34,9 +34,9 @@ from anysize.counting.engines.canonical import (
 from anysize.counting.engines.jit import helper, specialize
 from anysize.counting.engines.table import CountTable, merged
 from anysize.counting.engines.threads import Threads, Tick
+from anysize.counting.features import DIRECT_BITS
 from anysize.graphs.graphset import GraphSet
 
-DIRECT_BITS = 22  # raw patterns of at most this many bits index a table of counters; others use the cache
 ROOTS_PER_TASK = 256  # smallest vertices of the sets of a task; a large graph has many tasks
 CACHE_BITS = 15  # log2 of the entries of the cache, 16 bytes each: it fits the L2 cache of a core
 PENDING = 32  # patterns whose records are being prefetched

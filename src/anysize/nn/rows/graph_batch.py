@@ -14,7 +14,7 @@ one row as long as that at least halves the number of rows.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 import torch
@@ -25,6 +25,7 @@ from torch import Tensor
 from anysize._typing import IntArray
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
+from anysize.graphs.ragged import owners
 from anysize.nn.counter_rng import uniform
 from anysize.nn.rows.aggregation import (
     BlockDiagonal,
@@ -50,7 +51,7 @@ from anysize.nn.rows.refinement import VertexClasses, count_neighbor_classes, re
 from anysize.nn.rows.structure import Level, Structure
 
 Readout = Literal["sum", "mean", "max"]
-READOUTS = ("sum", "mean", "max")
+READOUTS: tuple[Readout, ...] = get_args(Readout)
 
 PADDED_GRAPH_SIZE = 64  # a GPU uses dense adjacency matrices for graphs of up to so many vertices,
 PADDED_FILL = 0.05  # or if this share of their cells is filled,
@@ -155,8 +156,7 @@ class FlatGraphs:
 
     @staticmethod
     def of(graphs: GraphSet, classes: InputClasses, readout: Readout, extremes: bool) -> FlatGraphs:
-        start = np.repeat(graphs.first[:-1], graphs.sizes)
-        indices = graphs.indices.astype(np.int64) + np.repeat(start, graphs.degrees)
+        indices = graphs.neighbors
         slots = padded_index(graphs.indptr, indices) if extremes else None
         return FlatGraphs(
             torch.from_numpy(classes.features), torch.from_numpy(classes.degree), torch.from_numpy(classes.index),
@@ -447,7 +447,7 @@ def graph_structure(
     """All graphs of a set as a structure, on the device. ``merge`` False: one row per vertex in every level."""
     rows = graph_batch(graphs, classes, readout, extremes, device).rows()
     on_cpu, vertices = torch.device(device).type == "cpu", len(classes.index)
-    graph = np.repeat(np.arange(len(graphs)), graphs.sizes)
+    graph = owners(graphs.first)
     adjacency = _adjacency(graphs)
     below = VertexClasses.of(classes.index)
     levels: list[Level] = []
@@ -476,10 +476,9 @@ def graph_structure(
 
 
 def _adjacency(graphs: GraphSet) -> csr_array[Any]:
-    start = np.repeat(np.repeat(graphs.first[:-1], graphs.sizes), graphs.degrees)
     vertices = int(graphs.first[-1])
     ones = np.ones(len(graphs.indices), np.int64)
-    return csr_array((ones, graphs.indices.astype(np.int64) + start, graphs.indptr), shape=(vertices, vertices))
+    return csr_array((ones, graphs.neighbors, graphs.indptr), shape=(vertices, vertices))
 
 
 def _class_level(
