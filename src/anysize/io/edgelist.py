@@ -10,7 +10,7 @@ from anysize._errors import GraphError
 from anysize._typing import IntArray
 from anysize.io.edges import likely_vertices
 from anysize.io.parsed import ParsedFile, ParsedGraph
-from anysize.io.table import find_columns, find_delimiter, is_integer, number_vertices, parse_table, text_rows
+from anysize.io.table import find_columns, find_delimiter, is_integer_text, number_vertices, parse_table, text_rows
 from anysize.io.text import first_line, integer_pairs, line_of_row, strip_comments
 
 _HINT = " Vertices are numbers, as in the first line, or names without numbers; header lines begin with #."
@@ -64,7 +64,7 @@ def _has_header(data: bytes, line: bytes, where: str) -> bool:
     if len(header) < 2 or any(map(_is_number, [*header, *_fields(line)[:2]])):
         return False
     second = first_line(data[data.index(line) + len(line) :])[1]
-    return all(map(is_integer, _fields(second)[:2])) and len(_fields(second)) > 1
+    return all(map(is_integer_text, _fields(second)[:2])) and len(_fields(second)) > 1
 
 
 def _parse_numbers(data: bytes, where: str) -> ParsedGraph:

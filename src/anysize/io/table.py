@@ -215,10 +215,10 @@ def format_columns(header: Sequence[str]) -> str:
     )
 
 
-def is_integer(field: str) -> bool:
+def is_integer_text(field: str) -> bool:
     """Whether a field is an integer in digits.
 
-    >>> is_integer("-3"), is_integer("1_0"), is_integer("1.0")
+    >>> is_integer_text("-3"), is_integer_text("1_0"), is_integer_text("1.0")
     (True, False, False)
     """
     return re.fullmatch(r"[+-]?[0-9]{1,18}", field, re.ASCII) is not None
@@ -230,11 +230,11 @@ def _graph(source: Any, target: Any, unused: tuple[str, ...]) -> ParsedGraph:
 
 def _vertices(ends: list[list[str]], lines: list[int], where: str) -> list[Any]:
     """Vertex numbers if the first edge has two, and else names; numbers must stay numbers."""
-    if not all(is_integer(column[0]) for column in ends):
+    if not all(is_integer_text(column[0]) for column in ends):
         return ends
     for column in ends:
         for number, field in zip(lines, column, strict=True):
-            if not is_integer(field) or int(field) < 0:
+            if not is_integer_text(field) or int(field) < 0:
                 raise GraphError(
                     f"{where}, line {number}: expected a vertex number as in the first edge; got {field!r:.40}. To use "
                     "numbers and others as names, pass pandas.read_csv(file, dtype=str) to GraphSet.from_pandas."
