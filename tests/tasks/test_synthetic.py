@@ -13,8 +13,6 @@ import anysize as az
 from anysize.tasks.catalog import TASKS
 from anysize.tasks.task import Splits
 
-FRESH = ("er-single", "er-multi", "sbm-20", "sbm-14-20", "sbm-20-30", "sbm-color", "sbm-color-400")
-
 
 @pytest.mark.parametrize(
     ("name", "amounts", "train", "test"),

@@ -8,12 +8,11 @@ from math import ceil, comb, log
 import numpy as np
 import pytest
 from scipy.stats import binom
+from theory.helpers import LOPSIDED
 
 import anysize as az
 from anysize.theory.bounds import epsilon_reached, number_of_patterns, single_graph_bound, size_needed, theorem_bound
 from anysize.theory.gaps import density_gap
-
-LOPSIDED = az.BlockModel(within=(0.6, 0.2), between=0.3, shares=(0.4, 0.6))
 
 
 @pytest.mark.parametrize(("k", "colors"), [(1, 4), (2, 3), (3, 3), (4, 2), (4, 3), (5, 2)])

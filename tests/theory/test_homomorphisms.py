@@ -6,13 +6,13 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
+from theory.helpers import LOPSIDED
 
 import anysize as az
 from anysize.causal.coloring import Coloring
 from anysize.theory.bounds import single_graph_bound
 from anysize.theory.homomorphisms import injective_density
 
-LOPSIDED = az.BlockModel(within=(0.6, 0.2), between=0.3, shares=(0.4, 0.6))
 COLORS = [{"a": 0.7, "b": 0.3}, {"b": 0.4, "c": 0.6}]
 PLAIN = [pattern for k in (1, 2, 3, 4) for pattern in az.connected_patterns(k)]
 COLORED = [

@@ -4,20 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from theory.helpers import COLORS, ER, LOPSIDED, draw
 
 import anysize as az
 from anysize.graphs.assembly import induced_subgraphs
 from anysize.theory.bounds import epsilon_reached
 from anysize.theory.gaps import density_gap
 from anysize.theory.intervals import density_intervals
-
-LOPSIDED = az.BlockModel(within=(0.6, 0.2), between=0.3, shares=(0.4, 0.6))
-COLORS = [{"a": 0.6, "b": 0.4}, {"b": 0.3, "c": 0.7}]
-ER = [az.ErdosRenyi(p) for p in (0.2, 0.5, 0.8)]
-
-
-def draw(graphon, size, n, seed, colors=None):
-    return az.sample_graphs(graphon, az.Environment(sizes=(size,), colors=colors), n, seed)
 
 
 def test_the_jackknife_leaves_vertices_out():

@@ -6,17 +6,10 @@ from itertools import product
 
 import numpy as np
 import pytest
+from theory.helpers import ER, LOPSIDED, draw
 
 import anysize as az
 from anysize.theory.posterior import erdos_renyi_accuracy, erdos_renyi_posterior
-
-LOPSIDED = az.BlockModel(within=(0.6, 0.2), between=0.3, shares=(0.4, 0.6))
-COLORS = [{"a": 0.6, "b": 0.4}, {"b": 0.3, "c": 0.7}]
-ER = [az.ErdosRenyi(p) for p in (0.2, 0.5, 0.8)]
-
-
-def draw(graphon, size, n, seed, colors=None):
-    return az.sample_graphs(graphon, az.Environment(sizes=(size,), colors=colors), n, seed)
 
 
 def all_graphs(n):
