@@ -37,6 +37,15 @@ def capitalized(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
+def plural(number: int, singular: str, plural: str | None = None) -> str:
+    """A number and its noun.
+
+    >>> plural(1, "graph"), plural(2, "class", "classes")
+    ('1 graph', '2 classes')
+    """
+    return f"{number} {singular if number == 1 else plural or singular + 's'}"
+
+
 def csv_cell(value: Any) -> Any:
     """A cell of a CSV file; text that a spreadsheet would take for a formula gets an apostrophe in front.
 

@@ -14,6 +14,7 @@ import typer
 from rich import box
 from rich.table import Table
 
+from anysize._text import plural
 from anysize.cli.input import ColorOption, LabelOption, SmilesOption, read_input
 from anysize.cli.shared import (
     MAX_SEED,
@@ -195,7 +196,6 @@ def _write(
     counts: Counts, over: Over, output: OutputFormat, out: Path | None, top: int, title: str, zeros: bool
 ) -> None:
     from anysize.cli import count_output
-    from anysize.graphs.graphset import plural
 
     if zeros:
         counts = count_output.with_zeros(counts)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anysize._text import csv_text
+from anysize._text import csv_text, plural
 
 if TYPE_CHECKING:
     from anysize.counting.counts import Counts
@@ -76,8 +76,6 @@ def read_labels(file: Path, graphs: GraphSet) -> list[Any]:
     Names and classes stand between commas, tabs or semicolons, and may be quoted. Graphs without names are named by
     their positions, as `predict` does.
     """
-    from anysize.graphs.graphset import plural
-
     try:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from anysize._files import MODEL_ENDINGS
-from anysize._text import csv_cell
+from anysize._text import csv_cell, plural
 from anysize.cli.input import (
     ColorOption,
     ColorsOption,
@@ -244,9 +244,8 @@ def _facts(model: GraphClassifier, graphs: GraphSet, seconds: float) -> dict[str
 
 
 def _show(facts: dict[str, Any], model: GraphClassifier, graphs: GraphSet) -> None:
-    amount = len(facts["seeds"])
     lines = [
-        f"{facts['method']}, {facts['recipe']} recipe: {amount} model{'s' if amount > 1 else ''} trained on "
+        f"{facts['method']}, {facts['recipe']} recipe: {plural(len(facts['seeds']), 'model')} trained on "
         f"{facts['graphs']} graphs of {len(facts['classes'])} classes in {facts['seconds']:.1f} s",
         f"training {facts['metric']}  {facts['train']:.3f}  ({_baselines(facts, 'train')})",
     ]

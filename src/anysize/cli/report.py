@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from anysize._text import plural
 from anysize.cli.shared import (
     PAGES,
     RECORDS_FOLDER,
@@ -68,5 +69,5 @@ def report(
         if json:
             print(dumps({"out": str(out), "bytes": size, "tasks": sorted(recorded)}))
         else:
-            summary = f"Wrote {out}: {size / 1e6:.1f} MB, {len(recorded)} task{'s' * (len(recorded) != 1)}."
+            summary = f"Wrote {out}: {size / 1e6:.1f} MB, {plural(len(recorded), 'task')}."
             console.print(summary)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from anysize._text import plural
 from anysize.cli.input import ColorOption, LabelOption, SmilesOption, read_input
 from anysize.cli.shared import (
     RECORDS_FOLDER,
@@ -160,7 +161,7 @@ def _show(result: CellResult) -> None:
     tried = fields["configurations"]
     how = f"best of {tried} on validation, first of {fields['tied']} tied" if tried > 1 else "one configuration"
     ran = len(result.selection.records)
-    amount = f"{ran} seeds" if ran > 1 else "1 seed" if result.method.seeded else "no randomness: trained once"
+    amount = plural(ran, "seed") if ran > 1 or result.method.seeded else "no randomness: trained once"
     for line in (f"{chosen} ({how})", f"{amount}; {result.seconds:.1f} s on {result.device}"):
         console.print(line, soft_wrap=True)
 

@@ -8,6 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
+from anysize._text import plural
 from anysize.cli.shared import MAX_SEED, JsonOption, console, handle_errors, late_progress
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ def theory(
 
 
 def _show(summary: TheorySummary) -> None:
-    from anysize.graphs.graphset import plural
     from anysize.theory.summary import TITLES
 
     console.print(

@@ -13,11 +13,11 @@ from scipy.sparse import csr_array
 
 from anysize._json import MAX_EXACT_INTEGER
 from anysize._memory import check_table
+from anysize._text import plural
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.counting.columns import Columns, unite
 from anysize.counting.sampling.estimates import Sampling
 from anysize.graphs.colors import ColorName
-from anysize.graphs.graphset import plural
 from anysize.graphs.ragged import owners, select_rows
 from anysize.patterns.pattern import Pattern
 

@@ -14,6 +14,7 @@ from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
 from anysize._schema import check_array
+from anysize._text import plural
 from anysize._typing import BoolArray, FloatArray
 from anysize.counting.counts import Counts
 from anysize.graphs.colors import ColorName
@@ -200,6 +201,6 @@ def vertices_by_color(source: GraphsOrCounts) -> csr_array[np.float64]:
     return csr_array(source.matrix.astype(np.float64) @ csr_array(entries, shape=(len(columns), width)))
 
 
-def _number_of(amount: int, total: int, singular: str, plural: str) -> str:
+def _number_of(amount: int, total: int, one: str, several: str) -> str:
     """For example "2 of 8 graphs have"."""
-    return f"{amount} of {total} graph{'' if total == 1 else 's'} {singular if amount == 1 else plural}"
+    return f"{amount} of {plural(total, 'graph')} {one if amount == 1 else several}"

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anysize._files import PAGE_ENDINGS, atomic_write, check_ending
-from anysize._text import capitalized
+from anysize._text import capitalized, plural
 from anysize._typing import PathLike
 from anysize.experiments.configurations import changed, check_settings, own_settings, task_configuration
 from anysize.experiments.plan import RunBatch, SweepPlan, not_applicable
@@ -127,11 +127,10 @@ class Comparison:
         return Table(title, self.metric, "paper", (column,), rows, notes, notes)
 
     def _notes(self) -> tuple[str, ...]:
-        seeds = f"{self.seeds} seeds" if self.seeds > 1 else "1 seed"
         deviation = " (standard deviation)" if self.seeds > 1 else ""
         notes = [
-            f"Mean{deviation} over {seeds}, each with a split and a model of its own; [95 % bootstrap interval when "
-            "seeds, and test graphs of each class, are resampled].",
+            f"Mean{deviation} over {plural(self.seeds, 'seed')}, each with a split and a model of its own; [95 % "
+            "bootstrap interval when seeds, and test graphs of each class, are resampled].",
         ]
         if best := ", ".join(row.label for row in self.rows if row.best):
             notes.append(f"Bold: the best mean, {best}. ≈: the 95 % interval of the difference to it contains 0.")

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from anysize._errors import GraphError, GraphWarning
-from anysize._text import capitalized
+from anysize._text import capitalized, plural
 from anysize._typing import FloatArray, PathLike
 from anysize.experiments.comparison import CHECKS, plan_runs
 from anysize.experiments.plan import RunBatch, SweepPlan
@@ -30,7 +30,7 @@ from anysize.experiments.record_store import RecordStore
 from anysize.experiments.records import Record, decode
 from anysize.experiments.sweep import SweepProgress, SweepResult, sweep
 from anysize.experiments.tables.bootstrap import RunPredictions
-from anysize.graphs.graphset import GraphSet, plural
+from anysize.graphs.graphset import GraphSet
 from anysize.io.read import read_graphs
 from anysize.methods import defaults
 from anysize.methods.catalog import METHODS, find_method

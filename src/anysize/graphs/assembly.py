@@ -9,9 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from anysize._errors import GraphError, GraphWarning, warn_user
+from anysize._text import plural
 from anysize._typing import BoolArray
 from anysize.graphs.colors import ColorName
-from anysize.graphs.graphset import MAX_VERTICES_PER_GRAPH, GraphSet, plural
+from anysize.graphs.graphset import MAX_VERTICES_PER_GRAPH, GraphSet
 from anysize.graphs.labels import label_array
 from anysize.graphs.ragged import offsets, owners
 

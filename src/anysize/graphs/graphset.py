@@ -15,6 +15,7 @@ from scipy.sparse import csr_array
 
 from anysize._errors import GraphError
 from anysize._schema import check_compressed_rows
+from anysize._text import plural
 from anysize._typing import IntArray, PathLike
 from anysize.graphs.colors import ColorName, check_palette, color_order
 from anysize.graphs.labels import label_array, warn_of_order
@@ -339,11 +340,6 @@ class GraphSet:
         from anysize.io.write import to_tu
 
         to_tu(self, folder, name)
-
-
-def plural(number: int, singular: str, plural: str | None = None) -> str:
-    """A number and its noun: '1 graph', '2 graphs'."""
-    return f"{number} {singular if number == 1 else plural or singular + 's'}"
 
 
 def empty_set() -> GraphSet:

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anysize._errors import GraphError, GraphWarning, warn_user
-from anysize._text import capitalized
+from anysize._text import capitalized, plural
 from anysize.graphs.graphset import GraphSet
 from anysize.io.parsed import ParsedGraph
 
@@ -96,7 +96,7 @@ def unused_weights(weights: Sequence[NDArray[Any]], graphs: GraphSet) -> Iterabl
     """The clause about the weights of matrices, if they differ, with advice if graphs are complete (correlations)."""
     if rows_vary(weights):
         complete = int(((graphs.sizes > 2) & (2 * graphs.edge_counts == graphs.sizes * (graphs.sizes - 1))).sum())
-        among = f"{complete} of {len(graphs)} graph{'' if len(graphs) == 1 else 's'}"
+        among = f"{complete} of {plural(len(graphs), 'graph')}"
         advice = (
             f", and in {among} every pair of vertices is joined; set weak weights to 0 first, such as "
             "matrix * (abs(matrix) > 0.5)"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from anysize._html import Section, card, html_table, page, paragraph, text
-from anysize.graphs.graphset import plural
+from anysize._text import plural
 from anysize.shift.advice import Advice
 from anysize.shift.colors import ColorShift
 from anysize.shift.findings import Findings, Subject

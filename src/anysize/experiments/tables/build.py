@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from anysize._errors import RecordWarning, warn_user
+from anysize._text import plural
 from anysize.experiments.records import Record, decode
 from anysize.experiments.selection import RULES, Group, ScoreSummary, Selection, rule_named, select_all
 from anysize.experiments.tables import bootstrap
@@ -451,7 +452,7 @@ def _ties(ran: Mapping[str, list[Selection]]) -> dict[str, str]:
 
 def _incomplete(ran: Mapping[str, list[Selection]]) -> dict[str, str]:
     counted = {label: sum(selection.incomplete for selection in own) for label, own in ran.items()}
-    return {label: f"{count} configuration{'s' * (count > 1)}" for label, count in counted.items() if count}
+    return {label: plural(count, "configuration") for label, count in counted.items() if count}
 
 
 def _lowest(ran: Mapping[str, list[Selection]]) -> dict[str, str]:
