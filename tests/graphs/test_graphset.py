@@ -50,6 +50,7 @@ def test_sizes_degrees_edges_and_names_of_colors() -> None:
     assert graphs.palette == ("C", "N", "O")
     assert graphs.color_names(0) == ("C", "O", "C")
     assert graphs.without_colors().color_names(0) == ()
+    assert graphs.neighbors.tolist() == [1, 0, 2, 1, 4, 5, 3, 5, 3, 4]  # of the path, then of the triangle
 
 
 @pytest.mark.parametrize(
