@@ -373,7 +373,7 @@ def test_the_example_runs_and_keeps_what_it_promises(capsys: pytest.CaptureFixtu
         ({"method": "gamma-gni"}, "did you mean gamma-gin"),
         ({"recipe": "papr"}, "recipe must be one of robust, paper; got 'papr'"),
         ({"k": 9}, "k must be an integer from 1 to 7; got 9"),
-        ({"k": []}, "k must be an integer"),
+        ({"k": []}, "k needs at least one pattern size"),
         ({"n_models": 0}, "n_models must be a whole number of at least 1"),
         ({"random_state": -1}, "random_state must be a whole number of at least 0"),
         ({"random_state": None}, "random_state must be"),
