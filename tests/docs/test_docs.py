@@ -161,6 +161,19 @@ def test_the_architecture_has_a_place_for_every_module() -> None:
     assert listed == units - {"__init__", "__pycache__", "__main__"}
 
 
+def test_the_glossary_names_files_and_tests_that_exist() -> None:
+    text = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    table = text[text.index("| in the paper") : text.index("Terms of this package")].splitlines()[2:]
+    rows = [[re.findall(r"`([\w/]+\.py)`", cell) for cell in line.split(" | ")[-2:]] for line in table if line]
+    assert len(rows) > 30
+    for files, tests in rows:
+        assert files
+        assert len(tests) == 1
+        for name in files:
+            assert (ROOT / "src" / "anysize" / name).is_file() or (ROOT / name).is_file(), name
+        assert (ROOT / "tests" / tests[0]).is_file(), tests[0]
+
+
 def test_the_reference_names_things_that_exist() -> None:
     for page in PAGES:
         for name in re.findall(r"^::: (\S+)$", page.read_text(encoding="utf-8"), re.M):
