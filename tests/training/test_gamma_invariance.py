@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
-from itertools import permutations
+from itertools import combinations, permutations
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 import torch
@@ -40,6 +41,40 @@ def trained(kind: Any, over: Any = "subsets", penalty: float = 0.0) -> GammaStac
 @cache
 def held_out() -> GraphSet:
     return TASKS["sbm-20"].splits("published").test[:20]
+
+
+def test_gamma_gin_is_the_mean_of_a_plain_gin_over_connected_subsets() -> None:
+    """Equation (6) from the graphs themselves: no counts, no patterns, one subset after the other."""
+    graphs = held_out()[:4]
+    recipe = Recipe(epochs=8, over="connected", averages="torch")
+    stack = fitted("gnn", [Settings(hidden=4, layers=2)], recipe, tables("sbm-20", 3))
+    state = {name: array[0] for name, array in stack.model.arrays().items()}
+    palette = sorted(graphs.palette)
+
+    def normalized(h: np.ndarray, name: str) -> np.ndarray:
+        mean, variance, scale, shift = (
+            state[f"model.representation.encoder.{name}.{part}"]
+            for part in ("running_mean", "running_var", "scale", "shift")
+        )
+        return np.maximum((h - mean) / np.sqrt(variance + 1e-5) * scale + shift, 0)
+
+    def gin(adjacency: np.ndarray, h: np.ndarray) -> np.ndarray:
+        for layer in range(2):
+            eps, first, bias, second, last = (
+                state[f"model.representation.encoder.layers.{layer}.{part}"]
+                for part in ("eps", "first.weight", "first.bias", "second.weight", "second.bias")
+            )
+            h = normalized(((1 + eps) * h + adjacency @ h) @ first + bias, f"layers.{layer}.between")
+            h = normalized(h @ second + last, f"norms.{layer}")
+        return np.asarray(h.sum(axis=0))
+
+    found = stack.represent(count(graphs, 3))[0]
+    assert np.ptp(found, axis=0).max() > 0.01
+    for place, graph in enumerate(graphs.to_networkx()):
+        subsets = [part for part in map(graph.subgraph, combinations(graph, 3)) if nx.is_connected(part)]
+        colors = [[palette.index(color) for _, color in part.nodes(data="color")] for part in subsets]
+        embedded = [gin(nx.to_numpy_array(p), np.eye(len(palette))[c]) for p, c in zip(subsets, colors, strict=True)]
+        np.testing.assert_allclose(found[place], np.mean(embedded, axis=0), rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parametrize("kind", KINDS)
