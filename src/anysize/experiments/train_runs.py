@@ -90,8 +90,8 @@ class Prepared:
         rule = self.task.class_weights or ("balanced" if recipe == "robust" else None)
         weights = None if rule is None else class_weights(np.concatenate(known), self.classes, rule)
         return LearningTask(
-            self.train, self.validation, self.classes, self.task.k, self.task.metric, self.task.vocabulary, weights,
-            device, self.cache,
+            self.train, self.validation, self.classes, k=self.task.k, metric=self.task.metric,
+            top=self.task.vocabulary, class_weights=weights, device=device, cache=self.cache,
         )  # fmt: skip
 
     def folds(self) -> Iterator[tuple[Prepared, Examples]]:

@@ -225,6 +225,16 @@ class RecoloredDraw:
     differences: tuple[Sums, ...]
 
 
+def _cells(densities: csr_array[Any]) -> dict[str, Tensor]:
+    """The nonzero cells of a table of densities: fields of `RecoloredPairs`."""
+    cells = densities.tocoo()
+    return {
+        "graph": torch.from_numpy(cells.row.astype(np.int64)),
+        "pattern": torch.from_numpy(cells.col.astype(np.int64)),
+        "density": torch.from_numpy(cells.data.astype(np.float32)),
+    }
+
+
 @dataclass(frozen=True)
 class RecoloredPairs:
     """Everything that a draw needs; all tensors on one device.
@@ -270,7 +280,6 @@ class RecoloredPairs:
         amount, k = batch.colors.shape
         start = np.arange(amount)[:, None, None] * k
         near = np.where(batch.neighbors >= 0, batch.neighbors + start, amount * k).reshape(amount * k, -1)
-        cells = densities.tocoo()
         drawn = permutations and min(permutations, factorial(k))
         if drawn is not None and drawn < factorial(k) and len(set(seeds)) > 1:
             raise ValueError(f"models that draw permutations must have one seed; got {sorted(set(seeds))}")
@@ -278,27 +287,28 @@ class RecoloredPairs:
         make_table = color_class_table if drawn is None else identity_class_table
         tabulate, on_cpu = tabulate and not by_degree, torch.device(device).type == "cpu"
         return RecoloredPairs(
-            torch.from_numpy(batch.colors.reshape(-1)), torch.from_numpy(near),
-            torch.from_numpy(batch.present.astype(np.float32)),
-            torch.from_numpy(cells.row.astype(np.int64)), torch.from_numpy(cells.col.astype(np.int64)),
-            torch.from_numpy(cells.data.astype(np.float32)),
-            cells.shape[0], 2 if recolor else 1, batch.inputs, rounds, drawn,
-            torch.tensor(list(all_orders(range(k)))) if drawn else torch.zeros(0, dtype=torch.int64),
-            make_table(batch.inputs, k, isolated) if tabulate else None,
-            torch.tensor(sorted(set(seeds))), torch.tensor([sorted(set(seeds)).index(seed) for seed in seeds]),
-            AllColorings.of(batch, rounds) if on_cpu and tabulate and drawn is None else None,
-            bool(batch.present.all()), by_degree, not on_cpu,
-        )._to(torch.device(device))  # fmt: skip
+            **_cells(densities),
+            colors=torch.from_numpy(batch.colors.reshape(-1)),
+            near=torch.from_numpy(near),
+            present=torch.from_numpy(batch.present.astype(np.float32)),
+            graphs=densities.shape[0],
+            sides=2 if recolor else 1,
+            palette=batch.inputs,
+            rounds=rounds,
+            permutations=drawn,
+            orders=torch.tensor(list(all_orders(range(k)))) if drawn else torch.zeros(0, dtype=torch.int64),
+            table=make_table(batch.inputs, k, isolated) if tabulate else None,
+            seeds=torch.tensor(sorted(set(seeds))),
+            member=torch.tensor([sorted(set(seeds)).index(seed) for seed in seeds]),
+            colorings=AllColorings.of(batch, rounds) if on_cpu and tabulate and drawn is None else None,
+            full=bool(batch.present.all()),
+            by_degree=by_degree,
+            by_matrix=not on_cpu,
+        )._to(torch.device(device))
 
     def with_densities(self, densities: csr_array[Any]) -> RecoloredPairs:
         """The same pairs, read out into graphs with these densities, on the same device."""
-        cells, device = densities.tocoo(), self.density.device
-        return replace(
-            self,
-            graph=torch.from_numpy(cells.row.astype(np.int64)).to(device),
-            pattern=torch.from_numpy(cells.col.astype(np.int64)).to(device),
-            density=torch.from_numpy(cells.data.astype(np.float32)).to(device),
-        )
+        return replace(self, **{name: tensor.to(self.density.device) for name, tensor in _cells(densities).items()})
 
     def _to(self, device: torch.device) -> RecoloredPairs:
         names = ("colors", "near", "present", "graph", "pattern", "density", "orders", "seeds", "member")
