@@ -126,8 +126,10 @@ def sweep(
         from anysize.experiments.sweep import run_command
 
         lines, fields = run_command(
-            targets, methods, None if grid is None else grid.value, seeds, data, recipe.value, settings or (), workers,
-            cluster, device, records, stack, time_limit, cache, count_only, data_dir, curves,
+            targets, methods=methods, grid=None if grid is None else grid.value, seeds=seeds, data=data,
+            recipe=recipe.value, settings=settings or (), workers=workers, cluster=cluster, device=device,
+            records=records, stack=stack, time_limit=time_limit, cache=cache, count_only=count_only, data_dir=data_dir,
+            curves=curves,
         )  # fmt: skip
         if json:
             print(dumps(fields))

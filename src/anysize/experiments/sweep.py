@@ -358,6 +358,7 @@ def _seconds_per_run(batch: RunBatch, rates: Mapping[tuple[str, str], float]) ->
 
 def run_command(
     targets: Sequence[str],
+    *,
     methods: str | None = None,
     grid: GridName | None = None,
     seeds: int = 10,

@@ -47,6 +47,7 @@ from anysize.nn.rows.aggregation import (
     offset_by_model,
     sums_of,
 )
+from anysize.nn.rows.moving import moved
 from anysize.nn.rows.refinement import VertexClasses, count_neighbor_classes, refine_by_counts
 from anysize.nn.rows.structure import Level, Structure
 
@@ -165,8 +166,7 @@ class FlatGraphs:
         )  # fmt: skip
 
     def to(self, device: torch.device | str) -> FlatGraphs:
-        names = ("features", "class_degree", "input_class", "first", "indptr", "indices", "slots")
-        return replace(self, **_moved(self, names, device))
+        return moved(self, device)
 
     def rows(self, graphs: Tensor | None = None) -> GraphRows:
         """The rows of the graphs with these numbers (None: all), (graphs,) or (models, graphs).
@@ -285,8 +285,7 @@ class PaddedGraphs:
         )  # fmt: skip
 
     def to(self, device: torch.device | str) -> PaddedGraphs:
-        names = ("features", "class_degree", "input_class", "present", "degree", "matrices", "slots")
-        return replace(self, **_moved(self, names, device))
+        return moved(self, device)
 
     def rows(self, graphs: Tensor | None = None) -> GraphRows:
         """The rows of the graphs with these numbers (None: all), (graphs,) or (models, graphs); the host goes on."""
@@ -374,11 +373,6 @@ def _padded_slots(graphs: GraphSet, row: IntArray, n: int) -> IntArray:
     slots = np.zeros((len(graphs) * n, local.shape[1]), np.int64)
     slots[row] = local
     return slots.reshape(len(graphs), n, -1)
-
-
-def _moved(parts: FlatGraphs | PaddedGraphs, names: tuple[str, ...], device: torch.device | str) -> dict[str, Any]:
-    tensors = {name: getattr(parts, name) for name in names}
-    return {name: None if tensor is None else tensor.to(device) for name, tensor in tensors.items()}
 
 
 def _offsets(lengths: Tensor) -> Tensor:

@@ -35,6 +35,7 @@ from anysize.nn.rows.aggregation import (
     sums_of,
 )
 from anysize.nn.rows.all_colorings import AllColorings
+from anysize.nn.rows.moving import moved
 from anysize.nn.rows.pattern_batch import PatternBatch
 from anysize.nn.rows.structure import Level, Structure
 
@@ -74,10 +75,7 @@ class ClassTable:
         return self.lookup[inputs * self.base + self.digit[neighbor_inputs].sum(-1)]
 
     def to(self, device: torch.device) -> ClassTable:
-        return ClassTable(
-            self.self_index.to(device), self.neighbor_sums.to(device), self.degree.to(device),
-            self.lookup.to(device), self.digit.to(device), self.base,
-        )  # fmt: skip
+        return moved(self, device)
 
 
 def color_class_table(colors: int, k: int, isolated: bool = False) -> ClassTable | None:
@@ -171,7 +169,7 @@ class _SumsOfF:
         raise TypeError("patterns are always computed all at once")
 
     def to(self, device: torch.device) -> _SumsOfF:
-        return _SumsOfF(self.present.to(device), self.permutations, self.full)
+        return moved(self, device)
 
 
 @dataclass(frozen=True)
@@ -194,7 +192,7 @@ class _Difference:
         raise TypeError("differences are always computed for all patterns")
 
     def to(self, device: torch.device) -> _Difference:
-        return _Difference(self.weight.to(device), self.permutations, self.constant)
+        return moved(self, device)
 
 
 @dataclass(frozen=True)
@@ -211,7 +209,7 @@ class _Both:
         raise TypeError("differences are always computed for all patterns")
 
     def to(self, device: torch.device) -> _Both:
-        return _Both(self.one.to(device), self.other.to(device))
+        return moved(self, device)
 
 
 # ---- draws ---------------------------------------------------------------------------------------
@@ -286,7 +284,7 @@ class RecoloredPairs:
         isolated = bool(((batch.neighbors < 0).all(axis=2) & batch.present).any())
         make_table = color_class_table if drawn is None else identity_class_table
         tabulate, on_cpu = tabulate and not by_degree, torch.device(device).type == "cpu"
-        return RecoloredPairs(
+        pairs = RecoloredPairs(
             **_cells(densities),
             colors=torch.from_numpy(batch.colors.reshape(-1)),
             near=torch.from_numpy(near),
@@ -304,16 +302,12 @@ class RecoloredPairs:
             full=bool(batch.present.all()),
             by_degree=by_degree,
             by_matrix=not on_cpu,
-        )._to(torch.device(device))
+        )
+        return moved(pairs, device)
 
     def with_densities(self, densities: csr_array[Any]) -> RecoloredPairs:
         """The same pairs, read out into graphs with these densities, on the same device."""
         return replace(self, **{name: tensor.to(self.density.device) for name, tensor in _cells(densities).items()})
-
-    def _to(self, device: torch.device) -> RecoloredPairs:
-        names = ("colors", "near", "present", "graph", "pattern", "density", "orders", "seeds", "member")
-        table = None if self.table is None else self.table.to(device)
-        return replace(self, **{name: getattr(self, name).to(device) for name in names}, table=table)
 
     @property
     def copies(self) -> int:

@@ -14,6 +14,7 @@ import torch
 from torch import Tensor
 
 from anysize.nn.rows.aggregation import Neighbors, Sums, take_rows
+from anysize.nn.rows.moving import moved
 
 
 @dataclass(frozen=True)
@@ -45,14 +46,7 @@ class Level:
         return below if self.self_index is None else take_rows(below, self.self_index)
 
     def to(self, device: torch.device) -> Level:
-        return Level(
-            None if self.self_index is None else self.self_index.to(device),
-            self.neighbor_sums.to(device),
-            None if self.weight is None else self.weight.to(device),
-            self.degree.to(device),
-            None if self.neighbors is None else self.neighbors.to(device),
-            None if self.joint is None else self.joint.to(device),
-        )
+        return moved(self, device)
 
 
 @dataclass(frozen=True)
@@ -70,10 +64,4 @@ class Structure:
     readouts: tuple[Sums, ...]
 
     def to(self, device: torch.device | str) -> Structure:
-        target = torch.device(device)
-        return Structure(
-            self.features.to(target),
-            self.degree.to(target),
-            tuple(level.to(target) for level in self.levels),
-            tuple(readout.to(target) for readout in self.readouts),
-        )
+        return moved(self, device)
