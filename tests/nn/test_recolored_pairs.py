@@ -280,14 +280,18 @@ def test_universes_hold_every_class_once(colors: int, k: int) -> None:
     assert identified is not None
     for table, alone in ((plain, False), (identified, False), (color_class_table(colors, k, True), True)):
         assert table is not None
-        full: Tensor = table.neighbor_sums(torch.eye(len(table.digit) - 1)[None])[0]
+        marks = torch.eye(len(table.digit))
+        full: Tensor = table.neighbor_sums(marks[None])[0]
         rows = torch.cat([table.self_index[:, None].float(), full], dim=1)
         assert len(rows.unique(dim=0)) == len(table)
         assert torch.equal(full.sum(1), table.degree)
         assert (table.degree.min() == 0) == alone
         near = [[mark for mark, n in enumerate(row.int().tolist()) for _ in range(n)] for row in full]
-        nobody = len(table.digit) - 1
-        padded = torch.tensor([row + [nobody] * (k - 1 - len(row)) for row in near])
-        assert torch.equal(table.classes(table.self_index, padded), torch.arange(len(table)))
+        # vertices: one of every class, then one of every input class to be their neighbors
+        inputs = torch.cat([table.self_index, torch.arange(len(marks))])
+        padded = torch.full((len(inputs), k - 1), len(inputs))
+        for row, found in enumerate(near):
+            padded[row, : len(found)] = len(table) + torch.tensor(found, dtype=torch.int64)
+        assert torch.equal(table.classes(inputs[None], padded)[0, : len(table)], torch.arange(len(table)))
     assert identity_class_table(40, 7) is None
     assert color_class_table(40, 7) is None

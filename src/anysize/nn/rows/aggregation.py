@@ -302,7 +302,7 @@ class Lookup:
 
     def on_cpu(self, index: Tensor, table_rows: int, values: Tensor | None = None) -> Sparse:
         """The same, weighted by ``values`` (entries,): scipy transposes without sorting, several times as fast."""
-        target = index.reshape(-1)[self.place].numpy()
+        target = index.reshape(-1).index_select(0, self.place).numpy()
         data = np.ones(len(target), np.float32) if values is None else values.numpy()
         return Sparse.of(csr_array((data, target, self.first.numpy()), shape=(len(index), table_rows)))
 
