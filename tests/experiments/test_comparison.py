@@ -249,6 +249,8 @@ def test_fields_are_valid_json_with_unrounded_numbers(found):
 
 
 def test_the_page_is_well_formed_complete_and_asks_nobody_for_anything(found, tmp_path):
+    with pytest.raises(ValueError, match=r"ends in \.html"):
+        found.save(tmp_path / "page.pdf")
     found.save(tmp_path / "page.html")
     html = (tmp_path / "page.html").read_text(encoding="utf-8")
     page = Page(html)

@@ -112,8 +112,8 @@ def few_graphs(amounts: IntArray, classes: Labels) -> str | None:
         reason = "has one training graph, so that nothing shows how graphs of this class differ from each other"
     else:
         reason = (
-            f"has {amounts[least]} training graphs: guessing among {len(classes)} classes is right on all of them with "
-            f"probability {chance[least]:.2g}"
+            f"has {amounts[least]} training graphs, and guessing among {len(classes)} classes is right on all of them "
+            f"with probability {chance[least]:.2g}"
         )
     return f"there are too few graphs to tell whether the model works: class {name!r}{others} {reason}; add graphs"
 
