@@ -22,7 +22,6 @@ from anysize.graphs.ragged import owners, select_rows
 from anysize.patterns.pattern import Pattern
 
 Over = Literal["subsets", "maps", "connected"]
-OVER: tuple[Over, ...] = get_args(Over)
 MAX_DENSE_COLUMNS = 2000  # `to_pandas` gives sparse columns for wider tables
 SPARSE_COLUMN_BYTES = 2300  # of a sparse column of pandas, even an empty one (measured)
 
@@ -228,8 +227,7 @@ class Counts:
             >>> az.count(square, k=3).densities().toarray().tolist()  # 4 paths in 4 triples, no triangle
             [[1.0, 0.0]]
         """
-        if over not in OVER:
-            raise ValueError(f"over must be one of {', '.join(OVER)}; got {over!r}")
+        check_over(over)
         row = owners(self.matrix.indptr)
         column, copies = self.matrix.indices, self.matrix.data
         if over == "connected":
@@ -298,6 +296,12 @@ class Counts:
         from anysize.counting.counts_file import load
 
         return load(path)
+
+
+def check_over(over: str) -> None:
+    """Raise an error for a denominator that densities do not have."""
+    if over not in get_args(Over):
+        raise ValueError(f"over must be one of {', '.join(get_args(Over))}; got {over!r}")
 
 
 def _quotients(copies: IntArray, factor: IntArray | None, denominators: NDArray[np.object_]) -> FloatArray:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from anysize._memory import dense
 from anysize.counting.api import count
-from anysize.counting.counts import OVER, Counts, Over
+from anysize.counting.counts import Counts, Over, check_over
 from anysize.estimators.ensemble import as_graphs_or_counts
 from anysize.io.convert import as_graphset
 from anysize.kernels.gram import short_indices
@@ -113,8 +113,7 @@ class SubgraphDensities(TransformerMixin, BaseEstimator):
         return np.array([pattern.name for pattern in self.vocabulary_.patterns], object)
 
     def _learn(self, graphs: Any) -> Counts:
-        if self.over not in OVER:
-            raise ValueError(f"over must be one of {', '.join(OVER)}; got {self.over!r}")
+        check_over(self.over)
         counts = self._count(graphs)
         kept = counts.select(np.bincount(counts.matrix.indices, minlength=len(counts.columns)) > 0)
         if self.top is not None:
@@ -162,8 +161,7 @@ class AttachDensities:
     def __init__(
         self, k: int | Sequence[int] = 4, over: Over = "subsets", vocabulary: SubgraphDensities | None = None
     ) -> None:
-        if over not in OVER:
-            raise ValueError(f"over must be one of {', '.join(OVER)}; got {over!r}")
+        check_over(over)
         if vocabulary is not None:
             check_is_fitted(vocabulary, "vocabulary_")
         self.k, self.over, self.vocabulary = pattern_sizes(k), over, vocabulary

@@ -26,7 +26,7 @@ from anysize.methods.configuration import recipe_changes, split_configuration, w
 from anysize.methods.grids import Configuration
 from anysize.methods.method import Method, Run, sizes_of
 from anysize.methods.neural import STACK_MEMBERS, GammaMethod, GNNMethod
-from anysize.methods.recipes import RECIPES, RecipeName
+from anysize.methods.recipes import RecipeName, check_recipe
 from anysize.tasks.catalog import TASKS, find_task
 from anysize.tasks.task import Data, Task, parse_data
 from anysize.training.device import device_kind, resolve_device
@@ -126,8 +126,7 @@ def make_plan(
     >>> plan.runs, len(plan.batches), str(plan.batches[0]), len(plan.batches[0].runs)
     (668, 17, 'gamma-gin on sbm-20', 40)
     """
-    if recipe not in RECIPES:
-        raise ValueError(f"recipe must be one of {', '.join(RECIPES)}; got {recipe!r}")
+    check_recipe(recipe)
     seed_range = range(whole_number("seeds", seeds))
     kind = device if device.startswith("cuda") else resolve_device(device)  # it may be on a cluster
     max_stack = STACK_MEMBERS[device_kind(kind)] if stack is None else whole_number("stack", stack)

@@ -20,7 +20,7 @@ from anysize.methods.catalog import find_method
 from anysize.methods.configuration import whole_number
 from anysize.methods.grids import Configuration
 from anysize.methods.method import Method, Run
-from anysize.methods.recipes import RECIPES, RecipeName
+from anysize.methods.recipes import RecipeName, check_recipe
 from anysize.tasks.catalog import TASKS, find_task
 from anysize.tasks.size_split import size_split
 from anysize.tasks.task import SPLITS, Data, Metric, Task
@@ -124,8 +124,7 @@ def run(
     ScoreSummary(mean=1.0, std=0.0, count=1)
     """
     began = time.perf_counter()
-    if recipe not in RECIPES:
-        raise ValueError(f"recipe must be one of {', '.join(RECIPES)}; got {recipe!r}")
+    check_recipe(recipe)
     found, scored, count = find_method(method), _with_metric(_task(task), metric), whole_number("seeds", seeds)
     device = resolve_device(device)
     points = _configurations(found, scored, recipe, settings or {})

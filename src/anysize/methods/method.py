@@ -16,7 +16,7 @@ from anysize._typing import FloatArray, IntArray
 from anysize.counting.counts import Counts
 from anysize.graphs.graphset import GraphSet
 from anysize.methods.grids import Configuration, Grid, points
-from anysize.methods.recipes import NO_TRAINING, RECIPES, RecipeName
+from anysize.methods.recipes import NO_TRAINING, RecipeName, check_recipe
 from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
@@ -292,8 +292,7 @@ class Method:
 
     def recipe(self, name: RecipeName, family: str | None = None, sparse: bool = False) -> Recipe:
         """How it is trained by this recipe, on tasks of this family; ``sparse``: degrees do not grow with the size."""
-        if name not in RECIPES:
-            raise ValueError(f"recipe must be one of {', '.join(RECIPES)}; got {name!r}")
+        check_recipe(name)
         return NO_TRAINING if self.recipes is None else self.recipes(name, family, sparse)
 
     def default(

@@ -11,6 +11,13 @@ from anysize.training.settings import Recipe
 RecipeName = Literal["robust", "paper"]
 RECIPES: tuple[RecipeName, ...] = get_args(RecipeName)
 
+
+def check_recipe(name: str) -> None:
+    """Raise an error for a name that is no recipe."""
+    if name not in RECIPES:
+        raise ValueError(f"recipe must be one of {', '.join(RECIPES)}; got {name!r}")
+
+
 NO_TRAINING = Recipe(epochs=1)  # for kernels and baselines, which have no epochs
 PAPER = Recipe(
     over="connected",

@@ -23,10 +23,17 @@ from anysize.graphs.labels import check_complete, distinct_classes
 from anysize.io.convert import as_graphset
 from anysize.methods import defaults
 from anysize.patterns.pattern import pattern_sizes
-from anysize.tasks.size_split import Positions, hold_out, parts_of, positions_by_size, task_of_graphs
+from anysize.tasks.size_split import (
+    TEST_ABOVE,
+    TRAIN_BELOW,
+    Positions,
+    hold_out,
+    parts_of,
+    positions_by_size,
+    task_of_graphs,
+)
 from anysize.tasks.task import SPLITS, Data, DataDir, Parts, Task
 
-TRAIN_BELOW, TEST_ABOVE = 50, 90  # percentiles of the size
 TEST_SHARE = 0.2  # of each class, in a random split
 MAX_CLASSES = 62  # that records can name
 SPLIT_WORDS = {"size": "split by size", "random": "split at random", "lists": "split by lists"}

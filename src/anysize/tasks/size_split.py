@@ -17,6 +17,7 @@ from anysize.tasks.task import Data, DataDir, GraphSource, Parts, Splits, Task, 
 from anysize.theory.graphon_check import check_graphon
 
 VALIDATION_SHARE = 0.1
+TRAIN_BELOW, TEST_ABOVE = 50, 90  # percentiles of the size, those of the paper
 _AT_RANDOM = "; compare can also split at random: split='random' (--split random)"
 
 
@@ -38,8 +39,8 @@ class SizeSplit:
 
 def size_split(
     graphs: Any,
-    train_below: float = 50,
-    test_above: float = 90,
+    train_below: float = TRAIN_BELOW,
+    test_above: float = TEST_ABOVE,
     *,
     y: ArrayLike | None = None,
     color: str | None = None,

@@ -10,7 +10,7 @@ from anysize._errors import GraphError
 from anysize.graphs.graphset import GraphSet
 from anysize.io.tu import read_tu
 from anysize.tasks.download import MAX_BYTES, check_download, check_name, fetch_tu
-from anysize.tasks.size_split import split_by_size
+from anysize.tasks.size_split import TEST_ABOVE, TRAIN_BELOW, split_by_size
 from anysize.tasks.task import FOLDER_HINT, Data, DataDir, Parts, Task, data_folder
 
 
@@ -24,8 +24,8 @@ class TUSplit:
 
     name: str
     graphs: int  # in the whole set, to detect truncated files
-    train_below: float = 50
-    test_above: float = 90
+    train_below: float = TRAIN_BELOW
+    test_above: float = TEST_ABOVE
 
     has_published = True
     has_fresh = False

@@ -79,8 +79,7 @@ def theorem_bound(
         True
     """
     _check_sizes(k, n_train, n_test, kind)
-    if not 0 < epsilon < 1:
-        raise ValueError(f"epsilon must lie between 0 and 1; got {epsilon!r}")
+    _check_epsilon(epsilon)
     return _bound(k, n_train, n_test, epsilon, colors, up_to, kind)
 
 
@@ -103,8 +102,7 @@ def single_graph_bound(k: int, n: int, epsilon: float, kind: BoundKind = "paper"
     check_size(k)
     _check_kind(kind)
     check_integer("graph size", n, k)
-    if not 0 < epsilon < 1:
-        raise ValueError(f"epsilon must lie between 0 and 1; got {epsilon!r}")
+    _check_epsilon(epsilon)
     return _tail(k, n, epsilon, kind)
 
 
@@ -155,8 +153,7 @@ def size_needed(
     """
     check_size(k)
     _check_kind(kind)
-    if not 0 < epsilon < 1:
-        raise ValueError(f"epsilon must lie between 0 and 1; got {epsilon!r}")
+    _check_epsilon(epsilon)
     _check_delta(delta)
     low, high = k - 1, k
     while _bound(k, high, high, epsilon, colors, up_to, kind) > delta:
@@ -217,6 +214,11 @@ def _check_sizes(k: int, n_train: int, n_test: int, kind: str) -> None:
 def _check_kind(kind: str) -> None:
     if kind not in BOUND_KINDS:
         raise ValueError(f"kind must be one of {', '.join(BOUND_KINDS)}; got {kind!r}")
+
+
+def _check_epsilon(epsilon: float) -> None:
+    if not 0 < epsilon < 1:
+        raise ValueError(f"epsilon must lie between 0 and 1; got {epsilon!r}")
 
 
 def _check_delta(delta: float) -> None:
