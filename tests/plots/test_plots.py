@@ -185,6 +185,13 @@ def test_drift_keeps_points_inside_a_square_and_zeros_on_its_edge():
     assert points.tolist() == [[0.2, 0.02], [1e-4, 1e-4]]
 
 
+def test_no_axis_has_minor_ticks_which_nobody_would_see():
+    for figure in examples().values():
+        for axes in figure.axes:
+            assert not len(axes.get_xticks(minor=True))
+            assert not len(axes.get_yticks(minor=True))
+
+
 def test_the_plane_is_that_of_the_covariance():
     rows = RNG.normal(size=(50, 4)) @ np.diag([5.0, 2.0, 0.5, 0.1]) + 3
     plane, share = principal_plane(rows)
