@@ -252,7 +252,9 @@ def offset_by_model(index: Tensor, rows: int) -> Tensor:
 def take_rows(h: Tensor, index: Tensor) -> Tensor:
     """The rows with these numbers: (rows,), or (models, rows) where models differ."""
     if index.dim() == 1:
-        return h.index_select(1, index)
+        if h.is_cuda:
+            return h.index_select(1, index)
+        index = index.expand(len(h), -1)  # on a CPU the gradient of rows of one table is several times as fast
     table = h.expand(len(index), -1, -1).reshape(-1, h.shape[2])
     return table.index_select(0, offset_by_model(index, h.shape[1]).reshape(-1)).view(*index.shape, -1)
 
