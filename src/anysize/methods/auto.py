@@ -33,7 +33,14 @@ from anysize._typing import FloatArray, IntArray
 from anysize.graphs.assembly import induced_subgraphs
 from anysize.methods.classical import SizeMixMethod
 from anysize.methods.density_regression import DensityRegressionMethod
-from anysize.methods.evidence import STRENGTH, balanced_mean, evidence_weights, log_likelihood, smaller_and_larger
+from anysize.methods.evidence import (
+    STRENGTH,
+    balanced_mean,
+    evidence_weights,
+    log_likelihood,
+    smaller_and_larger,
+    stratified_parts,
+)
 from anysize.methods.method import Arrays, Examples, Fitted, Learner, LearningTask, Run, class_weights
 from anysize.methods.neural import GammaMethod
 from anysize.methods.recipes import gamma_recipe
@@ -235,7 +242,7 @@ def gather_evidence(
     if shifted:
         train, test = problem.train.rows(small), problem.train.rows(large)
     else:
-        part = _stratified_parts(y, 5, rng)
+        part = stratified_parts(y, 5, rng)
         train, test = problem.train.rows(np.flatnonzero(part < 3)), problem.train.rows(np.flatnonzero(part >= 3))
         train = Examples(_sample_vertices(train.whole("auto"), rng), train.y)
     truth = test.labels()
@@ -269,7 +276,7 @@ def _fit_family(family: Family, problem: LearningTask, seed: int) -> dict[str, F
 def _weigh(problem: LearningTask, seed: int) -> FloatArray:
     """Weights of the Gamma experts by cross-validation at the training sizes: across sizes theory vouches for all."""
     y = problem.train.labels()
-    part = _stratified_parts(y, FOLDS, np.random.default_rng(seed))
+    part = stratified_parts(y, FOLDS, np.random.default_rng(seed))
     likelihood = np.zeros((len(FAMILIES["gamma"]), len(y)))
     for fold in range(FOLDS):
         train, test = np.flatnonzero(part != fold), np.flatnonzero(part == fold)
@@ -286,7 +293,7 @@ def _cross_weighted(chances: FloatArray, y: IntArray, rng: np.random.Generator) 
     """Probabilities of a family: experts weighted by their likelihood on one half of the graphs, for the other half."""
     if len(chances) == 1:
         return np.asarray(chances[0])
-    part = _stratified_parts(y, 2, rng)
+    part = stratified_parts(y, 2, rng)
     found = np.zeros(chances.shape[1:])
     for half in (0, 1):
         judged, judging = part == half, part != half
@@ -295,15 +302,6 @@ def _cross_weighted(chances: FloatArray, y: IntArray, rng: np.random.Generator) 
             weights = evidence_weights(balanced_mean(log_likelihood(chances[:, judging], y[judging]), y[judging]))
         found[judged] = np.tensordot(weights, chances[:, judged], 1)
     return found
-
-
-def _stratified_parts(y: IntArray, parts: int, rng: np.random.Generator) -> IntArray:
-    """A part for every graph, each with its share of every class."""
-    part = np.zeros(len(y), np.int64)
-    for each in np.unique(y):
-        rows = rng.permutation(np.flatnonzero(y == each))
-        part[rows] = np.arange(len(rows)) % parts
-    return part
 
 
 def _sample_vertices(graphs: Any, rng: np.random.Generator) -> Any:

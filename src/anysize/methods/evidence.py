@@ -18,10 +18,24 @@ LOWEST_PROBABILITY = 1e-3
 
 
 def smaller_and_larger(sizes: FloatArray | IntArray) -> tuple[IntArray, IntArray]:
-    """Indices of the smaller 60 % of the graphs and of the others, each ascending."""
-    order = np.argsort(sizes, kind="stable")
-    cut = int(SMALLER_SHARE * len(order))
-    return np.sort(order[:cut]), np.sort(order[cut:])
+    """Indices of the smaller graphs, about 60 %, and of the larger ones, each ascending.
+
+    Graphs of the same size are on the same side: the order of the graphs does not matter. If all have the same size,
+    there are no larger ones.
+    """
+    values, amounts = np.unique(sizes, return_counts=True)
+    shares = np.cumsum(amounts)[:-1] / len(sizes)
+    limit = values[np.abs(shares - SMALLER_SHARE).argmin()] if len(shares) else np.inf
+    return np.flatnonzero(sizes <= limit), np.flatnonzero(sizes > limit)
+
+
+def stratified_parts(y: IntArray, parts: int, rng: np.random.Generator) -> IntArray:
+    """A random part for every graph, each part with its share of every class."""
+    part = np.zeros(len(y), np.int64)
+    for each in np.unique(y):
+        rows = rng.permutation(np.flatnonzero(y == each))
+        part[rows] = np.arange(len(rows)) % parts
+    return part
 
 
 def one_against_rest(logits: FloatArray) -> FloatArray:

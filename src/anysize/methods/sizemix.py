@@ -48,6 +48,7 @@ from anysize.methods.evidence import (
     log_likelihood,
     one_against_rest,
     smaller_and_larger,
+    stratified_parts,
 )
 
 DEPTHS = (0, 1, 3)
@@ -262,10 +263,16 @@ class SizeMixClassifier(ClassifierMixin, BaseEstimator):
 def inner_evidence(
     counts: csr_array[np.float64], offsets: IntArray, log_sizes: FloatArray, y: IntArray, classes: int
 ) -> FloatArray:
-    """Mean log-likelihood of every head on the larger 40 % of the graphs, fitted to the smaller 60 %."""
+    """Mean log-likelihood of every head on the larger graphs, about 40 %, fitted to the smaller ones.
+
+    On a random 40 % of every class if all graphs have the same size; nan if there are too few graphs for that.
+    """
     small, large = smaller_and_larger(log_sizes)
+    if not len(large):
+        part = stratified_parts(y, 5, np.random.default_rng(0))
+        small, large = np.flatnonzero(part < 3), np.flatnonzero(part >= 3)
     found = np.full(len(DEPTHS) * len(MAPS), np.nan)
-    if not len(large) or not len(small):
+    if not len(large):
         return found
     center = log_sizes[small].mean()
     for place, head in enumerate(fit_heads(csr_array(counts[small]), offsets, log_sizes[small], y[small], classes)):
