@@ -19,7 +19,7 @@ from anysize import GraphSet
 from anysize.nn.gamma import GraphModel
 from anysize.nn.layers import initialize
 from anysize.nn.rows import graph_batch as graph_batch_module
-from anysize.nn.rows.aggregation import PaddedNeighbors, SegmentExtremes, Sparse
+from anysize.nn.rows.aggregation import BlockDiagonal, PaddedNeighbors, SegmentExtremes, Sparse
 from anysize.nn.rows.graph_batch import (
     FlatGraphs,
     GraphRows,
@@ -293,6 +293,15 @@ def test_extremes_have_the_gradient_of_plain_torch() -> None:
     for sign, way in product((1.0, -1.0), (SegmentExtremes.of(torch.arange(3), torch.tensor([0, 3])),)):
         (gradient,) = torch.autograd.grad(sign * way(equal).sum(), equal)
         assert torch.allclose(gradient, torch.full_like(equal, sign / 3))
+
+
+def test_tensors_that_parts_share_stay_shared_on_a_device() -> None:
+    """The neighbors of a level hold its sums, whose adjacency matrices may be large."""
+    rows = PaddedGraphs.of(MIXED, InputClasses.of(MIXED, (0, 1, 2)), "sum", extremes=True).rows()
+    level = rows_structure(rows, 2).to("meta").levels[1]
+    assert isinstance(level.neighbors, PaddedNeighbors)
+    assert isinstance(level.neighbor_sums, BlockDiagonal)
+    assert level.neighbors.sums.matrices is level.neighbor_sums.matrices
 
 
 # ---- properties of representations ---------------------------------------------------------------

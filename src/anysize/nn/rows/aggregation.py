@@ -19,6 +19,7 @@ from torch import Tensor
 
 from anysize._typing import IntArray
 from anysize.nn import fused
+from anysize.nn.rows.moving import Movable
 
 DENSE_CELLS = 4_000_000  # larger matrices are stored sparse, unless they are well filled
 DENSE_FILL = 0.05  # share of nonzero cells from which a large matrix is stored dense
@@ -51,7 +52,7 @@ class Neighbors(Protocol):
 
 
 @dataclass(frozen=True)
-class Dense:
+class Dense(Movable):
     """A dense matrix (rows, rows below), or one for each model (models, rows, rows below)."""
 
     matrix: Tensor
@@ -74,12 +75,9 @@ class Dense:
     def transposed(self) -> Dense:
         return Dense(self.matrix.mT)
 
-    def to(self, device: torch.device) -> Dense:
-        return Dense(self.matrix.to(device))
-
 
 @dataclass(frozen=True)
-class Chained:
+class Chained(Movable):
     """Two maps, one after the other: rows into patterns, patterns into graphs."""
 
     inner: Sums
@@ -91,12 +89,9 @@ class Chained:
     def rows(self, items: Tensor) -> Chained:
         return Chained(self.inner, self.outer.rows(items))
 
-    def to(self, device: torch.device) -> Chained:
-        return Chained(self.inner.to(device), self.outer.to(device))
-
 
 @dataclass(frozen=True)
-class Sparse:
+class Sparse(Movable):
     """A sparse matrix (rows, rows below), with its transpose for the gradient."""
 
     matrix: Tensor
@@ -125,12 +120,9 @@ class Sparse:
     def transposed(self) -> Sparse:
         return Sparse(self.transpose, self.matrix)
 
-    def to(self, device: torch.device) -> Sparse:
-        return Sparse(self.matrix.to(device), self.transpose.to(device))
-
 
 @dataclass(frozen=True)
-class BySeed:
+class BySeed(Movable):
     """Another matrix for every seed: ``maps``. ``member`` (models,): which of them is that of each model."""
 
     maps: tuple[Sparse, ...]
@@ -144,9 +136,6 @@ class BySeed:
 
     def rows(self, items: Tensor) -> Sums:
         raise TypeError("rows that differ by model are always computed all at once")
-
-    def to(self, device: torch.device) -> BySeed:
-        return BySeed(tuple(each.to(device) for each in self.maps), self.member)
 
 
 class _SparseProduct(torch.autograd.Function):
@@ -188,7 +177,7 @@ def _bags(matrix: Tensor, rows: Tensor) -> Tensor:
 
 
 @dataclass(frozen=True)
-class Gather:
+class Gather(Movable):
     """Sums of a few rows below each: ``index`` (rows, d), with weights ``present`` (0 for padding)."""
 
     index: Tensor
@@ -212,12 +201,9 @@ class Gather:
     def rows(self, items: Tensor) -> Gather:
         return Gather(self.index[items], self.present[items])
 
-    def to(self, device: torch.device) -> Gather:
-        return Gather(self.index.to(device), self.present.to(device))
-
 
 @dataclass(frozen=True)
-class PerModel:
+class PerModel(Movable):
     """Other rows for every model: ``inner`` reads one table with the rows of all models, one model after the other."""
 
     models: int
@@ -232,9 +218,6 @@ class PerModel:
 
     def rows(self, items: Tensor) -> Sums:
         raise TypeError("rows that differ by model are always computed all at once")
-
-    def to(self, device: torch.device) -> PerModel:
-        return PerModel(self.models, self.inner.to(device))
 
     def _table(self, h: Tensor) -> Tensor:
         return h.expand(self.models, -1, -1).reshape(1, -1, h.shape[2])
@@ -340,7 +323,7 @@ def index_tensor(index: IntArray) -> Tensor:
 # ---- aggregations of whole graphs ---------------------------------------------------------------
 
 
-class _WholeGraphs:
+class _WholeGraphs(Movable):
     """Base of aggregations over vertices of whole graphs, which cannot be restricted to some graphs."""
 
     def rows(self, items: Tensor) -> Sums:
@@ -367,9 +350,6 @@ class BlockDiagonal(_WholeGraphs):
         """The same: graphs are undirected."""
         return self
 
-    def to(self, device: torch.device) -> BlockDiagonal:
-        return BlockDiagonal(self.matrices.to(device))
-
 
 @dataclass(frozen=True)
 class PaddedSum(_WholeGraphs):
@@ -381,9 +361,6 @@ class PaddedSum(_WholeGraphs):
         blocks = h.reshape(h.shape[0], *self.weight.shape, h.shape[2])
         return (self.weight[:, None] @ blocks)[:, :, 0]
 
-    def to(self, device: torch.device) -> PaddedSum:
-        return PaddedSum(self.weight.to(device))
-
 
 @dataclass(frozen=True)
 class PaddedMax(_WholeGraphs):
@@ -394,9 +371,6 @@ class PaddedMax(_WholeGraphs):
     def __call__(self, h: Tensor) -> Tensor:
         blocks = h.reshape(h.shape[0], *self.padding.shape, h.shape[2]) + self.padding[..., None]
         return blocks.amax(2).masked_fill(self.padding[:, :1] < 0, 0.0)  # padding in front: a graph without vertices
-
-    def to(self, device: torch.device) -> PaddedMax:
-        return PaddedMax(self.padding.to(device))
 
 
 @dataclass(frozen=True)
@@ -432,12 +406,9 @@ class SegmentExtremes(_WholeGraphs):
         reduced = taken.new_zeros(self.amount, taken.shape[1]).scatter_reduce(0, row, taken, how, include_self=False)
         return reduced.view(-1, h.shape[0], h.shape[2]).permute(1, 0, 2)
 
-    def to(self, device: torch.device) -> SegmentExtremes:
-        return SegmentExtremes(self.index.to(device), self.row.to(device), self.amount)
-
 
 @dataclass(frozen=True)
-class PaddedNeighbors:
+class PaddedNeighbors(Movable):
     """At most d rows below each: ``index`` (d, rows), padded by repeating the first entry.
 
     ``used`` (rows,): the number of entries without padding. ``weight`` (d, rows): how many neighbors an entry stands
@@ -457,12 +428,6 @@ class PaddedNeighbors:
         low, high = (extreme * nonempty for extreme in _Extremes.apply(flat, self.index))
         shape = (-1, models, features)
         return low.view(shape).permute(1, 0, 2), high.view(shape).permute(1, 0, 2)
-
-    def to(self, device: torch.device) -> PaddedNeighbors:
-        weight = None if self.weight is None else self.weight.to(device)
-        return PaddedNeighbors(
-            self.index.to(device), self.used.to(device), weight, self.degree.to(device), self.sums.to(device)
-        )
 
 
 def fused_statistics(neighbors: Neighbors, own: Tensor, h: Tensor) -> Tensor | None:
@@ -538,12 +503,9 @@ class Indexed(_WholeGraphs):
     def __call__(self, h: Tensor) -> Tensor:
         return self.inner(take_rows(h, self.index))
 
-    def to(self, device: torch.device) -> Indexed:
-        return Indexed(self.index.to(device), self.inner.to(device))
-
 
 @dataclass(frozen=True)
-class IndexedNeighbors:
+class IndexedNeighbors(Movable):
     """Extremes over vertices that share rows."""
 
     index: Tensor
@@ -551,9 +513,6 @@ class IndexedNeighbors:
 
     def extremes(self, h: Tensor) -> tuple[Tensor, Tensor]:
         return self.inner.extremes(take_rows(h, self.index))
-
-    def to(self, device: torch.device) -> IndexedNeighbors:
-        return IndexedNeighbors(self.index.to(device), self.inner.to(device))
 
 
 @dataclass(frozen=True)
@@ -573,12 +532,9 @@ class Copies(_WholeGraphs):
             return summed.reshape(h.shape[0], self.copies, -1, h.shape[2]).mean(1)
         return summed.reshape(h.shape[0], -1, h.shape[2])
 
-    def to(self, device: torch.device) -> Copies:
-        return Copies(self.copies, self.inner.to(device), self.mean)
-
 
 @dataclass(frozen=True)
-class CopiesOfNeighbors:
+class CopiesOfNeighbors(Movable):
     """The same extremes for several copies of the vertices."""
 
     copies: int
@@ -587,9 +543,6 @@ class CopiesOfNeighbors:
     def extremes(self, h: Tensor) -> tuple[Tensor, Tensor]:
         low, high = self.inner.extremes(_copies_as_models(h, self.copies))
         return low.reshape(h.shape[0], -1, h.shape[2]), high.reshape(h.shape[0], -1, h.shape[2])
-
-    def to(self, device: torch.device) -> CopiesOfNeighbors:
-        return CopiesOfNeighbors(self.copies, self.inner.to(device))
 
 
 def _copies_as_models(h: Tensor, copies: int) -> Tensor:

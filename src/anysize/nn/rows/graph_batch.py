@@ -47,7 +47,7 @@ from anysize.nn.rows.aggregation import (
     offset_by_model,
     sums_of,
 )
-from anysize.nn.rows.moving import moved
+from anysize.nn.rows.moving import Movable
 from anysize.nn.rows.refinement import VertexClasses, count_neighbor_classes, refine_by_counts
 from anysize.nn.rows.structure import Level, Structure
 
@@ -138,7 +138,7 @@ class GraphRows:
 
 
 @dataclass(frozen=True, eq=False)
-class FlatGraphs:
+class FlatGraphs(Movable):
     """One row per vertex. ``indices`` numbers vertices across the whole set.
 
     ``slots`` (vertices, d): the neighbors as a padded index, for extremes; None if not needed, or if the index would be
@@ -164,9 +164,6 @@ class FlatGraphs:
             torch.from_numpy(graphs.first.copy()), torch.from_numpy(graphs.indptr.copy()), torch.from_numpy(indices),
             None if slots is None else torch.from_numpy(slots), extremes, readout,
         )  # fmt: skip
-
-    def to(self, device: torch.device | str) -> FlatGraphs:
-        return moved(self, device)
 
     def rows(self, graphs: Tensor | None = None) -> GraphRows:
         """The rows of the graphs with these numbers (None: all), (graphs,) or (models, graphs).
@@ -252,7 +249,7 @@ class FlatGraphs:
 
 
 @dataclass(frozen=True, eq=False)
-class PaddedGraphs:
+class PaddedGraphs(Movable):
     """n rows per graph, n being the size of the largest.
 
     ``input_class``, ``present`` and ``degree`` (graphs, n), adjacency ``matrices`` (graphs, n, n). ``slots`` (graphs,
@@ -283,9 +280,6 @@ class PaddedGraphs:
             torch.from_numpy(present.astype(np.float32)), torch.from_numpy(matrices.sum(1).reshape(-1, n)),
             torch.from_numpy(matrices.reshape(-1, n, n)), None if slots is None else torch.from_numpy(slots), readout,
         )  # fmt: skip
-
-    def to(self, device: torch.device | str) -> PaddedGraphs:
-        return moved(self, device)
 
     def rows(self, graphs: Tensor | None = None) -> GraphRows:
         """The rows of the graphs with these numbers (None: all), (graphs,) or (models, graphs); the host goes on."""

@@ -3,27 +3,34 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import Any, TypeVar
+from typing import Any, Self
 
 import torch
 
-Parts = TypeVar("Parts")
+
+class Movable:
+    """Base of dataclasses of tensors and of other such dataclasses."""
+
+    def to(self, device: torch.device | str) -> Self:
+        """The same on a device; tensors that several parts share stay shared.
+
+        Examples:
+            >>> from anysize.nn.rows.aggregation import Dense
+            >>> Dense(torch.ones(1, 2)).to("meta").matrix.device.type
+            'meta'
+        """
+        found: Self = _moved(self, torch.device(device), {})
+        return found
 
 
-def moved(parts: Parts, device: torch.device | str) -> Parts:
-    """A dataclass with its tensors on a device, and with everything in it that has a method ``to``.
-
-    Examples:
-        >>> from anysize.nn.rows.aggregation import Dense
-        >>> moved(Dense(torch.ones(1, 2)), "meta").matrix.device.type
-        'meta'
-    """
-    target = torch.device(device)
-
-    def move(value: Any) -> Any:
-        if isinstance(value, tuple):
-            return tuple(map(move, value))
-        return value.to(target) if hasattr(value, "to") else value
-
-    values = {field.name: move(getattr(parts, field.name)) for field in fields(parts)}  # type: ignore[arg-type]
-    return replace(parts, **values)  # type: ignore[type-var]
+def _moved(value: Any, device: torch.device, known: dict[int, torch.Tensor]) -> Any:
+    if isinstance(value, torch.Tensor):
+        if id(value) not in known:
+            known[id(value)] = value.to(device)
+        return known[id(value)]
+    if isinstance(value, tuple):
+        return tuple(_moved(part, device, known) for part in value)
+    if isinstance(value, Movable):
+        names = [field.name for field in fields(value)]  # type: ignore[arg-type]
+        return replace(value, **{name: _moved(getattr(value, name), device, known) for name in names})  # type: ignore[type-var]
+    return value.to(device) if hasattr(value, "to") else value

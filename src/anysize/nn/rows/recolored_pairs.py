@@ -35,7 +35,7 @@ from anysize.nn.rows.aggregation import (
     sums_of,
 )
 from anysize.nn.rows.all_colorings import AllColorings
-from anysize.nn.rows.moving import moved
+from anysize.nn.rows.moving import Movable
 from anysize.nn.rows.pattern_batch import PatternBatch
 from anysize.nn.rows.structure import Level, Structure
 
@@ -48,7 +48,7 @@ PER_MODEL_CELLS = 1 << 28  # of dense matrices that differ by model, in all
 
 
 @dataclass(frozen=True)
-class ClassTable:
+class ClassTable(Movable):
     """All classes that a vertex can belong to after one layer, whatever its colors: rows that fit every draw.
 
     With c colors and k vertices a class is a color and the number of neighbors of each color: 276 classes for c = 4,
@@ -80,9 +80,6 @@ class ClassTable:
         near_digits = torch.nn.functional.embedding_bag(near, by_vertex, mode="sum")  # the fastest way to sum rows
         codes = near_digits.T.reshape(-1).long().add_(inputs.reshape(-1), alpha=self.base)
         return self.lookup.index_select(0, codes).view_as(inputs)
-
-    def to(self, device: torch.device) -> ClassTable:
-        return moved(self, device)
 
 
 def color_class_table(colors: int, k: int, isolated: bool = False) -> ClassTable | None:
@@ -160,7 +157,7 @@ class LazySums:
 
 
 @dataclass(frozen=True)
-class _SumsOfF:
+class _SumsOfF(Movable):
     """Sums over the vertices and permutations of F where every vertex has its own row."""
 
     present: Tensor  # (patterns, k)
@@ -175,12 +172,9 @@ class _SumsOfF:
     def rows(self, items: Tensor) -> Sums:
         raise TypeError("patterns are always computed all at once")
 
-    def to(self, device: torch.device) -> _SumsOfF:
-        return moved(self, device)
-
 
 @dataclass(frozen=True)
-class _Difference:
+class _Difference(Movable):
     """r_F - r_H where every vertex has its own row: (sides, permutations, patterns, k)."""
 
     weight: Tensor  # (patterns, k): presence / permutations
@@ -198,12 +192,9 @@ class _Difference:
     def rows(self, items: Tensor) -> Sums:
         raise TypeError("differences are always computed for all patterns")
 
-    def to(self, device: torch.device) -> _Difference:
-        return moved(self, device)
-
 
 @dataclass(frozen=True)
-class _Both:
+class _Both(Movable):
     """The sum of two aggregations of the same rows."""
 
     one: Sums
@@ -214,9 +205,6 @@ class _Both:
 
     def rows(self, items: Tensor) -> Sums:
         raise TypeError("differences are always computed for all patterns")
-
-    def to(self, device: torch.device) -> _Both:
-        return moved(self, device)
 
 
 # ---- draws ---------------------------------------------------------------------------------------
@@ -241,7 +229,7 @@ def _cells(densities: csr_array[Any]) -> dict[str, Tensor]:
 
 
 @dataclass(frozen=True)
-class RecoloredPairs:
+class RecoloredPairs(Movable):
     """Everything that a draw needs; all tensors on one device.
 
     ``near`` (patterns * k, k - 1): neighbors as vertex numbers, patterns * k for padding. ``graph``, ``pattern``,
@@ -310,7 +298,7 @@ class RecoloredPairs:
             by_degree=by_degree,
             by_matrix=not on_cpu,
         )
-        return moved(pairs, device)
+        return pairs.to(device)
 
     def with_densities(self, densities: csr_array[Any]) -> RecoloredPairs:
         """The same pairs, read out into graphs with these densities, on the same device."""

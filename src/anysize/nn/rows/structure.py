@@ -14,11 +14,11 @@ import torch
 from torch import Tensor
 
 from anysize.nn.rows.aggregation import Neighbors, Sums, take_rows
-from anysize.nn.rows.moving import moved
+from anysize.nn.rows.moving import Movable
 
 
 @dataclass(frozen=True)
-class Level:
+class Level(Movable):
     """The rows after one layer.
 
     ``self_index`` (rows,), or (models, rows) where models differ: the row below of the same vertices; None if the rows
@@ -45,12 +45,9 @@ class Level:
         """The row below of the same vertices: (models, rows, features)."""
         return below if self.self_index is None else take_rows(below, self.self_index)
 
-    def to(self, device: torch.device) -> Level:
-        return moved(self, device)
-
 
 @dataclass(frozen=True)
-class Structure:
+class Structure(Movable):
     """Input rows, the levels above them, and one readout per level.
 
     ``features``: (rows, inputs) of the input rows, shared by all models. ``degree``: their number of neighbors, where
@@ -62,6 +59,3 @@ class Structure:
     degree: Tensor
     levels: tuple[Level, ...]
     readouts: tuple[Sums, ...]
-
-    def to(self, device: torch.device | str) -> Structure:
-        return moved(self, device)
