@@ -35,10 +35,10 @@ def graphs() -> az.GraphSet:
 def test_the_limit_is_two_gigabytes_or_that_of_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(_memory.VARIABLE, raising=False)
     _memory.check_table((2**14, 2**14), "the table", "do less")
-    with pytest.raises(ValueError, match=r"the table \(16,384 x 16,385\) .* 2 GiB .*do less.*ANYSIZE_MAX_TABLE=3G"):
+    with pytest.raises(ValueError, match=r"the table \(16,384 x 16,385\) .* 2 GiB .*do less.*ANYSIZE_MAX_TABLE=3GiB"):
         _memory.check_table((2**14, 2**14 + 1), "the table", "do less")
     _memory.check_table((2**14, 2**15), "the table", "do less", cell=4)
-    monkeypatch.setenv(_memory.VARIABLE, "3G")
+    monkeypatch.setenv(_memory.VARIABLE, "3GiB")
     _memory.check_table((2**14, 2**14 + 1), "the table", "do less")
     monkeypatch.setenv(_memory.VARIABLE, "lots")
     with pytest.raises(ValueError, match="ANYSIZE_MAX_TABLE must be a number of bytes"):
@@ -101,3 +101,18 @@ def test_sparse_output_needs_no_dense_table(monkeypatch: pytest.MonkeyPatch) -> 
 
 def test_format_bytes() -> None:
     assert [format_bytes(amount) for amount in (12, 2048, 3 * 2**20, 2**31)] == ["12 bytes", "2 KiB", "3 MiB", "2 GiB"]
+
+
+@pytest.mark.parametrize(
+    ("text", "amount"),
+    [(None, None), (5, 5), ("7", 7), ("4GiB", 2**32), ("500MB", 5 * 10**8), ("1.5 g", 15 * 10**8), (2e6, 2 * 10**6),
+     ("64 kib", 2**16), ("1TB", 10**12)],
+)  # fmt: skip
+def test_numbers_of_bytes(text: object, amount: int | None) -> None:
+    assert _memory.parse_bytes(text, "max_memory") == amount
+
+
+@pytest.mark.parametrize("text", ["", "much", "4 parsecs", "-3", 0, -1, True, "1..5", "1e40", float("nan")])
+def test_other_numbers_of_bytes_are_refused(text: object) -> None:
+    with pytest.raises(ValueError, match="max_memory must be"):
+        _memory.parse_bytes(text, "max_memory")

@@ -55,7 +55,7 @@ def test_limits(monkeypatch: pytest.MonkeyPatch) -> None:
     assert _unpack.unpacked_limit(10) == 64 * MIB
     assert _unpack.unpacked_limit(2 * MIB) == 200 * MIB
     assert _unpack.unpacked_limit(1 << 40) == 4 << 30
-    for text, limit in (("5", 5), ("1k", 1024), ("2 MB", 2 * MIB), ("3GiB", 3 << 30)):
+    for text, limit in (("5", 5), ("1k", 1000), ("2 MiB", 2 * MIB), ("3GiB", 3 << 30)):
         monkeypatch.setenv(_unpack.VARIABLE, text)
         assert _unpack.unpacked_limit(10) == limit
     monkeypatch.setenv(_unpack.VARIABLE, "much")

@@ -1,6 +1,6 @@
 """Refuse work that cannot fit: tables with a cell for every pair of graphs, or for every graph and pattern.
 
-A table may have up to 2 GiB. The environment variable ANYSIZE_MAX_TABLE, such as 16G, sets another limit.
+A table may have up to 2 GiB. The environment variable ANYSIZE_MAX_TABLE, such as 16GiB, sets another limit.
 """
 
 from __future__ import annotations
@@ -14,18 +14,35 @@ from scipy.sparse import csr_array
 
 VARIABLE = "ANYSIZE_MAX_TABLE"
 MAX_BYTES = 2 << 30
-_UNITS = {"": 0, "K": 10, "M": 20, "G": 30, "T": 40}
+_UNITS = {"": 1, "b": 1} | {
+    name: base**power
+    for power, unit in enumerate("kmgt", 1)
+    for name, base in ((unit, 1000), (f"{unit}b", 1000), (f"{unit}ib", 1024))
+}
+
+
+def parse_bytes(given: object, name: str) -> int | None:
+    """A number of bytes from a number or from text such as 4GiB, 500MB or 1.5 g, or None; ``name``: of the setting.
+
+    Examples:
+        >>> parse_bytes("4GiB", "max_memory"), parse_bytes("500MB", "max_memory"), parse_bytes(1e6, "max_memory")
+        (4294967296, 500000000, 1000000)
+    """
+    if given is None:
+        return None
+    found = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([a-z]*)\s*", str(given).lower().replace("+", ""), re.ASCII)
+    try:
+        amount = float(found[1]) * _UNITS[found[2]] if found and not isinstance(given, bool) else 0.0
+    except (KeyError, ValueError):
+        amount = 0.0
+    if not 1 <= amount < 2**63:
+        raise ValueError(f"{name} must be a number of bytes, or text such as '4GiB' or '500MB'; got {given!r:.40}")
+    return int(amount)
 
 
 def bytes_from(variable: str) -> int | None:
-    """The number of bytes that an environment variable holds, such as 16G; None if it is not set."""
-    given = os.environ.get(variable, "").strip()
-    if not given:
-        return None
-    match = re.fullmatch(r"([0-9]{1,15})\s*([KMGT]?)(i?B)?", given, re.IGNORECASE | re.ASCII)
-    if match is None:
-        raise ValueError(f"{variable} must be a number of bytes such as 16G; got {given!r:.40}")
-    return int(match[1]) << _UNITS[match[2].upper()]
+    """The number of bytes that an environment variable holds; None if it is not set."""
+    return parse_bytes(os.environ.get(variable, "").strip() or None, variable)
 
 
 def format_bytes(amount: float) -> str:
@@ -59,7 +76,7 @@ def check_table(shape: tuple[int, ...], what: str, instead: str, cell: int = 8) 
         cells = " x ".join(f"{length:,}" for length in shape)
         raise ValueError(
             f"{what} ({cells}) would take {size / 2**30:,.3g} GiB of memory, and at most {limit / 2**30:,.3g} GiB are "
-            f"allowed; {instead}, or set {VARIABLE}={-(-size // 2**30)}G if there is enough memory"
+            f"allowed; {instead}, or set {VARIABLE}={-(-size // 2**30)}GiB if there is enough memory"
         )
 
 

@@ -1,7 +1,7 @@
 """Unpack compressed files with a limit: a file of a few kilobytes may hold gigabytes of zeros.
 
 The limit holds for all that is unpacked from one file: 4 GiB, and beyond 64 MiB at most 100 times the size of the file.
-The environment variable ANYSIZE_MAX_UNPACKED, such as 16G, sets another one.
+The environment variable ANYSIZE_MAX_UNPACKED, such as 16GiB, sets another one.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ class Unpacker:
         self.unpacked += amount
         if self.unpacked > self.limit:
             raise ValueError(
-                f"it has {self.packed} bytes and unpacks to more than {self.limit}; set {VARIABLE}=16G (or more) "
+                f"it has {self.packed} bytes and unpacks to more than {self.limit}; set {VARIABLE}=16GiB (or more) "
                 "if you trust it"
             )
 

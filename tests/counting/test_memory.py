@@ -15,25 +15,10 @@ from counting.helpers import colored, gnp, identical
 import anysize as az
 from anysize._memory import format_bytes
 from anysize.counting.features import Features
-from anysize.counting.memory import MEMORY_NEEDS, batches, fits, parse_memory
+from anysize.counting.memory import MEMORY_NEEDS, batches, fits
 from anysize.counting.planner import ENGINES, choose_engines
 from anysize.executors import LocalExecutor, cluster
 from anysize.graphs.graphset import GraphSet
-
-
-@pytest.mark.parametrize(
-    ("text", "amount"),
-    [(None, None), (5, 5), ("7", 7), ("4GiB", 2**32), ("500MB", 5 * 10**8), ("1.5 g", 15 * 10**8), (2e6, 2 * 10**6),
-     ("64 kib", 2**16), ("1TB", 10**12)],
-)  # fmt: skip
-def test_parse_memory(text: object, amount: int | None) -> None:
-    assert parse_memory(text) == amount  # type: ignore[arg-type]
-
-
-@pytest.mark.parametrize("text", ["", "much", "4 parsecs", "-3", 0, -1, True, "1..5", "1e40", float("nan")])
-def test_parse_memory_refuses_other_values(text: object) -> None:
-    with pytest.raises(ValueError, match="max_memory must be"):
-        parse_memory(text)  # type: ignore[arg-type]
 
 
 def test_engines_that_need_more_are_left_out() -> None:

@@ -8,12 +8,12 @@ from typing import Any
 
 import numpy as np
 
+from anysize._memory import parse_bytes
 from anysize._progress import Progress
 from anysize._typing import IntArray, PathLike, check_integer
 from anysize.counting.cluster import CountOutcome, count_in_pieces, count_surviving, settle
 from anysize.counting.counts import Counts
 from anysize.counting.execution import CountRequest, execute_plan, make_plan
-from anysize.counting.memory import parse_memory
 from anysize.executors import Executor, active_executor
 from anysize.executors.executor import available_cores
 from anysize.graphs.graphset import GraphSet
@@ -88,7 +88,7 @@ def count(
         raise ValueError(f"errors must be 'raise' or 'skip'; got {errors!r}")
     if progress is not None and not callable(progress):
         raise ValueError(f"progress must be a function of the share of the work done; got {progress!r}")
-    request = CountRequest(method, samples, rel_error, seed, budget_s, parse_memory(max_memory))
+    request = CountRequest(method, samples, rel_error, seed, budget_s, parse_bytes(max_memory, "max_memory"))
     numbers = np.arange(first, first + len(graphset))
 
     if cache is None:

@@ -266,7 +266,7 @@ class Counts:
         """A DataFrame of graphs by pattern names: copies, or densities if ``over`` is given.
 
         Columns are sparse in a table of more than 2000 patterns. A frame beyond 2 GiB is refused: a sparse column takes
-        2.3 KB even if it is empty. The environment variable ANYSIZE_MAX_TABLE, such as 16G, sets another limit.
+        2.3 KB even if it is empty. The environment variable ANYSIZE_MAX_TABLE, such as 16GiB, sets another limit.
         """
         try:
             import pandas as pd

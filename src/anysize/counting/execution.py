@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
 from anysize._errors import CountWarning, warn_user
+from anysize._memory import parse_bytes
 from anysize._progress import Progress, rough_duration, shares_of
 from anysize._typing import IntArray
 from anysize.counting.columns import Columns, unite
@@ -20,7 +21,7 @@ from anysize.counting.counts import Counts
 from anysize.counting.engines.table import CountTable, graph_title, merged
 from anysize.counting.engines.threads import Halt, Threads, Tick, interruptible
 from anysize.counting.features import Features
-from anysize.counting.memory import batches, fits, parse_memory, too_large
+from anysize.counting.memory import batches, fits, too_large
 from anysize.counting.planner import EngineChoice, choose_engines
 from anysize.counting.sampling.estimates import SAMPLED_SIZES, SampleSize, within_budget
 from anysize.graphs.graphset import GraphSet
@@ -54,7 +55,7 @@ def make_request(options: Mapping[str, Any]) -> CountRequest:
     """The request of keyword arguments of `count`."""
     names = ("method", "samples", "rel_error", "seed", "budget_s")
     given = {name: options[name] for name in names if name in options}
-    request = CountRequest(**given, max_memory=parse_memory(options.get("max_memory")))
+    request = CountRequest(**given, max_memory=parse_bytes(options.get("max_memory"), "max_memory"))
     if request.method == "sample":
         SampleSize(request.samples, request.rel_error)  # raises an error for wrong values
     return request

@@ -6,7 +6,6 @@ of two to four.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from typing import NamedTuple
 
@@ -16,10 +15,6 @@ from anysize._memory import format_bytes
 from anysize._typing import BoolArray, FloatArray
 from anysize.counting.engines.threads import Chunk
 from anysize.counting.features import DIRECT_BITS, Features
-
-UNITS = {"": 1, "b": 1, "k": 1000, "m": 1000**2, "g": 1000**3, "t": 1000**4}
-UNITS |= {f"{unit}b": size for unit, size in UNITS.items() if unit not in ("", "b")}
-UNITS |= {f"{unit}ib": 1024**power for power, unit in enumerate("kmgt", 1)}
 
 CELL_BYTES = 60  # of a cell of a colored table, until it is in the merged table
 PRODUCT_BYTES = {4: 400, 5: 1500, 6: 15_000}  # of the products and equations of the flip scheme, per k-tuple of colors
@@ -36,25 +31,6 @@ class MemoryNeed(NamedTuple):
     def work(self, threads: int) -> FloatArray:
         """While a graph is counted by that many threads."""
         return np.asarray(self.shared + threads * self.thread, np.float64)
-
-
-def parse_memory(limit: int | float | str | None) -> int | None:
-    """A number of bytes from a number or from text such as 4GiB, 500MB or 1.5 g.
-
-    Examples:
-        >>> parse_memory("4GiB"), parse_memory("500MB"), parse_memory(1e6)
-        (4294967296, 500000000, 1000000)
-    """
-    if limit is None:
-        return None
-    found = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([a-z]*)\s*", str(limit).lower().replace("+", ""))
-    try:
-        amount = float(found[1]) * UNITS[found[2]] if found and not isinstance(limit, bool) else 0.0
-    except (KeyError, ValueError):
-        amount = 0.0
-    if not 1 <= amount < 2**63:
-        raise ValueError(f"max_memory must be a number of bytes, or text such as '4GiB' or '500MB'; got {limit!r}")
-    return int(amount)
 
 
 def _direct(f: Features, k: int) -> MemoryNeed:
