@@ -5,7 +5,7 @@ BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 DOCS   := $(VENV)/.docs-installed
 
-# `make run`: five tasks, three seeds; about three minutes on two cores. Runs that have a record are not repeated.
+# `make run`: five tasks, three seeds; about two minutes on two cores. Runs that have a record are not repeated.
 TASKS   := er-single er-multi sbm-20 sbm-14-20 sbm-20-30
 RECORDS := results/quick
 WORKERS ?= 2
