@@ -112,7 +112,7 @@ def test_numbers_of_bytes(text: object, amount: int | None) -> None:
     assert _memory.parse_bytes(text, "max_memory") == amount
 
 
-@pytest.mark.parametrize("text", ["", "much", "4 parsecs", "-3", 0, -1, True, "1..5", "1e40", float("nan")])
+@pytest.mark.parametrize("text", ["", "much", "4 parsecs", "-3", 0, -1, True, "1..5", "4+4GiB", "1e40", float("nan")])
 def test_other_numbers_of_bytes_are_refused(text: object) -> None:
     with pytest.raises(ValueError, match="max_memory must be"):
         _memory.parse_bytes(text, "max_memory")

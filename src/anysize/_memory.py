@@ -30,7 +30,7 @@ def parse_bytes(given: object, name: str) -> int | None:
     """
     if given is None:
         return None
-    found = re.fullmatch(r"\s*([0-9.]+(?:e[0-9]+)?)\s*([a-z]*)\s*", str(given).lower().replace("+", ""), re.ASCII)
+    found = re.fullmatch(r"\s*([0-9.]+(?:e\+?[0-9]+)?)\s*([a-z]*)\s*", str(given).lower(), re.ASCII)
     try:
         amount = float(found[1]) * _UNITS[found[2]] if found and not isinstance(given, bool) else 0.0
     except (KeyError, ValueError):

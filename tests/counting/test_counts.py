@@ -131,6 +131,7 @@ def test_an_unknown_kind_of_density_is_refused() -> None:
         (1, [1]),
         (-1, [2]),
         (np.int64(2), [2]),
+        (np.array(1), [1]),
         (slice(0, 2), [0, 1]),
         (slice(None, None, -1), [2, 1, 0]),
         ([2, 0, 2], [2, 0, 2]),

@@ -584,6 +584,33 @@ def test_a_class_that_guessing_may_get_right_is_doubted(amounts: tuple[int, ...]
     assert baseline.doubt is None
 
 
+def test_few_graphs_of_one_class_do_not_hide_that_a_model_is_no_better_than_a_baseline() -> None:
+    y = np.repeat([0, 1, 2], [20, 20, 1])
+    plain = Examples(graphs=GraphSet.from_edges([[] for _ in y], n_vertices=[10] * len(y)), y=y)
+    names = np.array(["a", "b", "c"])
+    verdict = check_baselines(find_method("gamma-1hot"), {}, "accuracy", plain, np.zeros(len(y), np.int64), names)
+    assert "'c'" in str(verdict.doubt)
+    assert "does not beat" in str(verdict.doubt)
+    assert verdict.suggestions
+
+
+@pytest.mark.parametrize("k", [3, (2, 3)])
+def test_a_saved_kernel_on_patterns_of_one_or_several_sizes_predicts_the_same(k: Any, tmp_path: Path) -> None:
+    graphs = [nx.gnp_random_graph(9, p, seed=seed) for p in (0.3, 0.6) for seed in range(8)]
+    model = GraphClassifier("gc-kernel", k=k).fit(graphs, [0] * 8 + [1] * 8)
+    model.save(tmp_path / "model.anysize")
+    loaded = load_model(tmp_path / "model.anysize")
+    np.testing.assert_array_equal(loaded.predict_proba(graphs), model.predict_proba(graphs))
+
+
+def test_exact_and_sampled_counts_do_not_mix() -> None:
+    graphs = [nx.gnp_random_graph(9, p, seed=seed) for p in (0.3, 0.6) for seed in range(8)]
+    y = [0] * 8 + [1] * 8
+    sampled = count(graphs, 3, method="sample", samples=50)
+    with pytest.raises(ValueError, match="all exact"):
+        GraphClassifier("gamma-gin", k=3, recipe="paper").fit(count(graphs, 3), y, validation=(sampled, y))
+
+
 def test_fit_warns_of_very_few_graphs() -> None:
     pair = [nx.path_graph(8), nx.complete_graph(8)]
     with pytest.warns(ModelWarning, match="too few graphs") as found:

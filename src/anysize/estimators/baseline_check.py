@@ -83,10 +83,10 @@ def check_baselines(
     doubt: str | None = None
     suggestions: tuple[tuple[str, Any], ...] = ()
     if method.kind != "baseline":
-        known = np.concatenate([examples.labels() for examples, _ in sets.values()])
-        doubt = few_graphs(np.bincount(known, minlength=len(classes)), classes)
-    if method.kind != "baseline" and doubt is None:
         doubt, suggestions = _doubt(method, configuration, metric, scores, sizes, patterns)
+        known = np.concatenate([examples.labels() for examples, _ in sets.values()])
+        few = few_graphs(np.bincount(known, minlength=len(classes)), classes)
+        doubt = "; ".join(filter(None, (few, doubt))) or None
     return Verdict(metric, scores["training"], scores.get("validation"), doubt, suggestions)
 
 
@@ -109,13 +109,15 @@ def few_graphs(amounts: IntArray, classes: Labels) -> str | None:
     least = few[amounts[few].argmin()]
     name, others = classes.tolist()[least], f" (and {len(few) - 1} more)" if len(few) > 1 else ""
     if amounts[least] == 1:
-        reason = "has one training graph, so that nothing shows how graphs of this class differ from each other"
+        reason = "has one labeled graph, so that nothing shows how graphs of this class differ from each other"
     else:
         reason = (
-            f"has {amounts[least]} training graphs, and guessing among {len(classes)} classes is right on all of them "
+            f"has {amounts[least]} labeled graphs, and guessing among {len(classes)} classes is right on all of them "
             f"with probability {chance[least]:.2g}"
         )
-    return f"there are too few graphs to tell whether the model works: class {name!r}{others} {reason}; add graphs"
+    return (
+        f"there are too few graphs to tell whether the model knows class {name!r}{others}, which {reason}; add graphs"
+    )
 
 
 def _doubt(

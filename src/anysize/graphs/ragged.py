@@ -52,6 +52,8 @@ def select_rows(key: Any, n: int) -> slice | IntArray:
     """
     if isinstance(key, tuple) and len(key) == 2 and key[1] is Ellipsis:
         key = key[0]  # scikit-learn writes x[rows, ...] for objects with a shape
+    if isinstance(key, np.ndarray) and not key.ndim:
+        key = key.item()
     if isinstance(key, (int, np.integer)):
         if not -n <= key < n:
             raise IndexError(f"there is no graph {int(key)} among {n}")

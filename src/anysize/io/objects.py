@@ -11,11 +11,9 @@ from numpy.typing import NDArray
 
 from anysize._errors import GraphError
 
-_EDGES = "Lists of edges are read by GraphSet.from_edges."
 _CONVERSIONS = {  # of types that are no graphs, by `type_name`
     "str": "SMILES are read from tables: az.read_graphs(table, smiles=...).",
-    "list": _EDGES,
-    "tuple": _EDGES,
+    "list": "Lists of edges are read by GraphSet.from_edges.",
     "dict": "Pass its graphs as a list: list(graphs.values()).",
     "torch_geometric.HeteroData": "Convert it by to_homogeneous(); color='node_type' keeps its node types.",
 }

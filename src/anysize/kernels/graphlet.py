@@ -16,6 +16,7 @@ from anysize.counting.counts import Counts, Over
 from anysize.counting.counts_file import from_arrays, to_arrays
 from anysize.graphs.labels import State
 from anysize.kernels.gram import ExplicitKernel, short_indices
+from anysize.patterns.pattern import pattern_sizes
 
 
 class GraphletKernel(ExplicitKernel):
@@ -96,6 +97,7 @@ class GraphletKernel(ExplicitKernel):
     @classmethod
     def from_state(cls, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> GraphletKernel:
         """Restore a kernel from what `state` returned."""
-        restored = cls(about["k"], about["over"], about["colors"], about["top"])
+        sizes: Any = pattern_sizes(about["k"])
+        restored = cls(sizes, about["over"], about["colors"], about["top"])
         restored.columns_ = from_arrays(about["columns"], arrays)
         return restored

@@ -252,8 +252,8 @@ class WLKernel(ExplicitKernel):
     def _classes(self, refined: RefinedGraphs) -> list[IntArray]:
         """The classes of the iterations of this kernel, which must begin like that of the refined graphs."""
         depth = int(self.iterations)
-        own, given = self.signatures_, refined.kernel.signatures_[:depth]
-        if len(given) < depth or any(one is not other for one, other in zip(own, given, strict=True)):
+        own, given = (self.start_, *self.signatures_), (refined.kernel.start_, *refined.kernel.signatures_[:depth])
+        if len(given) <= depth or any(one is not other for one, other in zip(own, given, strict=True)):
             raise ValueError(
                 f"expected graphs refined by this kernel or by a deeper one that it was fitted on; got graphs of a "
                 f"kernel with {refined.kernel.iterations} iterations: pass the graphs themselves"

@@ -220,7 +220,7 @@ def _balanced(problem: LearningTask) -> LearningTask:
 
 
 def split_by_size(sizes: IntArray, y: IntArray) -> tuple[IntArray, IntArray, bool]:
-    """The smaller 60 % of the graphs, the others, and whether that is a size shift with all classes on both sides."""
+    """The smaller graphs, about 60 %, the others, and whether that is a size shift with all classes on both sides."""
     small, large = smaller_and_larger(sizes)
     if not len(small) or not len(large):
         return small, large, False

@@ -92,7 +92,9 @@ def _iterations(run: Run) -> int:
 
 def _kernel_input(examples: Examples, source: Sizes | WLKernel, cache: Any = None) -> Any:
     """Counts of patterns of these sizes, or graphs refined by this WL kernel."""
-    return examples.counts(source, cache) if isinstance(source, int | tuple) else examples.refined(source)
+    from anysize.kernels.wl import WLKernel
+
+    return examples.refined(source) if isinstance(source, WLKernel) else examples.counts(source, cache)
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +135,9 @@ class FittedKernel:
     @property
     def explains(self) -> bool:
         """Whether the kernel has vertex types to explain a prediction by: the WL kernel has."""
-        return not isinstance(self.source, int | tuple)
+        from anysize.kernels.wl import WLKernel
+
+        return isinstance(self.source, WLKernel)
 
     def explain(self, examples: Examples, reference: Examples | None = None) -> VertexExplanation:
         """What vertex types and vertices add to the margin of the predicted class of one graph, a class number."""

@@ -265,7 +265,8 @@ def inner_evidence(
 ) -> FloatArray:
     """Mean log-likelihood of every head on the larger graphs, about 40 %, fitted to the smaller ones.
 
-    On a random 40 % of every class if all graphs have the same size; nan if there are too few graphs for that.
+    On a random 40 % of every class if all graphs have the same size; nan if there are too few graphs for that. If the
+    smaller graphs have one class, all heads are alike: nothing shows which scaling holds.
     """
     small, large = smaller_and_larger(log_sizes)
     if not len(large):

@@ -264,8 +264,8 @@ def fit_gamma(
     check_one_shape(members)
     vocabulary = _learn_vocabulary(kind, train_counts, y, validation, top, recipe)
     columns, densities = vocabulary.densities(train_counts)
-    tables = [train_counts] if validation is None else [train_counts, validation[0]]
-    sizes = np.unique(np.concatenate([table.columns.size for table in tables]))
+    pool = Counts.concatenate([train_counts] if validation is None else [train_counts, validation[0]])  # of one kind
+    sizes = np.unique(pool.columns.size)
     if not densities.nnz:
         named = ", ".join(map(str, sizes)) or "this many"
         raise ValueError(f"no training graph has a connected pattern of {named} vertices; count with a smaller k")
