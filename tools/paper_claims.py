@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from statistics import fmean
 from typing import TypeAlias
 
 from anysize.experiments.tables.cells import SCORE_DIGITS, Table, format_score
@@ -61,11 +62,6 @@ def _of(scores: Scores, tasks: Iterable[str], split: str = "test") -> dict[tuple
     return {(task, method): mean for (task, method, at), mean in scores.items() if task in tasks and at == split}
 
 
-def _mean(values: Iterable[float]) -> float:
-    found = list(values)
-    return sum(found) / len(found)
-
-
 def _lowest_validation(scores: Scores) -> str:
     means = _of(scores, ERDOS_RENYI, "validation")
     return f"lowest validation mean {format_score(min(means.values()))}" if means else ""
@@ -85,7 +81,7 @@ def _gain_of_irm(tasks: tuple[str, ...]) -> Callable[[Scores], str]:
         means = _of(scores, tasks)
         plain = {place: (place[0], place[1].replace("-irm", "-sum")) for place in means if place[1].endswith("-irm")}
         gains = [means[place] - means[other] for place, other in plain.items() if other in means]
-        return f"mean change {_mean(gains):+.{SCORE_DIGITS}f} ({len(gains)} cells)" if gains else ""
+        return f"mean change {fmean(gains):+.{SCORE_DIGITS}f} ({len(gains)} cells)" if gains else ""
 
     return answer
 
@@ -97,7 +93,7 @@ def _gammas_on_blocks(scores: Scores) -> str:
     if not all(sides):
         return ""
     means, gaps = (
-        [format_score(_mean(value(place) for place in side)) for side in sides]
+        [format_score(fmean(value(place) for place in side)) for side in sides]
         for value in (test.__getitem__, lambda place: abs(validation[place] - test[place]))
     )
     return f"test {means[0]}, others {means[1]}; distance to validation {gaps[0]}, others {gaps[1]}"

@@ -40,6 +40,7 @@ from anysize.methods.evidence import (
     log_likelihood,
     smaller_and_larger,
     stratified_parts,
+    stratified_split,
 )
 from anysize.methods.method import Arrays, Examples, Fitted, Learner, LearningTask, Run, class_weights
 from anysize.methods.neural import GammaMethod
@@ -222,7 +223,7 @@ def _balanced(problem: LearningTask) -> LearningTask:
 def split_by_size(sizes: IntArray, y: IntArray) -> tuple[IntArray, IntArray, bool]:
     """The smaller graphs, about 60 %, the others, and whether that is a size shift with all classes on both sides."""
     small, large = smaller_and_larger(sizes)
-    if not len(small) or not len(large):
+    if not len(large):
         return small, large, False
     log_sizes = np.log(np.maximum(sizes, 1))
     apart = log_sizes[large].mean() - log_sizes[small].mean() >= np.log(SMALLEST_SIZE_RATIO)
@@ -242,8 +243,7 @@ def gather_evidence(
     if shifted:
         train, test = problem.train.rows(small), problem.train.rows(large)
     else:
-        part = stratified_parts(y, 5, rng)
-        train, test = problem.train.rows(np.flatnonzero(part < 3)), problem.train.rows(np.flatnonzero(part >= 3))
+        train, test = map(problem.train.rows, stratified_split(y, rng))
         train = Examples(_sample_vertices(train.whole("auto"), rng), train.y)
     truth = test.labels()
     complete = len(np.unique(train.labels())) == len(np.unique(truth)) == len(np.unique(y))

@@ -38,6 +38,12 @@ def stratified_parts(y: IntArray, parts: int, rng: np.random.Generator) -> IntAr
     return part
 
 
+def stratified_split(y: IntArray, rng: np.random.Generator) -> tuple[IntArray, IntArray]:
+    """Indices of a random 60 % of the graphs of every class, and of the others: the shares of `smaller_and_larger`."""
+    part = stratified_parts(y, 5, rng)
+    return np.flatnonzero(part < 3), np.flatnonzero(part >= 3)
+
+
 def one_against_rest(logits: FloatArray) -> FloatArray:
     """(graphs, classes) from (graphs, regressions): one regression for two classes, else one per class."""
     found = expit(np.clip(logits, -30, 30))

@@ -48,7 +48,7 @@ from anysize.methods.evidence import (
     log_likelihood,
     one_against_rest,
     smaller_and_larger,
-    stratified_parts,
+    stratified_split,
 )
 
 DEPTHS = (0, 1, 3)
@@ -270,8 +270,7 @@ def inner_evidence(
     """
     small, large = smaller_and_larger(log_sizes)
     if not len(large):
-        part = stratified_parts(y, 5, np.random.default_rng(0))
-        small, large = np.flatnonzero(part < 3), np.flatnonzero(part >= 3)
+        small, large = stratified_split(y, np.random.default_rng(0))
     found = np.full(len(DEPTHS) * len(MAPS), np.nan)
     if not len(large):
         return found

@@ -262,9 +262,12 @@ def fit_gamma(
     have the exact counts.
     """
     check_one_shape(members)
-    vocabulary = _learn_vocabulary(kind, train_counts, y, validation, top, recipe)
+    pool, pool_y = train_counts, y
+    if validation is not None:
+        pool, pool_y = Counts.concatenate([train_counts, validation[0]]), np.concatenate([y, validation[1]])
+    learned_from = (train_counts, y) if top is None else (pool, pool_y)
+    vocabulary = _learn_vocabulary(kind, *learned_from, top, recipe)
     columns, densities = vocabulary.densities(train_counts)
-    pool = Counts.concatenate([train_counts] if validation is None else [train_counts, validation[0]])  # of one kind
     sizes = np.unique(pool.columns.size)
     if not densities.nnz:
         named = ", ".join(map(str, sizes)) or "this many"
@@ -309,13 +312,8 @@ def fit_gamma(
     return GammaStack(shape, vocabulary, model, tuple(members), trained)
 
 
-def _learn_vocabulary(
-    kind: GammaKind, counts: Counts, y: IntArray, validation: tuple[Counts, IntArray] | None, top: int | None,
-    recipe: Recipe,
-) -> Vocabulary:  # fmt: skip
-    """The vocabulary of the training graphs; the most common patterns are those of training and validation graphs."""
-    if top is not None and validation is not None:
-        counts, y = Counts.concatenate([counts, validation[0]]), np.concatenate([y, validation[1]])
+def _learn_vocabulary(kind: GammaKind, counts: Counts, y: IntArray, top: int | None, recipe: Recipe) -> Vocabulary:
+    """The vocabulary of these graphs."""
     roles = None
     if recipe.roles and kind != "1hot" and counts.columns.colors is not None:
         roles = color_roles(counts, np.asarray(y))
