@@ -312,14 +312,22 @@ def statistics_backward(
     tl.store(linear + place, slope, mask=present)
     tl.store(constant + place, of_mean / count - slope * tl.load(mean + place, mask=present, other=0.0), mask=present)
     table, reached = inner + _model(True) * below * features + f, present & (neighbors > 0)
-    _add_to_rows(table, lowest + place, of_low, features, reached)
-    _add_to_rows(table, highest + place, of_high, features, reached)
+    _add_to_rows(table, lowest + place, of_low, features, reached, R)
+    _add_to_rows(table, highest + place, of_high, features, reached, R)
 
 
 @triton.jit
-def _add_to_rows(table, row, values, features, present):
-    """Adds values to the rows of a table whose numbers are at these places."""
-    tl.atomic_add(table + tl.load(row, mask=present, other=0).to(tl.int64) * features, values, mask=present)
+def _add_to_rows(table, row, values, features, present, R: tl.constexpr):
+    """Adds values to the rows of a table whose numbers are at these places.
+
+    Those for the row that the first value goes to are added up before: it is often the row of most of a tile, and
+    additions to one place wait for each other.
+    """
+    target = tl.load(row, mask=present, other=-1)
+    first = _sum(tl.where(tl.arange(0, R)[:, None] == 0, target, 0))
+    same = target == first
+    tl.atomic_add(table + first.to(tl.int64) * features, _sum(tl.where(same, values, 0.0)), mask=first >= 0)
+    tl.atomic_add(table + target.to(tl.int64) * features, values, mask=(target >= 0) & ~same)
 
 
 @triton.jit
