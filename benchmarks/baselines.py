@@ -131,6 +131,11 @@ class Data:
         return np.asarray(graphs.y, np.int64)
 
     @property
+    def seeds(self) -> torch.Tensor:
+        """Of the models that are compared with plain ones."""
+        return torch.zeros(1, dtype=torch.int64, device=self.device)
+
+    @property
     def palette(self) -> Any:
         return None if self.train.colors is None else self.train.palette
 
@@ -157,10 +162,10 @@ class Data:
         if not row.pooled:
             return None
         rows = self.shape(row).batch(self.validation, self.palette, self.device).rows()
-        return without_padding(rows, fixed_identities(rows, RECIPE.test_permutations))
+        return without_padding(rows, fixed_identities(rows, RECIPE.test_permutations, self.seeds))
 
     def members(self, row: Row, amount: int) -> list[Settings]:
-        """Points of the paper's grid: three learning rates, several seeds; one seed with relational pooling."""
+        """Points of the paper's grid: three learning rates, several seeds."""
         rates, workload = (0.1, 0.01, 0.001), self.workload
         return [
             Settings(
@@ -169,15 +174,15 @@ class Data:
                 rates[m % 3],
                 batch_size=workload.batch_size,
                 invariance=row.irm,
-                seed=0 if row.pooled else m // 3,
+                seed=m // 3,
             )
             for m in range(amount)
         ]
 
 
 def without_padding(rows: GraphRows, identities: torch.Tensor) -> torch.Tensor:
-    """The identities without those of padding."""
-    return identities if rows.weight is None else identities[:, rows.weight > 0]
+    """The identities of the first seed, without those of padding."""
+    return identities[0] if rows.weight is None else identities[0][:, rows.weight > 0]
 
 
 # ---- correctness ----------------------------------------------------------------------------------------
@@ -208,7 +213,7 @@ def check(row: Row, data: Data) -> None:
     if row.pooled:
         assert problem.batch is not None
         rows = problem.batch.rows(batch)
-        identities = without_padding(rows, draw_identities(rows, int(RECIPE.permutations), step))
+        identities = without_padding(rows, draw_identities(rows, int(RECIPE.permutations), step, data.seeds))
     plain_train = data.plain_train if size is None else data.plain_train[-size:]
     graphs, validation = Graphs.of(plain_train, data.device).doubled(), data.plain_validation.doubled()
     what = f"{data.workload.name}, {row.name}"

@@ -121,7 +121,7 @@ def structures(layout: str) -> Structure:
     batch = (PaddedGraphs if "padded" in layout else FlatGraphs).of(graphs, classes, "sum", True)
     if "copies" in layout:
         rows = batch.rows()
-        return rows_structure(rows, 2, torch.arange(3 * len(rows.input_class)).view(3, -1) % 10)
+        return rows_structure(rows, 2, torch.arange(3 * len(rows.input_class)).view(1, 3, -1) % 10)
     return rows_structure(batch.rows(torch.tensor([[0, 1, 3], [4, 2, 1]]) if "by model" in layout else None), 2)
 
 

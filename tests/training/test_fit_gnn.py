@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -61,6 +60,7 @@ HEADED = Recipe(epochs=6, epoch="best", tie_break="loss", head_hidden=7, dropout
     [
         *((*method, batch_size, IRM) for method in METHODS for batch_size in (None, 8)),
         *(("gin", False, batch_size, VREX) for batch_size in (None, 8)),
+        *((kind, True, batch_size, IRM) for kind in ("gcn", "pna") for batch_size in (None, 8)),
     ],
 )
 def test_a_model_of_a_stack_equals_the_same_model_alone(
@@ -73,17 +73,14 @@ def test_a_model_of_a_stack_equals_the_same_model_alone(
         Settings(seed=3, lr=0.01, invariance=4.0, **common),
     ]
     more = {"relational": relational, "environments": TRAIN.sizes, "objective": objective}
-    if relational:
-        with pytest.raises(ValueError, match=r"one seed; got \[1, 2, 3\]"):
-            fitted(kind, members, HEADED, **more)
-        members = [replace(member, seed=2) for member in members]
     together = fitted(kind, members, HEADED, **more)
     for place, member in enumerate(members):
         alone = fitted(kind, [member], HEADED, **more)
         assert together.trained is not None
         assert alone.trained is not None
         for name, curve in alone.trained.curves.items():
-            assert torch.allclose(together.trained.curves[name][:, place], curve[:, 0], atol=1e-4, equal_nan=True), name
+            found = together.trained.curves[name][:, place]
+            assert torch.allclose(found, curve[:, 0], rtol=1e-4, atol=1e-4, equal_nan=True), name
         assert np.allclose(together.logits(HELD_OUT)[place], alone.logits(HELD_OUT)[0], atol=5e-3)
 
 

@@ -25,7 +25,7 @@ from anysize.methods.catalog import METHODS, find_method
 from anysize.methods.configuration import recipe_changes, split_configuration, whole_number
 from anysize.methods.grids import Configuration
 from anysize.methods.method import Method, Run, sizes_of
-from anysize.methods.neural import STACK_MEMBERS, GammaMethod, GNNMethod
+from anysize.methods.neural import STACK_MEMBERS, GammaMethod
 from anysize.methods.recipes import RecipeName, check_recipe
 from anysize.tasks.catalog import TASKS, find_task
 from anysize.tasks.task import Data, Task, parse_data
@@ -275,7 +275,7 @@ def _rounds(
     for point in points:
         shapes.setdefault(_shape(point, method, task), []).append(point)
     for members in shapes.values():
-        if isinstance(method.learner, GNNMethod | GammaMethod) and method.learner.one_seed:
+        if isinstance(method.learner, GammaMethod) and method.learner.one_seed:
             per_round, parts = max_stack, len(seeds)
         else:
             per_round, parts = max(max_stack // len(seeds), 1), -(-len(seeds) // max_stack)

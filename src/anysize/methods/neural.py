@@ -59,7 +59,7 @@ def stacks(
     groups: dict[Any, list[Run]] = {}
     for run in runs:
         table = sizes_of(run.configuration, problem.k), run.configuration.get("top", problem.top)
-        seed = run.seed if learner.one_seed else None
+        seed = run.seed if isinstance(learner, GammaMethod) and learner.one_seed else None
         groups.setdefault((*table, learner.settings(run).shape, seed), []).append(run)
     found = []
     for (size, top, *_), members in groups.items():
@@ -189,11 +189,6 @@ class GNNMethod:
     def shape(self, configuration: Configuration) -> tuple[Any, ...]:
         """What models of one stack have in common."""
         return self.settings(Run(configuration, 0)).shape
-
-    @property
-    def one_seed(self) -> bool:
-        """Whether the models of a stack must have one seed: they share vertex orders."""
-        return self.relational
 
     def fit(
         self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,

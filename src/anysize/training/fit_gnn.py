@@ -37,7 +37,7 @@ from anysize.nn.rows.structure import Structure
 from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.loop import Losses, Trained, TrainingProblem, train
 from anysize.training.objectives import IRM, EnvironmentBatch, Objective, cross_entropy, penalized_risk
-from anysize.training.settings import EncoderName, Recipe, Settings, check_one_seed, check_one_shape
+from anysize.training.settings import EncoderName, Recipe, Settings, check_one_shape
 
 Palette = tuple[ColorName, ...] | None
 
@@ -92,14 +92,20 @@ class GNNShape:
         return graph_batch(graphs, classes, self.readout, self.kind == "pna", device).to(device)
 
     def structure(
-        self, graphs: GraphSet, palette: Palette, device: torch.device | str = "cpu", seed: int = 0
+        self, graphs: GraphSet, palette: Palette, device: torch.device | str = "cpu", seeds: Sequence[int] = (0,)
     ) -> Structure:
-        """All graphs as in prediction, on the device, with fixed identities, which depend on the seed."""
+        """All graphs as in prediction, on the device, with fixed identities, which depend on the models' seeds."""
         if self.relational:
             rows = self.batch(graphs, palette, device).rows()
-            return rows_structure(rows, self.layers, fixed_identities(rows, self.recipe.test_permutations, seed))
+            different = _different(seeds).to(device)
+            return rows_structure(rows, self.layers, fixed_identities(rows, self.recipe.test_permutations, different))
         classes = self.input_classes(graphs, palette)
         return graph_structure(graphs, classes, self.layers, self.readout, self.kind == "pna", device)
+
+
+def _different(seeds: Sequence[int]) -> Tensor:
+    """The seeds of the models, or one if they are all the same."""
+    return torch.tensor(seeds[:1] if len(set(seeds)) == 1 else seeds)
 
 
 class GNNProblem(TrainingProblem):
@@ -116,7 +122,8 @@ class GNNProblem(TrainingProblem):
         class_weights: Tensor | None, objective: Objective = IRM,
     ) -> None:  # fmt: skip
         super().__init__(y, held_out, class_weights)
-        self.shape, self.structure, self.batch, self.seed = shape, structure, batch, members[0].seed
+        self.shape, self.structure, self.batch = shape, structure, batch
+        self.seeds = _different([member.seed for member in members]).to(y.device)
         self.environments, self.objective = environments, objective
         self.all_rows = None if batch is None else batch.rows()
         self.weights = torch.tensor([member.invariance for member in members], device=y.device)
@@ -155,7 +162,7 @@ class GNNProblem(TrainingProblem):
         assert rows is not None
         identities = None
         if self.shape.relational:
-            identities = draw_identities(rows, int(self.shape.recipe.permutations), step, self.seed)
+            identities = draw_identities(rows, int(self.shape.recipe.permutations), step, self.seeds)
         return rows_structure(rows, self.shape.layers, identities)
 
 
@@ -185,8 +192,8 @@ class GNNStack:
     ) -> NDArray[np.float32]:
         device = next(self.model.eval().parameters()).device
         empty = np.zeros((models, 0, width), np.float32)
-        seed = self.members[0].seed  # of all members, if the structure depends on it
-        structures = (self.shape.structure(part, self.palette, device, seed) for part in self._parts(graphs))
+        seeds = [member.seed for member in self.members]
+        structures = (self.shape.structure(part, self.palette, device, seeds) for part in self._parts(graphs))
         return np.concatenate([empty, *(function(structure).cpu().numpy() for structure in structures)], axis=1)
 
     def _parts(self, graphs: GraphSet) -> list[GraphSet]:
@@ -223,19 +230,18 @@ def fit_gnn(
     class_weights: FloatArray | None = None, metric: str = "accuracy", device: str = "cpu",
     progress: Callable[[float], None] | None = None,
 ) -> GNNStack:  # fmt: skip
-    """Train members of one shape as one stack, of one seed if they draw vertex orders.
+    """Train members of one shape as one stack.
 
     ``environments`` (graphs,): integers, which ``objective`` compares for members with ``invariance`` above 0.
     ``relational`` with ``kind`` gin is RPGIN. `bytes_per_model` estimates how many members fit on a device.
     """
     _check(train_graphs, y, members, environments)
-    if relational:
-        check_one_seed(members)
     palette: Palette = None if train_graphs.colors is None else train_graphs.palette
     inputs = 1 if palette is None else max(len(palette), 1)
     shape = GNNShape(kind, readout, relational, inputs, classes, members[0].hidden, members[0].layers, recipe)
     model = shape.build([member.jumping for member in members])
-    initialize(model, [member.seed for member in members])
+    seeds = [member.seed for member in members]
+    initialize(model, seeds)
     model.to(device)
     assert isinstance(model.representation, GammaGNN)
     model.representation.encoder.set_mean_log_degree(float(np.log(train_graphs.degrees + 1).mean()))
@@ -243,7 +249,7 @@ def fit_gnn(
     static = not relational and (batch_size is None or batch_size >= len(train_graphs))
     held_out = None
     if validation is not None:
-        structure = shape.structure(validation[0], palette, device, members[0].seed)
+        structure = shape.structure(validation[0], palette, device, seeds)
         held_out = structure, index_tensor(validation[1]).to(device)
     numbers = None if environments is None else np.unique(environments, return_inverse=True)[1]
     problem = GNNProblem(

@@ -204,26 +204,33 @@ class Gather(Movable):
 
 @dataclass(frozen=True)
 class PerModel(Movable):
-    """Other rows for every model: ``inner`` reads one table with the rows of all models, one model after the other."""
+    """Other rows for every model: ``inner`` reads one table with the rows of all models, one model after the other.
+
+    Copies of every model's rows, (models * copies, rows, features), are side by side in the table.
+    """
 
     models: int
     inner: Any  # Sums or Neighbors or both
 
     def __call__(self, h: Tensor) -> Tensor:
-        return self._by_model(self.inner(self._table(h)))
+        return self._by_model(self.inner(self._table(h)), h.shape[2])
 
     def extremes(self, h: Tensor) -> tuple[Tensor, Tensor]:
         low, high = self.inner.extremes(self._table(h))
-        return self._by_model(low), self._by_model(high)
+        return self._by_model(low, h.shape[2]), self._by_model(high, h.shape[2])
 
     def rows(self, items: Tensor) -> Sums:
         raise TypeError("rows that differ by model are always computed all at once")
 
     def _table(self, h: Tensor) -> Tensor:
-        return h.expand(self.models, -1, -1).reshape(1, -1, h.shape[2])
+        if len(h) in (1, self.models):
+            return h.expand(self.models, -1, -1).reshape(1, -1, h.shape[2])
+        copies = h.reshape(self.models, -1, *h.shape[1:])
+        return copies.transpose(1, 2).reshape(1, self.models * h.shape[1], -1)
 
-    def _by_model(self, table: Tensor) -> Tensor:
-        return table.reshape(self.models, -1, table.shape[2])
+    def _by_model(self, table: Tensor, features: int) -> Tensor:
+        copies = table.reshape(self.models, -1, table.shape[2] // features, features)
+        return copies.transpose(1, 2).reshape(-1, copies.shape[1], features)
 
 
 def offset_by_model(index: Tensor, rows: int) -> Tensor:
@@ -438,9 +445,9 @@ def fused_statistics(neighbors: Neighbors, own: Tensor, h: Tensor) -> Tensor | N
             return found
         case IndexedNeighbors(index, inner):
             return fused_statistics(inner, own, take_rows(h, index))
-        case PerModel(_, inner):
+        case PerModel(models, inner) if len(own) == models:
             table = fused_statistics(inner, neighbors._table(own), neighbors._table(h))
-            return None if table is None else neighbors._by_model(table)
+            return None if table is None else neighbors._by_model(table, table.shape[2])
         case CopiesOfNeighbors(copies, inner):
             table = fused_statistics(inner, _copies_as_models(own, copies), _copies_as_models(h, copies))
             return None if table is None else table.reshape(*own.shape[:2], -1)

@@ -122,8 +122,7 @@ class GraphRows:
     (the graph's first row), its ``weight`` (1, or 0 for padding; None: no padding) and ``degree``. ``neighbor_sums``
     and ``neighbors`` (None if no extremes are needed) aggregate over neighbors; ``readout`` maps rows to graphs.
 
-    Where models have different graphs, what is per row is (models, rows), padded to the same number of rows; ``start``
-    is not needed then.
+    Where models have different graphs, what is per row is (models, rows), padded to the same number of rows.
     """
 
     features: Tensor
@@ -189,15 +188,16 @@ class FlatGraphs(Movable):
         models = len(graphs)
         sizes, starts = self.first.diff()[graphs], self.first[graphs]
         rows = int(sizes.sum(1).max())
-        begin = offset_by_model(sizes.cumsum(1) - sizes, rows).reshape(-1)  # the first row of every graph
+        first = (sizes.cumsum(1) - sizes).reshape(-1)  # the first row of every graph, among those of its model
+        begin = offset_by_model(first.view(models, -1), rows).reshape(-1)
         sizes, starts = sizes.reshape(-1), starts.reshape(-1)
         vertices, place = _ranges(starts, sizes), _ranges(begin, sizes)
         shift = torch.repeat_interleave(begin - starts, sizes)
         degree = self.indptr.diff()[vertices]
         indices = self.indices[_ranges(self.indptr[vertices], degree)] + torch.repeat_interleave(shift, degree)
 
-        def spread(values: Tensor) -> Tensor:
-            return values.new_zeros(models * rows, *values.shape[1:]).index_copy(0, place, values)
+        def spread(values: Tensor, padding: int = 0) -> Tensor:
+            return values.new_full((models * rows, *values.shape[1:]), padding).index_copy(0, place, values)
 
         weight, degrees = spread(torch.ones_like(vertices, dtype=torch.float32)), spread(degree)
         slots = None if self.slots is None else spread((self.slots[vertices] + shift[:, None]).clamp(min=0))
@@ -205,8 +205,9 @@ class FlatGraphs(Movable):
         sums, neighbors = self._aggregations(_offsets(degrees), indices, slots)
         readout = self._readout(_offsets(sizes), graph, place, _offsets(weight.long()))
         return GraphRows(
-            self.features, self.class_degree, spread(self.input_class[vertices]).view(models, rows), begin,
-            weight.view(models, rows), degrees.to(torch.float32).view(models, rows), PerModel(models, sums),
+            self.features, self.class_degree, spread(self.input_class[vertices]).view(models, rows),
+            spread(first[graph], padding=rows).view(models, rows), weight.view(models, rows),
+            degrees.to(torch.float32).view(models, rows), PerModel(models, sums),
             None if neighbors is None else PerModel(models, neighbors), PerModel(models, readout),
         )  # fmt: skip
 
@@ -305,9 +306,11 @@ class PaddedGraphs(Movable):
     def _by_model(self, rows: GraphRows, models: int) -> GraphRows:
         """Rows of the graphs of all models as rows by model."""
         assert rows.weight is not None
+        start = rows.start.view(models, -1)
         return replace(
-            rows, input_class=rows.input_class.view(models, -1), weight=rows.weight.view(models, -1),
-            degree=rows.degree.view(models, -1), neighbor_sums=PerModel(models, rows.neighbor_sums),
+            rows, input_class=rows.input_class.view(models, -1), start=start - start[:, :1],
+            weight=rows.weight.view(models, -1), degree=rows.degree.view(models, -1),
+            neighbor_sums=PerModel(models, rows.neighbor_sums),
             neighbors=None if rows.neighbors is None else PerModel(models, rows.neighbors),
             readout=PerModel(models, rows.readout),
         )  # fmt: skip
@@ -384,48 +387,39 @@ def _ranges(starts: Tensor, lengths: Tensor) -> Tensor:
 
 
 def rows_structure(rows: GraphRows, layers: int, identities: Tensor | None = None) -> Structure:
-    """One row per vertex above the input classes. ``identities`` (copies, rows): one copy of the graphs for each."""
-    if rows.input_class.dim() == 2:
-        return _structure_by_model(rows, layers)
-    features, degree, input_class = rows.features, rows.class_degree, rows.input_class[None]
+    """One row per vertex above the input classes.
+
+    ``identities`` (models, copies, rows), or with one model for all of them: the graphs are copied for each.
+    """
+    features, degree, input_class = rows.features, rows.class_degree, rows.input_class[..., None, :]
     if identities is not None:
         one_hot = torch.eye(IDENTITIES, device=features.device)
         parts = (features.repeat_interleave(IDENTITIES, 0), one_hot.repeat(len(features), 1))
         features, degree = torch.cat(parts, 1), degree.repeat_interleave(IDENTITIES)
-        input_class = rows.input_class * IDENTITIES + identities
-    copies = len(input_class)
-    weight = None if rows.weight is None else rows.weight.repeat(copies)
-    degrees, index = rows.degree.repeat(copies), input_class.reshape(-1)
+        input_class = input_class * IDENTITIES + (identities[0] if len(identities) == 1 else identities)
+    copies, index = input_class.shape[-2], input_class.flatten(-2)  # (rows,), or (models, rows) where models differ
+
+    def copied(values: Tensor) -> Tensor:
+        return values.repeat(*[1] * (values.dim() - 1), copies)
+
+    weight, degrees = None if rows.weight is None else copied(rows.weight), copied(rows.degree)
     sums, readout, neighbors = rows.neighbor_sums, rows.readout, rows.neighbors
     if copies > 1:
         sums, readout = Copies(copies, sums), Copies(copies, readout, mean=True)
         neighbors = None if neighbors is None else CopiesOfNeighbors(copies, neighbors)
     input_neighbors = None if neighbors is None else IndexedNeighbors(index, neighbors)
-    first = Level(index, _input_sums(rows, input_class, sums, len(features)), weight, degrees, input_neighbors)
+    first = Level(index, _input_sums(index, sums, len(features)), weight, degrees, input_neighbors)
     later = Level(None, sums, weight, degrees, neighbors)
     readouts = (Indexed(index, readout), *[readout] * layers)
     return Structure(features, degree, (first, *[later] * (layers - 1)), readouts)
 
 
-def _structure_by_model(rows: GraphRows, layers: int) -> Structure:
-    """One row per vertex above the input classes, of graphs that differ by model."""
-    index, neighbors = rows.input_class, rows.neighbors
-    input_neighbors = None if neighbors is None else IndexedNeighbors(index, neighbors)
-    sums: Sums = Indexed(index, rows.neighbor_sums)
-    if len(rows.features) <= MAX_COUNTED_CLASSES:
-        sums = Dense(rows.neighbor_sums(torch.eye(len(rows.features), device=index.device)[index]))
-    first = Level(index, sums, rows.weight, rows.degree, input_neighbors)
-    later = Level(None, rows.neighbor_sums, rows.weight, rows.degree, neighbors)
-    readouts = (Indexed(index, rows.readout), *[rows.readout] * layers)
-    return Structure(rows.features, rows.class_degree, (first, *[later] * (layers - 1)), readouts)
-
-
-def _input_sums(rows: GraphRows, input_class: Tensor, sums: Sums, classes: int) -> Sums:
-    """Sums over neighbors by how many of them each input class has, counted once for all models."""
+def _input_sums(index: Tensor, sums: Sums, classes: int) -> Sums:
+    """Sums over neighbors by how many of them each input class has, counted once for all models if these agree."""
     if classes > MAX_COUNTED_CLASSES:
-        return Indexed(input_class.reshape(-1), sums)
-    one_hot = torch.eye(classes, device=input_class.device)[input_class]  # (copies, rows, classes)
-    return Dense(rows.neighbor_sums(one_hot).reshape(-1, classes))
+        return Indexed(index, sums)
+    one_hot = torch.eye(classes, device=index.device)[index]
+    return Dense(sums(one_hot) if index.dim() == 2 else sums(one_hot[None])[0])
 
 
 def graph_structure(
@@ -515,31 +509,38 @@ def _move_rows(counts: csr_array[Any], place: IntArray, rows: int) -> csr_array[
 # ---- identities of relational pooling ------------------------------------------------------------
 
 
-def draw_identities(rows: GraphRows, copies: int, step: Tensor | int, seed: int = 0) -> Tensor:
-    """Positions modulo 10 in random orders of every graph, different in every step and for every seed: (copies, rows).
+def draw_identities(rows: GraphRows, copies: int, step: Tensor | int, seeds: Tensor) -> Tensor:
+    """Positions modulo 10 in random orders of every graph, different in every step: (seeds, copies, rows).
 
     The random number of a vertex depends on its number among all vertices, so that both layouts draw the same.
     """
-    seeds = torch.arange(copies, device=rows.input_class.device) + seed * SEED_STRIDE
-    drawn = uniform(seeds, step, len(rows.input_class), stream=TRAINING_STREAM)
+    drawn = _uniform(seeds, copies, step, rows.input_class.shape[-1], TRAINING_STREAM)
     if rows.weight is not None:
-        drawn = drawn[:, rows.weight.long().cumsum(0) - rows.weight.long()]
+        there = rows.weight.long()
+        number = (there.cumsum(-1) - there)[..., None, :]  # of every vertex
+        drawn = drawn.gather(2, number.expand_as(drawn))
     return _positions(rows, drawn)
 
 
-def fixed_identities(rows: GraphRows, copies: int, seed: int = 0) -> Tensor:
+def fixed_identities(rows: GraphRows, copies: int, seeds: Tensor) -> Tensor:
     """The orders of prediction: they depend on the seed and on a vertex's place in its graph, not on other graphs."""
     place = torch.arange(len(rows.input_class), device=rows.input_class.device) - rows.start
-    seeds = torch.arange(copies, device=rows.input_class.device) + seed * SEED_STRIDE
     largest = int(place.max()) + 1 if len(place) else 1
-    return _positions(rows, uniform(seeds, 0, largest, stream=PREDICTION_STREAM)[:, place])
+    return _positions(rows, _uniform(seeds, copies, 0, largest, PREDICTION_STREAM)[..., place])
+
+
+def _uniform(seeds: Tensor, copies: int, step: Tensor | int, amount: int, stream: int) -> Tensor:
+    """(seeds, copies, amount)."""
+    every = seeds[:, None] * SEED_STRIDE + torch.arange(copies, device=seeds.device)
+    return uniform(every.reshape(-1), step, amount, stream).view(len(seeds), copies, amount)
 
 
 def _positions(rows: GraphRows, drawn: Tensor) -> Tensor:
     """The rank of every row's number within its graph, modulo 10; padding comes last."""
-    padded_last = drawn.double() if rows.weight is None else drawn.double() + (1 - rows.weight)
-    key = rows.start + padded_last / 2  # graphs stay together: the fraction is below 1
-    order = torch.argsort(key, dim=1, stable=True)
-    positions = torch.arange(order.shape[1], device=order.device).expand_as(order)
-    rank = torch.empty_like(order).scatter_(1, order, positions)
-    return (rank - rows.start) % IDENTITIES
+    start, keys = rows.start[..., None, :], drawn.double()
+    if rows.weight is not None:
+        keys = keys + (1 - rows.weight)[..., None, :]
+    order = torch.argsort(start + keys / 2, dim=-1, stable=True)  # graphs stay together: the fraction is below 1
+    positions = torch.arange(order.shape[-1], device=order.device).expand_as(order)
+    rank = torch.empty_like(order).scatter_(-1, order, positions)
+    return (rank - start) % IDENTITIES
