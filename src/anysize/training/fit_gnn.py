@@ -35,7 +35,7 @@ from anysize.nn.rows.graph_batch import (
 )
 from anysize.nn.rows.structure import Structure
 from anysize.training.epoch_selection import KeptEpochs
-from anysize.training.loop import Losses, Trained, TrainingProblem, train
+from anysize.training.loop import Losses, Trained, TrainingProblem, seeds_of, train
 from anysize.training.objectives import IRM, EnvironmentBatch, Objective, cross_entropy, penalized_risk
 from anysize.training.settings import EncoderName, Recipe, Settings, check_one_shape
 
@@ -97,15 +97,10 @@ class GNNShape:
         """All graphs as in prediction, on the device, with fixed identities, which depend on the models' seeds."""
         if self.relational:
             rows = self.batch(graphs, palette, device).rows()
-            different = _different(seeds).to(device)
-            return rows_structure(rows, self.layers, fixed_identities(rows, self.recipe.test_permutations, different))
+            identities = fixed_identities(rows, self.recipe.test_permutations, seeds_of(seeds, device))
+            return rows_structure(rows, self.layers, identities)
         classes = self.input_classes(graphs, palette)
         return graph_structure(graphs, classes, self.layers, self.readout, self.kind == "pna", device)
-
-
-def _different(seeds: Sequence[int]) -> Tensor:
-    """The seeds of the models, or one if they are all the same."""
-    return torch.tensor(seeds[:1] if len(set(seeds)) == 1 else seeds)
 
 
 class GNNProblem(TrainingProblem):
@@ -123,7 +118,7 @@ class GNNProblem(TrainingProblem):
     ) -> None:  # fmt: skip
         super().__init__(y, held_out, class_weights)
         self.shape, self.structure, self.batch = shape, structure, batch
-        self.seeds = _different([member.seed for member in members]).to(y.device)
+        self.seeds = seeds_of([member.seed for member in members], y.device)
         self.environments, self.objective = environments, objective
         self.all_rows = None if batch is None else batch.rows()
         self.weights = torch.tensor([member.invariance for member in members], device=y.device)

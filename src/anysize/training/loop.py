@@ -189,6 +189,11 @@ def _run_eagerly(function: Callable[[], None]) -> None:
     function()
 
 
+def seeds_of(models: Sequence[int], device: torch.device | str) -> Tensor:
+    """The seeds of the models as a tensor, or one if they are all the same: then models share what they draw."""
+    return torch.tensor(models if len(set(models)) > 1 else models[:1], device=device)
+
+
 class _Run:
     """The state of a run, on the device and changed in place, so that epochs can be recorded."""
 
@@ -197,8 +202,7 @@ class _Run:
     ) -> None:
         self.model, self.problem, self.recipe, self.score = model, problem, recipe, STACK_SCORES[metric]
         self.device = next(model.parameters()).device
-        seeds = [member.seed for member in members]
-        self.seeds = torch.tensor(seeds if len(set(seeds)) > 1 else seeds[:1], device=self.device)
+        self.seeds = seeds_of([member.seed for member in members], self.device)
         self.batch = members[0].batch_size
         if self.batch is not None and self.batch >= problem.size:
             self.batch = None
