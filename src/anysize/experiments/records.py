@@ -62,9 +62,8 @@ class Scores:
     def __post_init__(self) -> None:
         for split in SPLITS:
             value = getattr(self, split)
-            if value is not None and not (
-                type(value) is float and math.isfinite(value)
-            ):  # almost all are valid floats: skip the conversion
+            valid = value is None or (type(value) is float and math.isfinite(value))  # almost all: no conversion
+            if not valid:
                 object.__setattr__(self, split, finite(value, f"the {split} score"))
 
     def of(self, split: str) -> float | None:

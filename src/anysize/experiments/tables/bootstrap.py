@@ -185,12 +185,11 @@ def resampled_means(
             members = np.flatnonzero(labels == one)
             weights[:, members] = rng.multinomial(len(members), np.full(len(members), 1 / len(members)), size=count)
         times = rng.multinomial(runs, np.full(runs, 1 / runs), size=count)
-        scores = np.stack(
-            [
-                [run.scores(metric, weights[:, own]) for run, own in zip(method, columns, strict=True)]
-                for method in methods
-            ]
-        )  # (methods, runs, count)
+        of_runs = [
+            [run.scores(metric, weights[:, own]) for run, own in zip(method, columns, strict=True)]
+            for method in methods
+        ]
+        scores = np.array(of_runs)  # (methods, runs, count)
         found.append(np.where(times.T > 0, scores * times.T, 0.0).sum(axis=1).T / runs)
     means = np.concatenate(found)
     return np.asarray(means[np.isfinite(means).all(axis=1)])

@@ -58,9 +58,7 @@ class Dense(Movable):
     matrix: Tensor
 
     def __call__(self, h: Tensor) -> Tensor:
-        if (
-            h.is_cuda or self.matrix.dim() == 3
-        ):  # a contiguous result makes all later steps faster than a single product would
+        if h.is_cuda or self.matrix.dim() == 3:  # the result is contiguous, which makes later steps faster on a GPU
             return self.matrix @ h
         models, rows, features = h.shape  # one product for all models: they share the matrix
         flat = h.permute(1, 0, 2).reshape(rows, models * features)

@@ -492,9 +492,8 @@ class RecoloredPairs(Movable):
         if rows > patterns and not self.by_matrix:  # through patterns, which are fewer
             index = classes[0].view(-1, self.copies, patterns, k)[0].transpose(0, 1).reshape(patterns, -1)
             return Chained(self._readout_lookup.on_cpu(index, rows), self._densities)
-        row = classes[0].view(-1, patterns, k)[
-            : self.copies, self.pattern
-        ]  # (copies, cells, k); F is that of all models
+        of_f = classes[0].view(-1, patterns, k)[: self.copies]  # the same for all models
+        row = of_f[:, self.pattern]  # (copies, cells, k)
         value = self.density[:, None] * self.present[self.pattern] / self.copies
         flat = torch.zeros(self.graphs * rows, device=value.device)
         place = (self.graph[:, None] * rows + row).reshape(-1)
