@@ -441,14 +441,14 @@ def fused_statistics(neighbors: Neighbors, own: Tensor, h: Tensor) -> Tensor | N
         case PaddedNeighbors(index, used, weight, degree, sums):
             found: Tensor = fused.Statistics.apply(own, h, index, used, weight, degree, sums.transposed())
             return found
-        case IndexedNeighbors(index, inner):
+        case Indexed(index, inner):
             return fused_statistics(inner, own, take_rows(h, index))
         case PerModel(models, inner) if len(own) == models:
             table = fused_statistics(inner, neighbors._table(own), neighbors._table(h))
             return None if table is None else neighbors._by_model(table, table.shape[2])
-        case CopiesOfNeighbors(copies, inner):
-            table = fused_statistics(inner, _copies_as_models(own, copies), _copies_as_models(h, copies))
-            return None if table is None else table.reshape(*own.shape[:2], -1)
+        case Copies(_, inner):
+            table = fused_statistics(inner, neighbors._table(own), neighbors._table(h))
+            return None if table is None else neighbors._by_model(table)
     return None
 
 
@@ -503,18 +503,11 @@ class Indexed(_WholeGraphs):
     """An aggregation over vertices that share rows: ``index`` (vertices,) or (models, vertices), the row of each."""
 
     index: Tensor
-    inner: Sums
+    inner: Any  # Sums or Neighbors or both
 
     def __call__(self, h: Tensor) -> Tensor:
-        return self.inner(take_rows(h, self.index))
-
-
-@dataclass(frozen=True)
-class IndexedNeighbors(Movable):
-    """Extremes over vertices that share rows."""
-
-    index: Tensor
-    inner: Neighbors
+        found: Tensor = self.inner(take_rows(h, self.index))
+        return found
 
     def extremes(self, h: Tensor) -> tuple[Tensor, Tensor]:
         return self.inner.extremes(take_rows(h, self.index))
@@ -528,28 +521,20 @@ class Copies(_WholeGraphs):
     """
 
     copies: int
-    inner: Sums
+    inner: Any  # Sums or Neighbors or both
     mean: bool = False
 
     def __call__(self, h: Tensor) -> Tensor:
-        summed = self.inner(_copies_as_models(h, self.copies))
-        if self.mean:
-            return summed.reshape(h.shape[0], self.copies, -1, h.shape[2]).mean(1)
-        return summed.reshape(h.shape[0], -1, h.shape[2])
-
-
-@dataclass(frozen=True)
-class CopiesOfNeighbors(Movable):
-    """The same extremes for several copies of the vertices."""
-
-    copies: int
-    inner: Neighbors
+        summed = self._by_model(self.inner(self._table(h)))
+        return summed.unflatten(1, (self.copies, -1)).mean(1) if self.mean else summed
 
     def extremes(self, h: Tensor) -> tuple[Tensor, Tensor]:
-        low, high = self.inner.extremes(_copies_as_models(h, self.copies))
-        return low.reshape(h.shape[0], -1, h.shape[2]), high.reshape(h.shape[0], -1, h.shape[2])
+        low, high = self.inner.extremes(self._table(h))
+        return self._by_model(low), self._by_model(high)
 
+    def _table(self, h: Tensor) -> Tensor:
+        """(models * copies, rows of one copy, features)."""
+        return h.reshape(len(h) * self.copies, -1, h.shape[2])
 
-def _copies_as_models(h: Tensor, copies: int) -> Tensor:
-    """(models * copies, rows of one copy, features)."""
-    return h.reshape(h.shape[0] * copies, -1, h.shape[2])
+    def _by_model(self, table: Tensor) -> Tensor:
+        return table.reshape(len(table) // self.copies, -1, table.shape[2])

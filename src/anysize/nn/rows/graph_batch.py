@@ -30,10 +30,8 @@ from anysize.nn.counter_rng import uniform
 from anysize.nn.rows.aggregation import (
     BlockDiagonal,
     Copies,
-    CopiesOfNeighbors,
     Dense,
     Indexed,
-    IndexedNeighbors,
     Neighbors,
     PaddedMax,
     PaddedNeighbors,
@@ -406,8 +404,8 @@ def rows_structure(rows: GraphRows, layers: int, identities: Tensor | None = Non
     sums, readout, neighbors = rows.neighbor_sums, rows.readout, rows.neighbors
     if copies > 1:
         sums, readout = Copies(copies, sums), Copies(copies, readout, mean=True)
-        neighbors = None if neighbors is None else CopiesOfNeighbors(copies, neighbors)
-    input_neighbors = None if neighbors is None else IndexedNeighbors(index, neighbors)
+        neighbors = None if neighbors is None else Copies(copies, neighbors)
+    input_neighbors = None if neighbors is None else Indexed(index, neighbors)
     first = Level(index, _input_sums(index, sums, len(features)), weight, degrees, input_neighbors)
     later = Level(None, sums, weight, degrees, neighbors)
     readouts = (Indexed(index, readout), *[readout] * layers)
