@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from importlib import import_module
-from types import MappingProxyType
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Protocol, TypeVar
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -21,8 +20,10 @@ class Named(Protocol):
 Item = TypeVar("Item", bound=Named)
 
 
-class Registry(Generic[Item]):
-    """Objects of one type by name. Built-in ones cannot be removed.
+class Registry(Mapping[str, Item]):
+    """Objects of one type by name, with those that an environment variable names. Built-in ones cannot be removed.
+
+    The variable is read when all objects are listed, or one that is not known is looked up.
 
     Args:
         kind: the type of the objects.
@@ -38,11 +39,23 @@ class Registry(Generic[Item]):
         self.kind, self.noun, self.variable, self.reserved = kind, noun, variable, reserved
         self._items = {item.name: item for item in builtin}
         self._builtin = frozenset(self._items)
+        self._read = ""  # what the variable was when it was last read
 
-    @property
-    def known(self) -> Mapping[str, Item]:
-        """A read-only view of the objects by name."""
-        return MappingProxyType(self._items)
+    def __getitem__(self, name: str) -> Item:
+        if name not in self._items:
+            self._read_environment()
+        return self._items[name]
+
+    def __iter__(self) -> Iterator[str]:
+        self._read_environment()
+        return iter(tuple(self._items))
+
+    def __len__(self) -> int:
+        self._read_environment()
+        return len(self._items)
+
+    def __repr__(self) -> str:
+        return f"<{len(self)} {self.noun}s: {', '.join(self)}>"
 
     def register(self, item: Item) -> None:
         """Add an object of your own, which everything in this process then finds by its name.
@@ -70,26 +83,36 @@ class Registry(Generic[Item]):
             raise ValueError(f"{name!r} is not a registered {self.noun}")
         del self._items[name]
 
-    def register_from_environment(self) -> None:
-        """Register the objects that the environment variable names."""
-        for item in self._from_environment():
-            self.register(item)
-
     def find(self, name: str) -> Item:
         """The object of that name; otherwise an error that suggests similar names, or lists all."""
-        if name not in self._items:
-            self.register_from_environment()
-        if name in self._items:
-            return self._items[name]
-        lower = {known.lower(): known for known in self._items}
-        given = str(name).lower()
+        if not isinstance(name, str):
+            raise ValueError(f"a {self.noun} is given by its name; got a {type(name).__name__}; register it first")
+        if name in self:
+            return self[name]
+        lower = {known.lower(): known for known in self}
+        given = name.lower()
         near = [known for key, known in lower.items() if given and key.startswith(given)]
         near = near or [lower[key] for key in get_close_matches(given, lower, n=1, cutoff=0.7)]
         if near:
             hint = f"did you mean {' or '.join(filter(None, [', '.join(near[:-1]), near[-1]]))}?"
         else:
-            hint = f"the {self.noun}s are {', '.join(self._items)}."
+            hint = (
+                f"the {self.noun}s are {', '.join(self)}. One of your own is found in every process if "
+                f"{self.variable}=module:NAME names it."
+            )
         raise ValueError(f"There is no {self.noun} {name!r}: {hint}")
+
+    def _read_environment(self) -> None:
+        """Register the objects that the environment variable names, once for every value of the variable."""
+        before, self._read = self._read, os.environ.get(self.variable, "")  # first: a module may look names up
+        if self._read == before:
+            return
+        try:
+            for item in self._from_environment():
+                self.register(item)
+        except BaseException:
+            self._read = before
+            raise
 
     def _from_environment(self) -> Iterator[Any]:
         for place in filter(None, map(str.strip, os.environ.get(self.variable, "").split(","))):

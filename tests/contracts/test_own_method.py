@@ -21,8 +21,9 @@ from typer.testing import CliRunner
 
 from anysize import METHODS, GraphClassifier, GraphSet, load_model
 from anysize.cli.app import app
-from anysize.experiments.plan import make_plan
+from anysize.experiments.plan import make_plan, method_groups
 from anysize.experiments.record_store import RecordStore
+from anysize.experiments.run import run as cell
 from anysize.experiments.sweep import sweep
 from anysize.experiments.tables.build import build_table
 from anysize.methods.catalog import find_method, gnn_method, register, unregister
@@ -214,6 +215,27 @@ def test_other_processes_are_told_by_an_environment_variable(tmp_path: Path) -> 
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert len(RecordStore(tmp_path).read()) == 2
+    words = ["table", "2", "--records", str(tmp_path), "--data", "0", "--tasks", "sbm-14-20", "--format", "markdown"]
+    table = subprocess.run([sys.executable, "-m", "anysize", *words], env=environment, capture_output=True, text=True)
+    assert "Edge rule" in table.stdout  # its title, not its name
+
+
+def test_the_variable_is_read_once_and_may_name_a_module_that_looks_names_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "looks_up.py").write_text(
+        "from dataclasses import replace\n"
+        "from anysize.methods.catalog import METHODS\n"
+        "from anysize.experiments.plan import method_groups\n"
+        "METHOD = replace(METHODS['majority'], name=f'own-{len(METHODS)}', check=False)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("ANYSIZE_METHODS", "looks_up:METHOD")
+    name = f"own-{len(METHODS) - 1}"
+    assert list(METHODS)[-1] == name
+    assert name in method_groups()["all"]
+    unregister(name)
+    assert name not in METHODS
 
 
 def test_a_variable_that_names_nothing_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -243,6 +265,10 @@ def test_a_name_is_taken_once() -> None:
     for name in ("gin-sum", "nobody"):
         with pytest.raises(ValueError, match=f"'{name}' is not a registered method"):
             unregister(name)
+    with pytest.raises(ValueError, match="by its name; got a Method"):
+        GraphClassifier(METHOD).fit(labeled(4))  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match="by its name; got a Method"):
+        make_plan("sbm-20", [METHOD])  # type: ignore[list-item]
 
 
 @pytest.mark.parametrize(
@@ -298,3 +324,75 @@ def test_the_quick_grid_has_the_weight_of_the_configuration() -> None:
     found = [run.configuration for piece in plan.batches for run in piece.runs]
     assert [one["irm"] for one in found if "irm" in one] == [8, 8]
     assert [one["beta"] for one in found if "beta" in one] == [10, 10]
+
+
+# ---- what is left out, and what goes wrong -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Recorder:
+    """`EdgeRule`, which keeps the configurations that it was given; ``wrong`` says what it does wrong."""
+
+    given: list[dict[str, Any]]
+    wrong: str = ""
+
+    def fit(self, problem: LearningTask, runs: Any, *others: Any) -> Iterator[Fitted]:
+        self.given.extend(run.configuration for run in runs)
+        for run in runs[1:] if self.wrong == "runs" else runs:
+            yield (Flat if self.wrong == "shape" else Fitted)(np.array([0.2, 0.5]), 1, (run,))
+
+    def restore(self, about: dict[str, Any], arrays: dict[str, np.ndarray]) -> Fitted:
+        raise NotImplementedError
+
+
+class Flat(Fitted):
+    def probabilities(self, examples: Examples) -> np.ndarray:
+        return super().probabilities(examples)[0]
+
+
+def recorded(wrong: str = "", **fields: Any) -> tuple[Method, list[dict[str, Any]]]:
+    given: list[dict[str, Any]] = []
+    own = {"name": "own", "title": "Own", "learner": Recorder(given, wrong), "environments": False, **fields}
+    return replace(METHOD, **{"defaults": DEFAULTS, "parameters": {}, **own}), given
+
+
+DEFAULTS = {"lift": 0.0, "epochs": 7}  # epochs is also a field of the recipe, which this method has not
+
+
+@pytest.mark.parametrize(
+    ("grid", "kept"),
+    [
+        ({}, [DEFAULTS]),
+        ({"sbm": {"lift": (0.0, 1.0)}}, [{"lift": 0.0}, {"lift": 1.0}]),
+        ({"tu": {"lift": (1.0,)}}, None),
+    ],
+)
+def test_what_a_grid_leaves_out_has_its_default(grid: Any, kept: Any, tmp_path: Path) -> None:
+    method, given = recorded(grid=grid, seeded=False)
+    register(method)
+    try:
+        cell(task="sbm-20", method="own", data=0)
+        assert given == [{**DEFAULTS, **point} for point in kept or [DEFAULTS]]
+        if kept is not None:
+            given.clear()
+            sweep(make_plan("sbm-20", ["own"], grid="paper", data="0"), tmp_path)
+            assert given == [{**DEFAULTS, **point} for point in kept]
+            found = [record.configuration for record in RecordStore(tmp_path).read()]
+            assert sorted(found, key=lambda one: one["lift"]) == kept
+        given.clear()
+        GraphClassifier("own", params={"epochs": 9}).fit(labeled(12))
+        assert given == [{"lift": 0.0, "epochs": 9}]
+    finally:
+        unregister("own")
+
+
+@pytest.mark.parametrize(("wrong", "told"), [("runs", "fitted model for every run"), ("shape", "graphs x classes")])
+def test_a_fit_that_breaks_the_contract_is_told_what_is_expected(wrong: str, told: str) -> None:
+    register(recorded(wrong)[0])
+    try:
+        with pytest.raises(ValueError, match=told):
+            GraphClassifier("own").fit(labeled(12))
+        with pytest.raises(ValueError, match=told):
+            cell("sbm-20", "own", data=0, seeds=1)
+    finally:
+        unregister("own")

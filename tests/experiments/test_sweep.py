@@ -17,7 +17,7 @@ import torch
 from experiments.errands import die, halve
 
 from anysize import GraphError
-from anysize.experiments.plan import METHOD_GROUPS, RunBatch, make_plan
+from anysize.experiments.plan import MAIN_METHODS, RunBatch, make_plan, method_groups
 from anysize.experiments.record_store import RecordStore
 from anysize.experiments.sweep import Clock, SweepProgress, SweepResult, fill_cache, main, sweep
 from anysize.experiments.workers import Processes
@@ -125,7 +125,7 @@ def test_stacks_are_larger_on_a_gpu():
 
 def test_the_quick_grid_is_for_main_methods_and_the_robust_recipe_has_one_configuration():
     quick = make_plan(["table1", "table2"], seeds=1)
-    assert {batch.method for batch in quick.batches} == set(METHOD_GROUPS["main"])
+    assert {batch.method for batch in quick.batches} == set(MAIN_METHODS)
     assert {batch.task for batch in quick.batches} == {
         "schizophrenia", "er-single", "er-multi", "sbm-20", "sbm-14-20", "sbm-20-30",
     }  # fmt: skip
@@ -443,6 +443,6 @@ def test_what_was_done_as_json():
 
 
 def test_groups_name_methods_and_main_ones_run_everywhere():
-    assert all(name in METHODS for names in METHOD_GROUPS.values() for name in names)
-    assert not any(METHODS[name].compares(METHODS[name].default("paper")) for name in METHOD_GROUPS["main"])
+    assert all(name in METHODS for names in method_groups().values() for name in names)
+    assert not any(METHODS[name].compares(METHODS[name].default("paper")) for name in MAIN_METHODS)
     assert set(TASKS) >= {"er-single", "sbm-20"}

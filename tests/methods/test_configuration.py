@@ -82,9 +82,8 @@ def test_a_penalty_on_colors_needs_colors() -> None:
 
 
 def test_a_configuration_is_split_into_model_and_recipe() -> None:
-    model, recipe = split_configuration(
-        {"hidden": 64, "penalty": 0.3, "epochs": 50}, METHODS["gin-sum"].recipe("paper")
-    )
+    gin = METHODS["gin-sum"]
+    model, recipe = split_configuration(gin, {"hidden": 64, "penalty": 0.3, "epochs": 50}, gin.recipe("paper"))
     assert model == {"hidden": 64, "penalty": 0.3}  # the weight of the penalty, not its place in the recipe
     assert (recipe.epochs, recipe.penalty) == (50, "representation")
 

@@ -189,9 +189,8 @@ def methods(json: JsonOption = False) -> None:
 
 
 def _methods() -> Iterator[dict[str, Any]]:
-    from anysize.methods.catalog import METHODS, register_from_environment
+    from anysize.methods.catalog import METHODS
 
-    register_from_environment()
     for method in METHODS.values():
         yield {
             "method": method.name,

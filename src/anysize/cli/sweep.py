@@ -161,7 +161,8 @@ def _show(result: CellResult) -> None:
         console.print(hint, soft_wrap=True)
     chosen = ", ".join(f"{name}={value}" for name, value in fields["configuration"].items()) or "no hyper-parameters"
     tried = fields["configurations"]
-    how = f"best of {tried} on validation, first of {fields['tied']} tied" if tried > 1 else "one configuration"
+    tied = f", first of {fields['tied']} tied" if fields["tied"] > 1 else ""
+    how = f"best of {tried} on validation{tied}" if tried > 1 else "one configuration"
     ran = len(result.selection.records)
     amount = plural(ran, "seed") if ran > 1 or result.method.seeded else "no randomness: trained once"
     for line in (f"{chosen} ({how})", f"{amount}; {result.seconds:.1f} s on {result.device}"):

@@ -30,14 +30,13 @@ def tasks(
 ) -> None:
     """List the tasks, or show what one of them consists of: sizes, classes and environments of its graphs."""
     with handle_errors():
-        from anysize.tasks.catalog import TASKS, find_task, register_from_environment
+        from anysize.tasks.catalog import TASKS, find_task
         from anysize.tasks.describe import describe, shift
         from anysize.tasks.task import parse_data
 
         if name is None:
             if data is not None or data_dir is not None:
                 raise ValueError("--data and --data-dir go with the name of a task: anysize tasks NAME.")
-            register_from_environment()
             _show_all(list(TASKS.values()), json)
             return
         task = find_task(name)

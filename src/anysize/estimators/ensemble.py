@@ -18,7 +18,7 @@ from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector, has_colo
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
 from anysize.io.convert import as_graphset
-from anysize.methods.method import Examples, Fitted, LearningTask, Method, Run, Sizes
+from anysize.methods.method import Examples, Fitted, LearningTask, Method, Run, Sizes, checked_probabilities
 from anysize.training.settings import Recipe
 
 MAX_LOSS = 100.0  # cross entropy in nats above which training has diverged; guessing among 1000 classes has 7
@@ -147,8 +147,8 @@ def train(
 
     An error if a model diverged.
     """
-    parts = tuple(method.learner.fit(task, runs, recipe, lambda done: report("training", done)))
-    probabilities = [part.probabilities(task.train) for part in parts]
+    parts = tuple(method.fit(task, runs, recipe, lambda done: report("training", done)))
+    probabilities = [checked_probabilities(part, task.train) for part in parts]
     seeds = [
         str(run.seed)
         for part, found in zip(parts, probabilities, strict=True)

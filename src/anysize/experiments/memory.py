@@ -27,7 +27,7 @@ def fit_in_memory(
     most = max_stack_members(method, problem, runs, recipe, most)
     while left:
         try:
-            for fitted in method.learner.fit(problem, left, recipe, report, most):
+            for fitted in method.fit(problem, left, recipe, report, most):
                 left = [run for run in left if run not in fitted.runs]
                 yield fitted
             return

@@ -33,17 +33,20 @@ from anysize.training.device import device_kind, resolve_device
 
 SPLIT_SEED = 0  # of validation graphs and folds, the same for all models: the paper's kernels have no deviation
 
-METHOD_GROUPS: Mapping[str, tuple[str, ...]] = {
-    "main": (
-        "gamma-1hot", "gamma-gin", "gamma-rpgin", "gc-kernel", "wl-kernel", "gin-sum", "gcn-sum", "pna-sum",
-        "topology-only",
-    ),
-    "gamma": tuple(name for name, method in METHODS.items() if method.kind == "gamma" and not method.check),
-    "kernels": tuple(name for name, method in METHODS.items() if method.kind == "kernel"),
-    "gnns": tuple(name for name, method in METHODS.items() if method.kind == "gnn"),
-    "checks": tuple(name for name, method in METHODS.items() if method.kind == "baseline"),
-    "all": tuple(METHODS),
-}  # fmt: skip
+MAIN_METHODS = (
+    "gamma-1hot", "gamma-gin", "gamma-rpgin", "gc-kernel", "wl-kernel", "gin-sum", "gcn-sum", "pna-sum",
+    "topology-only",
+)  # fmt: skip
+
+
+def method_groups() -> dict[str, tuple[str, ...]]:
+    """The names that stand for several methods, registered ones included."""
+    kinds = {"gamma": "gamma", "kernels": "kernel", "gnns": "gnn", "checks": "baseline"}
+    by_kind = {
+        group: tuple(name for name, one in METHODS.items() if one.kind == kind and (group == "checks" or not one.check))
+        for group, kind in kinds.items()
+    }
+    return {"main": MAIN_METHODS, **by_kind, "all": tuple(METHODS)}
 
 
 @dataclass(frozen=True)
@@ -114,7 +117,7 @@ def make_plan(
 
     Args:
         targets: names of tasks, built-in or registered, or `table1`, `table2`, `table3` for the tasks of a table.
-        methods: names of methods or groups (`METHOD_GROUPS`); by default `main` for the quick grid, otherwise `all`.
+        methods: names of methods or groups (`method_groups`); by default `main` for the quick grid, otherwise `all`.
         grid: `quick`, `paper`, or `one` configuration each; by default `quick` for the paper's recipe, otherwise `one`.
         seeds: the number of seeds for every configuration, from 0; methods without randomness get one.
         data: `published`, a seed, or `fresh:10` for the data sets of the seeds 0 to 9.
@@ -253,11 +256,12 @@ def _data_missing(task: Task, data: Data) -> str:
 
 def _methods(names: Iterable[str]) -> list[Method]:
     found: dict[str, Method] = {}
+    groups = method_groups()
     for name in names:
-        for member in METHOD_GROUPS.get(name, (name,)):
+        for member in groups.get(name, (name,)) if isinstance(name, str) else (name,):
             found[member] = find_method(member)
     if not found:
-        raise ValueError(f"A sweep needs at least one method, or a group of them: {', '.join(METHOD_GROUPS)}.")
+        raise ValueError(f"A sweep needs at least one method, or a group of them: {', '.join(groups)}.")
     return list(found.values())
 
 
@@ -288,6 +292,6 @@ def _shape(configuration: Configuration, method: Method, task: Task) -> str:
     """What runs must have in common to be trained as one stack."""
     if method.shape is None:  # kernels and checks are trained one by one
         return ""
-    model, _ = split_configuration(configuration)
-    changes = sorted(recipe_changes(configuration).items())
+    model, _ = split_configuration(method, method.complete(configuration))
+    changes = sorted(recipe_changes(method, configuration).items())
     return compact_json([sizes_of(model, task.k), method.shape(model), changes])

@@ -165,7 +165,6 @@ def _with_metric(task: Task, metric: Metric | None) -> Task:
 def _configurations(
     method: Method, task: Task, recipe: RecipeName, settings: Mapping[str, Any]
 ) -> tuple[Configuration, ...]:
-    """One configuration; for kernels all of the grid that agree with the settings."""
-    if method.trained:
-        return changed([task_configuration(method, task, recipe)], method, settings)
-    return changed(configurations(method, task, "paper", recipe), method, settings)
+    """The default configuration; of a method that is not trained in epochs the grid, where there is one."""
+    grid = () if method.trained else configurations(method, task, "paper", recipe)
+    return changed(grid or (task_configuration(method, task, recipe),), method, settings)

@@ -34,7 +34,17 @@ from anysize.methods.catalog import find_method
 from anysize.methods.classical import FittedKernel
 from anysize.methods.configuration import recipe_changes, split_configuration
 from anysize.methods.grids import Configuration
-from anysize.methods.method import Examples, Fitted, LearningTask, Method, Run, Sizes, class_weights, sizes_of
+from anysize.methods.method import (
+    Examples,
+    Fitted,
+    LearningTask,
+    Method,
+    Run,
+    Sizes,
+    checked_probabilities,
+    class_weights,
+    sizes_of,
+)
 from anysize.methods.neural import FittedStack
 from anysize.methods.recipes import RecipeName
 from anysize.tasks.catalog import find_task, register
@@ -169,7 +179,11 @@ def train_runs(
     """
     ready.count(counts_needed(method, ready.task, [run.configuration for run in runs]))
     found: dict[str, Record] = {}
-    groups = [list(members) for _, members in groupby(sorted(runs, key=_recipe_changes), key=_recipe_changes)]
+
+    def changes(run: Run) -> str:
+        return compact_json(canonical_configuration(recipe_changes(method, run.configuration)))
+
+    groups = [list(members) for _, members in groupby(sorted(runs, key=changes), key=changes)]
     for place, members in enumerate(groups):
         trainer = _Trainer(ready, data, method, recipe, members, options, part_of(report, place, len(groups)))
         with one_thread():
@@ -197,9 +211,13 @@ class _Trainer:
         options: TrainingOptions, report: Progress | None,
     ) -> None:  # fmt: skip
         self.prepared, self.data, self.method, self.recipe_name, self.options = ready, data, method, recipe, options
-        self.changes = recipe_changes(runs[0].configuration)
-        _, self.recipe = split_configuration(self.changes, method.recipe(recipe, ready.task.family, ready.task.sparse))
-        self.runs = [Run(split_configuration(run.configuration)[0], run.seed) for run in runs]
+        own = method.recipe(recipe, ready.task.family, ready.task.sparse)
+        _, self.recipe = split_configuration(method, method.complete(runs[0].configuration), own)
+        self.runs = [Run(split_configuration(method, method.complete(run.configuration))[0], run.seed) for run in runs]
+        self.planned = {
+            _run_key(run.configuration, run.seed): given.configuration
+            for run, given in zip(self.runs, runs, strict=True)
+        }
         self.report = report
         self.folded = ready.task.protocol == "folds"
         self.curve_metric = ""
@@ -234,7 +252,7 @@ class _Trainer:
         for place, (part, held_out) in enumerate(self.prepared.folds()):
             began = time.perf_counter()
             for fitted in self._fit(part.problem(self.options.device, self.recipe_name), place):
-                predicted = fitted.probabilities(held_out).argmax(axis=-1)
+                predicted = checked_probabilities(fitted, held_out).argmax(axis=-1)
                 seconds = (time.perf_counter() - began) / len(fitted.runs)
                 for run, classes in zip(fitted.runs, predicted, strict=True):
                     key = _run_key(run.configuration, run.seed)
@@ -316,7 +334,7 @@ class _Trainer:
             self.data,
             self.method.name,
             self.recipe_name,
-            {**run.configuration, **self.changes},
+            self.planned[_run_key(run.configuration, run.seed)],
             run.seed,
             outcomes["chosen"],
             epochs=epochs,
@@ -367,7 +385,7 @@ def _probabilities_of(fitted: Fitted, examples: Examples) -> FloatArray:
     """(models, graphs, classes), followed by the same at the epochs of other rules, where they were kept."""
     if isinstance(fitted, FittedStack) and fitted.trained is not None:
         return fitted.probabilities(examples, fitted.trained.kept)
-    return fitted.probabilities(examples)
+    return checked_probabilities(fitted, examples)
 
 
 def _ranks(scores: FloatArray) -> tuple[tuple[int, ...], ...]:
@@ -388,10 +406,6 @@ def _epoch_number(trained: Trained, epoch: int) -> int:
 def _cross_entropy(examples: Examples, probabilities: FloatArray) -> float | None:
     true = probabilities[np.arange(len(probabilities)), examples.labels()]
     return round_significant(float(-np.log(np.maximum(true, np.finfo(np.float64).tiny)).mean()), LOSS_DIGITS)
-
-
-def _recipe_changes(run: Run) -> str:
-    return compact_json(canonical_configuration(recipe_changes(run.configuration)))
 
 
 def _run_key(configuration: Mapping[str, JsonScalar], seed: int) -> str:

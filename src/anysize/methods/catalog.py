@@ -208,10 +208,9 @@ _REGISTRY = Registry(
         *_checks(),
     ),
 )
-METHODS: Mapping[str, Method] = _REGISTRY.known
+METHODS: Mapping[str, Method] = _REGISTRY
 register = _REGISTRY.register
 unregister = _REGISTRY.unregister
-register_from_environment = _REGISTRY.register_from_environment
 find_method = _REGISTRY.find
 
 

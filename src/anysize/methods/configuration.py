@@ -106,7 +106,7 @@ def check_params(method: Method, params: Mapping[str, Any]) -> Configuration:
             has = f"its parameters are {', '.join(sorted(known))}" if known else "it has no parameters"
             raise ValueError(f"{method.name} has no parameter {name}; {has}")
         found[name] = checks[name](name, value) if name in checks else value
-    split_configuration(found)
+    split_configuration(method, found)
     canonical_configuration(found)
     return found
 
@@ -124,15 +124,18 @@ def default_configuration(
     return found | {name: values[0] for name, values in grid.items() if found.get(name) not in values}
 
 
-def split_configuration(configuration: Mapping[str, Any], recipe: Recipe | None = None) -> tuple[Configuration, Recipe]:
+def split_configuration(
+    method: Method, configuration: Mapping[str, Any], recipe: Recipe | None = None
+) -> tuple[Configuration, Recipe]:
     """The hyper-parameters of the model, and the recipe with the changes that the configuration makes to it.
 
-    >>> model, recipe = split_configuration({"hidden": 64, "epochs": 50})
+    >>> from anysize.methods.catalog import find_method
+    >>> model, recipe = split_configuration(find_method("gin-sum"), {"hidden": 64, "epochs": 50})
     >>> model, recipe.epochs
     ({'hidden': 64}, 50)
     """
-    model = {name: value for name, value in configuration.items() if name not in RECIPE_NAMES}
-    changes = recipe_changes(configuration)
+    changes = recipe_changes(method, configuration)
+    model = {name: value for name, value in configuration.items() if name not in changes}
     try:
         return model, replace(recipe or Recipe(), **changes)
     except TypeError:
@@ -140,13 +143,14 @@ def split_configuration(configuration: Mapping[str, Any], recipe: Recipe | None 
         raise ValueError(f"a field of the recipe has a value of the wrong type; got {given}") from None
 
 
-def recipe_changes(configuration: Mapping[str, Any]) -> Configuration:
-    """The fields of the recipe that a configuration changes.
+def recipe_changes(method: Method, configuration: Mapping[str, Any]) -> Configuration:
+    """The fields of the recipe that a configuration changes; none of a method that is not trained by a recipe.
 
-    >>> recipe_changes({"hidden": 64, "epochs": 50})
+    >>> from anysize.methods.catalog import find_method
+    >>> recipe_changes(find_method("gin-sum"), {"hidden": 64, "epochs": 50})
     {'epochs': 50}
     """
-    return {name: value for name, value in configuration.items() if name in RECIPE_NAMES}
+    return {name: value for name, value in configuration.items() if method.trained and name in RECIPE_NAMES}
 
 
 def resolve_config(
@@ -183,4 +187,4 @@ def resolve_config(
         name = str(method.penalty)
         raise ValueError(f"{name}={given[name]:g} needs vertex colors; pass color=... or drop {name}")
     base = default_configuration(method, recipe, family=family, task=task, colored=colored, sparse=sparse)
-    return split_configuration(base | given, method.recipe(recipe, family, sparse))
+    return split_configuration(method, base | given, method.recipe(recipe, family, sparse))

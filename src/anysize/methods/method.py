@@ -175,6 +175,18 @@ class Learner(Protocol):
         ...
 
 
+def checked_probabilities(fitted: Fitted, examples: Examples) -> FloatArray:
+    """The probabilities of a fitted method; an error if they do not have the shape (models, graphs, classes)."""
+    found = fitted.probabilities(examples)
+    expected = len(fitted.runs), len(examples)
+    if found.ndim != 3 or found.shape[:2] != expected:
+        raise ValueError(
+            f"probabilities must return an array of {expected[0]} models x {expected[1]} graphs x classes; got one of "
+            f"shape {found.shape}"
+        )
+    return found
+
+
 def sizes_of(configuration: Mapping[str, Any], k: Sizes) -> Sizes:
     """The pattern sizes of a run: those of its configuration where k is a hyper-parameter, else ``k``."""
     chosen: Sizes = configuration.get("k", k)
@@ -214,7 +226,8 @@ class Method:
         learner: trains and restores its models.
         kind: a GNN on whole graphs, a Gamma model on patterns, a kernel machine, a trivial baseline, or another.
         grid: hyper-parameter values to try for each family of tasks (the paper's, for its rows), or for a single task
-            by its name; no entry where the method is not run.
+            by its name; others have their defaults. No entry where the method is not run; without any grid, the
+            defaults are run everywhere.
         defaults: the configuration to use where no grid is searched.
         colored_defaults: recipe -> what is added to the defaults where graphs have colors (the color penalty), and for
             the robust recipe are not sparse.
@@ -303,7 +316,27 @@ class Method:
         found = self.defaults | self.colored_defaults.get(name, {}) if colored else dict(self.defaults)
         return found | self.family_defaults.get(family or "", {})
 
+    def complete(self, configuration: Mapping[str, Any]) -> Configuration:
+        """The configuration with the default value of every hyper-parameter that it leaves out."""
+        return {**self.defaults, **configuration}
+
+    def fit(
+        self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe,
+        progress: Callable[[float], None] | None = None, most: int | None = None,
+    ) -> Iterator[Fitted]:  # fmt: skip
+        """As `Learner.fit`; an error if a run has no fitted model in the end."""
+        left = list(runs)
+        for fitted in self.learner.fit(problem, runs, recipe, progress, most):
+            left = [run for run in left if run not in fitted.runs]
+            yield fitted
+        if left:
+            raise ValueError(
+                f"fit of {self.name} must yield a fitted model for every run; {len(left)} of {len(runs)} have none"
+            )
+
     def points(self, family: str | None, task: str | None = None) -> tuple[Configuration, ...]:
-        """The grid for a task, or else for its family, as configurations."""
+        """The grid for a task, or else for its family, as configurations; the defaults of a method without a grid."""
+        if not self.grid:
+            return (self.defaults,)
         grid = self.grid.get(task or "", self.grid.get(family or ""))
         return () if grid is None else points(grid)

@@ -27,8 +27,7 @@ _ALL = (
 )
 
 _REGISTRY = Registry(Task, "task", "ANYSIZE_TASKS", _ALL, reserved=r"table[0-9]+")
-TASKS: Mapping[str, Task] = _REGISTRY.known
+TASKS: Mapping[str, Task] = _REGISTRY
 register = _REGISTRY.register
 unregister = _REGISTRY.unregister
-register_from_environment = _REGISTRY.register_from_environment
 find_task = _REGISTRY.find

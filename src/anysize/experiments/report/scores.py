@@ -17,7 +17,7 @@ from anysize.experiments.selection import Group, Selection, select_all
 from anysize.experiments.tables import bootstrap
 from anysize.experiments.tables.build import GridSize, build_table, rows_that_ran
 from anysize.experiments.tables.cells import Table, format_score
-from anysize.experiments.tables.layout import TABLES
+from anysize.experiments.tables.layout import TABLES, TaskEntry, table_of
 from anysize.experiments.tables.render import html_figure, published_text
 from anysize.methods.catalog import METHODS
 from anysize.plots import Curve, ScoreRow, SizePoint, to_svg
@@ -34,8 +34,6 @@ MAX_LINES = 6  # rows in one figure
 DRAWN_FIRST = (
     "gamma-gin", "gamma-rpgin", "gamma-1hot", "gin-sum", "rpgin", "gc-kernel", "wl-kernel", "gcn-mean", "pna-max",
 )  # fmt: skip
-
-_TITLES = {task.name: task.title for table in TABLES.values() for task in table.tasks}
 
 
 # ---- the records of a task -------------------------------------------------------------------------
@@ -74,7 +72,7 @@ def tasks_of(records: Iterable[Record]) -> list[TaskRecords]:
     by_task: dict[str, list[Record]] = {}
     for record in records:
         by_task.setdefault(record.task, []).append(record)
-    known = list(_TITLES)
+    known = [task.name for table in TABLES.values() for task in table.tasks]
     order = sorted(by_task, key=lambda task: (known.index(task) if task in known else len(known), task))
     found = []
     for task in order:
@@ -93,7 +91,7 @@ def task_title(task: str) -> str:
     >>> task_title("sbm-20"), task_title("mine")
     ('SBM, 20 → 40', 'mine')
     """
-    return _TITLES.get(task, task)
+    return TaskEntry.named(task).title
 
 
 def row_label(group: Group) -> str:
@@ -137,7 +135,7 @@ def tables(records: Sequence[Record], grid_size: GridSize | None) -> Section:
 
 def other_tasks(records: Sequence[Record]) -> Section | None:
     """The tasks that are in no table of the paper, a table for each metric; None if there are none."""
-    others = [record for record in records if record.task not in _TITLES]
+    others = [record for record in records if table_of(record.task) is None]
     parts = []
     for metric in METRIC_NAMES:
         own = [record for record in others if record.metric == metric]

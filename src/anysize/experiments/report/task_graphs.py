@@ -18,7 +18,7 @@ from anysize.patterns.pattern import Pattern
 from anysize.plots.graph_sets import color_distribution, density_drift, size_distribution
 from anysize.plots.patterns import color_places, pattern_svg
 from anysize.plots.theme import to_svg
-from anysize.tasks.catalog import TASKS, register_from_environment
+from anysize.tasks.catalog import TASKS
 from anysize.tasks.describe import shift
 from anysize.tasks.task import DataDir, Splits, Task, labels
 
@@ -43,8 +43,6 @@ class TaskGraphs:
 
 def load_graphs(name: str, data: str, data_dir: DataDir = None) -> TaskGraphs | str:
     """The graphs of a task on one data set (`published` or `seed:7`), or the reason why they are not available."""
-    if name not in TASKS:
-        register_from_environment()
     if name not in TASKS:
         return f"{name} is not a task of this package, so its graphs cannot be loaded."
     task = TASKS[name]
