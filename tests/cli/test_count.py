@@ -178,7 +178,7 @@ def test_usage_errors_exit_with_two():
 
 
 def test_patterns_lists_the_catalog():
-    assert "4-cycle" in run("patterns", 4).stdout
+    assert "\n4-cycle  8 automorphisms" in run("patterns", 4).stdout
     assert len(json.loads(run("patterns", 5, "--json").stdout)) == 21
     assert run("patterns", 9).exit_code == 1
 

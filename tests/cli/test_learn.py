@@ -318,7 +318,7 @@ def test_files_that_are_missing_or_wrong(folder: Path, model: Path, tmp_path: Pa
     short = tmp_path / "short.txt"
     short.write_text("a\nb\n")
     done = run("fit", folder / "TRAIN", "--labels", short, "--out", tmp_path / "m")
-    assert "has 2 classes for 20 graphs" in done.stderr.replace("\n", " ")
+    assert "has 2 labels for 20 graphs" in done.stderr.replace("\n", " ")
     plain = tmp_path / "plain.txt"
     plain.write_text("0 1\n1 2\n")
     assert "with colors and these have none" in run("predict", model, plain).stderr.replace("\n", " ")

@@ -387,7 +387,7 @@ def test_a_label_file_may_have_tabs_and_names_what_is_missing(tmp_path: Path) ->
     with pytest.raises(ValueError, match=r"'a'.*without its ending"):
         read_labels(file, pair)
     file.write_text("class\n 1\n2\n")
-    with pytest.raises(ValueError, match=r"3 classes for 2 graphs.*no header"):
+    with pytest.raises(ValueError, match=r"3 labels for 2 graphs.*no header"):
         read_labels(file, pair)
 
 

@@ -425,8 +425,8 @@ def test_a_gpu_that_is_not_there(graphs: GraphSet) -> None:
     ("y", "told"),
     [
         (["a"] * 24, "at least two classes; got \\['a'\\]"),
-        (["a", "b"], "one class for each of the 24 graphs; got y of shape \\(2,\\)"),
-        ([["a"] * 24], "one class for each of the 24 graphs"),
+        (["a", "b"], "one label for each of the 24 graphs; got y of shape \\(2,\\)"),
+        ([["a"] * 24], "one label for each of the 24 graphs"),
         (np.linspace(0, 1, 24), "whole numbers or strings"),
         (["a", 1] * 12, "all be strings; got int, str"),
         (np.array(["a", None] * 12, object), "all be strings"),
@@ -459,7 +459,7 @@ def test_wrong_graphs(graphs: GraphSet, table: Counts) -> None:
         (lambda: quick("gin-sum").fit(table), "gin-sum uses whole graphs"),
         (lambda: quick("gin-sum").fit(graphs).predict(table), "gin-sum uses whole graphs"),
         (lambda: quick(params={"penalty": 0.1}).fit(plain), "needs vertex colors"),
-        (lambda: quick(color="atom").fit(as_networkx(24), ["a"] * 23), "one class for each of the 24 graphs"),
+        (lambda: quick(color="atom").fit(as_networkx(24), ["a"] * 23), "one label for each of the 24 graphs"),
     ):
         with pytest.raises(ValueError, match=told):
             call()

@@ -26,7 +26,7 @@ GRAPHS = GraphSet.from_edges([[(0, 1)]] * 4)
     ],
 )
 def test_strings_among_other_values_are_refused(mixed: Any, kinds: str) -> None:
-    with pytest.raises(ValueError, match=f"classes must be numbers or all be strings; got {kinds}"):
+    with pytest.raises(ValueError, match=f"labels must be numbers or all be strings; got {kinds}"):
         labels_of(GRAPHS, mixed)
 
 
@@ -53,7 +53,7 @@ def test_numbers_among_strings_do_not_enter_a_set() -> None:
 )
 def test_missing_labels_do_not_enter_a_set(missing: Any, kinds: str) -> None:
     for enter in (GRAPHS.with_y, lambda y: GraphSet.from_edges([[(0, 1)]] * 4, y=y), lambda y: labels_of(GRAPHS, y)):
-        with pytest.raises(ValueError, match=f"got {kinds}. Leave out graphs without a class"):
+        with pytest.raises(ValueError, match=f"got {kinds}. Leave out graphs without a label"):
             enter(missing)
 
 

@@ -112,7 +112,7 @@ def test_progress_runs_from_start_to_end() -> None:
 def test_classes_may_be_given_beside_the_graphs() -> None:
     train, new = blocks((14, 20), 40, 1), blocks((40,), 20, 2)
     assert az.diagnose(train.with_y(None), new, y=train.y) == az.diagnose(train, new)
-    with pytest.raises(ValueError, match="one class for each of the 40 graphs"):
+    with pytest.raises(ValueError, match="one label for each of the 40 graphs"):
         az.diagnose(train, new, y=[1, 2])
 
 

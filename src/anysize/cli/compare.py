@@ -38,7 +38,7 @@ DEFAULT_METRIC = MetricOption(defaults.COMPARED_BY)
 
 def compare(
     file: Annotated[Path, typer.Argument(help="Labeled graphs: a TU folder or zip, or any file of graphs.")],
-    methods: Annotated[str, typer.Option(help="Names between commas; anysize methods lists them.")] = ",".join(
+    methods: Annotated[str, typer.Option(help="Comma-separated names; anysize methods lists them.")] = ",".join(
         defaults.COMPARED_METHODS
     ),
     seeds: Annotated[
@@ -57,10 +57,10 @@ def compare(
     y: LabelOption = None,
     color: ColorOption = None,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", help="A setting of all methods that have it, as name=value.")
+        list[str] | None, typer.Option("--set", help="A hyper-parameter of all methods that have it, as name=value.")
     ] = None,
     records: Annotated[
-        Path | None, typer.Option(help="Folder of records, to resume from; by default the name of FILE and -records.")
+        Path | None, typer.Option(help="Folder of records, to resume from; default: the name of FILE, then -records.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write an HTML page to this file.")] = None,
     workers: WorkersOption = 1,
@@ -69,7 +69,7 @@ def compare(
     cache: CacheOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Compare methods on labeled graphs: several splits and seeds, one table with intervals, trivial checks below.
+    """Compare methods on labeled graphs: several splits and seeds, one table with intervals, beside trivial baselines.
 
     Safe to interrupt; rerun the same command to resume from the records.
     """

@@ -122,9 +122,7 @@ def patterns(
             return
         for pattern in found:
             edges = " ".join(f"{i}-{j}" for i, j in pattern.edges)
-            console.print(
-                f"[bold]{pattern.name}[/bold]  {pattern.automorphisms} automorphisms  {edges}",
-            )
+            console.print(f"{pattern.name}  {pattern.automorphisms} automorphisms  {edges}")
             if draw:
                 console.print(pattern.draw() + "\n")
 

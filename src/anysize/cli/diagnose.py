@@ -22,14 +22,12 @@ from anysize.cli.shared import (
 
 
 def diagnose(
-    train: Annotated[
-        Path, typer.Argument(help="Training graphs: anything that anysize count reads. Classes are used.")
-    ],
-    new: Annotated[Path, typer.Argument(help="The graphs to predict on. Classes are not used.")],
+    train: Annotated[Path, typer.Argument(help="Training graphs: any file that anysize count reads. Labels are used.")],
+    new: Annotated[Path, typer.Argument(help="The graphs to predict on. Labels are not used.")],
     k: Annotated[int, typer.Option("--k", help="Largest number of vertices of a pattern, 2..7.")] = 4,
     colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Compare the colors of vertices.")] = True,
     labels: Annotated[
-        Path | None, typer.Option(help="A text file with the classes of TRAIN: one per line, or 'graph name,class'.")
+        Path | None, typer.Option(help="Text file with the labels of TRAIN: one per line, or lines 'graph name,label'.")
     ] = None,
     smiles: SmilesOption = None,
     y: LabelOption = None,

@@ -1,4 +1,4 @@
-"""Graphs and classes that commands read, and the options for it."""
+"""Graphs and labels that commands read, and the options for it."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ SmilesOption = Annotated[
     str | None, typer.Option("--smiles", metavar="COLUMN", help="Read molecules: the column of a table with SMILES.")
 ]
 LabelOption = Annotated[
-    str | None, typer.Option("--y", metavar="COLUMN", help="The column of a table with the class of each graph.")
+    str | None, typer.Option("--y", metavar="COLUMN", help="The column of a table with the label of each graph.")
 ]
 LabelsFileOption = Annotated[
     Path | None,
-    typer.Option("--labels", help="Text file with the classes: one per line, or lines 'graph name,class'."),
+    typer.Option("--labels", help="Text file with the labels: one per line, or lines 'graph name,label'."),
 ]
 ColorsOption = Annotated[bool, typer.Option("--colors/--no-colors", help="Use vertex colors.")]
 ColorOption = Annotated[
@@ -31,7 +31,7 @@ ColorOption = Annotated[
     typer.Option(
         "--color",
         metavar="NAME",
-        help="Vertex attribute with the color (GraphML, GML), or of molecules such as element+aromatic+charge.",
+        help="Vertex attribute with the color (GraphML, GML); for molecules, properties: element+aromatic+charge.",
     ),
 ]
 
@@ -40,7 +40,7 @@ def read_input(
     file: Path, colors: bool = True, *, labels: Path | None = None, smiles: str | None = None, y: str | None = None,
     color: str | None = None,
 ) -> GraphSet:  # fmt: skip
-    """Read the graphs of a file, with or without their colors, with classes from the file of ``--labels`` if given.
+    """Read the graphs of a file, with or without their colors, with labels from the file of ``--labels`` if given.
 
     The other options are those of `read_graphs`.
     """
@@ -53,10 +53,10 @@ def read_input(
 
 
 def read_labeled(file: Path, colors: bool, **options: Any) -> GraphSet:
-    """As `read_input`; an error if the graphs have no classes."""
+    """As `read_input`; an error if the graphs have no labels."""
     graphs = read_input(file, colors, **options)
     if graphs.y is None:
-        raise ValueError(f"{file} has graphs without classes; pass --labels FILE or --y COLUMN.")
+        raise ValueError(f"{file} has graphs without labels; pass --labels FILE or --y COLUMN.")
     return graphs
 
 
@@ -71,15 +71,15 @@ def graph_names(graphs: GraphSet | Counts) -> list[str]:
 
 
 def read_labels(file: Path, graphs: GraphSet) -> list[Any]:
-    """Read one class per line, or lines 'graph name,class' in any order; integers become numbers.
+    """Read one label per line, or lines 'graph name,label' in any order; integers become numbers.
 
-    Names and classes stand between commas, tabs or semicolons, and may be quoted. Graphs without names are named by
+    Names and labels are separated by commas, tabs or semicolons, and may be quoted. Graphs without names are named by
     their positions, as `predict` does.
     """
     try:
         text = file.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise ValueError(f"--labels takes a UTF-8 text file with one class per line; {file} is not UTF-8.") from None
+        raise ValueError(f"--labels takes a UTF-8 text file with one label per line; {file} is not UTF-8.") from None
     except OSError as error:
         raise ValueError(f"--labels {file} cannot be read: {error.strerror}.") from None
     lines = [line for line in text.replace("\r\n", "\n").split("\n") if line.strip()]
@@ -94,19 +94,19 @@ def read_labels(file: Path, graphs: GraphSet) -> list[Any]:
                 raise ValueError(f"{file} names graph {name!r:.60} twice (line {number}); expected one line per graph.")
             pairs[name] = label
         if len(set(names)) < len(names):
-            raise ValueError(f"Several graphs have the same name; give {file} one class per line, without names.")
+            raise ValueError(f"Several graphs have the same name; give {file} one label per line, without names.")
         missing = [name for name in names if name not in pairs]
         if missing == [file.stem]:
             raise ValueError(f"{file} was read as a graph, too; move it out of the folder of graphs.")
         if missing:
             raise ValueError(
-                f"{file} has no line for graph {missing[0]!r}; expected 'name,class' for every graph (in a folder of "
+                f"{file} has no line for graph {missing[0]!r}; expected 'name,label' for every graph (in a folder of "
                 "files the name is that of the file without its ending)."
             )
         lines = [pairs[name] for name in names]
     if len(lines) != len(graphs):
         raise ValueError(
-            f"{file} has {plural(len(lines), 'class', 'classes')} for {plural(len(graphs), 'graph')}; expected one "
+            f"{file} has {plural(len(lines), 'label')} for {plural(len(graphs), 'graph')}; expected one "
             "line per graph and no header."
         )
     try:

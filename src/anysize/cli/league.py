@@ -31,8 +31,8 @@ def league(
         list[Path] | None, typer.Argument(help="Folders with labeled graphs and tables of SMILES; none: records only.")
     ] = None,
     records: Annotated[Path, typer.Option(help="Folder of records, to resume from.")] = Path("league-records"),
-    methods: Annotated[str | None, typer.Option(help="Names between commas; by default one of every kind.")] = None,
-    seeds: Annotated[int, typer.Option(help="Random 90 % subsets of the training graphs.", min=1)] = (
+    methods: Annotated[str | None, typer.Option(help="Comma-separated names; default: one of every kind.")] = None,
+    seeds: Annotated[int, typer.Option(help="Number of random 90 % subsets of the training graphs.", min=1)] = (
         defaults.COMPARED_SEEDS
     ),
     metric: Annotated[
@@ -48,7 +48,7 @@ def league(
     time_limit: Annotated[float | None, typer.Option(help="Start nothing new after this many seconds.")] = None,
     json: JsonOption = False,
 ) -> None:
-    """Train on the small graphs of every set in some folders, test on the large ones, and rank the methods.
+    """Train on the small graphs of every set in the given folders, test on the large ones, and rank the methods.
 
     Safe to interrupt; rerun the same command to resume from the records.
     """

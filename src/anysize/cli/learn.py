@@ -82,18 +82,21 @@ def fit(
     ] = 0,
     labels: LabelsFileOption = None,
     validation: Annotated[
-        float | None, typer.Option(help="Share of the graphs held out to select the epoch; default: by recipe.")
+        float | None,
+        typer.Option(help="Share of the graphs held out to select the epoch; default: as the recipe needs."),
     ] = None,
     class_weight: Annotated[
-        ClassWeightOption, typer.Option(help="Weight of classes in the loss; auto: balanced, but not in recipe paper.")
+        ClassWeightOption, typer.Option(help="Class weights in the loss; auto: balanced, except in the recipe paper.")
     ] = ClassWeightOption.auto,
-    metric: Annotated[ScoreOption, typer.Option(help="Score.")] = DEFAULT_METRIC,
+    metric: Annotated[
+        ScoreOption, typer.Option(help="Metric that selects the epoch and scores predictions.")
+    ] = DEFAULT_METRIC,
     colors: ColorsOption = True,
     smiles: SmilesOption = None,
     y: LabelOption = None,
     color: ColorOption = None,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", help="A hyper-parameter, name=value; anysize methods lists them.")
+        list[str] | None, typer.Option("--set", help="A hyper-parameter or a field of the recipe, as name=value.")
     ] = None,
     device: DeviceOption = defaults.DEVICE,
     cache: CacheOption = None,
@@ -283,7 +286,7 @@ def _class_patterns(model: GraphClassifier, graphs: GraphSet) -> Iterator[str]:
 
 
 def _show_score(model: GraphClassifier, graphs: GraphSet, predicted: list[Any]) -> None:
-    """The score, if the new graphs have classes, and the model knows all of them."""
+    """The score, if the new graphs have labels, and the model knows all of their classes."""
     if graphs.y is None or not len(graphs):
         return
     unknown = sorted(set(graphs.y.tolist()) - set(model.classes_.tolist()), key=str)

@@ -30,7 +30,7 @@ def report(
     records: Annotated[Path, typer.Option(help="Folder with the records of sweeps.")] = RECORDS_FOLDER,
     out: Annotated[Path, typer.Option(help="File to write.")] = PAGE,
     tasks: Annotated[
-        str | None, typer.Option(help="Names between commas, such as sbm-20,sbm-color; all by default.")
+        str | None, typer.Option(help="Comma-separated names, such as sbm-20,sbm-color; default: all.")
     ] = None,
     data_dir: DataDirOption = None,
     fits: Annotated[bool, typer.Option(help="Fit two small models per synthetic task for the figures.")] = True,

@@ -42,15 +42,15 @@ def run(
     method: Annotated[str, typer.Option(help="One of anysize methods.")] = defaults.METHOD,
     data: Annotated[str | None, typer.Option(help="published, or the seed of fresh data.")] = None,
     seeds: Annotated[int, typer.Option(help="Number of models, with seeds from 0 on.", min=1)] = 10,
-    recipe: Annotated[RecipeOption, typer.Option(help="How to train.")] = RecipeOption.robust,
+    recipe: Annotated[RecipeOption, typer.Option(help="Training procedure.")] = RecipeOption.robust,
     set_: Annotated[
-        list[str] | None, typer.Option("--set", help="A setting of the configuration or recipe, as name=value.")
+        list[str] | None, typer.Option("--set", help="A hyper-parameter or a field of the recipe, as name=value.")
     ] = None,
     metric: Annotated[
         ScoreOption | None, typer.Option(help="Metric of the scores; by default that of the task, accuracy for files.")
     ] = None,
     labels: Annotated[
-        Path | None, typer.Option(help="Classes of the graphs of a file: one per line, or lines 'graph name,class'.")
+        Path | None, typer.Option(help="Text file with the labels of FILE: one per line, or lines 'graph name,label'.")
     ] = None,
     smiles: SmilesOption = None,
     y: LabelOption = None,
@@ -60,7 +60,7 @@ def run(
     cache: CacheOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Train a method on a task with some seeds and show its scores beside the published ones."""
+    """Train a method on a task with several seeds and show its scores beside the published ones."""
     with handle_errors():
         from anysize._progress import progress_bars
         from anysize.experiments.configurations import parse_setting
@@ -81,7 +81,7 @@ def run(
 
 
 def _read_task(name: str, **options: Any) -> str | Task:
-    """The name of a task or file; or a file that is read with options, with its classes, split by size."""
+    """The name of a task or file; or a file that is read with options, with its labels, split by size."""
     from anysize import size_split
 
     if not any(options.values()):
@@ -93,22 +93,23 @@ def sweep(
     targets: Annotated[list[str], typer.Argument(metavar="table1|table2|table3|TASK...", help="What to train.")],
     methods: Annotated[
         str | None,
-        typer.Option(help="Names between commas, or main, gamma, kernels, gnns, checks, all. Quick grid: main."),
+        typer.Option(help="Comma-separated names, or main, gamma, kernels, gnns, checks, all; quick grid: main."),
     ] = None,
     grid: Annotated[
-        GridName | None, typer.Option(help="A few configurations, all of the paper's, or one each.")
+        GridName | None, typer.Option(help="A few configurations, the paper's grid, or one configuration per method.")
     ] = None,
     seeds: Annotated[int, typer.Option(help="Number of models for each configuration.", min=1)] = 10,
     data: Annotated[str, typer.Option(help="published, a seed, or fresh:10 for ten fresh data sets.")] = "published",
-    recipe: Annotated[RecipeOption, typer.Option(help="How to train.")] = RecipeOption.paper,
+    recipe: Annotated[RecipeOption, typer.Option(help="Training procedure.")] = RecipeOption.paper,
     settings: Annotated[
-        list[str] | None, typer.Option("--set", help="A setting of all configurations, as name=value.")
+        list[str] | None,
+        typer.Option("--set", help="A hyper-parameter or recipe field of all configurations, as name=value."),
     ] = None,
     workers: WorkersOption = 1,
     cluster: ClusterOption = None,
     device: DeviceOption = "auto",
     records: Annotated[Path, typer.Option(help="Folder of records.")] = RECORDS_FOLDER,
-    stack: Annotated[int | None, typer.Option(help="The most models that are trained together.", min=1)] = None,
+    stack: Annotated[int | None, typer.Option(help="Largest number of models trained together.", min=1)] = None,
     time_limit: Annotated[
         float | None, typer.Option(help="Seconds after which nothing new is started.", min=0.0)
     ] = None,
@@ -118,7 +119,7 @@ def sweep(
     curves: Annotated[int, typer.Option(help="Points kept of each training curve; 0 for none.", min=0)] = 50,
     json: Annotated[bool, typer.Option("--json", help="Print one line of JSON at the end.")] = False,
 ) -> None:
-    """Train every configuration and seed of some tasks or of a whole table; runs that have a record are skipped.
+    """Train every configuration and seed of the given tasks or tables; runs that have a record are skipped.
 
     Each run becomes a record as soon as its batch is done. Safe to interrupt; rerun the same command to resume.
     """

@@ -44,7 +44,7 @@ class RuleName(StrEnum):
 def table(
     number: Annotated[
         int | None,
-        typer.Argument(help="Which table of the paper: 1, 2 or 3; by default tasks that are in none.", min=1, max=3),
+        typer.Argument(help="Table 1, 2 or 3 of the paper; without it, tasks that are in none of them.", min=1, max=3),
     ] = None,
     records: Annotated[Path, typer.Option(help="Folder with the records of sweeps.")] = RECORDS_FOLDER,
     format: Annotated[
@@ -61,10 +61,10 @@ def table(
         ),
     ] = RuleName.paper,
     data: Annotated[
-        str, typer.Option(help="published, the seed of fresh data, fresh (all seeds), splits (all), or all.")
+        str, typer.Option(help="published, a seed, fresh (all seeds), splits (all splits of a data set), or all.")
     ] = "all",
-    splits: Annotated[str | None, typer.Option(help="Splits between commas, such as validation,test.")] = None,
-    tasks: Annotated[str | None, typer.Option(help="Names between commas, such as sbm-20,sbm-color.")] = None,
+    splits: Annotated[str | None, typer.Option(help="Comma-separated splits, such as validation,test.")] = None,
+    tasks: Annotated[str | None, typer.Option(help="Comma-separated names, such as sbm-20,sbm-color.")] = None,
     out: Annotated[Path | None, typer.Option(help="File to write; by default the screen.")] = None,
     json: Annotated[bool, typer.Option("--json", help="The same as --format json.")] = False,
 ) -> None:

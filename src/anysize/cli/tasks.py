@@ -57,7 +57,7 @@ def fetch(
     ] = None,
     max_mb: Annotated[int, typer.Option(help="Refuse files of more than this many MiB.", min=1)] = 1024,
 ) -> None:
-    """Download sets of the TU collection where they are missing, and print where they are."""
+    """Download missing sets of the TU collection, and print where they are."""
     with handle_errors():
         from anysize.io.tu import read_tu
         from anysize.tasks.tu import find_tu

@@ -27,12 +27,12 @@ def labels_of(graphs: Any, y: ArrayLike | None = None) -> Labels:
     labels = None if given is None else label_array(given)
     if labels is None:
         raise ValueError(
-            "expected a class for every graph; these graphs have none: pass y (labels of PyG graphs are used if each "
+            "expected a label for every graph; these graphs have none: pass y (labels of PyG graphs are used if each "
             "graph has a y with exactly one number)"
         )
     if labels.shape != (len(graphs),):
         got = f"y of shape {labels.shape}" if labels.ndim else f"a {type(given).__name__}: pass a list or an array"
-        raise ValueError(f"expected one class for each of the {len(graphs)} graphs; got {got}")
+        raise ValueError(f"expected one label for each of the {len(graphs)} graphs; got {got}")
     check_complete(labels)
     warn_of_order(given, getattr(graphs, "names", None))
     return np.asarray(labels)
@@ -46,22 +46,22 @@ def warn_of_order(y: Any, names: Sequence[str] | None) -> None:
     listed = index.tolist()
     if listed != list(names) and sorted(map(str, listed)) == sorted(names):
         warn_user(
-            "The index of y has the names of the graphs in another order, and classes are taken by position; to take "
+            "The index of y has the names of the graphs in another order, and labels are taken by position; to take "
             "them by name, bring y into the order of the names of the GraphSet.",
             GraphWarning,
         )
 
 
 def check_complete(labels: Labels) -> None:
-    """An error if a graph has no class: a number that is not finite, or an empty string, or numpy's text of a NaN."""
+    """An error if a graph has no label: a number that is not finite, or an empty string, or numpy's text of a NaN."""
     if labels.dtype.kind not in "fU":
         return
     absent = ~np.isfinite(labels) if labels.dtype.kind == "f" else np.isin(labels, ("", "nan"))
     if absent.any():
         graph = int(absent.argmax())
         raise ValueError(
-            f"expected a class for every graph; graph {graph} has {labels[graph].item()!r}: leave out the "
-            f"{int(absent.sum()):,} of {len(labels):,} graphs without a class"
+            f"expected a label for every graph; graph {graph} has {labels[graph].item()!r}: leave out the "
+            f"{int(absent.sum()):,} of {len(labels):,} graphs without a label"
         )
 
 
@@ -90,8 +90,8 @@ def label_array(y: ArrayLike) -> Labels:
     kinds = {str if isinstance(label, str) else type(label) for label in held}
     if kinds != {str}:
         raise ValueError(
-            f"classes must be numbers or all be strings; got {', '.join(sorted(kind.__name__ for kind in kinds))}. "
-            "Leave out graphs without a class"
+            f"labels must be numbers or all be strings; got {', '.join(sorted(kind.__name__ for kind in kinds))}. "
+            "Leave out graphs without a label"
         )
     return labels.astype(np.str_)
 

@@ -159,4 +159,4 @@ def check_alike(labels: NDArray[Any], classes: NDArray[Any]) -> None:
             f"{labels.tolist()[0]!r}, and the classes are {kinds[1]}, such as {classes.tolist()[0]!r}."
         )
     if labels.dtype.kind == "f" and np.isnan(labels).any():
-        raise ValueError("Some labels are NaN; leave out graphs without a class.")
+        raise ValueError("Some labels are NaN; leave out graphs without a label.")

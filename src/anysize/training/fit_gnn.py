@@ -265,7 +265,7 @@ def fit_gnn(
 def _check(graphs: GraphSet, y: IntArray, members: Sequence[Settings], environments: IntArray | None) -> None:
     check_one_shape(members)
     if len(y) != len(graphs) or not len(y):
-        raise ValueError(f"expected one class per training graph, for at least one; got {len(y)} for {len(graphs)}")
+        raise ValueError(f"expected one label per training graph, for at least one; got {len(y)} for {len(graphs)}")
     if not graphs.sizes.any():
         raise ValueError("no training graph has a vertex; pass graphs with vertices")
     if any(member.penalty > 0 for member in members):
