@@ -20,6 +20,7 @@ from anysize.experiments.record_store import RecordStore
 from anysize.experiments.sweep import sweep
 from anysize.tasks.catalog import find_task, register, unregister
 from anysize.tasks.synthetic import Synthetic
+from anysize.tasks.task import Parts
 
 CORES = az.Task(
     name="cores",
@@ -95,6 +96,39 @@ def test_a_name_is_taken_once() -> None:
             register(replace(CORES, name=name))
     with pytest.raises(ValueError, match="'table4' is reserved"):
         register(replace(CORES, name="table4"))
+
+
+class Drawn:
+    """A source that returns what it was given."""
+
+    has_published, has_fresh, training_environments = False, True, 1
+
+    def __init__(self, parts: object) -> None:
+        self.parts = parts
+
+    def draw(self, data: object, seed: int, data_dir: object) -> Parts:
+        return self.parts  # type: ignore[return-value]
+
+
+def test_what_a_source_returns_is_checked() -> None:
+    parts = CORES.source.draw(0, 0, None)
+    train, validation, test, classes = parts
+    assert replace(CORES, source=Drawn(Parts(train, None, test, classes))).splits(0).validation is None
+    for wrong, told in (
+        ((train, validation, test), "must return Parts.* got a tuple"),
+        (parts._replace(test=test.to_networkx()), "test graphs must be a GraphSet; got a list"),
+        (parts._replace(train=train.with_y(["one", "two"] * 10)), "class numbers from 0 to 1.* got 'one'"),
+        (parts._replace(validation=replace(train, y=None)), "y of the validation graphs.* got 'None'"),
+        (parts._replace(classes=("only",)), "class numbers from 0 to 0.* got 1"),
+    ):
+        with pytest.raises(ValueError, match=f"cores: .*{told}"):
+            replace(CORES, source=Drawn(wrong)).splits(0)
+
+
+@pytest.mark.parametrize("field", ["family", "metric", "environments", "protocol"])
+def test_the_fields_of_a_task_are_checked(field: str) -> None:
+    with pytest.raises(ValueError, match=f"{field} of a task must be one of .* got 'mine'"):
+        replace(CORES, **{field: "mine"})  # type: ignore[arg-type]
 
 
 def test_what_was_not_registered() -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal, NamedTuple, Protocol, TypeAlias
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -136,6 +136,15 @@ class Task:
     published: str | None = None
     note: str = ""
 
+    def __post_init__(self) -> None:
+        choices: dict[str, Any] = {
+            "family": Family, "metric": Metric, "environments": Grouping, "protocol": Choosing,
+        }  # fmt: skip
+        for name, kind in choices.items():
+            value = getattr(self, name)
+            if value not in get_args(kind) and not (name == "family" and value is None):
+                raise ValueError(f"{name} of a task must be one of {', '.join(get_args(kind))}; got {value!r}")
+
     @property
     def single_environment(self) -> bool:
         """Whether all training graphs come from one environment, so that methods like IRM do not apply."""
@@ -155,9 +164,9 @@ class Task:
             seed: what is random in the split of a fixed data set, such as the validation graphs of a TU set.
             data_dir: the folder with data files; without it the environment variable ANYSIZE_DATA.
         """
-        return Splits.of(
-            self.source.draw(self._checked(data), check_integer("seed", seed, 0), data_dir), self.environments
-        )
+        parts = self.source.draw(self._checked(data), check_integer("seed", seed, 0), data_dir)
+        self._check_parts(parts)
+        return Splits.of(parts, self.environments)
 
     def folds(self, seed: int = 0, data: Data | None = None, data_dir: DataDir = None) -> tuple[Splits, ...]:
         """Five stratified folds of the training graphs, each once the validation set, to choose a configuration by.
@@ -184,6 +193,25 @@ class Task:
     def score(self, y_true: ArrayLike, y_pred: ArrayLike) -> float:
         """Accuracy, or the Matthews correlation coefficient, of predicted classes."""
         return accuracy(y_true, y_pred) if self.metric == "accuracy" else mcc(y_true, y_pred)
+
+    def _check_parts(self, parts: Parts) -> None:
+        """Raise an error unless the source returned labeled sets whose labels are positions in ``classes``."""
+        if not isinstance(parts, Parts):
+            raise ValueError(
+                f"{self.name}: draw must return Parts(train, validation, test, classes); got a {type(parts).__name__}"
+            )
+        for split, graphs in zip(SPLITS, parts[:3], strict=True):
+            if graphs is None and split == "validation":
+                continue
+            if not isinstance(graphs, GraphSet):
+                raise ValueError(f"{self.name}: the {split} graphs must be a GraphSet; got a {type(graphs).__name__}")
+            y = np.asarray(graphs.y if graphs.y is not None else ["None"])
+            wrong = y if y.dtype.kind not in "iu" else y[(y < 0) | (y >= len(parts.classes))]
+            if len(wrong):
+                raise ValueError(
+                    f"{self.name}: y of the {split} graphs must hold class numbers from 0 to {len(parts.classes) - 1}, "
+                    f"positions in classes; got {wrong.tolist()[0]!r}"
+                )
 
     def _checked(self, data: Data | None) -> Data:
         if data is None:
