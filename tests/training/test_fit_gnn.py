@@ -348,6 +348,6 @@ def test_only_batches_of_one_shape_can_be_recorded() -> None:
     padded = PaddedGraphs.of(TRAIN, shape.input_classes(TRAIN, TRAIN.palette), "sum", False)
     problem = GNNProblem(shape, None, padded, flat.y, None, [Settings()], None, None)
     assert problem.recordable
-    shapes = {tuple(len(level.degree) for level in problem._structure(torch.tensor(numbers), torch.tensor(1)).levels)
+    shapes = {tuple(len(level.degree) for level in problem.inputs(torch.tensor(numbers), torch.tensor(1)).levels)
               for numbers in ([0, 1, 2], [5, 9, 4])}  # fmt: skip
     assert len(shapes) == 1

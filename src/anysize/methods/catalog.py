@@ -16,7 +16,7 @@ from anysize.methods.classical import BaselineMethod, KernelMethod, SizeMixMetho
 from anysize.methods.configuration import COUNTED, DEEP, TRAINED, positive, weight, whole_number
 from anysize.methods.grids import Grid
 from anysize.methods.method import Check, Method
-from anysize.methods.neural import GammaMethod, GNNMethod
+from anysize.methods.neural import GammaMethod, GNNMethod, ModuleMethod
 from anysize.methods.recipes import gamma_recipe, gnn_recipe
 
 _TU = {"batch_size": 64, "lr": 0.005}
@@ -26,8 +26,8 @@ def gnn_method(
     *,
     name: str,
     title: str,
-    learner: GNNMethod,
-    grid: Mapping[str, Grid] = grids.GNN,
+    learner: GNNMethod | ModuleMethod,
+    grid: Mapping[str, Grid] | None = None,
     defaults: Mapping[str, Any] | None = None,
     **others: Any,
 ) -> Method:
@@ -36,24 +36,36 @@ def gnn_method(
     Args:
         name: of the method.
         title: of its row.
-        learner: the encoder, the readout, the objective.
-        grid: hyper-parameter values to try for each family of tasks.
-        defaults: added to the default configuration, such as the weight of the objective's penalty.
+        learner: the encoder, the readout, the objective; or a module of your own.
+        grid: hyper-parameter values to try for each family of tasks; by default the paper's, none for a module.
+        defaults: added to the default configuration: the weight of the objective's penalty, what builds a module.
         others: further fields of `Method`.
     """
+    penalized = {} if learner.penalty is None else {learner.penalty: weight}
+    if isinstance(learner, ModuleMethod):
+        own: dict[str, Any] = {
+            "grid": grid or {},
+            "defaults": {"lr": 0.01, **(defaults or {})},
+            "family_defaults": {"tu": _TU},
+            "parameters": {**{name: TRAINED[name] for name in ("epochs", "lr", "batch_size")}, **penalized},
+        }
+    else:
+        own = {
+            "grid": grids.GNN if grid is None else grid,
+            "defaults": {"hidden": 32, "layers": 2, "lr": 0.01, "jumping": False, **(defaults or {})},
+            "family_defaults": {"tu": {**_TU, "layers": 3}},
+            "parameters": {**DEEP, **penalized},
+            "shape": learner.shape,
+        }
     return Method(
         name=name,
         title=title,
         learner=learner,
         kind="gnn",
-        grid=grid,
-        defaults={"hidden": 32, "layers": 2, "lr": 0.01, "jumping": False, **(defaults or {})},
-        family_defaults={"tu": {**_TU, "layers": 3}},
-        parameters={**DEEP, learner.penalty: weight},
         recipes=gnn_recipe,
-        shape=learner.shape,
-        environments=True,
+        environments=learner.penalty is not None,
         penalty=learner.penalty,
+        **own,
         **others,
     )
 

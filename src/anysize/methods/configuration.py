@@ -17,6 +17,7 @@ from anysize._json import canonical_configuration
 from anysize._typing import is_integer
 from anysize.methods.grids import Configuration
 from anysize.methods.method import Check, Method
+from anysize.methods.neural import ModuleMethod
 from anysize.methods.recipes import RecipeName
 from anysize.patterns.pattern import check_size
 from anysize.training.settings import Recipe
@@ -77,8 +78,9 @@ COUNTED: Mapping[str, Check] = {"top": whole_number}  # of methods that turn cou
 
 # Without ``penalty``: in a configuration it is the weight of the penalty, in a recipe the place where it is taken.
 RECIPE_NAMES = frozenset(field.name for field in fields(Recipe)) - {"penalty"}
-# Fields that only methods on patterns have.
+# Fields that only methods on patterns have, and those that a module of a user has, too.
 PATTERN_RECIPE_NAMES = frozenset({"over", "roles", "encoder", "whiten", "id_width", "samples"})
+LOOP_RECIPE_NAMES = frozenset({"epochs", "epoch", "tie_break", "patience", "schedule"})
 
 
 def parameter_names(method: Method) -> frozenset[str]:
@@ -88,10 +90,16 @@ def parameter_names(method: Method) -> frozenset[str]:
     >>> sorted(parameter_names(find_method("gc-kernel")))
     ['C', 'k']
     """
-    names = method.hyper_parameters | ({"k"} if method.patterns else set())
+    return method.hyper_parameters | ({"k"} if method.patterns else set()) | recipe_names(method)
+
+
+def recipe_names(method: Method) -> frozenset[str]:
+    """The fields of its recipe that a configuration of the method may change."""
     if not method.trained:
-        return names
-    return names | (RECIPE_NAMES if method.patterns else RECIPE_NAMES - PATTERN_RECIPE_NAMES)
+        return frozenset()
+    if isinstance(method.learner, ModuleMethod):
+        return LOOP_RECIPE_NAMES
+    return RECIPE_NAMES if method.patterns else RECIPE_NAMES - PATTERN_RECIPE_NAMES
 
 
 def check_params(method: Method, params: Mapping[str, Any]) -> Configuration:
@@ -144,13 +152,14 @@ def split_configuration(
 
 
 def recipe_changes(method: Method, configuration: Mapping[str, Any]) -> Configuration:
-    """The fields of the recipe that a configuration changes; none of a method that is not trained by a recipe.
+    """The fields of the recipe that a configuration changes.
 
     >>> from anysize.methods.catalog import find_method
     >>> recipe_changes(find_method("gin-sum"), {"hidden": 64, "epochs": 50})
     {'epochs': 50}
     """
-    return {name: value for name, value in configuration.items() if method.trained and name in RECIPE_NAMES}
+    known = recipe_names(method)
+    return {name: value for name, value in configuration.items() if name in known}
 
 
 def resolve_config(

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from anysize.training.epoch_selection import KeptEpochs
     from anysize.training.fit_gamma import GammaStack
     from anysize.training.fit_gnn import GNNStack
+    from anysize.training.fit_module import ModuleStack
     from anysize.training.loop import Trained
     from anysize.training.objectives import Objective
     from anysize.training.vocabulary import GammaKind
@@ -226,6 +227,70 @@ class FittedGNN(FittedStack):
     """M trained whole-graph GNNs."""
 
     stack: GNNStack
+
+    def _input(self, examples: Examples) -> GraphSet:
+        return examples.whole("a GNN")
+
+
+@dataclass(frozen=True)
+class ModuleMethod:
+    """A torch module of your own on whole graphs, trained by the loop and the recipes of the GNNs.
+
+    ``build(inputs, classes, **hyper_parameters)`` returns an untrained module that maps
+    `anysize.training.fit_module.GraphTensors` (``x``, ``edge_index``, ``batch``, ``num_graphs``) to logits (graphs,
+    classes). The hyper-parameters ``lr`` and ``batch_size``, and the weight of the ``objective``, are for training; all
+    others are passed to ``build``.
+    """
+
+    build: Callable[..., Any]
+    objective: Objective | None = None
+
+    @property
+    def penalty(self) -> str | None:
+        """The hyper-parameter that weighs the penalty of the objective."""
+        return None if self.objective is None else self.objective.weight
+
+    def fit(
+        self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
+        most: int | None = None,
+    ) -> Iterator[FittedModule]:  # fmt: skip
+        """Train the runs one by one."""
+        from anysize.training.fit_module import fit_module
+        from anysize.training.objectives import IRM
+
+        held_out = problem.validation
+        for place, run in enumerate(runs):
+            stack = fit_module(
+                self.build, self._passed_on(run), problem.train.whole("a GNN"), problem.train.labels(),
+                self._settings(run), _fitting(recipe, held_out is not None),
+                classes=problem.classes, environments=problem.train.environments, objective=self.objective or IRM,
+                validation=None if held_out is None else (held_out.whole("a GNN"), held_out.labels()),
+                class_weights=problem.class_weights, metric=problem.epoch_metric, device=problem.device,
+                progress=part_of(progress, place, len(runs)),
+            )  # fmt: skip
+            yield FittedModule(stack, (run,))
+
+    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedModule:
+        """The trained module from what `FittedModule.state` returned."""
+        from anysize.training.fit_module import ModuleStack
+
+        run = Run(**about["runs"][0])
+        return FittedModule(ModuleStack.from_state(about, arrays, self.build, self._passed_on(run)), (run,))
+
+    def _settings(self, run: Run) -> Settings:
+        used = {name: run.configuration[name] for name in ("lr", "batch_size") if name in run.configuration}
+        return Settings(**used, invariance=run.configuration.get(self.penalty or "", 0.0), seed=run.seed)
+
+    def _passed_on(self, run: Run) -> Configuration:
+        used = ("lr", "batch_size", self.penalty)
+        return {name: value for name, value in run.configuration.items() if name not in used}
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModule(FittedStack):
+    """One trained module."""
+
+    stack: ModuleStack
 
     def _input(self, examples: Examples) -> GraphSet:
         return examples.whole("a GNN")

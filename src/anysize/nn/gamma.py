@@ -31,7 +31,7 @@ class GammaOneHot(nn.Module):
 
     def __init__(self, models: int, patterns: int, width: int) -> None:
         super().__init__()
-        self.rows = nn.Parameter(torch.empty(models, patterns, width))
+        self.rows = nn.Parameter(torch.full((models, patterns, width), torch.nan))
         self.width = width
 
     def bounds(self) -> dict[str, float]:

@@ -22,12 +22,12 @@ DROPOUT_STREAM = 2  # of random numbers
 
 
 class Linear(nn.Module):
-    """x W + b for every model: (models or none, rows, inputs) -> (models, rows, outputs)."""
+    """x W + b for every model: (models or none, rows, inputs) -> (models, rows, outputs); NaN until `initialize`."""
 
     def __init__(self, models: int, inputs: int, outputs: int) -> None:
         super().__init__()
-        self.weight = nn.Parameter(torch.empty(models, inputs, outputs))
-        self.bias = nn.Parameter(torch.empty(models, 1, outputs))
+        self.weight = nn.Parameter(torch.full((models, inputs, outputs), torch.nan))
+        self.bias = nn.Parameter(torch.full((models, 1, outputs), torch.nan))
 
     def bounds(self) -> dict[str, float]:
         """Initial values are uniform between minus and plus these bounds, as in torch.nn.Linear."""

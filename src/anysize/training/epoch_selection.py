@@ -7,11 +7,11 @@ CUDA graph, which refers to memory addresses.
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
-from anysize.nn.rows.structure import Structure
 from anysize.training.settings import BEST_LOWEST_LOSS, BEST_LOWEST_PENALTY, FIRST_BEST, LAST, LOWEST_LOSS, TieBreak
 
 INFINITY = float("inf")
@@ -68,11 +68,11 @@ _RULE_OF_TIE_BREAK = {"first": FIRST_BEST, "loss": BEST_LOWEST_LOSS, "penalty": 
 
 
 def stacked_state(model: nn.Module, models: int) -> dict[str, Tensor]:
-    """The parameters and buffers of a stack that have the models as their first axis."""
+    """The parameters and buffers of a stack that have the models as their first axis; of one model, all."""
     return {
         name: tensor
         for name, tensor in model.state_dict().items()
-        if tensor.dim() > 1 and tensor.shape[0] == models and tensor.is_floating_point()
+        if tensor.is_floating_point() and (models == 1 or (tensor.dim() > 1 and tensor.shape[0] == models))
     }
 
 
@@ -86,7 +86,7 @@ def flat_state(model: nn.Module, models: int) -> Tensor:
 def load_flat_state(model: nn.Module, models: int, flat: Tensor) -> None:
     """Set the stacked state to what `flat_state` returned."""
     state = stacked_state(model, models)
-    parts = flat.split([tensor[0].numel() for tensor in state.values()], dim=1)
+    parts = flat.split([tensor.numel() // models for tensor in state.values()], dim=1)
     for tensor, part in zip(state.values(), parts, strict=True):
         tensor.copy_(part.reshape(tensor.shape))
 
@@ -122,15 +122,15 @@ class KeptEpochs:
         self.epochs = {name: epoch.cpu() for name, (epoch, _) in states.items()}
         self._values = {name: values for name, (_, values) in states.items()}
 
-    def append_to(self, function: Callable[[Structure], Tensor]) -> Callable[[Structure], Tensor]:
+    def append_to(self, function: Callable[[Any], Tensor]) -> Callable[[Any], Tensor]:
         """The function of the selected models, followed along the first axis by that of every rule."""
 
-        def every(structure: Structure) -> Tensor:
-            selected, found = flat_state(self.model, self.models), [function(structure)]
+        def every(graphs: Any) -> Tensor:
+            selected, found = flat_state(self.model, self.models), [function(graphs)]
             try:
                 for values in self._values.values():
                     load_flat_state(self.model, self.models, values)
-                    found.append(function(structure))
+                    found.append(function(graphs))
             finally:
                 load_flat_state(self.model, self.models, selected)
             return torch.cat(found)

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from torch import Tensor, nn
+from torch import Tensor
 
 from anysize._typing import FloatArray, IntArray
 from anysize.graphs.colors import ColorName
@@ -35,9 +35,10 @@ from anysize.nn.rows.graph_batch import (
 )
 from anysize.nn.rows.structure import Structure
 from anysize.training.epoch_selection import KeptEpochs
-from anysize.training.loop import Losses, Trained, TrainingProblem, seeds_of, train
-from anysize.training.objectives import IRM, EnvironmentBatch, Objective, cross_entropy, penalized_risk
-from anysize.training.settings import EncoderName, Recipe, Settings, check_one_shape
+from anysize.training.loop import Trained, seeds_of, train
+from anysize.training.objectives import IRM, Objective
+from anysize.training.settings import EncoderName, Recipe, Settings
+from anysize.training.whole_graphs import WholeGraphProblem, check_training_graphs
 
 Palette = tuple[ColorName, ...] | None
 
@@ -103,12 +104,11 @@ class GNNShape:
         return graph_structure(graphs, classes, self.layers, self.readout, self.kind == "pna", device)
 
 
-class GNNProblem(TrainingProblem):
+class GNNProblem(WholeGraphProblem):
     """Training and validation graphs of a stack of GNNs, on one device.
 
     ``structure``: all training graphs, if nothing is drawn. ``batch``: the same as rows, for mini-batches and for
-    identities that are drawn in every step. ``environments``: numbers from 0 on, which ``objective`` compares for
-    members with ``invariance`` above 0.
+    identities that are drawn in every step.
     """
 
     def __init__(
@@ -116,14 +116,10 @@ class GNNProblem(TrainingProblem):
         held_out: tuple[Structure, Tensor] | None, members: Sequence[Settings], environments: Tensor | None,
         class_weights: Tensor | None, objective: Objective = IRM,
     ) -> None:  # fmt: skip
-        super().__init__(y, held_out, class_weights)
+        super().__init__(y, held_out, members, environments, class_weights, objective)
         self.shape, self.structure, self.batch = shape, structure, batch
         self.seeds = seeds_of([member.seed for member in members], y.device)
-        self.environments, self.objective = environments, objective
         self.all_rows = None if batch is None else batch.rows()
-        self.weights = torch.tensor([member.invariance for member in members], device=y.device)
-        self.penalized = any(member.invariance > 0 for member in members)
-        self.environment_count = 0 if environments is None else int(environments.max()) + 1
 
     @property
     def threads(self) -> int | None:
@@ -135,21 +131,7 @@ class GNNProblem(TrainingProblem):
         """Mini-batches of padded graphs have one shape; the shape of flat ones depends on the graphs."""
         return not isinstance(self.batch, FlatGraphs)
 
-    def losses(self, model: nn.Module, graphs: Tensor | None, step: Tensor, epoch: Tensor) -> Losses:
-        logits = model(self._structure(graphs, step))
-        y = self.y if graphs is None else self.y[graphs]
-        entropy = cross_entropy(logits, y, self.class_weights)
-        if not self.penalized:
-            return Losses(entropy, entropy, torch.zeros_like(entropy))
-        assert self.environments is not None
-        numbers = self.environments if graphs is None else self.environments[graphs]
-        environments = EnvironmentBatch(logits, y, numbers, self.environment_count, self.class_weights)
-        risk, penalty = environments.mean(environments.risks), self.objective.penalty(environments)
-        total = penalized_risk(risk, penalty, self.weights, epoch)
-        weighted = self.weights > 0
-        return Losses(torch.where(weighted, total, entropy), entropy, torch.where(weighted, penalty, 0.0))
-
-    def _structure(self, graphs: Tensor | None, step: Tensor) -> Structure:
+    def inputs(self, graphs: Tensor | None, step: Tensor) -> Structure:
         if graphs is None and self.structure is not None:
             return self.structure
         assert self.batch is not None
@@ -230,7 +212,7 @@ def fit_gnn(
     ``environments`` (graphs,): integers, which ``objective`` compares for members with ``invariance`` above 0.
     ``relational`` with ``kind`` gin is RPGIN. `bytes_per_model` estimates how many members fit on a device.
     """
-    _check(train_graphs, y, members, environments)
+    check_training_graphs(train_graphs, y, members, environments)
     palette: Palette = None if train_graphs.colors is None else train_graphs.palette
     inputs = 1 if palette is None else max(len(palette), 1)
     shape = GNNShape(kind, readout, relational, inputs, classes, members[0].hidden, members[0].layers, recipe)
@@ -260,24 +242,6 @@ def fit_gnn(
     )
     trained = train(model, problem, members, recipe, metric, progress)
     return GNNStack(shape, palette, model, tuple(members), trained)
-
-
-def _check(graphs: GraphSet, y: IntArray, members: Sequence[Settings], environments: IntArray | None) -> None:
-    check_one_shape(members)
-    if len(y) != len(graphs) or not len(y):
-        raise ValueError(f"expected one label per training graph, for at least one; got {len(y)} for {len(graphs)}")
-    if not graphs.sizes.any():
-        raise ValueError("no training graph has a vertex; pass graphs with vertices")
-    if any(member.penalty > 0 for member in members):
-        raise ValueError("the color penalty belongs to the Gamma models; leave penalty at 0 for GNNs")
-    if any(member.invariance > 0 for member in members):
-        different = None if environments is None else len(np.unique(environments))
-        if environments is None or len(environments) != len(y) or different == 1:
-            given = "none" if environments is None else f"{len(environments)} numbers, {different} of them different"
-            raise ValueError(
-                "an objective that compares environments needs environments: one number per training graph, "
-                f"not all equal; got {given}"
-            )
 
 
 def bytes_per_model(

@@ -9,12 +9,12 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from anysize.nn.counter_rng import uniform
-from anysize.nn.rows.structure import Structure
 from anysize.training.epoch_selection import STACK_SCORES, EpochSelector, KeptEpochs
 from anysize.training.memory import kept_blocks
 from anysize.training.optimizer import StackAdam
@@ -39,10 +39,13 @@ class Losses:
 class TrainingProblem(ABC):
     """What the loop needs: training labels, validation graphs, and the losses, all on one device.
 
-    ``held_out``: structure and labels of the validation graphs, or None.
+    ``held_out``: the validation graphs, as the model takes them, and their labels; or None. ``eager``: nothing may be
+    recorded as a CUDA graph.
     """
 
-    def __init__(self, y: Tensor, held_out: tuple[Structure, Tensor] | None, class_weights: Tensor | None) -> None:
+    eager = False
+
+    def __init__(self, y: Tensor, held_out: tuple[Any, Tensor] | None, class_weights: Tensor | None) -> None:
         self.y, self.held_out, self.class_weights = y, held_out, class_weights
 
     @property
@@ -77,8 +80,8 @@ class TrainingProblem(ABC):
         """Logits and labels of the validation graphs; None without any."""
         if self.held_out is None:
             return None
-        structure, y = self.held_out
-        return model(structure), y
+        graphs, y = self.held_out
+        return model(graphs), y
 
 
 @dataclass(frozen=True)
@@ -217,7 +220,7 @@ class _Run:
         shape = (recipe.epochs, len(members))
         names = ("loss", "penalty", "validation_loss", "validation_score")
         self.curves = {name: torch.full(shape, float("nan"), device=self.device) for name in names}
-        recorded = self.device.type == "cuda" and (self.batch is None or problem.recordable)
+        recorded = self.device.type == "cuda" and not problem.eager and (self.batch is None or problem.recordable)
         self.run_training: _Runner = _Recorded() if recorded and not problem.changes else _run_eagerly
         self.run_validation: _Runner = _Recorded() if recorded else _run_eagerly
 

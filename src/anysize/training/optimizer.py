@@ -14,7 +14,7 @@ ALIGNMENT = 64  # every parameter starts at a multiple: matrix products of a GPU
 
 
 class StackAdam:
-    """Parameters have the models as their first axis; ``rates`` is one learning rate per model.
+    """Parameters have the models as their first axis, any shape for one model; ``rates``: a learning rate per model.
 
     The parameters become views of one list of values, so that a step is a few operations, not a few per parameter. Call
     `release` after the last step.
@@ -30,7 +30,9 @@ class StackAdam:
         for parameter, padding in zip(self.parameters, self.padding, strict=True):
             parameter.data = self.values[start : start + parameter.numel()].view_as(parameter)
             start += parameter.numel() + len(padding)
-        self.rates = self._joined([rate.repeat_interleave(parameter[0].numel()) for parameter in self.parameters])
+        self.rates = self._joined(
+            [rate.repeat_interleave(parameter.numel() // len(rate)) for parameter in self.parameters]
+        )
         self.mean, self.square = torch.zeros_like(self.values), torch.zeros_like(self.values)
         self.betas = torch.tensor(BETAS, device=device, dtype=torch.float64)
         self.decay = torch.ones_like(self.betas)  # the powers of the betas

@@ -1,0 +1,70 @@
+"""What models of whole graphs have in common in training: losses, with a penalty that compares environments."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from anysize._typing import IntArray
+from anysize.graphs.graphset import GraphSet
+from anysize.training.loop import Losses, TrainingProblem
+from anysize.training.objectives import EnvironmentBatch, Objective, cross_entropy, penalized_risk
+from anysize.training.settings import Settings, check_one_shape
+
+
+class WholeGraphProblem(TrainingProblem):
+    """``environments``: numbers from 0 on, which ``objective`` compares for members with ``invariance`` above 0."""
+
+    def __init__(
+        self, y: Tensor, held_out: tuple[Any, Tensor] | None, members: Sequence[Settings], environments: Tensor | None,
+        class_weights: Tensor | None, objective: Objective,
+    ) -> None:  # fmt: skip
+        super().__init__(y, held_out, class_weights)
+        self.environments, self.objective = environments, objective
+        self.weights = torch.tensor([member.invariance for member in members], device=y.device)
+        self.penalized = any(member.invariance > 0 for member in members)
+        self.environment_count = 0 if environments is None else int(environments.max()) + 1
+
+    @abstractmethod
+    def inputs(self, graphs: Tensor | None, step: Tensor) -> Any:
+        """The training graphs with these numbers (None: all), as the model takes them."""
+
+    def losses(self, model: nn.Module, graphs: Tensor | None, step: Tensor, epoch: Tensor) -> Losses:
+        logits = model(self.inputs(graphs, step))
+        y = self.y if graphs is None else self.y[graphs]
+        entropy = cross_entropy(logits, y, self.class_weights)
+        if not self.penalized:
+            return Losses(entropy, entropy, torch.zeros_like(entropy))
+        assert self.environments is not None
+        numbers = self.environments if graphs is None else self.environments[graphs]
+        environments = EnvironmentBatch(logits, y, numbers, self.environment_count, self.class_weights)
+        risk, penalty = environments.mean(environments.risks), self.objective.penalty(environments)
+        total = penalized_risk(risk, penalty, self.weights, epoch)
+        weighted = self.weights > 0
+        return Losses(torch.where(weighted, total, entropy), entropy, torch.where(weighted, penalty, 0.0))
+
+
+def check_training_graphs(
+    graphs: GraphSet, y: IntArray, members: Sequence[Settings], environments: IntArray | None
+) -> None:
+    """Raise an error for what models of whole graphs cannot be trained on."""
+    check_one_shape(members)
+    if len(y) != len(graphs) or not len(y):
+        raise ValueError(f"expected one label per training graph, for at least one; got {len(y)} for {len(graphs)}")
+    if not graphs.sizes.any():
+        raise ValueError("no training graph has a vertex; pass graphs with vertices")
+    if any(member.penalty > 0 for member in members):
+        raise ValueError("the color penalty belongs to the Gamma models; leave penalty at 0 for GNNs")
+    if any(member.invariance > 0 for member in members):
+        different = None if environments is None else len(np.unique(environments))
+        if environments is None or len(environments) != len(y) or different == 1:
+            given = "none" if environments is None else f"{len(environments)} numbers, {different} of them different"
+            raise ValueError(
+                "an objective that compares environments needs environments: one number per training graph, "
+                f"not all equal; got {given}"
+            )
