@@ -296,7 +296,7 @@ def test_errors_say_what_to_do(members: list[Settings], more: dict[str, Any], ma
 def test_errors_name_what_was_given() -> None:
     with pytest.raises(ValueError, match=r"gin, gcn, pna.*'gat'"):
         fitted("gat", [Settings()])
-    with pytest.raises(ValueError, match=r"one class per training graph.*got 3 for 24"):
+    with pytest.raises(ValueError, match=r"per training graph.*got 3 for 24"):
         fit_gnn("gin", "sum", TRAIN, np.zeros(3, np.int64), [Settings()], RECIPE, classes=2)
     nobody = GraphSet.from_edges([[], []], n_vertices=[0, 0])
     with pytest.raises(ValueError, match="no training graph has a vertex"):
