@@ -172,6 +172,9 @@ def test_graphs_that_training_could_not_foresee(name: str, train: GraphSet) -> N
     for graphs in (strange, foreign, tiny):
         assert np.isfinite(model.predict_proba(graphs)).all()
         assert np.isfinite(model.representation(graphs)).all()
+    if name != "random":  # which draws by position
+        alone = np.concatenate([model.predict_proba(tiny[graph]) for graph in range(len(tiny))])
+        np.testing.assert_allclose(alone, model.predict_proba(tiny), atol=1e-6)  # a stream of graphs, one at a time
     for nothing in (train[:0], GraphSet.from_networkx([])):
         assert model.predict(nothing).shape == (0,)
         assert model.predict_proba(nothing).shape == (0, 2)

@@ -244,7 +244,7 @@ def take_rows(h: Tensor, index: Tensor) -> Tensor:
             return h.index_select(1, index)
         index = index.expand(len(h), -1)  # on a CPU the gradient of rows of one table is several times as fast
     table = h.expand(len(index), -1, -1).reshape(-1, h.shape[2])
-    return table.index_select(0, offset_by_model(index, h.shape[1]).reshape(-1)).view(*index.shape, -1)
+    return table.index_select(0, offset_by_model(index, h.shape[1]).reshape(-1)).view(*index.shape, h.shape[2])
 
 
 @dataclass(frozen=True)
@@ -404,7 +404,7 @@ class SegmentExtremes(_WholeGraphs):
         return self._reduce(taken, "amin", h), self._reduce(taken, "amax", h)
 
     def _take(self, h: Tensor) -> Tensor:
-        return h.permute(1, 0, 2).reshape(h.shape[1], -1).index_select(0, self.index)
+        return h.permute(1, 0, 2).flatten(1).index_select(0, self.index)
 
     def _reduce(self, taken: Tensor, how: str, h: Tensor) -> Tensor:
         row = self.row[:, None].expand_as(taken)
