@@ -11,6 +11,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+import networkx as nx
 import numpy as np
 import pytest
 import torch
@@ -322,6 +323,25 @@ def test_files_that_are_missing_or_wrong(folder: Path, model: Path, tmp_path: Pa
     plain = tmp_path / "plain.txt"
     plain.write_text("0 1\n1 2\n")
     assert "with colors and these have none" in run("predict", model, plain).stderr.replace("\n", " ")
+
+
+def test_colors_of_graphml_are_found_by_the_name_given_in_training(tmp_path: Path) -> None:
+    graphs = labeled(20)
+    (tmp_path / "files").mkdir()
+    for number, graph in enumerate(graphs.to_networkx(color="team")):
+        nx.write_graphml(graph, tmp_path / "files" / f"{number:02}.graphml")
+    trained = GraphClassifier("wl-kernel", color="team").fit(tmp_path / "files", graphs.y)
+    same = GraphClassifier("wl-kernel").fit(graphs)
+    assert trained.ensemble_.palette == same.ensemble_.palette
+    np.testing.assert_array_equal(trained.predict_proba(tmp_path / "files"), same.predict_proba(graphs))
+    np.testing.assert_array_equal(trained.predict(graphs), same.predict(graphs))  # a GraphSet has its colors already
+    graphs.to_tu(tmp_path, "TU")  # and so has a TU set
+    np.testing.assert_array_equal(trained.predict(tmp_path / "TU"), same.predict(graphs))
+    model = tmp_path / "model.anysize"
+    trained.save(model)
+    shown = run("predict", model, tmp_path / "files", "--json")
+    assert [one["class"] for one in json.loads(shown.stdout)["graphs"]] == same.predict(graphs).tolist()
+    assert run("explain", model, tmp_path / "files", "--graph", "03").exit_code == 0
 
 
 def test_usage_errors_exit_with_two(folder: Path) -> None:

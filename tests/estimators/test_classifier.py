@@ -14,9 +14,13 @@ import numpy as np
 import pytest
 import torch
 from learned import as_networkx, labeled, labels
+from sklearn import config_context
 from sklearn.base import clone
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.ensemble import StackingClassifier, VotingClassifier
 from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import GridSearchCV, cross_val_score, train_test_split
+from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 
 from anysize import Counts, GraphClassifier, GraphSet, GraphWarning, ModelWarning, count, load_model
@@ -89,10 +93,32 @@ def test_folds_of_a_set_are_the_graphs_they_should_be(graphs: GraphSet, table: C
 
 
 def test_a_grid_is_searched_in_two_processes(graphs: GraphSet) -> None:
-    grid = {"params": [{"epochs": 60, "hidden": hidden, "lr": lr} for hidden in (4, 16) for lr in (0.01, 1e-9)]}
+    grid = {"params__hidden": [4, 16], "params__lr": [0.01, 1e-9]}
     search = GridSearchCV(quick(), grid, cv=2, n_jobs=2, error_score="raise").fit(graphs, np.asarray(graphs.y))
-    assert search.best_params_["params"]["lr"] == 0.01
+    assert search.best_params_["params__lr"] == 0.01
+    assert search.best_estimator_.params == {"epochs": 60, "hidden": search.best_params_["params__hidden"], "lr": 0.01}
     assert search.best_estimator_.score(graphs) == search.score(graphs, graphs.y) > 0.9
+
+
+def test_ensembles_of_scikit_learn_take_graphs(graphs: GraphSet, large: GraphSet) -> None:
+    members = [("gamma", quick()), ("densities", quick("topology-only"))]
+    for model in (
+        VotingClassifier(members, voting="soft"),
+        StackingClassifier(members, cv=2),
+        CalibratedClassifierCV(quick("topology-only"), cv=2),
+        OneVsRestClassifier(quick("topology-only")),
+    ):
+        assert model.fit(graphs, graphs.y).score(large, large.y) > 0.9
+        assert model.classes_.tolist() == ["dense", "sparse"]
+
+
+def test_data_frames_that_are_asked_of_scikit_learn_change_nothing_inside(graphs: GraphSet, tmp_path: Path) -> None:
+    for method in ("topology-only", "wl-kernel"):  # fit compares every model with baselines, which are pipelines
+        expected = quick(method).fit(graphs).predict_proba(graphs)
+        with config_context(transform_output="pandas"):
+            model = quick(method).fit(graphs)
+            model.save(tmp_path / "model.anysize")
+            np.testing.assert_array_equal(model.predict_proba(graphs), expected)
 
 
 def test_it_is_the_last_step_of_a_pipeline(graphs: GraphSet) -> None:
@@ -142,6 +168,13 @@ def test_labels_of_any_type_come_back(y: Any, graphs: GraphSet) -> None:
     found = model.predict(graphs)
     assert found.dtype == wanted.dtype or wanted.dtype == object
     assert np.mean(found == wanted) > 0.9
+
+
+def test_labels_may_be_a_column(graphs: GraphSet) -> None:
+    codes = [number % 2 for number in range(24)]
+    for y in (np.array(codes)[:, None], [torch.tensor([code]) for code in codes], np.array([["a"], ["b"]])[codes]):
+        model = quick("wl-kernel").fit(graphs, y)
+        np.testing.assert_array_equal(model.predict_proba(graphs), quick("wl-kernel").fit(graphs).predict_proba(graphs))
 
 
 def test_colors_are_matched_by_name(graphs: GraphSet) -> None:

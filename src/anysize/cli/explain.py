@@ -54,13 +54,16 @@ def explain(
         if graphs is None:
             _show_weights(classifier, top, format)
             return
-        color = trained_color(classifier, smiles, color)
-        found = read_input(graphs, colors, smiles=smiles, color=color)
+
+        def read(file: Path) -> GraphSet:
+            return read_input(file, colors, smiles=smiles, color=trained_color(classifier, file, smiles, color))
+
+        found = read(graphs)
         rows = _selected_rows(found, graph, graphs)
         if out is not None and len(rows) != 1:
             raise ValueError(f"--out draws one graph and {graphs} has {len(rows)}; add --graph.")
         shown = rows if format is FormatOption.json else rows[:MAX_GRAPHS_SHOWN]
-        compared = None if reference is None else read_input(reference, colors, smiles=smiles, color=color)
+        compared = None if reference is None else read(reference)
         explanations = [(_name(found, row), classifier.explain(found[row], compared)) for row in shown]
         _show(explanations, top, format)
         if len(shown) < len(rows):

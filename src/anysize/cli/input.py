@@ -60,9 +60,11 @@ def read_labeled(file: Path, colors: bool, **options: Any) -> GraphSet:
     return graphs
 
 
-def trained_color(model: GraphClassifier, smiles: str | None, color: str | None) -> str | None:
-    """The color to read new graphs with: as asked for, and for molecules else that of training."""
-    return model.color if color is None and smiles is not None else color
+def trained_color(model: GraphClassifier, file: Path, smiles: str | None, color: str | None) -> str | None:
+    """The color to read new graphs with: as asked for, else that of training for molecules and GraphML."""
+    from anysize.io.read import has_named_colors
+
+    return model.color if color is None and (smiles is not None or has_named_colors(file)) else color
 
 
 def graph_names(graphs: GraphSet | Counts) -> list[str]:

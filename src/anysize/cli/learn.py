@@ -146,7 +146,7 @@ def predict(
 
         format = check_out(out, PREDICTION_FORMATS, PredictionFormat.json if json else None)
         classifier = load_model(model).set_params(cache=cache, verbose=1)
-        color = trained_color(classifier, smiles, color)
+        color = trained_color(classifier, new, smiles, color)
         graphs = read_input(new, colors, labels=labels, smiles=smiles, y=y, color=color)
         probabilities = classifier.predict_proba(graphs)
         likely = probabilities.argmax(axis=1)

@@ -72,7 +72,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             classes to weights. "auto" is None for the paper's recipe and "balanced" otherwise.
         metric: "accuracy" or "mcc", for the selection of the epoch and for `score`; with class weights, accuracy of the
             validation graphs is balanced accuracy.
-        color: for networkx, PyG and igraph graphs, the vertex attribute with the colors; None for no colors.
+        color: for networkx, PyG and igraph graphs, and for GraphML and GML files, the vertex attribute with the colors;
+            None for no colors.
         device: "cpu", "cuda" or "auto".
         cache: cache folder: counts found here are not recomputed.
         verbose: 1 shows progress bars when training or counting takes longer than two seconds.
@@ -137,6 +138,14 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         self.cache = cache
         self.verbose = verbose
         self.params = params
+
+    def set_params(self, **values: Any) -> GraphClassifier:
+        """Set parameters; ``params__hidden=32`` sets one entry of ``params`` and keeps the others, as in a grid."""
+        entries = {name: values.pop(name) for name in list(values) if name.startswith("params__")}
+        super().set_params(**values)
+        if entries:
+            self.params = {**(self.params or {}), **{name[len("params__") :]: entries[name] for name in entries}}
+        return self
 
     # ---- training ------------------------------------------------------------------------------
 

@@ -18,6 +18,7 @@ from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector, has_colo
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
 from anysize.io.convert import as_graphset
+from anysize.io.read import has_named_colors
 from anysize.methods.method import Examples, Fitted, LearningTask, Method, Run, Sizes, checked_probabilities
 from anysize.training.settings import Recipe
 
@@ -86,13 +87,15 @@ class Ensemble:
 
 
 def as_graphs_or_counts(graphs: Any, color: str | None = None) -> GraphsOrCounts:
-    """A table of counts unchanged, anything else as a GraphSet; ``color`` as in `count`."""
+    """A table of counts unchanged, anything else as a GraphSet; ``color`` is for graphs whose colors have a name."""
     if isinstance(graphs, Counts):
         return graphs
-    ignores_color = isinstance(graphs, (GraphSet, str, os.PathLike)) or (
+    if isinstance(graphs, (str, os.PathLike)):
+        return as_graphset(graphs, color if has_named_colors(graphs) else None)
+    is_set = isinstance(graphs, GraphSet) or (
         isinstance(graphs, (list, tuple)) and len(graphs) > 0 and isinstance(graphs[0], GraphSet)
     )
-    return as_graphset(graphs, None if ignores_color else color)
+    return as_graphset(graphs, None if is_set else color)
 
 
 def palette_of(source: GraphsOrCounts) -> tuple[ColorName, ...] | None:
@@ -119,7 +122,8 @@ def as_examples(
                 "or --no-colors"
             )
         raise ValueError(
-            "this model was trained on graphs with colors and these have none; pass color=... or color them"
+            "this model was trained on graphs with colors and these have none; pass color=... (in commands --color) "
+            "or color them"
         )
     if isinstance(source, Counts):
         return Examples(table=source)

@@ -66,15 +66,17 @@ def check_complete(labels: Labels) -> None:
 
 
 def label_array(y: ArrayLike) -> Labels:
-    """Labels as an array of numbers or of strings.
+    """Labels as an array of numbers or of strings; a column, as of a data frame or of PyG labels, as its entries.
 
     An error for a mix of strings and other values, which numpy would turn into strings, and for anything else, such as
     None.
 
-    >>> label_array(["a", "b"]).tolist()
-    ['a', 'b']
+    >>> label_array(["a", "b"]).tolist(), label_array([[0], [1]]).tolist()
+    (['a', 'b'], [0, 1])
     """
     labels = np.asarray(y)
+    if labels.ndim == 2 and labels.shape[1] == 1:
+        y = labels = labels[:, 0]
     if labels.ndim != 1 or not len(labels):
         return labels
     if labels.dtype == object:  # strings of pandas, and integers with missing values

@@ -45,7 +45,8 @@ FORMATS = (  # the first that matches is used; the last takes any text
 )
 MOLECULES = Format("SMILES", lambda name, data: True, parse_smiles, frozenset({"smiles", "y", "color"}))
 _EDGE_LISTS = (".edges", ".edgelist", ".txt")
-ENDINGS = (".graphml", ".gml", *_JSON, ".csv", ".tsv", *_EDGE_LISTS)  # read in a folder, also with .gz
+_NAMED_COLORS = (".graphml", ".gml")
+ENDINGS = (*_NAMED_COLORS, *_JSON, ".csv", ".tsv", *_EDGE_LISTS)  # read in a folder, also with .gz
 _MAX_FILES_SHOWN = 3
 
 
@@ -124,6 +125,14 @@ def read_graphs(
     except GraphError as error:
         raise GraphError(f"{error} In a folder all such files are read: if this one holds no graph, move it.") from None
     return _join(parts, _names(files, parts), warn, path)
+
+
+def has_named_colors(path: PathLike) -> bool:
+    """Whether the colors of a file or folder are found by a name, ``color=``: GraphML and GML."""
+    path = Path(path)
+    if path.is_dir():
+        return not is_tu_folder(path) and any(_ending(file) in _NAMED_COLORS for file in path.glob("*"))
+    return _ending(path) in _NAMED_COLORS
 
 
 def _parse_file(file: Path, options: dict[str, Any]) -> ParsedFile:

@@ -55,7 +55,8 @@ def topology_only(k: int | Sequence[int] = 5, class_weight: ClassWeight = None) 
 
 def _logistic(features: FunctionTransformer, class_weight: ClassWeight) -> Pipeline:
     classifier = LogisticRegression(class_weight=class_weight, max_iter=MAX_ITERATIONS)
-    return Pipeline([("features", features), ("scale", StandardScaler()), ("classifier", classifier)])
+    steps = [("features", features), ("scale", StandardScaler()), ("classifier", classifier)]
+    return Pipeline(steps).set_output(transform="default")  # arrays, whatever a user sets for all of scikit-learn
 
 
 def log_sizes(graphs: Any) -> FloatArray:

@@ -126,6 +126,7 @@ def _hold_out(features: FloatArray, codes: NDArray[Any], seed: int) -> FloatArra
     if not features.shape[1]:
         features = np.zeros((len(codes), 1))
     model = make_pipeline(StandardScaler(), LogisticRegression(C=INVERSE_PENALTY / len(codes), max_iter=1000))
+    model.set_output(transform="default")  # arrays, whatever a user sets for all of scikit-learn
     folds = StratifiedKFold(FOLDS, shuffle=True, random_state=seed)
     with threadpool_limits(1, user_api="blas"):  # the products are too small for threads
         return np.asarray(cross_val_predict(model, features, codes, cv=folds, method="predict_proba"))
