@@ -534,7 +534,7 @@ class Copies(_WholeGraphs):
 
     def _table(self, h: Tensor) -> Tensor:
         """(models * copies, rows of one copy, features)."""
-        return h.reshape(len(h) * self.copies, -1, h.shape[2])
+        return h.unflatten(1, (self.copies, h.shape[1] // self.copies)).flatten(0, 1)
 
     def _by_model(self, table: Tensor) -> Tensor:
-        return table.reshape(len(table) // self.copies, -1, table.shape[2])
+        return table.unflatten(0, (-1, self.copies)).flatten(1, 2)
