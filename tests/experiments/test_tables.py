@@ -344,6 +344,15 @@ def test_the_foot_names_selected_values_that_the_papers_grid_does_not_have():
     assert "not of the paper's grid" not in note(build_table(3, runs, grid_size=paper_grid_size), "DD:")
 
 
+def test_columns_in_which_nobody_has_a_number_are_not_shown():
+    records = [made(method="mine", data=f"seed:{seed}") for seed in (0, 1)]
+    table = rows_that_ran(build_table(2, records))
+    assert {(column.task, column.data) for column in table.columns} == {("sbm-20", "fresh")}
+    assert [len(row.cells) for row in table.rows] == [3]
+    known = rows_that_ran(build_table(2, [*records, made()]))  # of Gamma_GIN there are published numbers
+    assert {column.task for column in known.columns} == {"sbm-20", "sbm-14-20", "sbm-20-30"}
+
+
 def test_rows_that_ran():
     table = rows_that_ran(build_table(2, [made(), made(method="gin-irm", task="sbm-14-20")]))
     assert [row.label for row in table.rows] == ["GIN + IRM", "Γ GIN"]

@@ -52,7 +52,8 @@ def table(
         typer.Option(help="Output format; default: by the ending of --out, or text, which has short notes only."),
     ] = None,
     all_rows: Annotated[
-        bool, typer.Option("--all-rows", help="Also show rows without records; JSON always has them.")
+        bool,
+        typer.Option("--all-rows", help="Also show rows and columns without numbers of ours; JSON always has them."),
     ] = False,
     rule: Annotated[
         RuleName,

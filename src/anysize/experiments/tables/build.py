@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import compress
 
 import numpy as np
 
@@ -153,11 +154,17 @@ def _paper_grid(task: str, method: str) -> tuple[Configuration, ...]:
 
 
 def rows_that_ran(table: Table) -> Table:
-    """The table without rows that have no records, and without notes on those alone."""
-    rows = tuple(row for row in table.rows if row.ran)
+    """The table without rows that have no records, then without empty columns, and without notes on those alone."""
+    ran = [row for row in table.rows if row.ran]
+    used = [
+        any(row.cells[place].status != "not run" or row.cells[place].published for row in ran) or not ran
+        for place in range(len(table.columns))
+    ]
+    rows = tuple(replace(row, cells=tuple(compress(row.cells, used))) for row in ran)
     statuses = {cell.status for row in rows for cell in row.cells}
     unused = tuple(note for status, note in STATUS_NOTES.items() if status not in statuses)
-    return replace(table, rows=rows, notes=tuple(note for note in table.notes if note not in unused))
+    notes = tuple(note for note in table.notes if note not in unused)
+    return replace(table, columns=tuple(compress(table.columns, used)), rows=rows, notes=notes)
 
 
 # ---- columns and rows ------------------------------------------------------------------------------
