@@ -55,13 +55,13 @@ def grown(side: Side, sizes: tuple[int, ...] = (40,), **changed: object) -> Pair
 
 SMALL, LOW, HIGH, ANY = (20,), (14, 20), (20, 30), tuple(range(14, 31))
 SAME: dict[str, list[Pair]] = {
-    "Erdos-Renyi": [grown(Side(RANDOM, s)) for s in (SMALL, LOW, HIGH, ANY)],
+    "Erdős–Rényi": [grown(Side(RANDOM, s)) for s in (SMALL, LOW, HIGH, ANY)],
     "smooth graphons": [grown(Side(SLOPES, s)) for s in (SMALL, LOW, HIGH, ANY)],
     "blocks": [grown(Side(BLOCKS, s)) for s in (SMALL, LOW, HIGH, ANY)],
     "balanced blocks": [grown(Side(BLOCKS, s, balanced=True)) for s in (SMALL, LOW, HIGH, ANY)],
     "balanced blocks, one class": [grown(Side((g,), s, balanced=True)) for g in BLOCKS for s in (SMALL, LOW)],
     "sharp balanced blocks, one class": [grown(Side((g,), s, balanced=True)) for g in SHARP for s in (SMALL, LOW)],
-    "colored Erdos-Renyi": [grown(Side(RANDOM, s, ONE)) for s in (SMALL, LOW, HIGH, ANY)],
+    "colored Erdős–Rényi": [grown(Side(RANDOM, s, ONE)) for s in (SMALL, LOW, HIGH, ANY)],
     "colored blocks": [grown(Side(BLOCKS, s, TWO)) for s in (SMALL, LOW, HIGH, ANY)],
     "colored balanced blocks": [grown(Side(BLOCKS, s, TWO, True)) for s in (SMALL, LOW, HIGH, ANY)],
     "colored blocks, colors of a role exchanged": [
@@ -82,12 +82,12 @@ MORE = {
 UNEVEN = tuple(az.BlockModel(within=(0.2, 0.2), between=p, shares=(0.7, 0.3)) for p in (0.1, 0.3))
 CLOSER = tuple(az.BlockModel(within=(0.2, 0.2), between=p) for p in (0.2, 0.4))
 CHANGED: dict[str, list[Pair]] = {
-    "Erdos-Renyi, p + .05, sizes kept": [grown(Side(RANDOM, s), s, graphons=MORE[0.05]) for s in (SMALL, ANY)],
-    "Erdos-Renyi, p + .1, sizes kept": [grown(Side(RANDOM, s), s, graphons=MORE[0.1]) for s in (SMALL, ANY)],
-    "Erdos-Renyi of one p = .2, + .05, 20 to 40": [grown(Side(RANDOM[:1], SMALL), graphons=MORE[0.05][:1])],
-    "Erdos-Renyi, p + .05, 20 to 40": [grown(Side(RANDOM, SMALL), graphons=MORE[0.05])],
-    "Erdos-Renyi, p + .1, 20 to 40": [grown(Side(RANDOM, SMALL), graphons=MORE[0.1])],
-    "Erdos-Renyi, p + .1, 14-20 or 14..30 to 40": [grown(Side(RANDOM, s), graphons=MORE[0.1]) for s in (LOW, ANY)],
+    "Erdős–Rényi, p + .05, sizes kept": [grown(Side(RANDOM, s), s, graphons=MORE[0.05]) for s in (SMALL, ANY)],
+    "Erdős–Rényi, p + .1, sizes kept": [grown(Side(RANDOM, s), s, graphons=MORE[0.1]) for s in (SMALL, ANY)],
+    "Erdős–Rényi of one p = .2, + .05, 20 to 40": [grown(Side(RANDOM[:1], SMALL), graphons=MORE[0.05][:1])],
+    "Erdős–Rényi, p + .05, 20 to 40": [grown(Side(RANDOM, SMALL), graphons=MORE[0.05])],
+    "Erdős–Rényi, p + .1, 20 to 40": [grown(Side(RANDOM, SMALL), graphons=MORE[0.1])],
+    "Erdős–Rényi, p + .1, 14-20 or 14..30 to 40": [grown(Side(RANDOM, s), graphons=MORE[0.1]) for s in (LOW, ANY)],
     "balanced blocks, between + .1, 20 to 40": [grown(Side(BLOCKS, SMALL, TWO, True), graphons=CLOSER)],
     "colors move to the other block, sizes kept": [grown(Side(SHARP, SMALL, PLACED), SMALL, colors=MISPLACED)],
     "shares of the roles .5 to .7, 20 to 40": [grown(Side(BLOCKS, SMALL, TWO), colors=TWO_EXCHANGED, graphons=UNEVEN)],

@@ -19,7 +19,7 @@ QUIET = (
     "colored blocks, colors of a role exchanged",
 )
 LOUD = {
-    "Erdos-Renyi of one p = .2, + .05, 20 to 40": 0.9,
+    "Erdős–Rényi of one p = .2, + .05, 20 to 40": 0.9,
     "balanced blocks, between + .1, 20 to 40": 0.9,
     "colors move to the other block, sizes kept": 0.9,
     "shares of the roles .5 to .7, 20 to 40": 0.9,

@@ -60,22 +60,22 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
 
     Args:
         method: a name in `anysize.METHODS`, such as "gamma-gin", "gin-sum" or "wl-kernel". "auto" uses Gamma models if
-            the training graphs look like samples of graphons, and "sizemix" otherwise (`anysize.methods.auto`).
+            the training graphs could be samples of graphons, and "sizemix" otherwise (`anysize.methods.auto`).
         k: the number of vertices of the patterns, or several numbers; ignored by methods without patterns.
         recipe: "robust" or "paper" (the published training procedure).
         n_models: the number of models, trained with the seeds ``random_state``, ``random_state + 1``, ...; their
             probabilities are averaged. Methods that do not depend on the seed are trained once.
-        random_state: the seed of the weights and of the held-out graphs.
+        random_state: the seed of training and of the choice of held-out graphs.
         validation: the share of the training graphs, per class, held out to select the epoch. None: 0.1 if the recipe
             selects an epoch by validation, otherwise 0. With 0 the last epoch is kept.
         class_weight: "balanced" (n / (classes * n_c), as in scikit-learn), None for equal weights, or a mapping from
             classes to weights. "auto" is None for the paper's recipe and "balanced" otherwise.
-        metric: "accuracy" or "mcc", for the selection of the epoch and for `score`; with class weights, accuracy of the
-            validation graphs is balanced accuracy.
+        metric: "accuracy" or "mcc", to select the epoch and for `score`. With class weights, the epoch is selected by
+            balanced accuracy instead of accuracy.
         color: for networkx, PyG and igraph graphs, and for GraphML and GML files, the vertex attribute with the colors;
             None for no colors.
         device: "cpu", "cuda" or "auto".
-        cache: cache folder: counts found here are not recomputed.
+        cache: cache folder; counts found here are not recomputed.
         verbose: 1 shows progress bars when training or counting takes longer than two seconds.
         params: hyper-parameters of the method and fields of its recipe, such as ``{"hidden": 64, "epochs": 500}``, or
             ``{"C": 10}`` for a kernel; `anysize methods --json` lists them.
@@ -86,14 +86,14 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         held_out_: indices of the training graphs that were held out for validation.
         epochs_: the epoch kept by each model; empty for methods without epochs.
         curves_: name -> (epochs, models): "loss", "penalty", "validation_loss", "validation_score".
-        verdict_: scores of the model and of trivial baselines, and a sentence of doubt if it does not beat them; see
+        verdict_: scores of the model and of trivial baselines, with a doubt if it does not beat them; see
             `anysize.estimators.baseline_check.Verdict`.
 
     Graphs with fewer than k vertices have no patterns and all get the same prediction. Vertices of a color that no
-    training graph had are without features (GNNs), or their patterns without weight (one-hot models and kernels).
-    Predictions for either, and for graphs far from the training data, come with a `GraphWarning`; see
-    `anysize.estimators.novelty`. `fit` issues a `ModelWarning` if the verdict or the decision of "auto" has doubts, and
-    `predict` if 20 graphs or more all get one class.
+    training graph had have zero features (GNNs), or their patterns zero weight (one-hot models and kernels).
+    Predictions for such graphs, and for graphs far from the training data, come with a `GraphWarning`; see
+    `anysize.estimators.novelty`. `fit` issues a `ModelWarning` if `verdict_` or `decision_` has a doubt, and
+    `predict` if 20 or more graphs all get one class.
 
     Examples:
         >>> import networkx as nx
@@ -157,8 +157,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
 
         Args:
             graphs: the training graphs, or their counts.
-            y: the class of every graph, numbers or strings; None for the labels that the graphs carry.
-            validation: labeled graphs, or a pair (graphs, labels), to select the epoch by instead of held-out graphs.
+            y: the label of every graph, numbers or strings; None for the labels stored with the graphs.
+            validation: labeled graphs, or a pair (graphs, labels), that select the epoch instead of held-out graphs.
             environments: for methods that compare environments, such as "gin-irm" and "gin-vrex": one value per
                 training graph, "median" (graphs up to and above the median size) or "size" (one per size).
         """
@@ -269,7 +269,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
     # ---- new graphs ----------------------------------------------------------------------------
 
     def predict_proba(self, graphs: Any, per_model: bool = False) -> FloatArray:
-        """(graphs, classes), in the order of ``classes_``: the mean over the models.
+        """Class probabilities (graphs, classes), in the order of ``classes_``: the mean over the models.
 
         Kernel machines give the share of pairwise votes that a class won, "random" gives 1 to the class it drew.
 
@@ -288,7 +288,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         return np.asarray(self.classes_[likely])
 
     def score(self, graphs: Any, y: ArrayLike | None = None) -> float:
-        """The accuracy of `predict`, or the Matthews correlation with ``metric="mcc"``."""
+        """The accuracy of `predict`, or its Matthews correlation coefficient if ``metric="mcc"``."""
         source = as_graphs_or_counts(graphs, self.color)
         measure, labels = accuracy if self.metric == "accuracy" else mcc, labels_of(source, y)
         check_is_fitted(self, "ensemble_")
@@ -296,19 +296,19 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         return measure(labels, self.predict(source))
 
     def representation(self, graphs: Any) -> FloatArray:
-        """(graphs, models * width): the input of the final classifiers, concatenated over the models."""
+        """The input of the final classifiers, (graphs, models * width), concatenated over the models."""
         examples = self._examples(graphs)
         return self.ensemble_.represent(examples)
 
     def explain(self, graph: Any, reference: Any = None) -> Explanation | VertexExplanation:
         """What patterns (Gamma models) or vertices and their types (SizeMix, WL kernel) add to the predicted class.
 
-        "auto" explains by the Gamma model if Gamma models answer, else by SizeMix.
+        "auto" explains by patterns if it uses Gamma models, otherwise by vertices.
 
         Args:
             graph: one graph.
             reference: graphs to compare with, such as the training graphs: contributions are then relative to their
-                mean. Without it, relative to the training graphs (SizeMix) or to a graph without anything.
+                mean. Without it, relative to the mean training graph (SizeMix) or to an empty graph.
         """
         from anysize.estimators.explain import explain
 

@@ -85,13 +85,13 @@ class ComparisonRow:
 
 @dataclass(frozen=True, eq=False)
 class Comparison:
-    """Methods on one set of graphs; print it for a table.
+    """Scores of several methods on one set of graphs; print it for a table.
 
     Attributes:
         task: the graphs and their splits; its name ends with a hash of them.
         metric: of all scores, a name of `anysize.tasks.metrics.METRIC_NAMES`.
         seeds: how many splits and models each method had.
-        rows: the methods in the order in which they were named, then the checks.
+        rows: the methods in the order in which they were named, then the trivial baselines.
         records: the runs behind the rows.
         folder: where their records are; None if they were not kept.
         sweep: how many runs were found, trained, or failed.
@@ -223,24 +223,24 @@ def compare(
     """Compare methods on labeled graphs: train each with several seeds, and score it on test graphs.
 
     Methods are trained with the defaults of `GraphClassifier`. Run i of each has the split seed i and the model seed
-    i. The trivial checks `majority`, `size-only` and `topology-only` are always there. A method that fails does not
+    i. The trivial baselines `majority`, `size-only` and `topology-only` are always added. A method that fails does not
     stop the others: its row says why.
 
     Args:
         graphs: a `GraphSet`, a list of graphs, a path: whatever `anysize.count` takes.
-        y: one label per graph; None for the labels that the graphs carry.
+        y: one label per graph; None for the labels stored with the graphs.
         methods: names of `anysize.METHODS`.
-        seeds: how many.
+        seeds: the number of splits and models per method.
         split: ``"size"``, ``"random"``, or lists of graphs, see `anysize.tasks.own_graphs.own_task`.
         color: for networkx, PyG and igraph graphs, the vertex attribute that holds the color.
         k: pattern size, or several.
-        metric: `accuracy`, `balanced_accuracy`, `mcc`, `roc_auc` or `macro_f1`. All are known of each run, so that
+        metric: `accuracy`, `balanced_accuracy`, `mcc`, `roc_auc` or `macro_f1`. Records have all of them, so that
             another metric needs no training.
-        settings: of all methods that have them, such as ``{"epochs": 50}``.
+        settings: hyper-parameters of all methods that have them, such as ``{"epochs": 50}``.
         name: of the graphs; by default that of the file.
-        records: a folder for the runs: those that are there are not trained again. Their name has a hash of the graphs,
+        records: a folder for records; runs found there are not trained again. Task names contain a hash of the graphs,
             so that changed graphs are trained anew. None keeps nothing.
-        workers: processes to train in. A script with several needs ``if __name__ == "__main__":``.
+        workers: number of processes to train in. A script with several needs ``if __name__ == "__main__":``.
         cluster: the address of a Ray cluster, in place of processes.
         device: `cpu`, `cuda` or `auto`.
         cache: cache folder of counts; a temporary one if None.

@@ -68,19 +68,18 @@ def read_graphs(
       such as ``source,target,weight`` and perhaps ``graph``
     - an adjacency matrix (.csv)
     - GraphML and GML (needs networkx), JSON lines (.jsonl)
-    - a folder of such files: graphs are ordered and named by file name, as is the only graph of a file
+    - a folder of such files: graphs are ordered and named by file name (so is the graph of a file with one graph)
 
-    Files may be gzipped. What a file holds and the set does not (directions, weights, further columns) is named in one
-    warning.
+    Files may be gzipped. One warning names what is ignored (directions, weights, further columns).
 
     Args:
         path: the file or folder; with ``smiles`` also a pandas data frame.
         name: which TU set to read, if the folder or zip file holds several.
         smiles: the column with the SMILES of molecules (needs RDKit).
         y: the column (tables) or graph attribute (GraphML, GML) with the label of a graph.
-        color: the vertex attribute that holds the color (GraphML, GML), or what atoms are told apart by: see
-            `GraphSet.from_rdkit`.
-        warn: whether to warn about what is not used.
+        color: the vertex attribute that holds the color (GraphML, GML), or the properties that
+            distinguish atoms, see `GraphSet.from_rdkit`.
+        warn: whether to warn about what is ignored.
 
     Examples:
         >>> import tempfile

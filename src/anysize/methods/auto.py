@@ -1,6 +1,6 @@
 r"""`auto`: Gamma models where the training graphs look like samples of graphons, SizeMix everywhere else.
 
-The densities of the Gamma models carry over to other sizes if graphs are vertex samples of graphons, one per class. The
+The densities of the Gamma models carry over to other sizes if graphs are samples of graphons, one per class. The
 training graphs are checked for that (`anysize.theory.graphon_check`), without labels of the graphs to predict. The
 check returns a regime:
 
@@ -17,7 +17,7 @@ check returns a regime:
 
 Models are grouped into two families, "gamma" and "sizemix", and the models of a family are its experts. The Gamma
 experts are `gamma-gin` under the robust recipe and a class-balanced logistic regression on whitened densities of
-patterns without colors, weighted by exp(10 l), l the cross-validated mean log-likelihood (classes weighted alike).
+uncolored patterns, weighted by exp(10 l), l the cross-validated mean log-likelihood (classes weighted alike).
 """
 
 from __future__ import annotations
@@ -92,7 +92,13 @@ class Evidence:
 
 @dataclass(frozen=True)
 class Decision:
-    """Which family of models is used, and why."""
+    """Which family of models `auto` uses, and why.
+
+    Attributes:
+        check: the statistics of the training graphs.
+        family: "gamma" or "sizemix".
+        evidence: how both families predict larger training graphs; None if they were not compared.
+    """
 
     check: GraphonCheck
     family: Family
@@ -100,14 +106,14 @@ class Decision:
 
     @property
     def doubt(self) -> str:
-        """A sentence where the training graphs cannot decide; empty otherwise."""
+        """A sentence if the training graphs do not determine the family; empty otherwise."""
         check = self.check
         if check.decisive or (self.evidence is not None and self.evidence.winner is not None):
             return ""
         if check.sizes_differ or check.regime == "sparse":
             used, other = ("Gamma models", "sizemix") if self.family == "gamma" else ("SizeMix", "gamma-gin")
             return (
-                "It is unclear whether the training graphs are vertex samples of graphons: their statistics lie within "
+                "It is unclear whether the training graphs are samples of graphons: their statistics lie within "
                 f"two standard errors of the other answer. auto uses {used}; compare with method={other!r}."
             )
         if self.family != "gamma" or check.mean_degree >= DENSE_MEAN_DEGREE:

@@ -38,7 +38,7 @@ def size_only(class_weight: ClassWeight = None) -> Pipeline:
 
 
 def topology_only(k: int | Sequence[int] = 5, class_weight: ClassWeight = None) -> Pipeline:
-    """Logistic regression on the densities (among all subsets) of connected k-vertex patterns, ignoring colors.
+    """Logistic regression on the densities (over all subsets) of connected k-vertex patterns, ignoring colors.
 
     Takes graphs, or counts of patterns of k vertices, which are summed over colors.
 

@@ -181,7 +181,7 @@ def resolve_config(
         task: the name of a task that may have a grid of its own.
         colored: whether the graphs have colors; a penalty on colors is only used, or accepted, where they have.
         sparse: whether the graphs are sparse (`anysize.theory.graphon_check`): the robust recipe then has no penalty on
-            colors, and densities among connected subsets.
+            colors, and densities over connected subsets.
         params: hyper-parameters, fields of the recipe, and k (for methods on patterns), by name.
 
     >>> from anysize.methods.catalog import find_method

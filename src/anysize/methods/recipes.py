@@ -43,8 +43,8 @@ def gnn_recipe(name: RecipeName, family: str | None, sparse: bool = False) -> Re
     """Recipes of GNNs on whole graphs and of Gamma_1-hot.
 
     ``paper``: as in its appendix, 500 epochs (brain 400, TU 1000), the first of the epochs with the best validation
-    score, densities among connected subsets. ``robust``: the best epoch, ties broken by validation loss; densities
-    among all subsets, or among connected ones where graphs are ``sparse``, because the others vanish with size.
+    score, densities over connected subsets. ``robust``: the best epoch, ties broken by validation loss; densities
+    over all subsets, or over connected ones if graphs are ``sparse``, because the others vanish with size.
     """
     base, changes = (PAPER, PAPER_CHANGES) if name == "paper" else (BEST_EPOCH, ROBUST_CHANGES)
     recipe = replace(base, **changes.get(family or "", {}))
@@ -54,7 +54,7 @@ def gnn_recipe(name: RecipeName, family: str | None, sparse: bool = False) -> Re
 def gamma_recipe(name: RecipeName, family: str | None, sparse: bool = False, roles: bool = True) -> Recipe:
     """Recipes of Gamma models with a penalty.
 
-    ``robust``: densities among all subsets, colors by role, the penalty on logits, a falling learning rate and the last
+    ``robust``: densities over all subsets, colors by role, the penalty on logits, a falling learning rate and the last
     epoch. On ``sparse`` graphs the recipe is that of Gamma_1-hot, without penalty: the theory behind the penalty is
     that of dense graphs.
     """

@@ -21,10 +21,10 @@ MAX_UNDETECTED_DISTANCE = 0.3  # of the size distributions, before the advice wa
 
 @dataclass(frozen=True)
 class Advice:
-    """``method`` and ``k`` for `GraphClassifier`, the ``reasons``, and ``warnings`` about the predictions.
+    """Suggested arguments of `GraphClassifier`, with the ``reasons``, and ``warnings`` about its predictions.
 
-    ``method`` is None where there is nothing to learn. ``family``: the models that the method would use, "gamma" or
-    "sizemix"; None where that is not known.
+    ``method`` is None if all training graphs have one class. ``family``: the models that `auto` would use, "gamma" or
+    "sizemix"; None if that is not known.
     """
 
     method: str | None

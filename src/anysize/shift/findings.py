@@ -48,7 +48,7 @@ class SizeShift:
 
 @dataclass(frozen=True)
 class Findings:
-    """Everything that was measured.
+    """How the new graphs differ from the training graphs: test results and estimates.
 
     ``graphs``: numbers of training and new graphs; ``too_small``: those with fewer than k vertices, which have no
     densities. ``families``: the tested patterns, plain ones first.

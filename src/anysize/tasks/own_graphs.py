@@ -86,7 +86,7 @@ def own_task(
     name: str = "graphs",
     k: int | Sequence[int] = defaults.K,
 ) -> Task:
-    """A task made of any labeled graphs. Its name ends with a hash of the graphs, their classes, the split and k.
+    """A task made of any labeled graphs. Its name ends with a hash of the graphs, their labels, the split and k.
 
     `Task.splits(seed=3)` is the split with seed 3:
 
@@ -101,7 +101,7 @@ def own_task(
     Args:
         graphs: a `GraphSet`, a list of graphs, a path: whatever `anysize.count` takes.
         split: how they are split.
-        y: one label per graph; None for the labels that the graphs carry.
+        y: one label per graph; None for the labels stored with the graphs.
         color: for networkx, PyG and igraph graphs, the vertex attribute that holds the color.
         name: the beginning of the task's name.
         k: pattern size of the task, or several.

@@ -58,7 +58,7 @@ def size_split(
         graphs: a `GraphSet`, a list of graphs, a path: whatever `anysize.count` takes.
         train_below: largest size of training graphs, as a percentile.
         test_above: smallest size of test graphs, as a percentile.
-        y: one label per graph; None for the labels that the graphs carry.
+        y: one label per graph; None for the labels stored with the graphs.
         color: for networkx, PyG and igraph graphs, the vertex attribute that holds the color.
         name: of the task.
         k: pattern size of the task.

@@ -34,7 +34,7 @@ Shares = tuple[tuple[float, ...], tuple[float, ...]]
 
 @dataclass(frozen=True)
 class PublishedErdosRenyi:
-    """Erdos-Renyi graphs of three edge probabilities: 150 drawn, 40 for validation, the next 80 for training.
+    """Erdős–Rényi graphs of three edge probabilities: 150 drawn, 40 for validation, the next 80 for training.
 
     ``sizes`` are the training sizes in the order in which the stream picks them.
     """
@@ -153,7 +153,7 @@ class Synthetic:
         return Parts(train, validation, test, self.names)
 
 
-# ---- Erdos-Renyi: which edge probability? ----------------------------------------------------------
+# ---- Erdős–Rényi: which edge probability? ----------------------------------------------------------
 
 PROBABILITIES = (0.2, 0.5, 0.8)
 

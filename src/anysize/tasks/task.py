@@ -102,17 +102,17 @@ class Task:
         title: one readable line.
         family: selects the grid and the defaults of hyper-parameters; None for graphs of a user, which have no grid and
             the defaults of `GraphClassifier`.
-        source: where the graphs come from.
+        source: makes the graphs.
         metric: "accuracy" or "mcc".
         k: the pattern size; several where it is a hyper-parameter.
-        vocabulary: how many patterns, the most common ones of the train pool, are kept; None keeps all.
-        class_weights: how the loss weighs classes, see `anysize.methods.method.class_weights`; None for equal weights
-            in the paper's recipe and "balanced" in the robust one.
+        vocabulary: number of patterns to keep, the most common ones of the training pool; None keeps all.
+        class_weights: how classes are weighted in the loss, see `anysize.methods.method.class_weights`; None for equal
+            weights in the paper's recipe and "balanced" in the robust one.
         environments: how training graphs are divided into environments, by their exact size or by the median size.
         protocol: how a configuration is selected, by a validation set or by folds.
-        color_penalty: whether models with a penalty on colors use it by default: colors are to shift.
-        sparse: whether degrees do not grow with the size. Densities among all subsets then vanish in large graphs, and
-            figures show densities among connected subsets.
+        color_penalty: whether models with a penalty on colors use it by default, because colors shift in test.
+        sparse: whether degrees do not grow with the size. Densities over all subsets then vanish in large graphs, and
+            figures show densities over connected subsets.
         label: the heading in tables; the name if empty.
         table: the number of the table that shows the task.
         published: the key of the task in the published tables; None for tasks that the paper does not have.

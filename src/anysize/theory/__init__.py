@@ -6,7 +6,7 @@
 - ``homomorphisms``: injective homomorphism densities.
 - ``intervals``: jackknife intervals for densities.
 - ``invariance``: environment invariance of a representation, and its effect on errors (Proposition 1).
-- ``graphon_check``: whether graphs can be vertex samples of graphons.
-- ``posterior``: the exact posterior of the Erdos-Renyi task.
+- ``graphon_check``: whether graphs could be samples of graphons.
+- ``posterior``: the exact posterior of the Erdős–Rényi task.
 - ``summary``: the content of ``anysize theory``.
 """

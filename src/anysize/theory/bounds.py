@@ -75,7 +75,7 @@ def theorem_bound(
     Examples:
         >>> round(theorem_bound(2, 400, 800, 0.5), 4), round(theorem_bound(2, 400, 800, 0.5, up_to=False), 4)
         (0.1835, 0.0917)
-        >>> theorem_bound(4, 80, 140, 0.99) > 1  # vacuous at the sizes of the Erdos-Renyi task
+        >>> theorem_bound(4, 80, 140, 0.99) > 1  # vacuous at the sizes of the Erdős–Rényi task
         True
     """
     _check_sizes(k, n_train, n_test, kind)

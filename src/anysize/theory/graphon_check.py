@@ -1,4 +1,4 @@
-"""Can these graphs be vertex samples of graphons? Three statistics of labeled graphs that need no test labels.
+"""Could these graphs be samples of graphons? Three statistics of labeled graphs that need no test labels.
 
 The guarantees of density features (Theorem 1) hold for graphs whose vertices are sampled from a graphon W. That
 assumption has consequences that can be checked on the training graphs. For a graph with n vertices, m edges and
@@ -45,9 +45,9 @@ STANDARD_ERRORS = 2.0
 
 
 _REGIME_TEXT: Mapping[Regime, str] = {
-    "sparse": "not vertex samples of graphons",
+    "sparse": "not samples of graphons",
     "graphon": "compatible with one graphon per class",
-    "mixed": "dense, with densities of their own",
+    "mixed": "dense, with densities more varied than one graphon per class allows",
 }
 
 
@@ -112,7 +112,7 @@ class GraphonCheck:
 
 
 def check_graphon(graphs: GraphSet, y: IntArray | None = None) -> GraphonCheck:
-    """Compare graphs with vertex samples of graphons, one per class if ``y`` (class numbers) is given.
+    """Compare graphs with samples of graphons, one per class if ``y`` (class numbers) is given.
 
     Graphs with fewer than 4 vertices are left out of kappa and the dispersion.
 

@@ -81,7 +81,7 @@ def density_intervals(
     """Estimate standard errors of densities over subsets by a jackknife over groups of vertices.
 
     The vertices of a graph are divided at random into B equal groups; with t_b the density without group b, the
-    variance is (B - 1) / B * sum_b (t_b - mean)^2. If only edges vary, as in an Erdos-Renyi graph, the standard errors
+    variance is (B - 1) / B * sum_b (t_b - mean)^2. If only edges vary, as in an Erdős–Rényi graph, the standard errors
     are conservative (about half as large again). Memory: groups x graphs x patterns numbers.
 
     Args:

@@ -1,4 +1,4 @@
-"""The exact posterior P(Y | G) of the Erdos-Renyi task, and the accuracy of the Bayes classifier."""
+"""The exact posterior P(Y | G) of the Erdős–Rényi task, and the accuracy of the Bayes classifier."""
 
 from __future__ import annotations
 

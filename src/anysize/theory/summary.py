@@ -23,7 +23,7 @@ from anysize.theory.gaps import density_gap
 from anysize.theory.intervals import density_intervals
 
 EXAMPLES: tuple[tuple[str, Graphon], ...] = (
-    ("Erdos-Renyi, p = 0.3", ErdosRenyi(0.3)),
+    ("Erdős–Rényi, p = 0.3", ErdosRenyi(0.3)),
     ("two unequal blocks", BlockModel(within=(0.6, 0.2), between=0.3, shares=(0.4, 0.6))),
 )
 TITLES: dict[BoundKind, str] = {"paper": "Theorem 1", "hoeffding": "Hoeffding's inequality"}
