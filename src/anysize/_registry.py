@@ -40,6 +40,7 @@ class Registry(Mapping[str, Item]):
         self._items = {item.name: item for item in builtin}
         self._builtin = frozenset(self._items)
         self._read = ""  # what the variable was when it was last read
+        self._reading = False
 
     def __getitem__(self, name: str) -> Item:
         if name not in self._items:
@@ -62,7 +63,8 @@ class Registry(Mapping[str, Item]):
 
         Other processes (the command line, the workers of a sweep) read the environment variable ``ANYSIZE_METHODS`` or
         ``ANYSIZE_TASKS``. Registering an equal object again changes nothing; a different one with the same name is
-        an error.
+        an error. What a process has registered goes before what the variable names: they may be the same file, run as
+        a script and imported.
         """
         if not isinstance(item, self.kind):
             raise ValueError(f"register takes a {self.kind.__name__}; got a {type(item).__name__}")
@@ -72,7 +74,8 @@ class Registry(Mapping[str, Item]):
             )
         if self.reserved is not None and re.fullmatch(self.reserved, item.name):
             raise ValueError(f"the name {item.name!r} is reserved; give the {self.noun} another name")
-        if self._items.setdefault(item.name, item) != item:
+        kept = self._items.setdefault(item.name, item)
+        if kept != item and not (self._reading and item.name not in self._builtin):
             raise ValueError(
                 f"There is already a {self.noun} {item.name!r}; take another name, or unregister it first."
             )
@@ -107,12 +110,15 @@ class Registry(Mapping[str, Item]):
         before, self._read = self._read, os.environ.get(self.variable, "")  # first: a module may look names up
         if self._read == before:
             return
+        self._reading = True
         try:
             for item in self._from_environment():
                 self.register(item)
         except BaseException:
             self._read = before
             raise
+        finally:
+            self._reading = False
 
     def _from_environment(self) -> Iterator[Any]:
         for place in filter(None, map(str.strip, os.environ.get(self.variable, "").split(","))):

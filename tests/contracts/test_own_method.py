@@ -238,6 +238,24 @@ def test_the_variable_is_read_once_and_may_name_a_module_that_looks_names_up(
     assert name not in METHODS
 
 
+def test_a_script_may_be_the_file_that_the_variable_names(tmp_path: Path) -> None:
+    """It is then imported a second time, with other classes of the same names."""
+    (tmp_path / "script.py").write_text(
+        "from dataclasses import dataclass, replace\n"
+        "from anysize.methods.catalog import METHODS, register\n"
+        "@dataclass(frozen=True)\n"
+        "class Learner: pass\n"
+        "METHOD = replace(METHODS['majority'], name='own', learner=Learner())\n"
+        "register(METHOD)\n"
+        "if __name__ == '__main__': print(list(METHODS)[-1], METHODS['own'] is METHOD)\n"
+    )
+    environment = {**os.environ, "ANYSIZE_METHODS": "script:METHOD"}
+    done = subprocess.run(
+        [sys.executable, str(tmp_path / "script.py")], env=environment, capture_output=True, text=True, check=False
+    )
+    assert done.stdout == "own True\n", done.stderr
+
+
 def test_a_variable_that_names_nothing_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     for wrong in ("nowhere_at_all:METHOD", "json:METHOD", "json", ":METHOD"):
         monkeypatch.setenv("ANYSIZE_METHODS", wrong)
