@@ -16,7 +16,10 @@ import pytest
 import torch
 from learned import labeled
 from sklearn.base import clone
+from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 from anysize import METHODS, GraphClassifier, GraphSet, load_model
@@ -27,6 +30,7 @@ from anysize.experiments.run import run as cell
 from anysize.experiments.sweep import sweep
 from anysize.experiments.tables.build import build_table
 from anysize.methods.catalog import find_method, gnn_method, register, unregister
+from anysize.methods.classical import FeatureMethod
 from anysize.methods.configuration import weight
 from anysize.methods.grids import FAMILIES
 from anysize.methods.method import Examples, LearningTask, Method, Run
@@ -342,6 +346,30 @@ def test_the_quick_grid_has_the_weight_of_the_configuration() -> None:
     found = [run.configuration for piece in plan.batches for run in piece.runs]
     assert [one["irm"] for one in found if "irm" in one] == [8, 8]
     assert [one["beta"] for one in found if "beta" in one] == [10, 10]
+
+
+# ---- features ----------------------------------------------------------------------------------------
+
+
+def test_features_of_ones_own_are_one_function_and_one_entry(graphs: GraphSet, tmp_path: Path) -> None:
+    def powers(some: GraphSet, degree: int) -> np.ndarray:
+        return shares_of(some)[:, None] ** np.arange(1, degree + 1)
+
+    register(Method(name="powers", title="Powers", learner=FeatureMethod(powers), defaults={"degree": 2, "C": 1.0}))
+    try:
+        model = GraphClassifier("powers", params={"degree": 3, "C": 0.5}, class_weight=None).fit(graphs)
+        plain = make_pipeline(StandardScaler(), LogisticRegression(C=0.5, max_iter=10_000)).fit(
+            powers(graphs, 3), graphs.y
+        )
+        np.testing.assert_allclose(model.predict_proba(graphs), plain.predict_proba(powers(graphs, 3)), atol=1e-8)
+        model.save(tmp_path / "model.anysize")
+        again = load_model(tmp_path / "model.anysize")
+        np.testing.assert_array_equal(again.predict_proba(graphs), model.predict_proba(graphs))
+        summary = cell("sbm-20", "powers", data=0, seeds=1).summary("test")
+        assert summary is not None
+        assert summary.mean > 0.9
+    finally:
+        unregister("powers")
 
 
 # ---- what is left out, and what goes wrong -------------------------------------------------------------

@@ -5,7 +5,7 @@ A method that does not beat them uses no more than graph size or uncolored topol
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -34,7 +34,7 @@ def size_only(class_weight: ClassWeight = None) -> Pipeline:
         >>> size_only().fit(graphs, ["small"] * 5 + ["large"] * 5).predict(graphs[4:6]).tolist()
         ['small', 'large']
     """
-    return _logistic(FunctionTransformer(log_sizes), class_weight)
+    return logistic(log_sizes, class_weight)
 
 
 def topology_only(k: int | Sequence[int] = 5, class_weight: ClassWeight = None) -> Pipeline:
@@ -50,12 +50,14 @@ def topology_only(k: int | Sequence[int] = 5, class_weight: ClassWeight = None) 
         >>> model.predict(GraphSet.from_networkx(nx.complete_graph(50))).tolist()
         ['dense']
     """
-    return _logistic(FunctionTransformer(uncolored_densities, kw_args={"k": k}), class_weight)
+    return logistic(uncolored_densities, class_weight, k=k)
 
 
-def _logistic(features: FunctionTransformer, class_weight: ClassWeight) -> Pipeline:
-    classifier = LogisticRegression(class_weight=class_weight, max_iter=MAX_ITERATIONS)
-    steps = [("features", features), ("scale", StandardScaler()), ("classifier", classifier)]
+def logistic(features: Callable[..., Any], class_weight: ClassWeight, C: float = 1.0, **options: Any) -> Pipeline:
+    """Logistic regression on standardized features, ``features(graphs, **options)``."""
+    classifier = LogisticRegression(C=C, class_weight=class_weight, max_iter=MAX_ITERATIONS)
+    first = FunctionTransformer(features, kw_args=options)
+    steps = [("features", first), ("scale", StandardScaler()), ("classifier", classifier)]
     return Pipeline(steps).set_output(transform="default")  # arrays, whatever a user sets for all of scikit-learn
 
 

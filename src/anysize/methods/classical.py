@@ -5,7 +5,7 @@ scikit-learn is imported by what trains or restores a model: the catalog of meth
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
 from typing import TYPE_CHECKING, Any, Literal
@@ -188,6 +188,40 @@ class BaselineMethod:
         from anysize.methods import baselines
 
         return baselines.size_only(class_weight) if k is None else baselines.topology_only(k, class_weight)
+
+
+@dataclass(frozen=True)
+class FeatureMethod:
+    """Logistic regression on features of your own: ``features(graphs, **hyper_parameters)`` -> (graphs, width).
+
+    Features are standardized. The hyper-parameter ``C`` is that of scikit-learn's `LogisticRegression`, 1 by default;
+    all others are passed to ``features``.
+    """
+
+    features: Callable[..., Any]
+
+    def fit(
+        self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
+        most: int | None = None,
+    ) -> Iterator[FittedBaseline]:  # fmt: skip
+        """Train one classifier per run."""
+        for run in runs:
+            pipeline = self._pipeline(run, _class_weight(problem))
+            pipeline.fit(problem.train.whole("a method on features"), problem.train.labels())
+            yield FittedBaseline(pipeline, (run,), problem.classes, None)
+
+    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedBaseline:
+        """A fitted classifier from its state."""
+        from anysize.methods.baselines import restore_arrays
+
+        run = Run(**about["runs"][0])
+        return FittedBaseline(restore_arrays(self._pipeline(run), arrays), (run,), about["classes"], None)
+
+    def _pipeline(self, run: Run, class_weight: dict[int, float] | None = None) -> Pipeline:
+        from anysize.methods.baselines import logistic
+
+        passed_on = {name: value for name, value in run.configuration.items() if name != "C"}
+        return logistic(self.features, class_weight, run.configuration.get("C", 1.0), **passed_on)
 
 
 def _baseline_input(examples: Examples, k: Sizes | None, cache: Any = None) -> Any:
