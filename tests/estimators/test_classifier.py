@@ -121,6 +121,23 @@ def test_data_frames_that_are_asked_of_scikit_learn_change_nothing_inside(graphs
             np.testing.assert_array_equal(model.predict_proba(graphs), expected)
 
 
+@pytest.mark.parametrize("method", ["gamma-gin", "gin-sum", "rpgin"])
+def test_what_a_user_sets_for_all_of_torch_changes_nothing_inside(
+    method: str, graphs: GraphSet, tmp_path: Path
+) -> None:
+    expected = quick(method).fit(graphs).predict_proba(graphs)
+    torch.set_default_dtype(torch.float64)
+    try:
+        with torch.no_grad():
+            model = quick(method).fit(graphs)
+        model.save(tmp_path / "model.anysize")
+        for one in (model, load_model(tmp_path / "model.anysize")):
+            np.testing.assert_array_equal(one.predict_proba(graphs), expected)
+        assert torch.get_default_dtype() == torch.float64
+    finally:
+        torch.set_default_dtype(torch.float32)
+
+
 def test_it_is_the_last_step_of_a_pipeline(graphs: GraphSet) -> None:
     pipe = Pipeline([("model", quick())]).set_params(model__params={"epochs": 60, "hidden": 8})
     assert pipe.fit(graphs, graphs.y).score(graphs, graphs.y) > 0.9

@@ -67,6 +67,12 @@ def test_sets_are_found_and_what_cannot_be_read_is_named(folder: Path) -> None:
         find_sets([folder / "missing"])
 
 
+def test_a_set_may_be_named_itself_and_only_once(folder: Path) -> None:
+    tasks, left_out = find_sets([folder / "AB_two", folder / "OTHER", folder])
+    assert [task.name.partition("-size-")[0] for task in tasks] == ["AB_two", "OTHER", "AB_one", "RARE"]
+    assert {str(folder / "AB_two"), str(folder / "OTHER")} < set(left_out)
+
+
 def test_a_folder_without_sets_is_named_with_the_reasons(tmp_path: Path) -> None:
     with pytest.raises(GraphError, match=f"no set of labeled graphs in {re.escape(str(tmp_path))}"):
         find_sets([tmp_path])

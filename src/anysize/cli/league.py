@@ -28,7 +28,8 @@ from anysize.methods import defaults
 
 def league(
     folders: Annotated[
-        list[Path] | None, typer.Argument(help="Folders with labeled graphs and tables of SMILES; none: records only.")
+        list[Path] | None,
+        typer.Argument(help="Folders of sets (graphs, tables of SMILES), or sets; none: records only."),
     ] = None,
     records: Annotated[Path, typer.Option(help="Folder of records, to resume from.")] = Path("league-records"),
     methods: Annotated[str | None, typer.Option(help="Comma-separated names; default: one of every kind.")] = None,

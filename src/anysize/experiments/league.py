@@ -63,19 +63,24 @@ _TASK_NAME = re.compile(r"(?P<name>.+)-size-[0-9a-f]{8}")
 def find_sets(folders: Iterable[PathLike]) -> tuple[list[Task], dict[str, str]]:
     """The sets in folders as tasks, and what was left out: name -> why.
 
-    Every file and folder inside is read as labeled graphs. A CSV file with a column ``smiles`` gives one set for every
-    other column, ``file.column``; rows without a value are not part of it.
+    Every file and folder inside is read as labeled graphs; a file or the folder of one TU set is a set by itself. A CSV
+    file with a column ``smiles`` gives one set for every other column, ``file.column``; rows without a value are not
+    part of it.
     """
     tasks: dict[str, Task] = {}
     left_out: dict[str, str] = {}
     roots = [Path(folder) for folder in folders]
     for root in roots:
-        if not root.is_dir():
-            raise GraphError(f"A league needs folders with sets of graphs; {root} is no folder.")
-        for path in sorted(root.iterdir()):
+        if not root.exists():
+            raise GraphError(f"A league needs folders with sets of graphs; there is no folder {root}.")
+        is_set = root.is_file() or any(root.glob("*_graph_indicator.txt"))
+        for path in [root] if is_set else sorted(root.iterdir()):
             if path.name.startswith(".") or path.suffix in (".md", ".json"):
                 continue
             for name, read in _sets_of(path):
+                if name in tasks:
+                    left_out[str(path)] = f"Another set is called {name}, too."
+                    continue
                 try:
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore", GraphWarning)

@@ -17,7 +17,7 @@ from anysize._progress import Progress, part_of
 from anysize._typing import FloatArray
 from anysize.methods.grids import Configuration
 from anysize.methods.method import Arrays, Examples, LearningTask, Run, Sizes, sizes_of
-from anysize.training.device import device_kind
+from anysize.training.device import device_kind, torch_defaults
 from anysize.training.settings import Recipe, Settings
 
 if TYPE_CHECKING:
@@ -109,6 +109,7 @@ class GammaMethod:
             )  # fmt: skip
             yield FittedGamma(stack, tuple(members), k)
 
+    @torch_defaults()
     def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedGamma:
         """Trained models from what `FittedGamma.state` returned."""
         from anysize.training.fit_gamma import GammaStack
@@ -138,10 +139,12 @@ class FittedStack(ABC):
         trained: Trained | None = self.stack.trained
         return trained
 
+    @torch_defaults()
     def probabilities(self, examples: Examples, kept: KeptEpochs | None = None) -> FloatArray:
         """(models, graphs, classes); with ``kept``, followed by those of the states it holds."""
         return softmax(self.stack.logits(self._input(examples), kept))
 
+    @torch_defaults()
     def represent(self, examples: Examples) -> FloatArray:
         return np.asarray(self.stack.represent(self._input(examples)), np.float64)
 
@@ -215,6 +218,7 @@ class GNNMethod:
             )  # fmt: skip
             yield FittedGNN(stack, tuple(members))
 
+    @torch_defaults()
     def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedGNN:
         """Trained models from what `FittedGNN.state` returned."""
         from anysize.training.fit_gnn import GNNStack
@@ -270,6 +274,7 @@ class ModuleMethod:
             )  # fmt: skip
             yield FittedModule(stack, (run,))
 
+    @torch_defaults()
     def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedModule:
         """The trained module from what `FittedModule.state` returned."""
         from anysize.training.fit_module import ModuleStack

@@ -1,4 +1,4 @@
-"""Torch devices by name, and the number of CPU threads."""
+"""Torch devices by name, the number of CPU threads, and the settings of torch that models rely on."""
 
 from __future__ import annotations
 
@@ -42,3 +42,17 @@ def one_thread() -> Iterator[None]:
         yield
     finally:
         torch.set_num_threads(threads)
+
+
+@contextmanager
+def torch_defaults() -> Iterator[None]:
+    """Torch as it starts, whatever a user has set: new tensors are float32, and gradients are recorded."""
+    import torch
+
+    dtype = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float32)
+    try:
+        with torch.inference_mode(False), torch.enable_grad():
+            yield
+    finally:
+        torch.set_default_dtype(dtype)

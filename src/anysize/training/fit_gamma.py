@@ -27,6 +27,7 @@ from anysize.nn.rows.pattern_batch import PatternBatch
 from anysize.nn.rows.recolored_pairs import RecoloredPairs
 from anysize.nn.rows.structure import Structure
 from anysize.training.color_roles import color_roles
+from anysize.training.device import torch_defaults
 from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.loop import Losses, Trained, TrainingProblem, train
 from anysize.training.objectives import color_penalty, cross_entropy, logit_penalty
@@ -249,6 +250,7 @@ class GammaStack:
         return GammaStack(shape, vocabulary, model, members)
 
 
+@torch_defaults()
 def fit_gamma(
     kind: GammaKind, train_counts: Counts, y: IntArray, members: Sequence[Settings], recipe: Recipe, *,
     classes: int, validation: tuple[Counts, IntArray] | None = None, top: int | None = None,

@@ -34,6 +34,7 @@ from anysize.nn.rows.graph_batch import (
     rows_structure,
 )
 from anysize.nn.rows.structure import Structure
+from anysize.training.device import torch_defaults
 from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.loop import Trained, seeds_of, train
 from anysize.training.objectives import IRM, Objective
@@ -200,6 +201,7 @@ class GNNStack:
         return GNNStack(shape, palette, model, members)
 
 
+@torch_defaults()
 def fit_gnn(
     kind: EncoderName, readout: Readout, train_graphs: GraphSet, y: IntArray, members: Sequence[Settings],
     recipe: Recipe, *, classes: int, validation: tuple[GraphSet, IntArray] | None = None,

@@ -15,6 +15,7 @@ from anysize._typing import FloatArray, IntArray
 from anysize.graphs.graphset import GraphSet
 from anysize.nn.rows.aggregation import index_tensor
 from anysize.nn.rows.graph_batch import InputClasses
+from anysize.training.device import torch_defaults
 from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.fit_gnn import Palette
 from anysize.training.loop import Trained, train
@@ -132,6 +133,7 @@ class ModuleStack:
         return ModuleStack(OneModel(module).eval(), about["classes"], palette)
 
 
+@torch_defaults()
 def fit_module(
     build: Build, own: Mapping[str, Any], train_graphs: GraphSet, y: IntArray, settings: Settings, recipe: Recipe, *,
     classes: int, validation: tuple[GraphSet, IntArray] | None = None, environments: IntArray | None = None,
