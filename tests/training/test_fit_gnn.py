@@ -11,9 +11,10 @@ import torch
 from torch import Tensor
 
 from anysize import GraphSet
+from anysize.nn.encoders import LAYERS
 from anysize.nn.layers import initialize
 from anysize.nn.rows.graph_batch import PaddedGraphs
-from anysize.training.fit_gnn import VALUES_PER_UNIT, GNNProblem, GNNShape, GNNStack, bytes_per_model, fit_gnn
+from anysize.training.fit_gnn import GNNProblem, GNNShape, GNNStack, bytes_per_model, fit_gnn
 from anysize.training.objectives import (
     IRM,
     VREX,
@@ -267,7 +268,7 @@ def test_graphs_are_predicted_in_parts_and_alike(monkeypatch: pytest.MonkeyPatch
     for kind, relational in METHODS:
         stack = fitted(kind, [Settings(hidden=4, layers=2)], Recipe(epochs=2), relational=relational)
         whole = stack.logits(TRAIN)
-        values = stack.shape.hidden * VALUES_PER_UNIT[kind] * (10 if relational else 1)
+        values = stack.shape.hidden * LAYERS[kind].values_per_unit * (10 if relational else 1)
         with monkeypatch.context() as patch:
             patch.setattr("anysize.training.fit_gnn.PREDICTION_BYTES", values * int(TRAIN.sizes.sum()))  # a quarter
             assert len(stack._parts(TRAIN)) in (4, 5)
@@ -291,6 +292,15 @@ def test_graphs_are_predicted_in_parts_and_alike(monkeypatch: pytest.MonkeyPatch
 def test_errors_say_what_to_do(members: list[Settings], more: dict[str, Any], match: str) -> None:
     with pytest.raises(ValueError, match=match):
         fitted("gin", members, **more)
+
+
+@pytest.mark.parametrize("kind", ["gcn", "pna"])
+def test_what_a_layer_needs_is_a_matter_of_its_class_and_not_of_its_name(
+    kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(LAYERS, "own", LAYERS[kind])
+    own, known = (fitted(name, [Settings(hidden=4, layers=2)]) for name in ("own", kind))
+    np.testing.assert_array_equal(own.logits(TRAIN), known.logits(TRAIN))
 
 
 def test_errors_name_what_was_given() -> None:

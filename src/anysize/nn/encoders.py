@@ -28,7 +28,18 @@ def _freeze_bias(linear: Linear) -> Linear:
     return linear
 
 
-class GINLayer(nn.Module):
+class Layer(nn.Module):
+    """A layer: (rows below, their degrees, the level) -> the rows of the level, before batch norm and ReLU.
+
+    ``by_degree``: it reads the degrees below, so that input rows differ by degree. ``neighbors``: it needs
+    `Level.neighbors`, for aggregations other than sums. ``values_per_unit``: what it holds for each row and feature,
+    gradients included.
+    """
+
+    by_degree, neighbors, values_per_unit = False, False, 16
+
+
+class GINLayer(Layer):
     """MLP((1 + eps) h_v + sum over neighbors of h_u), with trained eps; two linear maps with batch norm between."""
 
     def __init__(self, models: int, inputs: int, hidden: int) -> None:
@@ -44,8 +55,10 @@ class GINLayer(nn.Module):
         return self.second(self.between(summed, level.weight))
 
 
-class GCNLayer(nn.Module):
+class GCNLayer(Layer):
     """W (sum over the vertex and its neighbors of h_u / sqrt((d_u + 1) (d_v + 1))) + b."""
+
+    by_degree, values_per_unit = True, 12
 
     def __init__(self, models: int, inputs: int, hidden: int) -> None:
         super().__init__()
@@ -57,13 +70,14 @@ class GCNLayer(nn.Module):
         return summed * torch.rsqrt(level.degree + 1)[..., None] + self.linear.bias
 
 
-class PNALayer(nn.Module):
+class PNALayer(Layer):
     """Mean, minimum, maximum and standard deviation over neighbors, each scaled in three ways by the degree.
 
     The message W [h_v, h_u] + b is a sum of a part of v and a part of u, so that all four aggregations are computed on
     vertices, never on edges. ``log_degree`` is the mean of log(degree + 1) over the training vertices.
     """
 
+    neighbors, values_per_unit = True, 40
     log_degree: Tensor
 
     def __init__(self, models: int, inputs: int, hidden: int) -> None:
@@ -113,7 +127,7 @@ def _scale(own: Tensor, three: Tensor, degree: Tensor, log_degree: Tensor) -> Te
     return (own + plain).addcmul(amplified, amplification).addcmul(attenuated, attenuation)
 
 
-LAYERS = {"gin": GINLayer, "gcn": GCNLayer, "pna": PNALayer}
+LAYERS: dict[str, type[Layer]] = {"gin": GINLayer, "gcn": GCNLayer, "pna": PNALayer}
 
 
 class Encoder(nn.Module):

@@ -20,6 +20,7 @@ from anysize._typing import FloatArray, IntArray
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
 from anysize.graphs.colors import ColorName
+from anysize.nn.encoders import LAYERS
 from anysize.nn.gamma import GammaGNN, GammaOneHot, GammaRP, GraphModel, read_out
 from anysize.nn.layers import EPSILON, initialize
 from anysize.nn.rows.aggregation import Chained, Dense, Sums, index_tensor
@@ -106,8 +107,8 @@ class GammaShape:
             self.layers,
             densities,
             self.identities(len(columns), seed),
-            by_degree=encoder == "gcn",
-            neighbors=encoder == "pna",
+            by_degree=LAYERS[encoder].by_degree,
+            neighbors=LAYERS[encoder].neighbors,
             device=device,
         )
 
@@ -366,7 +367,7 @@ def _recolored_pairs(
     encoder = recipe.encoder
     return RecoloredPairs.of(
         batch, densities, shape.layers, drawn, recolor, [member.seed for member in members],
-        tabulate=encoder == "gin", by_degree=encoder == "gcn", device=device,
+        tabulate=encoder == "gin", by_degree=LAYERS[encoder].by_degree, device=device,
     )  # fmt: skip
 
 

@@ -44,7 +44,6 @@ from anysize.training.whole_graphs import WholeGraphProblem, check_training_grap
 Palette = tuple[ColorName, ...] | None
 
 PREDICTION_BYTES = 1 << 29  # graphs are predicted in parts of about this size
-VALUES_PER_UNIT = {"gin": 16, "gcn": 12, "pna": 40}  # what a layer holds for each row and feature, gradients included
 PARAMETER_COPIES = 12  # value, two gradients, three lists of Adam, states under four epoch rules, and temporaries
 
 
@@ -84,14 +83,14 @@ class GNNShape:
         )  # fmt: skip
 
     def input_classes(self, graphs: GraphSet, palette: Palette) -> InputClasses:
-        return InputClasses.of(graphs, palette, by_degree=self.kind == "gcn")
+        return InputClasses.of(graphs, palette, by_degree=LAYERS[self.kind].by_degree)
 
     def batch(
         self, graphs: GraphSet, palette: Palette, device: torch.device | str = "cpu"
     ) -> FlatGraphs | PaddedGraphs:
         """The graphs as rows, on the device, for mini-batches and for identities that are drawn in every step."""
         classes = self.input_classes(graphs, palette)
-        return graph_batch(graphs, classes, self.readout, self.kind == "pna", device).to(device)
+        return graph_batch(graphs, classes, self.readout, LAYERS[self.kind].neighbors, device).to(device)
 
     def structure(
         self, graphs: GraphSet, palette: Palette, device: torch.device | str = "cpu", seeds: Sequence[int] = (0,)
@@ -102,7 +101,7 @@ class GNNShape:
             identities = fixed_identities(rows, self.recipe.test_permutations, seeds_of(seeds, device))
             return rows_structure(rows, self.layers, identities)
         classes = self.input_classes(graphs, palette)
-        return graph_structure(graphs, classes, self.layers, self.readout, self.kind == "pna", device)
+        return graph_structure(graphs, classes, self.layers, self.readout, LAYERS[self.kind].neighbors, device)
 
 
 class GNNProblem(WholeGraphProblem):
@@ -177,7 +176,8 @@ class GNNStack:
     def _parts(self, graphs: GraphSet) -> list[GraphSet]:
         """Consecutive graphs, few enough to fit into memory for all models at once."""
         copies = self.shape.recipe.test_permutations if self.shape.relational else 1
-        bytes_per_vertex = 4 * len(self.members) * copies * self.shape.hidden * VALUES_PER_UNIT[self.shape.kind]
+        per_unit = LAYERS[self.shape.kind].values_per_unit
+        bytes_per_vertex = 4 * len(self.members) * copies * self.shape.hidden * per_unit
         load = np.cumsum(graphs.sizes) * bytes_per_vertex
         cuts = np.flatnonzero(np.diff(load // PREDICTION_BYTES)) + 1
         return [graphs[a:b] for a, b in pairwise([0, *cuts.tolist(), len(graphs)]) if a < b]
@@ -272,7 +272,7 @@ def bytes_per_model(
         copies = recipe.test_permutations if relational else 1
         values = max(values, _vertex_rows(validation, device) * copies * max(widths))
     parameters = sum(parameter.numel() for parameter in shape.build([settings.jumping]).parameters())
-    return int(4 * (VALUES_PER_UNIT[kind] * values + PARAMETER_COPIES * parameters))
+    return int(4 * (LAYERS[kind].values_per_unit * values + PARAMETER_COPIES * parameters))
 
 
 def _training_rows(shape: GNNShape, graphs: GraphSet, settings: Settings, device: str) -> list[float]:
