@@ -83,6 +83,14 @@ def test_weak_evidence_does_not_overrule_the_regime() -> None:
     assert Evidence("sizes", -0.60, -0.10, -5.0).winner == "sizemix"
 
 
+def test_single_graphs_of_a_class_are_no_evidence() -> None:
+    graphs = [nx.gnp_random_graph(n, p, seed=seed) for seed, n in enumerate((10, 12, 16)) for p in (0.2, 0.6)]
+    with pytest.warns(ModelWarning, match="too few graphs"):
+        decision = GraphClassifier(k=3).fit(graphs, [0, 1] * 3).decision_
+    assert decision is not None
+    assert decision.evidence is None, "the larger part has one graph of each class: standard errors were 0"
+
+
 def test_the_decision_is_kept_in_the_file(tmp_path: Path) -> None:
     model = GraphClassifier(k=3).fit(trees(8, 20))
     model.save(tmp_path / "model.anysize")

@@ -242,7 +242,8 @@ def gather_evidence(
 ) -> Evidence | None:
     """Fit both families to the smaller graphs and compare them on the larger ones.
 
-    None for very few graphs: a part without some class, or smaller graphs without patterns.
+    None for very few graphs: a part without some class, fewer than two larger graphs of a class (the variance of the
+    difference is then unknown), or smaller graphs without patterns.
     """
     rng = np.random.default_rng(seed)
     y = problem.train.labels()
@@ -252,8 +253,9 @@ def gather_evidence(
         train, test = map(problem.train.rows, stratified_split(y, rng))
         train = Examples(_sample_vertices(train.whole("auto"), rng), train.y)
     truth = test.labels()
-    complete = len(np.unique(train.labels())) == len(np.unique(truth)) == len(np.unique(y))
-    if not complete or not train.counts(problem.k, problem.cache).matrix.nnz:
+    classes, amounts = np.unique(truth, return_counts=True)
+    complete = len(np.unique(train.labels())) == len(classes) == len(np.unique(y))
+    if not complete or amounts.min() < 2 or not train.counts(problem.k, problem.cache).matrix.nnz:
         return None
     likelihood = {}
     for family in FAMILIES:
@@ -261,8 +263,7 @@ def gather_evidence(
         found = np.stack([expert.probabilities(test)[0] for expert in experts.values()])
         likelihood[family] = log_likelihood(_cross_weighted(found, truth, rng), truth)
     difference = likelihood["gamma"] - likelihood["sizemix"]
-    classes = np.unique(truth)
-    variance = sum(difference[truth == each].var() / max(1, int((truth == each).sum())) for each in classes)
+    variance = sum(difference[truth == each].var() / amount for each, amount in zip(classes, amounts, strict=True))
     z = balanced_mean(difference, truth) / max(float(np.sqrt(variance)) / len(classes), 1e-9)
     means = {family: float(balanced_mean(values, truth)) for family, values in likelihood.items()}
     return Evidence("sizes" if shifted else "samples", means["gamma"], means["sizemix"], float(z))
