@@ -115,6 +115,15 @@ def test_types_name_their_vertices() -> None:
     assert repr(by_name[0, "C"]).endswith("at vertices (1, 2))")
 
 
+def test_types_of_one_name_are_told_apart_by_their_depth() -> None:
+    graphs = [nx.empty_graph(6) if number % 2 else nx.path_graph(6) for number in range(24)]
+    model = GraphClassifier("wl-kernel", params={"iterations": DEPTH}).fit(graphs, [number % 2 for number in range(24)])
+    why = model.explain(nx.empty_graph(4))
+    lines = [line.split("  ")[1] for line in str(why).splitlines() if line.startswith("  *")]
+    assert {"*(), depth 1", "*(), depth 2"} <= set(lines)
+    assert len(set(lines)) == len(lines)
+
+
 def test_reference_graphs_move_the_base_and_keep_the_margin() -> None:
     graphs = GraphSet.from_networkx(made(3), color="atom")
     model = KernelClassifier(WLKernel(1), C=1.0).fit(graphs, np.arange(24) % 3)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
@@ -115,14 +116,15 @@ class VertexExplanation:
         """One line for each of the ``top`` strongest types, one for the others, and the strongest vertices."""
         shown = self.strongest(top)
         lines = [f"{self.predicted} (probability {self.probability:.2f}); {self.score} {self.margin:+.2f}"]
-        width = max(24, *(len(_short(one.name)) for one in shown), 0)
-        for one in shown:
+        titles = [_short(title) for title in _titles(shown)]
+        width = max(24, *map(len, titles), 0)
+        for title, one in zip(titles, shown, strict=True):
             where = f"{'vertex' if len(one.vertices) == 1 else 'vertices'} {_listed(one.vertices)}"
             scaling = "" if one.scaling is None else f"{one.scaling}; "
             if one.scaling == "fitted":
                 scaling = f"fitted (exponent {one.exponent:.2f}); "
             where = where if one.vertices else "absent"
-            lines.append(f"  {_short(one.name):{width}}  {one.contribution:+8.3f}  {scaling}{where}")
+            lines.append(f"  {title:{width}}  {one.contribution:+8.3f}  {scaling}{where}")
         others = len(self.columns) - len(shown)
         if others:
             lines.append(f"  {f'{others} other types':{width}}  {self.contributions[top:].sum():+8.3f}")
@@ -162,7 +164,8 @@ class VertexExplanation:
 
     def figure(self, top: int = MAX_TYPES_SHOWN) -> Figure:
         """A matplotlib figure: the graph as in `plot`, and a bar for each of the strongest types."""
-        bars = [(one.name, one.contribution) for one in self.strongest(top)]
+        shown = self.strongest(top)
+        bars = [(title, one.contribution) for title, one in zip(_titles(shown), shown, strict=True)]
         title = f"{self.predicted}, probability {self.probability:.2f} ({self.score} {self.margin:+.2f})"
         drawn: Figure = _plots().contributions_figure(self.graph, self.vertices, str(self.predicted), bars, title)
         return drawn
@@ -210,6 +213,12 @@ def _plots() -> ModuleType:
     except ImportError as error:
         raise ImportError("figures need matplotlib: pip install 'anysize[plot]'") from error
     return plots
+
+
+def _titles(shown: Sequence[TypeContribution]) -> list[str]:
+    """The names of types; with their depth where several have one name, as vertices without neighbors do."""
+    amounts = Counter(one.name for one in shown)
+    return [f"{one.name}, depth {one.depth}" if amounts[one.name] > 1 else one.name for one in shown]
 
 
 def _short(name: str, longest: int = 48) -> str:
