@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -163,6 +164,14 @@ def test_strange_colors_are_counted() -> None:
     assert "% of their vertices in patterns:" in messages(model, count(new, 3))[0]
     assert messages(model, new[:4]) == []
     assert messages(model, new[:0]) == []
+
+
+def test_numbers_and_their_text_are_different_colors_and_this_is_said() -> None:
+    graphs = labeled(24)
+    numbers, text = replace(graphs, palette=(0, 1)), replace(graphs, palette=("0", "1"))
+    (sentence,) = messages(GraphClassifier("wl-kernel").fit(numbers), text)
+    assert '("0", "1")' in sentence
+    assert "0 is text in one of the two sets and a number in the other" in sentence
 
 
 @pytest.mark.parametrize("kind", ["graphs", "table"])

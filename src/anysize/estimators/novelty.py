@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from math import isqrt
 from typing import Any
@@ -19,7 +19,7 @@ from anysize._typing import BoolArray, FloatArray
 from anysize.counting.counts import Counts
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
-from anysize.patterns.pattern import connected_patterns
+from anysize.patterns.pattern import connected_patterns, format_color
 
 GraphsOrCounts = GraphSet | Counts
 
@@ -149,13 +149,14 @@ class NoveltyDetector:
         affected = amount > 0
         if not affected.any():
             return
-        names = [str(source.palette[code]) for code in np.flatnonzero(unknown)]
+        strange = [source.palette[code] for code in np.flatnonzero(unknown)]
+        names = [format_color(color) for color in strange]
         listed = ", ".join(names[:MAX_COLORS_SHOWN]) + (", ..." if len(names) > MAX_COLORS_SHOWN else "")
         yield (
             f"{_number_of(int(affected.sum()), len(source), 'has', 'have')} colors that no training graph had "
             f"({listed}), {100 * amount.sum() / total[affected].sum():.3g} % of their "
             f"{'vertices' if isinstance(source, GraphSet) else 'vertices in patterns'}: the model has learned nothing "
-            "about them"
+            f"about them{_other_kind(strange, known)}"
         )
 
     # ---- as JSON and arrays --------------------------------------------------------------------
@@ -199,6 +200,12 @@ def vertices_by_color(source: GraphsOrCounts) -> csr_array[np.float64]:
     pattern, slot = np.nonzero(inside)
     entries = (np.ones(len(pattern)), (pattern, columns.colors[pattern, slot].astype(np.int64)))
     return csr_array(source.matrix.astype(np.float64) @ csr_array(entries, shape=(len(columns), width)))
+
+
+def _other_kind(strange: Iterable[ColorName], known: Iterable[ColorName]) -> str:
+    """What to say of colors that differ from known ones only in being numbers or text."""
+    alike = sorted({str(color) for color in strange} & {str(color) for color in known})
+    return f"; {alike[0]} is text in one of the two sets and a number in the other: make it the same" if alike else ""
 
 
 def _number_of(amount: int, total: int, one: str, several: str) -> str:
