@@ -153,6 +153,10 @@ def test_pyg_batches_of_a_loader_are_split() -> None:
     assert as_graphset(loader).equals(graphs)
     assert as_graphset(Subset(data, [3, 1])).equals(graphs[[3, 1]])
     assert count(loader, k=3).matrix.toarray().tolist() == [[0, 1], [1, 0], [0, 0], [2, 0], [0, 0]]
+    shuffled = DataLoader(data, batch_size=2, shuffle=True)
+    for convert in (GraphSet.from_pyg, as_graphset):
+        with pytest.warns(GraphWarning, match="shuffles"):
+            assert sorted(np.asarray(convert(shuffled).y).tolist()) == [0, 1, 2, 3, 4]
     by_hand = Batch(edge_index=data[0].edge_index, num_nodes=3)
     with pytest.raises(GraphError, match="cannot be split into graphs"):
         GraphSet.from_pyg([by_hand])

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anysize._errors import GraphError
+from anysize._errors import GraphError, GraphWarning, warn_user
 
 _CONVERSIONS = {  # of types that are no graphs, by `type_name`
     "str": "SMILES are read from tables: az.read_graphs(table, smiles=...).",
@@ -50,11 +50,18 @@ class GraphType:
 def as_list(values: Any, expected: str) -> list[Any]:
     """The items of an iterable, or of a dataset of torch such as a `Subset`, which has a length and items by number.
 
-    Anything else, and a string or a dict, is an error that names what was expected.
+    Anything else, and a string or a dict, is an error that names what was expected. A warning says if a loader shuffles:
+    its order is another one in every pass.
     """
     refused = GraphError(f"Expected {expected}; got {type_name(values)}.{conversion_hint(values)}")
     if isinstance(values, (str, bytes, dict)):
         raise refused
+    if "Random" in type(getattr(values, "sampler", None)).__name__:
+        warn_user(
+            "This DataLoader shuffles: labels and predictions are in the order of one pass, not in that of the dataset. "
+            "Pass its dataset (loader.dataset), or use shuffle=False.",
+            GraphWarning,
+        )
     try:
         return list(values) if isinstance(values, Iterable) else [values[place] for place in range(len(values))]
     except (NotImplementedError, TypeError):  # PyG's HeteroData, and arrays without dimensions
