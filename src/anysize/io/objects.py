@@ -50,15 +50,15 @@ class GraphType:
 def as_list(values: Any, expected: str) -> list[Any]:
     """The items of an iterable, or of a dataset of torch such as a `Subset`, which has a length and items by number.
 
-    Anything else, and a string or a dict, is an error that names what was expected. A warning says if a loader shuffles:
-    its order is another one in every pass.
+    Anything else, and a string or a dict, is an error that names what was expected. A loader that shuffles gives a
+    warning: its order is another one in every pass.
     """
     refused = GraphError(f"Expected {expected}; got {type_name(values)}.{conversion_hint(values)}")
     if isinstance(values, (str, bytes, dict)):
         raise refused
     if "Random" in type(getattr(values, "sampler", None)).__name__:
         warn_user(
-            "This DataLoader shuffles: labels and predictions are in the order of one pass, not in that of the dataset. "
+            "This DataLoader shuffles: labels and predictions are in the order of one pass, not of the dataset. "
             "Pass its dataset (loader.dataset), or use shuffle=False.",
             GraphWarning,
         )
