@@ -275,16 +275,17 @@ def _page(head: str, parts: Mapping[str, Sequence[str]]) -> str:
 
 
 RULES_LEAD = """\
-The paper keeps "the" epoch with the best validation score and does not say which if there are several, nor which of
-several configurations. Each run was scored under every rule. Under each, the test means of all configurations with the
-best validation score were compared with the published mean, over all GNN cells whose runs kept every rule (`python -m
-tools.epoch_rules`): the mean absolute difference, in all and by table; its mean rank among the rules; the mean
-log-likelihood under the published mean and deviation; how often a rule has the smallest difference when cells are
-resampled. `--rule paper`, the default of tables, is `best-lowest-loss`: the nearest of the rules that agree with the
-paper's sentence, with the first of several configurations. `lowest-loss` and `last`, which do not agree with it, are as
-near. The evidence is not one-sided: with the first of several configurations alone, the rules are closer to each other,
-and their order depends on the measure. That comparison was made first; the one over all tied configurations was added
-because it judges the epoch rule and not the order of the ties.
+The paper keeps "the" epoch with the best validation score. It does not say which one if several epochs share that
+score, nor which configuration if several do. Each of our runs was scored under every rule. For each rule, the table
+compares the test means of all configurations with the best validation score to the published mean, over all GNN cells
+whose runs kept every rule (`python -m tools.epoch_rules`): the mean absolute difference, in all and by table; the mean
+rank among the rules; the mean log-likelihood under the published mean and deviation; and how often a rule has the
+smallest difference when cells are resampled. `--rule paper`, the default of tables, is `best-lowest-loss`, with the
+first of several configurations: of the rules that agree with the paper's sentence, it has the smallest difference. The
+evidence is weak. `lowest-loss` and `last`, which do not agree with that sentence, differ from the published numbers by
+about as much; and if only the first of several configurations is compared, the rules are close to each other and their
+order depends on the measure. That comparison was made first. The one over all tied configurations was added because it
+does not depend on the order of configurations.
 """
 
 SEEDS = 10  # of every configuration, as in the paper
@@ -357,7 +358,7 @@ def _agreement(compared: Sequence[ComparedCell]) -> str:
                 str(ties) if ties else "", format_score(sum(differences) / len(differences)),
             )
         )  # fmt: skip
-    lead = "Test cells with a published number, and how many of ours are as near to it, compared as printed."
+    lead = "How many of our test cells agree with the published number, compared as printed."
     head = (
         "rows", "cells", "within the published deviation", f"within {format_score(NEAR_DIFFERENCE)}",
         "more with another tied configuration", "mean difference",
@@ -534,7 +535,7 @@ def _gpu_time(records: Sequence[Record], grid_size: GridSize | None) -> str:
     lead = (
         "`anysize sweep table1 table2 --methods gnns,gamma --grid paper --device cuda --cache counts` trains Tables 1 "
         "and 2. Hours of training as recorded, and extrapolated to ten seeds of the whole grid of these rows. Up to "
-        "twelve sweeps shared the GPU: the time that passed was a fraction of this."
+        "16 processes shared the GPU: the time that passed was a fraction of this."
     )
     head = ("table", "device", "runs", "hours", "runs of the whole grid", "hours")
     return _markdown_table(lead, head, rows) if rows else ""
