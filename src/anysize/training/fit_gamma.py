@@ -31,7 +31,7 @@ from anysize.training.color_roles import color_roles
 from anysize.training.device import torch_defaults
 from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.loop import Losses, Trained, TrainingProblem, train
-from anysize.training.objectives import color_penalty, cross_entropy, logit_penalty
+from anysize.training.objectives import class_weight_tensor, color_penalty, cross_entropy, logit_penalty
 from anysize.training.settings import Recipe, Settings, check_one_seed, check_one_shape
 from anysize.training.vocabulary import GammaKind, Vocabulary
 from anysize.training.whitening import ShapeWhitening, Whitening
@@ -301,7 +301,7 @@ def fit_gamma(
     held_out = None
     if validation is not None:
         held_out = structure(*vocabulary.densities(validation[0])), index_tensor(validation[1]).to(device)
-    weights = None if class_weights is None else torch.from_numpy(class_weights.astype(np.float32)).to(device)
+    weights = class_weight_tensor(class_weights, device)
     fresh = None
     if sample is not None:
 

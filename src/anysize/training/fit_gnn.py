@@ -30,6 +30,7 @@ from anysize.nn.rows.graph_batch import (
     fixed_identities,
     graph_batch,
     graph_structure,
+    input_count,
     prefers_padding,
     rows_structure,
 )
@@ -37,9 +38,9 @@ from anysize.nn.rows.structure import Structure
 from anysize.training.device import torch_defaults
 from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.loop import Trained, seeds_of, train
-from anysize.training.objectives import IRM, Objective
+from anysize.training.objectives import IRM, Objective, class_weight_tensor
 from anysize.training.settings import EncoderName, Recipe, Settings
-from anysize.training.whole_graphs import WholeGraphProblem, check_training_graphs
+from anysize.training.whole_graphs import WholeGraphProblem, check_training_graphs, environment_tensor, parts_by_load
 
 Palette = tuple[ColorName, ...] | None
 
@@ -178,9 +179,7 @@ class GNNStack:
         copies = self.shape.recipe.test_permutations if self.shape.relational else 1
         per_unit = LAYERS[self.shape.kind].values_per_unit
         bytes_per_vertex = 4 * len(self.members) * copies * self.shape.hidden * per_unit
-        load = np.cumsum(graphs.sizes) * bytes_per_vertex
-        cuts = np.flatnonzero(np.diff(load // PREDICTION_BYTES)) + 1
-        return [graphs[a:b] for a, b in pairwise([0, *cuts.tolist(), len(graphs)]) if a < b]
+        return parts_by_load(graphs, graphs.sizes * bytes_per_vertex, PREDICTION_BYTES)
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Everything that prediction needs: a JSON-compatible dictionary, and arrays."""
@@ -216,8 +215,8 @@ def fit_gnn(
     """
     check_training_graphs(train_graphs, y, members, environments)
     palette: Palette = None if train_graphs.colors is None else train_graphs.palette
-    inputs = 1 if palette is None else max(len(palette), 1)
-    shape = GNNShape(kind, readout, relational, inputs, classes, members[0].hidden, members[0].layers, recipe)
+    sizes = input_count(palette), classes, members[0].hidden, members[0].layers
+    shape = GNNShape(kind, readout, relational, *sizes, recipe)
     model = shape.build([member.jumping for member in members])
     seeds = [member.seed for member in members]
     initialize(model, seeds)
@@ -230,7 +229,6 @@ def fit_gnn(
     if validation is not None:
         structure = shape.structure(validation[0], palette, device, seeds)
         held_out = structure, index_tensor(validation[1]).to(device)
-    numbers = None if environments is None else np.unique(environments, return_inverse=True)[1]
     problem = GNNProblem(
         shape,
         shape.structure(train_graphs, palette, device) if static else None,
@@ -238,8 +236,8 @@ def fit_gnn(
         index_tensor(y).to(device),
         held_out,
         members,
-        None if numbers is None else index_tensor(numbers).to(device),
-        None if class_weights is None else torch.from_numpy(class_weights.astype(np.float32)).to(device),
+        environment_tensor(environments, device),
+        class_weight_tensor(class_weights, device),
         objective,
     )
     trained = train(model, problem, members, recipe, metric, progress)

@@ -13,15 +13,16 @@ from torch import Tensor, nn
 
 from anysize._typing import FloatArray, IntArray
 from anysize.graphs.graphset import GraphSet
+from anysize.graphs.ragged import owners
 from anysize.nn.rows.aggregation import index_tensor
-from anysize.nn.rows.graph_batch import InputClasses
+from anysize.nn.rows.graph_batch import InputClasses, input_count
 from anysize.training.device import torch_defaults
 from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.fit_gnn import Palette
 from anysize.training.loop import Trained, train
-from anysize.training.objectives import IRM, Objective
+from anysize.training.objectives import IRM, Objective, class_weight_tensor
 from anysize.training.settings import Recipe, Settings
-from anysize.training.whole_graphs import WholeGraphProblem, check_training_graphs
+from anysize.training.whole_graphs import WholeGraphProblem, check_training_graphs, environment_tensor, parts_by_load
 
 PREDICTED_TOGETHER = 1 << 18  # vertices and edges; larger sets are predicted in parts
 
@@ -51,12 +52,10 @@ class GraphTensors:
         ([[1.0, 0.0], [1.0, 0.0], [0.0, 0.0]], [[0, 1, 1, 2], [1, 0, 2, 1]])
         """
         classes = InputClasses.of(graphs, palette)
-        source = np.repeat(np.arange(len(graphs.degrees)), graphs.degrees)
-        edges = np.stack([source, graphs.neighbors.astype(np.int64)])
-        owner = np.repeat(np.arange(len(graphs)), graphs.sizes)
         x = torch.from_numpy(classes.features[classes.index])
-        ends, places = torch.from_numpy(edges), torch.from_numpy(owner)
-        return GraphTensors(x.to(device), ends.to(device), places.to(device), len(graphs))
+        edges = index_tensor(np.stack([owners(graphs.indptr), graphs.neighbors]))
+        owner = index_tensor(owners(graphs.first))
+        return GraphTensors(x.to(device), edges.to(device), owner.to(device), len(graphs))
 
 
 class OneModel(nn.Module):
@@ -110,10 +109,8 @@ class ModuleStack:
     @torch.no_grad()
     def _evaluate(self, graphs: GraphSet, function: Callable[[Any], Tensor]) -> NDArray[np.float32]:
         device = next(self.model.eval().parameters()).device
-        load = np.cumsum(graphs.sizes + 2 * graphs.edge_counts)
-        cuts = np.flatnonzero(np.diff(load // PREDICTED_TOGETHER)) + 1
-        parts = np.split(np.arange(len(graphs)), cuts)
-        found = [function(GraphTensors.of(graphs[part], self.palette, device)).cpu().numpy() for part in parts]
+        parts = parts_by_load(graphs, graphs.sizes + 2 * graphs.edge_counts, PREDICTED_TOGETHER) or [graphs]
+        found = [function(GraphTensors.of(part, self.palette, device)).cpu().numpy() for part in parts]
         return np.concatenate(found, axis=1)
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
@@ -151,7 +148,6 @@ def fit_module(
     held_out = None
     if validation is not None:
         held_out = GraphTensors.of(validation[0], palette, device), index_tensor(validation[1]).to(device)
-    numbers = None if environments is None else np.unique(environments, return_inverse=True)[1]
     with torch.random.fork_rng(devices=[device] if device.startswith("cuda") else []):
         model = OneModel(_built(build, palette, classes, own, settings.seed)).to(device)
         problem = ModuleProblem(
@@ -160,8 +156,8 @@ def fit_module(
             index_tensor(y).to(device),
             held_out,
             [settings],
-            None if numbers is None else index_tensor(numbers).to(device),
-            None if class_weights is None else torch.from_numpy(class_weights.astype(np.float32)).to(device),
+            environment_tensor(environments, device),
+            class_weight_tensor(class_weights, device),
             objective,
         )
         trained = train(model, problem, [settings], recipe, metric, progress)
@@ -170,9 +166,8 @@ def fit_module(
 
 def _built(build: Build, palette: Palette, classes: int, own: Mapping[str, Any], seed: int) -> nn.Module:
     """An untrained module, with weights by the seed."""
-    inputs = 1 if palette is None else max(len(palette), 1)
     torch.manual_seed(seed)
-    module = build(inputs, classes, **own)
+    module = build(input_count(palette), classes, **own)
     if not isinstance(module, nn.Module) or not any(parameter.requires_grad for parameter in module.parameters()):
         raise ValueError(f"build must return a torch module with parameters; got a {type(module).__name__}")
     return module

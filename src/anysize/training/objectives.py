@@ -13,9 +13,15 @@ from functools import cached_property
 import torch
 from torch import Tensor
 
+from anysize._typing import FloatArray
 from anysize.nn.gamma import GraphModel
 
 WARM_UP_EPOCHS = 100  # epochs in which the penalty of environments has weight 1
+
+
+def class_weight_tensor(weights: FloatArray | None, device: torch.device | str) -> Tensor | None:
+    """The weights of the classes on a device; None: all are equal."""
+    return None if weights is None else torch.as_tensor(weights, dtype=torch.float32, device=device)
 
 
 def cross_entropy(logits: Tensor, y: Tensor, class_weights: Tensor | None = None) -> Tensor:

@@ -1,9 +1,10 @@
-"""What models of whole graphs have in common in training: losses, with a penalty that compares environments."""
+"""What models of whole graphs have in common: losses, with a penalty that compares environments, and checks."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from torch import Tensor, nn
 
 from anysize._typing import IntArray
 from anysize.graphs.graphset import GraphSet
+from anysize.nn.rows.aggregation import index_tensor
 from anysize.training.loop import Losses, TrainingProblem
 from anysize.training.objectives import EnvironmentBatch, Objective, cross_entropy, penalized_risk
 from anysize.training.settings import Settings, check_one_shape
@@ -47,6 +49,19 @@ class WholeGraphProblem(TrainingProblem):
         total = penalized_risk(risk, penalty, self.weights, epoch)
         weighted = self.weights > 0
         return Losses(torch.where(weighted, total, entropy), entropy, torch.where(weighted, penalty, 0.0))
+
+
+def environment_tensor(environments: IntArray | None, device: torch.device | str) -> Tensor | None:
+    """Any integers that tell environments apart, as numbers from 0 on."""
+    if environments is None:
+        return None
+    return index_tensor(np.unique(environments, return_inverse=True)[1]).to(device)
+
+
+def parts_by_load(graphs: GraphSet, load: IntArray, most: int) -> list[GraphSet]:
+    """Consecutive graphs, parts of about this load; ``load``: that of each graph."""
+    cuts = np.flatnonzero(np.diff(np.cumsum(load) // most)) + 1
+    return [graphs[a:b] for a, b in pairwise([0, *cuts.tolist(), len(graphs)]) if a < b]
 
 
 def check_training_graphs(

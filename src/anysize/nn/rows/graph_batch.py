@@ -88,12 +88,17 @@ class InputClasses:
             >>> classes.features[classes.index].tolist()
             [[1.0, 0.0], [1.0, 0.0], [0.0, 0.0]]
         """
-        codes, inputs = _color_codes(graphs, palette), 1 if palette is None else max(len(palette), 1)
+        codes, inputs = _color_codes(graphs, palette), input_count(palette)
         one_hot = np.eye(inputs + 1, inputs, k=-1, dtype=np.float32)  # code 0: an unknown color
         degrees = graphs.degrees if by_degree else np.zeros(len(codes), np.int64)
         base = int(degrees.max(initial=0)) + 1
         keys, index = np.unique(codes * base + degrees, return_inverse=True)
         return InputClasses(index.astype(np.int64), one_hot[keys // base], (keys % base).astype(np.float32))
+
+
+def input_count(palette: tuple[ColorName, ...] | None) -> int:
+    """The number of input features of a model that knows these colors."""
+    return 1 if palette is None else max(len(palette), 1)
 
 
 def _color_codes(graphs: GraphSet, palette: tuple[ColorName, ...] | None) -> IntArray:
