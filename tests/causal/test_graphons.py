@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import anysize as az
-from anysize.causal.coloring import Coloring
+from anysize.causal.coloring import ColorFunction, Coloring, SizeColoring
 from anysize.causal.graphons import Graphon, balanced_density, block_sizes
 
 COLORS = [{"a": 0.7, "b": 0.3}, {"b": 0.4, "c": 0.6}]
@@ -192,6 +192,8 @@ INVALID = [
     (lambda: az.SmoothGraphon(lambda u, v: u + v), "values from 0 to 1"),
     (lambda: az.SmoothGraphon(lambda u, v: 0.5), r"expected the shape \(841,\), got \(\)"),
     (lambda: Coloring.of({"a": 1.0}), "one mapping of names to shares per block"),
+    (lambda: Coloring.of(SizeColoring.of({5: [{"a": 1.0}]})), "one mapping of names to shares per block"),
+    (lambda: Coloring.of(ColorFunction(len)), "one mapping of names to shares per block"),
     (lambda: Coloring.of([{"a": 0.5}]), "sum to 1"),
     (lambda: Coloring.of([{"a": 1.5, "b": -0.5}]), "not negative"),
     (lambda: Coloring.of([]), "every block"),

@@ -60,6 +60,18 @@ def test_a_linear_classifier_predicts_the_same_from_biased_counts(over):
     assert 0.7 < np.mean(found.exact == test.y) < 1  # the classes overlap: agreement is no matter of course
 
 
+def test_with_more_patterns_than_graphs_the_optimum_is_not_unique():
+    """The proposition says that an optimum can be the same, not that it is found."""
+    classes = [az.BlockModel(within=(0.2, 0.2), between=p) for p in (0.1, 0.3)]
+    colors = [{"red": 0.9, "blue": 0.1}, {"green": 0.9, "yellow": 0.1}]
+    train, test = (az.sample_graphs(classes, az.Environment((20,), colors), n, seed=n) for n in (60, 200))
+    for k, unique in ((2, True), (4, False)):
+        counts = az.count(train, k)
+        assert (counts.shape[1] < len(train)) is unique
+        found = predictions_under_bias(counts, train.y, az.count(test, k), betas(counts.shape[1]))
+        assert (found.agreement == 1) is unique
+
+
 def test_biased_counts_divided_by_their_own_sum_are_not_covered():
     train, test = draw(12, 60, 4), draw(20, 200, 5)
     counts, bias = az.count(train, 4), betas(6)

@@ -54,7 +54,7 @@ class Coloring:
         """Make a coloring from one mapping of names to shares per block, such as ``[{"red": 0.9, "blue": 0.1}]``."""
         if isinstance(blocks, Coloring):
             return blocks
-        if isinstance(blocks, (str, Mapping)) or not all(isinstance(block, Mapping) for block in blocks):
+        if not isinstance(blocks, Sequence) or not all(isinstance(block, Mapping) for block in blocks):
             raise ValueError(f"colors must be a list with one mapping of names to shares per block; got {blocks!r}")
         shares = tuple(tuple(float(share) for share in block.values()) for block in blocks)
         return Coloring(tuple(tuple(block) for block in blocks), shares)

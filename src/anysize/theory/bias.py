@@ -105,8 +105,10 @@ def predictions_under_bias(
     """The experiment on Proposition 2: train and predict once with exact counts, once with biased ones.
 
     The classifier is the least-squares fit of class indicators on densities and a constant, a linear Gamma_1-hot whose
-    optimum is known. Biased counts over "subsets" or "maps" lead to the same predictions; over "connected" they need
-    not, since the sum of biased counts is no longer the number of connected subsets.
+    optimum is known. Biased counts over "subsets" or "maps" lead to the same predictions if this optimum is unique
+    (linearly independent training densities); with more patterns than training graphs there are several optima, and a
+    bias leads to another one. Over "connected" predictions may differ in any case, since the sum of biased counts is no
+    longer the number of connected subsets.
 
     Args:
         train: counts of the training graphs.

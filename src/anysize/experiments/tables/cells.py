@@ -136,7 +136,7 @@ class Table:
 
     Attributes:
         notes: everything a reader needs to judge the numbers.
-        short_notes: at most three lines of it, for a terminal.
+        short_notes: at most five lines of it, for a terminal.
     """
 
     title: str
