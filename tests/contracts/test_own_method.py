@@ -284,6 +284,9 @@ def test_a_name_is_taken_once() -> None:
     for name in ("", "a,b", "a b", "-a"):
         with pytest.raises(ValueError, match="the name of a method has letters"):
             register(replace(METHOD, name=name))
+    for name in method_groups():
+        with pytest.raises(ValueError, match=f"'{name}' is reserved"):
+            register(replace(METHOD, name=name))
     for name in ("gin-sum", "nobody"):
         with pytest.raises(ValueError, match=f"'{name}' is not a registered method"):
             unregister(name)

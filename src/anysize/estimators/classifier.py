@@ -310,9 +310,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             reference: graphs to compare with, such as the training graphs: contributions are then relative to their
                 mean. Without it, relative to the mean training graph (SizeMix) or to an empty graph.
         """
-        from anysize.estimators.explain import explain
+        from anysize.estimators.explain import check_has_explanations, explain
 
         check_is_fitted(self, "ensemble_")
+        check_has_explanations(self.ensemble_)
         source = as_graphs_or_counts(graph, self.color)
         if len(source) != 1:
             raise ValueError(f"explain takes one graph; got {len(source)}")

@@ -141,8 +141,14 @@ def explain(
     if _by_vertices(part):
         found = part.explain(examples, reference)
         return replace(found, predicted=classes[[found.predicted]].tolist()[0])
-    _gamma_parts(ensemble)  # an error for other methods before any work
     return _explain_patterns(ensemble, classes, whole.probabilities(examples)[0], examples, reference)
+
+
+def check_has_explanations(ensemble: Ensemble) -> None:
+    """An error for methods without explanations."""
+    ensemble = _explained(ensemble)
+    if not _by_vertices(ensemble.parts[0]):
+        _gamma_parts(ensemble)
 
 
 def _by_vertices(part: Fitted) -> TypeGuard[FittedSizeMix | FittedKernel]:

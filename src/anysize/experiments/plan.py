@@ -21,7 +21,7 @@ from anysize._json import compact_json
 from anysize.experiments.configurations import GridName, changed, check_settings, configurations, own_settings
 from anysize.experiments.records import key
 from anysize.experiments.tables.layout import TABLES
-from anysize.methods.catalog import METHODS, find_method
+from anysize.methods.catalog import GROUP_KINDS, METHODS, find_method
 from anysize.methods.configuration import recipe_changes, split_configuration, whole_number
 from anysize.methods.grids import Configuration
 from anysize.methods.method import Method, Run, sizes_of
@@ -41,10 +41,9 @@ MAIN_METHODS = (
 
 def method_groups() -> dict[str, tuple[str, ...]]:
     """The names that stand for several methods, registered ones included."""
-    kinds = {"gamma": "gamma", "kernels": "kernel", "gnns": "gnn", "checks": "baseline"}
     by_kind = {
         group: tuple(name for name, one in METHODS.items() if one.kind == kind and (group == "checks" or not one.check))
-        for group, kind in kinds.items()
+        for group, kind in GROUP_KINDS.items()
     }
     return {"main": MAIN_METHODS, **by_kind, "all": tuple(METHODS)}
 

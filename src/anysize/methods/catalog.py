@@ -199,6 +199,9 @@ def _checks() -> Iterator[Method]:
         )
 
 
+# the names that stand for all methods of a kind in sweeps
+GROUP_KINDS: Mapping[str, str] = {"gamma": "gamma", "kernels": "kernel", "gnns": "gnn", "checks": "baseline"}
+
 _REGISTRY = Registry(
     Method,
     "method",
@@ -219,6 +222,7 @@ _REGISTRY = Registry(
         Method(name="auto", title="auto", learner=AutoMethod(), grid=grids.NOTHING),
         *_checks(),
     ),
+    reserved="|".join(("main", *GROUP_KINDS, "all")),
 )
 METHODS: Mapping[str, Method] = _REGISTRY
 register = _REGISTRY.register
