@@ -339,7 +339,7 @@ def _best_of_family(table: Table, place: int, family: str) -> str:
 def _claims(tables: Sequence[Table]) -> str:
     lead = (
         "The paper's sentences about its tables, in brief, and what its numbers and ours say, over the cells that have "
-        "both: test means as printed, by the paper's recipe. Some of our grids, those of IRM above all, are "
+        "both: test means as printed, by the paper's recipe. Some of our grids, those of IRM on Table 3 above all, are "
         "[incomplete](results-appendix.md#missing)."
     )
     rows = claims_rows(tables)
