@@ -1,4 +1,4 @@
-"""``python -m tools.epoch_rules``: which rule of epoch selection explains the published GNN rows best, from records.
+"""``python -m tools.epoch_rules``: which rule of epoch selection explains the published neural rows best, from records.
 
 The paper does not say which of several epochs with the same validation score it kept, nor which of several
 configurations. Under each rule for epochs, the test means of the configurations with the best validation score are
@@ -30,6 +30,7 @@ from anysize.training.settings import EPOCH_RULES
 
 SMALLEST_DEVIATION = 0.02  # of a published mean: the paper prints two decimals, and some deviations as 0.00
 RESAMPLES = 2000
+KINDS = {"gnn": "GNNs", "gamma": "Γ models"}  # rows whose runs have epochs
 
 
 @dataclass(frozen=True)
@@ -56,9 +57,15 @@ class RuleFit:
     cells: int
 
 
-def compare_rules(records: Iterable[Record], table: int | None = None) -> list[RuleFit]:
-    """All rules on the GNN cells of all tables, or of one, by ascending difference; empty without such cells."""
-    cells = _cells(records, table)
+def compare_rules(
+    records: Iterable[Record], table: int | None = None, kinds: Sequence[str] = tuple(KINDS)
+) -> list[RuleFit]:
+    """All rules on the cells of all tables, or of one, by ascending difference; empty without such cells.
+
+    Arguments:
+        kinds: which of `KINDS` take part.
+    """
+    cells = _cells(records, table, kinds)
     if not cells:
         return []
     likelihood, difference, first_likelihood, first_difference = np.array(cells).transpose(1, 0, 2)  # (cells, rules)
@@ -75,12 +82,12 @@ def compare_rules(records: Iterable[Record], table: int | None = None) -> list[R
     return sorted(fits, key=lambda fit: fit.difference)
 
 
-def _cells(records: Iterable[Record], table: int | None) -> list[list[list[float]]]:
+def _cells(records: Iterable[Record], table: int | None, kinds: Sequence[str]) -> list[list[list[float]]]:
     """For every cell under each rule: log-likelihood and difference of all tied configurations, and of the first."""
     found = []
     for group, runs in grouped(records).items():
         method = METHODS.get(group.method)
-        if method is None or method.kind != "gnn" or (group.data, group.recipe) != ("published", "paper"):
+        if method is None or method.kind not in kinds or (group.data, group.recipe) != ("published", "paper"):
             continue
         paper = published(group.task, group.method)
         if paper is None or paper.mean is None or table not in (None, table_of(group.task)):
@@ -116,12 +123,12 @@ def rules_table(records: Iterable[Record]) -> str:
     fits = compare_rules(records)
     if not fits:
         return ""
-    by_table = {
-        number: {fit.rule: fit for fit in found} for number in TABLES if (found := compare_rules(records, number))
-    }
+    parts = {name: compare_rules(records, kinds=[kind]) for kind, name in KINDS.items()}
+    parts |= {f"Table {number}": compare_rules(records, number) for number in TABLES}
+    by_part = {name: {fit.rule: fit for fit in found} for name, found in parts.items() if found}
     head = [f"epoch ({fits[0].cells} cells)", "mean difference", "mean rank", "log-likelihood", "best in resamples"]
     head += ["first of tied: difference", "log-likelihood"]
-    head += [f"Table {number} ({next(iter(found.values())).cells} cells)" for number, found in by_table.items()]
+    head += [f"{name} ({next(iter(found.values())).cells} cells)" for name, found in by_part.items()]
     lines = [markdown_row(head), f"| --- |{' ---: |' * (len(head) - 1)}"]
     for fit in fits:
         cells = [
@@ -132,7 +139,7 @@ def rules_table(records: Iterable[Record]) -> str:
             f"{fit.wins:.0%}",
         ]
         cells += [f"{fit.first_difference:.3f}", f"{fit.first_likelihood:.2f}"]
-        cells += [f"{found[fit.rule].difference:.3f}" for found in by_table.values()]
+        cells += [f"{found[fit.rule].difference:.3f}" for found in by_part.values()]
         lines.append(markdown_row(cells))
     return "\n".join(lines) + "\n"
 
