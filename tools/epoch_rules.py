@@ -57,6 +57,17 @@ class RuleFit:
     cells: int
 
 
+@dataclass(frozen=True)
+class _Cell:
+    """A cell of the paper; ``measures`` (4, rules): log-likelihood and difference of all tied configurations, and of
+    the first.
+    """
+
+    kind: str
+    table: int
+    measures: FloatArray
+
+
 def compare_rules(
     records: Iterable[Record], table: int | None = None, kinds: Sequence[str] = tuple(KINDS)
 ) -> list[RuleFit]:
@@ -65,10 +76,14 @@ def compare_rules(
     Arguments:
         kinds: which of `KINDS` take part.
     """
-    cells = _cells(records, table, kinds)
+    return _fits([one for one in _cells(records) if one.kind in kinds and table in (None, one.table)])
+
+
+def _fits(cells: Sequence[_Cell]) -> list[RuleFit]:
     if not cells:
         return []
-    likelihood, difference, first_likelihood, first_difference = np.array(cells).transpose(1, 0, 2)  # (cells, rules)
+    stacked = np.stack([cell.measures for cell in cells], axis=1)
+    likelihood, difference, first_likelihood, first_difference = stacked  # (cells, rules)
     ranks = rankdata(difference.round(9), axis=1)
     drawn = np.random.default_rng(0).integers(0, len(cells), (RESAMPLES, len(cells)))
     wins = np.bincount(difference[drawn].mean(1).argmin(1), minlength=len(EPOCH_RULES)) / RESAMPLES
@@ -82,28 +97,27 @@ def compare_rules(
     return sorted(fits, key=lambda fit: fit.difference)
 
 
-def _cells(records: Iterable[Record], table: int | None, kinds: Sequence[str]) -> list[list[list[float]]]:
-    """For every cell under each rule: log-likelihood and difference of all tied configurations, and of the first."""
+def _cells(records: Iterable[Record]) -> list[_Cell]:
+    """The cells with a published number whose runs kept the epochs of every rule."""
     found = []
     for group, runs in grouped(records).items():
-        method = METHODS.get(group.method)
-        if method is None or method.kind not in kinds or (group.data, group.recipe) != ("published", "paper"):
+        method, table = METHODS.get(group.method), table_of(group.task)
+        if method is None or method.kind not in KINDS or (group.data, group.recipe) != ("published", "paper"):
             continue
         paper = published(group.task, group.method)
-        if paper is None or paper.mean is None or table not in (None, table_of(group.task)):
+        if table is None or paper is None or paper.mean is None:
             continue
         kept = [run for run in runs if all(run.outcome(rule) is not None for rule in EPOCH_RULES)]
         if kept:
             selections = [select(kept, replace(RULES[rule], tie="first")) for rule in EPOCH_RULES]
             tied = [np.array(one.tied_tests) for one in selections]
             first = [np.array([one.summary("test").mean]) for one in selections]  # type: ignore[union-attr]
-            found.append(
-                [
-                    [measure(means, paper.mean, paper.std or 0.0) for means in given]
-                    for given in (tied, first)
-                    for measure in (_log_likelihood, _difference)
-                ]
-            )
+            measures = [
+                [measure(means, paper.mean, paper.std or 0.0) for means in given]
+                for given in (tied, first)
+                for measure in (_log_likelihood, _difference)
+            ]
+            found.append(_Cell(method.kind, table, np.array(measures)))
     return found
 
 
@@ -119,28 +133,28 @@ def _log_likelihood(means: FloatArray, center: float, deviation: float) -> float
 
 def rules_table(records: Iterable[Record]) -> str:
     """The comparison as a table in Markdown; empty without records that kept all epochs."""
-    records = list(records)
-    fits = compare_rules(records)
+    cells = _cells(records)
+    fits = _fits(cells)
     if not fits:
         return ""
-    parts = {name: compare_rules(records, kinds=[kind]) for kind, name in KINDS.items()}
-    parts |= {f"Table {number}": compare_rules(records, number) for number in TABLES}
+    parts = {name: _fits([cell for cell in cells if cell.kind == kind]) for kind, name in KINDS.items()}
+    parts |= {f"Table {number}": _fits([cell for cell in cells if cell.table == number]) for number in TABLES}
     by_part = {name: {fit.rule: fit for fit in found} for name, found in parts.items() if found}
     head = [f"epoch ({fits[0].cells} cells)", "mean difference", "mean rank", "log-likelihood", "best in resamples"]
     head += ["first of tied: difference", "log-likelihood"]
     head += [f"{name} ({next(iter(found.values())).cells} cells)" for name, found in by_part.items()]
     lines = [markdown_row(head), f"| --- |{' ---: |' * (len(head) - 1)}"]
     for fit in fits:
-        cells = [
+        row = [
             f"`{fit.rule}`",
             f"{fit.difference:.3f}",
             f"{fit.rank:.1f}",
             f"{fit.likelihood:.2f}",
             f"{fit.wins:.0%}",
         ]
-        cells += [f"{fit.first_difference:.3f}", f"{fit.first_likelihood:.2f}"]
-        cells += [f"{found[fit.rule].difference:.3f}" for found in by_part.values()]
-        lines.append(markdown_row(cells))
+        row += [f"{fit.first_difference:.3f}", f"{fit.first_likelihood:.2f}"]
+        row += [f"{found[fit.rule].difference:.3f}" for found in by_part.values()]
+        lines.append(markdown_row(row))
     return "\n".join(lines) + "\n"
 
 

@@ -14,7 +14,7 @@ from learned import labeled
 
 from anysize import Counts, GraphClassifier, GraphSet, GraphWarning, Pattern, count
 from anysize.estimators.ensemble import Ensemble
-from anysize.estimators.explain import Explanation, check_has_explanations, class_patterns, pattern_weights
+from anysize.estimators.explain import Explanation, check_has_explanations, class_patterns, explain, pattern_weights
 from anysize.estimators.novelty import NoveltyDetector
 from anysize.methods.catalog import find_method
 from anysize.methods.classical import FittedConstant
@@ -225,6 +225,8 @@ def test_a_head_with_a_hidden_layer_is_no_sum_over_patterns(graphs: GraphSet) ->
     ensemble = Ensemble(method, 3, graphs.palette, parts, NoveltyDetector(None, None))
     with pytest.raises(ValueError, match="this is gamma-gin with a hidden layer in the head"):
         check_has_explanations(ensemble)
+    with pytest.raises(ValueError, match="this is gamma-gin with a hidden layer in the head"):
+        explain(ensemble, np.array([0, 1]), Examples(table=table[:1]))
 
 
 def test_explanations_can_be_made_by_hand() -> None:

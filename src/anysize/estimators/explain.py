@@ -169,6 +169,7 @@ def _explain_patterns(
     ensemble: Ensemble, classes: Labels, probabilities: FloatArray, examples: Examples, reference: Examples | None
 ) -> Explanation:
     """What patterns add for the most probable class; ``probabilities`` are those of all models of "auto"."""
+    parts = _gamma_parts(ensemble)
     first, second = (int(index) for index in np.argsort(-probabilities, kind="stable")[:2])
     tables = [part.counts(ensemble.k) for part in (examples, reference) if part is not None]
     columns, densities, weights = _terms(ensemble, tables[0] if reference is None else Counts.concatenate(tables))
@@ -178,7 +179,7 @@ def _explain_patterns(
     terms = (own - mean)[present] * (weights[present, first] - weights[present, second])
     order = np.argsort(-terms, kind="stable")
     shown = present[order]
-    logits = np.concatenate([part.stack.logits(tables[0]) for part in _gamma_parts(ensemble)])
+    logits = np.concatenate([part.stack.logits(tables[0]) for part in parts])
     logit = logits.astype(np.float64).mean(axis=0)[0]
     predicted, runner_up = classes[[first, second]].tolist()
     return Explanation(
