@@ -17,6 +17,7 @@ from scipy.sparse import csr_array
 from anysize import GraphSet
 from anysize.nn import encoders, fused, layers
 from anysize.nn.layers import DROPOUT_STREAM, EPSILON, MOMENTUM, BatchNorm, Dropout
+from anysize.nn.rows import graph_batch
 from anysize.nn.rows.aggregation import SegmentExtremes, Sparse, fused_statistics
 from anysize.nn.rows.graph_batch import FlatGraphs, InputClasses, PaddedGraphs, graph_structure, rows_structure
 from anysize.nn.rows.structure import Structure
@@ -119,10 +120,12 @@ def structures(layout: str) -> Structure:
     if layout == "classes of vertices":
         return graph_structure(graphs, classes, 3, "sum", extremes=True)
     batch = (PaddedGraphs if "padded" in layout else FlatGraphs).of(graphs, classes, "sum", True)
-    if "copies" in layout:
-        rows = batch.rows()
-        return rows_structure(rows, 2, torch.arange(3 * len(rows.input_class)).view(1, 3, -1) % 10)
-    return rows_structure(batch.rows(torch.tensor([[0, 1, 3], [4, 2, 1]]) if "by model" in layout else None), 2)
+    numbers = {"by model": torch.tensor([[0, 1, 3], [4, 2, 1]]), "some": torch.tensor([3, 0])}
+    rows = batch.rows(next((numbers[name] for name in numbers if name in layout), None))
+    if "copies" not in layout:
+        return rows_structure(rows, 2)
+    models = rows.input_class.shape[:-1].numel()
+    return rows_structure(rows, 2, torch.arange(models * 3 * rows.input_class.shape[-1]).view(models, 3, -1) % 10)
 
 
 @pytest.mark.parametrize("features", [1, 5, 32])
@@ -141,6 +144,46 @@ def test_statistics_over_neighbors(features: int, layout: str, monkeypatch: pyte
             partial(fused_statistics, level.neighbors), partial(encoders._statistics, doubled(given)), own, h
         )
         below = own.shape[1]
+
+
+@pytest.mark.parametrize("features", [1, 20, 32])
+@pytest.mark.parametrize("scaled", [False, True])
+@pytest.mark.parametrize("places", ["all", "some", "by model", "copies", "copies, by model"])
+def test_sums_over_neighbors_in_padded_graphs(
+    features: int, scaled: bool, places: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The row itself, its neighbors, a factor of every row and an offset, in one kernel; and sums alone."""
+    monkeypatch.setattr(fused, "BLOCK_FEATURES", 16)
+    monkeypatch.setattr(fused, "usable", lambda x: x.device.type == DEVICE and x.dtype == torch.float32)
+    given = structures("padded, " + places).levels[1]
+    level, plain = given.to(DEVICE), doubled(given)
+    factor = random(*given.degree.shape, seed=4) if scaled else None
+
+    def expected(x: torch.Tensor, own: torch.Tensor, offset: torch.Tensor) -> torch.Tensor:
+        each = torch.ones_like(x[..., :1]) if factor is None else factor.double().expand(x.shape[:2])[..., None]
+        return plain.aggregate(own * each * x, each * x) * each + offset
+
+    def found(x: torch.Tensor, own: torch.Tensor, offset: torch.Tensor) -> torch.Tensor:
+        summed = level.fused_aggregate(x, own, offset, None if factor is None else factor.to(DEVICE))
+        assert summed is not None
+        return summed
+
+    x = random(2, given.degree.shape[-1], features)
+    assert_same_function(found, expected, x, random(2, 1, 1, seed=2), random(2, 1, features, seed=3))
+    assert_same_function(level.neighbor_sums, plain.neighbor_sums, x)
+
+
+def test_sums_that_one_kernel_cannot_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Graphs that are too large, sums by a sparse matrix, and rows that are not those of the level below."""
+    first, padded = structures("padded").levels
+    monkeypatch.setattr(fused, "usable", lambda x: True)
+    x = torch.zeros(1, len(padded.degree), 4)
+    arguments = x, torch.ones(1, 1, 1), torch.zeros(1, 1, 4)
+    for level in (structures("flat").levels[1], first):
+        assert level.fused_aggregate(*arguments) is None
+    monkeypatch.setattr(fused, "BLOCK_ROWS", 11)
+    assert padded.fused_aggregate(*arguments) is None
+    assert padded.neighbor_sums(x).shape == x.shape
 
 
 def test_neighbors_without_an_index_have_no_fused_statistics() -> None:
@@ -273,10 +316,12 @@ def test_the_kernels_are_used_on_the_current_gpu_only(monkeypatch: pytest.Monkey
 @pytest.mark.skipif(not INTERPRETED, reason="training on a GPU rounds matrix products to TF32, too coarse to compare")
 @pytest.mark.parametrize("kind", ["gin", "gcn", "pna"])
 @pytest.mark.parametrize("batch_size", [None, 4])
+@pytest.mark.parametrize("padded", [False, True])
 def test_stacks_train_the_same_with_and_without_the_kernels(
-    kind: Any, batch_size: int | None, monkeypatch: pytest.MonkeyPatch
+    kind: Any, batch_size: int | None, padded: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Every layer, the head's dropout and the optimizer; models of different seeds have different mini-batches."""
+    monkeypatch.setattr(graph_batch, "prefers_padding", lambda graphs, device: padded)
     graphs = colored_graphs((7,) * 8, [0, 1] * 4)
     recipe = Recipe(epochs=2, head_hidden=5, dropout=0.3, schedule="cosine")
     members = [Settings(hidden=4, layers=2, seed=seed, lr=0.01 * seed, batch_size=batch_size) for seed in (1, 2)]

@@ -51,7 +51,10 @@ class GINLayer(Layer):
 
     def forward(self, below: Tensor, degree: Tensor, level: Level) -> Tensor:
         message = below @ self.first.weight  # linear before the sum
-        summed = level.aggregate(torch.addcmul(self.first.bias, message, 1 + self.eps), message)
+        own, bias = 1 + self.eps, self.first.bias
+        summed = level.fused_aggregate(message, own, bias)
+        if summed is None:
+            summed = level.aggregate(torch.addcmul(bias, message, own), message)
         return self.second(self.between(summed, level.weight))
 
 
@@ -65,9 +68,12 @@ class GCNLayer(Layer):
         self.linear = _freeze_bias(Linear(models, inputs, hidden))
 
     def forward(self, below: Tensor, degree: Tensor, level: Level) -> Tensor:
-        message = (below @ self.linear.weight) * torch.rsqrt(degree + 1)[..., None]
-        summed = level.aggregate(message, message)
-        return summed * torch.rsqrt(level.degree + 1)[..., None] + self.linear.bias
+        message, scale = below @ self.linear.weight, torch.rsqrt(level.degree + 1)
+        summed = level.fused_aggregate(message, message.new_ones(len(message), 1, 1), self.linear.bias, scale)
+        if summed is not None:
+            return summed
+        message = message * torch.rsqrt(degree + 1)[..., None]
+        return level.aggregate(message, message) * scale[..., None] + self.linear.bias
 
 
 class PNALayer(Layer):
@@ -92,18 +98,18 @@ class PNALayer(Layer):
             raise ValueError("PNA needs the neighbors of every row; build the structure with neighbors=True")
         inputs = below.shape[-1]
         below = below.expand(self.before.weight.shape[0], -1, -1)
-        x = level.take_self(below)
-        self_part = x @ self.before.weight[:, :inputs] + self.before.bias
+        self_part = level.take_self(torch.baddbmm(self.before.bias, below, self.before.weight[:, :inputs]))
         neighbor_part = below @ self.before.weight[:, inputs:]
-        on_gpu = fused.usable(x)
+        on_gpu = fused.usable(self_part)
         aggregated = fused_statistics(level.neighbors, self_part, neighbor_part) if on_gpu else None
         if aggregated is None:
             aggregated = _statistics(level, self_part, neighbor_part)
         # W [x, a, s a, t a] is W0 x + W1 a + s W2 a + t W3 a: the scaled aggregations need not exist
         own, *weights = self.after.weight.split([inputs, 4 * inputs, 4 * inputs, 4 * inputs], 1)
         three = aggregated @ torch.cat(weights, 2)
+        first = level.take_self(torch.baddbmm(self.after.bias, below, own))
         scale = fused.Scale.apply if on_gpu else _scale
-        return self.last(scale(torch.baddbmm(self.after.bias, x, own), three, level.degree, self.log_degree))
+        return self.last(scale(first, three, level.degree, self.log_degree))
 
 
 def _statistics(level: Level, own: Tensor, h: Tensor) -> Tensor:

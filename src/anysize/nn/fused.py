@@ -21,6 +21,8 @@ MAX_TILES = 16  # and over no more than these
 PARTS = 16  # sums of programs that are added up at once
 NEIGHBORS_TILE = 512  # values of a tile if a program reads all neighbors of its rows
 VALUES = 1024  # values of a program of dropout or Adam
+BLOCK_ROWS = 64  # most rows of a graph whose sums over neighbors are one program,
+BLOCK_FEATURES = 64  # for so many features
 FEW_ENTRIES = 8  # per row of a sparse matrix, on average; up to it, a program sums over several rows at once
 
 VARIANCE_FLOOR = 1e-5  # in PNA, neighbors with a smaller variance count as equal
@@ -179,6 +181,60 @@ class Scale(torch.autograd.Function):
             outer, degree, log_degree, three, ctx.stride, rows, features, rows_of_tile, width
         )
         return outer, three, None, None
+
+
+class BlockSums(torch.autograd.Function):
+    """Sums over neighbors in graphs of n rows each, with the row itself: scale (own + A) scale x + offset.
+
+    x (models, rows, features) holds the graphs ``numbers``, (graphs,) or (models, graphs), once or in several copies,
+    one after the other; ``matrices`` (all graphs, n, n): their adjacency matrices A, which are symmetric. ``own``
+    (models, 1, 1) and ``offset`` (models, 1, features), or None: sums over neighbors only. ``scale``, of every row:
+    (rows,), (models, rows), or None.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Tensor, own: Tensor | None, offset: Tensor | None, scale: Tensor | None, matrices: Tensor,
+        numbers: Tensor,
+    ) -> Tensor:  # fmt: skip
+        x, numbers = x.contiguous(), numbers.contiguous()
+        ctx.save_for_backward(x, own, scale, matrices, numbers)
+        return _block_sums(x, own, offset, scale, matrices, numbers)[0]
+
+    @staticmethod
+    def backward(ctx: Any, *gradients: Tensor) -> tuple[Tensor | None, ...]:
+        x, own, scale, matrices, numbers = ctx.saved_tensors
+        outer = gradients[0].contiguous()
+        needed = ctx.needs_input_grad
+        nothing = None if own is None else outer.new_zeros(len(x), 1, x.shape[2])
+        inner, parts = _block_sums(outer, own, nothing, scale, matrices, numbers, x if needed[1] else None)
+        of_own = parts.sum(1)[:, None, None] if needed[1] else None
+        return inner, of_own, outer.sum(1, keepdim=True) if needed[2] else None, None, None, None
+
+
+def _block_sums(
+    x: Tensor, own: Tensor | None, offset: Tensor | None, scale: Tensor | None, matrices: Tensor, numbers: Tensor,
+    before: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """The sums, and with ``before`` for every model the parts of the gradient of ``own``."""
+    models, rows, features = x.shape
+    n, graphs = matrices.shape[-1], numbers.shape[-1]
+    blocks, width = rows // n, min(max(_power_of_two(features), 16), BLOCK_FEATURES)
+    grid = blocks, models, -(-features // width)
+    out, parts = torch.empty_like(x), x.new_empty(models, blocks * grid[2])
+    copies, apart = (models // len(numbers), graphs) if numbers.dim() == 2 else (1, 0)
+    scales, stride = _by_row(x, scale)
+    _kernels().block_sums[grid](
+        x, matrices, numbers, x if own is None else own, x if offset is None else offset, scales,
+        x if before is None else before, out, parts, blocks, graphs, copies, apart, stride, n, features,
+        own is not None, scale is not None, before is not None, _precision(), max(_power_of_two(n), 16), width,
+    )  # fmt: skip
+    return out, parts
+
+
+def _precision() -> str:
+    """TF32 where torch may use it, as in training, else three products that together have single precision."""
+    return "tf32x3" if torch.get_float32_matmul_precision() == "highest" else "tf32"
 
 
 def sparse_product(matrix: Tensor, x: Tensor) -> Tensor:

@@ -361,6 +361,44 @@ def scale_backward(outer, degree, log_degree, three, stride, rows, features, R: 
     tl.store(target + 2 * features, gradient * attenuation, mask=present)
 
 
+# ---- sums over neighbors in small graphs ----------------------------------------------------------
+
+
+@triton.jit
+def block_sums(
+    x, matrices, numbers, own, offset, scale, before, out, parts, blocks, graphs, copies, apart, stride, n, features,
+    OWN: tl.constexpr, SCALED: tl.constexpr, TRACKED: tl.constexpr, PRECISION: tl.constexpr, N: tl.constexpr,
+    F: tl.constexpr,
+):  # fmt: skip
+    """Of one graph: ``scale`` (``own`` + adjacency matrix) ``scale`` x + ``offset``.
+
+    ``PRECISION``: of the product with the matrix. ``TRACKED``: also the sum of the products of x and ``before``, both
+    scaled: the gradient of ``own``, if x is that of the result.
+    """
+    model, block = _model(), tl.program_id(0)
+    i, f = tl.arange(0, N), tl.program_id(2) * F + tl.arange(0, F)
+    r = model * blocks * n + block * n + i
+    place, present = r[:, None] * features + f[None, :], (i < n)[:, None] & (f < features)[None, :]
+    number = tl.load(numbers + model // copies * apart + block % graphs)
+    cell = (number * n + i[:, None]) * n + i[None, :]
+    matrix = tl.load(matrices + cell, mask=(i < n)[:, None] & (i < n)[None, :], other=0.0)
+    value = tl.load(x + place, mask=present, other=0.0)
+    factor = tl.full([N, 1], 1.0, tl.float32)
+    if SCALED:
+        factor = tl.load(scale + model * stride + block * n + i, mask=i < n, other=0.0)[:, None]
+        value *= factor
+    total = tl.dot(matrix, value, input_precision=PRECISION)
+    if OWN:
+        total += tl.load(own + model) * value
+    total *= factor
+    if OWN:
+        total += tl.load(offset + model * features + f, mask=f < features, other=0.0)[None, :]
+    tl.store(out + place, total, mask=present)
+    if TRACKED:
+        product = tl.sum(value * factor * tl.load(before + place, mask=present, other=0.0))
+        tl.store(parts + (model * blocks + block) * tl.num_programs(2) + tl.program_id(2), product)
+
+
 # ---- sparse products -----------------------------------------------------------------------------
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Protocol
 
 import numpy as np
@@ -337,45 +338,85 @@ class _WholeGraphs(Movable):
 
 @dataclass(frozen=True)
 class BlockDiagonal(_WholeGraphs):
-    """Sums within graphs of n rows each: ``matrices`` (graphs, n, n), one adjacency matrix per graph."""
+    """Sums within graphs of n rows each, by their adjacency matrices.
+
+    ``matrices`` (all graphs, n, n). ``numbers``: the graphs that the rows belong to, (graphs,), or (models, graphs)
+    where models differ, with copies of every model's rows one after the other; None: all.
+    """
 
     matrices: Tensor
+    numbers: Tensor | None = None
 
     def __call__(self, h: Tensor) -> Tensor:
-        graphs, n, _ = self.matrices.shape
-        models, rows, features = h.shape
-        blocks = h.reshape(models, graphs, n, features)
-        if n <= features:  # repeating the matrices for every model is cheaper than transposing the rows
-            return (self.matrices @ blocks).view(models, rows, features)
-        turned = blocks.permute(1, 2, 0, 3).reshape(graphs, n, models * features)
-        summed = torch.bmm(self.matrices, turned).view(graphs, n, models, features)
-        return summed.permute(2, 0, 1, 3).reshape(models, rows, features)
+        fast = fused_sums(self, h)
+        if fast is not None:
+            return fast
+        matrices = self._taken
+        n, features = matrices.shape[-1], h.shape[2]
+        blocks = _blocks(h, matrices[..., 0])
+        if n <= features or matrices.dim() == 4:  # repeating the matrices is cheaper than transposing the rows
+            return (matrices.unsqueeze(-4) @ blocks).view(h.shape)
+        turned = blocks.permute(1, 2, 0, 3).flatten(2)
+        summed = torch.bmm(matrices, turned).unflatten(2, (-1, features))
+        return summed.permute(2, 0, 1, 3).reshape(h.shape)
+
+    @cached_property
+    def _taken(self) -> Tensor:
+        return self.matrices if self.numbers is None else self.matrices[self.numbers]
 
     def transposed(self) -> BlockDiagonal:
         """The same: graphs are undirected."""
         return self
 
 
+def _blocks(h: Tensor, vertices: Tensor) -> Tensor:
+    """The rows of the graphs whose vertices are (graphs, n): (models, graphs, n, features).
+
+    Where models differ, (models, graphs, n): (models, copies, graphs, n, features).
+    """
+    return h.reshape(*vertices.shape[:-2], -1, *vertices.shape[-2:], h.shape[2])
+
+
+def fused_sums(
+    sums: Sums, h: Tensor, own: Tensor | None = None, offset: Tensor | None = None, scale: Tensor | None = None
+) -> Tensor | None:
+    """Sums over neighbors, and the row itself, by `anysize.nn.fused.BlockSums`; None where these do not apply."""
+    match sums:
+        case BlockDiagonal(matrices, numbers) if matrices.shape[1] <= fused.BLOCK_ROWS and fused.usable(h):
+            if numbers is None:
+                numbers = torch.arange(len(matrices), device=h.device)
+            found: Tensor = fused.BlockSums.apply(h, own, offset, scale, matrices, numbers)
+            return found
+        case Copies(_, inner):
+            return fused_sums(inner, h, own, offset, scale)
+    return None
+
+
 @dataclass(frozen=True)
 class PaddedSum(_WholeGraphs):
-    """Weighted sums over the n rows of each graph: ``weight`` (graphs, n)."""
+    """Sums over the n rows of each graph with weights (graphs, n), or (models, graphs, n) where models differ."""
 
     weight: Tensor
 
     def __call__(self, h: Tensor) -> Tensor:
-        blocks = h.reshape(h.shape[0], *self.weight.shape, h.shape[2])
-        return (self.weight[:, None] @ blocks)[:, :, 0]
+        summed = self.weight[..., None, :, None, :] @ _blocks(h, self.weight)
+        return summed.squeeze(-2).flatten(0, -3)
 
 
 @dataclass(frozen=True)
 class PaddedMax(_WholeGraphs):
-    """Maximum over the n rows of each graph: ``padding`` (graphs, n) is -inf for rows that are no vertices, else 0."""
+    """Maximum over the n rows of each graph.
+
+    ``padding`` (graphs, n), or (models, graphs, n) where models differ: -inf for rows that are no vertices, else 0.
+    """
 
     padding: Tensor
 
     def __call__(self, h: Tensor) -> Tensor:
-        blocks = h.reshape(h.shape[0], *self.padding.shape, h.shape[2]) + self.padding[..., None]
-        return blocks.amax(2).masked_fill(self.padding[:, :1] < 0, 0.0)  # padding in front: a graph without vertices
+        padding = self.padding[..., None, :, :, None]
+        highest = (_blocks(h, self.padding) + padding).amax(-2)
+        empty = padding[..., 0, :] < 0  # padding in front: a graph without vertices
+        return highest.masked_fill(empty, 0.0).flatten(0, -3)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,7 @@ one row as long as that at least halves the number of rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
@@ -21,6 +21,7 @@ import torch
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
+from torch.nn.functional import pad
 
 from anysize._typing import IntArray
 from anysize.graphs.colors import ColorName
@@ -58,6 +59,7 @@ PADDED_CELLS = 1 << 28  # and if all of them together have no more cells
 MAX_INDEX_PADDING = 8  # an index of neighbors may be so many times larger than its entries
 MAX_CLASSES_PER_VERTEX = 0.5  # vertices share rows up to this number of classes
 MAX_COUNTED_CLASSES = 128  # up to so many input classes, counting neighbors of each is cheaper than summing rows
+ALIGNED = 4  # matrix products are faster if the number of columns is a multiple of it
 IDENTITIES = 10  # one-hot identities of relational pooling on whole graphs: positions modulo 10
 TRAINING_STREAM, PREDICTION_STREAM = 5, 6  # streams of random numbers
 SEED_STRIDE = 1 << 20  # copies of one model take consecutive seeds of the generator
@@ -287,41 +289,30 @@ class PaddedGraphs(Movable):
 
     def rows(self, graphs: Tensor | None = None) -> GraphRows:
         """The rows of the graphs with these numbers (None: all), (graphs,) or (models, graphs); the host goes on."""
-        if graphs is not None and graphs.dim() == 2:
-            return self._by_model(self.rows(graphs.reshape(-1)), len(graphs))
-        input_class, present, degree = self.input_class, self.present, self.degree
-        matrices, slots = self.matrices, self.slots
+        input_class, present, degree, slots = self.input_class, self.present, self.degree, self.slots
         if graphs is not None:
             input_class, present, degree = input_class[graphs], present[graphs], degree[graphs]
-            matrices = matrices[graphs]
             slots = None if slots is None else slots[graphs]
-        amount, n = input_class.shape
-        start = (torch.arange(amount, device=input_class.device) * n)[:, None].expand(-1, n)
-        degree, sums, neighbors = degree.reshape(-1), BlockDiagonal(matrices), None
-        if slots is not None:
-            index = (slots + start[..., None]).reshape(amount * n, -1)
-            neighbors = PaddedNeighbors(index.t().contiguous(), degree, None, degree, sums)
+        amount, n = present.shape[-2:]
+        start = (torch.arange(amount, device=present.device) * n).repeat_interleave(n).expand(*present.shape[:-2], -1)
+        neighbors = None if slots is None else self._neighbors(slots, degree, graphs)
         return GraphRows(
-            self.features, self.class_degree, input_class.reshape(-1), start.reshape(-1), present.reshape(-1), degree,
-            sums, neighbors, self._readout(present),
+            self.features, self.class_degree, input_class.flatten(-2), start, present.flatten(-2), degree.flatten(-2),
+            BlockDiagonal(self.matrices, graphs), neighbors, self._readout(present),
         )  # fmt: skip
 
-    def _by_model(self, rows: GraphRows, models: int) -> GraphRows:
-        """Rows of the graphs of all models as rows by model."""
-        assert rows.weight is not None
-        start = rows.start.view(models, -1)
-        return replace(
-            rows, input_class=rows.input_class.view(models, -1), start=start - start[:, :1],
-            weight=rows.weight.view(models, -1), degree=rows.degree.view(models, -1),
-            neighbor_sums=PerModel(models, rows.neighbor_sums),
-            neighbors=None if rows.neighbors is None else PerModel(models, rows.neighbors),
-            readout=PerModel(models, rows.readout),
-        )  # fmt: skip
+    def _neighbors(self, slots: Tensor, degree: Tensor, graphs: Tensor | None) -> Neighbors:
+        """With slots ([models,] graphs, n, d): those of all models are in one table."""
+        degree, n, slot = degree.reshape(-1), degree.shape[-1], slots.flatten(0, -3)
+        index = (slot + (torch.arange(len(slot), device=slot.device) * n)[:, None, None]).flatten(0, 1)
+        sums = BlockDiagonal(self.matrices, None if graphs is None else graphs.reshape(-1))
+        table = PaddedNeighbors(index.t().contiguous(), degree, None, degree, sums)
+        return table if slots.dim() == 3 else PerModel(len(slots), table)
 
     def _readout(self, present: Tensor) -> Sums:
         if self.readout == "max":
             return PaddedMax(torch.where(present > 0, 0.0, -torch.inf))
-        return PaddedSum(present if self.readout == "sum" else present / present.sum(1, keepdim=True).clamp(min=1))
+        return PaddedSum(present if self.readout == "sum" else present / present.sum(-1, keepdim=True).clamp(min=1))
 
 
 def graph_batch(
@@ -376,7 +367,7 @@ def _padded_slots(graphs: GraphSet, row: IntArray, n: int) -> IntArray:
 
 
 def _offsets(lengths: Tensor) -> Tensor:
-    return torch.nn.functional.pad(lengths.cumsum(0), (1, 0))
+    return pad(lengths.cumsum(0), (1, 0))
 
 
 def _ranges(starts: Tensor, lengths: Tensor) -> Tensor:
@@ -400,6 +391,8 @@ def rows_structure(rows: GraphRows, layers: int, identities: Tensor | None = Non
         parts = (features.repeat_interleave(IDENTITIES, 0), one_hot.repeat(len(features), 1))
         features, degree = torch.cat(parts, 1), degree.repeat_interleave(IDENTITIES)
         input_class = input_class * IDENTITIES + (identities[0] if len(identities) == 1 else identities)
+    spare = -len(features) % ALIGNED  # rows that no vertex has
+    features, degree = pad(features, (0, 0, 0, spare)), pad(degree, (0, spare))
     copies, index = input_class.shape[-2], input_class.flatten(-2)  # (rows,), or (models, rows) where models differ
 
     def copied(values: Tensor) -> Tensor:
@@ -411,18 +404,23 @@ def rows_structure(rows: GraphRows, layers: int, identities: Tensor | None = Non
         sums, readout = Copies(copies, sums), Copies(copies, readout, mean=True)
         neighbors = None if neighbors is None else Copies(copies, neighbors)
     input_neighbors = None if neighbors is None else Indexed(index, neighbors)
-    first = Level(index, _input_sums(index, sums, len(features)), weight, degrees, input_neighbors)
+    input_sums, joint = _input_sums(index, sums, len(features))
+    first = Level(index, input_sums, weight, degrees, input_neighbors, joint)
     later = Level(None, sums, weight, degrees, neighbors)
     readouts = (Indexed(index, readout), *[readout] * layers)
     return Structure(features, degree, (first, *[later] * (layers - 1)), readouts)
 
 
-def _input_sums(index: Tensor, sums: Sums, classes: int) -> Sums:
-    """Sums over neighbors by how many of them each input class has, counted once for all models if these agree."""
+def _input_sums(index: Tensor, sums: Sums, classes: int) -> tuple[Sums, Sums | None]:
+    """Sums over neighbors by how many of them each input class has, counted once for all models if these agree.
+
+    And the same together with the row itself, if its class was looked up in that way.
+    """
     if classes > MAX_COUNTED_CLASSES:
-        return Indexed(index, sums)
-    one_hot = torch.eye(classes, device=index.device)[index]
-    return Dense(sums(one_hot) if index.dim() == 2 else sums(one_hot[None])[0])
+        return Indexed(index, sums), None
+    one_hot = (index[..., None] == torch.arange(classes, device=index.device)).float()
+    counts = sums(one_hot) if index.dim() == 2 else sums(one_hot[None])[0]
+    return Dense(counts), Dense(torch.cat([one_hot, counts], -1))
 
 
 def graph_structure(
