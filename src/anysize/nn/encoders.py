@@ -98,18 +98,18 @@ class PNALayer(Layer):
             raise ValueError("PNA needs the neighbors of every row; build the structure with neighbors=True")
         inputs = below.shape[-1]
         below = below.expand(self.before.weight.shape[0], -1, -1)
-        self_part = level.take_self(torch.baddbmm(self.before.bias, below, self.before.weight[:, :inputs]))
+        x = level.take_self(below)
+        self_part = x @ self.before.weight[:, :inputs] + self.before.bias
         neighbor_part = below @ self.before.weight[:, inputs:]
-        on_gpu = fused.usable(self_part)
+        on_gpu = fused.usable(x)
         aggregated = fused_statistics(level.neighbors, self_part, neighbor_part) if on_gpu else None
         if aggregated is None:
             aggregated = _statistics(level, self_part, neighbor_part)
         # W [x, a, s a, t a] is W0 x + W1 a + s W2 a + t W3 a: the scaled aggregations need not exist
         own, *weights = self.after.weight.split([inputs, 4 * inputs, 4 * inputs, 4 * inputs], 1)
         three = aggregated @ torch.cat(weights, 2)
-        first = level.take_self(torch.baddbmm(self.after.bias, below, own))
         scale = fused.Scale.apply if on_gpu else _scale
-        return self.last(scale(first, three, level.degree, self.log_degree))
+        return self.last(scale(torch.baddbmm(self.after.bias, x, own), three, level.degree, self.log_degree))
 
 
 def _statistics(level: Level, own: Tensor, h: Tensor) -> Tensor:
