@@ -173,6 +173,18 @@ def test_sums_over_neighbors_in_padded_graphs(
     assert_same_function(level.neighbor_sums, plain.neighbor_sums, x)
 
 
+@pytest.mark.parametrize(
+    ("hip", "torch_precision", "expected"),
+    [(None, "highest", "tf32x3"), (None, "high", "tf32"), ("6.4", "high", "ieee")],
+)
+def test_precision_of_sums(
+    hip: str | None, torch_precision: str, expected: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(torch.version, "hip", hip)
+    monkeypatch.setattr(torch, "get_float32_matmul_precision", lambda: torch_precision)
+    assert fused._precision() == expected
+
+
 def test_sums_that_one_kernel_cannot_do(monkeypatch: pytest.MonkeyPatch) -> None:
     """Graphs that are too large, sums by a sparse matrix, and rows that are not those of the level below."""
     first, padded = structures("padded").levels

@@ -233,7 +233,12 @@ def _block_sums(
 
 
 def _precision() -> str:
-    """TF32 where torch may use it, as in training, else three products that together have single precision."""
+    """TF32 where torch may use it, as in training, else three products that together have single precision.
+
+    GPUs without TF32 ignore this, but Triton refuses it for those of AMD.
+    """
+    if torch.version.hip is not None:
+        return "ieee"
     return "tf32x3" if torch.get_float32_matmul_precision() == "highest" else "tf32"
 
 
