@@ -404,23 +404,23 @@ def rows_structure(rows: GraphRows, layers: int, identities: Tensor | None = Non
         sums, readout = Copies(copies, sums), Copies(copies, readout, mean=True)
         neighbors = None if neighbors is None else Copies(copies, neighbors)
     input_neighbors = None if neighbors is None else Indexed(index, neighbors)
-    input_sums, joint = _input_sums(index, sums, len(features))
+    input_sums, joint = _input_sums(index, sums, len(features), neighbors is None)
     first = Level(index, input_sums, weight, degrees, input_neighbors, joint)
     later = Level(None, sums, weight, degrees, neighbors)
     readouts = (Indexed(index, readout), *[readout] * layers)
     return Structure(features, degree, (first, *[later] * (layers - 1)), readouts)
 
 
-def _input_sums(index: Tensor, sums: Sums, classes: int) -> tuple[Sums, Sums | None]:
+def _input_sums(index: Tensor, sums: Sums, classes: int, with_self: bool) -> tuple[Sums, Sums | None]:
     """Sums over neighbors by how many of them each input class has, counted once for all models if these agree.
 
-    And the same together with the row itself, if its class was looked up in that way.
+    ``with_self``: and the joint map of the row itself and its neighbors (`Level.joint`), for layers that add them up.
     """
     if classes > MAX_COUNTED_CLASSES:
         return Indexed(index, sums), None
     one_hot = (index[..., None] == torch.arange(classes, device=index.device)).float()
     counts = sums(one_hot) if index.dim() == 2 else sums(one_hot[None])[0]
-    return Dense(counts), Dense(torch.cat([one_hot, counts], -1))
+    return Dense(counts), Dense(torch.cat([one_hot, counts], -1)) if with_self else None
 
 
 def graph_structure(
