@@ -27,12 +27,12 @@ $(STAMP): pyproject.toml constraints.txt | $(BIN)/python
 	@touch $@
 
 run: $(STAMP)    ## train, print tables 1 and 2 beside the published numbers, write report.html
-	$(BIN)/anysize sweep $(TASKS) --grid quick --seeds $(SEEDS) --workers $(WORKERS) --records $(RECORDS)
-	$(BIN)/anysize sweep $(filter sbm%,$(TASKS)) --methods gamma-gin,gamma-rpgin --recipe robust \
+	$(BIN)/anysize paper sweep $(TASKS) --grid quick --seeds $(SEEDS) --workers $(WORKERS) --records $(RECORDS)
+	$(BIN)/anysize paper sweep $(filter sbm%,$(TASKS)) --methods gamma-gin,gamma-rpgin --recipe robust \
 		--seeds $(SEEDS) --workers $(WORKERS) --records $(RECORDS)
-	$(BIN)/anysize table 1 --records $(RECORDS) --tasks er-single,er-multi --splits test
-	$(BIN)/anysize table 2 --records $(RECORDS) --splits test
-	$(BIN)/anysize report --records $(RECORDS) --out report.html
+	$(BIN)/anysize paper table 1 --records $(RECORDS) --tasks er-single,er-multi --splits test
+	$(BIN)/anysize paper table 2 --records $(RECORDS) --splits test
+	$(BIN)/anysize paper report --records $(RECORDS) --out report.html
 
 test: $(STAMP)   ## run every test, one process per core
 	$(BIN)/python -m pytest -n auto --dist worksteal
@@ -60,7 +60,7 @@ bench: $(STAMP)  ## time counting against igraph and networkx, training against 
 	$(BIN)/python -m benchmarks.baselines --quick
 
 results: $(STAMP) ## docs/results.md, its appendix, the table of README.md and its figure, from results/records
-	$(BIN)/python -m tools.results_page --records results/records --out docs/results.md \
+	$(BIN)/anysize paper results --records results/records --out docs/results.md \
 		--appendix docs/results-appendix.md --readme README.md
 	$(BIN)/python examples/draw_results.py results/records docs/figures/results.svg
 

@@ -25,7 +25,7 @@ from anysize.nn.gamma import GraphModel
 from anysize.nn.layers import initialize
 from anysize.nn.rows.graph_batch import GraphRows, draw_identities, fixed_identities
 from anysize.nn.rows.structure import Structure
-from anysize.tasks.catalog import TASKS
+from anysize.paper.tasks import TASKS
 from anysize.training.device import device_kind
 from anysize.training.fit_gnn import GNNProblem, GNNShape, fit_gnn
 from anysize.training.memory import kept_blocks

@@ -14,7 +14,7 @@ from pathlib import Path
 import torch
 
 import anysize as az
-from anysize.tasks.size_split import size_split
+from anysize.evaluation.tasks import size_split
 
 METHODS = ("auto", "sizemix", "gin-sum", "wl-kernel")
 TURNS = 3

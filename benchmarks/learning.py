@@ -80,7 +80,7 @@ def members(amount: int, hidden: int, layers: int, jumping: bool = False, one_se
 def count_graphs() -> dict[str, Labeled]:
     """Count the published graphs of the task: the only part that needs numba."""
     from anysize.counting.api import count
-    from anysize.tasks.catalog import TASKS
+    from anysize.paper.tasks import TASKS
 
     sets = TASKS[TASK].splits("published").sets
     return {name: (count(sets[name], K), np.asarray(sets[name].y, np.int64)) for name in PARTS}

@@ -9,8 +9,8 @@ from pathlib import Path
 from matplotlib import rc_context
 from matplotlib.figure import Figure
 
-from anysize.experiments.record_store import RecordStore
-from anysize.experiments.selection import select_all
+from anysize.evaluation.store import RecordStore
+from anysize.paper.selection import select_all
 
 TASKS = ("sbm-20", "sbm-14-20", "sbm-20-30")
 ROWS = {

@@ -185,8 +185,8 @@ def _script(words: list[str], where: str) -> None:
     module = words[1]
     here = (ROOT / module.replace(".", "/")).with_suffix(".py")
     assert here.is_file() or find_spec(module) is not None, f"{where}: there is no such module"
-    if module == "anysize.experiments.sweep":
-        from anysize.experiments.sweep import command_parser
+    if module == "anysize.evaluation.sweep":
+        from anysize.evaluation.sweep import command_parser
 
         try:
             command_parser().parse_args(words[2:])

@@ -17,9 +17,9 @@ from anysize.cli.count_output import with_zeros
 from anysize.estimators.transformers import SubgraphDensities
 from anysize.kernels.svm import KernelClassifier
 from anysize.kernels.wl import WLKernel
-from anysize.theory.bias import predictions_under_bias
-from anysize.theory.gaps import density_gap
-from anysize.theory.intervals import density_intervals
+from anysize.paper.theory.bias import predictions_under_bias
+from anysize.paper.theory.gaps import density_gap
+from anysize.paper.theory.intervals import density_intervals
 from anysize.training.color_roles import color_roles
 from anysize.training.fit_gamma import fit_gamma
 from anysize.training.settings import Recipe, Settings

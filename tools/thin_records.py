@@ -13,9 +13,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from anysize.experiments.record_store import RecordStore
-from anysize.experiments.records import Outcome, Record, Scores
-from anysize.experiments.selection import RULES, grouped, select
+from anysize.evaluation.records import Outcome, Record, Scores
+from anysize.evaluation.store import RecordStore
+from anysize.paper.selection import RULES, grouped, select
 
 
 def thin(records: Iterable[Record]) -> list[Record]:

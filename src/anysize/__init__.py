@@ -19,16 +19,15 @@ if TYPE_CHECKING:
     from anysize.estimators.classifier import GraphClassifier
     from anysize.estimators.model_file import load_model
     from anysize.estimators.transformers import AttachDensities, SubgraphDensities
+    from anysize.evaluation.compare import Comparison, compare
+    from anysize.evaluation.evaluate import evaluate
+    from anysize.evaluation.tasks import Splits, Task, size_split
     from anysize.executors import cluster
-    from anysize.experiments.comparison import Comparison, compare
     from anysize.graphs.graphset import GraphSet
     from anysize.io.read import read_graphs
     from anysize.methods.catalog import METHODS
     from anysize.patterns.pattern import Pattern, connected_patterns
     from anysize.shift import Diagnosis, diagnose
-    from anysize.tasks.catalog import TASKS
-    from anysize.tasks.size_split import size_split
-    from anysize.tasks.task import Splits, Task
 
 __version__ = "0.1.0"
 
@@ -43,21 +42,19 @@ _MODULES = {  # module -> public names
     "anysize.estimators.model_file": ("load_model",),
     "anysize.estimators.transformers": ("AttachDensities", "SubgraphDensities"),
     "anysize.executors": ("cluster",),
-    "anysize.experiments.comparison": ("Comparison", "compare"),
+    "anysize.evaluation.compare": ("Comparison", "compare"),
+    "anysize.evaluation.evaluate": ("evaluate",),
     "anysize.graphs.graphset": ("GraphSet",),
     "anysize.io.read": ("read_graphs",),
     "anysize.methods.catalog": ("METHODS",),
     "anysize.patterns.pattern": ("Pattern", "connected_patterns"),
     "anysize.shift": ("Diagnosis", "diagnose"),
-    "anysize.tasks.catalog": ("TASKS",),
-    "anysize.tasks.size_split": ("size_split",),
-    "anysize.tasks.task": ("Splits", "Task"),
+    "anysize.evaluation.tasks": ("Splits", "Task", "size_split"),
 }
 _HOME = {name: module for module, names in _MODULES.items() for name in names}
 
 __all__ = [
     "METHODS",
-    "TASKS",
     "AttachDensities",
     "BlockModel",
     "Comparison",
@@ -85,6 +82,7 @@ __all__ = [
     "count",
     "count_stream",
     "diagnose",
+    "evaluate",
     "load_model",
     "open_stream",
     "read_graphs",

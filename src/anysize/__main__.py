@@ -1,16 +1,18 @@
-"""Entry point of ``anysize`` and ``python -m anysize``."""
+"""Entry point of ``anysize`` and ``python -m anysize``: the commands, and the group `anysize paper`."""
 
 import sys
 
 
 def main() -> None:
-    """Run the command line; Ctrl-C during imports ends it without a traceback."""
+    """Run the command line. Exit codes: 2 for wrong usage, 1 for other errors, 130 for Ctrl-C."""
     try:
-        from anysize.cli.app import main as run
-    except KeyboardInterrupt:
+        from anysize.cli.app import app
+        from anysize.paper.cli.app import app as paper
+    except KeyboardInterrupt:  # during imports
         print("Stopped.", file=sys.stderr)
         sys.exit(130)
-    run()
+    app.add_typer(paper)
+    app()
 
 
 if __name__ == "__main__":

@@ -13,7 +13,6 @@ from contextlib import contextmanager
 from typing import Any, Protocol
 
 Progress = Callable[[float], None]  # called with the share of the work done so far, from 0 to 1
-ProgressFunction = Callable[[str, float], None]  # the same, with the kind of work first: ("training", 0.3)
 
 DELAY_SECONDS = 2.0
 SECONDS_BETWEEN_LINES = 10.0
@@ -48,8 +47,8 @@ def part_of(progress: Progress | None, place: int, parts: int) -> Progress | Non
     return None if progress is None else lambda done: progress((place + done) / parts)
 
 
-class DetailedProgressFunction(Protocol):
-    """A `ProgressFunction` that may also be given details to show in place of the time left."""
+class ProgressFunction(Protocol):
+    """Called with the kind of work, the share of it that is done, and perhaps details to show beside it."""
 
     def __call__(self, step: str, done: float, detail: str = "") -> None: ...
 
@@ -118,7 +117,7 @@ class _Display:
 
 
 @contextmanager
-def progress_bars(shown: bool = True) -> Iterator[DetailedProgressFunction]:
+def progress_bars(shown: bool = True) -> Iterator[ProgressFunction]:
     """Show the steps of the work inside the context: ``report("training", 0.3)``; nothing if not ``shown``."""
     if not shown:
         yield ignore_progress

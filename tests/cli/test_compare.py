@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 
 import anysize
 from anysize.cli.app import app
-from anysize.experiments.record_store import RecordStore
+from anysize.evaluation.store import RecordStore
 
 QUICK = ("--methods", "wl-kernel", "--seeds", 2)
 

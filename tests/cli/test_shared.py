@@ -49,8 +49,8 @@ def refuse(*_: Any, **__: Any) -> None:
     ("work", "arguments"),
     [
         ("anysize.read_graphs", ("count", "FILE")),
-        ("anysize.experiments.record_store.RecordStore.read", ("table", 2)),
-        ("anysize.experiments.record_store.RecordStore.read", ("report",)),
+        ("anysize.evaluation.store.RecordStore.read", ("table", 2)),
+        ("anysize.evaluation.store.RecordStore.read", ("report",)),
         ("anysize.read_graphs", ("diagnose", "FILE", "FILE")),
     ],
 )
@@ -96,8 +96,8 @@ def test_a_name_of_another_format_is_refused_before_the_work(
     for work in (
         "anysize.read_graphs",
         "anysize.load_model",
-        "anysize.experiments.record_store.RecordStore.read",
-        "anysize.experiments.league.find_sets",
+        "anysize.evaluation.store.RecordStore.read",
+        "anysize.evaluation.league.find_sets",
     ):
         monkeypatch.setattr(work, refuse)
     places = {"FILE": triangle, "FOLDER": triangle.parent}

@@ -24,17 +24,17 @@ from typer.testing import CliRunner
 
 from anysize import METHODS, GraphClassifier, GraphSet, load_model
 from anysize.cli.app import app
-from anysize.experiments.plan import make_plan, method_groups
-from anysize.experiments.record_store import RecordStore
-from anysize.experiments.run import run as cell
-from anysize.experiments.sweep import sweep
-from anysize.experiments.tables.build import build_table
+from anysize.paper.plan import make_plan, method_groups
+from anysize.evaluation.store import RecordStore
+from anysize.paper.run import run as cell
+from anysize.evaluation.sweep import sweep
+from anysize.paper.tables import build_table
 from anysize.methods.catalog import find_method, gnn_method, register, unregister
-from anysize.methods.classical import FeatureMethod
+from anysize.methods.classical import FeatureLearner
 from anysize.methods.configuration import weight
 from anysize.methods.grids import FAMILIES
-from anysize.methods.method import Examples, LearningTask, Method, Run
-from anysize.methods.neural import GNNMethod
+from anysize.methods.method import Examples, TrainingData, Method, Run
+from anysize.methods.neural import GNNLearner
 from anysize.training.objectives import EnvironmentBatch, Objective, variance_of_risks
 
 
@@ -46,7 +46,7 @@ class EdgeRule:
     """
 
     def fit(
-        self, problem: LearningTask, runs: Any, recipe: Any, progress: Any = None, most: Any = None
+        self, problem: TrainingData, runs: Any, recipe: Any, progress: Any = None, most: Any = None
     ) -> Iterator[Fitted]:
         assert problem.train.environments is not None, "the entry says environments=True"
         shares, y, places = (
@@ -230,7 +230,7 @@ def test_the_variable_is_read_once_and_may_name_a_module_that_looks_names_up(
     (tmp_path / "looks_up.py").write_text(
         "from dataclasses import replace\n"
         "from anysize.methods.catalog import METHODS\n"
-        "from anysize.experiments.plan import method_groups\n"
+        "from anysize.paper.plan import method_groups\n"
         "METHOD = replace(METHODS['majority'], name=f'own-{len(METHODS)}', check=False)\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
@@ -322,7 +322,7 @@ def test_an_objective_of_ones_own_is_one_function_and_one_entry(graphs: GraphSet
         seen.append(len(environments.risks))
         return variance_of_risks(environments)
 
-    learner = GNNMethod("gin", objective=Objective("strength", penalty))
+    learner = GNNLearner("gin", objective=Objective("strength", penalty))
     grid = {"sbm": {"strength": (1, 10)}}
     register(gnn_method(name="gin-own", title="GIN + own", learner=learner, grid=grid, defaults={"strength": 10}))
     try:
@@ -358,7 +358,7 @@ def test_features_of_ones_own_are_one_function_and_one_entry(graphs: GraphSet, t
     def powers(some: GraphSet, degree: int) -> np.ndarray:
         return shares_of(some)[:, None] ** np.arange(1, degree + 1)
 
-    register(Method(name="powers", title="Powers", learner=FeatureMethod(powers), defaults={"degree": 2, "C": 1.0}))
+    register(Method(name="powers", title="Powers", learner=FeatureLearner(powers), defaults={"degree": 2, "C": 1.0}))
     try:
         model = GraphClassifier("powers", params={"degree": 3, "C": 0.5}, class_weight=None).fit(graphs)
         plain = make_pipeline(StandardScaler(), LogisticRegression(C=0.5, max_iter=10_000)).fit(
@@ -385,7 +385,7 @@ class Recorder:
     given: list[dict[str, Any]]
     wrong: str = ""
 
-    def fit(self, problem: LearningTask, runs: Any, *others: Any) -> Iterator[Fitted]:
+    def fit(self, problem: TrainingData, runs: Any, *others: Any) -> Iterator[Fitted]:
         self.given.extend(run.configuration for run in runs)
         for run in runs[1:] if self.wrong == "runs" else runs:
             yield (Flat if self.wrong == "shape" else Fitted)(np.array([0.2, 0.5]), 1, (run,))

@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import anysize
-from anysize.tasks.catalog import TASKS
-from anysize.tasks.task import Splits
+from anysize.paper.tasks import TASKS
+from anysize.evaluation.tasks import Splits
 
 # task -> (data set, whether it needs files, and another data set or None where there is one only): a name in TASKS
 # without a line here fails
@@ -123,7 +123,7 @@ def test_another_process_draws_the_same_graphs() -> None:
         "import json, sys\n"
         f"sys.path.insert(0, {str(Path(__file__).parent)!r})\n"
         "from test_tasks import digest\n"
-        "from anysize.tasks.catalog import TASKS\n"
+        "from anysize.paper.tasks import TASKS\n"
         f"print(json.dumps({{name: digest(TASKS[name].splits(data)) for name, data in {wanted!r}.items()}}))\n"
     )
     told = subprocess.run(
@@ -139,7 +139,7 @@ def test_another_process_draws_the_same_graphs() -> None:
 
 def test_tasks_import_neither_torch_nor_networkx() -> None:
     heavy = ("torch", "networkx", "numba", "sklearn")
-    code = f"import sys, anysize.tasks.catalog; print([name for name in {heavy} if name in sys.modules])"
+    code = f"import sys, anysize.paper.tasks; print([name for name in {heavy} if name in sys.modules])"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert told.stdout.strip() == "[]"
     assert anysize.TASKS is TASKS

@@ -14,15 +14,15 @@ import pytest
 import torch
 from learned import labeled
 from pages import LANGUAGES, PAGES, ROOT, Page, blocks, checked, commands, parsed
-from tools.front_table import with_front_table
-from tools.results_page import appendix_page, results_page
+from anysize.paper.front_table import with_front_table
+from anysize.paper.results_page import appendix_page, results_page
 
 from anysize.cli.shared import split_names
-from anysize.experiments.configurations import parse_setting
-from anysize.experiments.plan import make_plan
-from anysize.experiments.record_store import RecordStore
-from anysize.experiments.records import key
-from anysize.experiments.tables.build import paper_grid_size
+from anysize.paper.configurations import parse_setting
+from anysize.paper.plan import make_plan
+from anysize.evaluation.store import RecordStore
+from anysize.evaluation.records import key
+from anysize.paper.tables import paper_grid_size
 
 RECORDS = ROOT / "results" / "records"
 EXAMPLES = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
@@ -95,7 +95,7 @@ def test_a_page_is_run_in_order_and_in_one_namespace(tmp_path: Path, monkeypatch
         "```bash\nmake nothing\n```",
         "```bash\npip install 'anysize[nothing]'\n```",
         "```bash\npython examples/nothing.py\n```",
-        "```bash\npython -m anysize.experiments.sweep table1 --nothing\n```",
+        "```bash\npython -m anysize.evaluation.sweep table1 --nothing\n```",
         "```console\n$ anysize patterns 3\na dodecahedron\n```",
         "<!-- not run: whatever -->\n```bash\nanysize sweep table1 --nothing\n```",
         "<!-- not run: whatever -->\n```python\nthis is no Python\n```",

@@ -24,11 +24,11 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 
 from anysize import Counts, GraphClassifier, GraphSet, GraphWarning, ModelWarning, count, load_model
-from anysize.estimators.baseline_check import Verdict, check_baselines
+from anysize.estimators.verdict import Verdict, check_baselines
 from anysize.estimators.classifier import class_weights, hold_out
 from anysize.estimators.ensemble import MAX_LOSS
 from anysize.methods.catalog import find_method
-from anysize.methods.method import Examples, LearningTask, Run
+from anysize.methods.method import Examples, TrainingData, Run
 
 WILD = Run({"hidden": 32, "layers": 1, "lr": 1e6}, 0)
 
@@ -543,7 +543,7 @@ def test_a_model_is_judged_by_its_own_loss_and_not_by_that_of_training() -> None
     stack, told = find_method("gamma-gin"), []
     table, y = count(graphs, 3), np.asarray(graphs.y, np.int64)
     recipe = replace(stack.recipe("robust"), epochs=30, averages="torch", whiten=False)
-    for part in stack.learner.fit(LearningTask(Examples(table=table, y=y), None, 2, k=3), [WILD], recipe):
+    for part in stack.learner.fit(TrainingData(Examples(table=table, y=y), None, 2, k=3), [WILD], recipe):
         assert part.trained is not None
         chances = part.probabilities(Examples(table=table))[0]
         with np.errstate(divide="ignore"):

@@ -18,7 +18,7 @@ from anysize.estimators.explain import Explanation, check_has_explanations, clas
 from anysize.estimators.novelty import NoveltyDetector
 from anysize.methods.catalog import find_method
 from anysize.methods.classical import FittedConstant
-from anysize.methods.method import Examples, LearningTask, Run
+from anysize.methods.method import Examples, TrainingData, Run
 
 
 @pytest.fixture(autouse=True)
@@ -220,7 +220,7 @@ def test_a_head_with_a_hidden_layer_is_no_sum_over_patterns(graphs: GraphSet) ->
     method = find_method("gamma-gin")
     table, y = count(graphs, 3), (np.asarray(graphs.y) == "dense").astype(np.int64)
     recipe = replace(method.recipe("robust"), head_hidden=8, epochs=2)
-    problem = LearningTask(Examples(table=table, y=y), None, 2, k=3)
+    problem = TrainingData(Examples(table=table, y=y), None, 2, k=3)
     parts = tuple(method.learner.fit(problem, [Run({"hidden": 8, "lr": 0.01}, 0)], recipe))
     ensemble = Ensemble(method, 3, graphs.palette, parts, NoveltyDetector(None, None))
     with pytest.raises(ValueError, match="this is gamma-gin with a hidden layer in the head"):

@@ -25,7 +25,7 @@ from anysize.estimators.novelty import (
     pattern_shares,
 )
 from anysize.patterns.pattern import connected_patterns
-from anysize.tasks.catalog import TASKS
+from anysize.paper.tasks import TASKS
 
 
 @pytest.fixture(autouse=True)

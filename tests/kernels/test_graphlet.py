@@ -14,7 +14,7 @@ from anysize import GraphSet, count
 from anysize.kernels.gram import gram
 from anysize.kernels.graphlet import GraphletKernel
 from anysize.methods.catalog import METHODS
-from anysize.methods.method import Examples, LearningTask, Run
+from anysize.methods.method import Examples, TrainingData, Run
 
 
 def test_graphlet_features_are_shares_matched_by_name() -> None:
@@ -68,7 +68,7 @@ def test_the_method_takes_its_vocabulary_from_training_and_validation_graphs() -
     held_out = np.arange(len(graphs)) % 3 == 0
     train, validation = (Examples(graphs[rows], y[rows]) for rows in (~held_out, held_out))
     (fitted,) = METHODS["gc-kernel"].learner.fit(
-        LearningTask(train, validation, 2, k=3, top=5), [Run({"C": 1.0}, 0)], METHODS["gc-kernel"].recipe("paper")
+        TrainingData(train, validation, 2, k=3, top=5), [Run({"C": 1.0}, 0)], METHODS["gc-kernel"].recipe("paper")
     )
     totals: Counter[str] = Counter()
     for graph in graphs:  # summed by hand, graph by graph

@@ -11,9 +11,9 @@ from anysize import count
 from anysize.kernels.graphlet import GraphletKernel
 from anysize.kernels.svm import C_GRID, ITERATIONS_GRID, KernelClassifier
 from anysize.kernels.wl import WLKernel
-from anysize.tasks.catalog import TASKS
-from anysize.tasks.metrics import accuracy
-from anysize.tasks.task import Splits
+from anysize.paper.tasks import TASKS
+from anysize.metrics import accuracy
+from anysize.evaluation.tasks import Splits
 
 CELLS = {
     ("er-single", "wl"): (1.00, 1.00, 0.01),

@@ -20,7 +20,7 @@ from sklearn.svm import SVC
 from anysize.kernels.graphlet import GraphletKernel
 from anysize.kernels.svm import C_GRID, KernelClassifier, KernelTrial
 from anysize.kernels.wl import WLKernel
-from anysize.tasks.metrics import accuracy, mcc
+from anysize.metrics import accuracy, mcc
 
 
 @pytest.mark.parametrize("classes", [2, 3])

@@ -14,8 +14,8 @@ import torch
 import anysize as az
 from anysize import GraphClassifier, GraphSet, ModelWarning, load_model
 from anysize.methods.auto import Decision, Evidence
-from anysize.tasks.catalog import TASKS
-from anysize.theory.graphon_check import GraphonCheck
+from anysize.paper.tasks import TASKS
+from anysize.causal.graphon_check import GraphonCheck
 
 
 @pytest.fixture(autouse=True)

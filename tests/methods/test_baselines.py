@@ -17,10 +17,10 @@ from sklearn.preprocessing import StandardScaler
 
 from anysize import METHODS, GraphSet, count
 from anysize.methods.baselines import fitted_arrays, restore_arrays, size_only, topology_only
-from anysize.methods.method import Examples, LearningTask, Run
-from anysize.tasks.catalog import TASKS
-from anysize.tasks.metrics import accuracy
-from anysize.tasks.task import Splits
+from anysize.methods.method import Examples, TrainingData, Run
+from anysize.paper.tasks import TASKS
+from anysize.metrics import accuracy
+from anysize.evaluation.tasks import Splits
 
 ALL: dict[str, Callable[[], Pipeline]] = {
     "size-only": size_only, "topology-only": lambda: topology_only(k=3),
@@ -56,7 +56,7 @@ def test_probabilities_are_probabilities(name: str, classes: int) -> None:
 
 def test_random_is_uniform_and_repeatable() -> None:
     graphs = GraphSet.from_edges([[(0, 1)]] * 3000)
-    problem = LearningTask(Examples(graphs, np.array([0, 0, 1] * 1000)), None, classes=2)
+    problem = TrainingData(Examples(graphs, np.array([0, 0, 1] * 1000)), None, classes=2)
     runs = [Run({}, 7), Run({}, 7), Run({}, 8)]
     first, again, other = METHODS["random"].learner.fit(problem, runs, METHODS["random"].recipe("paper"))
     drawn = first.probabilities(problem.train)[0]
@@ -68,7 +68,7 @@ def test_random_is_uniform_and_repeatable() -> None:
 
 def test_majority_has_the_class_shares_as_probabilities() -> None:
     graphs = GraphSet.from_edges([[(0, 1)]] * 5)
-    problem = LearningTask(Examples(graphs, np.array([2, 2, 1, 0, 2])), None, classes=4)
+    problem = TrainingData(Examples(graphs, np.array([2, 2, 1, 0, 2])), None, classes=4)
     (fitted,) = METHODS["majority"].learner.fit(problem, [Run({}, 0)], METHODS["majority"].recipe("paper"))
     assert fitted.probabilities(Examples(graphs[:2])).tolist() == [[[0.2, 0.2, 0.6, 0.0]] * 2]
 

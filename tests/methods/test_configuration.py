@@ -10,7 +10,7 @@ from sklearn.utils.class_weight import compute_class_weight
 
 from anysize import METHODS, TASKS
 from anysize.methods.catalog import penalty_names
-from anysize.methods.configuration import check_params, default_configuration, resolve_config, split_configuration
+from anysize.methods.configuration import check_params, default_configuration, resolve_configuration, split_configuration
 from anysize.methods.method import class_weights
 from anysize.methods.recipes import RECIPES
 
@@ -18,12 +18,12 @@ from anysize.methods.recipes import RECIPES
 def test_parameters_change_the_defaults_or_the_recipe() -> None:
     gamma = METHODS["gamma-gin"]
     given = {"hidden": 8, "epochs": 5, "over": "maps", "k": 3, "top": 7}
-    configuration, recipe = resolve_config(gamma, "paper", family="sbm", colored=True, params=given)
+    configuration, recipe = resolve_configuration(gamma, "paper", family="sbm", colored=True, params=given)
     assert configuration == gamma.default("paper") | {"hidden": 8, "k": 3, "top": 7}
     assert configuration["penalty"] == 0.15
     assert (recipe.epochs, recipe.over) == (5, "maps")
     assert recipe.epoch == gamma.recipe("paper", "sbm").epoch
-    assert resolve_config(gamma, "paper", colored=False)[0] == gamma.defaults
+    assert resolve_configuration(gamma, "paper", colored=False)[0] == gamma.defaults
 
 
 def test_a_task_with_a_grid_of_its_own_changes_the_defaults() -> None:
@@ -70,15 +70,15 @@ def test_defaults_pass_their_own_checks(name: str, recipe: Any) -> None:
 )
 def test_wrong_parameters_are_refused(name: str, params: Any, key: str) -> None:
     with pytest.raises(ValueError, match=key):
-        resolve_config(METHODS[name], "robust", colored=True, params=params)
+        resolve_configuration(METHODS[name], "robust", colored=True, params=params)
 
 
 def test_a_penalty_on_colors_needs_colors() -> None:
     gamma = METHODS["gamma-gin"]
     with pytest.raises(ValueError, match="needs vertex colors"):
-        resolve_config(gamma, "robust", colored=False, params={"penalty": 0.1})
-    assert resolve_config(gamma, "robust", colored=False, params={"penalty": 0})[0]["penalty"] == 0
-    assert resolve_config(METHODS["gin-irm"], "robust", colored=False, params={"irm": 4})[0]["irm"] == 4
+        resolve_configuration(gamma, "robust", colored=False, params={"penalty": 0.1})
+    assert resolve_configuration(gamma, "robust", colored=False, params={"penalty": 0})[0]["penalty"] == 0
+    assert resolve_configuration(METHODS["gin-irm"], "robust", colored=False, params={"irm": 4})[0]["irm"] == 4
 
 
 def test_a_configuration_is_split_into_model_and_recipe() -> None:

@@ -13,7 +13,7 @@ from scipy.special import expit
 from sklearn.linear_model import LogisticRegression
 
 from anysize import GraphSet
-from anysize.methods.sizemix import DEPTHS, MAPS, SizeMixClassifier, fit_exponents
+from anysize.methods.sizemix import DEPTHS, MAPS, SizeMix, fit_exponents
 
 Type = tuple[Any, ...]
 
@@ -101,7 +101,7 @@ def slow_heads(train: list[nx.Graph], y: np.ndarray, new: list[nx.Graph], known:
 
 def test_equals_the_slow_version() -> None:
     (train, y), (new, _) = molecules(1, range(8, 20), 60), molecules(2, range(30, 50), 15)
-    model = SizeMixClassifier().fit(GraphSet.from_networkx(train, color="atom"), y)
+    model = SizeMix.fit(GraphSet.from_networkx(train, color="atom"), y)
     large = GraphSet.from_networkx(new, color="atom")
     heads = slow_heads(train, y, new, train)
     np.testing.assert_allclose(model.head_probabilities(large)[:, :, 1], heads, atol=2e-4)
@@ -122,7 +122,7 @@ def test_the_order_of_the_graphs_does_not_matter() -> None:
     (train, y), (new, _) = molecules(5, range(8, 12), 60), molecules(6, range(30, 50), 15)
     found = []
     for order in (np.arange(60), np.argsort(y), np.argsort(-y)):
-        model = SizeMixClassifier().fit(GraphSet.from_networkx([train[i] for i in order], color="atom"), y[order])
+        model = SizeMix.fit(GraphSet.from_networkx([train[i] for i in order], color="atom"), y[order])
         found.append(model.predict_proba(GraphSet.from_networkx(new, color="atom")))
     for other in found[1:]:
         np.testing.assert_allclose(other, found[0], atol=2e-4)
@@ -134,7 +134,7 @@ def test_evidence_of_graphs_of_one_size_is_judged_on_all_classes() -> None:
     found = []
     for order in (np.argsort(y, kind="stable"), np.argsort(-y, kind="stable")):
         graphs = GraphSet.from_networkx([train[i] for i in order], color="atom")
-        found.append(SizeMixClassifier().fit(graphs, y[order]).evidence_)
+        found.append(SizeMix.fit(graphs, y[order]).evidence_)
     np.testing.assert_allclose(found[0], found[1], atol=2e-4)
 
 
@@ -151,7 +151,7 @@ def test_distinct_classes_and_graphs_without_colors() -> None:
     colored = GraphSet.from_networkx(train, color="atom")
     large = GraphSet.from_networkx(molecules(4, range(30, 50), 20, 3)[0], color="atom")
     for graphs, new in ((colored, large), (colored.without_colors(), large.without_colors())):
-        model = SizeMixClassifier().fit(graphs, np.array(["a", "b", "c"])[y])
+        model = SizeMix.fit(graphs, np.array(["a", "b", "c"])[y])
         chances = model.predict_proba(new)
         assert chances.shape == (20, 3)
         np.testing.assert_allclose(chances.sum(axis=1), 1)
@@ -161,22 +161,22 @@ def test_distinct_classes_and_graphs_without_colors() -> None:
 def test_state_predicts_the_same() -> None:
     train, y = molecules(5, range(8, 24), 60)
     graphs = GraphSet.from_networkx(train, color="atom")
-    model = SizeMixClassifier().fit(graphs, y)
-    again = SizeMixClassifier.from_state(*model.state())
+    model = SizeMix.fit(graphs, y)
+    again = SizeMix.from_state(*model.state())
     np.testing.assert_array_equal(again.predict_proba(graphs), model.predict_proba(graphs))
     assert again.summary() == model.summary()
 
 
 def test_a_size_shift_is_survived_where_the_share_decides() -> None:
     (train, y), (new, truth) = molecules(6, range(10, 20), 200), molecules(7, range(60, 100), 60)
-    model = SizeMixClassifier().fit(GraphSet.from_networkx(train, color="atom"), y)
+    model = SizeMix.fit(GraphSet.from_networkx(train, color="atom"), y)
     assert model.score(GraphSet.from_networkx(new, color="atom"), truth) > 0.8
 
 
 def test_votes_point_at_the_vertices_of_their_type() -> None:
     train, y = molecules(8, range(10, 20), 100)
     graphs = GraphSet.from_networkx(train, color="atom")
-    model = SizeMixClassifier().fit(graphs, y)
+    model = SizeMix.fit(graphs, y)
     row = int(np.flatnonzero(model.predict(graphs) == 1)[0])
     found = model.explain(graphs[row])
     assert found.predicted == 1
@@ -194,7 +194,7 @@ def test_votes_point_at_the_vertices_of_their_type() -> None:
 def test_contributions_and_base_are_the_logits_of_every_head(classes: int, compared: bool) -> None:
     train, y = molecules(11, range(8, 20), 80, classes)
     graphs = GraphSet.from_networkx(train, color="atom")
-    model = SizeMixClassifier().fit(graphs, y)
+    model = SizeMix.fit(graphs, y)
     reference = graphs[10:30] if compared else None
     weights = model.head_weights_
     for row in (0, 1):
@@ -219,7 +219,7 @@ def test_a_graph_without_vertices_is_no_reason_for_certainty() -> None:
     """Graphs of one color all have the share 1 of it: rounding errors must not be learned from."""
     sizes = np.random.default_rng(0).integers(200, 600, 24).tolist()
     graphs = [nx.star_graph(size - 1) if place % 2 else nx.path_graph(size) for place, size in enumerate(sizes)]
-    model = SizeMixClassifier().fit(GraphSet.from_networkx(graphs), np.arange(24) % 2)
+    model = SizeMix.fit(GraphSet.from_networkx(graphs), np.arange(24) % 2)
     found = model.explain(GraphSet.from_edges([], n_vertices=0))
     assert max(abs(one.contribution) for one in found.types) < 10
 
@@ -228,6 +228,6 @@ def test_one_class_among_the_small_or_large_graphs_leaves_the_heads_alike() -> N
     """Then nothing inside training says which scaling holds."""
     small, large = molecules(9, range(6, 9), 30)[0], molecules(10, range(20, 30), 20)[0]
     graphs = GraphSet.from_networkx(small + large, color="atom")
-    model = SizeMixClassifier().fit(graphs, np.repeat([0, 1], [30, 20]))
+    model = SizeMix.fit(graphs, np.repeat([0, 1], [30, 20]))
     assert np.isfinite(model.predict_proba(graphs)).all()
     np.testing.assert_allclose(model.head_weights_, 1 / 12)

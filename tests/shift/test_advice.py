@@ -13,7 +13,7 @@ from shift.helpers import BLOCKS, blocks, chosen, erdos_renyi, molecules
 import anysize as az
 from anysize.shift.advice import advise
 from anysize.shift.labels import LabelDependence
-from anysize.tasks.catalog import TASKS
+from anysize.paper.tasks import TASKS
 
 
 def dependence(train: az.GraphSet, y: object) -> LabelDependence:

@@ -11,7 +11,7 @@ from shift.rates import BLOCKS, SMALL, TWO, TWO_EXCHANGED, Side, grown
 import anysize as az
 from anysize.shift.colors import compute_shares, merge_roles
 from anysize.shift.findings import Findings
-from anysize.tasks.catalog import TASKS
+from anysize.paper.tasks import TASKS
 
 
 def shifts(findings: Findings) -> list[str]:

@@ -8,9 +8,9 @@ import pytest
 from experiments.helpers import sweep
 from tools.thin_records import main, thin
 
-from anysize.experiments.record_store import RecordStore
-from anysize.experiments.selection import RULES
-from anysize.experiments.tables.build import build_table
+from anysize.evaluation.store import RecordStore
+from anysize.paper.selection import RULES
+from anysize.paper.tables import build_table
 
 
 @pytest.mark.filterwarnings("ignore::anysize._errors.RecordWarning")  # scores and predictions are drawn at random

@@ -9,7 +9,7 @@ import numpy as np
 
 from anysize.counting.api import count
 from anysize.counting.counts import Counts
-from anysize.tasks.catalog import TASKS
+from anysize.paper.tasks import TASKS
 from anysize.training.fit_gamma import GammaStack, fit_gamma
 from anysize.training.settings import Recipe, Settings
 

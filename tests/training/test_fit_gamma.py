@@ -12,9 +12,9 @@ from training.helpers import tables as task_tables
 
 from anysize import Counts, GraphClassifier, count
 from anysize.methods.catalog import METHODS
-from anysize.methods.configuration import resolve_config
+from anysize.methods.configuration import resolve_configuration
 from anysize.nn.layers import BatchNorm, initialize
-from anysize.theory.bias import bias_counts
+from anysize.paper.theory.bias import bias_counts
 from anysize.training.fit_gamma import GammaStack, fit_gamma
 from anysize.training.settings import Recipe, Settings
 
@@ -134,7 +134,7 @@ def test_identities_of_width_ten_by_name(tables: dict[int, tuple[Counts, Counts]
     with pytest.raises(ValueError, match="id_width must be at least 1"):
         GraphClassifier("gamma-rpgin", k=3, params={"id_width": 0}).fit(tables[3][0], Y)
     with pytest.raises(ValueError, match="gin-sum has no parameter id_width"):
-        resolve_config(METHODS["gin-sum"], "paper", colored=False, params={"id_width": 10})
+        resolve_configuration(METHODS["gin-sum"], "paper", colored=False, params={"id_width": 10})
 
 
 @pytest.mark.parametrize(

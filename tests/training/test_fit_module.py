@@ -13,12 +13,12 @@ from learned import labeled
 from torch import nn
 
 from anysize import GraphClassifier, GraphSet, load_model
-from anysize.experiments.plan import make_plan
-from anysize.experiments.record_store import RecordStore
-from anysize.experiments.run import run
-from anysize.experiments.sweep import sweep
+from anysize.paper.plan import make_plan
+from anysize.evaluation.store import RecordStore
+from anysize.paper.run import run
+from anysize.evaluation.sweep import sweep
 from anysize.methods.catalog import gnn_method, register, unregister
-from anysize.methods.neural import ModuleMethod
+from anysize.methods.neural import ModuleLearner
 from anysize.training.fit_module import GraphTensors, fit_module
 from anysize.training.objectives import Objective, variance_of_risks
 from anysize.training.settings import Recipe, Settings
@@ -57,7 +57,7 @@ def graphs() -> GraphSet:
 
 @pytest.fixture
 def registered() -> Iterator[None]:
-    learner = ModuleMethod(Degrees, OBJECTIVE)
+    learner = ModuleLearner(Degrees, OBJECTIVE)
     register(
         gnn_method(name="own", title="Own", learner=learner, defaults={"hidden": 8, "dropout": 0.1, "strength": 0})
     )

@@ -24,7 +24,7 @@ from anysize.graphs.graphset import GraphSet
 from anysize.nn.layers import initialize
 from anysize.nn.rows.recolored_pairs import RecoloredPairs
 from anysize.patterns.pattern import Pattern
-from anysize.tasks.catalog import TASKS
+from anysize.paper.tasks import TASKS
 from anysize.training.fit_gamma import GammaProblem, GammaShape, GammaStack, fit_gamma
 from anysize.training.settings import Recipe, Settings
 

@@ -59,7 +59,7 @@ class Graphon(ABC):
         .. math:: t(F, W) = \int \prod_{ij \in E(F)} W(x_i, x_j) \prod_i 1[g(x_i) = c_i] \, dx
 
         as in the proof of Theorem 1 (Lovasz and Szegedy): other edges may be present or not. It is the expected value
-        of t_inj in graphs of any size, see `anysize.theory.homomorphisms.injective_density`.
+        of t_inj in graphs of any size, see `anysize.paper.theory.homomorphisms.injective_density`.
 
         Examples:
             >>> from anysize.patterns.pattern import connected_patterns

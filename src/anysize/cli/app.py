@@ -1,4 +1,7 @@
-"""The command line. Every command is a function in a module of this package; ``COMMANDS`` lists them."""
+"""The command line: what a person does with own graphs. Every command is a function in a module of this package.
+
+`anysize paper` is another group of commands (`anysize.paper.cli`), which `anysize.__main__` adds.
+"""
 
 from __future__ import annotations
 
@@ -10,14 +13,10 @@ from anysize.cli.compare import compare
 from anysize.cli.count import count, demo, patterns
 from anysize.cli.diagnose import diagnose
 from anysize.cli.explain import explain
+from anysize.cli.fetch import fetch
 from anysize.cli.league import league
 from anysize.cli.learn import fit, methods, predict
-from anysize.cli.report import report
 from anysize.cli.shared import console
-from anysize.cli.sweep import run, sweep
-from anysize.cli.table import table
-from anysize.cli.tasks import fetch, tasks
-from anysize.cli.theory import theory
 
 COMMANDS = (
     (count, "anysize count NCI1.zip --k 4 --over connected --format csv --out nci1.csv"),
@@ -27,16 +26,10 @@ COMMANDS = (
     (predict, "anysize predict model.anysize NEW.zip --out predictions.csv"),
     (explain, "anysize explain model.anysize NEW.zip --graph 0 --reference TRAIN.zip --out why.png"),
     (methods, "anysize methods"),
-    (tasks, "anysize tasks sbm-20 --data 7"),
     (fetch, "anysize fetch NCI1 MUTAG"),
-    (run, "anysize run sbm-20 --method gamma-rpgin --seeds 10 --data 7"),
     (compare, "anysize compare NCI1.zip --methods auto,wl-kernel --seeds 5 --out comparison.html"),
     (league, "anysize league DATA --records league-records --workers 2 --out league.md"),
-    (sweep, "anysize sweep table1 table2 --grid quick --workers 2"),
-    (table, "anysize table 2 --format markdown"),
-    (report, "anysize report --records results/quick --out report.html"),
     (diagnose, "anysize diagnose TRAIN.zip NEW.zip --k 4 --out diagnosis.html"),
-    (theory, "anysize theory --k 4 --train-size 80 --test-size 140 --colors 1"),
 )
 
 app = typer.Typer(
@@ -62,8 +55,3 @@ def _main(
 
 for _command, _example in COMMANDS:
     app.command(epilog=f"Example:  {_example}")(_command)
-
-
-def main() -> None:
-    """Run the command line. Exit codes: 2 for wrong usage, 1 for other errors, 130 for Ctrl-C."""
-    app()

@@ -22,6 +22,7 @@ from anysize.cli.shared import (
     errors,
     handle_errors,
     note,
+    parse_settings,
     parse_sizes,
     split_names,
 )
@@ -74,10 +75,9 @@ def compare(
     Safe to interrupt; rerun the same command to resume from the records.
     """
     with handle_errors():
-        from anysize.experiments import comparison
-        from anysize.experiments.configurations import parse_setting
-        from anysize.experiments.sweep import sweep_progress
-        from anysize.experiments.tables.render import text_renderables
+        from anysize._progress import progress_bars
+        from anysize.evaluation.compare import compare as compare_methods
+        from anysize.evaluation.render import text_renderables
 
         check_out(out, PAGES)
         if out is not None:
@@ -87,20 +87,21 @@ def compare(
         folder = Path(f"{name}-records") if records is None else records
         if records is None:
             note(f"records are kept in {folder}; --records names another folder.")
-        with sweep_progress() as show:
-            found = comparison.compare(
+        with progress_bars() as progress:
+            comparison = compare_methods(
                 graphs, methods=split_names(methods) or (), seeds=seeds, split=split, metric=metric.value,
-                k=parse_sizes(k), settings=dict(map(parse_setting, set_ or ())),
-                name=name, records=folder, workers=workers, cluster=cluster, device=device, cache=cache, show=show,
+                k=parse_sizes(k), settings=parse_settings(set_),
+                name=name, records=folder, workers=workers, cluster=cluster, device=device, cache=cache,
+                progress=progress,
             )  # fmt: skip
         if out is not None:
-            found.save(out)
+            comparison.save(out)
         if json:
-            print(dumps(found.fields() | {"out": None if out is None else str(out)}))
+            print(dumps(comparison.fields() | {"out": None if out is None else str(out)}))
         else:
-            for part in text_renderables(found.table, console.width):
+            for part in text_renderables(comparison.table, console.width):
                 console.print(part)
             if out is not None:
                 errors.print(f"Wrote {out}.")
-        if found.best is None:
+        if comparison.best is None:
             raise typer.Exit(1)

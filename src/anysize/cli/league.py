@@ -54,8 +54,8 @@ def league(
     Safe to interrupt; rerun the same command to resume from the records.
     """
     with handle_errors():
-        from anysize.experiments.league import LEAGUE_METHODS, find_sets, plot, read_league, run_league, to_markdown
-        from anysize.experiments.sweep import sweep_progress
+        from anysize._progress import progress_bars
+        from anysize.evaluation.league import LEAGUE_METHODS, find_sets, plot, read_league, run_league, to_markdown
 
         check_out(out, {".md": "Markdown"})
         check_out(figure, FIGURES, option="--figure", ending_optional=False)
@@ -65,27 +65,28 @@ def league(
             tasks, left_out = find_sets(folders)
             for name, why in left_out.items():
                 note(f"left out {name}: {why}")
-            with sweep_progress() as show:
+            with progress_bars() as progress:
                 done = run_league(
                     tasks, records, methods=split_names(methods) or LEAGUE_METHODS, seeds=seeds,
-                    workers=workers, device=device, cache=cache, time_limit=time_limit, show=show,
+                    workers=workers, device=device, cache=cache, time_limit=time_limit,
+                    progress=progress,
                 )  # fmt: skip
             for method, error in done.errors.items():
                 note(f"{method}: {error}")
-        found = read_league(records, metric.value)
+        standing = read_league(records, metric.value)
         if figure is not None:
             from anysize.plots import save_figure
 
-            save_figure(plot(found), figure)
+            save_figure(plot(standing), figure)
             errors.print(f"Wrote {figure}.")
         if out is not None:
             with open_output(out) as file:
-                file.write(to_markdown(found, None if figure is None else _relative(figure, out)))
+                file.write(to_markdown(standing, None if figure is None else _relative(figure, out)))
             errors.print(f"Wrote {out}.")
         if json:
-            print(dumps(found.fields()))
+            print(dumps(standing.fields()))
         elif out is None:
-            console.print(to_markdown(found), soft_wrap=True)
+            console.print(to_markdown(standing), soft_wrap=True)
 
 
 def _relative(figure: Path, page: Path) -> str:

@@ -39,6 +39,7 @@ from anysize.cli.shared import (
     handle_errors,
     note,
     open_output,
+    parse_settings,
     parse_sizes,
 )
 from anysize.methods import defaults
@@ -184,9 +185,9 @@ def methods(json: JsonOption = False) -> None:
         table = Table(box=box.SIMPLE, header_style="bold")
         for heading in ("method", "in the tables", "input", "defaults"):
             table.add_column(heading)
-        for one in described:
-            values = ", ".join(f"{name}={value}" for name, value in one["robust"].items() if value is not False)
-            table.add_row(one["method"], one["title"], one["input"], values)
+        for method in described:
+            values = ", ".join(f"{name}={value}" for name, value in method["robust"].items() if value is not False)
+            table.add_row(method["method"], method["title"], method["input"], values)
         console.print(table)
         console.print("Train one with: anysize fit TRAIN --method METHOD --out model.anysize")
 
@@ -198,7 +199,7 @@ def _methods() -> Iterator[dict[str, Any]]:
         yield {
             "method": method.name,
             "title": method.title,
-            "input": method.looks_at,
+            "input": method.input,
             "robust": method.default("robust"),
             "paper": method.default("paper"),
             "params": sorted(method.hyper_parameters),
@@ -211,9 +212,7 @@ def _methods() -> Iterator[dict[str, Any]]:
 
 def _params(assignments: list[str] | None) -> dict[str, Any]:
     """The values of --set; names and values are checked in training."""
-    from anysize.experiments.configurations import parse_setting
-
-    params = dict(parse_setting(text) for text in assignments or ())
+    params = parse_settings(assignments)
     for name, value in params.items():
         if name in OPTIONS:
             raise ValueError(f"--set {name}=... has an option of its own: write {OPTIONS[name]} {value}.")
@@ -274,8 +273,8 @@ def _class_patterns(model: GraphClassifier, graphs: GraphSet) -> Iterator[str]:
     assert graphs.y is not None
     y = np.searchsorted(model.classes_, graphs.y)
     examples = model.ensemble_.examples(graphs, model.cache)
-    for label, found in zip(model.classes_.tolist(), class_patterns(model.ensemble_, examples, y), strict=True):
-        listed = [f"{'more' if one.more else 'less'} {one.pattern.name} ({one.contribution:+.2f})" for one in found]
+    for label, patterns in zip(model.classes_.tolist(), class_patterns(model.ensemble_, examples, y), strict=True):
+        listed = [f"{'more' if p.more else 'less'} {p.pattern.name} ({p.contribution:+.2f})" for p in patterns]
         yield f"class {label} has {', '.join(listed) or 'no distinctive patterns'}"
     sizes = (model.ensemble_.k,) if isinstance(model.ensemble_.k, int) else model.ensemble_.k
     commands = " and ".join(f"anysize patterns {size}" for size in sizes)
@@ -295,11 +294,12 @@ def _show_score(model: GraphClassifier, graphs: GraphSet, predicted: list[Any]) 
         return
     import numpy as np
 
-    from anysize.tasks.metrics import accuracy, balanced_accuracy, mcc
+    from anysize.metrics import score
 
-    score = (accuracy if model.metric == "accuracy" else mcc)(graphs.y, predicted)
+    value = score(model.metric, graphs.y, predicted)
     beside = ""
     if model.metric == "accuracy":  # high where one class is common
         common = float(np.unique(graphs.y, return_counts=True)[1].max()) / len(graphs)
-        beside = f" (balanced {balanced_accuracy(graphs.y, predicted):.3f}; always the most common class: {common:.3f})"
-    errors.print(f"{model.metric} on these {len(graphs)} labeled graphs: {score:.3f}{beside}", highlight=False)
+        balanced = score("balanced_accuracy", graphs.y, predicted)
+        beside = f" (balanced {balanced:.3f}; always the most common class: {common:.3f})"
+    errors.print(f"{model.metric} on these {len(graphs)} labeled graphs: {value:.3f}{beside}", highlight=False)

@@ -7,11 +7,12 @@ import os
 import re
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from enum import StrEnum
 from functools import partial
 from io import StringIO, TextIOWrapper
+from json import JSONDecodeError, loads
 from pathlib import Path
 from typing import IO, Annotated, Any, TypeVar
 
@@ -182,8 +183,8 @@ def _discard_output() -> None:
 @contextmanager
 def late_progress(step: str) -> Iterator[Progress]:
     """Show the progress of work with one step; the yielded function takes the share that is done."""
-    with progress_bars() as report:
-        yield partial(report, step)
+    with progress_bars() as progress:
+        yield partial(progress, step)
 
 
 def check_out(
@@ -252,3 +253,22 @@ def parse_sizes(text: str) -> list[int]:
     if not sizes:
         raise ValueError(f"--k takes a pattern size from 1 to 7, or several, such as 3,4 or 1-4; got {text!r}.")
     return sizes
+
+
+def parse_settings(texts: Iterable[str] | None) -> dict[str, Any]:
+    """The options ``--set name=value``; a value as JSON where it is valid JSON, otherwise as text.
+
+    >>> parse_settings(["hidden=64", "over=maps", "jumping=True"])
+    {'hidden': 64, 'over': 'maps', 'jumping': True}
+    """
+    settings: dict[str, Any] = {}
+    words = {"True": True, "False": False, "None": None}
+    for text in texts or ():
+        name, equals, value = (part.strip() for part in text.partition("="))
+        if not equals or not name:
+            raise ValueError(f"--set takes name=value, such as --set hidden=64; got {text!r}.")
+        try:
+            settings[name] = words[value] if value in words else loads(value)
+        except JSONDecodeError:
+            settings[name] = value
+    return settings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
@@ -15,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 from anysize._errors import GraphWarning, ModelWarning, warn_user
 from anysize._progress import ProgressFunction, progress_bars
 from anysize._typing import FloatArray, IntArray, PathLike
-from anysize.estimators.baseline_check import Verdict, check_baselines
+from anysize.causal.graphon_check import check_graphon
 from anysize.estimators.ensemble import (
     Ensemble,
     as_examples,
@@ -26,18 +27,17 @@ from anysize.estimators.ensemble import (
     training_curves,
 )
 from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector
+from anysize.estimators.verdict import Verdict, check_baselines
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import Labels, distinct_classes, labels_of
 from anysize.methods import defaults
 from anysize.methods.catalog import find_method
-from anysize.methods.configuration import number, resolve_config, whole_number
-from anysize.methods.method import Examples, LearningTask, Method, Run, Sizes
-from anysize.methods.method import class_weights as rule_weights
-from anysize.methods.recipes import RecipeName
+from anysize.methods.configuration import number, resolve_configuration, whole_number
+from anysize.methods.method import Examples, Method, RecipeName, Run, Sizes, TrainingData, class_weights
+from anysize.metrics import check_alike
+from anysize.metrics import score as score_of
 from anysize.patterns.pattern import pattern_sizes
-from anysize.tasks.metrics import accuracy, check_alike, mcc
-from anysize.tasks.task import Metric, median_cut
-from anysize.theory.graphon_check import check_graphon
+from anysize.splits import VALIDATION_SHARE, draw_by_class, median_cut
 from anysize.training.device import resolve_device
 from anysize.training.settings import Recipe
 
@@ -46,9 +46,9 @@ if TYPE_CHECKING:
     from anysize.kernels.explanation import VertexExplanation
     from anysize.methods.auto import Decision
 
+Metric = Literal["accuracy", "mcc"]
 METRICS: tuple[str, ...] = get_args(Metric)
 MIN_GRAPHS_FOR_ONE_CLASS = 20  # predictions that are all one class are reported from this number on
-VALIDATION_SHARE = 0.1  # of the training graphs, if the recipe selects an epoch by validation
 
 
 class GraphClassifier(ClassifierMixin, BaseEstimator):
@@ -87,7 +87,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         epochs_: the epoch kept by each model; empty for methods without epochs.
         curves_: name -> (epochs, models): "loss", "penalty", "validation_loss", "validation_score".
         verdict_: scores of the model and of trivial baselines, with a doubt if it does not beat them; see
-            `anysize.estimators.baseline_check.Verdict`.
+            `anysize.estimators.verdict.Verdict`.
 
     Graphs with fewer than k vertices have no patterns and all get the same prediction. Vertices of a color that no
     training graph had have zero features (GNNs), or their patterns zero weight (one-hot models and kernels).
@@ -167,60 +167,68 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         if isinstance(self.params, Mapping) and "k" in self.params:
             raise ValueError("k is a parameter of the classifier itself; pass k=... instead of params={'k': ...}")
         _warn_of_identifiers(source)
-        labels = _class_labels(source, y)
+        if not len(source):
+            raise ValueError("expected training graphs; got none")
+        labels = labels_of(source, y)
         classes = distinct_classes(labels)
         codes = np.searchsorted(classes, labels).astype(np.int64)
-        configuration, recipe = resolve_config(
-            method, self.recipe, colored=palette is not None, sparse=method.patterns and is_sparse(source, codes),
-            params=self.params,
+        configuration, recipe = resolve_configuration(
+            method, self.recipe, colored=palette is not None, params=self.params,
+            vanishing=method.patterns and densities_vanish(source, codes),
         )  # fmt: skip
         runs = self._runs(method, configuration)
         share, device = self._validation_share(recipe), resolve_device(self.device)
         if self.metric not in METRICS:
             raise ValueError(f"metric must be one of {', '.join(METRICS)}; got {self.metric!r}")
         check_table(source, method, k)
-        numbers = _environment_numbers(source, environments, method, method.compares(configuration))
-        with progress_bars(bool(self.verbose)) as report:
-            given = self._given_validation(validation, method, k, source, classes, report)
+        environment_of = _environments(source, environments, method, method.compares_environments(configuration))
+        with progress_bars(bool(self.verbose)) as progress:
+            given = self._given_validation(validation, method, k, source, classes, progress)
             known = codes if given is None else np.concatenate([codes, given.labels()])
-            weights = class_weights(self._class_weight_rule(), classes, known)
-            examples = as_examples(source, method, k, palette, self.cache, report)
-            _check_patterns(examples, k)
+            weights = self._class_weights(classes, known)
+            examples = replace(
+                as_examples(source, method, k, palette, self.cache, progress), y=codes, environments=environment_of
+            )
+            if method.takes_tables:
+                _check_patterns(examples, k)
             held_out = hold_out(codes, share if given is None else 0.0, runs[0].seed)
             kept = np.setdiff1d(np.arange(len(codes)), held_out)
-            if numbers is not None and len(np.unique(numbers[kept])) < 2:
+            if environment_of is not None and len(np.unique(environment_of[kept])) < 2:
                 raise ValueError(
                     f"{method.name} compares environments, and all {len(kept)} training graphs are in one; pass "
                     "environments=... with at least two, or use another method"
                 )
-            task = LearningTask(
-                _with_labels(examples, codes, numbers).rows(kept),
-                _with_labels(examples, codes).rows(held_out) if len(held_out) else given,
-                classes=len(classes), k=k, metric=self.metric, class_weights=weights, device=device,
-                cache=self.cache,
-                train_graphs=source[kept] if recipe.samples and isinstance(source, GraphSet) else None,
+            data = TrainingData(
+                examples.rows(kept), examples.rows(held_out) if len(held_out) else given, classes=len(classes), k=k,
+                metric=self.metric, class_weights=weights, device=device, cache=self.cache,
             )  # fmt: skip
-            parts, probabilities = train(method, recipe, runs, task, report)
+            parts, probabilities = train(method, recipe, runs, data, progress)
         decision: Decision | None = getattr(parts[0], "decision", None)
-        uses_counts = examples.table is None and decision is not None and decision.family == "gamma"
-        table = task.train.counts(k, self.cache) if uses_counts else examples.table
+        counted = examples if method.takes_tables else None
+        if decision is not None and decision.family == "gamma":
+            counted = data.train
+        table = None if counted is None else counted.counts(k, self.cache)
         novelty = NoveltyDetector.of(source, table, method.colors)
         self.classes_, self.held_out_ = classes, held_out
         self.ensemble_ = Ensemble(method, k, palette, parts, novelty)
         self.curves_, self.epochs_ = training_curves(parts)
-        checked = task.validation
+        checked = None if data.validation is None else self.ensemble_.probabilities(data.validation).mean(axis=0)
         self.verdict_ = check_baselines(
-            method, configuration, self.metric, task.train, probabilities.argmax(axis=1), classes, checked,
-            None if checked is None else self.ensemble_.probabilities(checked).argmax(axis=1), weights is not None,
+            method, configuration, self.metric, data.train, probabilities.argmax(axis=1), classes, data.validation,
+            None if checked is None else checked.argmax(axis=1), weights is not None,
+            k if method.takes_tables else None,
         )  # fmt: skip
         for doubt in ("" if decision is None else decision.doubt, self.verdict_.sentence):
             if doubt:
                 warn_user(doubt, ModelWarning)
         return self
 
-    def _class_weight_rule(self) -> Any:
-        is_auto = isinstance(self.class_weight, str) and self.class_weight == "auto"
-        return self.class_weight if not is_auto else None if self.recipe == "paper" else "balanced"
+    def _class_weights(self, classes: Labels, y: IntArray) -> FloatArray | None:
+        """The weight of every class in the loss; None for equal weights."""
+        rule = self.class_weight
+        if isinstance(rule, str) and rule == "auto":
+            rule = None if self.recipe == "paper" else "balanced"
+        return weights_of(rule, classes, y)
 
     @property
     def decision_(self) -> Decision | None:
@@ -245,7 +253,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
 
     def _given_validation(
         self, validation: Any, method: Method, k: Sizes, source: GraphsOrCounts, classes: Labels,
-        report: ProgressFunction,
+        progress: ProgressFunction,
     ) -> Examples | None:  # fmt: skip
         """The validation graphs that were passed to `fit`, with class numbers."""
         if validation is None:
@@ -263,8 +271,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         unknown = np.setdiff1d(labels, classes)
         if len(unknown):
             raise ValueError(f"validation graphs have the class {unknown.tolist()[0]!r}, which no training graph has")
-        examples = as_examples(graphs, method, k, palette_of(source), self.cache, report)
-        return _with_labels(examples, np.searchsorted(classes, labels).astype(np.int64))
+        examples = as_examples(graphs, method, k, palette_of(source), self.cache, progress)
+        return replace(examples, y=np.searchsorted(classes, labels).astype(np.int64))
 
     # ---- new graphs ----------------------------------------------------------------------------
 
@@ -278,8 +286,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             per_model: the probabilities of every model, (models, graphs, classes), in the order of the seeds. Methods
                 that do not depend on the seed have one model.
         """
-        examples = self._examples(graphs)
-        return self.ensemble_.model_probabilities(examples) if per_model else self.ensemble_.probabilities(examples)
+        by_model = self.ensemble_.probabilities(self._examples(graphs))
+        return by_model if per_model else np.asarray(by_model.mean(axis=0))
 
     def predict(self, graphs: Any) -> Labels:
         """The most probable class; the first one in a tie."""
@@ -290,15 +298,14 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
     def score(self, graphs: Any, y: ArrayLike | None = None) -> float:
         """The accuracy of `predict`, or its Matthews correlation coefficient if ``metric="mcc"``."""
         source = as_graphs_or_counts(graphs, self.color)
-        measure, labels = accuracy if self.metric == "accuracy" else mcc, labels_of(source, y)
+        labels = labels_of(source, y)
         check_is_fitted(self, "ensemble_")
         check_alike(labels, self.classes_)  # before counting
-        return measure(labels, self.predict(source))
+        return score_of(self.metric, labels, self.predict(source))
 
     def representation(self, graphs: Any) -> FloatArray:
         """The input of the final classifiers, (graphs, models * width), concatenated over the models."""
-        examples = self._examples(graphs)
-        return self.ensemble_.represent(examples)
+        return self.ensemble_.represent(self._examples(graphs))
 
     def explain(self, graph: Any, reference: Any = None) -> Explanation | VertexExplanation:
         """What patterns (Gamma models) or vertices and their types (SizeMix, WL kernel) add to the predicted class.
@@ -325,8 +332,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
     def _examples(self, graphs: Any, warn: bool = True) -> Examples:
         check_is_fitted(self, "ensemble_")
         source = as_graphs_or_counts(graphs, self.color)
-        with progress_bars(bool(self.verbose)) as report:
-            examples = self.ensemble_.examples(source, self.cache, report)
+        with progress_bars(bool(self.verbose)) as progress:
+            examples = self.ensemble_.examples(source, self.cache, progress)
         if warn:
             self.ensemble_.warn(source, examples)
         return examples
@@ -356,16 +363,10 @@ def _warn_of_identifiers(source: GraphsOrCounts) -> None:
         )
 
 
-def _class_labels(source: GraphsOrCounts, y: ArrayLike | None) -> Labels:
-    if not len(source):
-        raise ValueError("expected training graphs; got none")
-    return labels_of(source, y)
-
-
 def _check_patterns(examples: Examples, k: Sizes) -> None:
     """An error if no training graph has any pattern."""
-    table = examples.table
-    if table is not None and not table.matrix.nnz:
+    table = examples.counts(k)
+    if not table.matrix.nnz:
         smallest = k if isinstance(k, int) else min(k)
         raise ValueError(
             f"no training graph has a connected subgraph on {smallest} vertices (the largest graph has "
@@ -373,13 +374,9 @@ def _check_patterns(examples: Examples, k: Sizes) -> None:
         )
 
 
-def _with_labels(examples: Examples, y: IntArray, environments: IntArray | None = None) -> Examples:
-    return Examples(graphs=examples.graphs, table=examples.table, y=y, environments=environments)
-
-
-def is_sparse(source: GraphsOrCounts, y: IntArray) -> bool:
-    """Whether degrees do not grow with size (`anysize.theory.graphon_check`); False for a table of counts."""
-    return isinstance(source, GraphSet) and check_graphon(source, y).regime == "sparse"
+def densities_vanish(source: GraphsOrCounts, y: IntArray) -> bool:
+    """Whether densities over all subsets vanish with size (`anysize.causal.graphon_check`); False for counts."""
+    return isinstance(source, GraphSet) and check_graphon(source, y).regime == "not_graphon"
 
 
 def warn_of_one_class(predicted: IntArray, classes: Labels, method: Method) -> None:
@@ -401,16 +398,10 @@ def hold_out(y: IntArray, share: float, seed: int) -> IntArray:
     >>> hold_out(np.array([0] * 10 + [1] * 20 + [2]), 0.1, seed=0).tolist()
     [4, 14, 28]
     """
-    rng = np.random.default_rng(seed)
-    chosen = [np.zeros(0, np.int64)]
-    for label in np.unique(y):
-        members = rng.permutation(np.flatnonzero(y == label))
-        amount = min(max(round(share * len(members)), 1), len(members) - 1)
-        chosen.append(members[: amount if share > 0 else 0])
-    return np.sort(np.concatenate(chosen))
+    return draw_by_class(y, lambda size: min(max(round(share * size), 1), size - 1) if share > 0 else 0, seed)
 
 
-def _environment_numbers(source: GraphsOrCounts, environments: Any, method: Method, compares: bool) -> IntArray | None:
+def _environments(source: GraphsOrCounts, environments: Any, method: Method, compares: bool) -> IntArray | None:
     """The environment of every training graph as a number; None if training does not compare environments."""
     is_rule = isinstance(environments, str)
     if not compares:
@@ -424,13 +415,13 @@ def _environment_numbers(source: GraphsOrCounts, environments: Any, method: Meth
         if environments not in ("median", "size"):
             raise ValueError(f"environments must be 'median', 'size' or one value per graph; got {environments!r}")
         environments = source.sizes > median_cut(source.sizes) if environments == "median" else source.sizes
-    found = np.asarray(environments)
-    if found.shape != (len(source),):
-        raise ValueError(f"expected one environment for each of the {len(source)} graphs; got shape {found.shape}")
-    return np.unique(found, return_inverse=True)[1].astype(np.int64)
+    values = np.asarray(environments)
+    if values.shape != (len(source),):
+        raise ValueError(f"expected one environment for each of the {len(source)} graphs; got shape {values.shape}")
+    return np.unique(values, return_inverse=True)[1].astype(np.int64)
 
 
-def class_weights(class_weight: Any, classes: Labels, y: IntArray) -> FloatArray | None:
+def weights_of(class_weight: Any, classes: Labels, y: IntArray) -> FloatArray | None:
     """The weight of every class in the loss; None for equal weights.
 
     "balanced" is n / (classes * n_c). In a mapping, classes that are not named have weight 1.
@@ -438,7 +429,7 @@ def class_weights(class_weight: Any, classes: Labels, y: IntArray) -> FloatArray
     if class_weight is None:
         return None
     if isinstance(class_weight, str) and class_weight == "balanced":
-        return rule_weights(y, len(classes), "balanced")
+        return class_weights(y, len(classes), "balanced")
     if not isinstance(class_weight, Mapping):
         raise ValueError(
             f"class_weight must be 'auto', 'balanced', None or a mapping from classes to weights; got {class_weight!r}"

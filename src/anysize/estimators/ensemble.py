@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
 from anysize._errors import GraphWarning, warn_user
 from anysize._progress import ProgressFunction
 from anysize._typing import FloatArray, IntArray, PathLike
-from anysize.counting.api import count
 from anysize.counting.counts import Counts
 from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector, has_colors
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
 from anysize.io.convert import as_graphset
 from anysize.io.read import has_named_colors
-from anysize.methods.method import Examples, Fitted, LearningTask, Method, Run, Sizes, checked_probabilities
+from anysize.methods.method import Examples, Fitted, Method, Run, Sizes, TrainingData, checked_probabilities
 from anysize.training.settings import Recipe
 
 MAX_LOSS = 100.0  # cross entropy in nats above which training has diverged; guessing among 1000 classes has 7
@@ -50,36 +49,34 @@ class Ensemble:
         return tuple(sorted(run.seed for part in self.parts for run in part.runs))
 
     def probabilities(self, examples: Examples) -> FloatArray:
-        """(graphs, classes): the mean over the models."""
-        return np.asarray(self.model_probabilities(examples).mean(axis=0))
-
-    def model_probabilities(self, examples: Examples) -> FloatArray:
         """(models, graphs, classes), in the order of the seeds; an error if they are not finite."""
-        found = self._by_seed(lambda part: part.probabilities(examples))
-        if not np.isfinite(found).all():
-            graphs = int((~np.isfinite(found)).any(axis=(0, 2)).sum())
+        by_model = self._by_seed("probabilities", examples)
+        if not np.isfinite(by_model).all():
+            graphs = int((~np.isfinite(by_model)).any(axis=(0, 2)).sum())
             raise ValueError(f"the model overflows on {graphs} of {len(examples)} graphs; train it again")
-        return found
+        return by_model
 
     def represent(self, examples: Examples) -> FloatArray:
         """(graphs, models * width): the representations of all models, in the order of the seeds."""
-        found = self._by_seed(lambda part: part.represent(examples))
-        models, graphs, width = found.shape
-        return np.asarray(found.transpose(1, 0, 2).reshape(graphs, models * width))
+        by_model = self._by_seed("represent", examples)
+        models, graphs, width = by_model.shape
+        return np.asarray(by_model.transpose(1, 0, 2).reshape(graphs, models * width))
 
-    def _by_seed(self, evaluate: Callable[[Fitted], FloatArray]) -> FloatArray:
-        values = np.concatenate([evaluate(part) for part in self.parts])
-        return np.asarray(values[_seed_order(self.parts)])
+    def _by_seed(self, what: Literal["probabilities", "represent"], examples: Examples) -> FloatArray:
+        values = np.concatenate([getattr(part, what)(examples) for part in self.parts])
+        return np.asarray(values[seed_order(self.parts)])
 
-    def examples(self, source: GraphsOrCounts, cache: Any = None, report: ProgressFunction | None = None) -> Examples:
+    def examples(
+        self, source: GraphsOrCounts, cache: PathLike | None = None, progress: ProgressFunction | None = None
+    ) -> Examples:
         """New graphs as input of these models; see `as_examples`."""
-        return as_examples(source, self.method, self.k, self.palette, cache, report)
+        return as_examples(source, self.method, self.k, self.palette, cache, progress)
 
     def warn(self, source: GraphsOrCounts, examples: Examples) -> None:
         """Issue a `GraphWarning` for each reason not to trust predictions for these graphs."""
         smallest_k = self.k if isinstance(self.k, int) else min(self.k)
-        table = examples.table if self.novelty.shapes is None else examples.counts(self.k)
-        for sentence in self.novelty.warnings(source, table, smallest_k):
+        counted = self.method.takes_tables or self.novelty.shares is not None
+        for sentence in self.novelty.warnings(source, examples.counts(self.k) if counted else None, smallest_k):
             warn_user(sentence, GraphWarning)
 
 
@@ -105,9 +102,9 @@ def palette_of(source: GraphsOrCounts) -> tuple[ColorName, ...] | None:
 
 def as_examples(
     source: GraphsOrCounts, method: Method, k: Sizes, palette: tuple[ColorName, ...] | None,
-    cache: PathLike | None = None, report: ProgressFunction | None = None,
+    cache: PathLike | None = None, progress: ProgressFunction | None = None,
 ) -> Examples:  # fmt: skip
-    """The graphs, or their counts if the method uses nothing else.
+    """The graphs as input of a method, counted if its input is patterns.
 
     An error if the graphs have colors and the training graphs had none (``palette`` is None), or the reverse, and for
     a table of other pattern sizes or for a method that needs the graphs.
@@ -127,17 +124,17 @@ def as_examples(
         )
     if isinstance(source, Counts):
         return Examples(table=source)
-    if not method.takes_tables:
-        return Examples(graphs=source)
-    progress = None if report is None else lambda done: report("counting", done)
-    return Examples(table=count(source, k, cache=cache, progress=progress))
+    examples = Examples(graphs=source)
+    if method.takes_tables:
+        examples.counts(k, cache, progress=None if progress is None else lambda done: progress("counting", done))
+    return examples
 
 
 def check_table(source: GraphsOrCounts, method: Method, k: Sizes) -> None:
     """An error for a table of counts if the method needs graphs, or if the table has other pattern sizes."""
     if isinstance(source, Counts):
         if not method.takes_tables:
-            raise ValueError(f"{method.name} uses {method.looks_at} and got a table of counts; pass the graphs instead")
+            raise ValueError(f"{method.name} uses {method.input} and got a table of counts; pass the graphs instead")
         source.columns.check_sizes(k)
 
 
@@ -145,20 +142,19 @@ def check_table(source: GraphsOrCounts, method: Method, k: Sizes) -> None:
 
 
 def train(
-    method: Method, recipe: Recipe, runs: Sequence[Run], task: LearningTask, report: ProgressFunction
+    method: Method, recipe: Recipe, runs: Sequence[Run], data: TrainingData, progress: ProgressFunction
 ) -> tuple[tuple[Fitted, ...], FloatArray]:
     """Train one model per run; return the models and their mean probabilities on the training graphs.
 
     An error if a model diverged.
     """
-    parts = tuple(method.fit(task, runs, recipe, lambda done: report("training", done)))
-    probabilities = [checked_probabilities(part, task.train) for part in parts]
-    seeds = [
-        str(run.seed)
-        for part, found in zip(parts, probabilities, strict=True)
-        for run, bad in zip(part.runs, _diverged(part, found, task.train.labels()), strict=True)
-        if bad
-    ]
+    parts = tuple(method.fit(data, runs, recipe, lambda done: progress("training", done)))
+    probabilities = [checked_probabilities(part, data.train) for part in parts]
+    seeds: list[str] = []
+    for part, chances in zip(parts, probabilities, strict=True):
+        if part.trained is not None:
+            diverged = _diverged(part, chances, data.train.labels())
+            seeds += [str(run.seed) for run, bad in zip(part.runs, diverged, strict=True) if bad]
     if seeds:
         which = f"model {seeds[0]}" if len(runs) == 1 else f"{len(seeds)} of {len(runs)} models"
         lr = runs[0].configuration.get("lr")
@@ -176,18 +172,18 @@ def _diverged(part: Fitted, probabilities: FloatArray, y: IntArray) -> list[bool
     then uses the statistics of the training graphs instead of running averages. After very few epochs these averages
     are far off for any learning rate, and the loss in training mode decides.
     """
-    if part.trained is None:
-        return [False] * len(part.runs)
+    assert part.trained is not None
     models = np.arange(len(part.runs))
     with np.errstate(divide="ignore"):
-        own = -np.log(probabilities[:, np.arange(len(y)), y]).mean(axis=1)
+        predicted = -np.log(probabilities[:, np.arange(len(y)), y]).mean(axis=1)
     epoch, curve = part.trained.epoch.numpy(), part.trained.curves["loss"].numpy()
-    loss = own if len(curve) >= BATCH_NORM_EPOCHS else curve[np.maximum(epoch, 0), models]
-    bad = (epoch < 0) | np.isnan(own) | ~(loss < MAX_LOSS)
+    loss = predicted if len(curve) >= BATCH_NORM_EPOCHS else curve[np.maximum(epoch, 0), models]
+    bad = (epoch < 0) | np.isnan(predicted) | ~(loss < MAX_LOSS)
     for array in part.state()[1].values():
         if array.dtype.kind == "f" and array.ndim > 1 and len(array) == len(models):
             bad |= ~np.isfinite(array.reshape(len(models), -1)).all(axis=1)
-    return [bool(one) for one in bad]
+    verdicts: list[bool] = bad.tolist()
+    return verdicts
 
 
 def training_curves(parts: Sequence[Fitted]) -> tuple[dict[str, FloatArray], IntArray]:
@@ -198,19 +194,19 @@ def training_curves(parts: Sequence[Fitted]) -> tuple[dict[str, FloatArray], Int
     trained = [part.trained for part in parts if part.trained is not None]
     if not trained:
         return {}, np.zeros(0, np.int64)
-    order = _seed_order(parts)
-    epochs = max(len(one.curves["loss"]) for one in trained)
+    order = seed_order(parts)
+    epochs = max(len(stack.curves["loss"]) for stack in trained)
 
     def padded(curve: Any) -> FloatArray:
         return np.pad(np.asarray(curve, np.float64), ((0, epochs - len(curve)), (0, 0)), constant_values=np.nan)
 
     curves = {
-        name: np.concatenate([padded(one.curves[name]) for one in trained], axis=1)[:, order]
+        name: np.concatenate([padded(stack.curves[name]) for stack in trained], axis=1)[:, order]
         for name in trained[0].curves
     }
-    return curves, np.concatenate([one.epoch.numpy() for one in trained])[order]
+    return curves, np.concatenate([stack.epoch.numpy() for stack in trained])[order]
 
 
-def _seed_order(parts: Sequence[Fitted]) -> IntArray:
+def seed_order(parts: Sequence[Fitted]) -> IntArray:
     """Positions of the models in ascending order of their seeds."""
     return np.argsort([run.seed for part in parts for run in part.runs], kind="stable")

@@ -21,9 +21,10 @@ from anysize.graphs.colors import ColorName
 from anysize.graphs.labels import Labels
 from anysize.kernels.explanation import VertexExplanation
 from anysize.methods.auto import FittedAuto
-from anysize.methods.classical import FittedKernel, FittedSizeMix
+from anysize.methods.gamma import FittedGamma
+from anysize.methods.kernel_machines import FittedKernel
 from anysize.methods.method import Examples, Fitted
-from anysize.methods.neural import FittedGamma
+from anysize.methods.sizemix import FittedSizeMix
 from anysize.patterns.drawing import layout
 from anysize.patterns.pattern import Pattern
 
@@ -73,8 +74,8 @@ class Explanation:
 
     def strongest(self, top: int = MAX_PATTERNS_SHOWN) -> tuple[int, ...]:
         """Indices of the ``top`` largest absolute contributions, in the order of `patterns`."""
-        found = np.argsort(-np.abs(self.contributions), kind="stable")[:top]
-        return tuple(int(index) for index in np.sort(found))
+        strongest = np.argsort(-np.abs(self.contributions), kind="stable")[:top]
+        return tuple(int(index) for index in np.sort(strongest))
 
     def __str__(self) -> str:
         return self.text()
@@ -86,12 +87,12 @@ class Explanation:
             f"{self.predicted} (probability {self.probability:.2f}) against {self.runner_up} "
             f"({self.runner_up_probability:.2f}); difference of logits {self.margin:+.2f}"
         ]
-        width = max(20, *(len(one["pattern"]) for one in fields["patterns"]), 0)
-        for one in fields["patterns"]:
-            value, reference = one["contribution"], one["reference"]
-            density = f"density {one['density']:.3g}" + ("" if reference is None else f", reference {reference:.3g}")
+        width = max(20, *(len(shown["pattern"]) for shown in fields["patterns"]), 0)
+        for shown in fields["patterns"]:
+            value, reference = shown["contribution"], shown["reference"]
+            density = f"density {shown['density']:.3g}" + ("" if reference is None else f", reference {reference:.3g}")
             side = self.predicted if value >= 0 else self.runner_up
-            lines.append(f"  {one['pattern']:{width}}  {value:+8.3f}  for {side}  ({density})")
+            lines.append(f"  {shown['pattern']:{width}}  {value:+8.3f}  for {side}  ({density})")
         others = len(self.patterns) - len(fields["patterns"])
         if others:
             lines.append(f"  {f'{others} other patterns':{width}}  {fields['others']:+8.3f}")
@@ -139,8 +140,8 @@ def explain(
     whole, ensemble = ensemble, _explained(ensemble)
     part = ensemble.parts[0]
     if _by_vertices(part):
-        found = part.explain(examples, reference)
-        return replace(found, predicted=classes[[found.predicted]].tolist()[0])
+        explanation = part.explain(examples, reference)
+        return replace(explanation, predicted=classes[[explanation.predicted]].tolist()[0])
     return _explain_patterns(ensemble, classes, whole.probabilities(examples)[0], examples, reference)
 
 
@@ -173,10 +174,10 @@ def _explain_patterns(
     first, second = (int(index) for index in np.argsort(-probabilities, kind="stable")[:2])
     tables = [part.counts(ensemble.k) for part in (examples, reference) if part is not None]
     columns, densities, weights = _terms(ensemble, tables[0] if reference is None else Counts.concatenate(tables))
-    own = _mean_row(densities[[0]])
+    density = _mean_row(densities[[0]])
     mean = np.zeros(len(columns)) if reference is None else _mean_row(densities[1:])
-    present = np.flatnonzero((own != 0) | (mean != 0))
-    terms = (own - mean)[present] * (weights[present, first] - weights[present, second])
+    present = np.flatnonzero((density != 0) | (mean != 0))
+    terms = (density - mean)[present] * (weights[present, first] - weights[present, second])
     order = np.argsort(-terms, kind="stable")
     shown = present[order]
     logits = np.concatenate([part.stack.logits(tables[0]) for part in parts])
@@ -184,7 +185,8 @@ def _explain_patterns(
     predicted, runner_up = classes[[first, second]].tolist()
     return Explanation(
         predicted, runner_up, float(probabilities[first]), float(probabilities[second]),
-        _merge_roles(columns[shown], ensemble), own[shown], None if reference is None else mean[shown], terms[order],
+        _merge_roles(columns[shown], ensemble), density[shown], None if reference is None else mean[shown],
+        terms[order],
         float(logit[first] - logit[second] - terms.sum()),
     )  # fmt: skip
 
@@ -213,15 +215,15 @@ def class_patterns(
     """
     columns, densities, weights = _terms(ensemble, examples.counts(ensemble.k))
     mean = _mean_row(densities)
-    found = []
+    by_class = []
     for label in range(weights.shape[1]):
         difference = _mean_row(densities[np.flatnonzero(y == label)]) - mean
         terms = difference * weights[:, label]
         best = [int(index) for index in np.argsort(-terms, kind="stable")[:top] if terms[index] > 0]
         patterns = _merge_roles(columns[np.array(best, np.int64)], ensemble)
         pairs = zip(patterns, best, strict=True)
-        found.append([ClassPattern(pattern, float(terms[i]), bool(difference[i] > 0)) for pattern, i in pairs])
-    return found
+        by_class.append([ClassPattern(pattern, float(terms[i]), bool(difference[i] > 0)) for pattern, i in pairs])
+    return by_class
 
 
 def pattern_weights(ensemble: Ensemble) -> tuple[tuple[Pattern, ...], FloatArray]:

@@ -42,10 +42,10 @@ from anysize._schema import (
 from anysize._unpack import Unpacker
 from anysize.counting.columns import Columns, unite
 from anysize.counting.counts import Counts
-from anysize.estimators.baseline_check import Verdict
 from anysize.estimators.classifier import GraphClassifier
 from anysize.estimators.ensemble import Ensemble
 from anysize.estimators.novelty import NoveltyDetector
+from anysize.estimators.verdict import Verdict
 from anysize.graphs.colors import ColorName, check_palette
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import classes_from_json, classes_to_json
@@ -234,7 +234,7 @@ class _Probe(Examples):
         graphs = GraphSet.from_edges(list(pattern.edges), n_vertices=pattern.size, colors=pattern.colors)
         return _Probe(graphs if palette is None else graphs.with_palette(palette), palette=palette)
 
-    def counts(self, k: Sizes, cache: Any = None, colors: bool = True) -> Counts:
+    def counts(self, k: Sizes, cache: Any = None, colors: bool = True, progress: Any = None) -> Counts:
         palette = self.palette if colors else None
         pattern = _first_pattern(k, palette)
         columns = Columns.plain(pattern.size) if palette is None else Columns.of([pattern]).recoded(palette)
@@ -254,10 +254,10 @@ def _check_prediction(model: GraphClassifier) -> None:
     ensemble, classes = model.ensemble_, len(model.classes_)
     probe = _Probe.of(ensemble.k, ensemble.palette or None)
     for part in ensemble.parts:
-        found = part.probabilities(probe)
-        if found.shape != (len(part.runs), 1, classes):
-            raise ValueError(f"expected probabilities of {classes} classes; its models give {found.shape[-1]}")
-        if not ((found > -1e-6) & (found < 1 + 1e-6)).all():
+        chances = part.probabilities(probe)
+        if chances.shape != (len(part.runs), 1, classes):
+            raise ValueError(f"expected probabilities of {classes} classes; its models give {chances.shape[-1]}")
+        if not ((chances > -1e-6) & (chances < 1 + 1e-6)).all():
             raise ValueError("its models give no probabilities: their weights are not finite or do not fit")
 
 

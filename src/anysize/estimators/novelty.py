@@ -31,7 +31,7 @@ MAX_COLORS_SHOWN = 5
 
 
 @dataclass(frozen=True, eq=False)
-class ShapeReference:
+class ShareReference:
     """Pattern shares of a sample of the training graphs, colors ignored.
 
     A share is the number of copies of a pattern divided by the number of connected k-subsets. (Densities over all
@@ -51,7 +51,7 @@ class ShapeReference:
     max_distance: float
 
     @staticmethod
-    def of(counts: Counts) -> ShapeReference | None:
+    def of(counts: Counts) -> ShareReference | None:
         """The reference of a table of training graphs; None if too few of them have patterns."""
         k = int(counts.columns.size.max(initial=1))
         shares = pattern_shares(counts, k)
@@ -59,7 +59,7 @@ class ShapeReference:
         if len(nonempty) < MIN_REFERENCE_GRAPHS:
             return None
         sample = np.sort(np.random.default_rng(0).permutation(nonempty)[:MAX_REFERENCE_GRAPHS])
-        reference = ShapeReference(
+        reference = ShareReference(
             k, shares[sample].toarray().astype(np.float32), float(np.median(counts.sizes[sample])), 0.0
         )
         return replace(reference, max_distance=float(reference.distances(shares[nonempty]).max()))
@@ -103,11 +103,11 @@ class NoveltyDetector:
 
     Attributes:
         colors: the colors of the training vertices; None if the graphs have none or the method ignores colors.
-        shapes: pattern shares; None for methods on whole graphs and for very few training graphs.
+        shares: pattern shares; None for methods on whole graphs and for very few training graphs.
     """
 
     colors: tuple[ColorName, ...] | None
-    shapes: ShapeReference | None
+    shares: ShareReference | None
 
     @staticmethod
     def of(source: GraphsOrCounts, table: Counts | None, uses_colors: bool) -> NoveltyDetector:
@@ -116,7 +116,7 @@ class NoveltyDetector:
         if uses_colors and has_colors(source):
             occurs = np.asarray(vertices_by_color(source).sum(axis=0)).reshape(-1) > 0
             colors = tuple(source.palette[code] for code in np.flatnonzero(occurs))
-        return NoveltyDetector(colors, None if table is None else ShapeReference.of(table))
+        return NoveltyDetector(colors, None if table is None else ShareReference.of(table))
 
     def warnings(self, source: GraphsOrCounts, table: Counts | None, smallest_k: int) -> Iterator[str]:
         """One sentence for each reason not to trust the predictions for these graphs."""
@@ -130,7 +130,7 @@ class NoveltyDetector:
                 f"{_number_of(empty, len(table), 'has', 'have')} no connected subgraph on {smallest_k} vertices: "
                 "without patterns all such graphs get the same prediction; use a smaller k"
             )
-        far = 0 if self.shapes is None else int(self.shapes.is_far(table).sum())
+        far = 0 if self.shares is None else int(self.shares.is_far(table).sum())
         if far:
             yield (
                 f"{_number_of(far, len(table), 'is', 'are')} far from all training graphs in the shares of patterns: "
@@ -164,11 +164,11 @@ class NoveltyDetector:
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """A dictionary for JSON, and arrays."""
         about: dict[str, Any] = {"colors": None if self.colors is None else list(self.colors)}
-        if self.shapes is None:
+        if self.shares is None:
             return about, {}
-        shapes = self.shapes
-        about |= {"k": shapes.k, "median_size": shapes.median_size, "max_distance": shapes.max_distance}
-        return about, {"shares": shapes.shares}
+        known = self.shares
+        about |= {"k": known.k, "median_size": known.median_size, "max_distance": known.max_distance}
+        return about, {"shares": known.shares}
 
     @staticmethod
     def from_state(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> NoveltyDetector:
@@ -179,7 +179,7 @@ class NoveltyDetector:
         shares = check_array(arrays["shares"], "shares", "f", (None, len(connected_patterns(about["k"]))), 0)
         if not len(shares):
             raise ValueError("shares: expected at least one reference graph")
-        return NoveltyDetector(colors, ShapeReference(about["k"], shares, about["median_size"], about["max_distance"]))
+        return NoveltyDetector(colors, ShareReference(about["k"], shares, about["median_size"], about["max_distance"]))
 
 
 def has_colors(source: GraphsOrCounts) -> bool:

@@ -93,14 +93,14 @@ class SubgraphDensities(TransformerMixin, BaseEstimator):
         return counts
 
     def _output(
-        self, found: csr_array[np.float64], names: tuple[str, ...] | None
+        self, densities: csr_array[np.float64], names: tuple[str, ...] | None
     ) -> csr_array[np.float64] | NDArray[np.float64] | DataFrame:
         """The densities in the container that ``sparse_output`` and ``set_output`` ask for."""
         # scikit-learn's wrapper makes frames of arrays only, and takes the index of a frame of edges for that of graphs
         wanted = getattr(self, "_sklearn_output_config", {}).get("transform", get_config()["transform_output"])
         if self.sparse_output and wanted == "default":
-            return found
-        table = dense(found, "the table of densities", "use sparse_output=True without set_output")
+            return densities
+        table = dense(densities, "the table of densities", "use sparse_output=True without set_output")
         if wanted != "pandas":
             return table
         import pandas as pd
@@ -176,10 +176,10 @@ class AttachDensities:
             row, names = counts.densities(self.over), [pattern.name for pattern in counts.patterns]
         else:
             row, names = self.vocabulary.rows([data]), self.vocabulary.get_feature_names_out().tolist()
-        made = copy(data)
-        made.densities = torch.from_numpy(row.toarray().astype(np.float32))
-        made.pattern_names = names
-        return made
+        extended = copy(data)
+        extended.densities = torch.from_numpy(row.toarray().astype(np.float32))
+        extended.pattern_names = names
+        return extended
 
     def __repr__(self) -> str:
         return f"AttachDensities(k={self.k}, over={self.over!r}, vocabulary={self.vocabulary!r})"

@@ -6,7 +6,7 @@ the kernel. `KernelClassifier` is the SVM of the paper's kernel rows; C and iter
 
 from anysize.kernels.gram import gram
 from anysize.kernels.graphlet import GraphletKernel
-from anysize.kernels.svm import C_GRID, ITERATIONS_GRID, KernelClassifier, KernelTrial
+from anysize.kernels.svm import KernelClassifier
 from anysize.kernels.wl import WLKernel
 
-__all__ = ["C_GRID", "ITERATIONS_GRID", "GraphletKernel", "KernelClassifier", "KernelTrial", "WLKernel", "gram"]
+__all__ = ["GraphletKernel", "KernelClassifier", "WLKernel", "gram"]

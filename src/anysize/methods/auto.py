@@ -1,10 +1,10 @@
 r"""`auto`: Gamma models where the training graphs look like samples of graphons, SizeMix everywhere else.
 
 The densities of the Gamma models carry over to other sizes if graphs are samples of graphons, one per class. The
-training graphs are checked for that (`anysize.theory.graphon_check`), without labels of the graphs to predict. The
+training graphs are checked for that (`anysize.causal.graphon_check`), without labels of the graphs to predict. The
 check returns a regime:
 
-- **sparse** (kappa below 1, or edges that grow more slowly than n^1.5): no graphon. SizeMix is used.
+- **not_graphon** (kappa below 1, or edges that grow more slowly than n^1.5): SizeMix is used.
 - **graphon**: the Gamma models are used, unless SizeMix clearly beats them on an inner size shift (fitted to the
   smaller 60 % of the training graphs, judged on the larger 40 %).
 - **mixed** (dense, but densities differ more between graphs than one graphon per class allows): SizeMix is used, unless
@@ -30,23 +30,27 @@ import numpy as np
 
 from anysize._progress import Progress
 from anysize._typing import FloatArray, IntArray
+from anysize.causal.graphon_check import GraphonCheck, check_graphon
 from anysize.graphs.assembly import induced_subgraphs
-from anysize.methods.classical import SizeMixMethod
-from anysize.methods.density_regression import DensityRegressionMethod
-from anysize.methods.evidence import (
-    STRENGTH,
-    balanced_mean,
-    evidence_weights,
-    log_likelihood,
-    smaller_and_larger,
-    stratified_parts,
-    stratified_split,
+from anysize.graphs.graphset import GraphSet
+from anysize.methods.evidence import STRENGTH, balanced_mean, evidence_weights, log_likelihood, one_against_rest
+from anysize.methods.gamma import GammaLearner, gamma_recipe
+from anysize.methods.method import (
+    NO_GRID,
+    Arrays,
+    Examples,
+    Fitted,
+    Learner,
+    Method,
+    Run,
+    Sizes,
+    TrainingData,
+    class_weights,
 )
-from anysize.methods.method import Arrays, Examples, Fitted, Learner, LearningTask, Run, class_weights
-from anysize.methods.neural import GammaMethod
-from anysize.methods.recipes import gamma_recipe
-from anysize.theory.graphon_check import GraphonCheck, check_graphon
+from anysize.methods.sizemix import SizeMixLearner, fit_balanced_regression
+from anysize.splits import parts_by_class, random_60_and_40, smaller_and_larger
 from anysize.training.settings import Recipe
+from anysize.training.whitening import Whitening, fit_whitening
 
 Family = Literal["gamma", "sizemix"]
 
@@ -57,13 +61,6 @@ FOLDS = 3
 SAMPLE_SHARE = 0.5  # of the vertices, in samples that take the place of smaller graphs
 SMALLEST_SAMPLE = 4  # vertices
 DENSE_MEAN_DEGREE = 10.0  # networks of bounded degree rarely have more: graphs above it count as dense at one size
-
-EXPERTS: Mapping[str, Learner] = {
-    "sizemix": SizeMixMethod(),
-    "gamma-gin": GammaMethod("gnn"),
-    "densities": DensityRegressionMethod(),
-}
-FAMILIES: Mapping[Family, tuple[str, ...]] = {"gamma": ("gamma-gin", "densities"), "sizemix": ("sizemix",)}
 
 
 @dataclass(frozen=True)
@@ -110,7 +107,7 @@ class Decision:
         check = self.check
         if check.decisive or (self.evidence is not None and self.evidence.winner is not None):
             return ""
-        if check.sizes_differ or check.regime == "sparse":
+        if check.sizes_differ or check.regime == "not_graphon":
             used, other = ("Gamma models", "sizemix") if self.family == "gamma" else ("SizeMix", "gamma-gin")
             return (
                 "It is unclear whether the training graphs are samples of graphons: their statistics lie within "
@@ -137,32 +134,29 @@ class Decision:
 
 
 @dataclass(frozen=True)
-class AutoMethod:
+class AutoLearner:
     """Decides which family to use, trains its experts and weighs them."""
 
     def fit(
-        self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
-        most: int | None = None,
+        self, data: TrainingData, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
+        max_stack: int | None = None,
     ) -> Iterator[FittedAuto]:  # fmt: skip
         """One ensemble per run; the decision is made once, with the seed of the first run."""
-        problem = _balanced(problem)
-        decision = decide(problem, runs[0].seed)
-        weights = np.ones(1)
-        if decision.family == "gamma":
-            weights = _weigh(problem, runs[0].seed)
-        for done, run in enumerate(runs, 1):
-            experts = _fit_family(decision.family, problem, run.seed)
-            yield FittedAuto(decision, experts, weights, (run,))
+        data = _balanced(data)
+        decision = decide(data, runs[0].seed)
+        weights = _weigh(data, runs[0].seed) if decision.family == "gamma" else np.ones(1)
+        for number, run in enumerate(runs, 1):
+            yield FittedAuto(decision, _fit_family(decision.family, data, run.seed), weights, (run,))
             if progress is not None:
-                progress(done / len(runs))
+                progress(number / len(runs))
 
     def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedAuto:
         """Fitted experts from what `FittedAuto.state` returned."""
         experts = {}
-        for name, own in about["experts"].items():
+        for name, expert in about["experts"].items():
             prefix = f"{name}/"
-            held = {key.removeprefix(prefix): value for key, value in arrays.items() if key.startswith(prefix)}
-            experts[name] = EXPERTS[name].restore(own, held)
+            learned = {key.removeprefix(prefix): value for key, value in arrays.items() if key.startswith(prefix)}
+            experts[name] = EXPERTS[name].restore(expert, learned)
         evidence = None if about["evidence"] is None else Evidence(**about["evidence"])
         check = {name: float("nan" if value is None else value) for name, value in about["check"].items()}
         decision = Decision(GraphonCheck(**check), about["family"], evidence)
@@ -181,8 +175,8 @@ class FittedAuto:
     trained: None = None
 
     def probabilities(self, examples: Examples) -> FloatArray:
-        found = np.stack([expert.probabilities(examples)[0] for expert in self.experts.values()])
-        return np.tensordot(self.weights, found, 1)[None]
+        by_expert = np.stack([expert.probabilities(examples)[0] for expert in self.experts.values()])
+        return np.tensordot(self.weights, by_expert, 1)[None]
 
     def represent(self, examples: Examples) -> FloatArray:
         return np.concatenate([expert.represent(examples)[0] for expert in self.experts.values()], axis=1)[None]
@@ -191,8 +185,8 @@ class FittedAuto:
         arrays: Arrays = {"weights": self.weights}
         experts = {}
         for name, expert in self.experts.items():
-            experts[name], own = expert.state()
-            arrays |= {f"{name}/{key}": value for key, value in own.items()}
+            experts[name], learned = expert.state()
+            arrays |= {f"{name}/{key}": value for key, value in learned.items()}
         check = {name: value if np.isfinite(value) else None for name, value in asdict(self.decision.check).items()}
         evidence = None if self.decision.evidence is None else asdict(self.decision.evidence)
         about = {"experts": experts, "family": self.decision.family, "check": check, "evidence": evidence}
@@ -202,95 +196,93 @@ class FittedAuto:
 # ---- the decision --------------------------------------------------------------------------------------
 
 
-def decide(problem: LearningTask, seed: int) -> Decision:
+def decide(data: TrainingData, seed: int) -> Decision:
     """Which family to use: the regime of the training graphs, overruled only by clear evidence across sizes."""
-    problem = _balanced(problem)
-    graphs, y = problem.train.whole("auto"), problem.train.labels()
+    data = _balanced(data)
+    graphs, y = data.train.whole("auto"), data.train.labels()
     check = check_graphon(graphs, y)
-    if check.regime == "sparse":
+    if check.regime == "not_graphon":
         return Decision(check, "sizemix", None)
-    if not problem.train.counts(problem.k, problem.cache).matrix.nnz:  # graphs too small for patterns
+    if not data.train.counts(data.k, data.cache).matrix.nnz:  # graphs too small for patterns
         return Decision(check, "sizemix", None)
-    small, large, shifted = split_by_size(graphs.sizes, y)
+    small, large = smaller_and_larger(graphs.sizes)
+    shifted = is_size_shift(graphs.sizes, y, small, large)
     if check.regime == "graphon" and not shifted:
         return Decision(check, "gamma", None)
-    evidence = gather_evidence(problem, small, large, shifted, seed)
+    evidence = gather_evidence(data, small, large, shifted, seed)
     winner = None if evidence is None else evidence.winner
     return Decision(check, winner or ("gamma" if check.regime == "graphon" else "sizemix"), evidence)
 
 
-def _balanced(problem: LearningTask) -> LearningTask:
-    """The problem with weights that balance its classes, unless it has weights."""
-    if problem.class_weights is not None:
-        return problem
-    return replace(problem, class_weights=class_weights(problem.train.labels(), problem.classes, "balanced"))
+def _balanced(data: TrainingData) -> TrainingData:
+    """The data with weights that balance its classes, unless they have weights."""
+    if data.class_weights is not None:
+        return data
+    return replace(data, class_weights=class_weights(data.train.labels(), data.classes, "balanced"))
 
 
-def split_by_size(sizes: IntArray, y: IntArray) -> tuple[IntArray, IntArray, bool]:
-    """The smaller graphs, about 60 %, the others, and whether that is a size shift with all classes on both sides."""
-    small, large = smaller_and_larger(sizes)
+def is_size_shift(sizes: IntArray, y: IntArray, small: IntArray, large: IntArray) -> bool:
+    """Whether the larger graphs are clearly larger than the smaller ones, with all classes on both sides."""
     if not len(large):
-        return small, large, False
+        return False
     log_sizes = np.log(np.maximum(sizes, 1))
     apart = log_sizes[large].mean() - log_sizes[small].mean() >= np.log(SMALLEST_SIZE_RATIO)
     classes = len(np.unique(y))
-    return small, large, bool(apart and len(np.unique(y[small])) == classes == len(np.unique(y[large])))
+    return bool(apart and len(np.unique(y[small])) == classes == len(np.unique(y[large])))
 
 
-def gather_evidence(
-    problem: LearningTask, small: IntArray, large: IntArray, shifted: bool, seed: int
-) -> Evidence | None:
+def gather_evidence(data: TrainingData, small: IntArray, large: IntArray, shifted: bool, seed: int) -> Evidence | None:
     """Fit both families to the smaller graphs and compare them on the larger ones.
 
     None for very few graphs: a part without some class, fewer than two larger graphs of a class (the variance of the
     difference is then unknown), or smaller graphs without patterns.
     """
     rng = np.random.default_rng(seed)
-    y = problem.train.labels()
+    y = data.train.labels()
     if shifted:
-        train, test = problem.train.rows(small), problem.train.rows(large)
+        train, test = data.train.rows(small), data.train.rows(large)
     else:
-        train, test = map(problem.train.rows, stratified_split(y, rng))
+        train, test = map(data.train.rows, random_60_and_40(y, rng))
         train = Examples(_sample_vertices(train.whole("auto"), rng), train.y)
     truth = test.labels()
     classes, amounts = np.unique(truth, return_counts=True)
     complete = len(np.unique(train.labels())) == len(classes) == len(np.unique(y))
-    if not complete or amounts.min() < 2 or not train.counts(problem.k, problem.cache).matrix.nnz:
+    if not complete or amounts.min() < 2 or not train.counts(data.k, data.cache).matrix.nnz:
         return None
     likelihood = {}
     for family in FAMILIES:
-        experts = _fit_family(family, replace(problem, train=train), seed)
-        found = np.stack([expert.probabilities(test)[0] for expert in experts.values()])
-        likelihood[family] = log_likelihood(_cross_weighted(found, truth, rng), truth)
+        experts = _fit_family(family, replace(data, train=train), seed)
+        by_expert = np.stack([expert.probabilities(test)[0] for expert in experts.values()])
+        likelihood[family] = log_likelihood(_cross_weighted(by_expert, truth, rng), truth)
     difference = likelihood["gamma"] - likelihood["sizemix"]
-    variance = sum(difference[truth == each].var() / amount for each, amount in zip(classes, amounts, strict=True))
+    variance = sum(difference[truth == label].var() / amount for label, amount in zip(classes, amounts, strict=True))
     z = balanced_mean(difference, truth) / max(float(np.sqrt(variance)) / len(classes), 1e-9)
-    means = {family: float(balanced_mean(values, truth)) for family, values in likelihood.items()}
-    return Evidence("sizes" if shifted else "samples", means["gamma"], means["sizemix"], float(z))
+    gamma, sizemix = (float(balanced_mean(likelihood[family], truth)) for family in FAMILIES)
+    return Evidence("sizes" if shifted else "samples", gamma, sizemix, float(z))
 
 
-def _fit_family(family: Family, problem: LearningTask, seed: int) -> dict[str, Fitted]:
-    colored = problem.train.whole("auto").colors is not None
+def _fit_family(family: Family, data: TrainingData, seed: int) -> dict[str, Fitted]:
+    colored = data.train.whole("auto").colors is not None
     gamma = {"hidden": 32, "lr": 0.01, "layers": 1, **({"penalty": 0.1} if colored else {})}
-    own = replace(problem, validation=None)
+    whole = replace(data, validation=None)
     recipe = gamma_recipe("robust", None)
-    fitted: dict[str, Fitted] = {}
+    experts: dict[str, Fitted] = {}
     for name in FAMILIES[family]:
-        (fitted[name],) = EXPERTS[name].fit(own, [Run(gamma if name == "gamma-gin" else {}, seed)], recipe)
-    return fitted
+        (experts[name],) = EXPERTS[name].fit(whole, [Run(gamma if name == "gamma-gin" else {}, seed)], recipe)
+    return experts
 
 
-def _weigh(problem: LearningTask, seed: int) -> FloatArray:
-    """Weights of the Gamma experts by cross-validation at the training sizes: across sizes theory vouches for all."""
-    y = problem.train.labels()
-    part = stratified_parts(y, FOLDS, np.random.default_rng(seed))
+def _weigh(data: TrainingData, seed: int) -> FloatArray:
+    """Weights of the Gamma experts by cross-validation at the training sizes; theory says that all carry over."""
+    y = data.train.labels()
+    part = parts_by_class(y, FOLDS, seed)
     likelihood = np.zeros((len(FAMILIES["gamma"]), len(y)))
     for fold in range(FOLDS):
         train, test = np.flatnonzero(part != fold), np.flatnonzero(part == fold)
         if not len(test) or len(np.unique(y[train])) < 2:
             continue
-        experts = _fit_family("gamma", replace(problem, train=problem.train.rows(train)), seed)
-        held_out = problem.train.rows(test)
+        experts = _fit_family("gamma", replace(data, train=data.train.rows(train)), seed)
+        held_out = data.train.rows(test)
         for row, expert in enumerate(experts.values()):
             likelihood[row, test] = log_likelihood(expert.probabilities(held_out)[0], y[test])
     return evidence_weights(balanced_mean(likelihood, y))
@@ -300,21 +292,96 @@ def _cross_weighted(chances: FloatArray, y: IntArray, rng: np.random.Generator) 
     """Probabilities of a family: experts weighted by their likelihood on one half of the graphs, for the other half."""
     if len(chances) == 1:
         return np.asarray(chances[0])
-    part = stratified_parts(y, 2, rng)
-    found = np.zeros(chances.shape[1:])
+    part = parts_by_class(y, 2, rng)
+    mixed = np.zeros(chances.shape[1:])
     for half in (0, 1):
         judged, judging = part == half, part != half
         weights = np.full(len(chances), 1 / len(chances))
         if judging.any():
             weights = evidence_weights(balanced_mean(log_likelihood(chances[:, judging], y[judging]), y[judging]))
-        found[judged] = np.tensordot(weights, chances[:, judged], 1)
-    return found
+        mixed[judged] = np.tensordot(weights, chances[:, judged], 1)
+    return mixed
 
 
-def _sample_vertices(graphs: Any, rng: np.random.Generator) -> Any:
+def _sample_vertices(graphs: GraphSet, rng: np.random.Generator) -> GraphSet:
     """Induced subgraphs on a random half of the vertices, at least four."""
     keep = np.zeros(int(graphs.first[-1]), np.bool_)
     for begin, size in zip(graphs.first[:-1], graphs.sizes, strict=True):
         amount = min(int(size), max(SMALLEST_SAMPLE, round(SAMPLE_SHARE * int(size))))
         keep[begin + rng.choice(int(size), amount, replace=False)] = True
     return induced_subgraphs(graphs, keep)
+
+
+# ---- an expert of topology alone ---------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DensityRegressionLearner:
+    """Logistic regression on whitened densities of uncolored patterns, class-balanced: a linear model of topology."""
+
+    def fit(
+        self, data: TrainingData, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
+        max_stack: int | None = None,
+    ) -> Iterator[FittedDensityRegression]:  # fmt: skip
+        """Train the runs; results do not depend on the seed."""
+        y = data.train.labels()
+        weights = 1 / np.bincount(y, minlength=data.classes)[y]
+        for number, run in enumerate(runs, 1):
+            k = run.configuration.get("k", data.k)
+            table = _densities(data.train, k, data.cache)
+            whitening = fit_whitening(table, weights)
+            features = whitening.apply(table)
+            targets = range(data.classes) if data.classes > 2 else (1,)
+            rows = [fit_balanced_regression(features, (y == target).astype(np.int64)) for target in targets]
+            coefficients, intercepts = np.stack([row[0] for row in rows]), np.array([row[1] for row in rows])
+            yield FittedDensityRegression(whitening, coefficients, intercepts, (run,), k)
+            if progress is not None:
+                progress(number / len(runs))
+
+    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedDensityRegression:
+        """A fitted regression from what `FittedDensityRegression.state` returned."""
+        k = about["k"] if isinstance(about["k"], int) else tuple(about["k"])
+        whitening = Whitening(arrays["mean"], arrays["matrix"])
+        runs = tuple(Run(**run) for run in about["runs"])
+        return FittedDensityRegression(whitening, arrays["coefficients"], arrays["intercepts"], runs, k)
+
+
+def _densities(examples: Examples, k: Sizes, cache: Any = None) -> FloatArray:
+    """(graphs, patterns) over subsets; zeros for graphs with fewer than k vertices."""
+    return np.nan_to_num(examples.counts(k, cache, colors=False).densities("subsets").toarray())
+
+
+@dataclass(frozen=True, eq=False)
+class FittedDensityRegression:
+    """One fitted regression: logits are whitened densities @ coefficients + intercepts."""
+
+    whitening: Whitening
+    coefficients: FloatArray
+    intercepts: FloatArray
+    runs: tuple[Run, ...]
+    k: Sizes
+    trained: None = None
+
+    def represent(self, examples: Examples) -> FloatArray:
+        return self.whitening.apply(_densities(examples, self.k))[None]
+
+    def probabilities(self, examples: Examples) -> FloatArray:
+        chances = one_against_rest(self.represent(examples)[0] @ self.coefficients.T + self.intercepts)
+        return np.asarray(chances / chances.sum(axis=1, keepdims=True))[None]
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        arrays = {
+            "mean": self.whitening.mean, "matrix": self.whitening.matrix,
+            "coefficients": self.coefficients, "intercepts": self.intercepts,
+        }  # fmt: skip
+        return {"k": self.k, "runs": [asdict(run) for run in self.runs]}, arrays
+
+
+EXPERTS: Mapping[str, Learner] = {
+    "sizemix": SizeMixLearner(),
+    "gamma-gin": GammaLearner("gnn"),
+    "densities": DensityRegressionLearner(),
+}
+FAMILIES: Mapping[Family, tuple[str, ...]] = {"gamma": ("gamma-gin", "densities"), "sizemix": ("sizemix",)}
+
+AUTO = Method(name="auto", title="auto", learner=AutoLearner(), grid=NO_GRID)

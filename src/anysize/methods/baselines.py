@@ -1,27 +1,34 @@
-"""Baselines as scikit-learn pipelines: logistic regression on sizes, or on densities of uncolored patterns.
+"""Trivial baselines: random, majority, logistic regression on sizes, or on densities of uncolored patterns.
 
-A method that does not beat them uses no more than graph size or uncolored topology.
+A method that does not beat them uses no more than class shares, graph size or uncolored topology. The last two are
+scikit-learn pipelines; scikit-learn is imported by what makes them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-from sklearn.linear_model import LogisticRegression
-from sklearn.pipeline import Pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-from anysize._typing import FloatArray
-from anysize.counting.api import count
+from anysize._progress import Progress
+from anysize._typing import FloatArray, PathLike
 from anysize.counting.counts import Counts
 from anysize.io.convert import as_graphset
+from anysize.methods.method import NO_GRID, Arrays, Examples, Method, Run, Sizes, TrainingData
 from anysize.patterns.pattern import connected_patterns
+from anysize.training.settings import Recipe
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
 
 MAX_ITERATIONS = 10_000  # far more than the solver needs on standardized features
 
 ClassWeight = str | Mapping[Any, float] | None
+BaselineName = Literal["random", "majority", "size-only", "topology-only"]
+
+# ---- pipelines -----------------------------------------------------------------------------------------
 
 
 def size_only(class_weight: ClassWeight = None) -> Pipeline:
@@ -55,6 +62,10 @@ def topology_only(k: int | Sequence[int] = 5, class_weight: ClassWeight = None) 
 
 def logistic(features: Callable[..., Any], class_weight: ClassWeight, C: float = 1.0, **options: Any) -> Pipeline:
     """Logistic regression on standardized features, ``features(graphs, **options)``."""
+    from sklearn.linear_model import LogisticRegression
+    from sklearn.pipeline import Pipeline
+    from sklearn.preprocessing import FunctionTransformer, StandardScaler
+
     classifier = LogisticRegression(C=C, class_weight=class_weight, max_iter=MAX_ITERATIONS)
     first = FunctionTransformer(features, kw_args=options)
     steps = [("features", first), ("scale", StandardScaler()), ("classifier", classifier)]
@@ -69,13 +80,12 @@ def log_sizes(graphs: Any) -> FloatArray:
 
 def uncolored_densities(graphs: Any, k: int | Sequence[int]) -> FloatArray:
     """(graphs, patterns): densities of all connected patterns of k vertices, summed over colors."""
+    from anysize.counting.api import count
+
     counts = graphs if isinstance(graphs, Counts) else count(graphs, k, colors=False)
     counts.columns.check_sizes(k)
-    known = [pattern for size in np.unique(k).tolist() for pattern in connected_patterns(size)]
-    return np.asarray(counts.without_colors().align(known).densities("subsets").toarray())
-
-
-# ---- state without pickle --------------------------------------------------------------------------
+    patterns = [pattern for size in np.unique(k).tolist() for pattern in connected_patterns(size)]
+    return np.asarray(counts.without_colors().align(patterns).densities("subsets").toarray())
 
 
 def fitted_arrays(pipeline: Pipeline) -> dict[str, Any]:
@@ -96,3 +106,114 @@ def restore_arrays(pipeline: Pipeline, arrays: Mapping[str, Any]) -> Pipeline:
             raise ValueError(f"{key!r:.60} is not something that a step of the pipeline learned")
         setattr(pipeline.named_steps[name], attribute, array if array.ndim else array.item())
     return pipeline
+
+
+# ---- the learner ---------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class BaselineLearner:
+    """Trains a classifier that ignores the graphs, or uses their sizes or densities of uncolored patterns alone."""
+
+    name: BaselineName
+
+    def fit(
+        self, data: TrainingData, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
+        max_stack: int | None = None,
+    ) -> Iterator[FittedPipeline | FittedConstant]:  # fmt: skip
+        """Train one classifier per run."""
+        y = data.train.labels()
+        weights = None if data.class_weights is None else dict(enumerate(data.class_weights))
+        for run in runs:
+            if self.name in ("random", "majority"):
+                shares = None if self.name == "random" else np.bincount(y, minlength=data.classes) / len(y)
+                yield FittedConstant(data.classes, (run,), shares)
+                continue
+            k = run.configuration.get("k", data.k) if self.name == "topology-only" else None
+            pipeline = self._pipeline(k, weights).fit(pipeline_input(data.train, k, data.cache), y)
+            yield FittedPipeline(pipeline, (run,), data.classes, k)
+
+    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedPipeline | FittedConstant:
+        """A fitted baseline from its state."""
+        runs = tuple(Run(**run) for run in about["runs"])
+        if self.name in ("random", "majority"):
+            return FittedConstant(about["classes"], runs, arrays.get("shares"))
+        k = tuple(about["k"]) if isinstance(about["k"], list) else about["k"]
+        return FittedPipeline(restore_arrays(self._pipeline(k), arrays), runs, about["classes"], k)
+
+    def _pipeline(self, k: Sizes | None, class_weight: dict[int, float] | None = None) -> Pipeline:
+        return size_only(class_weight) if k is None else topology_only(k, class_weight)
+
+
+def pipeline_input(examples: Examples, k: Sizes | None, cache: PathLike | None = None) -> Any:
+    """Graphs, or counts of their patterns of k vertices without colors."""
+    graphs = examples.whole("a baseline")
+    return graphs if k is None else examples.counts(k, cache, colors=False)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedPipeline:
+    """One fitted pipeline; ``k``: the sizes of the patterns that it uses, None for none."""
+
+    pipeline: Pipeline
+    runs: tuple[Run, ...]
+    classes: int
+    k: Sizes | None
+    trained: None = None
+
+    def probabilities(self, examples: Examples) -> FloatArray:
+        full = np.zeros((1, len(examples), self.classes))
+        if len(examples):  # scikit-learn takes no empty input
+            full[0][:, self.pipeline.classes_] = self.pipeline.predict_proba(pipeline_input(examples, self.k))
+        return full
+
+    def represent(self, examples: Examples) -> FloatArray:
+        return self.probabilities(examples)
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        about = {"runs": [asdict(run) for run in self.runs], "classes": self.classes, "k": self.k}
+        return about, fitted_arrays(self.pipeline)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedConstant:
+    """A classifier that ignores the graphs: the class shares of the training graphs, or a uniform draw for each graph.
+
+    The draw is the same for the same seed and the same number of graphs.
+    """
+
+    classes: int
+    runs: tuple[Run, ...]
+    shares: FloatArray | None
+    trained: None = None
+
+    def probabilities(self, examples: Examples) -> FloatArray:
+        if self.shares is not None:
+            return np.tile(self.shares, (1, len(examples), 1))
+        draws = np.random.default_rng(self.runs[0].seed).integers(self.classes, size=len(examples))
+        return np.eye(self.classes)[draws][None]
+
+    def represent(self, examples: Examples) -> FloatArray:
+        return self.probabilities(examples)
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        about = {"runs": [asdict(run) for run in self.runs], "classes": self.classes}
+        return about, {} if self.shares is None else {"shares": self.shares}
+
+
+def _baseline(name: BaselineName) -> Method:
+    return Method(
+        name=name,
+        title=name.replace("-", " "),
+        learner=BaselineLearner(name),
+        kind="baseline",
+        grid=NO_GRID,
+        seeded=name == "random",
+        patterns=name == "topology-only",
+        colors=False,
+        is_baseline=True,
+    )
+
+
+BASELINES = (_baseline("random"), _baseline("majority"), _baseline("size-only"), _baseline("topology-only"))
+TRIVIAL_BASELINES = ("majority", "size-only", "topology-only")  # that comparisons always include

@@ -6,8 +6,8 @@ A configuration holds the hyper-parameters of one model and may change fields of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import fields, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from numbers import Real
 from typing import Any
 
@@ -15,14 +15,11 @@ import numpy as np
 
 from anysize._json import canonical_configuration
 from anysize._typing import is_integer
-from anysize.methods.grids import Configuration
-from anysize.methods.method import Check, Method
-from anysize.methods.neural import ModuleMethod
-from anysize.methods.recipes import RecipeName
+from anysize.methods.method import Configuration, Method, RecipeName
 from anysize.patterns.pattern import check_size
 from anysize.training.settings import Recipe
 
-# ---- checks of values ------------------------------------------------------------------------------
+# ---- validators of values ----------------------------------------------------------------------------
 
 MAX_INT = 2**31 - 1  # the largest size of a torch tensor's axis
 
@@ -63,73 +60,39 @@ def switch(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def batch_size(name: str, value: Any) -> int:
-    """The value as an int of at least 2: batch norm needs two graphs."""
-    return whole_number(name, value, 2)
-
-
-TRAINED: Mapping[str, Check] = {
-    "epochs": whole_number, "hidden": whole_number, "lr": positive, "batch_size": batch_size,
-}  # fmt: skip
-DEEP: Mapping[str, Check] = {**TRAINED, "layers": whole_number, "jumping": switch}
-COUNTED: Mapping[str, Check] = {"top": whole_number}  # of methods that turn counts into densities
-
 # ---- configurations --------------------------------------------------------------------------------
-
-# Without ``penalty``: in a configuration it is the weight of the penalty, in a recipe the place where it is taken.
-RECIPE_NAMES = frozenset(field.name for field in fields(Recipe)) - {"penalty"}
-# Fields that only methods on patterns have, and those that a module of a user has, too.
-PATTERN_RECIPE_NAMES = frozenset({"over", "roles", "encoder", "whiten", "id_width", "samples"})
-LOOP_RECIPE_NAMES = frozenset({"epochs", "epoch", "tie_break", "patience", "schedule"})
-
-
-def parameter_names(method: Method) -> frozenset[str]:
-    """The names that a configuration of the method may have.
-
-    >>> from anysize.methods.catalog import find_method
-    >>> sorted(parameter_names(find_method("gc-kernel")))
-    ['C', 'k']
-    """
-    return method.hyper_parameters | ({"k"} if method.patterns else set()) | recipe_names(method)
-
-
-def recipe_names(method: Method) -> frozenset[str]:
-    """The fields of its recipe that a configuration of the method may change."""
-    if not method.trained:
-        return frozenset()
-    if isinstance(method.learner, ModuleMethod):
-        return LOOP_RECIPE_NAMES
-    return RECIPE_NAMES if method.patterns else RECIPE_NAMES - PATTERN_RECIPE_NAMES
 
 
 def check_params(method: Method, params: Mapping[str, Any]) -> Configuration:
     """The parameters with checked values; a ValueError for a name that the method does not have or a bad value."""
     if not isinstance(params, Mapping):
         raise ValueError(f"params must be a mapping from names of parameters to values; got {params!r}")
-    known = parameter_names(method)
-    checks: Mapping[str, Check] = {**method.parameters, "k": lambda name, value: check_size(value)}
-    found: Configuration = {}
+    settable = method.settable if params else frozenset()
+    checked: Configuration = {}
     for name, value in params.items():
-        if name not in known:
-            has = f"its parameters are {', '.join(sorted(known))}" if known else "it has no parameters"
+        if name not in settable:
+            has = f"its parameters are {', '.join(sorted(settable))}" if settable else "it has no parameters"
             raise ValueError(f"{method.name} has no parameter {name}; {has}")
-        found[name] = checks[name](name, value) if name in checks else value
-    split_configuration(method, found)
-    canonical_configuration(found)
-    return found
+        if name == "k":
+            checked[name] = check_size(value)
+        else:
+            checked[name] = method.parameters[name](name, value) if name in method.parameters else value
+    split_configuration(method, checked)
+    canonical_configuration(checked)
+    return checked
 
 
-def default_configuration(
-    method: Method, recipe: RecipeName, *, family: str | None = None, task: str | None = None, colored: bool = True,
-    sparse: bool = False,
-) -> Configuration:  # fmt: skip
-    """The configuration of a method where no grid is searched.
+def settings_for(method: Method, settings: Mapping[str, Any]) -> Configuration:
+    """Those of the settings for several methods that this method has, with checked values."""
+    return check_params(method, {name: value for name, value in settings.items() if name in method.settable})
 
-    A task with a grid of its own replaces default values that are not in it by the first value of that grid.
-    """
-    found = method.default(recipe, family, colored, sparse)
-    grid = method.grid.get(task or "", {})
-    return found | {name: values[0] for name, values in grid.items() if found.get(name) not in values}
+
+def check_settings(settings: Mapping[str, Any], methods: Iterable[Method]) -> None:
+    """Raise an error for a setting that none of the methods has."""
+    settable = {method.name: method.settable for method in methods} if settings else {}
+    for name in settings:
+        if not any(name in names for names in settable.values()):
+            raise ValueError(f"{name} cannot be set for any of {', '.join(settable)}.")
 
 
 def split_configuration(
@@ -142,8 +105,10 @@ def split_configuration(
     >>> model, recipe.epochs
     ({'hidden': 64}, 50)
     """
-    changes = recipe_changes(method, configuration)
-    model = {name: value for name, value in configuration.items() if name not in changes}
+    model: Configuration = {}
+    changes: Configuration = {}
+    for name, value in configuration.items():
+        (changes if name in method.recipe_fields else model)[name] = value
     try:
         return model, replace(recipe or Recipe(), **changes)
     except TypeError:
@@ -151,25 +116,29 @@ def split_configuration(
         raise ValueError(f"a field of the recipe has a value of the wrong type; got {given}") from None
 
 
-def recipe_changes(method: Method, configuration: Mapping[str, Any]) -> Configuration:
-    """The fields of the recipe that a configuration changes.
+def default_configuration(
+    method: Method, recipe: RecipeName, *, family: str | None = None, task: str | None = None, colored: bool = True,
+    vanishing: bool = False,
+) -> Configuration:  # fmt: skip
+    """The configuration of a method where no grid is searched.
 
-    >>> from anysize.methods.catalog import find_method
-    >>> recipe_changes(find_method("gin-sum"), {"hidden": 64, "epochs": 50})
-    {'epochs': 50}
+    A task with a grid of its own replaces default values that are not in it by the first value of that grid.
     """
-    known = recipe_names(method)
-    return {name: value for name, value in configuration.items() if name in known}
+    configuration = method.default(recipe, family, colored, vanishing)
+    for name, values in method.grid.get(task or "", {}).items():
+        if configuration.get(name) not in values:
+            configuration[name] = values[0]
+    return configuration
 
 
-def resolve_config(
+def resolve_configuration(
     method: Method,
     recipe: RecipeName,
     *,
     family: str | None = None,
     task: str | None = None,
     colored: bool,
-    sparse: bool = False,
+    vanishing: bool = False,
     params: Mapping[str, Any] | None = None,
 ) -> tuple[Configuration, Recipe]:
     """The configuration and the recipe that user parameters select.
@@ -180,20 +149,20 @@ def resolve_config(
         family: of tasks; None for graphs of a user.
         task: the name of a task that may have a grid of its own.
         colored: whether the graphs have colors; a penalty on colors is only used, or accepted, where they have.
-        sparse: whether the graphs are sparse (`anysize.theory.graphon_check`): the robust recipe then has no penalty on
-            colors, and densities over connected subsets.
+        vanishing: whether densities over all subsets vanish with the size (`anysize.causal.graphon_check`): the robust
+            recipe then has no penalty on colors, and densities over connected subsets.
         params: hyper-parameters, fields of the recipe, and k (for methods on patterns), by name.
 
     >>> from anysize.methods.catalog import find_method
-    >>> configuration, recipe = resolve_config(
+    >>> configuration, recipe = resolve_configuration(
     ...     find_method("gamma-gin"), "robust", colored=True, params={"hidden": 8, "epochs": 50}
     ... )
     >>> configuration["hidden"], configuration["penalty"], recipe.epochs
     (8, 0.1, 50)
     """
     given = check_params(method, params or {})
-    if method.recolors and not colored and method.penalized(given):
-        name = str(method.penalty)
+    if method.recolors and not colored and method.is_penalized(given):
+        name = str(method.penalty_name)
         raise ValueError(f"{name}={given[name]:g} needs vertex colors; pass color=... or drop {name}")
-    base = default_configuration(method, recipe, family=family, task=task, colored=colored, sparse=sparse)
-    return split_configuration(method, base | given, method.recipe(recipe, family, sparse))
+    base = default_configuration(method, recipe, family=family, task=task, colored=colored, vanishing=vanishing)
+    return split_configuration(method, base | given, method.recipe(recipe, family, vanishing))

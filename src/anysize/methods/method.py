@@ -7,16 +7,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from itertools import product
+from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anysize._typing import FloatArray, IntArray
+from anysize._progress import Progress
+from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.counting.counts import Counts
 from anysize.graphs.graphset import GraphSet
-from anysize.methods.grids import Configuration, Grid, points
-from anysize.methods.recipes import NO_TRAINING, RecipeName, check_recipe
 from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
@@ -25,14 +25,19 @@ if TYPE_CHECKING:
 
 Sizes = int | tuple[int, ...]  # of patterns
 Arrays = dict[str, NDArray[Any]]
-Check = Callable[[str, Any], Any]  # (name, value) -> the value as it is used, or a ValueError that names it
+Configuration = dict[str, Any]
+Grid = Mapping[str, Sequence[Any]]
+Validator = Callable[[str, Any], Any]  # (name, value) -> the value as it is used, or a ValueError that names it
+RecipeName = Literal["robust", "paper"]
+RECIPES: tuple[RecipeName, ...] = get_args(RecipeName)
+NO_TRAINING = Recipe(epochs=1)  # for kernels and baselines, which have no epochs
 
 # ---- what a learner takes and returns --------------------------------------------------------------
 
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Graphs, or their counts, with class numbers and environments where they are known.
+    """Graphs, or their counts alone, with class numbers and environments where they are known.
 
     Graphs are counted when a method asks for counts, once per pattern size, and refined once for all runs that share a
     WL kernel.
@@ -42,7 +47,7 @@ class Examples:
     y: IntArray | None = None
     environments: IntArray | None = None
     table: Counts | None = None
-    _tables: dict[Any, Counts] = field(default_factory=dict, repr=False)
+    _tables: dict[tuple[tuple[int, ...], bool], Counts] = field(default_factory=dict, repr=False)
     _refined: dict[WLKernel, RefinedGraphs] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -52,17 +57,19 @@ class Examples:
     def __len__(self) -> int:
         return len(self.graphs if self.graphs is not None else self.table or ())
 
-    def counts(self, k: Sizes, cache: Any = None, colors: bool = True) -> Counts:
+    def counts(
+        self, k: Sizes, cache: PathLike | None = None, colors: bool = True, progress: Progress | None = None
+    ) -> Counts:
         """Counts of the patterns of these sizes, colored where the graphs have colors and ``colors`` is true."""
-        if self.table is not None:
+        if self.graphs is None:
+            assert self.table is not None
             return self.table
-        assert self.graphs is not None
-        sizes, colored = tuple(np.atleast_1d(k).tolist()), colors and self.graphs.colors is not None
-        if (sizes, colored) not in self._tables:
+        key = (k,) if isinstance(k, int) else tuple(k), colors and self.graphs.colors is not None
+        if key not in self._tables:
             from anysize.counting.api import count  # imports numba
 
-            self._tables[sizes, colored] = count(self.graphs, sizes, colored, cache=cache)
-        return self._tables[sizes, colored]
+            self._tables[key] = count(self.graphs, *key, cache=cache, progress=progress)
+        return self._tables[key]
 
     def refined(self, kernel: WLKernel) -> RefinedGraphs:
         """The graphs with the classes of their vertices under a fitted WL kernel; those of the last one are kept."""
@@ -95,7 +102,7 @@ class Examples:
 
 
 @dataclass(frozen=True, eq=False)
-class LearningTask:
+class TrainingData:
     """Training and validation examples, and what to optimize.
 
     Attributes:
@@ -107,7 +114,6 @@ class LearningTask:
         class_weights: weight of each class in the loss; None for equal weights.
         device: a torch device.
         cache: cache folder for counts.
-        train_graphs: the training graphs where ``train`` holds their counts alone, to draw sampled densities from.
     """
 
     train: Examples
@@ -118,8 +124,7 @@ class LearningTask:
     top: int | None = None
     class_weights: FloatArray | None = None
     device: str = "cpu"
-    cache: Any = None
-    train_graphs: GraphSet | None = None
+    cache: PathLike | None = None
 
     @property
     def epoch_metric(self) -> Literal["accuracy", "balanced_accuracy", "mcc"]:
@@ -164,10 +169,10 @@ class Learner(Protocol):
     """Trains the models of a method, and restores them from a file."""
 
     def fit(
-        self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe,
-        progress: Callable[[float], None] | None = None, most: int | None = None,
+        self, data: TrainingData, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
+        max_stack: int | None = None,
     ) -> Iterator[Fitted]:  # fmt: skip
-        """Train the runs, and yield fitted models stack by stack; ``most``: the largest number of models in a stack."""
+        """Train the runs, and yield fitted models stack by stack; ``max_stack``: the most models in a stack."""
         ...
 
     def restore(self, about: dict[str, Any], arrays: Arrays) -> Fitted:
@@ -177,20 +182,14 @@ class Learner(Protocol):
 
 def checked_probabilities(fitted: Fitted, examples: Examples) -> FloatArray:
     """The probabilities of a fitted method; an error if they do not have the shape (models, graphs, classes)."""
-    found = fitted.probabilities(examples)
+    probabilities = fitted.probabilities(examples)
     expected = len(fitted.runs), len(examples)
-    if found.ndim != 3 or found.shape[:2] != expected:
+    if probabilities.ndim != 3 or probabilities.shape[:2] != expected:
         raise ValueError(
             f"probabilities must return an array of {expected[0]} models x {expected[1]} graphs x classes; got one of "
-            f"shape {found.shape}"
+            f"shape {probabilities.shape}"
         )
-    return found
-
-
-def sizes_of(configuration: Mapping[str, Any], k: Sizes) -> Sizes:
-    """The pattern sizes of a run: those of its configuration where k is a hyper-parameter, else ``k``."""
-    chosen: Sizes = configuration.get("k", k)
-    return chosen
+    return probabilities
 
 
 def class_weights(y: IntArray, classes: int, rule: Literal["balanced", "inverse"] = "balanced") -> FloatArray:
@@ -214,6 +213,8 @@ def class_weights(y: IntArray, classes: int, rule: Literal["balanced", "inverse"
 # ---- the method ------------------------------------------------------------------------------------
 
 Kind = Literal["gnn", "gamma", "kernel", "baseline", "other"]
+FAMILIES = ("brain", "erdos-renyi", "sbm", "tu")  # of tasks
+NO_GRID: Mapping[str, Grid] = {family: {} for family in FAMILIES}  # of methods that have nothing to tune
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -230,23 +231,26 @@ class Method:
             defaults are run everywhere.
         defaults: the configuration to use where no grid is searched.
         colored_defaults: recipe -> what is added to the defaults where graphs have colors (the color penalty), and for
-            the robust recipe are not sparse.
+            the robust recipe where densities do not vanish.
         family_defaults: family of tasks -> what is added to the defaults.
         quick: hyper-parameter -> its values in the quick grid, where these are not the same as for other methods.
-        parameters: how values of hyper-parameters are checked. Others that the grid or a configuration names can be
-            set to any value.
-        recipes: (recipe, family of tasks, whether graphs are sparse) -> how it is trained; None for methods without
+        parameters: validators of hyper-parameters. Others that the grid or a configuration names can be set to any
+            value.
+        recipes: (recipe, family of tasks, whether densities vanish) -> how it is trained; None for methods without
             epochs.
-        shape: configuration -> what runs that are trained as one stack have in common; None where each is trained
+        recipe_fields: fields of the recipe that a configuration may change.
+        stack_key: configuration -> what runs that are trained as one stack have in common; None where each is trained
             alone.
+        one_seed: whether the models of a stack must have one seed, because they share what they draw.
         seeded: whether results depend on the seed.
         patterns: whether its input is counts of patterns rather than whole graphs.
         colors: whether it uses vertex colors.
-        environments: whether training compares environments; with ``penalty``, only where that is above 0.
-        penalty: the name of the hyper-parameter that weighs its penalty; None without penalty.
+        environments: whether training compares environments; with ``penalty_name``, only where that is above 0.
+        penalty_name: the name of the hyper-parameter that weighs its penalty; None without penalty.
         recolors: whether its penalty compares recolored copies of the graphs, which needs vertex colors.
         in_paper: whether it is a row of the paper's tables.
-        check: a row to compare the others with. Tables show it below them, and never as the best.
+        is_baseline: a trivial baseline or ablation to compare the others with. Tables show it below them, and never as
+            the best.
     """
 
     name: str
@@ -258,17 +262,19 @@ class Method:
     colored_defaults: Mapping[RecipeName, Configuration] = field(default_factory=dict)
     family_defaults: Mapping[str, Configuration] = field(default_factory=dict)
     quick: Grid = field(default_factory=dict)
-    parameters: Mapping[str, Check] = field(default_factory=dict)
+    parameters: Mapping[str, Validator] = field(default_factory=dict)
     recipes: Callable[[RecipeName, str | None, bool], Recipe] | None = None
-    shape: Callable[[Configuration], Any] | None = None
+    recipe_fields: frozenset[str] = frozenset()
+    stack_key: Callable[[Configuration], Any] | None = None
+    one_seed: bool = False
     seeded: bool = True
     patterns: bool = False
     colors: bool = True
     environments: bool = False
-    penalty: str | None = None
+    penalty_name: str | None = None
     recolors: bool = False
     in_paper: bool = False
-    check: bool = False
+    is_baseline: bool = False
 
     @property
     def takes_tables(self) -> bool:
@@ -276,14 +282,14 @@ class Method:
         return self.patterns and self.colors
 
     @property
-    def looks_at(self) -> str:
+    def input(self) -> str:
         """Its input: patterns, patterns without colors, or whole graphs."""
         if not self.patterns:
             return "whole graphs"
         return "patterns" if self.colors else "patterns without colors"
 
     @property
-    def trained(self) -> bool:
+    def has_epochs(self) -> bool:
         """Whether it is trained in epochs, by a recipe."""
         return self.recipes is not None
 
@@ -295,43 +301,47 @@ class Method:
         )  # fmt: skip
         return frozenset(self.parameters).union(*named) - {"k"}
 
-    def compares(self, configuration: Mapping[str, Any]) -> bool:
+    @property
+    def settable(self) -> frozenset[str]:
+        """The names that a configuration may have: hyper-parameters, k for patterns, and fields of the recipe."""
+        return self.hyper_parameters | self.recipe_fields | ({"k"} if self.patterns else set())
+
+    def compares_environments(self, configuration: Mapping[str, Any]) -> bool:
         """Whether training with this configuration compares environments."""
-        return self.environments and (self.penalty is None or self.penalized(configuration))
+        return self.environments and (self.penalty_name is None or self.is_penalized(configuration))
 
-    def penalized(self, configuration: Mapping[str, Any]) -> bool:
+    def is_penalized(self, configuration: Mapping[str, Any]) -> bool:
         """Whether the penalty has a weight above 0 in this configuration."""
-        return self.penalty is not None and configuration.get(self.penalty, 0) > 0
+        return self.penalty_name is not None and configuration.get(self.penalty_name, 0) > 0
 
-    def recipe(self, name: RecipeName, family: str | None = None, sparse: bool = False) -> Recipe:
-        """How it is trained by this recipe, on tasks of this family; ``sparse``: degrees do not grow with the size."""
-        check_recipe(name)
-        return NO_TRAINING if self.recipes is None else self.recipes(name, family, sparse)
+    def recipe(self, name: RecipeName, family: str | None = None, vanishing: bool = False) -> Recipe:
+        """How it is trained by this recipe, on tasks of this family; ``vanishing``: densities vanish with the size."""
+        if name not in RECIPES:
+            raise ValueError(f"recipe must be one of {', '.join(RECIPES)}; got {name!r}")
+        return NO_TRAINING if self.recipes is None else self.recipes(name, family, vanishing)
 
     def default(
-        self, name: RecipeName, family: str | None = None, colored: bool = True, sparse: bool = False
+        self, name: RecipeName, family: str | None = None, colored: bool = True, vanishing: bool = False
     ) -> Configuration:
         """The configuration to use where no grid is searched; ``colored``: with what is for graphs with colors."""
-        colored = colored and not (sparse and name == "robust")
-        found = self.defaults | self.colored_defaults.get(name, {}) if colored else dict(self.defaults)
-        return found | self.family_defaults.get(family or "", {})
-
-    def complete(self, configuration: Mapping[str, Any]) -> Configuration:
-        """The configuration with the default value of every hyper-parameter that it leaves out."""
-        return {**self.defaults, **configuration}
+        colored = colored and not (vanishing and name == "robust")
+        added = self.colored_defaults.get(name, {}) if colored else {}
+        return {**self.defaults, **added, **self.family_defaults.get(family or "", {})}
 
     def fit(
-        self, problem: LearningTask, runs: Sequence[Run], recipe: Recipe,
-        progress: Callable[[float], None] | None = None, most: int | None = None,
+        self, data: TrainingData, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
+        max_stack: int | None = None,
     ) -> Iterator[Fitted]:  # fmt: skip
         """As `Learner.fit`; an error if a run has no fitted model in the end."""
-        left = list(runs)
-        for fitted in self.learner.fit(problem, runs, recipe, progress, most):
-            left = [run for run in left if run not in fitted.runs]
+        missing = list(runs)
+        for fitted in self.learner.fit(data, runs, recipe, progress, max_stack):
+            for run in fitted.runs:
+                if run in missing:
+                    missing.remove(run)
             yield fitted
-        if left:
+        if missing:
             raise ValueError(
-                f"fit of {self.name} must yield a fitted model for every run; {len(left)} of {len(runs)} have none"
+                f"fit of {self.name} must yield a fitted model for every run; {len(missing)} of {len(runs)} have none"
             )
 
     def points(self, family: str | None, task: str | None = None) -> tuple[Configuration, ...]:
@@ -339,4 +349,13 @@ class Method:
         if not self.grid:
             return (self.defaults,)
         grid = self.grid.get(task or "", self.grid.get(family or ""))
-        return () if grid is None else points(grid)
+        return () if grid is None else grid_points(grid)
+
+
+def grid_points(grid: Grid) -> tuple[Configuration, ...]:
+    """Every point of a grid, the product of its values; the last name varies fastest.
+
+    >>> grid_points({"layers": (1, 2), "lr": (0.1, 0.01)})[:2]
+    ({'layers': 1, 'lr': 0.1}, {'layers': 1, 'lr': 0.01})
+    """
+    return tuple(dict(zip(grid, values, strict=True)) for values in product(*grid.values()))

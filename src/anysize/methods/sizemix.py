@@ -23,33 +23,28 @@ classes each head is one logistic regression per class against the rest.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.linear_model import LogisticRegression
-from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
+from anysize._progress import Progress
 from anysize._typing import FloatArray, IntArray
 from anysize.graphs.graphset import GraphSet
-from anysize.graphs.labels import State, classes_from_json, classes_to_json, distinct_classes, labels_of
+from anysize.graphs.labels import Labels, classes_from_json, classes_to_json, distinct_classes, labels_of
 from anysize.graphs.ragged import owners
 from anysize.io.convert import as_graphset
-from anysize.kernels.explanation import VertexExplanation, explain_types
-from anysize.kernels.wl import WLKernel
-from anysize.methods.evidence import (
-    balanced_mean,
-    evidence_weights,
-    log_likelihood,
-    one_against_rest,
-    smaller_and_larger,
-    stratified_split,
-)
+from anysize.methods.evidence import balanced_mean, evidence_weights, log_likelihood, one_against_rest
+from anysize.methods.method import NO_GRID, Arrays, Examples, Method, Run, TrainingData
+from anysize.splits import random_60_and_40, smaller_and_larger
+from anysize.training.settings import Recipe
+
+if TYPE_CHECKING:
+    from anysize.kernels.explanation import VertexExplanation
+    from anysize.kernels.wl import WLKernel
 
 DEPTHS = (0, 1, 3)
 MAPS = ("presence", "share", "fitted", "direction")
@@ -82,14 +77,14 @@ class Head:
 
     def mapped(self, counts: csr_array[np.float64], log_sizes: FloatArray, regression: int) -> FloatArray:
         """(graphs, types): the input of one regression."""
-        own = csr_array(counts[:, self.columns])
-        return map_counts(own, log_sizes, self.scaling, self.exponents[regression]).toarray()
+        types = csr_array(counts[:, self.columns])
+        return map_counts(types, log_sizes, self.scaling, self.exponents[regression]).toarray()
 
     def logits(self, counts: csr_array[np.float64], log_sizes: FloatArray) -> FloatArray:
         """(graphs, regressions)."""
-        own = csr_array(counts[:, self.columns])
+        types = csr_array(counts[:, self.columns])
         columns = [
-            map_counts(own, log_sizes, self.scaling, exponents) @ weights + intercept
+            map_counts(types, log_sizes, self.scaling, exponents) @ weights + intercept
             for exponents, weights, intercept in zip(self.exponents, self.weights, self.intercepts, strict=True)
         ]
         return np.stack(columns, axis=1)
@@ -129,66 +124,76 @@ def fit_exponents(counts: FloatArray, log_sizes: FloatArray, y: IntArray) -> Flo
     return np.asarray(np.clip(alpha, 0, HIGHEST_EXPONENT))
 
 
-class SizeMixClassifier(ClassifierMixin, BaseEstimator):
-    """Classify graphs of other sizes by averaging hypotheses on how counts of vertex types scale (module docstring).
+@dataclass(frozen=True, eq=False)
+class SizeMix:
+    """A fitted ensemble over hypotheses on how counts of vertex types scale (module docstring).
 
-    Attributes (after `fit`):
-        kernel_: the Weisfeiler-Lehman features. heads_: the twelve heads.
-        head_weights_: (heads,) their weights. evidence_: (heads,) the inner log-likelihoods behind them; nan where the
+    Attributes:
+        classes: the classes in ascending order.
+        kernel: the Weisfeiler-Lehman features. heads: the twelve heads.
+        head_weights: (heads,) their weights. evidence: (heads,) the inner log-likelihoods behind them; nan where the
             larger or the smaller part of the training graphs lacks a class, and all heads weigh the same.
-        log_size_: mean log number of vertices of the training graphs.
+        log_size: mean log number of vertices of the training graphs.
 
     Examples:
         >>> import networkx as nx
         >>> small = [nx.cycle_graph(n) for n in range(6, 26)] + [nx.path_graph(n) for n in range(6, 26)]
-        >>> model = SizeMixClassifier().fit(small, ["ring"] * 20 + ["path"] * 20)
+        >>> model = SizeMix.fit(small, ["ring"] * 20 + ["path"] * 20)
         >>> model.predict([nx.cycle_graph(100), nx.path_graph(100)]).tolist()
         ['ring', 'path']
     """
 
-    def fit(self, graphs: Any, y: ArrayLike | None = None) -> SizeMixClassifier:
+    classes: Labels
+    kernel: WLKernel
+    heads: tuple[Head, ...]
+    head_weights: FloatArray
+    evidence: FloatArray
+    log_size: float
+
+    @staticmethod
+    def fit(graphs: Any, y: ArrayLike | None = None) -> SizeMix:
         """Fit the heads to all training graphs, and weigh them by an inner size shift."""
-        sets = as_graphset(graphs)
-        labels = labels_of(sets, y)
-        self.classes_, codes = np.unique(labels, return_inverse=True)
-        distinct_classes(self.classes_)
-        codes = codes.astype(np.int64)
-        self.kernel_ = WLKernel(iterations=max(DEPTHS))
-        counts = self.kernel_.fit_transform(sets)
-        log_sizes = np.log(np.maximum(sets.sizes, 1).astype(np.float64))
-        self.log_size_ = float(log_sizes.mean())
+        from threadpoolctl import threadpool_limits
+
+        from anysize.kernels.wl import WLKernel
+
+        graph_set = as_graphset(graphs)
+        labels = labels_of(graph_set, y)
+        classes = distinct_classes(labels)
+        codes = np.searchsorted(classes, labels).astype(np.int64)
+        kernel = WLKernel(iterations=max(DEPTHS))
+        counts = kernel.fit_transform(graph_set)
+        log_sizes = np.log(np.maximum(graph_set.sizes, 1).astype(np.float64))
         with threadpool_limits(1):  # products this small are slower with more threads
-            self.heads_ = tuple(fit_heads(counts, self.kernel_.offsets_, log_sizes, codes, len(self.classes_)))
-            self.evidence_ = inner_evidence(counts, self.kernel_.offsets_, log_sizes, codes, len(self.classes_))
-        self.head_weights_ = evidence_weights(np.where(np.isnan(self.evidence_), 0.0, self.evidence_))
-        return self
+            heads = tuple(fit_heads(counts, kernel.offsets_, log_sizes, codes, len(classes)))
+            evidence = inner_evidence(counts, kernel.offsets_, log_sizes, codes, len(classes))
+        weights = evidence_weights(np.where(np.isnan(evidence), 0.0, evidence))
+        return SizeMix(classes, kernel, heads, weights, evidence, float(log_sizes.mean()))
 
     def predict_proba(self, graphs: Any) -> FloatArray:
         """(graphs, classes)."""
-        mean = np.tensordot(self.head_weights_, self.head_probabilities(graphs), 1)
+        mean = np.tensordot(self.head_weights, self.head_probabilities(graphs), 1)
         return np.asarray(mean / mean.sum(axis=1, keepdims=True))
 
     def head_probabilities(self, graphs: Any) -> FloatArray:
         """(heads, graphs, classes): each head by itself; rows of several classes need not sum to 1."""
-        check_is_fitted(self, "heads_")
-        own = self._input(as_graphset(graphs))
-        return np.stack([one_against_rest(head.logits(*own)) for head in self.heads_])
+        types = self._input(as_graphset(graphs))
+        return np.stack([one_against_rest(head.logits(*types)) for head in self.heads])
 
     def predict(self, graphs: Any) -> NDArray[Any]:
         """The most probable class of every graph."""
-        return np.asarray(self.classes_[self.predict_proba(graphs).argmax(axis=1)])
+        return np.asarray(self.classes[self.predict_proba(graphs).argmax(axis=1)])
 
     def summary(self) -> str:
         """The heads with their weights and evidence, and the fitted exponents."""
-        check_is_fitted(self, "heads_")
         lines = ["weight  depth  scaling    inner log-likelihood  exponents (10 %, median, 90 %)"]
-        for place in np.argsort(-self.head_weights_, kind="stable"):
-            head, found = self.heads_[place], self.evidence_[place]
+        for number in np.argsort(-self.head_weights, kind="stable"):
+            head, likelihood = self.heads[number], self.evidence[number]
             spread = ""
             if head.scaling == "fitted" and head.exponents.size:
                 spread = "  ".join(f"{value:.2f}" for value in np.quantile(head.exponents, [0.1, 0.5, 0.9]))
-            evidence = "-" if np.isnan(found) else f"{found:.3f}"
-            weight = self.head_weights_[place]
+            evidence = "-" if np.isnan(likelihood) else f"{likelihood:.3f}"
+            weight = self.head_weights[number]
             lines.append(f"{weight:6.3f}  {head.depth:5d}  {head.scaling:9}  {evidence:>20}  {spread}".rstrip())
         return "\n".join(lines)
 
@@ -203,61 +208,62 @@ class SizeMixClassifier(ClassifierMixin, BaseEstimator):
             reference: graphs to compare with. Contributions are relative to their mean, or without them to the mean
                 training graph (classes weighted alike).
         """
-        sets = as_graphset(graph)
-        if len(sets) != 1:
-            raise ValueError(f"explain takes one graph; got {len(sets)}")
-        chances = self.predict_proba(sets)[0]
+        from anysize.kernels.explanation import explain_types
+
+        graph_set = as_graphset(graph)
+        if len(graph_set) != 1:
+            raise ValueError(f"explain takes one graph; got {len(graph_set)}")
+        chances = self.predict_proba(graph_set)[0]
         predicted = int(chances.argmax())
-        regression, sign = (predicted, 1.0) if len(self.classes_) > 2 else (0, 1.0 if predicted == 1 else -1.0)
-        own, others = self._input(sets), None if reference is None else self._input(as_graphset(reference))
-        width, base = own[0].shape[1], 0.0
+        regression, sign = (predicted, 1.0) if len(self.classes) > 2 else (0, 1.0 if predicted == 1 else -1.0)
+        types, others = self._input(graph_set), None if reference is None else self._input(as_graphset(reference))
+        width, base = types[0].shape[1], 0.0
         total, strongest, scalings = np.zeros(width), np.zeros(width), [("", 0.0)] * width
-        for head, weight in zip(self.heads_, sign * self.head_weights_, strict=True):
+        for head, weight in zip(self.heads, sign * self.head_weights, strict=True):
             center = head.center[regression] if others is None else head.mapped(*others, regression).mean(axis=0)
-            terms = weight * (head.mapped(*own, regression)[0] - center) * head.weights[regression]
+            terms = weight * (head.mapped(*types, regression)[0] - center) * head.weights[regression]
             base += weight * float(head.intercepts[regression] + center @ head.weights[regression])
             total[head.columns] += terms
-            for place in np.flatnonzero(np.abs(terms) > strongest[head.columns]):
-                scalings[head.columns[place]] = head.scaling, float(head.exponents[regression, place])
+            for column in np.flatnonzero(np.abs(terms) > strongest[head.columns]):
+                scalings[head.columns[column]] = head.scaling, float(head.exponents[regression, column])
             strongest[head.columns] = np.maximum(strongest[head.columns], np.abs(terms))
         return explain_types(
-            self.kernel_, sets, total, scalings,
-            predicted=self.classes_[[predicted]].tolist()[0], probability=float(chances[predicted]),
+            self.kernel, graph_set, total, scalings,
+            predicted=self.classes[[predicted]].tolist()[0], probability=float(chances[predicted]),
             score="mean logit of the heads", base=base,
             base_name="mean training graph" if reference is None else "mean reference graph",
         )  # fmt: skip
 
     def _input(self, graphs: GraphSet) -> tuple[csr_array[np.float64], FloatArray]:
         """Counts of all types, and log(n / n0)."""
-        log_sizes = np.log(np.maximum(graphs.sizes, 1).astype(np.float64)) - self.log_size_
-        return self.kernel_.transform(graphs), log_sizes
+        log_sizes = np.log(np.maximum(graphs.sizes, 1).astype(np.float64)) - self.log_size
+        return self.kernel.transform(graphs), log_sizes
 
-    def state(self) -> State:
+    def state(self) -> tuple[dict[str, Any], Arrays]:
         """What was learned, as a dictionary that JSON holds and plain arrays."""
-        check_is_fitted(self, "heads_")
-        about, kernel_arrays = self.kernel_.state()
-        arrays: dict[str, NDArray[Any]] = {f"kernel.{name}": array for name, array in kernel_arrays.items()}
-        arrays |= {"head_weights": self.head_weights_, "evidence": self.evidence_}
-        for place, head in enumerate(self.heads_):
-            arrays |= {f"head{place}.{name}": getattr(head, name) for name in HEAD_ARRAYS}
-        heads = [{"scaling": head.scaling, "depth": head.depth} for head in self.heads_]
-        classes = classes_to_json(self.classes_)
-        return {"classes": classes, "kernel": about, "heads": heads, "log_size": self.log_size_}, arrays
+        about, kernel_arrays = self.kernel.state()
+        arrays: Arrays = {f"kernel.{name}": array for name, array in kernel_arrays.items()}
+        arrays |= {"head_weights": self.head_weights, "evidence": self.evidence}
+        for number, head in enumerate(self.heads):
+            arrays |= {f"head{number}.{name}": getattr(head, name) for name in HEAD_ARRAYS}
+        heads = [{"scaling": head.scaling, "depth": head.depth} for head in self.heads]
+        classes = classes_to_json(self.classes)
+        return {"classes": classes, "kernel": about, "heads": heads, "log_size": self.log_size}, arrays
 
-    @classmethod
-    def from_state(cls, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> SizeMixClassifier:
-        """The classifier from what `state` gave; it predicts the same."""
-        made = cls()
-        held = {name.removeprefix("kernel."): array for name, array in arrays.items() if name.startswith("kernel.")}
-        made.kernel_ = WLKernel.from_state(about["kernel"], held)
-        made.classes_ = classes_from_json(about["classes"])
-        made.log_size_ = float(about["log_size"])
-        made.head_weights_, made.evidence_ = arrays["head_weights"], arrays["evidence"]
-        made.heads_ = tuple(
-            Head(head["scaling"], head["depth"], *(arrays[f"head{place}.{name}"] for name in HEAD_ARRAYS))
-            for place, head in enumerate(about["heads"])
+    @staticmethod
+    def from_state(about: dict[str, Any], arrays: Arrays) -> SizeMix:
+        """The model from what `state` gave; it predicts the same."""
+        from anysize.kernels.wl import WLKernel
+
+        kernel = {name.removeprefix("kernel."): array for name, array in arrays.items() if name.startswith("kernel.")}
+        heads = tuple(
+            Head(head["scaling"], head["depth"], *(arrays[f"head{number}.{name}"] for name in HEAD_ARRAYS))
+            for number, head in enumerate(about["heads"])
         )
-        return made
+        return SizeMix(
+            classes_from_json(about["classes"]), WLKernel.from_state(about["kernel"], kernel), heads,
+            arrays["head_weights"], arrays["evidence"], float(about["log_size"]),
+        )  # fmt: skip
 
 
 def inner_evidence(
@@ -270,15 +276,15 @@ def inner_evidence(
     """
     small, large = smaller_and_larger(log_sizes)
     if not len(large):
-        small, large = stratified_split(y, np.random.default_rng(0))
-    found = np.full(len(DEPTHS) * len(MAPS), np.nan)
+        small, large = random_60_and_40(y, 0)
+    evidence = np.full(len(DEPTHS) * len(MAPS), np.nan)
     if not len(large):
-        return found
+        return evidence
     center = log_sizes[small].mean()
-    for place, head in enumerate(fit_heads(csr_array(counts[small]), offsets, log_sizes[small], y[small], classes)):
+    for number, head in enumerate(fit_heads(csr_array(counts[small]), offsets, log_sizes[small], y[small], classes)):
         logits = head.logits(csr_array(counts[large]), log_sizes[large] - center)
-        found[place] = balanced_mean(log_likelihood(one_against_rest(logits), y[large]), y[large])
-    return found
+        evidence[number] = balanced_mean(log_likelihood(one_against_rest(logits), y[large]), y[large])
+    return evidence
 
 
 def fit_heads(
@@ -295,8 +301,8 @@ def fit_heads(
         for scaling in MAPS:
             exponents = alphas if scaling == "fitted" else np.full_like(alphas, float(scaling == "share"))
             rows = []
-            for target, own in zip(targets, exponents, strict=True):
-                rows.append(fit_balanced_regression(map_counts(table, relative, scaling, own).toarray(), target))
+            for target, alpha in zip(targets, exponents, strict=True):
+                rows.append(fit_balanced_regression(map_counts(table, relative, scaling, alpha).toarray(), target))
             weights, intercepts, centers = map(np.stack, zip(*rows, strict=True))
             yield Head(scaling, depth, columns, exponents, weights, intercepts, centers)
 
@@ -313,6 +319,8 @@ def common_types(counts: csr_array[np.float64], offsets: IntArray, depth: int) -
 
 def fit_balanced_regression(table: FloatArray, target: IntArray) -> tuple[FloatArray, float, FloatArray]:
     """Weights, intercept and center of one class-balanced logistic regression; features have mean length 1."""
+    from sklearn.linear_model import LogisticRegression
+
     if len(np.unique(target)) < 2:
         return np.zeros(table.shape[1]), 0.0, np.zeros(table.shape[1])
     balance = 1 / np.bincount(target)[target] / 2
@@ -326,3 +334,58 @@ def fit_balanced_regression(table: FloatArray, target: IntArray) -> tuple[FloatA
     model.fit(table, target, sample_weight=balance * len(target))
     weights = model.coef_[0] / scale
     return weights, float(model.intercept_[0] - weights @ center), center
+
+
+# ---- the method ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class SizeMixLearner:
+    """Fits the ensemble; it always weighs classes alike, and seeds do not matter."""
+
+    def fit(
+        self, data: TrainingData, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
+        max_stack: int | None = None,
+    ) -> Iterator[FittedSizeMix]:  # fmt: skip
+        """Fit one ensemble for all runs."""
+        model = SizeMix.fit(data.train.whole("sizemix"), data.train.labels())
+        for run in runs:
+            yield FittedSizeMix(model, (run,), data.classes)
+
+    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedSizeMix:
+        """A fitted ensemble from what `FittedSizeMix.state` returned."""
+        runs = tuple(Run(**run) for run in about["runs"])
+        return FittedSizeMix(SizeMix.from_state(about, arrays), runs, about["class_count"])
+
+
+@dataclass(frozen=True, eq=False)
+class FittedSizeMix:
+    """One fitted ensemble; ``classes``: all of the task, of which training may have had fewer."""
+
+    model: SizeMix
+    runs: tuple[Run, ...]
+    classes: int
+    trained: None = None
+
+    def probabilities(self, examples: Examples) -> FloatArray:
+        graphs = examples.whole("sizemix")
+        full = np.zeros((1, len(graphs), self.classes))
+        full[0][:, np.asarray(self.model.classes, np.int64)] = self.model.predict_proba(graphs)
+        return full
+
+    def represent(self, examples: Examples) -> FloatArray:
+        """The probabilities of the heads, side by side."""
+        heads = self.model.head_probabilities(examples.whole("sizemix"))
+        return np.concatenate(list(heads), axis=1)[None]
+
+    def explain(self, examples: Examples, reference: Examples | None = None) -> VertexExplanation:
+        """What vertex types and vertices add to the logit of the predicted class of one graph, a class number."""
+        others = None if reference is None else reference.whole("sizemix")
+        return self.model.explain(examples.whole("sizemix"), others)
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        about, arrays = self.model.state()
+        return about | {"runs": [asdict(run) for run in self.runs], "class_count": self.classes}, arrays
+
+
+SIZEMIX = Method(name="sizemix", title="SizeMix", learner=SizeMixLearner(), grid=NO_GRID, seeded=False)

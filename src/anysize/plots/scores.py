@@ -36,7 +36,7 @@ class ScoreRow(NamedTuple):
     std: float | None = None
     published: float | None = None
     published_std: float | None = None
-    check: bool = False
+    is_baseline: bool = False
 
 
 def ours_and_published(rows: Sequence[ScoreRow], metric: str = "accuracy") -> Figure:
@@ -47,7 +47,7 @@ def ours_and_published(rows: Sequence[ScoreRow], metric: str = "accuracy") -> Fi
         figure = new_figure(0.9 + 0.25 * len(rows))
         axes = figure.subplots()
         for place, row in enumerate(rows):
-            if row.check:
+            if row.is_baseline:
                 axes.axhspan(place - 0.5, place + 0.5, color=LINE, alpha=0.35, linewidth=0)
             if row.published is not None:
                 deviation = row.published_std or 0.0
@@ -94,7 +94,7 @@ class MethodScores(NamedTuple):
     high: float | None = None
     scores: Sequence[float] = ()
     best: bool = False
-    check: bool = False
+    is_baseline: bool = False
 
 
 def method_scores(rows: Sequence[MethodScores], metric: str = "accuracy") -> Figure:
@@ -106,7 +106,7 @@ def method_scores(rows: Sequence[MethodScores], metric: str = "accuracy") -> Fig
         axes = figure.subplots()
         for place, row in enumerate(rows):
             color = SERIES[1] if row.best else SERIES[0]
-            if row.check:
+            if row.is_baseline:
                 axes.axhspan(place - 0.5, place + 0.5, color=LINE, alpha=0.35, linewidth=0)
             if row.low is not None and row.high is not None:
                 axes.plot([row.low, row.high], [place] * 2, color=color, lw=1.6)

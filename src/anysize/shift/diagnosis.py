@@ -14,12 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 from scipy.stats import ks_2samp
 
 from anysize._errors import GraphError
+from anysize.causal.graphon_check import GraphonCheck, check_graphon
 from anysize.counting.api import count
 from anysize.counting.counts import Counts
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import labels_of
 from anysize.io.convert import as_graphset
-from anysize.methods.method import Examples, LearningTask
+from anysize.methods.method import Examples, TrainingData
 from anysize.patterns.pattern import check_size
 from anysize.shift.advice import Advice, advise
 from anysize.shift.colors import ColorShift, compare_colors, merge_roles
@@ -27,7 +28,6 @@ from anysize.shift.densities import Over, PatternFamily, compare_family, measure
 from anysize.shift.findings import SUBJECTS, Findings, Question, SizeShift
 from anysize.shift.hypothesis_tests import adjust_holm
 from anysize.shift.labels import analyze_label
-from anysize.theory.graphon_check import GraphonCheck, check_graphon
 
 if TYPE_CHECKING:
     from anysize.methods.auto import Decision
@@ -164,7 +164,7 @@ def _check_training(
         return check_graphon(graphs, codes), None
     from anysize.methods.auto import decide
 
-    decision = decide(LearningTask(Examples(graphs, codes.astype(np.int64)), None, len(classes), k), seed)
+    decision = decide(TrainingData(Examples(graphs, codes.astype(np.int64)), None, len(classes), k), seed)
     return decision.check, decision
 
 

@@ -149,7 +149,7 @@ class GammaProblem(TrainingProblem):
         if not differences:
             return Losses(entropy, entropy, torch.zeros_like(entropy))
         slopes = model.head.slopes(deviation)
-        if self.recipe.penalty == "representation":
+        if self.recipe.penalty_on == "representation":
             moved = read_out(rows, differences)
             penalty, recorded = color_penalty(model, moved), logit_penalty(model, (moved @ slopes).detach())
         else:

@@ -22,7 +22,7 @@ FIRST_BEST, BEST_LOWEST_LOSS, LOWEST_LOSS, BEST_LOWEST_PENALTY, LAST = EPOCH_RUL
 
 # Fields of a recipe -> the type that lists their values.
 _CHOICES: Mapping[str, Any] = {
-    "over": Over, "penalty": Penalty, "epoch": Epoch, "tie_break": TieBreak, "encoder": EncoderName,
+    "over": Over, "penalty_on": Penalty, "epoch": Epoch, "tie_break": TieBreak, "encoder": EncoderName,
     "averages": Averages, "schedule": Schedule,
 }  # fmt: skip
 
@@ -58,7 +58,7 @@ class Settings:
             raise ValueError(f"batch_size must be at least 2, or None for all graphs; got {self.batch_size}")
 
     @property
-    def shape(self) -> tuple[int, int, int, bool]:
+    def stack_key(self) -> tuple[int, int, int, bool]:
         """What the models of a stack have in common.
 
         Whether there is a color penalty is part of it: recolored patterns in the batch change the statistics of batch
@@ -69,7 +69,7 @@ class Settings:
 
 def check_one_shape(members: Sequence[Settings]) -> None:
     """Raise an error if the models cannot be trained as one stack."""
-    shapes = sorted({member.shape for member in members})
+    shapes = sorted({member.stack_key for member in members})
     if len(shapes) != 1:
         raise ValueError(f"all members of a stack must have one shape (Settings.shape); got {shapes}")
 
@@ -86,7 +86,7 @@ class Recipe:
     """How models are trained and which epoch is kept.
 
     ``over``: the denominator of densities. ``samples``: train on densities that are estimated from so many samples per
-    graph and drawn again in every epoch, as the authors did for block models; None: on exact ones. ``penalty``: where
+    graph and drawn again in every epoch, as the authors did for block models; None: on exact ones. ``penalty_on``: where
     the color penalty is measured. ``head_hidden``: units of the head's hidden layer, None for a linear head.
     ``permutations``: of relational pooling, per training step; ``test_permutations``: fixed ones for prediction;
     ``max_permutations``: all k! are taken where these are no more.
@@ -100,7 +100,7 @@ class Recipe:
     """
 
     over: Over = "subsets"
-    penalty: Penalty = "logit"
+    penalty_on: Penalty = "logit"
     epochs: int = 300
     epoch: Epoch = "last"
     tie_break: TieBreak = "first"

@@ -1,0 +1,1 @@
+"""Evaluate methods: splits, the one loop, records, comparisons, the league, tables."""

@@ -1,0 +1,425 @@
+"""Compare methods on your own graphs: several splits and seeds, one table with intervals, and trivial baselines below.
+
+    import anysize as az
+    comparison = az.compare("graphs.zip", methods=("auto", "wl-kernel"), seeds=5, records="graphs-records")
+    print(comparison)
+    comparison.save("comparison.html")
+
+Run i of every method has the split seed i and the model seed i. With a folder of records, a comparison that was stopped
+goes on where it was.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anysize._files import PAGE_ENDINGS, atomic_write, check_ending
+from anysize._progress import ProgressFunction, ignore_progress
+from anysize._text import capitalized, plural
+from anysize._typing import FloatArray, PathLike
+from anysize.evaluation.describe import shift
+from anysize.evaluation.evaluate import EvaluationOptions, evaluate_runs, task_configuration
+from anysize.evaluation.intervals import LEVEL, RESAMPLES, Interval, RunPredictions, resampled_means
+from anysize.evaluation.records import Record, decode
+from anysize.evaluation.render import render_text
+from anysize.evaluation.store import RecordStore
+from anysize.evaluation.sweep import RunBatch, SweepPlan, SweepResult, sweep
+from anysize.evaluation.tables import Cell, Column, Row, ScoreSummary, Table
+from anysize.evaluation.tasks import OwnGraphs, Splits, Task, own_task
+from anysize.evaluation.workers import error_sentence
+from anysize.methods import defaults
+from anysize.methods.baselines import TRIVIAL_BASELINES
+from anysize.methods.catalog import find_method
+from anysize.methods.configuration import check_settings, settings_for, whole_number
+from anysize.methods.method import Method, Run
+from anysize.metrics import METRIC_NAMES, check_metric
+from anysize.splits import Lists
+from anysize.training.device import resolve_device
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
+
+@dataclass(frozen=True)
+class ComparisonRow:
+    """One method.
+
+    Attributes:
+        method: its name. label: its title in tables.
+        is_baseline: a trivial baseline or ablation to compare the others with; never the best.
+        scores: on the test graphs, one for each seed.
+        mean, deviation: over seeds; the deviation divides by their number and is None for one seed.
+        low, high: bootstrap interval of the mean, when test graphs and seeds are resampled.
+        best: the highest mean, of several with exactly this mean all. tied: not distinguishable from it; of the best
+            one, too, if others are.
+        metrics: means over seeds of every metric that is known for all of them.
+        seconds: mean training time of a run.
+        problem: why there are no scores, or fewer than asked for; empty if all is well.
+    """
+
+    method: str
+    label: str
+    is_baseline: bool
+    scores: tuple[float, ...] = ()
+    mean: float | None = None
+    deviation: float | None = None
+    low: float | None = None
+    high: float | None = None
+    best: bool = False
+    tied: bool = False
+    metrics: Mapping[str, float] | None = None
+    seconds: float | None = None
+    problem: str = ""
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """Scores of several methods on one set of graphs; print it for a table.
+
+    Attributes:
+        task: the graphs and their splits; its name ends with a hash of them.
+        metric: of all scores, a name of `anysize.metrics.METRIC_NAMES`.
+        seeds: how many splits and models each method had.
+        rows: the methods in the order in which they were named, then the trivial baselines.
+        records: the runs behind the rows.
+        folder: where their records are; None if they were not kept.
+        sweep: how many runs were found, trained, or failed.
+    """
+
+    task: Task
+    metric: str
+    seeds: int
+    rows: tuple[ComparisonRow, ...]
+    records: tuple[Record, ...]
+    folder: Path | None
+    sweep: SweepResult
+
+    @property
+    def best(self) -> ComparisonRow | None:
+        """The method with the highest mean, the first of several; None if all failed."""
+        return next((row for row in self.rows if row.best), None)
+
+    def row(self, method: str) -> ComparisonRow:
+        """The row of a method."""
+        for row in self.rows:
+            if row.method == method:
+                return row
+        raise ValueError(f"This comparison has {', '.join(row.method for row in self.rows)}; got {method!r}.")
+
+    @cached_property
+    def table(self) -> Table:
+        """The rows as a table, which `anysize.evaluation.render` renders in several formats."""
+        column = Column(self.task.name, self.task.label, "published", "test")
+        rows = tuple(Row(row.method, defaults.RECIPE, row.label, row.is_baseline, (_cell(row),)) for row in self.rows)
+        title = f"{capitalized(METRIC_NAMES[self.metric])} on {self.task.title}"
+        notes = self._notes()
+        return Table(title, self.metric, "paper", (column,), rows, notes, notes)
+
+    @cached_property
+    def shift(self) -> str:
+        """One sentence on how test graphs differ from training graphs, with split seed 0."""
+        return shift(self.task.splits(seed=0))
+
+    def _notes(self) -> tuple[str, ...]:
+        deviation = " (standard deviation)" if self.seeds > 1 else ""
+        notes = [
+            f"Mean{deviation} over {plural(self.seeds, 'seed')}, each with a split and a model of its own; [95 % "
+            "bootstrap interval when seeds, and test graphs of each class, are resampled].",
+        ]
+        if best := ", ".join(row.label for row in self.rows if row.best):
+            notes.append(f"Bold: the best mean, {best}. ≈: the 95 % interval of the difference to it contains 0.")
+        notes.append(self.shift)
+        notes += [f"{row.method}: {row.problem}" for row in self.rows if row.problem]
+        if self.folder is not None:
+            notes.append(f"The records are in {self.folder}.")
+        return tuple(notes)
+
+    def summary(self) -> str:
+        """The table as text, the best method marked."""
+        return render_text(self.table)
+
+    def __str__(self) -> str:
+        return self.summary()
+
+    def fields(self) -> dict[str, Any]:
+        """The comparison as JSON values, with unrounded numbers."""
+        return {
+            "task": self.task.name,
+            "title": self.task.title,
+            "shift": self.shift,
+            "metric": self.metric,
+            "seeds": self.seeds,
+            "records": None if self.folder is None else str(self.folder),
+            "runs": {"found": self.sweep.found, "trained": self.sweep.made, "left": self.sweep.left},
+            "rows": [asdict(row) for row in self.rows],
+        }
+
+    def to_pandas(self) -> DataFrame:
+        """One line per method, with its mean in every metric."""
+        import pandas as pd
+
+        lines = []
+        for row in self.rows:
+            line = {name: value for name, value in asdict(row).items() if name not in ("scores", "metrics")}
+            lines.append(line | {name: (row.metrics or {}).get(name) for name in METRIC_NAMES})
+        return pd.DataFrame(lines).set_index("method")
+
+    def plot(self) -> Figure:
+        """A chart of all methods with a score: mean, interval, and a tick for every seed."""
+        from anysize.plots import MethodScores, method_scores
+
+        rows = [
+            MethodScores(row.label, row.mean, row.low, row.high, row.scores, row.best, row.is_baseline)
+            for row in self.rows
+            if row.mean is not None
+        ]
+        if not rows:
+            raise ValueError("There is nothing to draw: no method of this comparison has a score.")
+        return method_scores(rows, METRIC_NAMES[self.metric])
+
+    def to_html(self) -> str:
+        """A self-contained page: the table, the chart, all metrics, and the split."""
+        from anysize.evaluation.comparison_page import comparison_page
+
+        return comparison_page(self)
+
+    def _repr_html_(self) -> str:
+        from anysize.evaluation.render import html_figure
+
+        return html_figure(self.table)
+
+    def save(self, path: PathLike) -> None:
+        """Write the page of `to_html` to an .html file."""
+        check_ending(path, PAGE_ENDINGS)
+        with atomic_write(Path(path)) as part:
+            part.write_text(self.to_html(), encoding="utf-8")
+
+
+def compare(
+    graphs: Any,
+    y: ArrayLike | None = None,
+    *,
+    methods: str | Sequence[str] = defaults.COMPARED_METHODS,
+    seeds: int = defaults.COMPARED_SEEDS,
+    split: str | PathLike | Lists = "size",
+    color: str | None = None,
+    k: int | Sequence[int] = defaults.K,
+    metric: str = defaults.COMPARED_BY,
+    settings: Mapping[str, Any] | None = None,
+    name: str | None = None,
+    records: PathLike | None = None,
+    workers: int = 1,
+    cluster: str | None = None,
+    device: str = defaults.DEVICE,
+    cache: PathLike | None = None,
+    progress: ProgressFunction = ignore_progress,
+) -> Comparison:
+    """Compare methods on labeled graphs: train each with several seeds, and score it on test graphs.
+
+    Methods are trained with the defaults of `GraphClassifier`. Run i of each has the split seed i and the model seed
+    i. The trivial baselines `majority`, `size-only` and `topology-only` are always added. A method that fails does not
+    stop the others: its row says why.
+
+    Args:
+        graphs: a `GraphSet`, a list of graphs, a path: whatever `anysize.count` takes.
+        y: one label per graph; None for the labels stored with the graphs.
+        methods: names of `anysize.METHODS`.
+        seeds: the number of splits and models per method.
+        split: ``"size"``, ``"random"``, or lists of graphs, see `anysize.evaluation.tasks.own_task`.
+        color: for networkx, PyG and igraph graphs, the vertex attribute that holds the color.
+        k: pattern size, or several.
+        metric: `accuracy`, `balanced_accuracy`, `mcc`, `roc_auc` or `macro_f1`. Records have all of them, so that
+            another metric needs no training.
+        settings: hyper-parameters of all methods that have them, such as ``{"epochs": 50}``.
+        name: of the graphs; by default that of the file.
+        records: a folder for records; runs found there are not trained again. Task names contain a hash of the graphs,
+            so that changed graphs are trained anew. None keeps nothing.
+        workers: number of processes to train in. A script with several needs ``if __name__ == "__main__":``.
+        cluster: the address of a Ray cluster, in place of processes.
+        device: `cpu`, `cuda` or `auto`.
+        cache: cache folder of counts.
+        progress: called with the step, the share of it that is done, and details.
+
+    Examples:
+        >>> from anysize import GraphSet
+        >>> edges = [[(i, i + 1) for i in range(n)] + [(0, n)] * (n % 2) for n in range(3, 63)]
+        >>> rings_and_paths = GraphSet.from_edges(edges, y=["ring", "path"] * 30)
+        >>> comparison = compare(rings_and_paths, methods="wl-kernel", seeds=2)
+        >>> [(row.method, row.mean) for row in comparison.rows[:2]]
+        [('wl-kernel', 1.0), ('majority', 0.5)]
+    """
+    check_metric(metric)
+    if name is None:
+        name = Path(graphs).stem if isinstance(graphs, str | os.PathLike) else "graphs"
+    lists: Any = Path(split) if isinstance(split, os.PathLike) else split
+    task = own_task(graphs, lists, y=y, color=color, name=name, k=k)
+    compared = compared_methods([methods] if isinstance(methods, str) else methods)
+    plan, problems = plan_runs(task, compared, range(whole_number("seeds", seeds)), settings or {})
+    options = EvaluationOptions(device if cluster else resolve_device(device), cache, ranks=True)
+    if records is None and workers == 1 and cluster is None:
+        result = _evaluate_here(plan, options, progress)
+    else:
+        result = sweep(plan, records, workers=workers, cluster=cluster, options=options, progress=progress)
+    kept = result.records if records is None else RecordStore(records).read(task=task.name)
+    by_key = {record.key: record for record in kept}
+    runs: dict[str, list[Record]] = {method.name: [] for method in compared}
+    for batch in plan.batches:
+        runs[batch.method] += [by_key[key] for key in batch.keys if key in by_key]
+    for method_name, error in result.errors.items():
+        problems[method_name] = f"{seeds - len(runs[method_name])} of {seeds} runs failed: {error}"
+    task = plan.batches[0].task if plan.batches else task
+    rows = _rows(task, compared, runs, problems, metric, seeds)
+    in_order = tuple(record for of_method in runs.values() for record in of_method)
+    return Comparison(task, metric, seeds, rows, in_order, None if records is None else Path(records), result)
+
+
+# ---- runs ------------------------------------------------------------------------------------------
+
+
+def compared_methods(names: Iterable[str]) -> list[Method]:
+    """The named methods, then the trivial baselines and ablations."""
+    methods = [find_method(name) for name in dict.fromkeys((*names, *TRIVIAL_BASELINES))]
+    if len(methods) == len(TRIVIAL_BASELINES):
+        raise ValueError(
+            f"A comparison needs at least one method besides the baselines {', '.join(TRIVIAL_BASELINES)}."
+        )
+    return sorted(methods, key=lambda method: method.is_baseline)
+
+
+def plan_runs(
+    task: Task, methods: Sequence[Method], seeds: range, settings: Mapping[str, Any]
+) -> tuple[SweepPlan, dict[str, str]]:
+    """One batch per method and seed, all methods with the first seed first; and why some methods cannot be run.
+
+    What the task leaves open is decided by its split with seed 0, for all of them.
+    """
+    check_settings(settings, methods)
+    first = task.splits(seed=0)
+    task = replace(task, vanishing=first.vanishing, color_penalty=first.color_penalty)
+    configurations, problems = {}, {}
+    for method in methods:
+        if reason := not_applicable(task, method):
+            problems[method.name] = reason
+        else:
+            changes = settings_for(method, settings)
+            configurations[method.name] = task_configuration(method, task, defaults.RECIPE) | changes
+    batches = [
+        RunBatch(task, "published", seed, name, defaults.RECIPE, (Run(configuration, seed),))
+        for seed in seeds
+        for name, configuration in configurations.items()
+    ]
+    return SweepPlan(tuple(batches)), problems
+
+
+def not_applicable(task: Task, method: Method) -> str:
+    """The reason why a method cannot be run on a task; empty if it can."""
+    if method.compares_environments(method.default("paper", task.family)) and task.single_environment:
+        return (
+            f"{method.name} on {task.name}: NA. It compares training environments, and all training graphs of "
+            f"{task.name} come from one."
+        )
+    return ""
+
+
+def _evaluate_here(plan: SweepPlan, options: EvaluationOptions, progress: ProgressFunction) -> SweepResult:
+    """Evaluate a plan in this process, and keep the records in memory; a batch that fails does not stop the others."""
+    records: list[Record] = []
+    failures: list[str] = []
+    errors: dict[str, str] = {}
+    splits: Splits | None = None
+    for number, batch in enumerate(plan.batches):
+        progress("training", number / len(plan.batches), f"{number} of {len(plan.batches)} runs; now {batch}")
+        if splits is None or splits.seed != batch.split:
+            splits = batch.task.splits(batch.data, batch.split)
+        try:
+            records += evaluate_runs(find_method(batch.method), splits, batch.runs, batch.recipe, options)
+        except Exception as error:
+            failures.append(f"{batch}: {error_sentence(error)}")
+            errors.setdefault(batch.method, error_sentence(error))
+    progress("training", 1.0)
+    return SweepResult(plan.runs, 0, len(records), tuple(failures), (), 0.0, errors, tuple(records))
+
+
+# ---- rows ------------------------------------------------------------------------------------------
+
+
+def _rows(
+    task: Task, methods: Sequence[Method], runs: Mapping[str, Sequence[Record]], problems: Mapping[str, str],
+    metric: str, seeds: int,
+) -> tuple[ComparisonRow, ...]:  # fmt: skip
+    rows = {method.name: _row(method, runs[method.name], metric, problems) for method in methods}
+    complete = [name for name, row in rows.items() if len(row.scores) == seeds]
+    if complete:
+        means = resampled_means([_predictions(task, runs[name]) for name in complete], metric)
+        if len(means):
+            rows |= _with_intervals({name: rows[name] for name in complete}, means)
+    return tuple(rows.values())
+
+
+def _row(method: Method, runs: Sequence[Record], metric: str, problems: Mapping[str, str]) -> ComparisonRow:
+    row = ComparisonRow(method.name, method.title, method.is_baseline, problem=problems.get(method.name, ""))
+    metrics: dict[str, float] = {}
+    for name in METRIC_NAMES:
+        values = [run.chosen.metrics.get(name, np.nan) for run in runs]
+        if values and np.isfinite(values).all():
+            metrics[name] = float(np.mean(values))
+    if metric not in metrics:
+        missing = row.problem or (f"its {METRIC_NAMES[metric]} is not defined" if runs else "it was not run")
+        return replace(row, problem=missing)
+    scores = tuple([run.chosen.metrics[metric] for run in runs])
+    summary = ScoreSummary.of(scores)
+    return replace(
+        row,
+        scores=scores,
+        mean=summary.mean,
+        deviation=summary.std if len(scores) > 1 else None,
+        metrics=metrics,
+        seconds=float(np.mean([run.seconds or 0.0 for run in runs])),
+    )
+
+
+def _predictions(task: Task, runs: Sequence[Record]) -> list[RunPredictions]:
+    """What the runs of a method predicted; graphs are numbered by their positions in the set."""
+    source = task.source
+    assert isinstance(source, OwnGraphs)
+    predictions = []
+    for run in runs:
+        test = source.rule.positions(source.graphs, run.seed).test
+        ranks = np.array(run.chosen.ranks, np.int64)
+        predictions.append(RunPredictions(test, decode(run.labels), decode(run.chosen.predictions), ranks))
+    return predictions
+
+
+def _with_intervals(rows: Mapping[str, ComparisonRow], means: FloatArray) -> dict[str, ComparisonRow]:
+    """Intervals of the rows; the best row, and those whose difference to it may be 0; baselines do not compete."""
+    ends = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
+    lows, highs = np.quantile(means, ends, axis=0)
+    names = list(rows)
+    scores = np.array([-np.inf if row.is_baseline or row.mean is None else row.mean for row in rows.values()])
+    best = (scores == scores.max()) & np.isfinite(scores)
+    differences = means[:, [int(scores.argmax())]] - means
+    near = (np.quantile(differences, ends[0], axis=0) <= 0) & np.isfinite(scores)
+    tied = near & (near.sum() > 1)
+    return {
+        name: replace(
+            rows[name], low=float(lows[number]), high=float(highs[number]), best=bool(best[number]),
+            tied=bool(tied[number]),
+        )
+        for number, name in enumerate(names)
+    }  # fmt: skip
+
+
+def _cell(row: ComparisonRow) -> Cell:
+    if row.mean is None:
+        return Cell("failed")
+    interval = None if row.low is None or row.high is None else Interval(row.low, row.high, LEVEL, RESAMPLES)
+    return Cell("run", ScoreSummary.of(row.scores), interval=interval, best=row.best, tied=row.tied)

@@ -1,0 +1,313 @@
+"""The one loop: train a method on splits of graphs and score it, one record per run.
+
+Comparisons, the league and sweeps share it. A sweep (`anysize.evaluation.sweep`) adds worker processes and a folder of
+records.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+import torch
+
+from anysize._progress import Progress, part_of
+from anysize._typing import FloatArray, PathLike
+from anysize.evaluation.records import Curves, Outcome, Record, Scores, encode, evenly_spread, now, round_significant
+from anysize.evaluation.records import versions as package_versions
+from anysize.evaluation.tasks import Splits, Task
+from anysize.methods import defaults
+from anysize.methods.configuration import default_configuration, settings_for, split_configuration
+from anysize.methods.method import (
+    Configuration,
+    Examples,
+    Fitted,
+    Method,
+    RecipeName,
+    Run,
+    TrainingData,
+    checked_probabilities,
+    class_weights,
+)
+from anysize.metrics import OF_CONFUSION, all_metrics, confusion_matrix, ranks_by_class
+from anysize.splits import stratified_folds
+from anysize.training.device import one_thread, resolve_device
+from anysize.training.loop import Trained
+from anysize.training.settings import BEST_LOWEST_PENALTY, Recipe
+
+LOSS_DIGITS = 6  # significant digits in records: all of them would be most of a compressed line
+FOLD_SEED = 0  # the same folds for all models: the paper's kernels have no deviation
+
+
+@dataclass(frozen=True)
+class EvaluationOptions:
+    """How runs are trained, and what records keep of them.
+
+    Attributes:
+        device: `cpu`, `cuda`, `cuda:1`; in a sweep also `auto`, which is resolved in the worker.
+        cache: cache folder of counts.
+        max_stack: the most models in one stack; by default what suits the method and the device.
+        curve_points: epochs kept of each training curve; 0 keeps none.
+        ranks: whether to keep how every run ranks the test graphs, which takes a number per graph and class.
+        epoch_rules: whether to score the epochs of all rules (`anysize.training.settings.EPOCH_RULES`).
+    """
+
+    device: str = "cpu"
+    cache: PathLike | None = None
+    max_stack: int | None = None
+    curve_points: int = 0
+    ranks: bool = False
+    epoch_rules: bool = False
+
+
+def evaluate(
+    method: Method,
+    splits: Iterable[Splits],
+    seeds: Sequence[int],
+    settings: Mapping[str, Any] | None = None,
+    *,
+    recipe: RecipeName = defaults.RECIPE,
+    device: str = defaults.DEVICE,
+    cache: PathLike | None = None,
+    progress: Progress | None = None,
+) -> Iterator[Record]:
+    """Train a method on every split with every seed, and score it: one record per run, as soon as it is there.
+
+    Args:
+        method: an entry of `anysize.METHODS`, or one of your own.
+        splits: training, validation and test graphs, such as ``task.splits(seed=0)``.
+        seeds: of the models; a method without randomness needs one.
+        settings: changes of the default configuration, such as ``{"epochs": 50}``; those that the method does not have
+            are ignored.
+        recipe: `robust` or `paper`.
+        device: `cpu`, `cuda` or `auto`.
+        cache: cache folder of counts.
+        progress: called with the share of the runs of one split that is done.
+
+    Examples:
+        >>> import anysize as az
+        >>> edges = [[(i, i + 1) for i in range(n)] + [(0, n)] * (n % 2) for n in range(3, 63)]
+        >>> task = az.size_split(az.GraphSet.from_edges(edges, y=["ring", "path"] * 30))
+        >>> records = evaluate(az.METHODS["wl-kernel"], [task.splits(seed=0), task.splits(seed=1)], seeds=[0])
+        >>> [record.scores.test for record in records]
+        [1.0, 1.0]
+    """
+    options = EvaluationOptions(resolve_device(device), cache)
+    for split in splits:
+        configuration = task_configuration(method, split, recipe) | settings_for(method, settings or {})
+        yield from evaluate_runs(method, split, [Run(configuration, seed) for seed in seeds], recipe, options, progress)
+
+
+def task_configuration(method: Method, splits: Splits | Task, recipe: RecipeName) -> Configuration:
+    """The default configuration of a method on a task; graphs that are there say what the task leaves open."""
+    task = splits if isinstance(splits, Task) else splits.task
+    colored, vanishing = bool(task.color_penalty), bool(task.vanishing)
+    if isinstance(splits, Splits) and method.patterns:
+        colored, vanishing = splits.color_penalty, splits.vanishing
+    return default_configuration(
+        method, recipe, family=task.family, task=task.name, colored=colored, vanishing=vanishing
+    )
+
+
+def evaluate_runs(
+    method: Method, splits: Splits, runs: Sequence[Run], recipe: RecipeName, options: EvaluationOptions,
+    progress: Progress | None = None,
+) -> Iterator[Record]:  # fmt: skip
+    """Train runs of one method on one split, in stacks, and score them.
+
+    If the task has folds, every run is also trained without each fold, and the mean of the scores on the held-out folds
+    is its validation score. The model that is tested is trained on all training graphs. All are taken at their last
+    epoch, because there are no validation graphs to choose another one.
+    """
+    base = method.recipe(recipe, splits.task.family, method.patterns and splits.vanishing)
+    groups: dict[Recipe, _Group] = {}
+    for run in runs:
+        model, run_recipe = split_configuration(method, {**method.defaults, **run.configuration}, base)
+        if run_recipe not in groups:
+            groups[run_recipe] = _Group(method, splits, recipe, run_recipe, options)
+        groups[run_recipe].runs.append(Run(model, run.seed))
+        groups[run_recipe].configurations.append(run.configuration)
+    with one_thread():
+        for number, group in enumerate(groups.values()):
+            yield from group.records(part_of(progress, number, len(groups)))
+
+
+@dataclass(frozen=True)
+class _Group:
+    """Runs of one method on one split that share a recipe.
+
+    ``configurations``: those of the runs as they were planned, with changes of the recipe and without defaults.
+    """
+
+    method: Method
+    splits: Splits
+    recipe_name: RecipeName
+    recipe: Recipe
+    options: EvaluationOptions
+    runs: list[Run] = field(default_factory=list)
+    configurations: list[Configuration] = field(default_factory=list)
+
+    def records(self, progress: Progress | None) -> Iterator[Record]:
+        sets, task = self.splits.examples, self.splits.task
+        data = self._data(sets["train"], sets.get("validation"))
+        fold_scores = self._fold_scores(progress) if task.folds else {}
+        labels = encode(sets["test"].labels())
+        began = time.perf_counter()
+        for fitted in self._fit(data, part_of(progress, task.folds, task.folds + 1)):
+            probabilities = {name: self._probabilities(fitted, examples) for name, examples in sets.items()}
+            margins = fitted.margins(sets["test"]) if hasattr(fitted, "margins") else None
+            seconds = (time.perf_counter() - began) / len(fitted.runs)
+            for member, run in enumerate(fitted.runs):
+                number = self.runs.index(run)
+                folds, fold_seconds = fold_scores.get(number, ((), 0.0))
+                outcomes = self._outcomes(fitted.trained, member, run, probabilities, folds, margins)
+                trained = {} if fitted.trained is None else self._about_training(fitted.trained, member, data)
+                yield Record(
+                    task.name, self.splits.data_name, self.method.name, self.recipe_name, self.configurations[number],
+                    run.seed, outcomes.pop("chosen"), alternatives=outcomes, folds=folds, labels=labels,
+                    metric=task.metric, versions=package_versions(), device=device_name(self.options.device),
+                    seconds=round(seconds + fold_seconds, 4), when=now(), **trained,
+                )  # fmt: skip
+            began = time.perf_counter()
+
+    def _data(self, train: Examples, validation: Examples | None) -> TrainingData:
+        """The input of training. Classes are balanced, except where the paper does not weigh them."""
+        task, classes = self.splits.task, len(self.splits.classes)
+        y = train.labels() if validation is None else np.concatenate([train.labels(), validation.labels()])
+        rule = task.class_weights or ("balanced" if self.recipe_name == "robust" else None)
+        return TrainingData(
+            train, validation, classes, k=task.k, metric=task.metric, top=task.top,
+            class_weights=None if rule is None else class_weights(y, classes, rule),
+            device=self.options.device, cache=self.options.cache,
+        )  # fmt: skip
+
+    def _fit(self, data: TrainingData, progress: Progress | None) -> Iterator[Fitted]:
+        """Train the runs; if a GPU runs out of memory, go on with stacks of half the size."""
+        waiting, max_stack = list(self.runs), self.options.max_stack
+        while waiting:
+            try:
+                for fitted in self.method.fit(data, waiting.copy(), self.recipe, progress, max_stack):
+                    for run in fitted.runs:
+                        waiting.remove(run)
+                    yield fitted
+            except torch.cuda.OutOfMemoryError:
+                size = min(max_stack or len(waiting), len(waiting))
+                if size == 1:
+                    raise MemoryError(
+                        f"one model of {self.method.name} does not fit into the memory of the GPU"
+                    ) from None
+                max_stack = (size + 1) // 2
+                torch.cuda.empty_cache()
+
+    def _fold_scores(self, progress: Progress | None) -> dict[int, tuple[tuple[float, ...], float]]:
+        """Number of a run -> its scores on the held-out folds, and its seconds."""
+        task, train = self.splits.task, self.splits.examples["train"]
+        fold_of = stratified_folds(train.labels(), task.folds, FOLD_SEED)
+        scores: dict[int, tuple[tuple[float, ...], float]] = {}
+        for fold in range(task.folds):
+            began, held_out = time.perf_counter(), train.rows(fold_of == fold)
+            data = self._data(train.rows(fold_of != fold), None)
+            for fitted in self._fit(data, part_of(progress, fold, task.folds + 1)):
+                probabilities = checked_probabilities(fitted, held_out)
+                seconds = (time.perf_counter() - began) / len(fitted.runs)
+                for run, chances in zip(fitted.runs, probabilities, strict=True):
+                    number = self.runs.index(run)
+                    earlier, spent = scores.get(number, ((), 0.0))
+                    scores[number] = (*earlier, self._score(held_out, chances)), spent + seconds
+                began = time.perf_counter()
+        return scores
+
+    def _probabilities(self, fitted: Fitted, examples: Examples) -> FloatArray:
+        """(models, graphs, classes), followed by the same at the epochs of other rules, if they are scored."""
+        if self.options.epoch_rules and fitted.trained is not None and fitted.trained.kept is not None:
+            by_rule: FloatArray = fitted.probabilities(examples, fitted.trained.kept)  # type: ignore[call-arg]
+            return by_rule
+        return checked_probabilities(fitted, examples)
+
+    def _score(self, examples: Examples, probabilities: FloatArray) -> float:
+        classes = len(self.splits.classes)
+        confusion = confusion_matrix(examples.labels(), probabilities.argmax(axis=-1), classes)
+        return float(OF_CONFUSION[self.splits.task.metric](confusion))
+
+    def _outcomes(
+        self, trained: Trained | None, member: int, run: Run, probabilities: Mapping[str, FloatArray],
+        folds: Sequence[float], margins: FloatArray | None,
+    ) -> dict[str, Outcome]:  # fmt: skip
+        """The outcome of one model at its chosen epoch, with all metrics, and at the epochs of other rules."""
+        test, sets = self.splits.examples["test"], self.splits.examples
+        epochs: dict[str, Any] = {"chosen": None if trained is None else trained.epoch}
+        if self.options.epoch_rules and trained is not None and trained.kept is not None:
+            epochs |= trained.kept.epochs
+        models = len(probabilities["test"]) // len(epochs)
+        penalized = self.method.is_penalized(run.configuration)
+        outcomes: dict[str, Outcome] = {}
+        for rule, (name, by_model) in enumerate(epochs.items()):
+            if name == BEST_LOWEST_PENALTY and not penalized:
+                continue
+            chances = {split: table[rule * models + member] for split, table in probabilities.items()}
+            scores: dict[str, float] = {split: self._score(sets[split], table) for split, table in chances.items()}
+            losses: dict[str, float | None] = {}
+            epoch = penalty = None
+            if trained is not None:
+                losses = {split: _cross_entropy(sets[split], table) for split, table in chances.items()}
+                last = len(trained.curves["loss"])
+                epoch = last if by_model[member] < 0 else int(by_model[member]) + 1
+                penalty = float(trained.curves["penalty"][epoch - 1, member]) if penalized else None
+            if folds:
+                scores["validation"] = float(np.mean(folds))
+            predictions = encode(chances["test"].argmax(axis=-1))
+            outcomes[name] = Outcome(Scores(**scores), Scores(**losses), penalty, epoch, predictions)
+            if name == "chosen":
+                ranking = chances["test"] if margins is None else margins[member]
+                metrics = all_metrics(test.labels(), chances["test"], ranking)
+                ranks = tuple(map(tuple, ranks_by_class(ranking).tolist())) if self.options.ranks else ()
+                outcomes[name] = replace(outcomes[name], metrics=metrics, ranks=ranks)
+        return outcomes
+
+    def _about_training(self, trained: Trained, member: int, data: TrainingData) -> dict[str, Any]:
+        """Fields of a record for methods with epochs."""
+        # validation chose the epoch if it was scored in every epoch
+        by_validation = bool(torch.isfinite(trained.curves["validation_score"]).all())
+        metric = "" if data.epoch_metric == data.metric else data.epoch_metric
+        return {
+            "epochs": len(trained.curves["loss"]),
+            "tied_epochs": int(trained.ties[member]) if by_validation else None,
+            "curves": thin_curves(trained, member, self.options.curve_points, metric),
+        }
+
+
+def thin_curves(trained: Trained, member: int, points: int, metric: str = "") -> Curves | None:
+    """Evenly spread epochs of the curves of one model, of those with a validation score if there are any.
+
+    ``metric``: of the validation score, where it is not that of the task.
+    """
+    if not points:
+        return None
+    loss, score, penalty = (trained.curves[name][:, member] for name in ("loss", "validation_score", "penalty"))
+    scored = torch.isfinite(score)
+    known = torch.nonzero(scored if scored.any() else torch.isfinite(loss))[:, 0].tolist()
+    epochs = [known[position] for position in evenly_spread(len(known), points)]
+
+    def values(curve: torch.Tensor) -> tuple[float | None, ...]:
+        return tuple(round_significant(float(curve[epoch])) for epoch in epochs)
+
+    return Curves(
+        tuple(epoch + 1 for epoch in epochs),
+        values(loss),
+        values(score) if scored.any() else (),
+        values(penalty) if penalty.nan_to_num().any() else (),
+        metric if scored.any() else "",
+    )
+
+
+def device_name(device: str) -> str:
+    """The name of a device in records: the name of the GPU, or cpu."""
+    return torch.cuda.get_device_name(device) if device.startswith("cuda") else device
+
+
+def _cross_entropy(examples: Examples, probabilities: FloatArray) -> float | None:
+    true = probabilities[np.arange(len(probabilities)), examples.labels()]
+    return round_significant(float(-np.log(np.maximum(true, np.finfo(np.float64).tiny)).mean()), LOSS_DIGITS)

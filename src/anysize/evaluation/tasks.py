@@ -1,0 +1,410 @@
+"""`Task`, where labeled graphs come from, and `Splits`, its graphs for training, validation and test.
+
+A task is a constant; `Task.splits` draws or reads its graphs. `size_split` and `own_task` make tasks of any labeled
+graphs. Tasks import no models.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from hashlib import sha256
+from pathlib import Path
+from typing import Any, Literal, NamedTuple, Protocol, TypeAlias, get_args
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from anysize._json import compact_json
+from anysize._typing import IntArray, PathLike, check_integer, is_integer
+from anysize.causal.graphon_check import check_graphon
+from anysize.counting.cache import content_digest
+from anysize.graphs.graphset import GraphSet
+from anysize.graphs.labels import check_complete, distinct_classes
+from anysize.io.convert import as_graphset
+from anysize.methods import defaults
+from anysize.methods.method import Examples
+from anysize.patterns.pattern import pattern_sizes
+from anysize.splits import SPLITS, BySize, Lists, Positions, SplitRule, median_cut, split_rule
+
+Data: TypeAlias = int | Literal["published"]
+Family: TypeAlias = Literal["erdos-renyi", "sbm", "tu", "brain"]
+Metric: TypeAlias = Literal["accuracy", "mcc"]
+Grouping: TypeAlias = Literal["size", "median"]
+
+MAX_CLASSES = 62  # that records can name
+
+
+class Parts(NamedTuple):
+    """What a source returns: graphs whose y holds class numbers, and where they were in a fixed set, if in one."""
+
+    train: GraphSet
+    validation: GraphSet | None
+    test: GraphSet
+    classes: tuple[str, ...]
+    positions: Positions | None = None
+
+
+def data_name(data: Data, split: int | None = None) -> str:
+    """A data set and split in records: `published`, `seed:7`, or `split:3`.
+
+    >>> data_name("published"), data_name(7), data_name("published", 3)
+    ('published', 'seed:7', 'split:3')
+    """
+    if data != "published":
+        return f"seed:{data}"
+    return "published" if split is None else f"split:{split}"
+
+
+class GraphSource(Protocol):
+    """Where the graphs of a task come from."""
+
+    @property
+    def has_published(self) -> bool:
+        """Whether there is a fixed data set, ``data="published"``."""
+
+    @property
+    def has_fresh(self) -> bool:
+        """Whether an integer makes another data set."""
+
+    @property
+    def training_environments(self) -> int:
+        """How many environments the training graphs come from."""
+
+    def draw(self, data: Data, seed: int, data_dir: PathLike | None) -> Parts:
+        """The graphs; ``seed`` decides what is random in the split of a fixed set."""
+
+
+@dataclass(frozen=True, eq=False)
+class Splits:
+    """Training, validation and test graphs of a task.
+
+    Attributes:
+        train, validation, test: the graphs; y holds class numbers 0 .. C - 1, positions in ``classes``. Validation is
+            None where the task has folds instead, or too few graphs.
+        task: where they come from.
+        data: the data set, `published` or a seed.
+        seed: of the split of a fixed data set; None for the one split of the tables.
+        positions: of the graphs in the set that was split; None if they were drawn.
+    """
+
+    train: GraphSet
+    validation: GraphSet | None
+    test: GraphSet
+    classes: tuple[str, ...]
+    task: Task
+    data: Data = "published"
+    seed: int | None = None
+    positions: Positions | None = None
+
+    @property
+    def sets(self) -> dict[str, GraphSet]:
+        """The sets by name, in order; without "validation" where there is none."""
+        named = {"train": self.train, "validation": self.validation, "test": self.test}
+        return {name: graphs for name, graphs in named.items() if graphs is not None}
+
+    @property
+    def data_name(self) -> str:
+        """The data set and split in records."""
+        return data_name(self.data, self.seed)
+
+    @cached_property
+    def examples(self) -> dict[str, Examples]:
+        """The sets as input of methods, which count each of them once."""
+        return {
+            name: Examples(graphs, np.asarray(graphs.y, np.int64), self.environments(graphs))
+            for name, graphs in self.sets.items()
+        }
+
+    @cached_property
+    def vanishing(self) -> bool:
+        """Whether densities over all subsets vanish with the size: as the task says, or the training graphs."""
+        if self.task.vanishing is not None:
+            return self.task.vanishing
+        return check_graphon(self.train, np.asarray(self.train.y)).regime == "not_graphon"
+
+    @property
+    def color_penalty(self) -> bool:
+        """Whether models with a penalty on colors use it by default."""
+        return self.train.colors is not None if self.task.color_penalty is None else self.task.color_penalty
+
+    def environments(self, graphs: GraphSet) -> IntArray:
+        """The environment of every graph, as a number: its size, or 0 and 1 for graphs up to and above `median_cut`."""
+        if self.task.environments == "size":
+            return graphs.sizes
+        return (graphs.sizes > median_cut(self.train.sizes)).astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Task:
+    """One task: its graphs, its score, and what methods need to know about it.
+
+    Attributes:
+        name: as on the command line.
+        title: one readable line.
+        family: selects the grid and the defaults of hyper-parameters; None for graphs of a user, which have no grid and
+            the defaults of `GraphClassifier`.
+        source: makes the graphs.
+        metric: "accuracy" or "mcc".
+        k: the pattern size; several where it is a hyper-parameter.
+        top: number of patterns to keep, the most common ones of training and validation graphs; None keeps all.
+        class_weights: how classes are weighted in the loss, see `anysize.methods.method.class_weights`; None for equal
+            weights in the paper's recipe and "balanced" in the robust one.
+        environments: how training graphs are divided into environments, by their exact size or by the median size.
+        folds: number of folds of the training graphs to select a configuration by; 0 for a validation set.
+        color_penalty: whether models with a penalty on colors use it by default, because colors shift in test; None:
+            if the graphs have colors.
+        vanishing: whether degrees do not grow with the size, so that densities over all subsets vanish in large graphs;
+            None: the training graphs decide (`anysize.causal.graphon_check`).
+        label: the heading in tables; the name if empty.
+    """
+
+    name: str
+    title: str
+    family: Family | None
+    source: GraphSource
+    metric: Metric = "accuracy"
+    k: int | tuple[int, ...] = 5
+    top: int | None = None
+    class_weights: Literal["balanced", "inverse"] | None = None
+    environments: Grouping = "size"
+    folds: int = 0
+    color_penalty: bool | None = False
+    vanishing: bool | None = False
+    label: str = ""
+
+    def __post_init__(self) -> None:
+        choices: dict[str, Any] = {"family": Family, "metric": Metric, "environments": Grouping}
+        for name, kind in choices.items():
+            value = getattr(self, name)
+            if value not in get_args(kind) and not (name == "family" and value is None):
+                raise ValueError(f"{name} of a task must be one of {', '.join(get_args(kind))}; got {value!r}")
+
+    @property
+    def single_environment(self) -> bool:
+        """Whether all training graphs come from one environment, so that methods like IRM do not apply."""
+        return self.source.training_environments == 1
+
+    @property
+    def default_data(self) -> Data:
+        """The published data if there are any, else the fresh data of seed 0."""
+        return "published" if self.source.has_published else 0
+
+    def splits(self, data: Data | None = None, seed: int | None = None, data_dir: PathLike | None = None) -> Splits:
+        """The graphs of the task; the same arguments give the same graphs, in any process.
+
+        Args:
+            data: "published" for the data set of the published tables, an integer for a fresh one with that
+                seed; without it, `default_data`.
+            seed: what is random in the split of a fixed data set, such as the validation graphs of a TU set; None for
+                the split of the tables, which is that of seed 0.
+            data_dir: the folder with data files; without it the environment variable ANYSIZE_DATA.
+        """
+        chosen = self.default_data if data is None else data
+        if reason := self.data_missing(chosen):
+            raise ValueError(reason)
+        parts = self.source.draw(chosen, 0 if seed is None else check_integer("seed", seed, 0), data_dir)
+        self._check_parts(parts)
+        train, validation, test, classes, positions = parts
+        return Splits(train, validation, test, classes, self, chosen, seed, positions)
+
+    def data_missing(self, data: Data) -> str:
+        """The reason why the task has no such data; empty if it has."""
+        if data == "published":
+            has = self.source.has_published
+            return "" if has else f"{self.name} has no published data; pass a seed, such as data=0 (--data 0)."
+        if not is_integer(data) or data < 0:
+            return f"data is 'published' or a seed, a whole number of at least 0; got {data!r}."
+        if self.source.has_fresh:
+            return ""
+        return (
+            f"{self.name} has one data set and no fresh ones; got data={data!r}. Leave data out; another seed= gives "
+            "other validation graphs."
+        )
+
+    def _check_parts(self, parts: Parts) -> None:
+        """Raise an error unless the source returned labeled sets whose labels are positions in ``classes``."""
+        if not isinstance(parts, Parts):
+            raise ValueError(
+                f"{self.name}: draw must return Parts(train, validation, test, classes); got a {type(parts).__name__}"
+            )
+        for split, graphs in zip(SPLITS, parts[:3], strict=True):
+            if graphs is None and split == "validation":
+                continue
+            if not isinstance(graphs, GraphSet):
+                raise ValueError(f"{self.name}: the {split} graphs must be a GraphSet; got a {type(graphs).__name__}")
+            y = np.asarray(graphs.y if graphs.y is not None else ["None"])
+            wrong = y if y.dtype.kind not in "iu" else y[(y < 0) | (y >= len(parts.classes))]
+            if len(wrong):
+                raise ValueError(
+                    f"{self.name}: y of the {split} graphs must hold class numbers from 0 to {len(parts.classes) - 1}, "
+                    f"positions in classes; got {wrong.tolist()[0]!r}"
+                )
+
+
+# ---- tasks of a user's graphs --------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class OwnGraphs:
+    """Labeled graphs and how they are split; equal where the graphs, their classes and the split are equal.
+
+    Attributes:
+        rule: how they are split.
+        digest: a hash of everything that results depend on.
+    """
+
+    graphs: GraphSet = field(compare=False, repr=False)
+    rule: SplitRule = field(compare=False)
+    digest: str = ""
+
+    has_published = True
+    has_fresh = False
+
+    @property
+    def training_environments(self) -> int:
+        """Two, smaller and larger graphs; one if all training graphs have one size."""
+        sizes = self.graphs.sizes[self.rule.positions(self.graphs, 0).train]
+        return 1 + bool(sizes.min(initial=0) < sizes.max(initial=0))
+
+    def draw(self, data: Data, seed: int, data_dir: PathLike | None) -> Parts:
+        return split_graphs(self.graphs, self.rule, seed)
+
+
+def split_graphs(graphs: GraphSet, rule: SplitRule, seed: int) -> Parts:
+    """Labeled graphs, split by a rule; classes are numbered in the order of labels."""
+    if graphs.y is None:
+        raise ValueError("A split needs classes: give the graphs y, one label per graph (in commands: --labels FILE).")
+    positions = rule.positions(graphs, seed)
+    values, codes = np.unique(np.asarray(graphs.y), return_inverse=True)
+    numbered = graphs.with_y(codes.astype(np.int64))
+    train, validation, test = numbered[positions.train], numbered[positions.validation], numbered[positions.test]
+    return Parts(train, validation if len(validation) else None, test, tuple(map(str, values)), positions)
+
+
+def size_split(
+    graphs: Any,
+    train_below: float = 50,
+    test_above: float = 90,
+    *,
+    y: ArrayLike | None = None,
+    color: str | None = None,
+    name: str = "size-split",
+    k: int = defaults.K,
+) -> Task:
+    """A task made of any labeled graphs: train on the small ones, test on the large ones.
+
+    Graphs of at most percentile(sizes, train_below) vertices are for training; a tenth of them, drawn with the seed of
+    `Task.splits`, is the validation set. Graphs of at least percentile(sizes, test_above) vertices are the test set,
+    graphs in between are left out. Methods are trained with the defaults of `GraphClassifier`.
+
+    Args:
+        graphs: a `GraphSet`, a list of graphs, a path: whatever `anysize.count` takes.
+        train_below: largest size of training graphs, as a percentile.
+        test_above: smallest size of test graphs, as a percentile.
+        y: one label per graph; None for the labels stored with the graphs.
+        color: for networkx, PyG and igraph graphs, the vertex attribute that holds the color.
+        name: of the task.
+        k: pattern size of the task.
+
+    Examples:
+        >>> paths = [[(i, i + 1) for i in range(n)] for n in range(2, 32)]
+        >>> task = size_split(GraphSet.from_edges(paths, y=["odd", "even"] * 15))
+        >>> splits = task.splits(seed=0)
+        >>> splits.train.sizes.max().item(), len(splits.validation), splits.test.sizes.tolist()
+        (17, 1, [30, 31, 32])
+        >>> splits.classes
+        ('even', 'odd')
+    """
+    rule = BySize(train_below, test_above)
+    task = own_task(graphs, rule, y=y, color=color, k=k)
+    splits = task.splits()
+    pool = max(part.sizes.max() for part in (splits.train, splits.validation) if part is not None)
+    title = f"Train on up to {pool:g} vertices, test on {splits.test.sizes.min():g} and more"
+    return replace(task, name=name, title=title, label="")
+
+
+def own_task(
+    graphs: Any,
+    split: str | Path | Lists | BySize = "size",
+    *,
+    y: ArrayLike | None = None,
+    color: str | None = None,
+    name: str = "graphs",
+    k: int | Sequence[int] = defaults.K,
+) -> Task:
+    """A task made of any labeled graphs. Its name ends with a hash of the graphs, their labels, the split and k.
+
+    `Task.splits(seed=3)` is the split with seed 3:
+
+    - ``"size"``: graphs up to the median size are for training, graphs from the 90th percentile on for test, those in
+      between are left out. The seed draws a tenth of the training graphs for validation: the test set is always the
+      same.
+    - ``"random"``: the seed draws a fifth of each class for test, and a tenth of the others for validation.
+    - lists: ``{"train": [...], "validation": [...], "test": [...]}``, graphs by position or name, or a JSON file with
+      the same, or a CSV file with lines ``graph,train``. Without validation the seed draws a tenth of the training
+      graphs.
+
+    Args:
+        graphs: a `GraphSet`, a list of graphs, a path: whatever `anysize.count` takes.
+        split: how they are split.
+        y: one label per graph; None for the labels stored with the graphs.
+        color: for networkx, PyG and igraph graphs, the vertex attribute that holds the color.
+        name: the beginning of the task's name.
+        k: pattern size of the task, or several.
+
+    Examples:
+        >>> paths = [[(i, i + 1) for i in range(n)] for n in range(2, 32)]
+        >>> task = own_task(GraphSet.from_edges(paths, y=["odd", "even"] * 15), "random", name="paths")
+        >>> task.name, [len(graphs) for graphs in task.splits(seed=1).sets.values()]
+        ('paths-random-0368c240', [22, 2, 6])
+    """
+    labeled = as_graphset(graphs, color=color)
+    labeled = labeled if y is None else labeled.with_y(y)
+    if labeled.y is None:
+        raise ValueError("A task needs classes: give y, one label per graph (in commands: --labels FILE).")
+    check_complete(labeled.y)
+    classes = distinct_classes(labeled.y)
+    if len(classes) > MAX_CLASSES:
+        raise ValueError(
+            f"Up to {MAX_CLASSES} classes can be compared; these graphs have {len(classes)}, such as "
+            f"{classes.tolist()[0]!r}. Is their label a number to predict? Then make classes of its ranges."
+        )
+    rule = split if isinstance(split, BySize) else split_rule(split, labeled)
+    sizes = pattern_sizes(k)
+    source = OwnGraphs(labeled, rule, _digest(labeled, rule, sizes))
+    parts = source.draw("published", 0, None)
+    if not len(parts.test):
+        raise ValueError("A split needs test graphs: a random one takes a fifth of each class, from three graphs on.")
+    if len(np.unique(np.asarray(parts.train.y))) < 2:
+        raise ValueError(f"All {len(parts.train)} training graphs have one class and cannot be learned from.")
+    # letters, digits, dots, dashes and underscores, as in the names of all tasks
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).lstrip("._-") or "graphs"
+    label = f"{name}, {rule.title}"
+    title = (
+        f"{label}: trained on {len(parts.train)} graphs of {size_range(parts.train)} vertices, tested on "
+        f"{len(parts.test)} of {size_range(parts.test)}"
+    )
+    return Task(
+        f"{plain}-{rule.name}-{source.digest[:8]}", title, None, source, metric=defaults.METRIC, k=sizes,
+        environments="median", color_penalty=None, vanishing=None, label=label,
+    )  # fmt: skip
+
+
+def size_range(graphs: GraphSet) -> str:
+    """The sizes of graphs in words, such as "5 to 12"."""
+    smallest, largest = graphs.sizes.min(), graphs.sizes.max()
+    return f"{smallest}" if smallest == largest else f"{smallest} to {largest}"
+
+
+def _digest(graphs: GraphSet, rule: SplitRule, k: int | tuple[int, ...]) -> str:
+    lists: Positions | None = getattr(rule, "given", None)
+    about = {
+        "y": [[type(label).__name__, str(label)] for label in np.asarray(graphs.y).tolist()],
+        "split": repr(rule) if isinstance(rule, BySize) and rule != BySize() else rule.name,
+        "lists": None if lists is None else [rows.tolist() for rows in lists],
+        "k": k,
+    }
+    return sha256(content_digest(graphs) + compact_json(about).encode()).hexdigest()

@@ -1,1 +1,0 @@
-"""The paper's tables from records, beside the published numbers."""

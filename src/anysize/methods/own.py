@@ -1,0 +1,158 @@
+"""Methods of your own in one function: features with logistic regression, or a torch module in the loop of the GNNs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from anysize._progress import Progress, part_of
+from anysize.methods.baselines import FittedPipeline, logistic, restore_arrays
+from anysize.methods.configuration import weight
+from anysize.methods.method import Arrays, Configuration, Examples, Grid, Method, Run, TrainingData
+from anysize.methods.neural import TRAINED, TU_DEFAULTS, FittedStack, fitting_recipe, plain_recipe
+from anysize.training.device import torch_defaults
+from anysize.training.settings import Recipe, Settings
+
+if TYPE_CHECKING:
+    from sklearn.pipeline import Pipeline
+
+    from anysize.graphs.graphset import GraphSet
+    from anysize.training.fit_module import ModuleStack
+    from anysize.training.objectives import Objective
+
+
+@dataclass(frozen=True)
+class FeatureLearner:
+    """Logistic regression on features of your own: ``features(graphs, **hyper_parameters)`` -> (graphs, width).
+
+    Features are standardized. The hyper-parameter ``C`` is that of scikit-learn's `LogisticRegression`, 1 by default;
+    all others are passed to ``features``.
+    """
+
+    features: Callable[..., Any]
+
+    def fit(
+        self, data: TrainingData, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
+        max_stack: int | None = None,
+    ) -> Iterator[FittedPipeline]:  # fmt: skip
+        """Train one classifier per run."""
+        weights = None if data.class_weights is None else dict(enumerate(data.class_weights))
+        for run in runs:
+            pipeline = self._pipeline(run, weights)
+            pipeline.fit(data.train.whole("a method on features"), data.train.labels())
+            yield FittedPipeline(pipeline, (run,), data.classes, None)
+
+    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedPipeline:
+        """A fitted classifier from its state."""
+        run = Run(**about["runs"][0])
+        return FittedPipeline(restore_arrays(self._pipeline(run), arrays), (run,), about["classes"], None)
+
+    def _pipeline(self, run: Run, class_weight: dict[int, float] | None = None) -> Pipeline:
+        passed_on = {name: value for name, value in run.configuration.items() if name != "C"}
+        return logistic(self.features, class_weight, run.configuration.get("C", 1.0), **passed_on)
+
+
+@dataclass(frozen=True)
+class ModuleLearner:
+    """A torch module of your own on whole graphs, trained by the loop and the recipes of the GNNs.
+
+    ``build(inputs, classes, **hyper_parameters)`` returns an untrained module that maps
+    `anysize.training.fit_module.GraphTensors` (``x``, ``edge_index``, ``batch``, ``num_graphs``) to logits (graphs,
+    classes). The hyper-parameters ``lr`` and ``batch_size``, and the weight of the ``objective``, are for training; all
+    others are passed to ``build``.
+    """
+
+    build: Callable[..., Any]
+    objective: Objective | None = None
+
+    @property
+    def penalty_name(self) -> str | None:
+        """The hyper-parameter that weighs the penalty of the objective."""
+        return None if self.objective is None else self.objective.weight
+
+    def fit(
+        self, data: TrainingData, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
+        max_stack: int | None = None,
+    ) -> Iterator[FittedModule]:  # fmt: skip
+        """Train the runs one by one."""
+        from anysize.training.fit_module import fit_module
+        from anysize.training.objectives import IRM
+
+        validation = data.validation
+        for number, run in enumerate(runs):
+            stack = fit_module(
+                self.build, self._passed_on(run), data.train.whole("a GNN"), data.train.labels(),
+                self._settings(run), fitting_recipe(recipe, data),
+                classes=data.classes, environments=data.train.environments, objective=self.objective or IRM,
+                validation=None if validation is None else (validation.whole("a GNN"), validation.labels()),
+                class_weights=data.class_weights, metric=data.epoch_metric, device=data.device,
+                progress=part_of(progress, number, len(runs)),
+            )  # fmt: skip
+            yield FittedModule(stack, (run,))
+
+    @torch_defaults()
+    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedModule:
+        """The trained module from what `FittedModule.state` returned."""
+        from anysize.training.fit_module import ModuleStack
+
+        run = Run(**about["runs"][0])
+        return FittedModule(ModuleStack.from_state(about, arrays, self.build, self._passed_on(run)), (run,))
+
+    def _settings(self, run: Run) -> Settings:
+        used = {name: run.configuration[name] for name in ("lr", "batch_size") if name in run.configuration}
+        return Settings(**used, invariance=run.configuration.get(self.penalty_name or "", 0.0), seed=run.seed)
+
+    def _passed_on(self, run: Run) -> Configuration:
+        used = ("lr", "batch_size", self.penalty_name)
+        return {name: value for name, value in run.configuration.items() if name not in used}
+
+
+@dataclass(frozen=True, eq=False)
+class FittedModule(FittedStack):
+    """One trained module."""
+
+    stack: ModuleStack
+
+    def _input(self, examples: Examples) -> GraphSet:
+        return examples.whole("a GNN")
+
+
+LOOP_FIELDS = frozenset({"epochs", "epoch", "tie_break", "patience", "schedule"})  # of a recipe
+
+
+def module_method(
+    *,
+    name: str,
+    title: str,
+    learner: ModuleLearner,
+    grid: Mapping[str, Grid] | None = None,
+    defaults: Mapping[str, Any] | None = None,
+    **fields: Any,
+) -> Method:
+    """A method that trains a torch module of your own, with the recipes of the GNNs.
+
+    Args:
+        name: of the method.
+        title: of its row.
+        learner: the module and the objective.
+        grid: hyper-parameter values to try for each family of tasks; none by default.
+        defaults: added to the default configuration: what builds the module, the weight of the objective's penalty.
+        fields: further fields of `Method`.
+    """
+    penalty = {} if learner.penalty_name is None else {learner.penalty_name: weight}
+    return Method(
+        name=name,
+        title=title,
+        learner=learner,
+        kind="gnn",
+        grid=grid or {},
+        defaults={"lr": 0.01, **(defaults or {})},
+        family_defaults={"tu": TU_DEFAULTS},
+        parameters={**{name: TRAINED[name] for name in ("epochs", "lr", "batch_size")}, **penalty},
+        recipes=plain_recipe,
+        recipe_fields=LOOP_FIELDS,
+        environments=learner.penalty_name is not None,
+        penalty_name=learner.penalty_name,
+        **fields,
+    )

@@ -1,0 +1,1 @@
+"""The publication: its tasks, its tables beside the published numbers, its theory. The library does not import it."""

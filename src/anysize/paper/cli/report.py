@@ -1,0 +1,73 @@
+"""`anysize paper report`: write the HTML report of a folder of records."""
+
+from __future__ import annotations
+
+from json import dumps
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from anysize._text import plural
+from anysize.cli.shared import (
+    PAGES,
+    RECORDS_FOLDER,
+    DataDirOption,
+    check_out,
+    check_records,
+    console,
+    handle_errors,
+    note,
+    open_output,
+    split_names,
+)
+from anysize.paper.cli.table import check_tasks
+
+PAGE = Path("report.html")
+
+
+def report(
+    records: Annotated[Path, typer.Option(help="Folder with the records of sweeps.")] = RECORDS_FOLDER,
+    out: Annotated[Path, typer.Option(help="File to write.")] = PAGE,
+    tasks: Annotated[
+        str | None, typer.Option(help="Comma-separated names, such as sbm-20,sbm-color; default: all.")
+    ] = None,
+    data_dir: DataDirOption = None,
+    fits: Annotated[bool, typer.Option(help="Fit two small models per synthetic task for the figures.")] = True,
+    json: Annotated[bool, typer.Option("--json", help="Print one line of JSON about the page.")] = False,
+) -> None:
+    """Write one self-contained HTML page from records: tables, figures, and a list of runs."""
+    with handle_errors():
+        from anysize._progress import progress_bars
+        from anysize.evaluation.store import RecordStore
+        from anysize.paper.tables import paper_grid_size
+
+        check_records(records)
+        check_out(out, PAGES)
+        names = split_names(tasks)
+        if names is not None and not names:
+            raise ValueError("--tasks needs at least one task, such as --tasks sbm-20; got none.")
+        try:
+            from anysize.paper.report.build import make_report
+        except ModuleNotFoundError as error:
+            if error.name is None or not error.name.startswith("matplotlib"):
+                raise
+            raise ImportError("the report needs matplotlib: pip install 'anysize[plot]'.") from error
+        store = RecordStore(records)
+        recorded = {record.task for record in store.read(task=names, curves=False)}
+        check_tasks(names, recorded)
+        for name in sorted(set(names or ()) - recorded):
+            note(f"there are no records of {name} in {records}; the page leaves it out.")
+        if not recorded and names is None:
+            note(f"there are no records in {records}, so the page is empty. Make some with anysize paper sweep.")
+        grids = paper_grid_size if recorded else None
+        with progress_bars() as progress:
+            page = make_report(store, names, data_dir=data_dir, grid_size=grids, fits=fits, progress=progress)
+        with open_output(out) as file:
+            file.write(page)
+        size = len(page.encode("utf-8", "backslashreplace"))
+        if json:
+            print(dumps({"out": str(out), "bytes": size, "tasks": sorted(recorded)}))
+        else:
+            summary = f"Wrote {out}: {size / 1e6:.1f} MB, {plural(len(recorded), 'task')}."
+            console.print(summary)

@@ -1,0 +1,542 @@
+"""The results page and its appendix, from records: `anysize paper results`.
+
+The page: which kind of model is right on which task, whether the paper's conclusions hold on our numbers, how many
+cells agree with the published ones, which epoch the paper kept, test scores, fresh data. The appendix: the tables in
+full with their notes, every cell that differs with possible reasons, the effect of ties, what is missing, and the
+machines that were used.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from anysize._json import JsonScalar, compact_json
+from anysize.evaluation.records import Record
+from anysize.evaluation.render import (
+    difference_text,
+    escape_markdown,
+    markdown_row,
+    own_text,
+    published_text,
+    render_markdown,
+)
+from anysize.evaluation.tables import SCORE_DIGITS, Cell, Published, Table, format_score
+from anysize.methods.catalog import METHODS, penalty_names
+from anysize.paper.claims import claims_rows
+from anysize.paper.epoch_rules import rules_table
+from anysize.paper.layout import TABLES, TaskEntry, table_of
+from anysize.paper.selection import RULES, Group, Selection, grid_position, grouped, select, select_all
+from anysize.paper.tables import GridSize, build_table, rows_that_ran
+
+PAPER_SEEDS = 10
+NEAR_DIFFERENCE = 0.15  # a test mean that differs by no more is called near the published one
+REAL_TASKS = frozenset(task.name for task in TABLES[3].tasks)  # the paper drew their validation graphs at random
+
+HEAD = """# Results
+
+<!-- Made by `make results`; changes by hand are lost. -->
+
+Our numbers beside the published ones; everything on this page, including the sentences with numbers, is made from the
+records in `results/records` by `make results`. [Tables](tables.md) explains cells and rules, the
+[appendix](results-appendix.md) has the tables in full, every difference, ties, missing runs and machines.
+"""
+APPENDIX_HEAD = """# Appendix of the results
+
+<!-- Made by `make results`; changes by hand are lost. -->
+
+What stands behind [Results](results.md), from the same records.
+"""
+
+
+# ---- comparison with the published numbers -----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ComparedCell:
+    """A test cell with a number of ours and a published one.
+
+    Attributes:
+        selection: the configuration behind our number.
+        grid: the number of configurations that the paper tried, if known.
+        all_test: lowest and highest test mean of all configurations with as many seeds.
+        under_other_rules: the test mean under other ways to break ties, by their name.
+    """
+
+    task: str
+    title: str
+    label: str
+    cell: Cell
+    selection: Selection
+    grid: int | None
+    all_test: tuple[float, float] | None
+    under_other_rules: Mapping[str, float]
+
+    @property
+    def method(self) -> str:
+        """The name of the method."""
+        return self.selection.group.method
+
+    @property
+    def published(self) -> Published:
+        """The published cell."""
+        assert self.cell.published is not None
+        return self.cell.published
+
+    @property
+    def published_mean(self) -> float:
+        """The published mean."""
+        assert self.published.mean is not None
+        return self.published.mean
+
+    @property
+    def difference(self) -> float:
+        """Ours minus the published mean, as printed."""
+        assert self.cell.difference is not None
+        return round(self.cell.difference, SCORE_DIGITS)
+
+    @property
+    def deviates(self) -> bool:
+        """Whether the difference, as printed, is larger than the published standard deviation over seeds."""
+        return abs(self.difference) > self._published_std
+
+    @property
+    def near(self) -> bool:
+        """Whether our mean is near the published one, as printed."""
+        return abs(self.difference) <= NEAR_DIFFERENCE
+
+    @property
+    def tie_is_near(self) -> bool:
+        """Whether the lowest or highest test mean of the tied configurations is near the published mean."""
+        ends = self.selection.tied_test or ()
+        return any(round(abs(end - self.published_mean), SCORE_DIGITS) <= NEAR_DIFFERENCE for end in ends)
+
+    @property
+    def reduced(self) -> bool:
+        """Whether fewer configurations were tried than the paper's grid has."""
+        return self.grid is not None and self.selection.configurations < self.grid
+
+    @property
+    def depends_on_ties(self) -> bool:
+        """Whether the test means of tied configurations differ by more than the published standard deviation."""
+        spread = self.selection.tied_test
+        return spread is not None and round(spread[1] - spread[0], SCORE_DIGITS) > self._published_std
+
+    @property
+    def _published_std(self) -> float:
+        return round(self.published.std or 0.0, SCORE_DIGITS)
+
+
+def compare(table: Table, records: Iterable[Record], grid_size: GridSize | None = None) -> list[ComparedCell]:
+    """All test cells of a table on published data with both numbers, without baselines, column by column."""
+    groups = grouped(records)
+    found = []
+    for place, column in enumerate(table.columns):
+        if column.split != "test" or column.data != "published":
+            continue
+        for row in table.rows:
+            if row.is_baseline or row.cells[place].difference is None:
+                continue
+            runs = groups[Group(column.task, column.data, row.method, row.recipe)]
+            selection = select(runs)
+            size = None if grid_size is None else grid_size(column.task, row.method)
+            found.append(
+                ComparedCell(
+                    column.task, column.heading, row.label, row.cells[place], selection, size,
+                    _test_means(runs, len(selection.records)), _under_other_rules(runs),
+                )
+            )  # fmt: skip
+    return found
+
+
+def reasons(compared: ComparedCell) -> list[str]:
+    """What may explain a difference: facts of the records, and known differences between the procedures."""
+    found = []
+    selection = compared.selection
+    tried, tied = selection.configurations, selection.tied
+    if compared.reduced:
+        found.append(f"{tried} of {compared.grid} configurations tried")
+    if tied > 1 and selection.tied_test is not None:
+        found.append(f"{tied} of {tried} configurations tie, with test means {_range(compared, selection.tied_test)}")
+    elif tried > 1 and compared.all_test is not None:
+        found.append(f"no tie; test means of all configurations tried {_range(compared, compared.all_test)}")
+    scores = [outcome.scores.test for outcome in selection.outcomes if outcome.scores.test is not None]
+    if len(scores) > 1 and max(scores) - min(scores) > NEAR_DIFFERENCE:
+        found.append(f"single runs of the selected one {_range(compared, (min(scores), max(scores)))}")
+    if compared.method.endswith("-irm"):
+        found.append("our IRM penalty has a gradient, the published one had none")
+    if compared.task in REAL_TASKS:
+        found.append("the paper's validation graphs are unknown")
+        if METHODS[compared.method].kind == "kernel":
+            found.append("we use class weights; kernels.md has results with and without")
+    interval = compared.cell.interval
+    if interval is not None:
+        inside = interval.low <= compared.published_mean <= interval.high
+        found.append(f"the published mean is {'inside' if inside else 'outside'} the interval over test graphs")
+    return found or ["nothing in the records explains it"]
+
+
+def _range(compared: ComparedCell, limits: tuple[float, float]) -> str:
+    """A range of test means, and whether it includes the published one, as printed."""
+    low, high = (round(limit, SCORE_DIGITS) for limit in limits)
+    includes = "includes" if low <= compared.published_mean <= high else "does not include"
+    span = f"of {format_score(low)}" if low == high else f"from {format_score(low)} to {format_score(high)}"
+    return f"{span} (which {includes} the published one)"
+
+
+def _test_means(runs: Sequence[Record], seeds: int) -> tuple[float, float] | None:
+    """Lowest and highest test mean of the configurations with this number of seeds."""
+    scores: dict[str, list[float]] = {}
+    for run in runs:
+        if run.scores.test is not None:
+            scores.setdefault(compact_json(run.configuration), []).append(run.scores.test)
+    means = [sum(one) / len(one) for one in scores.values() if len(one) == seeds]
+    return (min(means), max(means)) if means else None
+
+
+def _under_other_rules(runs: Sequence[Record]) -> dict[str, float]:
+    """Test means under other ways to break ties."""
+    names = {"lowest validation loss": "best-lowest-loss", "last epoch": "last"}
+    found = {name: select(runs, RULES[rule]) for name, rule in names.items()}
+    if "penalty" in runs[0].configuration:
+        found["lowest penalty"] = select(runs, RULES["best-lowest-penalty"])
+        found["weaker penalty first"] = select(runs, order=_weaker_penalty_first(runs))
+    means = {name: selection.summary("test") for name, selection in found.items() if not selection.fallback}
+    return {name: summary.mean for name, summary in means.items() if summary is not None}
+
+
+def _weaker_penalty_first(runs: Sequence[Record]) -> list[Mapping[str, JsonScalar]]:
+    """Configurations in the order in which `select` breaks ties, but with penalties ascending."""
+    known = {compact_json(run.configuration): run.configuration for run in runs}
+
+    def negated(configuration: Mapping[str, JsonScalar]) -> dict[str, JsonScalar]:
+        return {
+            name: -value if name in penalty_names() and isinstance(value, (int, float)) else value
+            for name, value in configuration.items()
+        }
+
+    return sorted(known.values(), key=lambda configuration: grid_position(negated(configuration), ()))
+
+
+# ---- the page ----------------------------------------------------------------------------------------
+
+
+def results_page(records: Iterable[Record], grid_size: GridSize | None = None) -> str:
+    """The page in Markdown, a pure function of the records.
+
+    Args:
+        grid_size: such as `paper_grid_size`, to name reduced grids.
+    """
+    records = list(records)
+    whole = [_published_table(number, records, grid_size) for number in TABLES]
+    tables = [_test_columns(table) for table in whole]
+    compared = [cell for table in tables for cell in compare(table, records, grid_size)]
+    rules = rules_table(records)
+    return _page(
+        HEAD,
+        {
+            "Who is right where": [_who_is_right(tables)],
+            "What the paper concludes": [_claims(whole)],
+            "Agreement with the published numbers": [_agreement(compared)],
+            "Which epoch the paper kept": [RULES_LEAD, rules] if rules else [],
+            "Test scores on the published data": [render_markdown(_short(one)) for one in tables if one.rows],
+            "Fresh data": [_fresh_summary(records)],
+            "Time on a GPU": [_gpu_time(records, grid_size)],
+        },
+    )
+
+
+def appendix_page(records: Iterable[Record], grid_size: GridSize | None = None) -> str:
+    """The appendix in Markdown, a pure function of the records."""
+    records = list(records)
+    tables = {number: _published_table(number, records, grid_size) for number in TABLES}
+    fresh = [table for number in TABLES if (table := _fresh_table(number, records)) is not None]
+    compared = [cell for table in tables.values() for cell in compare(table, records, grid_size)]
+    return _page(
+        APPENDIX_HEAD,
+        {
+            "Published data": [render_markdown(table) for table in tables.values() if table.columns],
+            "Fresh data": [render_markdown(table) for table in fresh],
+            "Differences from the published numbers": [_differences(compared)],
+            "Effect of ties": [_ties(compared)],
+            "Missing": [_missing(tables, records, compared)],
+            "Machines": [_machines(records)],
+        },
+    )
+
+
+def _page(head: str, parts: Mapping[str, Sequence[str]]) -> str:
+    return "\n".join([head, *(f"## {title}\n\n" + "\n".join(texts) for title, texts in parts.items() if any(texts))])
+
+
+RULES_LEAD = """\
+The paper keeps "the" epoch with the best validation score. It does not say which one if several epochs share that
+score, nor which configuration if several do. Our runs, except some older ones (†), were scored under every rule. For
+each rule, the table compares the test means of all configurations with the best validation score to the published mean,
+over all cells of GNNs and Γ models whose runs kept every rule: the mean absolute
+difference, in all, by kind and by table; the mean rank among the rules; the mean log-likelihood under the published
+mean and deviation; and how often a rule has the smallest difference when cells are resampled. `--rule paper`, the
+default of tables, is `best-lowest-loss`, with the first of several configurations: it agrees with the paper's sentence
+and has the smallest difference. The differences between rules are small beside those to the published numbers. On Γ
+models `best-lowest-penalty` and `first-best` are nearer, and these have the highest likelihood over all cells; on Table
+1 `last`, which does not agree with that sentence, is nearer. If only the first of several configurations is compared,
+the order of the rules depends on the measure. That comparison, on GNNs, was made first. The one over all tied
+configurations was added because it does not depend on the order of configurations.
+"""
+
+SEEDS = 10  # of every configuration, as in the paper
+FAMILIES = {"GNNs": "gnn", "kernels": "kernel", "Γ, the paper's recipe": "gamma", "Γ, robust recipe": "gamma"}
+
+
+def _who_is_right(tables: Iterable[Table]) -> str:
+    """The best row of each kind of model on every task: our test mean and the published best."""
+    rows = []
+    for table in tables:
+        for place, column in enumerate(table.columns):
+            cells = [_best_of_family(table, place, family) for family in FAMILIES]
+            if any(cells):
+                rows.append((f"{column.heading} ({_METRIC_LABELS.get(table.metric, table.metric)})", *cells))
+    lead = (
+        "The best row of each kind, ours (published best of that kind in parentheses). Test graphs are larger than all "
+        "others, and in the SBM columns also colored otherwise."
+    )
+    return _markdown_table(lead, ("task", *FAMILIES), rows) if rows else "There are no records yet.\n"
+
+
+_METRIC_LABELS = {"mcc": "MCC"}
+
+
+def _best_of_family(table: Table, place: int, family: str) -> str:
+    recipe = "robust" if "robust" in family else "paper"
+    rows = [
+        row
+        for row in table.rows
+        if not row.is_baseline
+        and row.recipe == recipe
+        and row.method in METHODS
+        and METHODS[row.method].kind == FAMILIES[family]
+    ]
+    ours = [(own.mean, row.label) for row in rows if (own := row.cells[place].summary) is not None]
+    papers = [
+        (one.mean, row.label)
+        for row in rows
+        if (one := row.cells[place].published) is not None and one.mean is not None
+    ]
+    if not ours:
+        return ""
+    mean, label = max(ours, key=lambda pair: round(pair[0], SCORE_DIGITS))
+    text = f"{format_score(mean)} {label.removesuffix(', robust')}"
+    if not papers or recipe == "robust":
+        return text
+    best, other = max(papers, key=lambda pair: pair[0])
+    return f"{text} ({format_score(best)}{'' if other == label else f' {other}'})"
+
+
+def _claims(tables: Sequence[Table]) -> str:
+    lead = (
+        "The paper's sentences about its tables, in brief, and what its numbers and ours say, over the cells that have "
+        "both: test means as printed, by the paper's recipe. Some of our grids, those of IRM on Table 3 above all, are "
+        "[incomplete](results-appendix.md#missing)."
+    )
+    rows = claims_rows(tables)
+    return _markdown_table(lead, ("statement", "published", "ours"), rows) if rows else ""
+
+
+def _agreement(compared: Sequence[ComparedCell]) -> str:
+    rows = []
+    for title, cells in _families(compared):
+        near = sum(cell.near for cell in cells)
+        ties = sum(cell.tie_is_near and not cell.near for cell in cells)
+        differences = [abs(cell.difference) for cell in cells]
+        rows.append(
+            (
+                title, str(len(cells)), str(sum(not cell.deviates for cell in cells)), str(near),
+                str(ties) if ties else "", format_score(sum(differences) / len(differences)),
+            )
+        )  # fmt: skip
+    lead = "How many of our test cells agree with the published number, compared as printed."
+    head = (
+        "rows", "cells", "within the published deviation", f"within {format_score(NEAR_DIFFERENCE)}",
+        "more with another tied configuration", "mean difference",
+    )  # fmt: skip
+    return _markdown_table(lead, head, rows) if rows else ""
+
+
+def _short(table: Table) -> Table:
+    """The rows that ran, with the short notes."""
+    found = rows_that_ran(table)
+    notes = (note.partition("All notes:")[0].strip() for note in table.short_notes)  # all of them are in the appendix
+    return replace(found, notes=tuple(filter(None, notes)))
+
+
+def _test_columns(table: Table) -> Table:
+    """The table without the other splits."""
+    places = [place for place, column in enumerate(table.columns) if column.split == "test"]
+    rows = tuple(replace(row, cells=tuple(row.cells[place] for place in places)) for row in table.rows)
+    return replace(table, columns=tuple(table.columns[place] for place in places), rows=rows)
+
+
+def _published_table(number: int, records: Sequence[Record], grid_size: GridSize | None) -> Table:
+    """A table of the paper, without tasks that have no record; those are listed as missing."""
+    recorded = {record.task for record in records if record.data == "published"}
+    tasks = [task.name for task in TABLES[number].tasks if task.name in recorded]
+    if not tasks:
+        return Table("", TABLES[number].metric, "paper", (), ())
+    return build_table(number, records, data="published", tasks=tasks, grid_size=grid_size)
+
+
+def _fresh_table(number: int, records: Sequence[Record]) -> Table | None:
+    """The rows and tasks with records on fresh data; None if there are none."""
+    recorded = {record.task for record in records if record.data != "published"}
+    tasks = [task.name for task in TABLES[number].tasks if task.name in recorded]
+    if not tasks:
+        return None
+    table = build_table(number, records, data="fresh", tasks=tasks, splits=("validation", "test"))
+    return replace(rows_that_ran(table), title=f"{table.title}: fresh data")
+
+
+def _families(compared: Sequence[ComparedCell]) -> list[tuple[str, list[ComparedCell]]]:
+    """Gamma models, kernels and GNNs, by table."""
+    found: dict[str, list[ComparedCell]] = {}
+    for cell in compared:
+        kind = {"gamma": "Gamma models", "kernel": "kernels"}.get(METHODS[cell.method].kind, "GNNs")
+        found.setdefault(f"Table {table_of(cell.task)}, {kind}", []).append(cell)
+    return sorted(found.items())
+
+
+def _fresh_summary(records: Sequence[Record]) -> str:
+    """For every Gamma row on fresh data, table by table: the mean over data sets, and the worst one."""
+    found: dict[tuple[int, str, str], list[tuple[float, str]]] = {}
+    for group, selection in select_all(record for record in records if record.data.startswith("seed:")).items():
+        summary = selection.summary("test")
+        if summary is not None and group.method in METHODS and METHODS[group.method].kind == "gamma":
+            row = table_of(group.task) or 0, group.method, group.recipe
+            found.setdefault(row, []).append((summary.mean, f"{group.task}, {group.data}"))
+    rows = [
+        (
+            f"Table {table}" if table else "none", f"{METHODS[method].title}, {recipe} recipe", str(len(means)),
+            f"{sum(mean for mean, _ in means) / len(means):.3f}", f"{min(means)[0]:.3f} ({min(means)[1]})",
+        )
+        for (table, method, recipe), means in sorted(found.items())
+    ]  # fmt: skip
+    lead = "Γ models on data sets that were drawn afresh: the mean over data sets, and the worst one."
+    head = ("tasks of", "row", "data sets", "mean test score", "worst")
+    return _markdown_table(lead, head, rows) if rows else ""
+
+
+def _differences(compared: Sequence[ComparedCell]) -> str:
+    far = [cell for cell in compared if cell.deviates]
+    if not far:
+        return "No test cell differs by more than the published standard deviation over seeds.\n" if compared else ""
+    lead = (
+        f"{len(far)} of {len(compared)} test cells differ, as printed, by more than the published standard deviation "
+        "over seeds (where that is 0.00, by any amount). Possible reasons are read off the records: fewer "
+        "configurations than in the paper's grid, ties, and known differences between the procedures."
+    )
+    head = ("task", "method", "published", "ours", "difference", "possible reasons")
+    rows = [
+        (one.title, one.label, published_text(one.cell), own_text(one.cell), difference_text(one.cell),
+         "; ".join(reasons(one)))
+        for one in far
+    ]  # fmt: skip
+    return _markdown_table(lead, head, rows)
+
+
+def _ties(compared: Sequence[ComparedCell]) -> str:
+    lead = (
+        "Configurations that share the best validation score can differ much on test graphs. The rows below are those "
+        "where they differ by more than the published standard deviation: the number in the table is one of several "
+        "that validation allows. The order among ties (the smallest model, the stronger penalty first) was fixed after "
+        "these records were made, so the columns on the right show what other orders would have given; `last epoch` "
+        "takes every run at its last epoch, among the configurations that kept it."
+    )
+    others = ("weaker penalty first", "lowest validation loss", "lowest penalty", "last epoch")
+    rows = []
+    for one in compared:
+        selection = one.selection
+        if one.depends_on_ties and selection.tied_test is not None:
+            means = [one.under_other_rules.get(name) for name in others]
+            rows.append(
+                (
+                    one.title, one.label, published_text(one.cell), own_text(one.cell),
+                    f"{selection.tied} of {selection.configurations}",
+                    " to ".join(map(format_score, selection.tied_test)),
+                    *("" if mean is None else format_score(mean) for mean in means),
+                )
+            )  # fmt: skip
+    head = ("task", "method", "published", "ours", "tied", "their test means", *others)
+    return _markdown_table(lead, head, rows) if rows else ""
+
+
+def _missing(tables: dict[int, Table], records: Sequence[Record], compared: Sequence[ComparedCell]) -> str:
+    lines = []
+    recorded = {record.task for record in records}
+    for number, entry in TABLES.items():
+        if absent := [task for task in entry.tasks if task.name not in recorded]:
+            lines.append(f"- Table {number}: no run of {', '.join(map(_task_title, absent))}.")
+        for heading, places in tables[number].groups():
+            rows = [row for row in tables[number].rows if row.recipe == "paper" and not row.is_baseline]
+            if idle := [escape_markdown(row.label) for row in rows if row.cells[places[-1]].status == "not run"]:
+                lines.append(f"- {escape_markdown(heading)}: no run of {', '.join(idle)}.")
+    for title in dict.fromkeys(cell.title for cell in compared if cell.reduced):
+        reduced = [
+            f"{escape_markdown(cell.label)} ({cell.selection.configurations} of {cell.grid})"
+            for cell in compared
+            if cell.title == title and cell.reduced
+        ]
+        lines.append(f"- {escape_markdown(title)}: part of the paper's grid for {', '.join(reduced)}.")
+    for cell in compared:
+        seeds = len(cell.selection.records)
+        if seeds < PAPER_SEEDS and METHODS[cell.method].seeded:
+            lines.append(
+                f"- {escape_markdown(cell.title)}, {escape_markdown(cell.label)}: {seeds} of {PAPER_SEEDS} seeds."
+            )
+    return "\n".join(lines or ["- Nothing."]) + "\n"
+
+
+def _task_title(task: TaskEntry) -> str:
+    return f"{escape_markdown(task.title)}{' (not in the paper)' if task.extra else ''}"
+
+
+def _machines(records: Sequence[Record]) -> str:
+    groups: dict[tuple[str, str], list[Record]] = {}
+    for record in records:
+        versions = ", ".join(f"{name} {record.versions[name]}" for name in sorted(record.versions))
+        groups.setdefault((record.device or "unknown", versions), []).append(record)
+    rows = []
+    for (device, versions), runs in sorted(groups.items()):
+        days = sorted({run.when[:10] for run in runs if run.when}) or ["unknown"]
+        span = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+        rows.append((device, f"{len(runs):,}", f"{sum(run.seconds or 0.0 for run in runs):,.0f}", span, versions))
+    lead = "Seconds of training only: a run has its share of the time of the stack it was trained in."
+    return _markdown_table(lead, ("device", "runs", "seconds", "days", "versions"), rows) if rows else ""
+
+
+def _gpu_time(records: Sequence[Record], grid_size: GridSize | None) -> str:
+    """Training time of the paper's grids, table by table: as recorded, and extrapolated to ten seeds of all of them."""
+    groups: dict[tuple[int, str, str, str], list[float]] = {}
+    for record in records:
+        number = table_of(record.task)
+        if number and record.recipe == "paper" and record.data == "published" and record.device not in ("", "cpu"):
+            groups.setdefault((number, record.device, record.task, record.method), []).append(record.seconds or 0.0)
+    totals: dict[tuple[int, str], list[float]] = {}
+    for (number, device, task, method), seconds in groups.items():
+        full = SEEDS * ((grid_size and grid_size(task, method)) or 0)
+        added = len(seconds), sum(seconds), full, full * sum(seconds) / len(seconds)
+        totals[number, device] = [a + b for a, b in zip(totals.get((number, device), [0.0] * 4), added, strict=True)]
+    rows = [
+        (f"Table {number}", device, f"{runs:,.0f}", f"{spent / 3600:.1f}", f"{full:,.0f}", f"{needed / 3600:.1f}")
+        for (number, device), (runs, spent, full, needed) in sorted(totals.items())
+    ]
+    lead = (
+        "`anysize paper sweep table1 table2 --methods gnns,gamma --grid paper --device cuda --cache counts` trains "
+        "Tables 1 and 2. Hours of training as recorded, and extrapolated to ten seeds of the whole grid of these rows. Up to "
+        "16 processes shared the GPU: the time that passed was a fraction of this."
+    )
+    head = ("table", "device", "runs", "hours", "runs of the whole grid", "hours")
+    return _markdown_table(lead, head, rows) if rows else ""
+
+
+def _markdown_table(lead: str, head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [lead, "", markdown_row(head), f"|{' --- |' * len(head)}"]
+    return "\n".join([*lines, *(markdown_row([escape_markdown(cell) for cell in row]) for row in rows)]) + "\n"

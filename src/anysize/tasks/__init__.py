@@ -1,1 +1,0 @@
-"""Learning tasks: data sets with training, validation and test splits."""

@@ -1,0 +1,36 @@
+"""What the tests of workers give them to do. A worker imports this file, so it imports little."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from anysize.evaluation.workers import Processes
+
+
+def die(item, report=None):
+    os._exit(9)
+
+
+def halve(item, report=None):
+    """Half of an even number, after a while."""
+    report(0.5)
+    time.sleep(1.2)
+    if item % 2:
+        raise ValueError(f"{item} is odd")
+    return item // 2
+
+
+def stay(item, report=None):
+    """Say that one is there, and stay for as long as anybody lets one."""
+    with open(item, "w") as file:
+        file.write(str(os.getpid()))
+    time.sleep(600)
+
+
+if __name__ == "__main__":
+    import sys
+
+    from experiments.errands import stay as errand
+
+    list(Processes(2).completed(errand, sys.argv[1:], 2, lambda shares: None))

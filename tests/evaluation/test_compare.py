@@ -1,0 +1,311 @@
+"""Comparisons of methods on one's own graphs: splits, rows, checks, records, and what happens when something fails."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import anysize as az
+from anysize.evaluation.compare import CHECKS, compare
+from anysize.evaluation.store import RecordStore
+from anysize.evaluation.records import decode
+from anysize.paper.report.build import make_report
+from anysize.paper.tables import build_table
+from anysize.methods import defaults
+from anysize.methods.catalog import METHODS
+from anysize import metrics
+from anysize.paper.tasks import TASKS
+
+VOID = {"meta", "br"}
+FAST = ("wl-kernel", "gc-kernel")
+
+
+def made(count: int = 80, seed: int = 0) -> az.GraphSet:
+    """Rings (class ring) and trees (class tree) of 5 to 60 vertices, one in six with the wrong label."""
+    rng = np.random.default_rng(seed)
+    edges, y = [], []
+    for place in range(count):
+        n = int(rng.integers(5, 60))
+        tree = [(i, int(rng.integers(i))) for i in range(1, n)]
+        ring = [(i, (i + 1) % n) for i in range(n)]
+        edges.append(ring if place % 2 else tree)
+        y.append("ring" if (place % 2) != (rng.random() < 1 / 6) else "tree")
+    return replace(az.GraphSet.from_edges(edges, y=y), names=tuple(f"g{place}" for place in range(count)))
+
+
+class Page(HTMLParser):
+    """The tags and the text of a page; notices tags that are not closed."""
+
+    def __init__(self, html: str) -> None:
+        super().__init__()
+        self.tags, self.open, self.text = [], [], ""
+        self.feed(html)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append(tag)
+        self.open += [] if tag in VOID else [tag]
+
+    def handle_startendtag(self, tag, attrs):
+        self.tags.append(tag)
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text += data
+
+
+@pytest.fixture(scope="module")
+def graphs() -> az.GraphSet:
+    return made()
+
+
+@pytest.fixture(scope="module")
+def found(graphs, tmp_path_factory):
+    folder = tmp_path_factory.mktemp("comparison")
+    return compare(graphs, methods=(*FAST, "gin-sum"), seeds=3, settings={"epochs": 2}, records=folder, name="mine")
+
+
+def test_rows_are_the_methods_in_order_and_then_the_checks(found):
+    assert [row.method for row in found.rows] == [*FAST, "gin-sum", *CHECKS]
+    assert [row.check for row in found.rows] == [False] * 3 + [True] * 3
+    assert all(len(row.scores) == 3 and not row.problem for row in found.rows)
+    assert found.metric == "balanced_accuracy"
+    assert found.row("majority").mean == 0.5
+    with pytest.raises(ValueError, match="got 'pna'"):
+        found.row("pna")
+
+
+def test_a_row_is_mean_deviation_and_interval_of_the_scores_of_its_records(found):
+    row = found.row("wl-kernel")
+    records = RecordStore(found.folder).read(task=found.task.name, method="wl-kernel")
+    assert [record.data for record in records] == ["split:0", "split:1", "split:2"]
+    assert [record.seed for record in records] == [0, 1, 2]
+    scores = [metrics.balanced_accuracy(decode(r.labels), decode(r.chosen.predictions)) for r in records]
+    assert row.scores == pytest.approx(scores)
+    assert (row.mean, row.deviation) == pytest.approx((np.mean(scores), np.std(scores)))
+    assert row.low <= row.mean <= row.high
+    assert row.metrics["accuracy"] == pytest.approx(np.mean([record.scores.test for record in records]))
+    assert list(row.metrics) == list(metrics.METRIC_NAMES)
+    assert all(record.metric == "accuracy" for record in records)
+
+
+def test_every_run_has_its_own_split_and_the_test_set_of_a_size_split_is_one(found, graphs):
+    splits = [found.task.splits(seed=seed) for seed in range(3)]
+    assert len({tuple(split.validation.names) for split in splits}) == 3
+    assert len({tuple(split.test.names) for split in splits}) == 1
+    assert splits[0].test.sizes.min() >= np.percentile(graphs.sizes, 90)
+    assert splits[0].train.sizes.max() <= np.percentile(graphs.sizes, 50)
+
+
+def test_the_best_is_marked_and_so_are_those_that_cannot_be_told_from_it(found):
+    own = [row for row in found.rows if not row.check]
+    assert found.best.mean == max(row.mean for row in own)
+    assert [row.mean for row in found.rows if row.best] == [found.best.mean] * sum(row.best for row in found.rows)
+    assert not any(row.best or row.tied for row in found.rows if row.check)
+    assert found.row("wl-kernel").scores == found.row("gc-kernel").scores  # both tell rings from trees
+    assert all(found.row(name).best and found.row(name).tied for name in FAST)
+    assert not found.row("gin-sum").best
+
+
+def test_another_metric_needs_no_training_and_no_metric_is_mixed(found, graphs):
+    arguments = {"methods": (*FAST, "gin-sum"), "seeds": 3, "settings": {"epochs": 2}, "name": "mine"}
+    other = compare(graphs, metric="roc_auc", records=found.folder, **arguments)
+    assert (other.sweep.made, other.sweep.found) == (0, 18)
+    for row in other.rows:
+        assert row.mean == pytest.approx(found.row(row.method).metrics["roc_auc"])
+        assert row.low <= row.mean + 1e-9
+    with pytest.raises(ValueError, match="metric must be one of"):
+        compare(graphs, metric="auc")
+
+
+def test_a_stopped_comparison_goes_on_where_it_was(graphs, tmp_path):
+    arguments = {"methods": "wl-kernel", "seeds": 2, "records": tmp_path}
+    first = compare(graphs, **arguments)
+    files = sorted(tmp_path.glob("*.jsonl"))
+    for path in files[::2]:
+        path.unlink()  # as if it had been killed before these were written
+    again = compare(graphs, **arguments)
+    assert (again.sweep.found, again.sweep.made) == (len(files) - len(files[::2]), len(files[::2]))
+    assert [row.scores for row in again.rows] == [row.scores for row in first.rows]
+    more = compare(graphs, methods="wl-kernel", seeds=3, records=tmp_path)
+    assert (more.sweep.found, more.sweep.made) == (8, 4)
+
+
+def test_changed_graphs_classes_splits_or_pattern_sizes_are_another_task(graphs, tmp_path):
+    names = {compare(graphs, methods="wl-kernel", seeds=1, records=tmp_path).task.name}
+    flipped = graphs.with_y(["tree" if label == "ring" else "ring" for label in graphs.y])
+    changes = [
+        {"graphs": made(seed=1)}, {"graphs": flipped}, {"split": "random"}, {"k": 3},
+        {"split": {"train": range(60), "test": range(60, 80)}},
+    ]  # fmt: skip
+    for change in changes:
+        other = compare(**{"graphs": graphs, **change}, methods="wl-kernel", seeds=1, records=tmp_path)
+        assert other.sweep.found == 0, change
+        names.add(other.task.name)
+    assert len(names) == 6
+    assert compare(made(), methods="wl-kernel", seeds=1, records=tmp_path).sweep.made == 0  # equal graphs are found
+
+
+def test_one_method_that_fails_does_not_take_the_others_with_it(graphs, monkeypatch):
+    def fails(self, problem, runs, *rest):
+        raise ValueError("needs colors")
+
+    monkeypatch.setattr(type(METHODS["sizemix"].learner), "fit", fails)
+    result = compare(graphs, methods=("sizemix", "wl-kernel"), seeds=2)
+    row = result.row("sizemix")
+    assert (row.mean, row.scores) == (None, ())
+    assert "2 of 2 runs failed" in row.problem
+    assert "needs colors" in row.problem
+    assert result.best.method == "wl-kernel"
+    assert "needs colors" in str(result)
+
+
+def test_methods_that_compare_environments_say_that_there_is_one(tmp_path):
+    edges = [[(i, (i + 1) % 12) for i in range(12)] + [(0, 5)] * (place % 2) for place in range(40)]
+    same_size = az.GraphSet.from_edges(edges, y=[place % 2 for place in range(40)])
+    result = compare(same_size, methods=("gin-irm", "wl-kernel"), split="random", seeds=1)
+    assert "environments" in result.row("gin-irm").problem
+    assert result.row("wl-kernel").mean == 1.0
+
+
+def test_a_cache_that_is_a_file_is_refused(graphs, tmp_path):
+    (tmp_path / "notes").write_text("")
+    with pytest.raises(ValueError, match="is a file"):
+        compare(graphs, methods="wl-kernel", seeds=1, cache=tmp_path / "notes")
+
+
+def test_one_seed_has_no_deviation(graphs):
+    row = compare(graphs, methods="wl-kernel", seeds=1).row("wl-kernel")
+    assert row.deviation is None
+    assert row.low < row.high
+
+
+def test_a_cluster_gives_the_scores_of_this_process(found, graphs, two_workers):
+    result = compare(graphs, methods="wl-kernel", seeds=1, cluster="auto", name="mine")
+    assert result.row("wl-kernel").scores == found.row("wl-kernel").scores[:1]
+
+
+def test_own_tasks_are_not_left_in_the_catalog(found):
+    assert found.task.name not in TASKS
+    assert found.task.name.startswith("mine-size-")
+
+
+def test_settings_and_names_that_make_no_sense_are_refused(graphs):
+    with pytest.raises(ValueError, match="did you mean"):
+        compare(graphs, methods="gamma-gni")
+    with pytest.raises(ValueError, match="cannot be set"):
+        compare(graphs, methods="wl-kernel", settings={"epochs": 3})
+    with pytest.raises(ValueError, match="at least one method"):
+        compare(graphs, methods=("majority",))
+    with pytest.raises(ValueError, match="seeds"):
+        compare(graphs, methods="wl-kernel", seeds=0)
+    with pytest.raises(ValueError, match="need classes"):
+        compare(graphs.with_y(None))
+
+
+# ---- what it shows ---------------------------------------------------------------------------------
+
+EVIL = '"><script>alert(1)</script>'
+
+
+def test_the_text_has_every_row_with_its_interval_and_names_the_metric(found):
+    text = str(found)
+    assert text.startswith("Balanced accuracy on mine, split by size")
+    for row in found.rows:
+        (line,) = [line for line in text.splitlines() if line.startswith(f" {row.label} ")]
+        assert f"{row.mean:.2f} ({row.deviation:.2f})" in line
+        assert f"[{row.low:.2f}, {row.high:.2f}]" in line
+        assert ("≈" in line) == row.tied
+    assert text.index("wl-kernel" if "wl-kernel" in text else "WL kernel") < text.index("majority")
+
+
+def test_a_data_frame_has_all_metrics(found):
+    frame = found.to_pandas()
+    assert list(frame.index) == [row.method for row in found.rows]
+    assert frame.loc["majority", "mcc"] == 0.0
+    assert frame.loc["wl-kernel", "mean"] == frame.loc["wl-kernel", "balanced_accuracy"]
+
+
+def test_labels_may_follow_the_graphs_as_in_fit(graphs, tmp_path):
+    kinds = ["round" if label == "ring" else "tree" for label in graphs.y]
+    first, second = (
+        compare(*given, methods="wl-kernel", seeds=1, records=tmp_path)
+        for given in ((graphs, kinds), (graphs.with_y(kinds),))
+    )
+    assert first.task.name == second.task.name
+    assert second.sweep.made == 0
+
+
+def test_fields_are_valid_json_with_unrounded_numbers(found):
+    fields = json.loads(json.dumps(found.fields(), allow_nan=False))
+    assert fields["runs"] == {"found": 0, "trained": 18, "left": 0}
+    assert fields["rows"][0]["mean"] == found.rows[0].mean
+    assert fields["rows"][0]["scores"] == list(found.rows[0].scores)
+
+
+def test_the_page_is_well_formed_complete_and_asks_nobody_for_anything(found, tmp_path):
+    with pytest.raises(ValueError, match=r"ends in \.html"):
+        found.save(tmp_path / "page.pdf")
+    found.save(tmp_path / "page.html")
+    html = (tmp_path / "page.html").read_text(encoding="utf-8")
+    page = Page(html)
+    assert page.open == []
+    assert not {"script", "img", "link", "iframe"} & set(page.tags)
+    assert page.tags.count("svg") == 1
+    for row in found.rows:
+        assert row.label in page.text
+    for name in metrics.METRIC_NAMES.values():
+        assert name in page.text
+    assert found.task.note in page.text
+    assert "epochs=2" in page.text
+    assert found._repr_html_() in html
+
+
+def test_names_of_files_and_classes_and_reasons_are_text_on_the_page(graphs, monkeypatch, tmp_path):
+    def fails(self, problem, runs, *rest):
+        raise ValueError(EVIL)
+
+    monkeypatch.setattr(type(METHODS["sizemix"].learner), "fit", fails)
+    named = graphs.with_y([EVIL if label == "ring" else "tree" for label in graphs.y])
+    result = compare(named, methods=("sizemix", "wl-kernel"), seeds=1, name=EVIL)
+    page = Page(result.to_html())
+    assert "script" not in page.tags
+    assert page.text.count(EVIL) > 3
+
+
+def test_if_everything_fails_there_is_a_page_all_the_same(found):
+    nothing = tuple(replace(row, scores=(), mean=None, best=False, tied=False, problem="no") for row in found.rows)
+    empty = replace(found, rows=nothing)
+    assert "No method has a score" in Page(empty.to_html()).text
+    assert "failed" in str(empty)
+    with pytest.raises(ValueError, match="nothing to draw"):
+        empty.plot()
+
+
+def test_tables_and_the_report_show_the_folder(found):
+    store = RecordStore(found.folder)
+    table = build_table(None, store.read(task=found.task.name))
+    own = {row.method: row.cells[2].summary for row in table.rows if row.ran}
+    assert own["wl-kernel"].mean == pytest.approx(found.row("wl-kernel").metrics["accuracy"])
+    assert own["wl-kernel"].count == 3
+    assert found.task.name in make_report(store, [found.task.name], fits=False)
+
+
+def test_a_metric_that_is_not_defined_is_said():
+    edges = [[(i, i + 1) for i in range(n)] + [(0, n)] * (n % 2) for n in range(3, 63)]
+    y = ["a", "b"] * 25 + ["a"] * 10  # the largest graphs have one class
+    result = compare(az.GraphSet.from_edges(edges, y=y), methods="wl-kernel", seeds=1, metric="roc_auc")
+    assert "not defined" in result.row("wl-kernel").problem
+    assert "no test graph has the class b" in str(result)
+    assert "tested on 6 of 58 to 63" in result.task.title
+
+
+def test_rows_without_competition(found):
+    assert replace(found, rows=()).best is None
+    assert defaults.COMPARED_BY in metrics.METRIC_NAMES
+    assert set(defaults.COMPARED_METHODS) <= set(METHODS)
