@@ -21,7 +21,7 @@ from anysize.cli.shared import console
 COMMANDS = (
     (count, "anysize count NCI1.zip --k 4 --over connected --format csv --out nci1.csv"),
     (patterns, "anysize patterns 4"),
-    (demo, "anysize demo"),
+    (demo, "anysize demo DIR"),
     (fit, "anysize fit NCI1.zip --method gamma-gin --k 4 --n-models 10 --out model.anysize"),
     (predict, "anysize predict model.anysize NEW.zip --out predictions.csv"),
     (explain, "anysize explain model.anysize NEW.zip --graph 0 --reference TRAIN.zip --out why.png"),

@@ -1,9 +1,8 @@
-"""`anysize count`, `anysize patterns` and `anysize demo`: count patterns and show them."""
+"""`anysize count`, `anysize patterns` and `anysize demo`: count patterns, show them, write files to try."""
 
 from __future__ import annotations
 
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, redirect_stdout
 from enum import StrEnum
@@ -11,8 +10,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich import box
-from rich.table import Table
 
 from anysize._text import plural
 from anysize.cli.input import ColorOption, LabelOption, SmilesOption, read_input
@@ -127,55 +124,18 @@ def patterns(
                 console.print(pattern.draw() + "\n")
 
 
-def demo() -> None:
-    """Count the patterns of some built-in graphs."""
+def demo(
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="Folder for the files; it is made if it is missing.")],
+) -> None:
+    """Write small files to try the other commands on: TU sets, a table of SMILES, edge lists, matrices."""
     with handle_errors():
-        from anysize import GraphSet, count
-        from anysize.graphs import samples
+        from anysize.io.demo import CONTENT, write_demo
 
-        graphs = [samples.petersen(), samples.grid(), samples.caffeine().without_colors()]
-        plain = GraphSet.concatenate([*graphs, samples.erdos_renyi(140, 0.5, seed=1)])
-        count(plain, k=(3, 4))  # compiles the engines, the first time
-        began = time.perf_counter()
-        counts = count(plain, k=(3, 4))
-        seconds = time.perf_counter() - began
-        console.print(_copies_table(counts))
-        console.print(
-            f"{counts.matrix.sum():,} connected subgraphs of {len(plain)} graphs counted exactly in "
-            f"{seconds * 1e3:.1f} ms.\n",
-        )
-        console.print(_colored_table(count(samples.caffeine(), k=3)))
-        console.print("Your own graphs:  anysize count FILE --k 5")
-
-
-def _copies_table(counts: Counts) -> Table:
-    table = Table(title="Induced copies of every connected pattern on 3 and 4 vertices", box=box.SIMPLE)
-    table.add_column("pattern")
-    for name in counts.names or ():
-        table.add_column(name, justify="right")
-    for column, pattern in enumerate(counts.patterns):
-        table.add_row(pattern.name, *(f"{int(value):,}" for value in counts.matrix[:, [column]].toarray().ravel()))
-    return table
-
-
-def _colored_table(counts: Counts) -> Table:
-    table = Table(title="Caffeine: patterns on 3 atoms, by element", box=box.SIMPLE)
-    for heading in ("pattern", "drawing", "copies", "share of connected triples"):
-        table.add_column(heading, justify="right" if heading == "copies" else "left")
-    shares = counts.densities("connected").toarray().ravel()
-    for column, pattern in enumerate(counts.patterns):
-        copies = int(counts.matrix[0, column])
-        chain = "-".join(str(color) for color in _path_colors(pattern.edges, pattern.colors or ()))
-        table.add_row(pattern.name, chain, str(copies), f"{shares[column]:.3f}  " + "█" * round(40 * shares[column]))
-    return table
-
-
-def _path_colors(edges: tuple[tuple[int, int], ...], colors: tuple[object, ...]) -> list[object]:
-    """The colors along a path of three vertices."""
-    ends = [vertex for edge in edges for vertex in edge]
-    middle = next(vertex for vertex in range(3) if ends.count(vertex) == 2)
-    first, last = (vertex for vertex in range(3) if vertex != middle)
-    return [colors[first], colors[middle], colors[last]]
+        write_demo(folder)
+        width = max(map(len, CONTENT))
+        for name, content in CONTENT.items():
+            console.print(f"{name:{width}}  {content}", soft_wrap=True)
+        console.print(f"Try:  cd {folder} && anysize compare TRAIN.zip --seeds 2", soft_wrap=True)
 
 
 @contextmanager

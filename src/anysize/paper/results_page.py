@@ -530,8 +530,8 @@ def _gpu_time(records: Sequence[Record], grid_size: GridSize | None) -> str:
     ]
     lead = (
         "`anysize paper sweep table1 table2 --methods gnns,gamma --grid paper --device cuda --cache counts` trains "
-        "Tables 1 and 2. Hours of training as recorded, and extrapolated to ten seeds of the whole grid of these rows. Up to "
-        "16 processes shared the GPU: the time that passed was a fraction of this."
+        "Tables 1 and 2. Hours of training as recorded, and extrapolated to ten seeds of the whole grid of these rows. "
+        "Up to 16 processes shared the GPU: the time that passed was a fraction of this."
     )
     head = ("table", "device", "runs", "hours", "runs of the whole grid", "hours")
     return _markdown_table(lead, head, rows) if rows else ""

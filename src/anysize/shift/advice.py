@@ -71,8 +71,8 @@ def _warn(findings: Findings, check: GraphonCheck, decision: Decision | None) ->
         (unseen > 0, f"{100 * unseen:.2g}% of the vertices of a new graph have colors unseen in training."),
         (findings.sizes_shifted and findings.sizes.disjoint, "The ranges of sizes are disjoint, and validation scores "
          "on training sizes do not measure extrapolation."),
-        (findings.sizes_shifted and check.regime == "not_graphon", "The graphs are no samples of graphons, and Theorem 1 "
-         "does not apply: nothing guarantees that what was learned holds at other sizes."),
+        (findings.sizes_shifted and check.regime == "not_graphon", "The graphs are no samples of graphons, and "
+         "Theorem 1 does not apply: nothing guarantees that what was learned holds at other sizes."),
         (findings.sizes.detectable > MAX_UNDETECTED_DISTANCE, "There are few graphs, and a shift may go undetected."),
     )  # fmt: skip
     return tuple(sentence for applies, sentence in rules if applies)
