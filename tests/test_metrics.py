@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anysize.paper.tasks import TASKS
 from anysize.metrics import METRIC_NAMES, accuracy, all_metrics, mcc, roc_auc
+from anysize.paper.tasks import TASKS
 
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=40)
 

@@ -19,8 +19,8 @@ import anysize as az
 from anysize import _unpack
 from anysize._errors import RecordWarning
 from anysize.counting.stream import count_stream
-from anysize.evaluation.store import RecordStore
 from anysize.evaluation.records import to_line
+from anysize.evaluation.store import RecordStore
 
 MIB = 1 << 20
 TRIANGLE = az.GraphSet.from_edges([(0, 1), (1, 2), (0, 2)], y=["a"])

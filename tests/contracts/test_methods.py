@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from anysize.methods.recipes import gamma_recipe
 from learned import labeled
 from sklearn.base import clone
 
 from anysize import METHODS, GraphClassifier, GraphSet, count, load_model
-from anysize.methods.recipes import gamma_recipe
 
 
 @pytest.fixture(autouse=True)

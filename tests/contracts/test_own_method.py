@@ -14,6 +14,8 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from anysize.methods.classical import FeatureLearner
+from anysize.methods.grids import FAMILIES
 from learned import labeled
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -24,17 +26,15 @@ from typer.testing import CliRunner
 
 from anysize import METHODS, GraphClassifier, GraphSet, load_model
 from anysize.cli.app import app
-from anysize.paper.plan import make_plan, method_groups
 from anysize.evaluation.store import RecordStore
-from anysize.paper.run import run as cell
 from anysize.evaluation.sweep import sweep
-from anysize.paper.tables import build_table
 from anysize.methods.catalog import find_method, gnn_method, register, unregister
-from anysize.methods.classical import FeatureLearner
 from anysize.methods.configuration import weight
-from anysize.methods.grids import FAMILIES
-from anysize.methods.method import Examples, TrainingData, Method, Run
+from anysize.methods.method import Examples, Method, Run, TrainingData
 from anysize.methods.neural import GNNLearner
+from anysize.paper.plan import make_plan, method_groups
+from anysize.paper.run import run as cell
+from anysize.paper.tables import build_table
 from anysize.training.objectives import EnvironmentBatch, Objective, variance_of_risks
 
 

@@ -15,12 +15,12 @@ from typer.testing import CliRunner
 
 import anysize as az
 from anysize.cli.app import app
-from anysize.paper.plan import make_plan
 from anysize.evaluation.store import RecordStore
 from anysize.evaluation.sweep import sweep
-from anysize.paper.tasks import find_task, register, unregister
-from anysize.paper.synthetic import Synthetic
 from anysize.evaluation.tasks import Parts
+from anysize.paper.plan import make_plan
+from anysize.paper.synthetic import Synthetic
+from anysize.paper.tasks import find_task, register, unregister
 
 CORES = az.Task(
     name="cores",

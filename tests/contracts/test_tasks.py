@@ -14,8 +14,8 @@ import numpy as np
 import pytest
 
 import anysize
-from anysize.paper.tasks import TASKS
 from anysize.evaluation.tasks import Splits
+from anysize.paper.tasks import TASKS
 
 # task -> (data set, whether it needs files, and another data set or None where there is one only): a name in TASKS
 # without a line here fails

@@ -29,10 +29,10 @@ from anysize._files import is_own_part
 from anysize.cli.app import app
 from anysize.counting.cache import CountCache
 from anysize.counting.stream import count_stream, open_stream
-from anysize.paper.plan import make_plan
-from anysize.evaluation.store import RecordStore
 from anysize.evaluation.records import to_line
+from anysize.evaluation.store import RecordStore
 from anysize.evaluation.sweep import sweep
+from anysize.paper.plan import make_plan
 
 
 @dataclass(frozen=True)

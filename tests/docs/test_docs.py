@@ -12,16 +12,16 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
+from anysize.paper.configurations import parse_setting
 from learned import labeled
 from pages import LANGUAGES, PAGES, ROOT, Page, blocks, checked, commands, parsed
-from anysize.paper.front_table import with_front_table
-from anysize.paper.results_page import appendix_page, results_page
 
 from anysize.cli.shared import split_names
-from anysize.paper.configurations import parse_setting
-from anysize.paper.plan import make_plan
-from anysize.evaluation.store import RecordStore
 from anysize.evaluation.records import key
+from anysize.evaluation.store import RecordStore
+from anysize.paper.front_table import with_front_table
+from anysize.paper.plan import make_plan
+from anysize.paper.results_page import appendix_page, results_page
 from anysize.paper.tables import paper_grid_size
 
 RECORDS = ROOT / "results" / "records"

@@ -24,11 +24,11 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 
 from anysize import Counts, GraphClassifier, GraphSet, GraphWarning, ModelWarning, count, load_model
-from anysize.estimators.verdict import Verdict, check_baselines
 from anysize.estimators.classifier import class_weights, hold_out
 from anysize.estimators.ensemble import MAX_LOSS
+from anysize.estimators.verdict import Verdict, check_baselines
 from anysize.methods.catalog import find_method
-from anysize.methods.method import Examples, TrainingData, Run
+from anysize.methods.method import Examples, Run, TrainingData
 
 WILD = Run({"hidden": 32, "layers": 1, "lr": 1e6}, 0)
 

@@ -24,8 +24,8 @@ from anysize.estimators.novelty import (
     ShapeReference,
     pattern_shares,
 )
-from anysize.patterns.pattern import connected_patterns
 from anysize.paper.tasks import TASKS
+from anysize.patterns.pattern import connected_patterns
 
 
 @pytest.fixture(autouse=True)

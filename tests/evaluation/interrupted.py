@@ -14,8 +14,8 @@ import time
 
 import torch
 
-from anysize.paper.plan import make_plan
 from anysize.evaluation.sweep import sweep
+from anysize.paper.plan import make_plan
 
 
 def begin(order: dict) -> int:

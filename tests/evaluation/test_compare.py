@@ -10,14 +10,14 @@ import numpy as np
 import pytest
 
 import anysize as az
+from anysize import metrics
 from anysize.evaluation.compare import CHECKS, compare
-from anysize.evaluation.store import RecordStore
 from anysize.evaluation.records import decode
-from anysize.paper.report.build import make_report
-from anysize.paper.tables import build_table
+from anysize.evaluation.store import RecordStore
 from anysize.methods import defaults
 from anysize.methods.catalog import METHODS
-from anysize import metrics
+from anysize.paper.report.build import make_report
+from anysize.paper.tables import build_table
 from anysize.paper.tasks import TASKS
 
 VOID = {"meta", "br"}

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from anysize import metrics
 from anysize.evaluation.intervals import (
     METRICS,
     RunPredictions,
@@ -20,7 +21,6 @@ from anysize.evaluation.intervals import (
     mcc,
     resampled_means,
 )
-from anysize import metrics
 
 sklearn_metrics = pytest.importorskip("sklearn.metrics")
 

@@ -23,8 +23,8 @@ from anysize.evaluation.league import (
     run_league,
     to_markdown,
 )
-from anysize.evaluation.store import RecordStore
 from anysize.evaluation.records import decode
+from anysize.evaluation.store import RecordStore
 from anysize.metrics import mcc
 
 

@@ -13,8 +13,7 @@ import pytest
 
 import anysize as az
 from anysize.evaluation.records import ALPHABET
-from anysize.evaluation.tasks import MAX_CLASSES, own_task, random_positions, read_lists
-from anysize.evaluation.tasks import size_split
+from anysize.evaluation.tasks import MAX_CLASSES, own_task, random_positions, read_lists, size_split
 
 
 def paths(count: int = 40, y: list[Any] | None = None) -> az.GraphSet:

@@ -9,9 +9,6 @@ from html.parser import HTMLParser
 import pytest
 from experiments.helpers import made, seeds
 
-from anysize.paper.selection import ScoreSummary
-from anysize.paper.tables import build_table
-from anysize.evaluation.tables import Cell, Column, Published, Row, Table
 from anysize.evaluation.render import (
     FORMATS,
     comparison_text,
@@ -28,6 +25,9 @@ from anysize.evaluation.render import (
     text_layout,
     text_renderables,
 )
+from anysize.evaluation.tables import Cell, Column, Published, Row, Table
+from anysize.paper.selection import ScoreSummary
+from anysize.paper.tables import build_table
 
 HOSTILE = "<script>alert('x')</script> | a_b & 50% $x$ #1 {y} ~ ^ \\ `c` *d* [e](f) é ☃"
 

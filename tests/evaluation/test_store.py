@@ -17,8 +17,8 @@ import pytest
 from experiments.helpers import made, sweep
 
 from anysize._errors import RecordWarning
-from anysize.evaluation.store import RecordStore
 from anysize.evaluation.records import to_line
+from anysize.evaluation.store import RecordStore
 
 
 @pytest.fixture

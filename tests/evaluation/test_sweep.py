@@ -17,12 +17,12 @@ import torch
 from experiments.errands import die, halve
 
 from anysize import GraphError
-from anysize.paper.plan import MAIN_METHODS, RunBatch, make_plan, method_groups
 from anysize.evaluation.store import RecordStore
 from anysize.evaluation.sweep import Clock, SweepProgress, SweepResult, fill_cache, main, sweep
 from anysize.evaluation.workers import Processes
 from anysize.methods.catalog import METHODS
 from anysize.methods.method import Run
+from anysize.paper.plan import MAIN_METHODS, RunBatch, make_plan, method_groups
 from anysize.paper.tasks import TASKS
 
 HERE = Path(__file__).parent

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 
 import anysize as az
 from anysize.cli.app import app
-from anysize.paper.tasks import TASKS, find_task
 from anysize.evaluation.tasks import environments_of, median_cut, parse_data, stratified_folds
+from anysize.paper.tasks import TASKS, find_task
 
 
 @pytest.mark.parametrize("data", [-1, 1.0, True, "7", "fresh"])

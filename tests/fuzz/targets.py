@@ -25,8 +25,8 @@ from anysize.cli.input import read_labels
 from anysize.counting.cache import CountCache, _seal
 from anysize.counting.counts import Counts
 from anysize.counting.stream import count_stream, open_stream
-from anysize.evaluation.store import RecordStore
 from anysize.evaluation.records import CHECK_START, Curves, Outcome, Record, Scores, to_line
+from anysize.evaluation.store import RecordStore
 
 Write = Callable[[Path, Random], Path]  # (empty folder, chance) -> the attacked file or folder
 

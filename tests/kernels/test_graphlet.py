@@ -14,7 +14,7 @@ from anysize import GraphSet, count
 from anysize.kernels.gram import gram
 from anysize.kernels.graphlet import GraphletKernel
 from anysize.methods.catalog import METHODS
-from anysize.methods.method import Examples, TrainingData, Run
+from anysize.methods.method import Examples, Run, TrainingData
 
 
 def test_graphlet_features_are_shares_matched_by_name() -> None:

@@ -8,12 +8,12 @@ import pytest
 from sklearn.svm import SVC
 
 from anysize import count
+from anysize.evaluation.tasks import Splits
 from anysize.kernels.graphlet import GraphletKernel
 from anysize.kernels.svm import C_GRID, ITERATIONS_GRID, KernelClassifier
 from anysize.kernels.wl import WLKernel
-from anysize.paper.tasks import TASKS
 from anysize.metrics import accuracy
-from anysize.evaluation.tasks import Splits
+from anysize.paper.tasks import TASKS
 
 CELLS = {
     ("er-single", "wl"): (1.00, 1.00, 0.01),

@@ -13,9 +13,9 @@ import torch
 
 import anysize as az
 from anysize import GraphClassifier, GraphSet, ModelWarning, load_model
+from anysize.causal.graphon_check import GraphonCheck
 from anysize.methods.auto import Decision, Evidence
 from anysize.paper.tasks import TASKS
-from anysize.causal.graphon_check import GraphonCheck
 
 
 @pytest.fixture(autouse=True)

@@ -16,11 +16,11 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from anysize import METHODS, GraphSet, count
-from anysize.methods.baselines import fitted_arrays, restore_arrays, size_only, topology_only
-from anysize.methods.method import Examples, TrainingData, Run
-from anysize.paper.tasks import TASKS
-from anysize.metrics import accuracy
 from anysize.evaluation.tasks import Splits
+from anysize.methods.baselines import fitted_arrays, restore_arrays, size_only, topology_only
+from anysize.methods.method import Examples, Run, TrainingData
+from anysize.metrics import accuracy
+from anysize.paper.tasks import TASKS
 
 ALL: dict[str, Callable[[], Pipeline]] = {
     "size-only": size_only, "topology-only": lambda: topology_only(k=3),

@@ -6,13 +6,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+from anysize.methods.recipes import RECIPES
 from sklearn.utils.class_weight import compute_class_weight
 
 from anysize import METHODS, TASKS
 from anysize.methods.catalog import penalty_names
-from anysize.methods.configuration import check_params, default_configuration, resolve_configuration, split_configuration
+from anysize.methods.configuration import (
+    check_params,
+    default_configuration,
+    resolve_configuration,
+    split_configuration,
+)
 from anysize.methods.method import class_weights
-from anysize.methods.recipes import RECIPES
 
 
 def test_parameters_change_the_defaults_or_the_recipe() -> None:

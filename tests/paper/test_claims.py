@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from experiments.helpers import made, seeds
-from anysize.paper.claims import CLAIMS, claims_rows
-from anysize.paper.results_page import results_page
 
-from anysize.paper.tables import build_table
 from anysize.evaluation.tables import published
 from anysize.methods.catalog import METHODS
+from anysize.paper.claims import CLAIMS, claims_rows
+from anysize.paper.results_page import results_page
+from anysize.paper.tables import build_table
 
 PAPER = [name for name, method in METHODS.items() if method.in_paper]
 TASKS = ("er-single", "er-multi", "sbm-20", "sbm-14-20", "sbm-20-30", "NCI1", "NCI109", "PROTEINS", "DD")

@@ -7,10 +7,10 @@ from math import exp, log, pi, sqrt
 
 import pytest
 from experiments.helpers import made
-from anysize.paper.epoch_rules import compare_rules, main, rules_table
 
-from anysize.evaluation.store import RecordStore
 from anysize.evaluation.records import Outcome, Scores
+from anysize.evaluation.store import RecordStore
+from anysize.paper.epoch_rules import compare_rules, main, rules_table
 from anysize.training.settings import EPOCH_RULES
 
 # published: gin-sum on sbm-20 has .64 (.17), gcn-sum .62 (.09)

@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from anysize.paper.tables import best_places
 from anysize.evaluation.tables import published
-from anysize.paper.layout import TABLES, applies, table_of
-from anysize.methods.catalog import METHODS
-from anysize.paper.tasks import TASKS
 from anysize.evaluation.tasks import SPLITS
+from anysize.methods.catalog import METHODS
+from anysize.paper.layout import TABLES, applies, table_of
+from anysize.paper.tables import best_places
+from anysize.paper.tasks import TASKS
 
 PAPERS = {number: [task for task in entry.tasks if not task.extra] for number, entry in TABLES.items()}
 
@@ -64,9 +64,7 @@ def test_the_numbers_are_those_that_were_read_off_the_paper(data_dir):
     source = Path(data_dir).parent / "paper" / "published.json"
     if not source.is_file():
         pytest.skip(f"no {source} to compare with")
-    assert json.loads(source.read_text()) == json.loads(
-        files("anysize.paper").joinpath("published.json").read_text()
-    )
+    assert json.loads(source.read_text()) == json.loads(files("anysize.paper").joinpath("published.json").read_text())
 
 
 def test_every_number_is_in_the_latex_of_the_paper(data_dir):

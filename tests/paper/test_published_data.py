@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import anysize as az
-from anysize.paper.tasks import TASKS
 from anysize.evaluation.tasks import Splits
+from anysize.paper.tasks import TASKS
 
 SBM = {"sbm-20": (3545, 1598), "sbm-14-20": (2980, 1605), "sbm-20-30": (4747, 3297)}
 TEST_PATTERNS = 6724

@@ -17,14 +17,14 @@ from typer.testing import CliRunner
 from anysize._html import Section, page, text
 from anysize.cli.app import app
 from anysize.counting.api import count
-from anysize.evaluation.store import RecordStore
+from anysize.evaluation.intervals import mcc
 from anysize.evaluation.records import encode
+from anysize.evaluation.store import RecordStore
+from anysize.graphs.graphset import GraphSet
 from anysize.paper.report.build import make_report
 from anysize.paper.report.scores import row_label, scores_by_size, size_bins, tasks_of
 from anysize.paper.report.task_graphs import TaskGraphs, drift_section, drifts
 from anysize.paper.selection import Group
-from anysize.evaluation.intervals import mcc
-from anysize.graphs.graphset import GraphSet
 from anysize.paper.tasks import TASKS
 
 EVIL = '"><script>alert(1)</script><img src=x onerror=alert(1)>'

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from experiments.helpers import made, seeds
-from anysize.paper.front_table import BEGIN, END, front_table, with_front_table
-from anysize.paper.results_page import ComparedCell, appendix_page, compare, main, reasons, results_page
 
 from anysize.evaluation.store import RecordStore
+from anysize.paper.front_table import BEGIN, END, front_table, with_front_table
+from anysize.paper.results_page import ComparedCell, appendix_page, compare, main, reasons, results_page
 from anysize.paper.tables import build_table
 
 

@@ -9,22 +9,22 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
+from anysize.evaluation.memory import fit_in_memory, max_stack_members
+from anysize.evaluation.train_runs import TrainingOptions, counts_needed, load_prepared, prepare, train_runs
+from anysize.methods.recipes import RECIPES
+from anysize.paper.configurations import configurations, parse_setting, task_configuration
 
 from anysize import GraphSet, size_split
-from anysize.paper.configurations import configurations, parse_setting, task_configuration
-from anysize.evaluation.memory import fit_in_memory, max_stack_members
 from anysize.evaluation.records import decode, from_line, to_line
-from anysize.paper.run import run
-from anysize.paper.selection import select
-from anysize.evaluation.train_runs import TrainingOptions, counts_needed, load_prepared, prepare, train_runs
+from anysize.evaluation.tasks import Parts, Task
 from anysize.kernels.wl import WLKernel
 from anysize.methods.catalog import METHODS, find_method
 from anysize.methods.configuration import check_params, parameter_names
-from anysize.methods.method import Examples, TrainingData, Run
-from anysize.methods.recipes import RECIPES
-from anysize.paper.tasks import TASKS, register, unregister
+from anysize.methods.method import Examples, Run, TrainingData
 from anysize.metrics import all_metrics, roc_auc
-from anysize.evaluation.tasks import Parts, Task
+from anysize.paper.run import run
+from anysize.paper.selection import select
+from anysize.paper.tasks import TASKS, register, unregister
 
 SMALL = {"epochs": 4, "k": 3}  # a model in no time
 

@@ -10,8 +10,8 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.preprocessing import StandardScaler
 
 import anysize as az
-from anysize.paper.tasks import TASKS
 from anysize.evaluation.tasks import Splits
+from anysize.paper.tasks import TASKS
 
 
 @pytest.mark.parametrize(

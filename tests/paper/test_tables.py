@@ -9,14 +9,14 @@ import pytest
 from experiments.helpers import made, seeds, sweep
 
 from anysize._errors import RecordWarning
-from anysize.evaluation.records import Outcome, Scores, decode
-from anysize.paper.selection import ScoreSummary
 from anysize.evaluation.intervals import interval
-from anysize.paper.tables import best_places, build_table, paper_grid_size, rows_that_ran
-from anysize.evaluation.tables import FALLBACK_MARK, Cell, format_score, published
-from anysize.paper.layout import TABLES
+from anysize.evaluation.records import Outcome, Scores, decode
 from anysize.evaluation.render import own_text
+from anysize.evaluation.tables import FALLBACK_MARK, Cell, format_score, published
 from anysize.methods.catalog import METHODS
+from anysize.paper.layout import TABLES
+from anysize.paper.selection import ScoreSummary
+from anysize.paper.tables import best_places, build_table, paper_grid_size, rows_that_ran
 from anysize.paper.tasks import TASKS
 
 ROWS = [

@@ -11,9 +11,9 @@ import pytest
 from shift.helpers import BLOCKS, blocks, chosen, erdos_renyi, molecules
 
 import anysize as az
+from anysize.paper.tasks import TASKS
 from anysize.shift.advice import advise
 from anysize.shift.labels import LabelDependence
-from anysize.paper.tasks import TASKS
 
 
 def dependence(train: az.GraphSet, y: object) -> LabelDependence:

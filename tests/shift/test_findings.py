@@ -9,9 +9,9 @@ from shift.helpers import blocks, erdos_renyi, rings
 from shift.rates import BLOCKS, SMALL, TWO, TWO_EXCHANGED, Side, grown
 
 import anysize as az
+from anysize.paper.tasks import TASKS
 from anysize.shift.colors import compute_shares, merge_roles
 from anysize.shift.findings import Findings
-from anysize.paper.tasks import TASKS
 
 
 def shifts(findings: Findings) -> list[str]:

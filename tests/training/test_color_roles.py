@@ -13,8 +13,8 @@ from scipy.stats import chi2
 import anysize as az
 from anysize.counting.columns import Columns
 from anysize.graphs.graphset import GraphSet
-from anysize.patterns.pattern import Pattern
 from anysize.paper.tasks import TASKS
+from anysize.patterns.pattern import Pattern
 from anysize.training.color_roles import _p_values, _PairCounts, _pattern_pairs, color_roles, merge_roles
 from anysize.training.fit_gamma import fit_gamma
 from anysize.training.settings import Recipe, Settings

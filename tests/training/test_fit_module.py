@@ -13,12 +13,12 @@ from learned import labeled
 from torch import nn
 
 from anysize import GraphClassifier, GraphSet, load_model
-from anysize.paper.plan import make_plan
 from anysize.evaluation.store import RecordStore
-from anysize.paper.run import run
 from anysize.evaluation.sweep import sweep
 from anysize.methods.catalog import gnn_method, register, unregister
 from anysize.methods.neural import ModuleLearner
+from anysize.paper.plan import make_plan
+from anysize.paper.run import run
 from anysize.training.fit_module import GraphTensors, fit_module
 from anysize.training.objectives import Objective, variance_of_risks
 from anysize.training.settings import Recipe, Settings

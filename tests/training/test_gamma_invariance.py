@@ -23,8 +23,8 @@ from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
 from anysize.nn.layers import initialize
 from anysize.nn.rows.recolored_pairs import RecoloredPairs
-from anysize.patterns.pattern import Pattern
 from anysize.paper.tasks import TASKS
+from anysize.patterns.pattern import Pattern
 from anysize.training.fit_gamma import GammaProblem, GammaShape, GammaStack, fit_gamma
 from anysize.training.settings import Recipe, Settings
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -16,6 +16,7 @@ from anysize._files import atomic_write, make_folder
 from anysize._typing import IntArray, PathLike
 from anysize.causal.environments import Environment, sample_graphs
 from anysize.causal.graphons import BlockModel
+from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
 
 SMALL_MOLECULES = 50  # of the molecules, which ascend in size
@@ -50,7 +51,7 @@ def _write(path: Path, text: str) -> None:
 
 def _block_models(sizes: tuple[int, ...], graphs: int, seed: int) -> GraphSet:
     pair = BlockModel(within=(0.2, 0.2), between=0.1), BlockModel(within=(0.2, 0.2), between=0.3)
-    colors = ({"red": 0.7, "blue": 0.3}, {"red": 0.3, "blue": 0.7})
+    colors: Sequence[Mapping[ColorName, float]] = ({"red": 0.7, "blue": 0.3}, {"red": 0.3, "blue": 0.7})
     return sample_graphs(pair, Environment(sizes, colors, blocks="balanced"), graphs, seed)
 
 

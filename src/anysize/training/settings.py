@@ -86,8 +86,8 @@ class Recipe:
     """How models are trained and which epoch is kept.
 
     ``over``: the denominator of densities. ``samples``: train on densities that are estimated from so many samples per
-    graph and drawn again in every epoch, as the authors did for block models; None: on exact ones. ``penalty_on``: where
-    the color penalty is measured. ``head_hidden``: units of the head's hidden layer, None for a linear head.
+    graph and drawn again in every epoch, as the authors did for block models; None: on exact ones. ``penalty_on``:
+    where the color penalty is measured. ``head_hidden``: units of the head's hidden layer, None for a linear head.
     ``permutations``: of relational pooling, per training step; ``test_permutations``: fixed ones for prediction;
     ``max_permutations``: all k! are taken where these are no more.
     ``id_width``: of the one-hot identities of Gamma_RPGIN, None for k, as in the authors' code (the paper's text: 10).

@@ -9,10 +9,10 @@ from experiments.helpers import made, seeds, sweep
 from typer.testing import CliRunner
 
 from anysize.cli.app import app
+from anysize.evaluation.render import FORMATS, render
 from anysize.evaluation.store import RecordStore
 from anysize.paper.selection import RULES
 from anysize.paper.tables import build_table, paper_grid_size, rows_that_ran
-from anysize.evaluation.render import FORMATS, render
 
 
 @pytest.fixture

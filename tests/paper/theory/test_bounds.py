@@ -11,7 +11,13 @@ from scipy.stats import binom
 from theory.helpers import LOPSIDED
 
 import anysize as az
-from anysize.paper.theory.bounds import epsilon_reached, number_of_patterns, single_graph_bound, size_needed, theorem_bound
+from anysize.paper.theory.bounds import (
+    epsilon_reached,
+    number_of_patterns,
+    single_graph_bound,
+    size_needed,
+    theorem_bound,
+)
 from anysize.paper.theory.gaps import density_gap
 
 
