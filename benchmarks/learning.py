@@ -57,7 +57,7 @@ ROWS = (
     Row("Gamma_RPGIN, 2 layers", "rp", 2),
 )
 RECIPE = Recipe(
-    over="connected", penalty="representation", epochs=1, epoch="best", tie_break="first", averages="torch",
+    over="connected", penalty_on="representation", epochs=1, epoch="best", tie_break="first", averages="torch",
     max_permutations=1,
 )  # fmt: skip
 

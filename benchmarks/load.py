@@ -110,7 +110,7 @@ def fitted(graphs: int, method: str) -> Callable[[int], object]:
     sample = batch(0, graphs, True)
     assert sample.colors is not None
     y = np.bincount(np.repeat(np.arange(graphs), sample.sizes), sample.colors == 0) > sample.sizes / 4
-    trained = METHODS[method].trained
+    trained = METHODS[method].has_epochs
 
     def work(epochs: int) -> object:
         params = {"epochs": epochs} if trained else None
@@ -128,7 +128,7 @@ def jobs() -> dict[str, Job]:
         Job("graph, k = 3", EDGES, partial(counted, k=3)),
         Job("graph, k = 4", EDGES, partial(counted, k=4)),
         Job("graph, k = 4, a million samples", EDGES, partial(counted, k=4, samples=SAMPLES)),
-        *(Job(name, FITTED, partial(fitted, method=name), METHODS[name].trained) for name in methods),
+        *(Job(name, FITTED, partial(fitted, method=name), METHODS[name].has_epochs) for name in methods),
     )
     return {job.name: job for job in every}
 

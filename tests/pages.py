@@ -23,7 +23,7 @@ from typing import Any
 from typer.main import get_command
 from typer.testing import CliRunner
 
-from anysize.cli.app import app
+from anysize.paper.cli.app import main_app as app
 
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]

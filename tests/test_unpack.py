@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from experiments.helpers import made
+from evaluation.helpers import made
 
 import anysize as az
 from anysize import _unpack

@@ -14,6 +14,7 @@ from typer.models import ArgumentInfo
 
 import anysize as az
 from anysize.cli.app import COMMANDS
+from anysize.paper.cli.app import COMMANDS as PAPER_COMMANDS
 
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "api.md"
 HEAD = """# API on one page
@@ -147,8 +148,9 @@ def _arguments(value: Any) -> dict[str, str]:
 
 def _commands() -> Iterator[str]:
     yield "## Command line\n"
-    for function, example in COMMANDS:
-        yield f"### anysize {function.__name__}\n"
+    for function, example in (*COMMANDS, *PAPER_COMMANDS):
+        group = "anysize paper" if (function, example) in PAPER_COMMANDS else "anysize"
+        yield f"### {group} {function.__name__}\n"
         yield f"{_summary(function)} Example: `{example}`\n"
         hints = get_type_hints(function, include_extras=True)
         rows = [_option(hints[name], parameter) for name, parameter in inspect.signature(function).parameters.items()]

@@ -6,13 +6,11 @@ import sys
 def main() -> None:
     """Run the command line. Exit codes: 2 for wrong usage, 1 for other errors, 130 for Ctrl-C."""
     try:
-        from anysize.cli.app import app
-        from anysize.paper.cli.app import app as paper
+        from anysize.paper.cli.app import main_app
     except KeyboardInterrupt:  # during imports
         print("Stopped.", file=sys.stderr)
         sys.exit(130)
-    app.add_typer(paper)
-    app()
+    main_app()
 
 
 if __name__ == "__main__":

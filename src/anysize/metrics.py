@@ -181,9 +181,9 @@ def all_metrics(y_true: IntArray, probabilities: FloatArray, ranking: FloatArray
         ranking: (graphs, C) scores to compute ROC-AUC from, where probabilities are too coarse for it.
     """
     confusion = confusion_matrix(y_true, probabilities.argmax(axis=-1), probabilities.shape[-1])
-    values = {name: float(metric(confusion)) for name, metric in OF_CONFUSION.items()}
-    area = roc_auc(y_true, probabilities if ranking is None else ranking)
-    return values if area is None else values | {"roc_auc": area}
+    values: dict[str, float | None] = {name: float(metric(confusion)) for name, metric in OF_CONFUSION.items()}
+    values["roc_auc"] = roc_auc(y_true, probabilities if ranking is None else ranking)
+    return {name: value for name in METRIC_NAMES if (value := values[name]) is not None}
 
 
 def check_alike(labels: NDArray[Any], classes: NDArray[Any]) -> None:

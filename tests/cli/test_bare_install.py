@@ -11,18 +11,19 @@ import pytest
 
 from anysize.cli.app import COMMANDS
 from anysize.cli.shared import EXTRAS
+from anysize.paper.cli.app import COMMANDS as PAPER_COMMANDS
 
 WORKS = {
     "count": ["count", "graph.txt", "--k", "4", "--format", "csv"],
     "patterns": ["patterns", "3"],
-    "demo": ["demo"],
+    "demo": ["demo", "demo"],
     "methods": ["methods"],
-    "tasks": ["tasks"],
-    "tasks NAME": ["tasks", "er-single", "--data", "1"],
+    "tasks": ["paper", "tasks"],
+    "tasks NAME": ["paper", "tasks", "er-single", "--data", "1"],
     "fetch": ["fetch", "SET", "--data-dir", "."],
-    "table": ["table", "2"],
+    "table": ["paper", "table", "2"],
     "diagnose": ["diagnose", "SET", "SET", "--k", "3"],
-    "theory": ["theory", "--pairs", "1", "--train-size", "8", "--test-size", "9"],
+    "theory": ["paper", "theory", "--pairs", "1", "--train-size", "8", "--test-size", "9"],
 }
 NEEDS = {
     "count of molecules": (["count", "molecules.csv", "--smiles", "smiles"], "chem"),
@@ -31,12 +32,12 @@ NEEDS = {
     "fit": (["fit", "SET", "--out", "model"], "learn"),
     "predict": (["predict", "model.anysize", "SET"], "learn"),
     "explain": (["explain", "model.anysize", "SET"], "learn"),
-    "run": (["run", "er-single", "--data", "1"], "learn"),
-    "run FILE": (["run", "SET"], "learn"),
+    "run": (["paper", "run", "er-single", "--data", "1"], "learn"),
+    "run FILE": (["paper", "run", "SET"], "learn"),
     "compare": (["compare", "SET"], "learn"),
     "league": (["league", "SET", "--records", "league"], "learn"),
-    "sweep": (["sweep", "er-single", "--data", "1", "--records", "records"], "learn"),
-    "report": (["report"], "plot"),
+    "sweep": (["paper", "sweep", "er-single", "--data", "1", "--records", "records"], "learn"),
+    "report": (["paper", "report"], "plot"),
     "diagnose to a page": (["diagnose", "SET", "SET", "--k", "3", "--out", "page.html"], "plot"),
 }
 
@@ -56,7 +57,7 @@ class WithoutExtras(PathFinder):
 
 
 sys.meta_path[:] = [WithoutExtras if finder is PathFinder else finder for finder in sys.meta_path]
-from anysize.cli.app import app
+from anysize.paper.cli.app import main_app as app
 
 for name, arguments in commands.items():
     done = CliRunner().invoke(app, arguments)
@@ -84,8 +85,9 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, s
 
 
 def test_every_command_is_listed_here() -> None:
-    first_words = {arguments[0] for arguments in (*WORKS.values(), *(arguments for arguments, _ in NEEDS.values()))}
-    assert first_words == {command.__name__ for command, _ in COMMANDS}
+    tried = [*WORKS.values(), *(arguments for arguments, _ in NEEDS.values())]
+    named = {arguments[1] if arguments[0] == "paper" else arguments[0] for arguments in tried}
+    assert named == {command.__name__ for command, _ in (*COMMANDS, *PAPER_COMMANDS)}
 
 
 @pytest.mark.parametrize("name", WORKS)

@@ -16,8 +16,8 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 import anysize
-from anysize.cli.app import app
 from anysize.evaluation.store import RecordStore
+from anysize.paper.cli.app import main_app as app
 
 QUICK = ("--methods", "wl-kernel", "--seeds", 2)
 
@@ -53,10 +53,10 @@ def test_a_table_a_page_and_a_folder_named_after_the_file(here: Path) -> None:
         assert word in done.stdout, word
     assert len(RecordStore(here / "mine-records").read()) == 8
     assert "<svg" in (here / "page.html").read_text(encoding="utf-8")
-    shown = run("table", "--records", "mine-records")
+    shown = run("paper", "table", "--records", "mine-records")
     assert shown.exit_code == 0, shown.output
     assert "Accuracy, other tasks" in shown.stdout
-    assert run("report", "--records", "mine-records", "--no-fits").exit_code == 0
+    assert run("paper", "report", "--records", "mine-records", "--no-fits").exit_code == 0
 
 
 def test_json_is_one_line_and_a_second_run_trains_nothing(here: Path) -> None:

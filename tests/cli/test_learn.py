@@ -23,10 +23,10 @@ from typer.testing import CliRunner
 import anysize.counting.api
 from anysize import METHODS, GraphClassifier, GraphSet, GraphWarning, load_model, read_graphs, size_split
 from anysize.cli import learn as commands
-from anysize.cli.app import app
 from anysize.estimators.classifier import hold_out
 from anysize.estimators.explain import pattern_weights
 from anysize.evaluation.records import decode
+from anysize.paper.cli.app import main_app as app
 from anysize.paper.cli.sweep import run as run_command
 from anysize.paper.run import run as run_cell
 

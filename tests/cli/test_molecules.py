@@ -12,7 +12,7 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 from anysize import load_model
-from anysize.cli.app import app
+from anysize.paper.cli.app import main_app as app
 
 MolFromSmiles = pytest.importorskip("rdkit.Chem").MolFromSmiles
 TABLE = Path(__file__).parents[1] / "data" / "molecules.csv"
@@ -43,7 +43,7 @@ def test_fit_predict_diagnose_and_run(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[1].startswith("CO,0,")
     done = run("diagnose", TABLE, TABLE, *MOLECULES, "--y", "acid", "--k", 2)
     assert done.exit_code == 0, done.output
-    done = run("run", TABLE, *MOLECULES, "--y", "acid", "--method", "majority", "--seeds", 1)
+    done = run("paper", "run", TABLE, *MOLECULES, "--y", "acid", "--method", "majority", "--seeds", 1)
     assert done.exit_code == 0, done.output
 
 

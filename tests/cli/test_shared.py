@@ -22,13 +22,14 @@ from typer.testing import CliRunner
 
 import anysize as az
 from anysize._errors import CountWarning
-from anysize.cli import app
 from anysize.cli.input import read_labels
 from anysize.cli.shared import EXTRAS, handle_errors
+from anysize.paper.cli.app import app as paper
+from anysize.paper.cli.app import main_app
 
 
 def run(*arguments: Any) -> Result:
-    return CliRunner().invoke(app.app, [str(argument) for argument in arguments])
+    return CliRunner().invoke(main_app, [str(argument) for argument in arguments])
 
 
 @pytest.fixture
@@ -49,8 +50,8 @@ def refuse(*_: Any, **__: Any) -> None:
     ("work", "arguments"),
     [
         ("anysize.read_graphs", ("count", "FILE")),
-        ("anysize.evaluation.store.RecordStore.read", ("table", 2)),
-        ("anysize.evaluation.store.RecordStore.read", ("report",)),
+        ("anysize.evaluation.store.RecordStore.read", ("paper", "table", 2)),
+        ("anysize.evaluation.store.RecordStore.read", ("paper", "report")),
         ("anysize.read_graphs", ("diagnose", "FILE", "FILE")),
     ],
 )
@@ -83,9 +84,9 @@ def test_out_is_checked_before_the_work(
         (("explain", "FILE", "FILE"), "x", (".png", ".svg", ".pdf")),
         (("compare", "FILE"), "x.pdf", (".html",)),
         (("diagnose", "FILE", "FILE"), "x.json", (".html",)),
-        (("report",), "x.pdf", (".html",)),
-        (("table", 2), "x.pdf", (".md", ".tex", ".html")),
-        (("table", 2, "--format", "latex"), "x.html", ("html", "latex")),
+        (("paper", "report"), "x.pdf", (".html",)),
+        (("paper", "table", 2), "x.pdf", (".md", ".tex", ".html")),
+        (("paper", "table", 2, "--format", "latex"), "x.html", ("html", "latex")),
         (("league", "FOLDER"), "x.csv", (".md",)),
         (("league", "FOLDER", "--figure"), "x.html", (".png", ".svg", ".pdf")),
     ],
@@ -113,11 +114,12 @@ def test_a_name_of_another_format_is_refused_before_the_work(
 def test_every_file_to_be_written_has_its_ending_checked() -> None:
     options = {
         (name, option.name)
-        for name, command in typer.main.get_command(app.app).commands.items()  # type: ignore[attr-defined]
+        for group in (main_app, paper)
+        for name, command in typer.main.get_command(group).commands.items()  # type: ignore[attr-defined]
         for option in command.params
         if option.name in ("out", "figure")
     }
-    checked = ["count", "fit", "predict", "explain", "compare", "diagnose", "report", "table", "league"]
+    checked = ["count", "fit", "predict", "explain", "compare", "diagnose", "report", "results", "table", "league"]
     assert options == {(name, "out") for name in checked} | {("league", "figure")}
 
 
@@ -184,7 +186,8 @@ def test_contradicting_formats_are_refused(
 
 
 @pytest.mark.parametrize(
-    "command", [("count", "x"), ("theory",), ("diagnose", "x", "y"), ("fit", "x", "--out", "m"), ("tasks",)]
+    "command",
+    [("count", "x"), ("paper", "theory"), ("diagnose", "x", "y"), ("fit", "x", "--out", "m"), ("paper", "tasks")],
 )
 @pytest.mark.parametrize("seed", [-1, 2**32])
 def test_a_seed_out_of_range_is_named(command: tuple[str, ...], seed: int) -> None:
@@ -350,14 +353,14 @@ def test_every_format_of_counts_takes_any_name(hostile: Path, tmp_path: Path, ou
         assert {line[0] for line in out.read_text().splitlines()} & set("=+-@\x1b") <= {"\x1b"}
 
 
-@pytest.mark.parametrize("command", ["count", "fit", "predict", "compare", "run", "sweep"])
+@pytest.mark.parametrize("command", ["count", "fit", "predict", "compare", "paper run", "paper sweep"])
 def test_a_cache_that_is_a_file_is_refused_before_the_work(
     command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
     Path("notes").write_text("")
-    inputs = {"predict": ["model.anysize", "new.txt"], "fit": ["train.txt", "--out", "m"], "sweep": []}
-    done = run(command, *inputs.get(command, ["train.txt"]), "--cache", "notes")
+    inputs = {"predict": ["model.anysize", "new.txt"], "fit": ["train.txt", "--out", "m"], "paper sweep": []}
+    done = run(*command.split(), *inputs.get(command, ["train.txt"]), "--cache", "notes")
     assert done.exit_code == 2
     assert "--cache" in done.output
     assert "'notes' is a file" in done.output

@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from anysize.methods.recipes import gamma_recipe
 from learned import labeled
 from sklearn.base import clone
 
 from anysize import METHODS, GraphClassifier, GraphSet, count, load_model
+from anysize.methods.gamma import gamma_recipe
 
 
 @pytest.fixture(autouse=True)
@@ -103,7 +103,7 @@ def test_capabilities_are_those_of_the_contract(name: str) -> None:
     method = METHODS[name]
     assert CASES[name].counts == method.takes_tables
     assert CASES[name].colors == method.colors
-    assert bool(CASES[name].params) == method.trained
+    assert bool(CASES[name].params) == method.has_epochs
 
 
 @pytest.mark.parametrize("name", NAMES)

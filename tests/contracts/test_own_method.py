@@ -14,8 +14,6 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from anysize.methods.classical import FeatureLearner
-from anysize.methods.grids import FAMILIES
 from learned import labeled
 from sklearn.base import clone
 from sklearn.linear_model import LogisticRegression
@@ -25,13 +23,14 @@ from sklearn.preprocessing import StandardScaler
 from typer.testing import CliRunner
 
 from anysize import METHODS, GraphClassifier, GraphSet, load_model
-from anysize.cli.app import app
 from anysize.evaluation.store import RecordStore
 from anysize.evaluation.sweep import sweep
-from anysize.methods.catalog import find_method, gnn_method, register, unregister
+from anysize.methods.catalog import find_method, register, unregister
 from anysize.methods.configuration import weight
-from anysize.methods.method import Examples, Method, Run, TrainingData
-from anysize.methods.neural import GNNLearner
+from anysize.methods.gnns import GNNLearner, gnn_method
+from anysize.methods.method import FAMILIES, Examples, Method, Run, TrainingData
+from anysize.methods.own import FeatureLearner
+from anysize.paper.cli.app import main_app as app
 from anysize.paper.plan import make_plan, method_groups
 from anysize.paper.run import run as cell
 from anysize.paper.tables import build_table
@@ -187,9 +186,11 @@ def test_it_is_swept_and_has_a_row(tmp_path: Path) -> None:
     assert row.cells[2].summary is not None
     assert [other.method for other in table.rows][-2:] == ["gamma-rpgin", "edge-rule"]  # after the paper's rows
 
-    given = ["table", "2", "--records", str(tmp_path / "records"), "--data", "seed:0", "--tasks", "sbm-14-20"]
+    given = ["paper", "table", "2", "--records", str(tmp_path / "records"), "--data", "seed:0", "--tasks", "sbm-14-20"]
     assert "Edge rule" in CliRunner().invoke(app, given).output
-    result = CliRunner().invoke(app, ["run", "sbm-14-20", "--method", "edge-rule", "--data", "0", "--set", "lift=9"])
+    result = CliRunner().invoke(
+        app, ["paper", "run", "sbm-14-20", "--method", "edge-rule", "--data", "0", "--set", "lift=9"]
+    )
     assert "lift=9" in result.output
 
 
@@ -212,14 +213,38 @@ def test_other_processes_are_told_by_an_environment_variable(tmp_path: Path) -> 
     environment = {**os.environ, "ANYSIZE_METHODS": f"{here.stem}:METHOD", "PYTHONPATH": os.pathsep.join(
         [str(here.parent), str(here.parents[1]), *filter(None, [os.environ.get("PYTHONPATH")])]
     )}  # fmt: skip
-    words = ["sweep", "sbm-14-20", "--methods", "edge-rule", "--data", "0", "--grid", "paper", "--workers", "2"]
+    words = [
+        "paper",
+        "sweep",
+        "sbm-14-20",
+        "--methods",
+        "edge-rule",
+        "--data",
+        "0",
+        "--grid",
+        "paper",
+        "--workers",
+        "2",
+    ]
     done = subprocess.run(
         [sys.executable, "-m", "anysize", *words, "--records", str(tmp_path), "--json"],
         env=environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert len(RecordStore(tmp_path).read()) == 2
-    words = ["table", "2", "--records", str(tmp_path), "--data", "0", "--tasks", "sbm-14-20", "--format", "markdown"]
+    words = [
+        "paper",
+        "table",
+        "2",
+        "--records",
+        str(tmp_path),
+        "--data",
+        "0",
+        "--tasks",
+        "sbm-14-20",
+        "--format",
+        "markdown",
+    ]
     table = subprocess.run([sys.executable, "-m", "anysize", *words], env=environment, capture_output=True, text=True)
     assert "Edge rule" in table.stdout  # its title, not its name
 
@@ -231,7 +256,7 @@ def test_the_variable_is_read_once_and_may_name_a_module_that_looks_names_up(
         "from dataclasses import replace\n"
         "from anysize.methods.catalog import METHODS\n"
         "from anysize.paper.plan import method_groups\n"
-        "METHOD = replace(METHODS['majority'], name=f'own-{len(METHODS)}', check=False)\n"
+        "METHOD = replace(METHODS['majority'], name=f'own-{len(METHODS)}', is_baseline=False)\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
     monkeypatch.setenv("ANYSIZE_METHODS", "looks_up:METHOD")

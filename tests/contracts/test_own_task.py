@@ -14,10 +14,10 @@ import pytest
 from typer.testing import CliRunner
 
 import anysize as az
-from anysize.cli.app import app
 from anysize.evaluation.store import RecordStore
 from anysize.evaluation.sweep import sweep
 from anysize.evaluation.tasks import Parts
+from anysize.paper.cli.app import main_app as app
 from anysize.paper.plan import make_plan
 from anysize.paper.synthetic import Synthetic
 from anysize.paper.tasks import find_task, register, unregister
@@ -60,15 +60,15 @@ def test_other_processes_are_told_by_an_environment_variable(tmp_path: Path, mon
     records, page = tmp_path / "records", tmp_path / "report.html"
     monkeypatch.setenv("ANYSIZE_TASKS", f"{here.stem}:CORES")
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(here.parent), os.environ.get("PYTHONPATH", "")]))
-    words = ["sweep", "cores", "--methods", "topology-only", "--data", "fresh:2", "--workers", "2"]
+    words = ["paper", "sweep", "cores", "--methods", "topology-only", "--data", "fresh:2", "--workers", "2"]
     command = [sys.executable, "-m", "anysize", *words, "--records", str(records)]
     subprocess.run(command, capture_output=True, check=True)
     assert len(RecordStore(records).read()) == 2
     monkeypatch.syspath_prepend(here.parent)
-    told = json.loads(CliRunner().invoke(app, ["tasks", "--json"]).stdout)
+    told = json.loads(CliRunner().invoke(app, ["paper", "tasks", "--json"]).stdout)
     try:
         assert "cores" in [task["task"] for task in told]
-        CliRunner().invoke(app, ["report", "--records", str(records), "--out", str(page)])
+        CliRunner().invoke(app, ["paper", "report", "--records", str(records), "--out", str(page)])
     finally:
         unregister("cores")
     assert "cores" in page.read_text(encoding="utf-8")
@@ -112,7 +112,7 @@ class Drawn:
 
 def test_what_a_source_returns_is_checked() -> None:
     parts = CORES.source.draw(0, 0, None)
-    train, validation, test, classes = parts
+    train, validation, test, classes, _ = parts
     assert replace(CORES, source=Drawn(Parts(train, None, test, classes))).splits(0).validation is None
     for wrong, told in (
         ((train, validation, test), "must return Parts.* got a tuple"),
@@ -125,15 +125,16 @@ def test_what_a_source_returns_is_checked() -> None:
             replace(CORES, source=Drawn(wrong)).splits(0)
 
 
-@pytest.mark.parametrize("field", ["family", "metric", "environments", "protocol"])
+@pytest.mark.parametrize("field", ["family", "metric", "environments"])
 def test_the_fields_of_a_task_are_checked(field: str) -> None:
     with pytest.raises(ValueError, match=f"{field} of a task must be one of .* got 'mine'"):
         replace(CORES, **{field: "mine"})  # type: ignore[arg-type]
 
 
-def test_what_was_not_registered() -> None:
+def test_what_was_not_registered(tmp_path: Path) -> None:
     for name in ("cores", "sbm-20"):
         with pytest.raises(ValueError, match="is not a registered task"):
             unregister(name)
-    with pytest.raises(ValueError, match="register 'cores' with"):
-        make_plan([CORES], ["majority"], data=0)
+    with pytest.raises(ValueError, match="There is no task 'cores'"):
+        make_plan("cores", ["majority"], data=0)
+    assert sweep(make_plan([CORES], ["majority"], data=0), tmp_path, workers=2).made == 1  # an object needs no name

@@ -26,12 +26,12 @@ import torch
 
 import anysize as az
 from anysize._files import is_own_part
-from anysize.cli.app import app
 from anysize.counting.cache import CountCache
 from anysize.counting.stream import count_stream, open_stream
 from anysize.evaluation.records import to_line
 from anysize.evaluation.store import RecordStore
 from anysize.evaluation.sweep import sweep
+from anysize.paper.cli.app import main_app as app
 from anysize.paper.plan import make_plan
 
 

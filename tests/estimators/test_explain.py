@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from anysize.methods.classical import FittedConstant
 from learned import labeled
 
 from anysize import Counts, GraphClassifier, GraphSet, GraphWarning, Pattern, count
 from anysize.estimators.ensemble import Ensemble
 from anysize.estimators.explain import Explanation, check_has_explanations, class_patterns, explain, pattern_weights
 from anysize.estimators.novelty import NoveltyDetector
+from anysize.methods.baselines import FittedConstant
 from anysize.methods.catalog import find_method
 from anysize.methods.method import Examples, Run, TrainingData
 

@@ -31,6 +31,6 @@ def stay(item, report=None):
 if __name__ == "__main__":
     import sys
 
-    from experiments.errands import stay as errand
+    from evaluation.errands import stay as errand
 
     list(Processes(2).completed(errand, sys.argv[1:], 2, lambda shares: None))

@@ -72,7 +72,7 @@ def found(graphs, tmp_path_factory):
 
 def test_rows_are_the_methods_in_order_and_then_the_checks(found):
     assert [row.method for row in found.rows] == [*FAST, "gin-sum", *CHECKS]
-    assert [row.check for row in found.rows] == [False] * 3 + [True] * 3
+    assert [row.is_baseline for row in found.rows] == [False] * 3 + [True] * 3
     assert all(len(row.scores) == 3 and not row.problem for row in found.rows)
     assert found.metric == "balanced_accuracy"
     assert found.row("majority").mean == 0.5
@@ -103,10 +103,10 @@ def test_every_run_has_its_own_split_and_the_test_set_of_a_size_split_is_one(fou
 
 
 def test_the_best_is_marked_and_so_are_those_that_cannot_be_told_from_it(found):
-    own = [row for row in found.rows if not row.check]
+    own = [row for row in found.rows if not row.is_baseline]
     assert found.best.mean == max(row.mean for row in own)
     assert [row.mean for row in found.rows if row.best] == [found.best.mean] * sum(row.best for row in found.rows)
-    assert not any(row.best or row.tied for row in found.rows if row.check)
+    assert not any(row.best or row.tied for row in found.rows if row.is_baseline)
     assert found.row("wl-kernel").scores == found.row("gc-kernel").scores  # both tell rings from trees
     assert all(found.row(name).best and found.row(name).tied for name in FAST)
     assert not found.row("gin-sum").best

@@ -137,12 +137,12 @@ def test_the_league_is_made_from_records_alone(records: Path) -> None:
 
 def test_ranks_are_those_of_methods_and_checks_have_none(records: Path) -> None:
     league = read_league(records)
-    ranks = [row.rank for row in league.rows if not row.check]
+    ranks = [row.rank for row in league.rows if not row.is_baseline]
     assert sum(rank or 0 for rank in ranks) == pytest.approx(1 + 2)
     majority = league.row("majority")
-    assert (majority.rank, majority.check, len(majority.one_class)) == (None, True, 3)
-    assert league.rows[-1].check
-    assert not league.rows[0].check
+    assert (majority.rank, majority.is_baseline, len(majority.one_class)) == (None, True, 3)
+    assert league.rows[-1].is_baseline
+    assert not league.rows[0].is_baseline
 
 
 def test_nothing_is_trained_twice(folder: Path, records: Path) -> None:

@@ -10,7 +10,7 @@ from hashlib import sha256
 
 import numpy as np
 import pytest
-from experiments.helpers import made, sweep
+from evaluation.helpers import made, sweep
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -7,7 +7,7 @@ import re
 from html.parser import HTMLParser
 
 import pytest
-from experiments.helpers import made, seeds
+from evaluation.helpers import made, seeds
 
 from anysize.evaluation.render import (
     FORMATS,

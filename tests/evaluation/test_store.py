@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from experiments.helpers import made, sweep
+from evaluation.helpers import made, sweep
 
 from anysize._errors import RecordWarning
 from anysize.evaluation.records import to_line
@@ -232,7 +232,7 @@ def test_readers_never_miss_a_record_while_others_write_and_compact(store):
 WRITER = """
 import sys
 sys.path.insert(0, sys.argv[2])
-from experiments.helpers import sweep
+from evaluation.helpers import sweep
 from anysize.evaluation.store import RecordStore
 store = RecordStore(sys.argv[1])
 done = store.keys()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import torch
-from experiments.errands import die, halve
+from evaluation.errands import die, halve
 
 from anysize import GraphError
 from anysize.evaluation.store import RecordStore

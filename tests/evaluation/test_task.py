@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import anysize as az
-from anysize.cli.app import app
 from anysize.evaluation.tasks import environments_of, median_cut, parse_data, stratified_folds
+from anysize.paper.cli.app import main_app as app
 from anysize.paper.tasks import TASKS, find_task
 
 

@@ -334,7 +334,7 @@ def some_models(methods: Sequence[str]) -> list[bytes]:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for method in methods:
-            params = {"epochs": 2, "hidden": 4} if az.METHODS[method].trained else None
+            params = {"epochs": 2, "hidden": 4} if az.METHODS[method].has_epochs else None
             if az.METHODS[method].compares(az.METHODS[method].default("robust")):
                 continue
             model = az.GraphClassifier(method, k=3, params=params)

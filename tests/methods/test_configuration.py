@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from anysize.methods.recipes import RECIPES
 from sklearn.utils.class_weight import compute_class_weight
 
 from anysize import METHODS, TASKS
@@ -17,7 +16,7 @@ from anysize.methods.configuration import (
     resolve_configuration,
     split_configuration,
 )
-from anysize.methods.method import class_weights
+from anysize.methods.method import RECIPES, class_weights
 
 
 def test_parameters_change_the_defaults_or_the_recipe() -> None:

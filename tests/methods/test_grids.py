@@ -6,9 +6,9 @@ from itertools import product
 from typing import Any
 
 import pytest
-from anysize.methods.grids import FAMILIES
 
 from anysize import METHODS, TASKS
+from anysize.methods.method import FAMILIES
 
 GNNS = [f"{encoder}-{readout}" for encoder in ("pna", "gcn", "gin") for readout in ("sum", "mean", "max")] + ["rpgin"]
 IRM = ["pna-irm", "gcn-irm", "gin-irm"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from experiments.helpers import made, seeds
+from evaluation.helpers import made, seeds
 
 from anysize.evaluation.tables import published
 from anysize.methods.catalog import METHODS

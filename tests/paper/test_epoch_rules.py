@@ -6,7 +6,7 @@ from dataclasses import replace
 from math import exp, log, pi, sqrt
 
 import pytest
-from experiments.helpers import made
+from evaluation.helpers import made
 
 from anysize.evaluation.records import Outcome, Scores
 from anysize.evaluation.store import RecordStore

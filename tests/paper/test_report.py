@@ -11,16 +11,16 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from experiments.helpers import made, seeds, sweep
+from evaluation.helpers import made, seeds, sweep
 from typer.testing import CliRunner
 
 from anysize._html import Section, page, text
-from anysize.cli.app import app
 from anysize.counting.api import count
 from anysize.evaluation.intervals import mcc
 from anysize.evaluation.records import encode
 from anysize.evaluation.store import RecordStore
 from anysize.graphs.graphset import GraphSet
+from anysize.paper.cli.app import main_app as app
 from anysize.paper.report.build import make_report
 from anysize.paper.report.scores import row_label, scores_by_size, size_bins, tasks_of
 from anysize.paper.report.task_graphs import TaskGraphs, drift_section, drifts

@@ -9,7 +9,7 @@ from html import escape, unescape
 import numpy as np
 import pytest
 from browser import chromium, measured, needs_chromium
-from experiments.helpers import sweep
+from evaluation.helpers import sweep
 
 from anysize.evaluation.store import RecordStore
 from anysize.paper.report.build import make_report

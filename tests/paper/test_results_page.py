@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from experiments.helpers import made, seeds
+from evaluation.helpers import made, seeds
 
 from anysize.evaluation.store import RecordStore
 from anysize.paper.front_table import BEGIN, END, front_table, with_front_table

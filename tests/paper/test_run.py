@@ -11,7 +11,6 @@ import pytest
 import torch
 from anysize.evaluation.memory import fit_in_memory, max_stack_members
 from anysize.evaluation.train_runs import TrainingOptions, counts_needed, load_prepared, prepare, train_runs
-from anysize.methods.recipes import RECIPES
 from anysize.paper.configurations import configurations, parse_setting, task_configuration
 
 from anysize import GraphSet, size_split
@@ -20,7 +19,7 @@ from anysize.evaluation.tasks import Parts, Task
 from anysize.kernels.wl import WLKernel
 from anysize.methods.catalog import METHODS, find_method
 from anysize.methods.configuration import check_params, parameter_names
-from anysize.methods.method import Examples, Run, TrainingData
+from anysize.methods.method import RECIPES, Examples, Run, TrainingData
 from anysize.metrics import all_metrics, roc_auc
 from anysize.paper.run import run
 from anysize.paper.selection import select

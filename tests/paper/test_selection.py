@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from experiments.helpers import made, seeds, sweep
+from evaluation.helpers import made, seeds, sweep
 from hypothesis import given
 from hypothesis import strategies as st
 

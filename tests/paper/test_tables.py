@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from experiments.helpers import made, seeds, sweep
+from evaluation.helpers import made, seeds, sweep
 
 from anysize._errors import RecordWarning
 from anysize.evaluation.intervals import interval
@@ -125,7 +125,7 @@ def test_the_best_are_bold_as_printed_and_checks_do_not_compete():
     table = build_table(2, [made(test=score, method=method) for method, score in scores.items()])
     bold = {row.label for row in table.rows if any(own.best for own in row.cells)}
     assert bold == {"GIN", "GCN"}
-    assert [row.label for row in table.rows if row.check] == ["topology only"]
+    assert [row.label for row in table.rows if row.is_baseline] == ["topology only"]
     assert not any(own.best for row in table.rows for own, at in zip(row.cells, table.columns, strict=True)
                    if at.split != "test")  # fmt: skip
 
@@ -176,9 +176,9 @@ def test_recipes_checks_and_unknown_methods_get_rows():
 
 def test_a_check_with_two_recipes_has_two_rows():
     table = build_table(3, [made(task="DD", method="random", recipe=recipe) for recipe in ("paper", "fair")])
-    assert [row.label for row in table.rows if row.check] == ["random", "random, fair"]
+    assert [row.label for row in table.rows if row.is_baseline] == ["random", "random, fair"]
     one = build_table(3, [made(task="DD", method="random", recipe="fair")])
-    assert [row.label for row in one.rows if row.check] == ["random"]
+    assert [row.label for row in one.rows if row.is_baseline] == ["random"]
     assert cell(one, "random", "DD").published.mean == 0.0
 
 

@@ -43,9 +43,11 @@ def examples(name: str = "Γ GIN"):
         "drift": density_drift({name: ([0.1, 0.0], [0.2, 0.01]), "plain": ([0.5], [0.5])}),
         "embedding": embedding(RNG.random((5, 3)), RNG.random((4, 3)), [0, 1, 0, 1, 1], [0, 1, 1, 1], [name, "b"]),
         "methods": method_scores(
-            [MethodScores(name, 0.8, 0.7, 0.9, (0.75, 0.85), best=True), MethodScores("b", 0.5, check=True)]
+            [MethodScores(name, 0.8, 0.7, 0.9, (0.75, 0.85), best=True), MethodScores("b", 0.5, is_baseline=True)]
         ),
-        "scores": ours_and_published([ScoreRow(name, 0.9, 0.1, 0.8, 0.0), ScoreRow("b", None, None, 0.5, check=True)]),
+        "scores": ours_and_published(
+            [ScoreRow(name, 0.9, 0.1, 0.8, 0.0), ScoreRow("b", None, None, 0.5, is_baseline=True)]
+        ),
         "by size": score_by_size({name: points, "GIN": points[:1]}),
     }
 
@@ -230,7 +232,10 @@ def test_scores_show_both_numbers_and_negative_mcc():
 
 
 def test_methods_have_a_dot_an_interval_and_a_tick_for_every_seed():
-    rows = [MethodScores("a", 0.8, 0.7, 0.9, (0.75, 0.85)), MethodScores("b", -0.2, -0.3, 0.1, (-0.2,), check=True)]
+    rows = [
+        MethodScores("a", 0.8, 0.7, 0.9, (0.75, 0.85)),
+        MethodScores("b", -0.2, -0.3, 0.1, (-0.2,), is_baseline=True),
+    ]
     (axes,) = method_scores(rows, "MCC").axes
     points = [np.atleast_1d(line.get_xdata()).tolist() for line in axes.lines]
     assert points == [[0.7, 0.9], [0.75, 0.85], [0.8], [-0.3, 0.1], [-0.2], [-0.2]]

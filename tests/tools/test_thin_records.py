@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from experiments.helpers import sweep
+from evaluation.helpers import sweep
 from tools.thin_records import main, thin
 
 from anysize.evaluation.store import RecordStore

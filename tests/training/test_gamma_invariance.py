@@ -172,7 +172,7 @@ def test_names_of_colors_do_not_matter_to_gnns(kind: Any) -> None:
 )
 def test_gradients_reach_every_parameter(kind: Any, encoder: Any, hidden: int | None) -> None:
     counts, y = tables("sbm-20", 3)["train"]
-    recipe = Recipe(encoder=encoder, head_hidden=hidden, penalty="representation")
+    recipe = Recipe(encoder=encoder, head_hidden=hidden, penalty_on="representation")
     inputs = len(counts.columns) if kind == "1hot" else len(counts.palette)
     shape = GammaShape(kind, inputs, 2, 6, 2, recipe, 3)
     model = shape.build([True, True])

@@ -38,7 +38,7 @@ STACKS: dict[str, tuple[list[Settings], Recipe]] = {
     "penalized": (members(penalty=0.2), Recipe(epochs=12)),
     "paper's": (
         members(penalty=0.2, layers=2),
-        Recipe(epochs=8, penalty="representation", over="connected", averages="torch"),
+        Recipe(epochs=8, penalty_on="representation", over="connected", averages="torch"),
     ),
     "without": (members(layers=2), Recipe(epochs=12, epoch="best", tie_break="loss")),
     "mini-batches": (members(penalty=0.2, batch_size=30), Recipe(epochs=5, epoch="best", tie_break="penalty")),

@@ -169,7 +169,7 @@ def test_penalty_and_class_weights_combine(penalty: Any, weighted: bool) -> None
     model = GraphModel.of(GammaGNN(2, COLORS, 5, 1), 2, 2, [True, True])
     randomized(model, [0, 1]).float()
     y, weights = torch.tensor([0, 1, 1, 0, 1, 1, 1]), torch.tensor([3.0, 1.0])
-    recipe = Recipe(penalty=penalty)
+    recipe = Recipe(penalty_on=penalty)
     problem = GammaProblem(pairs, y, None, members, recipe, weights if weighted else None)
     step = torch.tensor(3)
     found = problem.losses(model, None, step, step)

@@ -1,6 +1,6 @@
 """The command line: what a person does with own graphs. Every command is a function in a module of this package.
 
-`anysize paper` is another group of commands (`anysize.paper.cli`), which `anysize.__main__` adds.
+`anysize paper` is another group of commands, which `anysize.paper.cli` adds.
 """
 
 from __future__ import annotations

@@ -130,7 +130,7 @@ def configurations(
     if grid not in GRIDS:
         raise ValueError(f"grid must be one of {', '.join(GRIDS)}; got {grid!r}")
     points = method.points(task.family, task.name)
-    if task.family is None or (grid == "one" and method.has_epochs):  # graphs of a user have no grid
+    if task.family is None or (grid == "one" and (method.has_epochs or not points)):  # graphs of a user have no grid
         points = (task_configuration(method, task, recipe),)
     elif grid == "quick" and method.has_epochs:
         default = method.default("paper")

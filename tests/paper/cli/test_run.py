@@ -11,9 +11,9 @@ import torch
 from typer.testing import CliRunner
 
 from anysize import GraphSet
-from anysize.cli.app import app
 from anysize.evaluation.store import RecordStore
 from anysize.methods.catalog import METHODS
+from anysize.paper.cli.app import main_app as app
 from anysize.paper.run import run as run_cell
 
 TINY = ("--set", "epochs=3", "--set", "k=3", "--set", "hidden=8")

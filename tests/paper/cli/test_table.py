@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from experiments.helpers import made, seeds, sweep
+from evaluation.helpers import made, seeds, sweep
 from typer.testing import CliRunner
 
-from anysize.cli.app import app
 from anysize.evaluation.render import FORMATS, render
 from anysize.evaluation.store import RecordStore
+from anysize.paper.cli.app import main_app as app
 from anysize.paper.selection import RULES
 from anysize.paper.tables import build_table, paper_grid_size, rows_that_ran
 

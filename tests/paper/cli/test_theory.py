@@ -7,7 +7,7 @@ import json
 import pytest
 from typer.testing import CliRunner
 
-from anysize.cli.app import app
+from anysize.paper.cli.app import main_app as app
 from anysize.paper.theory.bounds import size_needed, theorem_bound
 from anysize.paper.theory.summary import summarize
 

@@ -7,8 +7,8 @@ from math import ceil, comb, log
 
 import numpy as np
 import pytest
+from paper.theory.helpers import LOPSIDED
 from scipy.stats import binom
-from theory.helpers import LOPSIDED
 
 import anysize as az
 from anysize.paper.theory.bounds import (

@@ -6,7 +6,7 @@ from itertools import permutations, product
 
 import numpy as np
 import pytest
-from theory.helpers import LOPSIDED
+from paper.theory.helpers import LOPSIDED
 
 import anysize as az
 from anysize.causal.coloring import Coloring

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from theory.helpers import COLORS, ER, LOPSIDED, draw
+from paper.theory.helpers import COLORS, ER, LOPSIDED, draw
 
 import anysize as az
 from anysize.graphs.assembly import induced_subgraphs

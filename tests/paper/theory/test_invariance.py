@@ -6,7 +6,7 @@ from math import inf
 
 import numpy as np
 import pytest
-from theory.helpers import ER, draw
+from paper.theory.helpers import ER, draw
 
 import anysize as az
 from anysize.paper.theory.invariance import extrapolation_errors, invariance_gap, probability_statement

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from theory.helpers import ER, LOPSIDED, draw
+from paper.theory.helpers import ER, LOPSIDED, draw
 
 import anysize as az
 from anysize.paper.theory.posterior import erdos_renyi_accuracy, erdos_renyi_posterior

@@ -1,9 +1,13 @@
-"""`anysize paper`: reproduce the publication. Every command is a function in a module of this package."""
+"""`anysize paper`: reproduce the publication. Every command is a function in a module of this package.
+
+Importing this module adds the group to the command line of the library, ``main_app``, which does not know it.
+"""
 
 from __future__ import annotations
 
 import typer
 
+from anysize.cli.app import app as main_app
 from anysize.paper.cli.report import report
 from anysize.paper.cli.results import results
 from anysize.paper.cli.sweep import run, sweep
@@ -30,3 +34,4 @@ app = typer.Typer(
 
 for _command, _example in COMMANDS:
     app.command(epilog=f"Example:  {_example}")(_command)
+main_app.add_typer(app)
