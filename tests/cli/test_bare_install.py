@@ -23,6 +23,7 @@ WORKS = {
     "fetch": ["fetch", "SET", "--data-dir", "."],
     "table": ["paper", "table", "2"],
     "diagnose": ["diagnose", "SET", "SET", "--k", "3"],
+    "results": ["paper", "results", "--records", ".", "--out", "page.md"],
     "theory": ["paper", "theory", "--pairs", "1", "--train-size", "8", "--test-size", "9"],
 }
 NEEDS = {
@@ -33,7 +34,6 @@ NEEDS = {
     "predict": (["predict", "model.anysize", "SET"], "learn"),
     "explain": (["explain", "model.anysize", "SET"], "learn"),
     "run": (["paper", "run", "er-single", "--data", "1"], "learn"),
-    "run FILE": (["paper", "run", "SET"], "learn"),
     "compare": (["compare", "SET"], "learn"),
     "league": (["league", "SET", "--records", "league"], "learn"),
     "sweep": (["paper", "sweep", "er-single", "--data", "1", "--records", "records"], "learn"),

@@ -147,7 +147,7 @@ def test_a_killed_comparison_goes_on_where_it_was(here: Path) -> None:
 
 
 def test_workers_clusters_and_other_options_arrive(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from anysize.experiments import sweep
+    from anysize.evaluation import sweep
 
     seen: list[Any] = []
 

@@ -183,11 +183,14 @@ def test_patterns_lists_the_catalog():
     assert run("patterns", 9).exit_code == 1
 
 
-def test_demo_prints_known_numbers():
-    result = run("demo")
-    assert result.exit_code == 0
-    line = next(line for line in result.stdout.splitlines() if line.strip().startswith("4-path"))
-    assert line.split()[1:3] == ["60", "276"]  # Petersen graph, 6 x 6 grid
+def test_demo_writes_files_that_are_counted(tmp_path):
+    done = run("demo", tmp_path / "files")
+    assert done.exit_code == 0
+    for name in ("TRAIN.zip", "NEW.zip", "rings.jsonl", "friends.csv", "networks", "matrices"):
+        assert run("count", tmp_path / "files" / name, "--k", 3).exit_code == 0, name
+    first = (tmp_path / "files" / "rings.jsonl").read_bytes()
+    run("demo", tmp_path / "files")
+    assert (tmp_path / "files" / "rings.jsonl").read_bytes() == first
 
 
 def test_every_command_shows_an_example():

@@ -21,14 +21,13 @@ from sklearn.base import clone
 from typer.testing import CliRunner
 
 import anysize.counting.api
-from anysize import METHODS, GraphClassifier, GraphSet, GraphWarning, load_model, read_graphs, size_split
+from anysize import METHODS, GraphClassifier, GraphSet, GraphWarning, evaluate, load_model, read_graphs, size_split
 from anysize.cli import learn as commands
 from anysize.estimators.classifier import hold_out
 from anysize.estimators.explain import pattern_weights
 from anysize.evaluation.records import decode
 from anysize.paper.cli.app import main_app as app
 from anysize.paper.cli.sweep import run as run_command
-from anysize.paper.run import run as run_cell
 
 
 @pytest.fixture(autouse=True)
@@ -456,14 +455,12 @@ def mixed_sizes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("method", ["gamma-gin", "gc-kernel", "gin-irm"])
-def test_python_fit_and_run_train_the_same_model(method: str, mixed_sizes: Path) -> None:
+def test_python_fit_and_evaluate_train_the_same_model(method: str, mixed_sizes: Path) -> None:
     epochs = {} if method == "gc-kernel" else {"epochs": 15}
     splits = size_split(mixed_sizes / "ALL").splits()
     held_out = splits.validation
     assert held_out is not None
-    cell = run_cell(mixed_sizes / "ALL", method, seeds=1, settings=epochs)
-    assert cell.selection is not None
-    (record,) = cell.selection.records
+    (record,) = evaluate(METHODS[method], [splits], [0], epochs)
     predicted = decode(record.chosen.predictions)
 
     model = GraphClassifier(method, params=epochs or None).fit(splits.train, validation=held_out)

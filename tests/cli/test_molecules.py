@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from json import loads
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ from anysize import load_model
 from anysize.paper.cli.app import main_app as app
 
 MolFromSmiles = pytest.importorskip("rdkit.Chem").MolFromSmiles
-TABLE = Path(__file__).parents[1] / "data" / "molecules.csv"
+TABLE = files("anysize.io").joinpath("molecules.csv")
 MOLECULES = ("--smiles", "smiles")
 
 
@@ -33,7 +34,8 @@ def test_molecules_are_counted() -> None:
     assert "vertex[c]" in charged.output  # not taken for markup
 
 
-def test_fit_predict_diagnose_and_run(tmp_path: Path) -> None:
+def test_fit_predict_diagnose_and_compare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
     model = tmp_path / "m.anysize"
     done = run("fit", TABLE, *MOLECULES, "--y", "acid", "--method", "wl-kernel", "--out", model, "--json")
     assert done.exit_code == 0, done.output
@@ -43,7 +45,7 @@ def test_fit_predict_diagnose_and_run(tmp_path: Path) -> None:
     assert done.stdout.splitlines()[1].startswith("CO,0,")
     done = run("diagnose", TABLE, TABLE, *MOLECULES, "--y", "acid", "--k", 2)
     assert done.exit_code == 0, done.output
-    done = run("paper", "run", TABLE, *MOLECULES, "--y", "acid", "--method", "majority", "--seeds", 1)
+    done = run("compare", TABLE, *MOLECULES, "--y", "acid", "--methods", "wl-kernel", "--seeds", 1)
     assert done.exit_code == 0, done.output
 
 

@@ -24,7 +24,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 
 from anysize import Counts, GraphClassifier, GraphSet, GraphWarning, ModelWarning, count, load_model
-from anysize.estimators.classifier import class_weights, hold_out
+from anysize.estimators.classifier import hold_out, weights_of
 from anysize.estimators.ensemble import MAX_LOSS
 from anysize.estimators.verdict import Verdict, check_baselines
 from anysize.methods.catalog import find_method
@@ -55,7 +55,7 @@ def table(graphs: GraphSet) -> Counts:
 
 def quick(method: str = "gamma-gin", params: dict[str, Any] | None = None, **settings: Any) -> GraphClassifier:
     """A classifier with k = 3 and, for methods that are trained in epochs, 60 of them."""
-    epochs = {"epochs": 60} if find_method(method).trained else {}
+    epochs = {"epochs": 60} if find_method(method).has_epochs else {}
     return GraphClassifier(method, k=3, params={**epochs, **(params or {})}, **settings)
 
 
@@ -304,9 +304,9 @@ def test_validation_graphs_that_are_passed(graphs: GraphSet, table: Counts) -> N
 def test_class_weights(graphs: GraphSet) -> None:
     y = np.array([0, 0, 0, 1])
     names = np.array(["a", "b"])
-    np.testing.assert_allclose(class_weights("balanced", names, y), [4 / 6, 4 / 2])  # as scikit-learn has it
-    np.testing.assert_array_equal(class_weights({"b": 3}, names, y), [1, 3])
-    assert class_weights(None, names, y) is None
+    np.testing.assert_allclose(weights_of("balanced", names, y), [4 / 6, 4 / 2])  # as scikit-learn has it
+    np.testing.assert_array_equal(weights_of({"b": 3}, names, y), [1, 3])
+    assert weights_of(None, names, y) is None
     hidden = np.array([f"{i % 5 == 0}" for i in range(24)])  # a fifth, at random: only weights decide
     share = {
         weight: np.mean(quick(class_weight=weight).fit(graphs, hidden).predict_proba(graphs)[:, 1])
@@ -320,9 +320,9 @@ def test_class_weights(graphs: GraphSet) -> None:
         ("equal", "'balanced', None or a mapping"),
     ):
         with pytest.raises(ValueError, match=told):
-            class_weights(wrong, names, y)
+            weights_of(wrong, names, y)
     with pytest.raises(ValueError, match=r"names '1', .* did you mean 1"):
-        class_weights({"1": 2}, np.array([0, 1]), y)
+        weights_of({"1": 2}, np.array([0, 1]), y)
 
 
 def test_environments_of_invariant_risk_minimization(graphs: GraphSet) -> None:

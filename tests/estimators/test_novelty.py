@@ -21,7 +21,7 @@ from anysize.estimators.novelty import (
     MAX_REFERENCE_GRAPHS,
     MIN_REFERENCE_GRAPHS,
     NoveltyDetector,
-    ShapeReference,
+    ShareReference,
     pattern_shares,
 )
 from anysize.paper.tasks import TASKS
@@ -91,10 +91,10 @@ def test_the_test_graphs_of_the_tasks_are_not_far(name: str) -> None:
     for data in range(4):
         splits = TASKS[name].splits(data)
         detector = NoveltyDetector.of(splits.train, count(splits.train, 4), uses_colors=True)
-        assert detector.shapes is not None
+        assert detector.shares is not None
         for graphs in (splits.test, splits.validation):
             assert graphs is not None
-            assert not detector.shapes.is_far(count(graphs, 4)).any()
+            assert not detector.shares.is_far(count(graphs, 4)).any()
             assert not [one for one in detector.warnings(graphs, count(graphs, 4), 4) if "far" in one]
 
 
@@ -104,48 +104,50 @@ def test_shares_do_not_depend_on_colors_or_on_other_sizes() -> None:
     expected = plain.densities("connected").toarray()
     for table in (plain, count(graphs, 3), count(graphs, (2, 3))):
         np.testing.assert_allclose(pattern_shares(table, 3).toarray(), expected)
-        shapes = ShapeReference.of(table)
-        assert shapes is not None
-        assert shapes.k == 3
-        np.testing.assert_allclose(shapes.shares, expected, rtol=1e-6)
+        reference = ShareReference.of(table)
+        assert reference is not None
+        assert reference.k == 3
+        np.testing.assert_allclose(reference.shares, expected, rtol=1e-6)
 
 
 def test_distances_against_a_slow_oracle() -> None:
     graphs, new = random_graphs(12, (0.3, 0.6), 15), random_graphs(6, (0.4,), 70)
-    shapes = ShapeReference.of(count(graphs, 4))
-    assert shapes is not None
+    reference = ShareReference.of(count(graphs, 4))
+    assert reference is not None
     known = count(graphs, 4).densities("connected").toarray()
     distances = np.sort(np.linalg.norm(known[:, None] - known[None], axis=2), axis=1)
-    assert shapes.max_distance == pytest.approx(distances[:, 5].max(), abs=1e-5)  # sqrt(30) = 5.5
+    assert reference.max_distance == pytest.approx(distances[:, 5].max(), abs=1e-5)  # sqrt(30) = 5.5
     table = count(new, 4)
     rows = table.densities("connected").toarray()
     distance = np.sort(np.linalg.norm(rows[:, None] - known[None], axis=2), axis=1)[:, 5]
-    np.testing.assert_allclose(shapes.distances(pattern_shares(table, 4)), distance, atol=1e-5)
+    np.testing.assert_allclose(reference.distances(pattern_shares(table, 4)), distance, atol=1e-5)
     # Half as large as the training graphs: distances are divided by four.
-    np.testing.assert_array_equal(shapes.is_far(table), rows.any(axis=1) & (distance / 4 > 2 * shapes.max_distance))
+    np.testing.assert_array_equal(
+        reference.is_far(table), rows.any(axis=1) & (distance / 4 > 2 * reference.max_distance)
+    )
 
 
 def test_the_reference_is_a_sample_of_the_training_graphs() -> None:
     graphs = random_graphs(9, (0.3, 0.6), 200)
     for k in (3, 6):
-        shapes = ShapeReference.of(count(graphs, k))
-        assert shapes is not None
-        assert shapes.shares.shape == (MAX_REFERENCE_GRAPHS, len(connected_patterns(k)))
-        np.testing.assert_allclose(shapes.shares.sum(axis=1), 1, rtol=1e-5)
-        assert not shapes.is_far(count(graphs, k)).any()
-    assert ShapeReference.of(count(graphs[: MIN_REFERENCE_GRAPHS - 1], 3)) is None
-    assert ShapeReference.of(count(GraphSet.from_edges([[(0, 1)]] * 30), 3)) is None
+        reference = ShareReference.of(count(graphs, k))
+        assert reference is not None
+        assert reference.shares.shape == (MAX_REFERENCE_GRAPHS, len(connected_patterns(k)))
+        np.testing.assert_allclose(reference.shares.sum(axis=1), 1, rtol=1e-5)
+        assert not reference.is_far(count(graphs, k)).any()
+    assert ShareReference.of(count(graphs[: MIN_REFERENCE_GRAPHS - 1], 3)) is None
+    assert ShareReference.of(count(GraphSet.from_edges([[(0, 1)]] * 30), 3)) is None
 
 
 def test_equal_training_graphs_allow_small_distances() -> None:
     rings = GraphSet.from_networkx([nx.cycle_graph(n) for n in range(10, 40)])
-    shapes = ShapeReference.of(count(rings, 3))
-    assert shapes is not None
-    assert shapes.max_distance == pytest.approx(0, abs=1e-6)
+    reference = ShareReference.of(count(rings, 3))
+    assert reference is not None
+    assert reference.max_distance == pytest.approx(0, abs=1e-6)
     chord = nx.cycle_graph(500)
     chord.add_edge(0, 2)  # one triangle among 502 connected triples
-    assert not shapes.is_far(count(GraphSet.from_networkx([chord, nx.path_graph(50)]), 3)).any()
-    assert shapes.is_far(count(GraphSet.from_networkx([nx.complete_graph(30)]), 3)).all()
+    assert not reference.is_far(count(GraphSet.from_networkx([chord, nx.path_graph(50)]), 3)).any()
+    assert reference.is_far(count(GraphSet.from_networkx([nx.complete_graph(30)]), 3)).all()
 
 
 # ---- colors and patterns --------------------------------------------------------------------------
@@ -235,6 +237,6 @@ def test_a_file_keeps_what_new_graphs_are_compared_with(model: GraphClassifier, 
 
 def test_few_training_graphs_have_no_reference_shapes() -> None:
     few = GraphClassifier("gamma-gin", k=3, params={"epochs": 2}).fit(random_graphs(10, (0.3, 0.6), 5))
-    assert few.ensemble_.novelty.shapes is None
+    assert few.ensemble_.novelty.shares is None
     assert messages(few, count(with_hubs(30, 2, 20), 3)) == []
     assert "no connected subgraph" in messages(few, GraphSet.from_edges([[(0, 1)]]))[0]

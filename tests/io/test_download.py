@@ -20,9 +20,9 @@ from typer.testing import CliRunner
 import anysize as az
 from anysize.cli.app import app
 from anysize.io import download
+from anysize.io.download import find_tu, load_tu
 from anysize.io.tu import read_tu
 from anysize.paper.tasks import TASKS
-from anysize.paper.tu import find_tu, load_tu
 
 
 @pytest.fixture

@@ -43,7 +43,7 @@ def test_dense_graphs_get_gamma_models_and_sparse_ones_sizemix() -> None:
     assert "Gamma models are used" in gamma.decision_.summary()
     mixed = GraphClassifier(k=3).fit(trees(8, 20))
     assert mixed.decision_ is not None
-    assert (mixed.decision_.check.regime, mixed.decision_.family) == ("sparse", "sizemix")
+    assert (mixed.decision_.check.regime, mixed.decision_.family) == ("not_graphon", "sizemix")
     assert mixed.score(trees(40, 60, 20, seed=1)) == 1.0
     assert "SizeMix is used" in mixed.decision_.summary()
     assert GraphClassifier("gamma-gin", k=3, params={"epochs": 2}).fit(dense((14,))).decision_ is None

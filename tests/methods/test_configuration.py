@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from sklearn.utils.class_weight import compute_class_weight
 
-from anysize import METHODS, TASKS
+from anysize import METHODS
 from anysize.methods.catalog import penalty_names
 from anysize.methods.configuration import (
     check_params,
@@ -17,6 +17,7 @@ from anysize.methods.configuration import (
     split_configuration,
 )
 from anysize.methods.method import RECIPES, class_weights
+from anysize.paper.tasks import TASKS
 
 
 def test_parameters_change_the_defaults_or_the_recipe() -> None:
@@ -89,13 +90,13 @@ def test_a_configuration_is_split_into_model_and_recipe() -> None:
     gin = METHODS["gin-sum"]
     model, recipe = split_configuration(gin, {"hidden": 64, "penalty": 0.3, "epochs": 50}, gin.recipe("paper"))
     assert model == {"hidden": 64, "penalty": 0.3}  # the weight of the penalty, not its place in the recipe
-    assert (recipe.epochs, recipe.penalty) == (50, "representation")
+    assert (recipe.epochs, recipe.penalty_on) == (50, "representation")
 
 
 def test_penalties_have_a_name_and_a_check() -> None:
     assert penalty_names() == {"penalty", "irm", "beta"}
     for method in METHODS.values():
-        assert method.penalty is None or method.penalty in method.parameters, method.name
+        assert method.penalty_name is None or method.penalty_name in method.parameters, method.name
 
 
 # ---- class weights ---------------------------------------------------------------------------------

@@ -138,7 +138,7 @@ def test_real_graphs_from_small_to_large(task: str, data_dir: Path) -> None:
     report = az.diagnose(splits.train + splits.validation, splits.test)
     assert report.findings.sparsity.kind == "sparse"
     assert report.findings.sparsity.exponent == pytest.approx(-1, abs=0.15)
-    assert (report.check.regime, report.advice.family) == ("sparse", "sizemix")
+    assert (report.check.regime, report.advice.family) == ("not_graphon", "sizemix")
 
 
 def test_random_halves_of_nci1_do_not_differ(data_dir: Path) -> None:

@@ -15,8 +15,8 @@ from torch import nn
 from anysize import GraphClassifier, GraphSet, load_model
 from anysize.evaluation.store import RecordStore
 from anysize.evaluation.sweep import sweep
-from anysize.methods.catalog import gnn_method, register, unregister
-from anysize.methods.neural import ModuleLearner
+from anysize.methods.catalog import register, unregister
+from anysize.methods.own import ModuleLearner, module_method
 from anysize.paper.plan import make_plan
 from anysize.paper.run import run
 from anysize.training.fit_module import GraphTensors, fit_module
@@ -59,7 +59,7 @@ def graphs() -> GraphSet:
 def registered() -> Iterator[None]:
     learner = ModuleLearner(Degrees, OBJECTIVE)
     register(
-        gnn_method(name="own", title="Own", learner=learner, defaults={"hidden": 8, "dropout": 0.1, "strength": 0})
+        module_method(name="own", title="Own", learner=learner, defaults={"hidden": 8, "dropout": 0.1, "strength": 0})
     )
     yield
     unregister("own")

@@ -286,7 +286,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             per_model: the probabilities of every model, (models, graphs, classes), in the order of the seeds. Methods
                 that do not depend on the seed have one model.
         """
-        by_model = self.ensemble_.probabilities(self._examples(graphs))
+        examples = self._examples(graphs)
+        by_model = self.ensemble_.probabilities(examples)
         return by_model if per_model else np.asarray(by_model.mean(axis=0))
 
     def predict(self, graphs: Any) -> Labels:
@@ -305,7 +306,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
 
     def representation(self, graphs: Any) -> FloatArray:
         """The input of the final classifiers, (graphs, models * width), concatenated over the models."""
-        return self.ensemble_.represent(self._examples(graphs))
+        examples = self._examples(graphs)
+        return self.ensemble_.represent(examples)
 
     def explain(self, graph: Any, reference: Any = None) -> Explanation | VertexExplanation:
         """What patterns (Gamma models) or vertices and their types (SizeMix, WL kernel) add to the predicted class.

@@ -142,7 +142,8 @@ def explain(
     if _by_vertices(part):
         explanation = part.explain(examples, reference)
         return replace(explanation, predicted=classes[[explanation.predicted]].tolist()[0])
-    return _explain_patterns(ensemble, classes, whole.probabilities(examples)[0], examples, reference)
+    probabilities = whole.probabilities(examples).mean(axis=0)[0]
+    return _explain_patterns(ensemble, classes, probabilities, examples, reference)
 
 
 def check_has_explanations(ensemble: Ensemble) -> None:
