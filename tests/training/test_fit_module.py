@@ -13,6 +13,7 @@ from learned import labeled
 from torch import nn
 
 from anysize import GraphClassifier, GraphSet, load_model
+from anysize.evaluation.evaluate import EvaluationOptions
 from anysize.evaluation.store import RecordStore
 from anysize.evaluation.sweep import sweep
 from anysize.methods.catalog import register, unregister
@@ -125,7 +126,8 @@ def test_it_is_a_method_like_any_other(graphs: GraphSet, tmp_path: Path) -> None
         with pytest.raises(ValueError, match=next(iter(wrong))):
             GraphClassifier("own", params=wrong).fit(graphs)
 
-    sweep(make_plan("sbm-14-20", ["own"], data="0", seeds=2, settings={"epochs": 5}), tmp_path / "records")
+    plan = make_plan("sbm-14-20", ["own"], data="0", seeds=2, settings={"epochs": 5})
+    sweep(plan, tmp_path / "records", options=EvaluationOptions("cpu", epoch_rules=True))
     records = RecordStore(tmp_path / "records").read()
     assert len(records) == 2
     assert "best-lowest-loss" in records[0].alternatives  # tables can be printed under every rule

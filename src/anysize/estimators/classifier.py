@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
@@ -26,13 +28,14 @@ from anysize.estimators.ensemble import (
     train,
     training_curves,
 )
+from anysize.estimators.held_out import HeldOutScores, held_out_scores
 from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector
 from anysize.estimators.verdict import Verdict, check_baselines
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import Labels, distinct_classes, labels_of
 from anysize.methods import defaults
 from anysize.methods.catalog import find_method
-from anysize.methods.configuration import number, resolve_configuration, whole_number
+from anysize.methods.configuration import number, resolve_configuration, weight, whole_number
 from anysize.methods.method import Examples, Method, RecipeName, Run, Sizes, TrainingData, class_weights
 from anysize.metrics import check_alike
 from anysize.metrics import score as score_of
@@ -76,6 +79,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             None for no colors.
         device: "cpu", "cuda" or "auto".
         cache: cache folder; counts found here are not recomputed.
+        check: whether `fit` also scores the method on training graphs that it is not fitted to, for `verdict_` and
+            `forecast`: True for at most 1.25 times as long as the fit (or 3 seconds), False for never, or a number of
+            seconds.
         verbose: 1 shows progress bars when training or counting takes longer than two seconds.
         params: hyper-parameters of the method and fields of its recipe, such as ``{"hidden": 64, "epochs": 500}``, or
             ``{"C": 10}`` for a kernel; `anysize methods --json` lists them.
@@ -122,6 +128,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         color: str | None = None,
         device: str = defaults.DEVICE,
         cache: PathLike | None = None,
+        check: bool | float = True,
         verbose: int = 0,
         params: Mapping[str, Any] | None = None,
     ) -> None:
@@ -136,6 +143,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         self.color = color
         self.device = device
         self.cache = cache
+        self.check = check
         self.verbose = verbose
         self.params = params
 
@@ -202,7 +210,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
                 examples.rows(kept), examples.rows(held_out) if len(held_out) else given, classes=len(classes), k=k,
                 metric=self.metric, class_weights=weights, device=device, cache=self.cache,
             )  # fmt: skip
+            began = time.monotonic()
             parts, probabilities = train(method, recipe, runs, data, progress)
+            scores = self._held_out_scores(
+                method, recipe, runs, data, classes, (time.monotonic() - began) / len(runs), progress
+            )
         decision: Decision | None = getattr(parts[0], "decision", None)
         counted = examples if method.takes_tables else None
         if decision is not None and decision.family == "gamma":
@@ -216,12 +228,25 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         self.verdict_ = check_baselines(
             method, configuration, self.metric, data.train, probabilities.argmax(axis=1), classes, data.validation,
             None if checked is None else checked.argmax(axis=1), weights is not None,
-            k if method.takes_tables else None,
+            k if method.takes_tables else None, scores,
         )  # fmt: skip
         for doubt in ("" if decision is None else decision.doubt, self.verdict_.sentence):
             if doubt:
                 warn_user(doubt, ModelWarning)
         return self
+
+    def _held_out_scores(
+        self, method: Method, recipe: Recipe, runs: Sequence[Run], data: TrainingData, classes: Labels,
+        fit_seconds: float, progress: ProgressFunction,
+    ) -> tuple[HeldOutScores, ...]:  # fmt: skip
+        """Scores on held-out training graphs, as `check` allows; none of baselines."""
+        if self.check is False or method.kind == "baseline":
+            return ()
+        seconds = None if self.check is True else weight("check", self.check)
+        return held_out_scores(
+            method, recipe, runs[0], data, partial(self._class_weights, classes), fit_seconds, seconds,
+            data.k if method.takes_tables else None, lambda done: progress("scoring held-out graphs", done),
+        )  # fmt: skip
 
     def _class_weights(self, classes: Labels, y: IntArray) -> FloatArray | None:
         """The weight of every class in the loss; None for equal weights."""

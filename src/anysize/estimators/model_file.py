@@ -44,6 +44,7 @@ from anysize.counting.columns import Columns, unite
 from anysize.counting.counts import Counts
 from anysize.estimators.classifier import GraphClassifier
 from anysize.estimators.ensemble import Ensemble
+from anysize.estimators.held_out import HeldOutScores
 from anysize.estimators.novelty import NoveltyDetector
 from anysize.estimators.verdict import Verdict
 from anysize.graphs.colors import ColorName, check_palette
@@ -155,6 +156,18 @@ def _read_members(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
 
 _SIZES: Check = lambda value, place: pattern_sizes(value)  # noqa: E731
 _RUN = fields({"configuration": mapping_of(anything), "seed": integer(0)})
+_HELD_OUT = fields(
+    {
+        "protocol": text(),
+        "graphs": integer(1),
+        "classes": integer(2),
+        "scores": mapping_of(real(0, 1)),
+        "errors": mapping_of(real(0)),
+        "ahead": mapping_of(list_of(real(), 2)),
+        "auc": optional(real(0, 1)),
+        "size_ratio": real(0),
+    }
+)
 _SCHEMA = fields(
     {
         "format": text(),
@@ -186,7 +199,8 @@ _SCHEMA = fields(
                 "validation": optional(mapping_of(real())),
                 "doubt": optional(text()),
                 "suggestions": list_of(list_of(anything, 2)),
-            }
+            },
+            {"held_out": list_of(_HELD_OUT)},
         ),
         "versions": mapping_of(text()),
         NOVELTY: fields(
@@ -285,10 +299,17 @@ def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> Gr
     model.classes_ = classes_from_json(about["classes"])
     model.ensemble_ = Ensemble(method, pattern_sizes(about["k"]), palette, parts, novelty)
     model.epochs_ = np.array(about["epochs"], np.int64)
-    verdict = about["verdict"]
-    model.verdict_ = Verdict(**verdict | {"suggestions": tuple(map(tuple, verdict["suggestions"]))})
+    model.verdict_ = _verdict(about["verdict"])
     _check_prediction(model)
     return model
+
+
+def _verdict(about: dict[str, Any]) -> Verdict:
+    scores = tuple(
+        HeldOutScores(**held_out | {"ahead": {name: tuple(pair) for name, pair in held_out["ahead"].items()}})
+        for held_out in about.get("held_out", [])
+    )
+    return Verdict(**about | {"suggestions": tuple(map(tuple, about["suggestions"])), "held_out": scores})
 
 
 def _find_method(method: str, name: str) -> Method:

@@ -1,8 +1,8 @@
-"""Compare a trained model with trivial baselines: class shares, sizes, and densities of uncolored patterns."""
+"""Judge a trained model: trivial baselines on the same graphs, and scores on training graphs that were held out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,15 +11,21 @@ from sklearn.dummy import DummyClassifier
 
 from anysize._typing import IntArray
 from anysize.counting.counts import Counts
+from anysize.estimators.held_out import (
+    MIN_GRAPHS_PER_PATTERN,
+    SIZE_ONLY,
+    TOPOLOGY_ONLY,
+    HeldOutScores,
+    baseline_input,
+    baselines,
+    counted_sizes,
+)
 from anysize.graphs.labels import Labels
-from anysize.methods.baselines import size_only, topology_only
 from anysize.methods.method import Examples, Method, Sizes
 from anysize.metrics import score
 from anysize.patterns.pattern import connected_patterns
 
-TRIVIAL = ("size-only", "majority")
-DENSITY_BASELINE = "topology-only"
-MIN_GRAPHS_PER_PATTERN = 5  # with fewer training graphs, logistic regression fits any labels
+TRIVIAL = (SIZE_ONLY, "majority")
 SUGGESTED_EPOCHS = 3000
 LEVEL = 0.05  # what guessing achieves with a higher probability than this shows nothing
 
@@ -35,6 +41,8 @@ class Verdict:
         metric: "accuracy" or "mcc"; "balanced_accuracy" in place of accuracy if classes were weighted in training.
         train: scores on the training graphs, by name: "model" and the baselines.
         validation: the same on the validation graphs; None if there are none.
+        held_out: balanced accuracies on training graphs that the method was not fitted to, by protocol; empty if they
+            were not measured.
         doubt: why the model should not be trusted, in one sentence; None if the baselines give no reason.
         suggestions: parameters to try in that case, as (name, value).
     """
@@ -44,6 +52,7 @@ class Verdict:
     validation: Mapping[str, float] | None = None
     doubt: str | None = None
     suggestions: tuple[tuple[str, Any], ...] = ()
+    held_out: tuple[HeldOutScores, ...] = ()
 
     @property
     def sentence(self) -> str:
@@ -57,7 +66,7 @@ class Verdict:
 def check_baselines(
     method: Method, configuration: Mapping[str, Any], metric: str, train: Examples, train_classes: IntArray,
     classes: Labels, validation: Examples | None = None, validation_classes: IntArray | None = None,
-    weighted: bool = False, k: Sizes | None = None,
+    weighted: bool = False, k: Sizes | None = None, held_out: tuple[HeldOutScores, ...] = (),
 ) -> Verdict:  # fmt: skip
     """The verdict on a model that predicted these class numbers; baselines themselves are never doubted.
 
@@ -71,25 +80,27 @@ def check_baselines(
         sets["validation"] = (validation, validation_classes)
     if weighted and metric == "accuracy":
         metric = "balanced_accuracy"
-    inputs = [_baseline_input(examples, k) for examples, _ in sets.values()]
+    inputs = [baseline_input(examples, k) for examples, _ in sets.values()]
     scores: dict[str, dict[str, float]] = {}
     for where, (examples, predicted) in sets.items():
         scores[where] = {"model": score(metric, examples.labels(), predicted)}
-    for name, baseline in _baselines(inputs, weighted).items():
+    for name, baseline in {"majority": DummyClassifier(), **baselines(inputs, weighted)}.items():
         baseline.fit(inputs[0], train.labels())
         for graphs, (where, (examples, _)) in zip(inputs, sets.items(), strict=True):
             scores[where][name] = score(metric, examples.labels(), np.asarray(baseline.predict(graphs), np.int64))
     sizes = {where: len(examples) for where, (examples, _) in sets.items()}
     table = inputs[0] if isinstance(inputs[0], Counts) else None
-    patterns = 0 if table is None else sum(len(connected_patterns(size)) for size in _pattern_sizes(table))
+    patterns = 0 if table is None else sum(len(connected_patterns(size)) for size in counted_sizes(table))
     doubt: str | None = None
     suggestions: tuple[tuple[str, Any], ...] = ()
     if method.kind != "baseline":
         doubt, suggestions = _doubt(method, configuration, metric, scores, sizes, patterns)
+        if doubt is None:
+            doubt, suggestions = _held_out_doubt(method, held_out)
         known = np.concatenate([examples.labels() for examples, _ in sets.values()])
         few = few_graphs(np.bincount(known, minlength=len(classes)), classes)
         doubt = "; ".join(filter(None, (few, doubt))) or None
-    return Verdict(metric, scores["training"], scores.get("validation"), doubt, suggestions)
+    return Verdict(metric, scores["training"], scores.get("validation"), doubt, suggestions, held_out)
 
 
 def few_graphs(amounts: IntArray, classes: Labels) -> str | None:
@@ -140,32 +151,26 @@ def _doubt(
     where = "validation" if "validation" in scores else "training"
     by_name = scores[where]
     enough = where == "validation" or sizes[where] >= MIN_GRAPHS_PER_PATTERN * patterns
-    if DENSITY_BASELINE in by_name and enough and by_name[DENSITY_BASELINE] - by_name["model"] > sizes[where] ** -0.5:
+    if TOPOLOGY_ONLY in by_name and enough and by_name[TOPOLOGY_ONLY] - by_name["model"] > sizes[where] ** -0.5:
         longer = (("epochs", SUGGESTED_EPOCHS),) if method.has_epochs else ()
         return (
             f"logistic regression on densities of uncolored patterns is better on the {where} graphs ({metric} "
-            f"{by_name['model']:.3f}, {DENSITY_BASELINE} {by_name[DENSITY_BASELINE]:.3f}): the model is undertrained"
-        ), (("method", DENSITY_BASELINE), *longer)
+            f"{by_name['model']:.3f}, {TOPOLOGY_ONLY} {by_name[TOPOLOGY_ONLY]:.3f}): the model is undertrained"
+        ), (("method", TOPOLOGY_ONLY), *longer)
     return None, ()
 
 
-def _baseline_input(examples: Examples, k: Sizes | None) -> Any:
-    """Counts of patterns if there are any, else the graphs."""
-    if examples.graphs is not None and k is None:
-        return examples.graphs
-    return examples.counts(0 if k is None else k)
-
-
-def _baselines(inputs: Sequence[Any], weighted: bool) -> dict[str, Any]:
-    """Untrained baselines by name; topology-only where all inputs are exact counts."""
-    class_weight = "balanced" if weighted else None
-    baselines = {"majority": DummyClassifier(), "size-only": size_only(class_weight)}
-    if all(isinstance(table, Counts) and table.sampling is None for table in inputs):
-        sizes = sorted({size for table in inputs for size in _pattern_sizes(table)})
-        baselines[DENSITY_BASELINE] = topology_only(sizes, class_weight)
-    return baselines
-
-
-def _pattern_sizes(table: Counts) -> list[int]:
-    sizes: list[int] = np.unique(table.columns.size).tolist()
-    return sizes
+def _held_out_doubt(
+    method: Method, held_out: tuple[HeldOutScores, ...]
+) -> tuple[str | None, tuple[tuple[str, Any], ...]]:  # fmt: skip
+    """A sentence and suggestions, if the model does not beat chance and the trivial baselines on held-out graphs."""
+    for scores in held_out:
+        if scores.doubt is not None:
+            return scores.doubt, (() if method.name == "auto" else (("method", "auto"),))
+    for scores in held_out:
+        if scores.topology_is_better:
+            return (
+                f"logistic regression on densities of uncolored patterns is better on held-out training graphs "
+                f"(balanced accuracy {scores.scores['model']:.2f}, {TOPOLOGY_ONLY} {scores.scores[TOPOLOGY_ONLY]:.2f})"
+            ), (("method", TOPOLOGY_ONLY),)
+    return None, ()

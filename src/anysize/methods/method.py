@@ -57,6 +57,13 @@ class Examples:
     def __len__(self) -> int:
         return len(self.graphs if self.graphs is not None else self.table or ())
 
+    @property
+    def sizes(self) -> IntArray:
+        """(graphs,): numbers of vertices."""
+        source = self.table if self.graphs is None else self.graphs
+        assert source is not None
+        return source.sizes
+
     def counts(
         self, k: Sizes, cache: PathLike | None = None, colors: bool = True, progress: Progress | None = None
     ) -> Counts:

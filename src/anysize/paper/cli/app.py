@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import typer
 
-from anysize.cli.app import app as main_app
+from anysize.cli.app import app as library_app
 from anysize.paper.cli.report import report
 from anysize.paper.cli.results import results
 from anysize.paper.cli.sweep import run, sweep
@@ -34,4 +34,5 @@ app = typer.Typer(
 
 for _command, _example in COMMANDS:
     app.command(epilog=f"Example:  {_example}")(_command)
-main_app.add_typer(app)
+library_app.add_typer(app)
+main_app = library_app
