@@ -32,7 +32,7 @@ from anysize.evaluation.records import Record, decode
 from anysize.evaluation.render import render_text
 from anysize.evaluation.store import RecordStore
 from anysize.evaluation.sweep import RunBatch, SweepPlan, SweepResult, sweep
-from anysize.evaluation.tables import Cell, Column, Row, ScoreSummary, Table
+from anysize.evaluation.tables import Cell, Column, Row, ScoreSummary, Table, format_score
 from anysize.evaluation.tasks import OwnGraphs, Splits, Task, own_task
 from anysize.evaluation.workers import error_sentence
 from anysize.methods import defaults
@@ -59,8 +59,10 @@ class ComparisonRow:
         scores: on the test graphs, one for each seed.
         mean, deviation: over seeds; the deviation divides by their number and is None for one seed.
         low, high: bootstrap interval of the mean, when test graphs and seeds are resampled.
-        best: the highest mean, of several with exactly this mean all. tied: not distinguishable from it; of the best
-            one, too, if others are.
+        not_above: of a method, the baseline with the highest mean among those that the method is not clearly above,
+            because the interval of the difference contains 0 or lies below it; empty if it is above all of them.
+        best: the highest mean of all methods, clearly above every baseline; of several with exactly this mean all.
+        tied: not distinguishable from the highest mean; of that one, too, if others are.
         metrics: means over seeds of every metric that is known for all of them.
         seconds: mean training time of a run.
         problem: why there are no scores, or fewer than asked for; empty if all is well.
@@ -74,11 +76,20 @@ class ComparisonRow:
     deviation: float | None = None
     low: float | None = None
     high: float | None = None
+    not_above: str = ""
     best: bool = False
     tied: bool = False
     metrics: Mapping[str, float] | None = None
     seconds: float | None = None
     problem: str = ""
+
+    @property
+    def score(self) -> float:
+        """The mean; -inf without one."""
+        return -np.inf if self.mean is None else self.mean
+
+    def __str__(self) -> str:
+        return f"{self.label} ({'no score' if self.mean is None else format_score(self.mean)})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,8 +116,26 @@ class Comparison:
 
     @property
     def best(self) -> ComparisonRow | None:
-        """The method with the highest mean, the first of several; None if all failed."""
+        """The method with the highest mean, the first of several, if it is clearly above every baseline; else None."""
         return next((row for row in self.rows if row.best), None)
+
+    @property
+    def statement(self) -> str:
+        """Which method is best, in one sentence that includes the baselines and the uncertainty."""
+        methods = [row for row in self.rows if row.mean is not None and not row.is_baseline]
+        if not methods:
+            return "No method has a score."
+        first = max(methods, key=lambda row: row.score)
+        if first.not_above:
+            baseline = self.row(first.not_above)
+            if baseline.score >= first.score:
+                return f"No method beats the baseline {baseline}; the highest mean of a method is that of {first}."
+            return f"{first} and the baseline {baseline} cannot be told apart: no method is shown to be of use."
+        tied = [row for row in methods if row.tied]
+        if len(tied) > 1:
+            *others, last = map(str, tied)
+            return f"{', '.join(others)} and {last} cannot be told apart; all baselines are lower."
+        return f"{first} is best, clearly above the other methods and all baselines."
 
     def row(self, method: str) -> ComparisonRow:
         """The row of a method."""
@@ -135,8 +164,9 @@ class Comparison:
             f"Mean{deviation} over {plural(self.seeds, 'seed')}, each with a split and a model of its own; [95 % "
             "bootstrap interval when seeds, and test graphs of each class, are resampled].",
         ]
-        if best := ", ".join(row.label for row in self.rows if row.best):
-            notes.append(f"Bold: the best mean, {best}. ≈: the 95 % interval of the difference to it contains 0.")
+        notes.append(self.statement)
+        if any(row.tied for row in self.rows):
+            notes.append("≈: the 95 % interval of the difference to the highest mean of a method contains 0.")
         notes.append(self.shift)
         notes += [f"{row.method}: {row.problem}" for row in self.rows if row.problem]
         if self.folder is not None:
@@ -157,6 +187,7 @@ class Comparison:
             "title": self.task.title,
             "shift": self.shift,
             "metric": self.metric,
+            "statement": self.statement,
             "seeds": self.seeds,
             "records": None if self.folder is None else str(self.folder),
             "runs": {"found": self.sweep.found, "trained": self.sweep.made, "left": self.sweep.left},
@@ -400,22 +431,33 @@ def _predictions(task: Task, runs: Sequence[Record]) -> list[RunPredictions]:
 
 
 def _with_intervals(rows: Mapping[str, ComparisonRow], means: FloatArray) -> dict[str, ComparisonRow]:
-    """Intervals of the rows; the best row, and those whose difference to it may be 0; baselines do not compete."""
+    """Intervals of the rows, and what they show of methods: which baselines one is above, and which are the best."""
     ends = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
     lows, highs = np.quantile(means, ends, axis=0)
-    names = list(rows)
-    scores = np.array([-np.inf if row.is_baseline or row.mean is None else row.mean for row in rows.values()])
-    best = (scores == scores.max()) & np.isfinite(scores)
-    differences = means[:, [int(scores.argmax())]] - means
-    near = (np.quantile(differences, ends[0], axis=0) <= 0) & np.isfinite(scores)
+    scores = np.array([row.score for row in rows.values()])
+    is_baseline = np.array([row.is_baseline for row in rows.values()])
+    of_methods = np.where(is_baseline, -np.inf, scores)
+    first = int(of_methods.argmax())
+    near = (_lowest_differences(means, first) <= 0) & np.isfinite(of_methods)
     tied = near & (near.sum() > 1)
-    return {
-        name: replace(
-            rows[name], low=float(lows[number]), high=float(highs[number]), best=bool(best[number]),
+    told = {}
+    for number, (name, row) in enumerate(rows.items()):
+        not_above = ""
+        if not is_baseline[number]:
+            beaten = _lowest_differences(means, number) > 0
+            left = [other for other in np.flatnonzero(is_baseline) if not beaten[other]]
+            not_above = list(rows)[max(left, key=scores.__getitem__)] if left else ""
+        best = not is_baseline[number] and scores[number] == of_methods[first] and not not_above
+        told[name] = replace(
+            row, low=float(lows[number]), high=float(highs[number]), not_above=not_above, best=bool(best),
             tied=bool(tied[number]),
-        )
-        for number, name in enumerate(names)
-    }  # fmt: skip
+        )  # fmt: skip
+    return told
+
+
+def _lowest_differences(means: FloatArray, column: int) -> FloatArray:
+    """(methods,): the lower end of the interval of the mean of one method minus that of each, paired by resamples."""
+    return np.asarray(np.quantile(means[:, [column]] - means, (1 - LEVEL) / 2, axis=0))
 
 
 def _cell(row: ComparisonRow) -> Cell:

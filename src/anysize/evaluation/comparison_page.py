@@ -31,13 +31,6 @@ def comparison_page(comparison: Comparison) -> str:
 
 
 def _lead(comparison: Comparison) -> str:
-    best, metric = comparison.best, METRIC_NAMES[comparison.metric]
-    if best is None or best.mean is None:
-        sentence = "No method has a score."
-    else:
-        tied = [row.label for row in comparison.rows if row.tied and row is not best]
-        beside = f" {', '.join(tied)} cannot be told from it." if tied else ""
-        sentence = f"{best.label} has the highest {metric} on the test graphs, {format_score(best.mean)}.{beside}"
     seconds = sum(record.seconds or 0.0 for record in comparison.records)
     facts = [
         (f"{sum(not row.is_baseline for row in comparison.rows)}", "methods"),
@@ -45,7 +38,7 @@ def _lead(comparison: Comparison) -> str:
         (f"{len(comparison.records)}", "runs"),
         (rough_duration(seconds), "of training"),
     ]
-    return paragraph(sentence, "lead") + tiles(facts)
+    return paragraph(comparison.statement, "lead") + tiles(facts)
 
 
 def _chart(comparison: Comparison) -> str:

@@ -162,7 +162,8 @@ class LeagueRow:
         metrics: metric -> mean over families; None where a family is missing or the metric is not defined.
         rank: mean rank over families among the methods that have all of them, 1 for the best; None otherwise.
         low, high: bootstrap interval of the mean score, when families and test graphs are resampled.
-        behind: the share of resamples in which it has a lower mean than the first row.
+        behind: the share of resamples in which it has a lower mean than the highest one, baselines included; None for
+            that one.
         one_class: sets on which every run gives all test graphs one class.
     """
 
@@ -198,6 +199,20 @@ class League:
     def row(self, method: str) -> LeagueRow:
         """The row of a method."""
         return next(row for row in self.rows if row.method == method)
+
+    @property
+    def statement(self) -> str:
+        """Which method is first, in one sentence that includes the baselines and the uncertainty."""
+        first = next((row for row in self.rows if row.low is not None and row.behind is None), None)
+        if first is None:
+            return "No method has a score on every family."
+        if first.is_baseline:
+            return f"No method beats the baseline {first.label}."
+        level = (1 + LEVEL) / 2
+        near = [row.method for row in self.rows if row.behind is not None and row.behind < level]
+        if near:
+            return f"{first.method} has the highest mean, but {', '.join(near)} cannot be told from it."
+        return f"{first.method} is clearly above all others, baselines included."
 
     def fields(self) -> dict[str, Any]:
         """The league as JSON values."""
@@ -347,8 +362,7 @@ def _with_intervals(
     resampled = np.nanmean(resampled, axis=2)
     low, high = np.nanquantile(resampled, [(1 - LEVEL) / 2, (1 + LEVEL) / 2], axis=0)
     names = list(rows)
-    competing = [name for name in names if not rows[name].is_baseline] or names
-    first = max(competing, key=lambda name: (round(rows[name].metrics[metric] or -1, 9), name == defaults.METHOD))
+    first = max(names, key=lambda name: (round(rows[name].metrics[metric] or -1, 9), name == defaults.METHOD))
     behind = (resampled < resampled[:, [names.index(first)]]).mean(axis=0)
     return {
         name: replace(
@@ -386,8 +400,10 @@ def to_markdown(league: League, figure: str | None = None) -> str:
         "random 90 % subsets of the training graphs, *subsets* is their number. All methods have the defaults of "
         "`GraphClassifier` (robust recipe, classes balanced, k = 4). No label of a test graph is used in training. "
         f"Interval: {LEVEL:.0%} bootstrap over families and test graphs. *Behind*: the share of resamples in which the "
-        "method has a lower mean than the first row; below .95 the difference may be chance. *One class*: sets of "
+        "method has a lower mean than the highest one; below .975 the difference may be chance. *One class*: sets of "
         "which all test graphs get one class in every run.",
+        "",
+        league.statement,
         "",
     ]
     lines += [f"![Mean {metric} of every method]({figure})", ""] if figure else []
