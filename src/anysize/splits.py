@@ -237,6 +237,17 @@ def parts_by_class(y: Labels, parts: int, seed: int | np.random.Generator, even:
     return part
 
 
+def bootstrap_by_class(y: Labels, seed: int) -> IntArray:
+    """Positions drawn with replacement, of every class as many as it has graphs.
+
+    >>> bootstrap_by_class(np.array([0, 0, 0, 1]), seed=1).tolist()
+    [1, 1, 2, 3]
+    """
+    rng = np.random.default_rng(seed)
+    drawn = [rng.choice(np.flatnonzero(y == label), int((y == label).sum())) for label in np.unique(y)]
+    return np.sort(np.concatenate([np.zeros(0, np.int64), *drawn]))
+
+
 def _shuffled_classes(y: Labels, seed: int | np.random.Generator) -> Iterator[IntArray]:
     """The positions of every class, in a random order."""
     rng = seed if isinstance(seed, np.random.Generator) else np.random.default_rng(check_integer("seed", seed, 0))

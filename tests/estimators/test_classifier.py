@@ -29,6 +29,7 @@ from anysize.estimators.ensemble import MAX_LOSS
 from anysize.estimators.verdict import Verdict, check_baselines
 from anysize.methods.catalog import find_method
 from anysize.methods.method import Examples, Run, TrainingData
+from anysize.splits import bootstrap_by_class
 
 WILD = Run({"hidden": 32, "layers": 1, "lr": 1e6}, 0)
 
@@ -234,7 +235,21 @@ def test_several_models_are_averaged(graphs: GraphSet, large: GraphSet) -> None:
     side_by_side = np.hstack([model.representation(large) for model in alone])
     np.testing.assert_allclose(many.representation(large), side_by_side, atol=1e-3)
     assert many.curves_["loss"].shape == (10, 3)
-    assert quick("wl-kernel", n_models=3).fit(graphs).ensemble_.seeds == (0,)
+
+
+@pytest.mark.parametrize("method", ["wl-kernel", "sizemix", "auto"])
+def test_models_that_do_not_differ_by_seed_are_fitted_to_bootstrap_samples(method: str) -> None:
+    noisy = labeled(40, sizes=(8, 10, 12, 14))
+    y = np.where(
+        np.random.default_rng(0).random(40) < 0.25, 1 - np.asarray(noisy.y == noisy.y[0]), noisy.y == noisy.y[0]
+    )
+    model = GraphClassifier(method, k=3, n_models=3, check=False).fit(noisy, y)
+    each = model.predict_proba(noisy, per_model=True)
+    assert each.shape == (3, 40, 2)
+    assert each.std(axis=0).max() > 0.01
+    sample = noisy[bootstrap_by_class(y, 1)]
+    alone = GraphClassifier(method, k=3, random_state=1, check=False).fit(sample, y[bootstrap_by_class(y, 1)])
+    np.testing.assert_allclose(each[1], alone.predict_proba(noisy), atol=1e-6)
 
 
 def test_more_models_than_fit_one_stack_stay_in_the_order_of_their_seeds(graphs: GraphSet) -> None:

@@ -41,6 +41,7 @@ EXPONENT_PRIOR_DEVIATION = 0.5
 LOWEST_EXPONENT = 1.5  # halfway between a bounded mean degree (1) and a graphon (2)
 KAPPA_MARGIN = 0.05
 HIGHEST_DISPERSION = 2.5
+FIXED_DISPERSION = 0.05  # below it the edge density was fixed: chance gives 1 for graphs of one graphon
 STANDARD_ERRORS = 2.0
 
 
@@ -76,9 +77,19 @@ class GraphonCheck:
     @property
     def regime(self) -> Regime:
         """``not_graphon``; ``graphon``: one per class; ``mixed``: dense, and graphs differ more than that."""
-        if self.kappa < self._lowest_kappa or self.shrunk_exponent < LOWEST_EXPONENT:
+        if self.kappa < self._lowest_kappa or self.edges_grow_slowly:
             return "not_graphon"
         return "graphon" if self.dispersion <= HIGHEST_DISPERSION else "mixed"
+
+    @property
+    def edges_grow_slowly(self) -> bool:
+        """Whether edges grow more slowly than n^1.5 within classes, which no graphon allows."""
+        return self.shrunk_exponent < LOWEST_EXPONENT
+
+    @property
+    def density_is_fixed(self) -> bool:
+        """Whether all graphs of a class have one edge density, as after thresholding at a quantile."""
+        return self.dispersion < FIXED_DISPERSION
 
     @property
     def sizes_differ(self) -> bool:
@@ -100,10 +111,16 @@ class GraphonCheck:
     def summary(self) -> str:
         """The regime and the statistics in one sentence."""
         growth = "unknown (one size)" if np.isnan(self.exponent) else f"{self.exponent:.2f} ± {self.exponent_error:.2f}"
-        return (
+        told = (
             f"The training graphs are {_REGIME_TEXT[self.regime]} (kappa {self.kappa:.2f} ± {self.kappa_error:.2f}, "
             f"edge exponent {growth}, dispersion {self.dispersion:.1f})."
         )
+        if self.density_is_fixed:
+            told += (
+                " All graphs of a class have the same edge density, as after thresholding at a quantile: edge exponent "
+                "and dispersion say nothing about how the graphs came about."
+            )
+        return told
 
     @property
     def _shrunk_error(self) -> float:

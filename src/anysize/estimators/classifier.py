@@ -67,7 +67,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         k: the number of vertices of the patterns, or several numbers; ignored by methods without patterns.
         recipe: "robust" or "paper" (the published training procedure).
         n_models: the number of models, trained with the seeds ``random_state``, ``random_state + 1``, ...; their
-            probabilities are averaged. Methods that do not depend on the seed are trained once.
+            probabilities are averaged. Several models of "auto" and of methods that do not depend on the seed are
+            fitted to bootstrap samples of the training graphs.
         random_state: the seed of training and of the choice of held-out graphs.
         validation: the share of the training graphs, per class, held out to select the epoch. None: 0.1 if the recipe
             selects an epoch by validation, otherwise 0. With 0 the last epoch is kept.
@@ -184,6 +185,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             method, self.recipe, colored=palette is not None, params=self.params,
             vanishing=method.patterns and densities_vanish(source, codes),
         )  # fmt: skip
+        _warn_of_complete_graphs(source)
         runs = self._runs(method, configuration)
         share, device = self._validation_share(recipe), resolve_device(self.device)
         if self.metric not in METRICS:
@@ -264,7 +266,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
     def _runs(self, method: Method, configuration: dict[str, Any]) -> tuple[Run, ...]:
         models = whole_number("n_models", self.n_models)
         seed = whole_number("random_state", self.random_state, 0)
-        return tuple(Run(configuration, seed + model) for model in range(models if method.seeded else 1))
+        return tuple(Run(configuration, seed + model) for model in range(models))
 
     def _validation_share(self, recipe: Recipe) -> float:
         if self.validation is None:
@@ -308,8 +310,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
 
         Args:
             graphs: the graphs.
-            per_model: the probabilities of every model, (models, graphs, classes), in the order of the seeds. Methods
-                that do not depend on the seed have one model.
+            per_model: the probabilities of every model, (models, graphs, classes), in the order of the seeds.
         """
         examples = self._examples(graphs)
         by_model = self.ensemble_.probabilities(examples)
@@ -386,6 +387,21 @@ def _warn_of_identifiers(source: GraphsOrCounts) -> None:
             f"The {vertices} vertices of the training graphs have {colors} colors. A color that occurs once tells "
             "nothing about other graphs: if it is a number or name of the vertex, train without it (color=None, in "
             "commands --no-colors).",
+            GraphWarning,
+        )
+
+
+def _warn_of_complete_graphs(source: GraphsOrCounts) -> None:
+    """Warn if most training graphs are complete, as correlation matrices without a threshold are."""
+    if not isinstance(source, GraphSet):
+        return
+    n = source.sizes
+    complete = int(((n > 3) & (2 * source.edge_counts == n * (n - 1))).sum())
+    if 2 * complete > len(source):
+        warn_user(
+            f"{complete} of {len(source)} training graphs are complete: every pair of vertices is an edge, so that "
+            "only colors and sizes tell them apart. If they are matrices of correlations or other weights, keep the "
+            "strongest entries as edges: threshold=... or density=... (in commands --threshold, --density).",
             GraphWarning,
         )
 

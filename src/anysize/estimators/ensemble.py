@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from anysize.graphs.graphset import GraphSet
 from anysize.io.convert import as_graphset
 from anysize.io.read import has_named_colors
 from anysize.methods.method import Examples, Fitted, Method, Run, Sizes, TrainingData, checked_probabilities
+from anysize.splits import bootstrap_by_class
 from anysize.training.settings import Recipe
 
 MAX_LOSS = 100.0  # cross entropy in nats above which training has diverged; guessing among 1000 classes has 7
@@ -50,21 +51,16 @@ class Ensemble:
 
     def probabilities(self, examples: Examples) -> FloatArray:
         """(models, graphs, classes), in the order of the seeds; an error if they are not finite."""
-        by_model = self._by_seed("probabilities", examples)
+        by_model = np.concatenate([part.probabilities(examples) for part in self.parts])[seed_order(self.parts)]
         if not np.isfinite(by_model).all():
             graphs = int((~np.isfinite(by_model)).any(axis=(0, 2)).sum())
             raise ValueError(f"the model overflows on {graphs} of {len(examples)} graphs; train it again")
-        return by_model
+        return np.asarray(by_model)
 
     def represent(self, examples: Examples) -> FloatArray:
         """(graphs, models * width): the representations of all models, in the order of the seeds."""
-        by_model = self._by_seed("represent", examples)
-        models, graphs, width = by_model.shape
-        return np.asarray(by_model.transpose(1, 0, 2).reshape(graphs, models * width))
-
-    def _by_seed(self, what: Literal["probabilities", "represent"], examples: Examples) -> FloatArray:
-        values = np.concatenate([getattr(part, what)(examples) for part in self.parts])
-        return np.asarray(values[seed_order(self.parts)])
+        by_model = [table for part in self.parts for table in part.represent(examples)]  # their widths may differ
+        return np.hstack([by_model[number] for number in seed_order(self.parts)])
 
     def examples(
         self, source: GraphsOrCounts, cache: PathLike | None = None, progress: ProgressFunction | None = None
@@ -146,9 +142,13 @@ def train(
 ) -> tuple[tuple[Fitted, ...], FloatArray]:
     """Train one model per run; return the models and their mean probabilities on the training graphs.
 
-    An error if a model diverged.
+    Several models of a method whose models differ little by seed, or not at all, are fitted to bootstrap samples of the
+    training graphs. An error if a model diverged.
     """
-    parts = tuple(method.fit(data, runs, recipe, lambda done: progress("training", done)))
+    if len(runs) > 1 and (method.bootstrap or not method.seeded):
+        parts = tuple(_bootstrapped(method, recipe, runs, data, progress))
+    else:
+        parts = tuple(method.fit(data, runs, recipe, lambda done: progress("training", done)))
     probabilities = [checked_probabilities(part, data.train) for part in parts]
     seeds: list[str] = []
     for part, chances in zip(parts, probabilities, strict=True):
@@ -163,6 +163,16 @@ def train(
             f"use a smaller lr{'' if lr is None else f' than {lr:g}'}"
         )
     return parts, np.asarray(np.concatenate(probabilities).mean(axis=0))
+
+
+def _bootstrapped(
+    method: Method, recipe: Recipe, runs: Sequence[Run], data: TrainingData, progress: ProgressFunction
+) -> Iterator[Fitted]:
+    """Every run fitted to its own sample of the training graphs, drawn with its seed."""
+    for number, run in enumerate(runs):
+        progress("training", number / len(runs))
+        sample = data.train.rows(bootstrap_by_class(data.train.labels(), run.seed))
+        yield from method.fit(replace(data, train=sample), [run], recipe)
 
 
 def _diverged(part: Fitted, probabilities: FloatArray, y: IntArray) -> list[bool]:

@@ -164,7 +164,7 @@ def _explained(ensemble: Ensemble) -> Ensemble:
     if not parts:
         return ensemble
     expert = "gamma-gin" if parts[0].decision.family == "gamma" else "sizemix"
-    return replace(ensemble, parts=tuple(part.experts[expert] for part in parts))
+    return replace(ensemble, parts=tuple(part.experts[expert] for part in parts if expert in part.experts))
 
 
 def _explain_patterns(

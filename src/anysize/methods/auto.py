@@ -4,12 +4,14 @@ The densities of the Gamma models carry over to other sizes if graphs are sample
 training graphs are checked for that (`anysize.causal.graphon_check`), without labels of the graphs to predict. The
 check returns a regime:
 
-- **not_graphon** (kappa below 1, or edges that grow more slowly than n^1.5): SizeMix is used.
+- **not_graphon** (kappa below 1, or edges that grow more slowly than n^1.5): SizeMix is used, in the first case unless
+  the Gamma models clearly beat it on an inner size shift.
 - **graphon**: the Gamma models are used, unless SizeMix clearly beats them on an inner size shift (fitted to the
   smaller 60 % of the training graphs, judged on the larger 40 %).
 - **mixed** (dense, but densities differ more between graphs than one graphon per class allows): SizeMix is used, unless
-  the Gamma models clearly beat it on an inner size shift. If all graphs have about one size, random half-size vertex
-  samples take the place of the smaller graphs.
+  the Gamma models clearly beat it on an inner size shift.
+
+If all graphs have about one size, random half-size vertex samples take the place of the smaller graphs.
 
 *Clearly* means that the difference d of the mean log-likelihoods is above two standard errors, and that 10 d is above
 2: an inner shift only resembles the shift to come, and is worth ten graphs, as in the weights of all experts
@@ -201,7 +203,7 @@ def decide(data: TrainingData, seed: int) -> Decision:
     data = _balanced(data)
     graphs, y = data.train.whole("auto"), data.train.labels()
     check = check_graphon(graphs, y)
-    if check.regime == "not_graphon":
+    if check.edges_grow_slowly:
         return Decision(check, "sizemix", None)
     if not data.train.counts(data.k, data.cache).matrix.nnz:  # graphs too small for patterns
         return Decision(check, "sizemix", None)
@@ -384,4 +386,4 @@ EXPERTS: Mapping[str, Learner] = {
 }
 FAMILIES: Mapping[Family, tuple[str, ...]] = {"gamma": ("gamma-gin", "densities"), "sizemix": ("sizemix",)}
 
-AUTO = Method(name="auto", title="auto", learner=AutoLearner(), grid=NO_GRID)
+AUTO = Method(name="auto", title="auto", learner=AutoLearner(), grid=NO_GRID, bootstrap=True)

@@ -250,6 +250,8 @@ class Method:
             alone.
         one_seed: whether the models of a stack must have one seed, because they share what they draw.
         seeded: whether results depend on the seed.
+        bootstrap: whether several models in one classifier are fitted to bootstrap samples of the training graphs
+            although results depend on the seed; models of methods that are not ``seeded`` always are.
         patterns: whether its input is counts of patterns rather than whole graphs.
         colors: whether it uses vertex colors.
         environments: whether training compares environments; with ``penalty_name``, only where that is above 0.
@@ -275,6 +277,7 @@ class Method:
     stack_key: Callable[[Configuration], Any] | None = None
     one_seed: bool = False
     seeded: bool = True
+    bootstrap: bool = False
     patterns: bool = False
     colors: bool = True
     environments: bool = False
