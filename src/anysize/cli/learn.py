@@ -169,6 +169,8 @@ def predict(
                 writer.writerows([csv_cell(name), csv_cell(label), *row] for name, label, row in rows)
         if out is not None:
             errors.print(f"Wrote {out}.")
+        if classifier.verdict_.held_out and len(graphs):
+            errors.print(f"{classifier.forecast(graphs)}", highlight=False, soft_wrap=True)
         _show_score(classifier, graphs, predicted)
 
 

@@ -28,8 +28,9 @@ from anysize.estimators.ensemble import (
     train,
     training_curves,
 )
+from anysize.estimators.forecast import LEVEL, Forecast, forecast
 from anysize.estimators.held_out import HeldOutScores, held_out_scores
-from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector
+from anysize.estimators.novelty import SHIFT_LEVEL, GraphsOrCounts, NoveltyDetector
 from anysize.estimators.verdict import Verdict, check_baselines
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import Labels, distinct_classes, labels_of
@@ -315,6 +316,21 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         examples = self._examples(graphs)
         by_model = self.ensemble_.probabilities(examples)
         return by_model if per_model else np.asarray(by_model.mean(axis=0))
+
+    def forecast(self, graphs: Any, level: float = LEVEL) -> Forecast:
+        """The balanced accuracy and ROC-AUC to expect on unlabeled graphs, with intervals of probability ``level``.
+
+        From the scores on held-out training graphs (`check`), and how far the sizes of these graphs are from those of
+        the training graphs; see `anysize.estimators.forecast`.
+        """
+        check_is_fitted(self, "ensemble_")
+        source = as_graphs_or_counts(graphs, self.color)
+        examples = self.ensemble_.examples(source, self.cache)
+        novelty, method = self.ensemble_.novelty, self.ensemble_.method
+        far = 1.0 if novelty.shift(source) <= SHIFT_LEVEL else 0.0
+        if not far and method.takes_tables:
+            far = novelty.far_share(examples.counts(self.ensemble_.k))
+        return forecast(self.verdict_.held_out, novelty.mean_size, examples.sizes, far, level)
 
     def predict(self, graphs: Any) -> Labels:
         """The most probable class; the first one in a tie."""

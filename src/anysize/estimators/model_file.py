@@ -205,7 +205,7 @@ _SCHEMA = fields(
         "versions": mapping_of(text()),
         NOVELTY: fields(
             {"colors": optional(list_of(color_name))},
-            {"k": integer(1, MAX_SIZE), "median_size": real(0), "max_distance": real(0)},
+            {"k": integer(1, MAX_SIZE), "median_size": real(0), "max_distance": real(0), "mean_size": real(0)},
         ),
         "parts": list_of(fields({"runs": list_of(_RUN)}, others=True)),
     }

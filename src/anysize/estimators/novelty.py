@@ -1,4 +1,4 @@
-"""Detect inputs far from the training data: unknown colors, no patterns, or unusual pattern shares."""
+"""Detect inputs unlike the training data: unknown colors, no patterns, unusual pattern shares, shifted densities."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from sklearn.preprocessing import normalize
 
 from anysize._schema import check_array
 from anysize._text import plural
-from anysize._typing import BoolArray, FloatArray
+from anysize._typing import BoolArray, FloatArray, IntArray
 from anysize.counting.counts import Counts
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
@@ -28,6 +28,7 @@ MAX_REFERENCE_GRAPHS = 128  # a random sample of the training graphs; keeps mode
 FAR_DISTANCE_FACTOR = 2.0  # times the distance of the most distant training graph
 MIN_DISTANCE = 0.01  # smaller differences between shares are never reported
 MAX_COLORS_SHOWN = 5
+SHIFT_LEVEL = 0.01  # probability of a false alarm about the densities of a set of new graphs
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,16 +99,60 @@ def pattern_shares(counts: Counts, k: int) -> csr_array[np.float64]:
 
 
 @dataclass(frozen=True, eq=False)
+class DensityReference:
+    """Plain patterns of two and three vertices in a sample of the training graphs.
+
+    Attributes:
+        sizes: (reference graphs,) numbers of vertices.
+        counts: (reference graphs, 3) edges, wedges and triangles.
+    """
+
+    sizes: IntArray
+    counts: IntArray
+
+    @staticmethod
+    def of(graphs: GraphSet) -> DensityReference:
+        """The reference of a random sample of graphs."""
+        sample = np.sort(np.random.default_rng(0).permutation(len(graphs))[:MAX_REFERENCE_GRAPHS])
+        table = _small_patterns(graphs[sample])
+        return DensityReference(table.sizes, table.matrix.toarray())
+
+    def beyond_size(self, graphs: GraphSet) -> float:
+        """The p-value of the hypothesis that densities differ no more than sizes explain, as in `anysize.diagnose`."""
+        from anysize.shift.densities import compare_plain_densities
+
+        sample = np.sort(np.random.default_rng(0).permutation(len(graphs))[:MAX_REFERENCE_GRAPHS])
+        new = _small_patterns(graphs[sample])
+        table = Counts(
+            csr_array(np.vstack([self.counts, new.matrix.toarray()])),
+            new.columns,
+            np.concatenate([self.sizes, new.sizes]),
+        )
+        enough = table.sizes >= new.columns.size.max()
+        return compare_plain_densities(table[enough], int(enough[: len(self.sizes)].sum()), SHIFT_LEVEL)
+
+
+def _small_patterns(graphs: GraphSet) -> Counts:
+    from anysize.counting.api import count  # imports numba
+
+    return count(graphs, (2, 3), colors=False)
+
+
+@dataclass(frozen=True, eq=False)
 class NoveltyDetector:
     """What the training graphs were like, to compare new graphs with.
 
     Attributes:
         colors: the colors of the training vertices; None if the graphs have none or the method ignores colors.
         shares: pattern shares; None for methods on whole graphs and for very few training graphs.
+        mean_size: geometric mean number of vertices.
+        densities: counts of small patterns; None where training had only counts, or few graphs.
     """
 
     colors: tuple[ColorName, ...] | None
     shares: ShareReference | None
+    mean_size: float = 1.0
+    densities: DensityReference | None = None
 
     @staticmethod
     def of(source: GraphsOrCounts, table: Counts | None, uses_colors: bool) -> NoveltyDetector:
@@ -116,12 +161,22 @@ class NoveltyDetector:
         if uses_colors and has_colors(source):
             occurs = np.asarray(vertices_by_color(source).sum(axis=0)).reshape(-1) > 0
             colors = tuple(source.palette[code] for code in np.flatnonzero(occurs))
-        return NoveltyDetector(colors, None if table is None else ShareReference.of(table))
+        densities = None
+        if isinstance(source, GraphSet) and len(source) >= MIN_REFERENCE_GRAPHS:
+            densities = DensityReference.of(source)
+        shares = None if table is None else ShareReference.of(table)
+        return NoveltyDetector(colors, shares, float(np.exp(np.log(np.maximum(source.sizes, 1)).mean())), densities)
 
     def warnings(self, source: GraphsOrCounts, table: Counts | None, smallest_k: int) -> Iterator[str]:
         """One sentence for each reason not to trust the predictions for these graphs."""
         if self.colors is not None and has_colors(source):
             yield from self._unknown_colors(source)
+        if (p := self.shift(source)) <= SHIFT_LEVEL:
+            yield (
+                f"these {len(source)} graphs differ from the training graphs by more than their sizes explain "
+                f"(densities of small patterns, p = {p:.1g}): scores from training need not hold for them; anysize "
+                "diagnose shows how they differ"
+            )
         if table is None or not len(table):
             return
         empty = int((np.diff(table.matrix.indptr) == 0).sum())
@@ -136,6 +191,18 @@ class NoveltyDetector:
                 f"{_number_of(far, len(table), 'is', 'are')} far from all training graphs in the shares of patterns: "
                 "the probabilities for them mean little; anysize diagnose compares the two sets"
             )
+
+    def shift(self, source: GraphsOrCounts) -> float:
+        """The p-value of "no shift but of sizes" for a set of graphs; 1 where it cannot be tested."""
+        if self.densities is None or not isinstance(source, GraphSet) or len(source) < MIN_REFERENCE_GRAPHS:
+            return 1.0
+        return self.densities.beyond_size(source)
+
+    def far_share(self, table: Counts | None) -> float:
+        """The share of graphs that are far from all training graphs in the shares of their patterns."""
+        if self.shares is None or table is None or not len(table):
+            return 0.0
+        return float(self.shares.is_far(table).mean())
 
     def _unknown_colors(self, source: GraphsOrCounts) -> Iterator[str]:
         known = frozenset(self.colors or ())
@@ -164,22 +231,31 @@ class NoveltyDetector:
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """A dictionary for JSON, and arrays."""
         about: dict[str, Any] = {"colors": None if self.colors is None else list(self.colors)}
-        if self.shares is None:
-            return about, {}
-        known = self.shares
-        about |= {"k": known.k, "median_size": known.median_size, "max_distance": known.max_distance}
-        return about, {"shares": known.shares}
+        about["mean_size"] = self.mean_size
+        arrays: dict[str, NDArray[Any]] = {}
+        if self.shares is not None:
+            known = self.shares
+            about |= {"k": known.k, "median_size": known.median_size, "max_distance": known.max_distance}
+            arrays["shares"] = known.shares
+        if self.densities is not None:
+            arrays |= {"sizes": self.densities.sizes, "counts": self.densities.counts}
+        return about, arrays
 
     @staticmethod
     def from_state(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> NoveltyDetector:
         """The detector from what `state` returned."""
         colors = None if about["colors"] is None else tuple(about["colors"])
-        if "shares" not in arrays:
-            return NoveltyDetector(colors, None)
-        shares = check_array(arrays["shares"], "shares", "f", (None, len(connected_patterns(about["k"]))), 0)
-        if not len(shares):
-            raise ValueError("shares: expected at least one reference graph")
-        return NoveltyDetector(colors, ShareReference(about["k"], shares, about["median_size"], about["max_distance"]))
+        shares, densities = None, None
+        if "shares" in arrays:
+            table = check_array(arrays["shares"], "shares", "f", (None, len(connected_patterns(about["k"]))), 0)
+            if not len(table):
+                raise ValueError("shares: expected at least one reference graph")
+            shares = ShareReference(about["k"], table, about["median_size"], about["max_distance"])
+        if "counts" in arrays:
+            sizes = check_array(arrays["sizes"], "sizes", "i", (None,), 0)
+            counts = check_array(arrays["counts"], "counts", "i", (len(sizes), 3), 0)
+            densities = DensityReference(sizes, counts)
+        return NoveltyDetector(colors, shares, about.get("mean_size", 1.0), densities)
 
 
 def has_colors(source: GraphsOrCounts) -> bool:

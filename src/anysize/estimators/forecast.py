@@ -1,0 +1,125 @@
+"""Forecast: the score to expect on unlabeled graphs of other sizes, with an interval.
+
+The forecast starts from held-out scores of the training graphs (`anysize.estimators.held_out`), never from the
+probabilities of the model for the new graphs: sums over vertices grow surer with size, whether they are right or not.
+Let s be the score at the training sizes, x the score on the larger training graphs after fitting to the smaller ones,
+both above chance c, and t the share of the inner size shift that the new graphs are away from the training graphs (on a
+logarithmic scale, at most 1). The forecast is
+
+    c + (1 - t) s + t KEPT x,
+
+as less than x is kept where graphs are still larger, and much less where they are smaller. Its variance is the sum of
+the variances of s and x, of the score of as many graphs as there are new ones, and of t SHIFT_DEVIATION^2 for what no
+training graph shows. These numbers are calibrated on real sets (docs/forecast.md). The lower end counts graphs that are
+far from all training graphs as guesses.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from scipy.stats import norm
+
+from anysize._typing import IntArray
+from anysize.estimators.held_out import MODEL, HeldOutScores, Protocol
+
+Direction = Literal["larger", "smaller"]
+
+KEPT: Mapping[Direction, float] = {"larger": 0.7, "smaller": 0.35}  # of the score above chance across sizes
+SHIFT_DEVIATION: Mapping[Direction, float] = {"larger": 0.09, "smaller": 0.05}
+LEVEL = 0.9
+
+
+@dataclass(frozen=True)
+class ScoreForecast:
+    """One score that is expected, and an interval that holds the true one with probability `Forecast.level`."""
+
+    expected: float
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.expected:.2f} [{self.low:.2f}, {self.high:.2f}]"
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """What to expect on new graphs.
+
+    Attributes:
+        balanced_accuracy: its forecast. auc: that of ROC-AUC; None where it is undefined.
+        chance: the balanced accuracy of guessing.
+        level: the probability of the intervals.
+        size_ratio: geometric mean size of the new graphs by that of the training graphs.
+        extrapolation: the log of that ratio by the log of the ratio that the training graphs could show; 1 or more
+            means that nothing as far away was ever scored. inf if all training graphs have about one size.
+        far: the share of the new graphs that are far from all training graphs.
+    """
+
+    balanced_accuracy: ScoreForecast
+    auc: ScoreForecast | None
+    chance: float
+    level: float
+    size_ratio: float
+    extrapolation: float
+    far: float
+
+    def __str__(self) -> str:
+        parts = [f"balanced accuracy {self.balanced_accuracy}"]
+        if self.auc is not None:
+            parts.append(f"ROC-AUC {self.auc}")
+        told = f"expected on these graphs: {', '.join(parts)} ({self.level:.0%} intervals)"
+        if self.balanced_accuracy.low <= self.chance:
+            told += f"; chance ({self.chance:.2f}) is within the interval"
+        if self.size_ratio > 1.05 or self.size_ratio < 1 / 1.05:
+            told += f"; they have {self.size_ratio:.2g} times as many vertices as the training graphs"
+        return told
+
+
+def forecast(
+    held_out: tuple[HeldOutScores, ...], train_size: float, sizes: IntArray, far: float = 0.0, level: float = LEVEL
+) -> Forecast:
+    """The forecast for graphs of these sizes.
+
+    Args:
+        held_out: scores on held-out training graphs, by protocol.
+        train_size: geometric mean number of vertices of the training graphs.
+        sizes: of the new graphs.
+        far: the share of the new graphs that are far from all training graphs.
+        level: the probability that an interval holds the true score.
+    """
+    scores: dict[Protocol, HeldOutScores] = {each.protocol: each for each in held_out}
+    if not scores:
+        raise ValueError("a forecast needs scores on held-out training graphs; fit the model with check=True")
+    if not 0 < level < 1:
+        raise ValueError(f"level must be a probability above 0 and below 1; got {level!r}")
+    same, across = scores.get("same sizes"), scores.get("larger graphs")
+    shift = float(np.log(np.maximum(sizes, 1)).mean() - np.log(train_size)) if len(sizes) else 0.0
+    direction: Direction = "larger" if shift >= 0 else "smaller"
+    shown = np.log(across.size_ratio) if across is not None else 0.0
+    extrapolation = abs(shift) / shown if shown > 0 else (np.inf if abs(shift) > np.log(1.05) else 0.0)
+    t = min(extrapolation, 1.0)
+    near, distant = same or across, across or same
+    assert near is not None and distant is not None  # noqa: PT018 (for mypy)
+    chance = 1 / near.classes
+
+    def score(name: Literal["balanced accuracy", "auc"]) -> ScoreForecast | None:
+        base = chance if name == "balanced accuracy" else 0.5
+        values = [each.scores[MODEL] if name == "balanced accuracy" else each.auc for each in (near, distant)]
+        if values[0] is None or values[1] is None:
+            return None
+        weights = (1 - t, t * KEPT[direction])
+        expected = base + sum(w * (value - base) for w, value in zip(weights, values, strict=True) if value is not None)
+        errors = sum(w**2 * each.errors[MODEL] ** 2 for w, each in zip(weights, (near, distant), strict=True))
+        of_sample = expected * (1 - expected) / max(len(sizes), 1)
+        deviation = float(np.sqrt(errors + max(of_sample, 0.0) + t * SHIFT_DEVIATION[direction] ** 2))
+        reach = float(norm.ppf((1 + level) / 2)) * deviation
+        low = expected - reach - far * max(expected - base, 0.0)
+        return ScoreForecast(*(float(np.clip(value, 0, 1)) for value in (expected, low, expected + reach)))
+
+    accuracy = score("balanced accuracy")
+    assert accuracy is not None
+    return Forecast(accuracy, score("auc"), chance, level, float(np.exp(shift)), float(extrapolation), far)
