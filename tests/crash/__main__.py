@@ -28,6 +28,7 @@ import anysize as az
 from anysize._files import is_own_part
 from anysize.counting.cache import CountCache
 from anysize.counting.stream import count_stream, open_stream
+from anysize.evaluation.evaluate import EvaluationOptions
 from anysize.evaluation.records import to_line
 from anysize.evaluation.store import RecordStore
 from anysize.evaluation.sweep import sweep
@@ -70,7 +71,7 @@ SETS = random_sets(12, 20)
 
 def run_sweep(folder: Path) -> None:
     plan = make_plan(["er-single"], ["size-only", "gamma-1hot"], seeds=3, grid="quick")
-    sweep(plan, folder / "records", device="cpu", cache=folder / "cache")
+    sweep(plan, folder / "records", options=EvaluationOptions("cpu", folder / "cache"))
 
 
 def records(folder: Path) -> dict[str, Any]:
@@ -123,14 +124,8 @@ def fitted(folder: Path) -> dict[str, Any]:
 
 
 def run_report(folder: Path) -> None:
-    arguments = [
-        "report",
-        "--records",
-        folder.parent / "reported" / "records",
-        "--out",
-        folder / "report.html",
-        "--no-fits",
-    ]
+    reported = folder.parent / "reported" / "records"
+    arguments = ["paper", "report", "--records", reported, "--out", folder / "report.html", "--no-fits"]
     app([str(argument) for argument in arguments], standalone_mode=False)
 
 

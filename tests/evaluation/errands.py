@@ -1,4 +1,4 @@
-"""What the tests of workers give them to do. A worker imports this file, so it imports little."""
+"""Work for the tests of worker processes. A worker imports this file, so it imports little."""
 
 from __future__ import annotations
 
@@ -8,21 +8,21 @@ import time
 from anysize.evaluation.workers import Processes
 
 
-def die(item, report=None):
+def die(item, progress=None):
     os._exit(9)
 
 
-def halve(item, report=None):
+def halve(item, progress=None):
     """Half of an even number, after a while."""
-    report(0.5)
+    progress(0.5)
     time.sleep(1.2)
     if item % 2:
         raise ValueError(f"{item} is odd")
     return item // 2
 
 
-def stay(item, report=None):
-    """Say that one is there, and stay for as long as anybody lets one."""
+def stay(item, progress=None):
+    """Write the number of this process into a file, and run on until it is ended."""
     with open(item, "w") as file:
         file.write(str(os.getpid()))
     time.sleep(600)

@@ -16,6 +16,7 @@ from anysize.evaluation.records import (
     evenly_spread,
     round_significant,
 )
+from anysize.paper.tasks import TASKS
 
 
 def made(
@@ -38,8 +39,12 @@ def made(
     chosen = Outcome(
         Scores(train, validation, test), Scores(validation=loss), penalty, epoch=10, predictions=predictions
     )
-    kept = {"best-lowest-loss": chosen}  # the epoch of tables by default
-    return Record(task, data, method, recipe, configuration, seed, chosen, epochs=500, alternatives=kept, labels=labels)
+    kept = {"best-lowest-loss": chosen}
+    metric = TASKS[task].metric if task in TASKS else "accuracy"
+    return Record(
+        task, data, method, recipe, configuration, seed, chosen, epochs=500, alternatives=kept, labels=labels,
+        metric=metric,
+    )  # fmt: skip
 
 
 def seeds(validation: Sequence[float], test: Sequence[float], **about: object) -> list[Record]:

@@ -14,6 +14,7 @@ import time
 
 import torch
 
+from anysize.evaluation.evaluate import EvaluationOptions
 from anysize.evaluation.sweep import sweep
 from anysize.paper.plan import make_plan
 
@@ -22,7 +23,8 @@ def begin(order: dict) -> int:
     """Start a sweep in a process of its own."""
     child = os.fork()
     if child == 0:
-        sweep(make_plan(**order["plan"]), order["records"], device="cpu", cache=order["cache"])
+        options = EvaluationOptions("cpu", order["cache"], curve_points=50, epoch_rules=True)
+        sweep(make_plan(**order["plan"]), order["records"], options=options)
         os._exit(0)
     return child
 

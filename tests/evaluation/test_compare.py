@@ -11,10 +11,11 @@ import pytest
 
 import anysize as az
 from anysize import metrics
-from anysize.evaluation.compare import CHECKS, compare
+from anysize.evaluation.compare import compare
 from anysize.evaluation.records import decode
 from anysize.evaluation.store import RecordStore
 from anysize.methods import defaults
+from anysize.methods.baselines import TRIVIAL_BASELINES
 from anysize.methods.catalog import METHODS
 from anysize.paper.report.build import make_report
 from anysize.paper.tables import build_table
@@ -65,27 +66,27 @@ def graphs() -> az.GraphSet:
 
 
 @pytest.fixture(scope="module")
-def found(graphs, tmp_path_factory):
+def comparison(graphs, tmp_path_factory):
     folder = tmp_path_factory.mktemp("comparison")
     return compare(graphs, methods=(*FAST, "gin-sum"), seeds=3, settings={"epochs": 2}, records=folder, name="mine")
 
 
-def test_rows_are_the_methods_in_order_and_then_the_checks(found):
-    assert [row.method for row in found.rows] == [*FAST, "gin-sum", *CHECKS]
-    assert [row.is_baseline for row in found.rows] == [False] * 3 + [True] * 3
-    assert all(len(row.scores) == 3 and not row.problem for row in found.rows)
-    assert found.metric == "balanced_accuracy"
-    assert found.row("majority").mean == 0.5
+def test_rows_are_the_methods_in_order_and_then_the_baselines(comparison):
+    assert [row.method for row in comparison.rows] == [*FAST, "gin-sum", *TRIVIAL_BASELINES]
+    assert [row.is_baseline for row in comparison.rows] == [False] * 3 + [True] * 3
+    assert all(len(row.scores) == 3 and not row.problem for row in comparison.rows)
+    assert comparison.metric == "balanced_accuracy"
+    assert comparison.row("majority").mean == 0.5
     with pytest.raises(ValueError, match="got 'pna'"):
-        found.row("pna")
+        comparison.row("pna")
 
 
-def test_a_row_is_mean_deviation_and_interval_of_the_scores_of_its_records(found):
-    row = found.row("wl-kernel")
-    records = RecordStore(found.folder).read(task=found.task.name, method="wl-kernel")
+def test_a_row_is_mean_deviation_and_interval_of_the_scores_of_its_records(comparison):
+    row = comparison.row("wl-kernel")
+    records = RecordStore(comparison.folder).read(task=comparison.task.name, method="wl-kernel")
     assert [record.data for record in records] == ["split:0", "split:1", "split:2"]
     assert [record.seed for record in records] == [0, 1, 2]
-    scores = [metrics.balanced_accuracy(decode(r.labels), decode(r.chosen.predictions)) for r in records]
+    scores = [metrics.score("balanced_accuracy", decode(r.labels), decode(r.chosen.predictions)) for r in records]
     assert row.scores == pytest.approx(scores)
     assert (row.mean, row.deviation) == pytest.approx((np.mean(scores), np.std(scores)))
     assert row.low <= row.mean <= row.high
@@ -94,30 +95,50 @@ def test_a_row_is_mean_deviation_and_interval_of_the_scores_of_its_records(found
     assert all(record.metric == "accuracy" for record in records)
 
 
-def test_every_run_has_its_own_split_and_the_test_set_of_a_size_split_is_one(found, graphs):
-    splits = [found.task.splits(seed=seed) for seed in range(3)]
+def test_every_run_has_its_own_split_and_the_test_set_of_a_size_split_is_one(comparison, graphs):
+    splits = [comparison.task.splits(seed=seed) for seed in range(3)]
     assert len({tuple(split.validation.names) for split in splits}) == 3
     assert len({tuple(split.test.names) for split in splits}) == 1
     assert splits[0].test.sizes.min() >= np.percentile(graphs.sizes, 90)
     assert splits[0].train.sizes.max() <= np.percentile(graphs.sizes, 50)
 
 
-def test_the_best_is_marked_and_so_are_those_that_cannot_be_told_from_it(found):
-    own = [row for row in found.rows if not row.is_baseline]
-    assert found.best.mean == max(row.mean for row in own)
-    assert [row.mean for row in found.rows if row.best] == [found.best.mean] * sum(row.best for row in found.rows)
-    assert not any(row.best or row.tied for row in found.rows if row.is_baseline)
-    assert found.row("wl-kernel").scores == found.row("gc-kernel").scores  # both tell rings from trees
-    assert all(found.row(name).best and found.row(name).tied for name in FAST)
-    assert not found.row("gin-sum").best
+def test_a_method_that_is_not_above_every_baseline_is_not_the_best(comparison):
+    """Eight test graphs, some of them with the wrong label, are too few to say."""
+    assert comparison.row("wl-kernel").mean > max(row.mean for row in comparison.rows if row.is_baseline)
+    assert comparison.best is None
+    assert comparison.row("wl-kernel").scores == comparison.row("gc-kernel").scores  # both tell rings from trees
+    assert all(comparison.row(name).tied for name in FAST)
+    assert not any(row.best for row in comparison.rows)
+    assert all(comparison.row(name).not_above in TRIVIAL_BASELINES for name in FAST)
+    assert comparison.statement.endswith("cannot be told apart: no method is shown to be of use.")
+    assert comparison.statement in str(comparison)
 
 
-def test_another_metric_needs_no_training_and_no_metric_is_mixed(found, graphs):
+def test_the_best_is_marked_and_so_are_those_that_cannot_be_told_from_it():
+    sizes = [3 + number // 2 for number in range(120)]
+    colors = [["C", "N"][number % 2 :][:1] * n for number, n in enumerate(sizes)]  # which no baseline sees
+    paths = [[(i, i + 1) for i in range(n - 1)] for n in sizes]
+    graphs = az.GraphSet.from_edges(paths, colors=colors, y=["carbon", "nitrogen"] * 60)
+    result = compare(graphs, methods=(*FAST, "random"), seeds=2)
+    assert [row.method for row in result.rows if row.best] == list(FAST)
+    assert [row.method for row in result.rows if row.tied] == list(FAST)
+    assert result.best is result.row(FAST[0])
+    assert (result.best.mean, result.best.not_above) == (1.0, "")
+    assert not any(row.not_above for row in result.rows if row.is_baseline)
+    assert result.statement.endswith("cannot be told apart; all baselines are lower.")
+    assert result.statement in Page(result.to_html()).text
+    alone = compare(graphs, methods="wl-kernel", seeds=2)
+    assert alone.statement.endswith("is best, clearly above the other methods and all baselines.")
+    assert not any(row.tied for row in alone.rows)
+
+
+def test_another_metric_needs_no_training_and_no_metric_is_mixed(comparison, graphs):
     arguments = {"methods": (*FAST, "gin-sum"), "seeds": 3, "settings": {"epochs": 2}, "name": "mine"}
-    other = compare(graphs, metric="roc_auc", records=found.folder, **arguments)
+    other = compare(graphs, metric="roc_auc", records=comparison.folder, **arguments)
     assert (other.sweep.made, other.sweep.found) == (0, 18)
     for row in other.rows:
-        assert row.mean == pytest.approx(found.row(row.method).metrics["roc_auc"])
+        assert row.mean == pytest.approx(comparison.row(row.method).metrics["roc_auc"])
         assert row.low <= row.mean + 1e-9
     with pytest.raises(ValueError, match="metric must be one of"):
         compare(graphs, metric="auc")
@@ -152,7 +173,7 @@ def test_changed_graphs_classes_splits_or_pattern_sizes_are_another_task(graphs,
 
 
 def test_one_method_that_fails_does_not_take_the_others_with_it(graphs, monkeypatch):
-    def fails(self, problem, runs, *rest):
+    def fails(self, data, runs, *rest):
         raise ValueError("needs colors")
 
     monkeypatch.setattr(type(METHODS["sizemix"].learner), "fit", fails)
@@ -161,7 +182,7 @@ def test_one_method_that_fails_does_not_take_the_others_with_it(graphs, monkeypa
     assert (row.mean, row.scores) == (None, ())
     assert "2 of 2 runs failed" in row.problem
     assert "needs colors" in row.problem
-    assert result.best.method == "wl-kernel"
+    assert len(result.row("wl-kernel").scores) == 2
     assert "needs colors" in str(result)
 
 
@@ -169,7 +190,8 @@ def test_methods_that_compare_environments_say_that_there_is_one(tmp_path):
     edges = [[(i, (i + 1) % 12) for i in range(12)] + [(0, 5)] * (place % 2) for place in range(40)]
     same_size = az.GraphSet.from_edges(edges, y=[place % 2 for place in range(40)])
     result = compare(same_size, methods=("gin-irm", "wl-kernel"), split="random", seeds=1)
-    assert "environments" in result.row("gin-irm").problem
+    assert "come from one" in result.row("gin-irm").problem
+    assert result.sweep.failures == ()  # it is not even tried
     assert result.row("wl-kernel").mean == 1.0
 
 
@@ -185,14 +207,34 @@ def test_one_seed_has_no_deviation(graphs):
     assert row.low < row.high
 
 
-def test_a_cluster_gives_the_scores_of_this_process(found, graphs, two_workers):
-    result = compare(graphs, methods="wl-kernel", seeds=1, cluster="auto", name="mine")
-    assert result.row("wl-kernel").scores == found.row("wl-kernel").scores[:1]
+@pytest.mark.parametrize("where", ["memory", "workers", "cluster"])
+def test_records_in_memory_of_workers_and_of_a_cluster_are_those_of_the_folder(where, comparison, graphs, request):
+    if where == "cluster":
+        request.getfixturevalue("two_workers")
+    arguments = {"memory": {}, "workers": {"workers": 2}, "cluster": {"cluster": "auto"}}[where]
+    result = compare(graphs, methods="wl-kernel", seeds=1, name="mine", **arguments)
+    assert (result.folder, result.sweep.made, len(result.records)) == (None, 4, 4)
+    assert result.task == comparison.task
+    of_seed_0 = {record.method: record for record in comparison.records if record.seed == 0}
+    for record in result.records:
+        assert replace(record, seconds=None, when="") == replace(of_seed_0[record.method], seconds=None, when="")
+    assert result.row("wl-kernel").scores == comparison.row("wl-kernel").scores[:1]
 
 
-def test_own_tasks_are_not_left_in_the_catalog(found):
-    assert found.task.name not in TASKS
-    assert found.task.name.startswith("mine-size-")
+def test_own_tasks_are_registered_nowhere(comparison):
+    assert comparison.task.name not in TASKS
+    assert comparison.task.name.startswith("mine-size-")
+
+
+def test_progress_counts_the_runs(graphs):
+    reports = []
+
+    def progress(step, done, detail=""):
+        reports.append((step, done, detail))
+
+    compare(graphs, methods="wl-kernel", seeds=1, progress=progress)
+    assert [(step, done) for step, done, _ in reports] == [("training", number / 4) for number in range(5)]
+    assert reports[0][2].startswith("0 of 4 runs; now wl-kernel on graphs-size-")
 
 
 def test_settings_and_names_that_make_no_sense_are_refused(graphs):
@@ -204,7 +246,7 @@ def test_settings_and_names_that_make_no_sense_are_refused(graphs):
         compare(graphs, methods=("majority",))
     with pytest.raises(ValueError, match="seeds"):
         compare(graphs, methods="wl-kernel", seeds=0)
-    with pytest.raises(ValueError, match="need classes"):
+    with pytest.raises(ValueError, match="A task needs classes"):
         compare(graphs.with_y(None))
 
 
@@ -213,10 +255,10 @@ def test_settings_and_names_that_make_no_sense_are_refused(graphs):
 EVIL = '"><script>alert(1)</script>'
 
 
-def test_the_text_has_every_row_with_its_interval_and_names_the_metric(found):
-    text = str(found)
+def test_the_text_has_every_row_with_its_interval_and_names_the_metric(comparison):
+    text = str(comparison)
     assert text.startswith("Balanced accuracy on mine, split by size")
-    for row in found.rows:
+    for row in comparison.rows:
         (line,) = [line for line in text.splitlines() if line.startswith(f" {row.label} ")]
         assert f"{row.mean:.2f} ({row.deviation:.2f})" in line
         assert f"[{row.low:.2f}, {row.high:.2f}]" in line
@@ -224,9 +266,9 @@ def test_the_text_has_every_row_with_its_interval_and_names_the_metric(found):
     assert text.index("wl-kernel" if "wl-kernel" in text else "WL kernel") < text.index("majority")
 
 
-def test_a_data_frame_has_all_metrics(found):
-    frame = found.to_pandas()
-    assert list(frame.index) == [row.method for row in found.rows]
+def test_a_data_frame_has_all_metrics(comparison):
+    frame = comparison.to_pandas()
+    assert list(frame.index) == [row.method for row in comparison.rows]
     assert frame.loc["majority", "mcc"] == 0.0
     assert frame.loc["wl-kernel", "mean"] == frame.loc["wl-kernel", "balanced_accuracy"]
 
@@ -241,33 +283,33 @@ def test_labels_may_follow_the_graphs_as_in_fit(graphs, tmp_path):
     assert second.sweep.made == 0
 
 
-def test_fields_are_valid_json_with_unrounded_numbers(found):
-    fields = json.loads(json.dumps(found.fields(), allow_nan=False))
+def test_fields_are_valid_json_with_unrounded_numbers(comparison):
+    fields = json.loads(json.dumps(comparison.fields(), allow_nan=False))
     assert fields["runs"] == {"found": 0, "trained": 18, "left": 0}
-    assert fields["rows"][0]["mean"] == found.rows[0].mean
-    assert fields["rows"][0]["scores"] == list(found.rows[0].scores)
+    assert fields["rows"][0]["mean"] == comparison.rows[0].mean
+    assert fields["rows"][0]["scores"] == list(comparison.rows[0].scores)
 
 
-def test_the_page_is_well_formed_complete_and_asks_nobody_for_anything(found, tmp_path):
+def test_the_page_is_well_formed_complete_and_asks_nobody_for_anything(comparison, tmp_path):
     with pytest.raises(ValueError, match=r"ends in \.html"):
-        found.save(tmp_path / "page.pdf")
-    found.save(tmp_path / "page.html")
+        comparison.save(tmp_path / "page.pdf")
+    comparison.save(tmp_path / "page.html")
     html = (tmp_path / "page.html").read_text(encoding="utf-8")
     page = Page(html)
     assert page.open == []
     assert not {"script", "img", "link", "iframe"} & set(page.tags)
     assert page.tags.count("svg") == 1
-    for row in found.rows:
+    for row in comparison.rows:
         assert row.label in page.text
     for name in metrics.METRIC_NAMES.values():
         assert name in page.text
-    assert found.task.note in page.text
+    assert comparison.shift in page.text
     assert "epochs=2" in page.text
-    assert found._repr_html_() in html
+    assert comparison._repr_html_() in html
 
 
 def test_names_of_files_and_classes_and_reasons_are_text_on_the_page(graphs, monkeypatch, tmp_path):
-    def fails(self, problem, runs, *rest):
+    def fails(self, data, runs, *rest):
         raise ValueError(EVIL)
 
     monkeypatch.setattr(type(METHODS["sizemix"].learner), "fit", fails)
@@ -278,22 +320,22 @@ def test_names_of_files_and_classes_and_reasons_are_text_on_the_page(graphs, mon
     assert page.text.count(EVIL) > 3
 
 
-def test_if_everything_fails_there_is_a_page_all_the_same(found):
-    nothing = tuple(replace(row, scores=(), mean=None, best=False, tied=False, problem="no") for row in found.rows)
-    empty = replace(found, rows=nothing)
+def test_if_everything_fails_there_is_a_page_all_the_same(comparison):
+    nothing = tuple(replace(row, scores=(), mean=None, best=False, tied=False, problem="no") for row in comparison.rows)
+    empty = replace(comparison, rows=nothing)
     assert "No method has a score" in Page(empty.to_html()).text
     assert "failed" in str(empty)
     with pytest.raises(ValueError, match="nothing to draw"):
         empty.plot()
 
 
-def test_tables_and_the_report_show_the_folder(found):
-    store = RecordStore(found.folder)
-    table = build_table(None, store.read(task=found.task.name))
-    own = {row.method: row.cells[2].summary for row in table.rows if row.ran}
-    assert own["wl-kernel"].mean == pytest.approx(found.row("wl-kernel").metrics["accuracy"])
-    assert own["wl-kernel"].count == 3
-    assert found.task.name in make_report(store, [found.task.name], fits=False)
+def test_tables_and_the_report_show_the_folder(comparison):
+    store = RecordStore(comparison.folder)
+    table = build_table(None, store.read(task=comparison.task.name))
+    test = {row.method: row.cells[2].summary for row in table.rows if row.ran}
+    assert test["wl-kernel"].mean == pytest.approx(comparison.row("wl-kernel").metrics["accuracy"])
+    assert test["wl-kernel"].count == 3
+    assert comparison.task.name in make_report(store, [comparison.task.name], fits=False)
 
 
 def test_a_metric_that_is_not_defined_is_said():
@@ -305,7 +347,7 @@ def test_a_metric_that_is_not_defined_is_said():
     assert "tested on 6 of 58 to 63" in result.task.title
 
 
-def test_rows_without_competition(found):
-    assert replace(found, rows=()).best is None
+def test_rows_without_competition(comparison):
+    assert replace(comparison, rows=()).best is None
     assert defaults.COMPARED_BY in metrics.METRIC_NAMES
     assert set(defaults.COMPARED_METHODS) <= set(METHODS)

@@ -25,7 +25,7 @@ from anysize.evaluation.league import (
 )
 from anysize.evaluation.records import decode
 from anysize.evaluation.store import RecordStore
-from anysize.metrics import mcc
+from anysize.metrics import score
 
 
 def trees_and_rings(amount: int, seed: int, rare: int = 2) -> GraphSet:
@@ -62,7 +62,7 @@ def test_sets_are_found_and_what_cannot_be_read_is_named(folder: Path) -> None:
     tasks, left_out = find_sets([folder])
     assert [task.name.partition("-size-")[0] for task in tasks] == ["AB_one", "AB_two", "OTHER", "RARE"]
     assert list(left_out) == ["notes"]
-    assert all(task.sparse for task in tasks)
+    assert all(task.splits().vanishing for task in tasks)  # of rings and trees
     with pytest.raises(GraphError, match="no folder"):
         find_sets([folder / "missing"])
 
@@ -127,7 +127,7 @@ def test_the_league_is_made_from_records_alone(records: Path) -> None:
     runs = [record for record in RecordStore(records).read() if record.method == "sizemix"]
     by_hand: dict[str, list[float]] = {}
     for run in runs:
-        by_hand.setdefault(run.task[:2], []).append(mcc(decode(run.labels), decode(run.chosen.predictions)))
+        by_hand.setdefault(run.task[:2], []).append(score("mcc", decode(run.labels), decode(run.chosen.predictions)))
     assert row.families == pytest.approx({"AB": np.mean(by_hand["AB"]), "OTHER": np.mean(by_hand["OT"])})
     assert row.metrics["mcc"] == pytest.approx(np.mean([np.mean(by_hand["AB"]), np.mean(by_hand["OT"])]))
     assert row.low is not None

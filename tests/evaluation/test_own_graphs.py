@@ -13,7 +13,8 @@ import pytest
 
 import anysize as az
 from anysize.evaluation.records import ALPHABET
-from anysize.evaluation.tasks import MAX_CLASSES, own_task, random_positions, read_lists, size_split
+from anysize.evaluation.tasks import MAX_CLASSES, own_task, size_split
+from anysize.splits import AtRandom, read_lists
 
 
 def paths(count: int = 40, y: list[Any] | None = None) -> az.GraphSet:
@@ -31,15 +32,17 @@ def test_a_split_by_size_is_that_of_size_split() -> None:
 
 def test_a_random_split_takes_a_fifth_of_each_class_and_every_seed_another() -> None:
     y = np.repeat([0, 1, 2], [50, 20, 1])
+    graphs = az.GraphSet.from_edges([[(0, 1)]] * 71, y=y)
     tests = set()
     for seed in range(5):
-        train, validation, test = random_positions(y, seed)
+        train, validation, test = AtRandom().positions(graphs, seed)
         assert np.bincount(y[test], minlength=3).tolist() == [10, 4, 0]
         assert len(validation) == 5
         assert sorted(np.concatenate([train, validation, test]).tolist()) == list(range(71))
         tests.add(tuple(test.tolist()))
     assert len(tests) == 5
-    assert [rows.tolist() for rows in random_positions(y, 0)] == [rows.tolist() for rows in random_positions(y, 0)]
+    first, again = ([rows.tolist() for rows in AtRandom().positions(graphs, 0)] for _ in range(2))
+    assert first == again
 
 
 def test_lists_name_graphs_by_position_or_name() -> None:

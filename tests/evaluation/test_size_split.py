@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 import anysize as az
 from anysize.evaluation.describe import describe, shift
 from anysize.evaluation.tasks import size_split
+from anysize.paper.tasks import TASKS
 
 
 def rings(sizes: list[int], y: list[int] | None = None, colors: list[int] | None = None) -> az.GraphSet:
@@ -38,7 +39,7 @@ def test_the_split_is_the_rule(sizes: list[int], below: int, gap: int, seed: int
     held = [] if splits.validation is None else splits.validation.sizes.tolist()
     assert len(held) == int(0.1 * len(pool))
     assert sorted(splits.train.sizes.tolist() + held) == sorted(sizes[i] for i in pool)
-    assert set(splits.environments.train.tolist()) <= {0, 1}
+    assert set(splits.environments(splits.train).tolist()) <= {0, 1}
 
 
 def test_labels_become_class_numbers_in_order() -> None:
@@ -53,7 +54,7 @@ def test_other_kinds_of_graphs_with_their_labels_beside() -> None:
     nx = pytest.importorskip("networkx")
     graphs = [nx.path_graph(n) for n in range(2, 32)]
     task = size_split(graphs, 40, 80, y=["a", "b"] * 15, name="paths", k=3)
-    assert (task.name, task.k, task.metric, task.protocol) == ("paths", 3, "accuracy", "validation")
+    assert (task.name, task.k, task.metric, task.folds) == ("paths", 3, "accuracy", 0)
     assert task.splits().train.sizes.max() <= 13
     assert task.splits(seed=1).test.equals(task.splits(seed=2).test)
 
@@ -62,9 +63,9 @@ def test_other_kinds_of_graphs_with_their_labels_beside() -> None:
     ("large", "words"),
     [(21, "Hardly any shift"), (25, "A weak shift"), (40, "A clear shift"), (80, "A strong shift")],
 )
-def test_the_note_says_how_strong_the_shift_is(large: int, words: str) -> None:
-    note = size_split(rings([20] * 30 + [large] * 10)).note
-    assert note.startswith(
+def test_a_sentence_says_how_strong_the_shift_is(large: int, words: str) -> None:
+    sentence = shift(size_split(rings([20] * 30 + [large] * 10)).splits())
+    assert sentence.startswith(
         f"{words}: test graphs have {large / 20:.1f} times as many vertices (mean {large:.1f}, training 20.0); "
         "none of them lies within the sizes seen in training; "
     )
@@ -73,18 +74,19 @@ def test_the_note_says_how_strong_the_shift_is(large: int, words: str) -> None:
 def test_moving_classes_and_colors_are_told() -> None:
     sizes = [10] * 20 + [20] * 20
     task = size_split(rings(sizes, y=[0, 1] * 10 + [1] * 20, colors=[5] * 20 + [5, 6] * 10), 50, 51)
-    moved = np.mean(task.splits(seed=0).train.y == 0)  # test graphs have class 1 alone
-    told = f"class shares move by {moved:.2f}; color shares by 0.50; no test graph has the class 0."
-    assert task.note.endswith(told)
+    splits = task.splits(seed=0)
+    moved = np.mean(splits.train.y == 0)  # test graphs have class 1 alone
+    sentence = f"class shares move by {moved:.2f}; color shares by 0.50; no test graph has the class 0."
+    assert shift(splits).endswith(sentence)
 
 
 def test_a_class_that_training_lacks_is_told() -> None:
     graphs = rings([10] * 20 + [20] * 20, y=[0, 1] * 10 + [2] * 20)
-    assert "no training graph has the class 2" in size_split(graphs, 50, 51).note
+    assert "no training graph has the class 2" in shift(size_split(graphs, 50, 51).splits())
 
 
 def test_shift_of_other_splits_names_seen_sizes() -> None:
-    splits = az.TASKS["schizophrenia-like"].splits(0)
+    splits = TASKS["schizophrenia-like"].splits(0)
     assert "50 % of them lie within the sizes seen in training" in shift(splits)
     assert shift(splits).startswith("A clear shift: test graphs have 0.8 times as many vertices")
     train, test = describe(splits)
@@ -103,7 +105,7 @@ def test_nonsense_is_refused() -> None:
         size_split(rings([7] * 30))
     with pytest.raises(ValueError, match="have one class"):
         size_split(rings(list(range(3, 43)), y=[0] * 30 + [1] * 10))
-    with pytest.raises(ValueError, match="has none"):
+    with pytest.raises(ValueError, match="at least two classes"):
         size_split([], y=[])
     with pytest.raises(ValueError, match="one data set"):
         size_split(graphs).splits(3)

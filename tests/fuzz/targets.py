@@ -335,7 +335,7 @@ def some_models(methods: Sequence[str]) -> list[bytes]:
         warnings.simplefilter("ignore")
         for method in methods:
             params = {"epochs": 2, "hidden": 4} if az.METHODS[method].has_epochs else None
-            if az.METHODS[method].compares(az.METHODS[method].default("robust")):
+            if az.METHODS[method].compares_environments(az.METHODS[method].default("robust")):
                 continue
             model = az.GraphClassifier(method, k=3, params=params)
             model.fit(az.GraphSet.from_edges(edges, colors=colors, y=y))

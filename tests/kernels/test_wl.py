@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-from pathlib import Path
 from typing import Any
 
 import networkx as nx
@@ -19,10 +17,6 @@ from anysize._errors import GraphError
 from anysize.kernels import wl as wl_module
 from anysize.kernels.gram import gram
 from anysize.kernels.wl import WLKernel
-
-sys.path.insert(0, str(Path(__file__).resolve().parents[2]))  # benchmarks/ lies beside src/, outside the package
-
-from benchmarks.kernels import PEERS, available
 
 
 @pytest.mark.parametrize("iterations", [0, 1, 2, 4])
@@ -167,14 +161,6 @@ def test_wl_refuses_what_it_cannot_compare() -> None:
 
 def test_wl_takes_graphs_of_other_libraries() -> None:
     np.testing.assert_array_equal(WLKernel(2).fit(PLAIN).kernel(PLAIN), slow_kernel(PLAIN, PLAIN, 2))
-
-
-@pytest.mark.parametrize("name", sorted(PEERS))
-def test_peers_have_our_kernel_values(name: str) -> None:
-    if name not in available():
-        pytest.skip(f"{name} is not installed")
-    graphs = graphs_of(DYED)
-    np.testing.assert_array_equal(PEERS[name](graphs, 3)(), WLKernel(3).fit(graphs).kernel(graphs))
 
 
 def test_wl_on_mutag_equals_the_slow_kernel(data_dir: Any) -> None:

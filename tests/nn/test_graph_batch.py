@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from benchmarks.stacks import doubled
+from nn.helpers import doubled
 from scipy.sparse import csr_array
 from torch import Tensor, nn
 

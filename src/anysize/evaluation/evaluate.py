@@ -16,6 +16,7 @@ import torch
 
 from anysize._progress import Progress, part_of
 from anysize._typing import FloatArray, PathLike
+from anysize.counting.cache import CountCache
 from anysize.evaluation.records import Curves, Outcome, Record, Scores, encode, evenly_spread, now, round_significant
 from anysize.evaluation.records import versions as package_versions
 from anysize.evaluation.tasks import Splits, Task
@@ -61,6 +62,10 @@ class EvaluationOptions:
     curve_points: int = 0
     ranks: bool = False
     epoch_rules: bool = False
+
+    def __post_init__(self) -> None:
+        if self.cache is not None:
+            CountCache(self.cache)  # refuses a file, which would otherwise fail every method that counts
 
 
 def evaluate(

@@ -17,7 +17,6 @@ from typing import Any
 
 from anysize._progress import Progress, ProgressFunction, duration, ignore_progress
 from anysize._typing import PathLike
-from anysize.counting.cache import CountCache
 from anysize.evaluation.evaluate import EvaluationOptions, evaluate_runs
 from anysize.evaluation.records import Record, key
 from anysize.evaluation.store import RecordStore
@@ -155,8 +154,6 @@ def sweep(
     """
     began = time.monotonic()
     deadline = float("inf") if time_limit is None else began + time_limit
-    if options.cache is not None:
-        CountCache(options.cache)  # refuses a file, which would otherwise fail every method that counts
     with ExitStack() as cleanup:
         cache = options.cache
         if cache is None and cluster is None:

@@ -267,7 +267,7 @@ class OwnGraphs:
     def training_environments(self) -> int:
         """Two, smaller and larger graphs; one if all training graphs have one size."""
         sizes = self.graphs.sizes[self.rule.positions(self.graphs, 0).train]
-        return 1 + bool(sizes.min(initial=0) < sizes.max(initial=0))
+        return min(len(np.unique(sizes)), 2)
 
     def draw(self, data: Data, seed: int, data_dir: PathLike | None) -> Parts:
         return split_graphs(self.graphs, self.rule, seed)
