@@ -74,7 +74,7 @@ $(DOCS): pyproject.toml constraints.txt | $(STAMP)
 	@touch $@
 
 docs: $(DOCS)    ## build the manual in site/
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 clean:           ## remove everything that was built
 	rm -rf $(VENV) site build src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis $(RECORDS) report.html
