@@ -4,6 +4,7 @@ VENV   := .venv
 BIN    := $(VENV)/bin
 STAMP  := $(VENV)/.installed
 DOCS   := $(VENV)/.docs-installed
+RELEASE := $(VENV)/.release-installed
 
 # `make run`: five tasks, three seeds; about two minutes on two cores. Runs that have a record are not repeated.
 TASKS   := er-single er-multi sbm-20 sbm-14-20 sbm-20-30
@@ -12,7 +13,7 @@ WORKERS ?= 2
 SEEDS   ?= 3
 
 .DEFAULT_GOAL := help
-.PHONY: help run test fuzz crash-test lint format bench results docs clean league
+.PHONY: help run test fuzz crash-test lint format bench results docs release clean league
 
 help:            ## list the targets
 	@grep -E '^[a-z-]+: .*##' $(MAKEFILE_LIST) | sed 's/:.*##/\t/'
@@ -74,7 +75,14 @@ $(DOCS): pyproject.toml constraints.txt | $(STAMP)
 	@touch $@
 
 docs: $(DOCS)    ## build the manual in site/
-	$(BIN)/mkdocs build --strict
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
+
+$(RELEASE): pyproject.toml constraints.txt | $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[release]'
+	@touch $@
+
+release: $(RELEASE) ## build sdist and wheel in dist/, check them, and try the wheel in fresh environments
+	$(BIN)/python -m tools.release
 
 clean:           ## remove everything that was built
-	rm -rf $(VENV) site build src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis $(RECORDS) report.html
+	rm -rf $(VENV) site build dist src/*.egg-info .pytest_cache .mypy_cache .ruff_cache .hypothesis $(RECORDS) report.html

@@ -24,7 +24,7 @@ ROWS = {
     "gamma-1hot": "Γ 1-hot",
     "gamma-gin": "Γ GIN",
     "gamma-rpgin": "Γ RPGIN",
-    "topology-only": "shape alone (check)",
+    "topology-only": "topology only",
 }
 
 
@@ -73,7 +73,7 @@ if len(sys.argv) != 3:
 folder, out = Path(sys.argv[1]), Path(sys.argv[2])
 scores = mean_scores(RecordStore(folder).read(task=TASKS, data="published", curves=False))
 if not scores:
-    sys.exit(f"There are no records of {', '.join(TASKS)} in {folder}. Make some with anysize sweep.")
+    sys.exit(f"There are no records of {', '.join(TASKS)} in {folder}. Make some with anysize paper sweep.")
 out.parent.mkdir(parents=True, exist_ok=True)
 with rc_context({"svg.fonttype": "none", "svg.hashsalt": "anysize", "font.family": "DejaVu Sans"}):
     draw(scores).savefig(out, metadata={"Date": None} if out.suffix == ".svg" else None)

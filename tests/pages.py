@@ -1,8 +1,8 @@
 """The code blocks of README.md and docs/*.md, and how a test runs them.
 
-- A page's blocks are run in order, in one namespace and one folder. Blocks with ``>>>`` are doctests; a ``console``
-  block has commands behind ``$`` and, below each, lines that must be in what it prints.
-- ``<!-- before:`` ... ``-->`` holds Python that readers do not see: files and graphs that a block takes for granted.
+- A page's blocks are run in order as they are shown, in one namespace and one folder, which is empty at first: a page
+  that needs files begins with `anysize demo demo` and `cd demo`. Blocks with ``>>>`` are doctests; a ``console`` block
+  has commands behind ``$`` and, below each, lines that must be in what it prints.
 - ``<!-- not run: reason -->`` on the line before a block says why it is only checked: commands of ours must still be
   understood, make targets, extras and files must exist.
 """
@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 import doctest
+import os
 import re
 import shlex
 import tomllib
@@ -28,10 +29,9 @@ from anysize.paper.cli.app import main_app as app
 ROOT = Path(__file__).resolve().parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 LANGUAGES = {"python", "bash", "console", "text"}
-BY_HAND = {"cd", "git", "export", "ray", "ssh", "scp", "rsync"}  # commands that no test tries
+BY_HAND = {"git", "export", "ray", "ssh", "scp", "rsync", "docker"}  # commands that no test tries
 
 FENCE = re.compile(r"^(?P<indent> *)```(?P<language>[^\n`]*)\n(?P<code>.*?)^(?P=indent)``` *$", re.M | re.S)
-BEFORE = re.compile(r"^<!-- before:\n(?P<code>.*?)^-->$", re.M | re.S)
 NOT_RUN = re.compile(r"<!-- not run: (?P<reason>[^\n]+) -->\s*\Z")
 
 
@@ -50,19 +50,16 @@ class Block:
 
 
 def blocks(page: Path) -> list[Block]:
-    """All blocks of a page in order, hidden ones as ``python``."""
+    """All blocks of a page in order."""
     text = page.read_text(encoding="utf-8")
-    found = []
+    listed = []
     for match in FENCE.finditer(text):
         above = text[: match.start()]
-        reason = NOT_RUN.search(above)
-        found.append((match, match["language"].strip(), "" if reason is None else reason["reason"]))
-    hidden = [(match, "python", "") for match in BEFORE.finditer(text)]
-    listed = sorted(found + hidden, key=lambda one: one[0].start())
-    return [
-        Block(page.name, text.count("\n", 0, match.start()) + 1, language, dedent(match["code"]), reason)
-        for match, language, reason in listed
-    ]
+        mark = NOT_RUN.search(above)
+        reason = "" if mark is None else mark["reason"]
+        line = above.count("\n") + 1
+        listed.append(Block(page.name, line, match["language"].strip(), dedent(match["code"]), reason))
+    return listed
 
 
 def commands(block: Block) -> Iterator[tuple[list[str], list[str]]]:
@@ -125,6 +122,9 @@ class Page:
             parsed(words[1:], where)
             if not block.reason:
                 _invoke(words[1:], expected, where)
+        elif words[0] == "cd":
+            if not block.reason:
+                os.chdir(words[1])
         elif not checked(words, where):
             assert block.reason, f"{where}: the test does not know this command; say why it is not run"
             assert words[0] in BY_HAND, f"{where}: what is this?"
@@ -145,6 +145,8 @@ def parsed(words: list[str], where: str) -> dict[str, Any]:
     if words[0].startswith("--"):
         assert words in (["--version"], ["--help"]), where
         return {}
+    if words[0] == "paper":
+        group, words = group.commands["paper"], words[1:]
     assert words[0] in group.commands, f"{where}: there is no such command"
     if "--help" in words:
         return {}
@@ -185,10 +187,3 @@ def _script(words: list[str], where: str) -> None:
     module = words[1]
     here = (ROOT / module.replace(".", "/")).with_suffix(".py")
     assert here.is_file() or find_spec(module) is not None, f"{where}: there is no such module"
-    if module == "anysize.evaluation.sweep":
-        from anysize.evaluation.sweep import command_parser
-
-        try:
-            command_parser().parse_args(words[2:])
-        except SystemExit as error:
-            raise AssertionError(f"{where}: the command does not understand this") from error

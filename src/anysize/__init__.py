@@ -94,7 +94,10 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     if name in _HOME:
-        value = getattr(import_module(_HOME[name]), name)
+        from anysize._errors import naming_extra
+
+        with naming_extra(f"anysize.{name}"):
+            value = getattr(import_module(_HOME[name]), name)
         globals()[name] = value
         return value
     raise AttributeError(f"module 'anysize' has no attribute {name!r}")

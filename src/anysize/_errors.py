@@ -4,8 +4,23 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib.util import find_spec
 from types import FrameType
 from typing import Any
+
+EXTRAS = {  # package -> extra of anysize that installs it
+    "torch": "learn",
+    "torch_geometric": "learn",
+    "sklearn": "learn",
+    "safetensors": "learn",
+    "pandas": "table",
+    "pyarrow": "table",
+    "matplotlib": "plot",
+    "ray": "cluster",
+    "rdkit": "chem",
+}
 
 
 class GraphError(ValueError):
@@ -34,6 +49,38 @@ class PartialResultError(RuntimeError):
     def __init__(self, message: str, failed: tuple[Any, ...] = (), finished: Any = None) -> None:
         super().__init__(message)
         self.failed, self.finished = failed, finished
+
+
+def missing_package(error: ModuleNotFoundError, what: str) -> str | None:
+    """The sentence on what needs a package that is not installed, and the extra that has it; None for other packages.
+
+    >>> missing_package(ModuleNotFoundError(name="sklearn.svm"), "This")
+    "This needs scikit-learn: pip install 'anysize[learn]'"
+    """
+    package = (error.name or "").partition(".")[0]
+    if package not in EXTRAS:
+        return None
+    name = "scikit-learn" if package == "sklearn" else package
+    return f"{what} needs {name}: pip install 'anysize[{EXTRAS[package]}]'"
+
+
+@contextmanager
+def naming_extra(what: str) -> Iterator[None]:
+    """Make the error about a missing package of an extra one sentence: what needs it, and how to install it."""
+    try:
+        yield
+    except ModuleNotFoundError as error:
+        sentence = missing_package(error, what)
+        if sentence is None:
+            raise
+        raise ImportError(sentence, name=error.name) from error
+
+
+def require(package: str, what: str) -> None:
+    """An error that names the extra, unless the package is installed; it is not imported."""
+    with naming_extra(what):
+        if find_spec(package) is None:
+            raise ModuleNotFoundError(name=package)
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from lean import run_without
 
+from anysize._errors import EXTRAS
 from anysize.cli.app import COMMANDS
-from anysize.cli.shared import EXTRAS
 from anysize.paper.cli.app import COMMANDS as PAPER_COMMANDS
 
 WORKS = {
@@ -42,24 +41,10 @@ NEEDS = {
 }
 
 SCRIPT = """
-import json, sys
-from importlib.machinery import PathFinder
 from typer.testing import CliRunner
-
-blocked, commands = json.loads(sys.stdin.read())
-find = PathFinder.find_spec
-
-
-class WithoutExtras(PathFinder):
-    @classmethod
-    def find_spec(cls, name, *rest):
-        return None if name.partition(".")[0] in blocked else find(name, *rest)
-
-
-sys.meta_path[:] = [WithoutExtras if finder is PathFinder else finder for finder in sys.meta_path]
 from anysize.paper.cli.app import main_app as app
 
-for name, arguments in commands.items():
+for name, arguments in json.loads(sys.stdin.read()).items():
     done = CliRunner().invoke(app, arguments)
     print(json.dumps([name, done.exit_code, done.stderr, repr(done.exception)]))
 """
@@ -77,11 +62,8 @@ def outcomes(tmp_path_factory: pytest.TempPathFactory) -> dict[str, tuple[int, s
     paths = [[(i, i + 1) for i in range(length)] for length in range(1, 31)]
     az.GraphSet.from_edges(paths, y=[3, 7] * 15).to_tu(folder, "SET")
     commands = WORKS | {name: arguments for name, (arguments, _) in NEEDS.items()}
-    given = json.dumps([[*EXTRAS, "networkx", "igraph"], commands])
-    script = [sys.executable, "-c", SCRIPT]
-    done = subprocess.run(script, input=given, cwd=folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
-    return {name: tuple(rest) for name, *rest in map(json.loads, done.stdout.splitlines())}  # type: ignore[misc]
+    lines = run_without([*EXTRAS, "networkx", "igraph"], SCRIPT, folder, json.dumps(commands)).splitlines()
+    return {name: tuple(rest) for name, *rest in map(json.loads, lines)}  # type: ignore[misc]
 
 
 def test_every_command_is_listed_here() -> None:

@@ -21,9 +21,9 @@ from click.testing import Result
 from typer.testing import CliRunner
 
 import anysize as az
-from anysize._errors import CountWarning
+from anysize._errors import EXTRAS, CountWarning
 from anysize.cli.input import read_labels
-from anysize.cli.shared import EXTRAS, handle_errors
+from anysize.cli.shared import handle_errors
 from anysize.paper.cli.app import app as paper
 from anysize.paper.cli.app import main_app
 

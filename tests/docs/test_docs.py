@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import runpy
 import sys
@@ -12,12 +13,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import torch
-from anysize.paper.configurations import parse_setting
 from learned import labeled
 from pages import LANGUAGES, PAGES, ROOT, Page, blocks, checked, commands, parsed
 
-from anysize.cli.shared import split_names
-from anysize.evaluation.records import key
+from anysize.cli.shared import parse_settings, split_names
 from anysize.evaluation.store import RecordStore
 from anysize.paper.front_table import with_front_table
 from anysize.paper.plan import make_plan
@@ -25,6 +24,7 @@ from anysize.paper.results_page import appendix_page, results_page
 from anysize.paper.tables import paper_grid_size
 
 RECORDS = ROOT / "results" / "records"
+MAX_WIDTH = 80  # of a line of code in the manual's column
 EXAMPLES = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
 
 
@@ -42,11 +42,18 @@ def test_every_block_of_the_manual_runs(page: Path, tmp_path: Path, monkeypatch:
 
 
 def test_the_ways_from_file_to_result_are_short() -> None:
-    page = ROOT / "docs" / "your-graphs.md"
-    hidden = page.read_text(encoding="utf-8").count("<!-- before:")
-    ways = [block.code for block in blocks(page) if "import anysize" in block.code]
-    assert len(ways) == hidden == 3
-    assert all(len(code.splitlines()) < 10 for code in ways)
+    ways = [block.code for block in blocks(ROOT / "docs" / "your-graphs.md") if "import anysize" in block.code]
+    assert len(ways) == 3
+    assert all(len(ast.parse(code).body) < 10 for code in ways)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_reader_sees_all_that_is_run_at_the_full_width(page: Path) -> None:
+    """No set-up in comments, and no line that the column of the manual cuts off."""
+    assert "<!-- before" not in page.read_text(encoding="utf-8")
+    for block in blocks(page):
+        wide = [line for line in block.code.splitlines() if len(line) > MAX_WIDTH]
+        assert not wide, f"{block}: {wide[0]!r} has more than {MAX_WIDTH} characters"
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
@@ -72,17 +79,26 @@ def page_of(folder: Path, text: str) -> Path:
 def test_a_page_is_run_in_order_and_in_one_namespace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     text = (
-        "<!-- before:\na = 1\n-->\n```python\na += 1\n```\n\n"
+        "```python\na = 1\n```\n```python\na += 1\n```\n\n"
         '=== "tab"\n\n    ```python\n    assert a == 2\n    ```\n\n<!-- not run: no time -->\n```python\n1 / 0\n```\n'
     )
-    found = blocks(page_of(tmp_path, text))
-    assert [(block.line, block.language, block.reason) for block in found] == [
+    listed = blocks(page_of(tmp_path, text))
+    assert [(block.line, block.language, block.reason) for block in listed] == [
         (1, "python", ""), (4, "python", ""), (10, "python", ""), (15, "python", "no time"),
     ]  # fmt: skip
     state = Page("page.md")
-    for block in found:
+    for block in listed:
         state.run(block)
     assert state.names["a"] == 2
+
+
+def test_commands_are_run_in_the_folder_that_cd_names(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    text = "```bash\nanysize demo demo\ncd demo\n```\n```python\nopen('friends.csv').close()\n```\n"
+    state = Page("page.md")
+    for block in blocks(page_of(tmp_path, text)):
+        state.run(block)
+    assert Path.cwd() == tmp_path / "demo"
 
 
 @pytest.mark.parametrize(
@@ -95,9 +111,10 @@ def test_a_page_is_run_in_order_and_in_one_namespace(tmp_path: Path, monkeypatch
         "```bash\nmake nothing\n```",
         "```bash\npip install 'anysize[nothing]'\n```",
         "```bash\npython examples/nothing.py\n```",
-        "```bash\npython -m anysize.evaluation.sweep table1 --nothing\n```",
+        "```bash\nanysize paper nothing\n```",
+        "```bash\nanysize sweep table1\n```",
         "```console\n$ anysize patterns 3\na dodecahedron\n```",
-        "<!-- not run: whatever -->\n```bash\nanysize sweep table1 --nothing\n```",
+        "<!-- not run: whatever -->\n```bash\nanysize paper sweep table1 --nothing\n```",
         "<!-- not run: whatever -->\n```python\nthis is no Python\n```",
     ],
 )
@@ -153,12 +170,21 @@ def test_the_site_has_every_page_once() -> None:
 
 def test_the_architecture_has_a_place_for_every_module() -> None:
     text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
-    table = text[text.index("| level") : text.index("Tasks never import")]
+    table = text[text.index("| level") : text.index("`import anysize` imports nothing heavy")]
     units = {
         path.stem for path in (ROOT / "src" / "anysize").iterdir() if path.suffix == ".py" or any(path.glob("*.py"))
     }
     listed = {name.strip("/") for name in re.findall(r"`([a-z_]+/?)`", table)}
     assert listed == units - {"__init__", "__pycache__", "__main__"}
+
+
+def test_the_architecture_names_files_and_what_is_in_them() -> None:
+    text = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    named = re.findall(r"`([a-z_/]+\.py): (\w+)(?:\.\w+)*`", text)
+    assert len(named) > 10
+    for file, name in named:
+        code = (ROOT / "src" / "anysize" / file).read_text(encoding="utf-8")
+        assert re.search(rf"^(def |class )?{name}\b", code, re.M), f"{file} has no {name}"
 
 
 def test_the_glossary_names_files_and_tests_that_exist() -> None:
@@ -276,17 +302,13 @@ def test_every_record_comes_from_a_command_that_is_written_down(records: list) -
     known: set[str] = set()
     for block in blocks(ROOT / "results" / "README.md"):
         for words, _ in commands(block):
-            assert words[:2] == ["anysize", "sweep"]
+            assert words[:3] == ["anysize", "paper", "sweep"]
             given = parsed(words[1:], " ".join(words))
             plan = make_plan(
                 given["targets"], split_names(given["methods"]),
                 grid=None if given["grid"] is None else given["grid"].value, seeds=given["seeds"], data=given["data"],
-                recipe=given["recipe"].value, settings=dict(map(parse_setting, given["settings"] or ())), device="cpu",
+                recipe=given["recipe"].value, settings=parse_settings(given["settings"]), device="cpu",
             )  # fmt: skip
-            known |= {
-                key(batch.task, batch.data, batch.method, batch.recipe, run.configuration, run.seed)
-                for batch in plan.batches
-                for run in batch.runs
-            }
+            known.update(run_key for batch in plan.batches for run_key in batch.keys)
     strangers = [record for record in records if record.key not in known]
     assert not strangers, f"results/README.md has no command for {strangers[0].method} on {strangers[0].task}"

@@ -21,7 +21,7 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
 from rich.text import Text
 
-from anysize._errors import PartialResultError
+from anysize._errors import PartialResultError, missing_package
 from anysize._files import FIGURE_ENDINGS, PAGE_ENDINGS, atomic_write, check_ending, write_problem
 from anysize._progress import Progress, progress_bars
 from anysize._text import visible
@@ -50,17 +50,6 @@ class ScoreOption(StrEnum):
 
 RECORDS_FOLDER = Path("results/records")
 MAX_SEED = 2**32 - 1  # the largest that numpy, scikit-learn and torch all take
-EXTRAS = {  # package -> extra of anysize that installs it
-    "torch": "learn",
-    "torch_geometric": "learn",
-    "sklearn": "learn",
-    "safetensors": "learn",
-    "pandas": "table",
-    "pyarrow": "table",
-    "matplotlib": "plot",
-    "ray": "cluster",
-    "rdkit": "chem",
-}
 _OUT_OF_MEMORY = re.compile(  # messages of torch and numpy
     r"(can't|unable to) allocate|not enough memory|out of memory|size calculation overflowed", re.IGNORECASE
 )
@@ -148,10 +137,8 @@ def _is_ours(category: type[Warning], filename: str) -> bool:
 def _message(error: Exception) -> str | None:
     """The error as one sentence for the user; None for a bug in the program."""
     text = str(error)
-    if isinstance(error, ModuleNotFoundError):
-        package = (error.name or "").partition(".")[0]
-        if package in EXTRAS:
-            return f"this command needs {package}: pip install 'anysize[{EXTRAS[package]}]'."
+    if isinstance(error, ModuleNotFoundError) and (sentence := missing_package(error, "this command")):
+        return sentence
     if isinstance(error, MemoryError) and not text:
         return "there is not enough memory for this."
     if isinstance(error, (MemoryError, RuntimeError)) and _OUT_OF_MEMORY.search(text):

@@ -13,7 +13,9 @@ import os
 import platform
 import zipfile
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
 from typing import Any
 
@@ -21,6 +23,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from anysize import __version__
+from anysize._errors import naming_extra
 from anysize._files import atomic_write
 from anysize._schema import (
     Check,
@@ -120,7 +123,7 @@ def load_model(path: str | os.PathLike[str]) -> GraphClassifier:
         with open(name, "rb") as file:
             about, data = _read_members(file.read(), name)
         return _restored(about, tensors.load(data), name)
-    except (_UnreadableModel, OSError):
+    except (_UnreadableModel, OSError, ImportError):
         raise
     except Exception as error:  # zip, JSON, safetensors and torch raise various types for damaged contents
         raise ValueError(f"{name} is a damaged model file: {reason_of(error)}") from error
@@ -286,10 +289,11 @@ def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> Gr
         parameters["class_weight"] = dict(parameters["class_weight"])
     model = GraphClassifier(**parameters)
     method = _find_method(about["method"], name)
-    parts = tuple(
-        _on_device(method.learner.restore(part, _arrays_of(str(number), arrays)), parameters["device"])
-        for number, part in enumerate(about["parts"])
-    )
+    with naming_extra(f"The method {method.name}"):
+        parts = tuple(
+            _on_device(method.learner.restore(part, _arrays_of(str(number), arrays)), parameters["device"])
+            for number, part in enumerate(about["parts"])
+        )
     if not parts:
         raise ValueError("it holds no models")
     palette = None if about["palette"] is None else tuple(about["palette"])
@@ -360,14 +364,10 @@ def _from_numpy(value: Any) -> Any:
 
 
 def _versions() -> dict[str, str]:
-    import torch
-
-    return {
-        "anysize": __version__,
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "torch": str(torch.__version__),
-    }
+    versions = {"anysize": __version__, "python": platform.python_version(), "numpy": np.__version__}
+    with suppress(PackageNotFoundError):  # SizeMix, kernels and baselines do without torch
+        versions["torch"] = version("torch")
+    return versions
 
 
 def _safetensors() -> Any:

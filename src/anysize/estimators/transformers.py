@@ -14,6 +14,7 @@ from sklearn import get_config
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from anysize._errors import naming_extra
 from anysize._memory import dense
 from anysize.counting.api import count
 from anysize.counting.counts import Counts, Over, check_over
@@ -103,8 +104,8 @@ class SubgraphDensities(TransformerMixin, BaseEstimator):
         table = dense(densities, "the table of densities", "use sparse_output=True without set_output")
         if wanted != "pandas":
             return table
-        import pandas as pd
-
+        with naming_extra("set_output(transform='pandas')"):
+            import pandas as pd
         return pd.DataFrame(table, index=None if names is None else list(names))
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
@@ -168,8 +169,8 @@ class AttachDensities:
 
     def __call__(self, data: Any) -> Any:
         """A copy of the data with densities."""
-        import torch
-
+        with naming_extra("AttachDensities"):
+            import torch
         if self.vocabulary is None:
             # no warning about unused fields: the copy keeps them
             counts = count(as_graphset(data, warn=False), self.k, colors=False)

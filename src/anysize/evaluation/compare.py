@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from anysize._errors import naming_extra, require
 from anysize._files import PAGE_ENDINGS, atomic_write, check_ending
 from anysize._progress import ProgressFunction, ignore_progress
 from anysize._text import capitalized, plural
@@ -194,6 +195,7 @@ class Comparison:
             "rows": [asdict(row) for row in self.rows],
         }
 
+    @naming_extra("Comparison.to_pandas")
     def to_pandas(self) -> DataFrame:
         """One line per method, with its mean in every metric."""
         import pandas as pd
@@ -204,6 +206,7 @@ class Comparison:
             lines.append(line | {name: (row.metrics or {}).get(name) for name in METRIC_NAMES})
         return pd.DataFrame(lines).set_index("method")
 
+    @naming_extra("Comparison.plot")
     def plot(self) -> Figure:
         """A chart of all methods with a score: mean, interval, and a tick for every seed."""
         from anysize.plots import MethodScores, method_scores
@@ -217,6 +220,7 @@ class Comparison:
             raise ValueError("There is nothing to draw: no method of this comparison has a score.")
         return method_scores(rows, METRIC_NAMES[self.metric])
 
+    @naming_extra("Comparison.to_html")
     def to_html(self) -> str:
         """A self-contained page: the table, the chart, all metrics, and the split."""
         from anysize.evaluation.comparison_page import comparison_page
@@ -288,6 +292,7 @@ def compare(
         >>> [(row.method, row.mean) for row in comparison.rows[:2]]
         [('wl-kernel', 1.0), ('majority', 0.5)]
     """
+    require("sklearn", "compare")
     check_metric(metric)
     if name is None:
         name = Path(graphs).stem if isinstance(graphs, str | os.PathLike) else "graphs"

@@ -9,11 +9,11 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import torch
 
+from anysize._errors import require
 from anysize._progress import Progress, part_of
 from anysize._typing import FloatArray, PathLike
 from anysize.counting.cache import CountCache
@@ -36,8 +36,12 @@ from anysize.methods.method import (
 from anysize.metrics import OF_CONFUSION, all_metrics, confusion_matrix, ranks_by_class
 from anysize.splits import stratified_folds
 from anysize.training.device import one_thread, resolve_device
-from anysize.training.loop import Trained
 from anysize.training.settings import BEST_LOWEST_PENALTY, Recipe
+
+if TYPE_CHECKING:
+    from torch import Tensor
+
+    from anysize.training.loop import Trained
 
 LOSS_DIGITS = 6  # significant digits in records: all of them would be most of a compressed line
 FOLD_SEED = 0  # the same folds for all models: the paper's kernels have no deviation
@@ -100,6 +104,7 @@ def evaluate(
         >>> [record.scores.test for record in records]
         [1.0, 1.0]
     """
+    require("sklearn", "evaluate")
     options = EvaluationOptions(resolve_device(device), cache)
     for split in splits:
         configuration = task_configuration(method, split, recipe) | settings_for(method, settings or {})
@@ -198,14 +203,16 @@ class _Group:
                     for run in fitted.runs:
                         waiting.remove(run)
                     yield fitted
-            except torch.cuda.OutOfMemoryError:
+            except RuntimeError as error:
+                if type(error).__name__ != "OutOfMemoryError":  # of torch, which not all methods need
+                    raise
                 size = min(max_stack or len(waiting), len(waiting))
                 if size == 1:
                     raise MemoryError(
                         f"one model of {self.method.name} does not fit into the memory of the GPU"
                     ) from None
                 max_stack = (size + 1) // 2
-                torch.cuda.empty_cache()
+                _free_gpu_memory()
 
     def _fold_scores(self, progress: Progress | None) -> dict[int, tuple[tuple[float, ...], float]]:
         """Number of a run -> its scores on the held-out folds, and its seconds."""
@@ -275,7 +282,7 @@ class _Group:
     def _about_training(self, trained: Trained, member: int, data: TrainingData) -> dict[str, Any]:
         """Fields of a record for methods with epochs."""
         # validation chose the epoch if it was scored in every epoch
-        by_validation = bool(torch.isfinite(trained.curves["validation_score"]).all())
+        by_validation = bool(trained.curves["validation_score"].isfinite().all())
         metric = "" if data.epoch_metric == data.metric else data.epoch_metric
         return {
             "epochs": len(trained.curves["loss"]),
@@ -292,11 +299,11 @@ def thin_curves(trained: Trained, member: int, points: int, metric: str = "") ->
     if not points:
         return None
     loss, score, penalty = (trained.curves[name][:, member] for name in ("loss", "validation_score", "penalty"))
-    scored = torch.isfinite(score)
-    known = torch.nonzero(scored if scored.any() else torch.isfinite(loss))[:, 0].tolist()
+    scored = score.isfinite()
+    known = (scored if scored.any() else loss.isfinite()).nonzero()[:, 0].tolist()
     epochs = [known[position] for position in evenly_spread(len(known), points)]
 
-    def values(curve: torch.Tensor) -> tuple[float | None, ...]:
+    def values(curve: Tensor) -> tuple[float | None, ...]:
         return tuple(round_significant(float(curve[epoch])) for epoch in epochs)
 
     return Curves(
@@ -310,7 +317,17 @@ def thin_curves(trained: Trained, member: int, points: int, metric: str = "") ->
 
 def device_name(device: str) -> str:
     """The name of a device in records: the name of the GPU, or cpu."""
-    return torch.cuda.get_device_name(device) if device.startswith("cuda") else device
+    if not device.startswith("cuda"):
+        return device
+    import torch
+
+    return str(torch.cuda.get_device_name(device))
+
+
+def _free_gpu_memory() -> None:
+    import torch
+
+    torch.cuda.empty_cache()
 
 
 def _cross_entropy(examples: Examples, probabilities: FloatArray) -> float | None:

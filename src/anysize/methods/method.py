@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal, Protocol, get_args
 import numpy as np
 from numpy.typing import NDArray
 
+from anysize._errors import naming_extra
 from anysize._progress import Progress
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.counting.counts import Counts
@@ -344,11 +345,12 @@ class Method:
     ) -> Iterator[Fitted]:  # fmt: skip
         """As `Learner.fit`; an error if a run has no fitted model in the end."""
         missing = list(runs)
-        for fitted in self.learner.fit(data, runs, recipe, progress, max_stack):
-            for run in fitted.runs:
-                if run in missing:
-                    missing.remove(run)
-            yield fitted
+        with naming_extra(f"The method {self.name}"):
+            for fitted in self.learner.fit(data, runs, recipe, progress, max_stack):
+                for run in fitted.runs:
+                    if run in missing:
+                        missing.remove(run)
+                yield fitted
         if missing:
             raise ValueError(
                 f"fit of {self.name} must yield a fitted model for every run; {len(missing)} of {len(runs)} have none"

@@ -27,8 +27,8 @@ ROWS = (
     ("gamma-gin", "paper", "Γ GIN, the paper's recipe"),
     ("gamma-rpgin", "paper", "Γ RPGIN, the paper's recipe"),
     ("gamma-gin", "robust", "Γ GIN, robust recipe"),
-    ("gamma-gin-free", "robust", "check: Γ GIN, no penalty"),
-    ("topology-only", "paper", "check: plain densities, logistic regression"),
+    ("gamma-gin-free", "robust", "Γ GIN, no penalty"),
+    ("topology-only", "paper", "topology only"),
 )
 
 

@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import Any
+
+
+def has_torch() -> bool:
+    """Whether torch is installed: SizeMix, kernels and baselines do without."""
+    return find_spec("torch") is not None
 
 
 def resolve_device(name: Any) -> str:
     """The torch device for ``cpu``, ``cuda``, ``cuda:1``, ... or ``auto``; an error if the machine lacks it."""
-    import torch
+    has_gpu = False
+    if has_torch():
+        import torch
 
-    has_gpu = bool(torch.cuda.is_available())
+        has_gpu = bool(torch.cuda.is_available())
     if name == "auto":
         return "cuda" if has_gpu else "cpu"
     kind, _, number = str(name).partition(":")
@@ -34,6 +42,9 @@ def device_kind(device: str) -> str:
 @contextmanager
 def one_thread() -> Iterator[None]:
     """Use one torch thread: results do not depend on the number of cores, and small products gain nothing by more."""
+    if not has_torch():
+        yield
+        return
     import torch
 
     threads = torch.get_num_threads()

@@ -8,5 +8,5 @@
 - ``invariance``: environment invariance of a representation, and its effect on errors (Proposition 1).
 - ``graphon_check``: whether graphs could be samples of graphons.
 - ``posterior``: the exact posterior of the Erdős–Rényi task.
-- ``summary``: the content of ``anysize theory``.
+- ``summary``: the content of ``anysize paper theory``.
 """

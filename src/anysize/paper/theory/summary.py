@@ -1,4 +1,4 @@
-"""The content of `anysize theory`: bounds at given graph sizes, and gaps measured on example graphs."""
+"""The content of `anysize paper theory`: bounds at given graph sizes, and gaps measured on example graphs."""
 
 from __future__ import annotations
 
