@@ -20,7 +20,7 @@ from anysize.graphs.ragged import owners
 
 
 def to_networkx(graphs: GraphSet, color: str = "color", edge_color: str = "edge_color") -> list[Any]:
-    """Make one `networkx.Graph` per graph, or `DiGraph` if edges have directions.
+    """Make one `networkx.Graph` per graph, or `DiGraph` if edges have directions, or different colors each way.
 
     Color names are in a vertex attribute, those of edges in an edge attribute; features are in vertex attributes of
     their names, or in the rows of one attribute ``features`` if they have no names.
@@ -33,9 +33,11 @@ def to_networkx(graphs: GraphSet, color: str = "color", edge_color: str = "edge_
         import networkx
     except ImportError:
         raise ImportError("to_networkx needs networkx: pip install networkx.") from None
-    result = []
+    colors, result = graphs.edge_colors, []
+    directed = graphs.directions is not None
+    directed |= colors is not None and not np.array_equal(colors, colors[graphs.reverse_entries])
     for one in graphs:
-        graph = networkx.Graph() if one.directions is None else networkx.DiGraph()
+        graph = networkx.DiGraph() if directed else networkx.Graph()
         graph.add_nodes_from(range(int(one.sizes[0])))
         arcs = list(map(tuple, one.arcs().tolist()))
         graph.add_edges_from(arcs)
