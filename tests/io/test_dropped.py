@@ -78,9 +78,7 @@ def test_values_are_compared_across_graphs() -> None:
 
 def test_vertex_attributes_are_not_mentioned_if_color_is_given() -> None:
     assert warning(GraphSet.from_networkx, path({"kind": [1, 2, 1], "charge": [1, 2, 3]}), color="kind") == ""
-    assert "weight" in warning(
-        GraphSet.from_networkx, path({"kind": [1, 2, 1]}, {"weight": [1, 2]}), color="kind"
-    )
+    assert "weight" in warning(GraphSet.from_networkx, path({"kind": [1, 2, 1]}, {"weight": [1, 2]}), color="kind")
     assert warning(GraphSet.from_networkx, path({"kind": [1, 2, 1]}), features="kind") == ""
     assert warning(GraphSet.from_networkx, path(edges={"weight": [1, 2]}), edge_color="weight") == ""
 

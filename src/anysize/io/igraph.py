@@ -64,9 +64,9 @@ def _values(elements: Any, graph: int, name: str, argument: str) -> list[Any]:
 
 
 def _unused(items: Sequence[Any], color: str | None, edge_color: str | None, features: Sequence[str]) -> Iterable[str]:
-    if color is None:
+    if color is None and not features:
         attributes = varying(attributes for item in items for attributes in _attributes(item.vs))
-        yield from unused_vertices(attributes - IDENTIFIERS - set(features))
+        yield from unused_vertices(attributes - IDENTIFIERS)
     if edge_color is None:
         yield from unused_edges(varying(attributes for item in items for attributes in _attributes(item.es)))
 

@@ -81,8 +81,8 @@ def unused_parts(
     items: Sequence[Any], color: str | None, edge_color: str | None = None, features: Sequence[str] = ()
 ) -> Iterable[str]:
     """The clauses about attributes of networkx graphs that are not used."""
-    if color is None:
+    if color is None and not features:
         attributes = varying(attributes for item in items for _, attributes in item.nodes(data=True))
-        yield from unused_vertices(attributes - IDENTIFIERS - set(features))
+        yield from unused_vertices(attributes - IDENTIFIERS)
     if edge_color is None:
         yield from unused_edges(varying(attributes for item in items for *_, attributes in item.edges(data=True)))

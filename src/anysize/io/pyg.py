@@ -55,7 +55,7 @@ def from_pyg(
         y, problem = _graph_labels(items)
     graphs = join_graphs(parsed, y, f"field {color!r}")
     if warn:
-        clauses = list(_unused(items, color, types, names))
+        clauses = list(_unused(items, color is not None or features is not None, types, names))
         warn_dropped(clauses if problem is None else [*clauses, problem])
     return graphs
 
@@ -186,8 +186,8 @@ def _graph_labels(items: Sequence[Any]) -> tuple[NDArray[Any] | None, str | None
     return None, f"graph {odd} has y of shape {given[odd].shape} instead of one number, so the set has no labels"
 
 
-def _unused(items: Sequence[Any], color: str | None, edge_color: str | None, features: Sequence[str]) -> Iterator[str]:
-    if color is None:
+def _unused(items: Sequence[Any], chosen: bool, edge_color: str | None, features: Sequence[str]) -> Iterator[str]:
+    if not chosen:
         fields = _fields(items, "node_attrs", {"x"}) - _NOT_COLORS - set(features)
         varying = [name for name in fields if not name.endswith("_mask") and _varies(items, name)]
         yield from unused_vertices(varying, "field", " if it holds categories or one-hot rows")
