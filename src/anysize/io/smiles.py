@@ -36,8 +36,8 @@ def from_rdkit(
     Args:
         molecules: an RDKit ``Mol``, or an iterable of them.
         color: what atoms are told apart by: ``"element"`` (default), and joined to it by + any of ``aromatic``,
-            ``hydrogens`` (the number attached) and ``charge``. ``"element+aromatic+charge"`` makes colors such as
-            C, c (aromatic), N+ and O-.
+            ``hydrogens`` (the number attached) and ``charge``; ``"rich"`` for all. ``"element+aromatic+charge"`` makes
+            colors such as C, c (aromatic), N+ and O-.
         y: one label per molecule.
         atoms: "element", or "rich" for all of the above, in place of ``color``.
         warn: not used; nothing is dropped that depends on the molecules.
@@ -117,6 +117,8 @@ def _atom_properties(color: str | None, atoms: str | None) -> frozenset[str]:
         )
     if atoms is not None:
         return ATOMS[atoms]
+    if color in ATOMS:
+        return ATOMS[color]
     properties = ["element"] if color is None else str(color).split("+")
     unknown = [name for name in properties if name not in ATOM_PROPERTIES]
     if unknown or "element" not in properties:
