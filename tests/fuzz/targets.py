@@ -67,8 +67,7 @@ TEXTS = {
     "matrix.csv": b"0,1,0\n1,0,2.5\n0,2.5,0\n",
     "indexed.csv": b",a,b\na,0,1\nb,1,0\n",
     "graph.gml": (
-        b'graph [\n directed 1\n node [ id 0 color "C" ]\n node [ id 1 color "N" ]\n'
-        b" edge [ source 0 target 1 ]\n]\n"
+        b'graph [\n directed 1\n node [ id 0 color "C" ]\n node [ id 1 color "N" ]\n edge [ source 0 target 1 ]\n]\n'
     ),
     "graph.graphml": (
         b'<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><key id="c" for="node" attr.name="color" '

@@ -125,6 +125,12 @@ def test_labels_of_edges_and_attributes_of_vertices_are_kept(tmp_path: Path) -> 
         assert graphs.edge_palette[code] == color_of.get((u, v), color_of.get((v, u)))
 
 
+def test_attributes_that_are_not_finite_are_named(tmp_path: Path) -> None:
+    vertices = FILES["graph_indicator"].count("\n")
+    with pytest.warns(GraphWarning, match=r"SET_node_attributes\.txt, which has values that are not finite"):
+        assert read_graphs(folder_of(tmp_path, FILES | {"node_attributes": "nan\n" * vertices})).features is None
+
+
 @pytest.mark.parametrize(
     ("file", "text", "message"),
     [

@@ -67,8 +67,8 @@ def number_table(data: bytes, where: str) -> FloatArray:
     lines = data.split(b"\n") if data else []
     columns = len(re.split(_SEPARATOR, lines[0].strip())) if lines else 1
     try:
-        if any(not line.strip() for line in lines) or b"_" in data:
-            raise ValueError
+        if not lines or any(not line.strip() for line in lines) or b"_" in data:
+            raise ValueError("lines to look at one by one")
         table = np.loadtxt(
             io.BytesIO(data), np.float64, delimiter="," if b"," in data else None, comments=None, ndmin=2,
             encoding="latin1",

@@ -39,9 +39,9 @@ OPTIONAL_FILES = (
 def read_tu(path: PathLike, name: str | None = None, *, warn: bool = True) -> GraphSet:
     """Read the set in a TU folder (or its parent) or zip file: labels of vertices and edges become their colors.
 
-    Graph labels become y, vertex attributes features. Labels with several columns become one color, a string with
-    commas between the columns. Edge attributes and graph attributes are not read; one warning names the files. A graph
-    that has a label but no vertices is an empty graph.
+    Graph labels become y, vertex attributes features if they are finite. Labels with several columns become one color,
+    a string with commas between the columns. Edge attributes and graph attributes are not read; one warning names the
+    files. A graph that has a label but no vertices is an empty graph.
 
     Args:
         path: a folder, its parent, or a zip file.
@@ -112,8 +112,10 @@ def _read(source: FileTree, where: str, name: str | None, warn: bool) -> GraphSe
     files = {ending: file for ending in OPTIONAL_FILES if (file := optional(ending)) is not None}
     graphs = _build(edges, indicator, files)
     unused = [f"{name}_{ending}.txt" for ending in UNUSED_FILES if f"{sets[name]}_{ending}.txt" in names]
+    if "node_attributes" in files and graphs.features is None:
+        unused.append(f"{name}_node_attributes.txt, which has values that are not finite")
     if warn and unused:
-        warn_dropped([f"attributes of edges and of graphs are not used: {', '.join(unused)}"])
+        warn_dropped([f"attributes are not used: {', '.join(unused)}"])
     return graphs
 
 
@@ -233,7 +235,9 @@ def _features(files: dict[str, _File], vertices: int) -> tuple[NDArray[np.float3
     columns = () if names is None else tuple(map(str, _names(names)))
     if names is not None and len(columns) != table.shape[1]:
         raise GraphError(f"{names.where} has {len(columns)} names; expected {table.shape[1]}, one for each column.")
-    return check_features(table, vertices, attributes.where), columns
+    with np.errstate(over="ignore"):
+        is_finite = bool(np.isfinite(table.astype(np.float32)).all())
+    return (check_features(table, vertices, attributes.where), columns) if is_finite else (None, ())
 
 
 def _check_lines(file: _File, lines: int, amount: int, element: str) -> None:
