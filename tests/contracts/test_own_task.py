@@ -112,7 +112,7 @@ class Drawn:
 
 def test_what_a_source_returns_is_checked() -> None:
     parts = CORES.source.draw(0, 0, None)
-    train, validation, test, classes, _ = parts
+    train, validation, test, classes, *_ = parts
     assert replace(CORES, source=Drawn(Parts(train, None, test, classes))).splits(0).validation is None
     for wrong, told in (
         ((train, validation, test), "must return Parts.* got a tuple"),

@@ -9,7 +9,7 @@ import shutil
 import warnings
 import zipfile
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from hashlib import sha256
 from pathlib import Path
@@ -17,6 +17,7 @@ from random import Random
 from typing import Any
 
 import numpy as np
+import scipy.io
 import scipy.sparse as sp
 from fuzz.mutations import damaged_bytes, damaged_text, forged_array, forged_json, json_bytes
 
@@ -27,6 +28,7 @@ from anysize.counting.counts import Counts
 from anysize.counting.stream import count_stream, open_stream
 from anysize.evaluation.records import CHECK_START, Curves, Outcome, Record, Scores, to_line
 from anysize.evaluation.store import RecordStore
+from anysize.kernels.wl import WLKernel
 
 Write = Callable[[Path, Random], Path]  # (empty folder, chance) -> the attacked file or folder
 
@@ -51,15 +53,22 @@ class Target:
 
 # ---- graphs ------------------------------------------------------------------------------------------
 
-MOLECULE = {"edges": [[0, 1], [1, 2], [2, 3], [0, 3]], "colors": ["C", "N", "C", "O"], "y": 1, "name": "a", "n": 4}
+MOLECULE = {
+    "edges": [[0, 1], [1, 2], [2, 3], [0, 3]], "colors": ["C", "N", "C", "O"], "y": 1, "name": "a", "n": 4,
+    "edge_colors": ["single", "double", 1, "single"], "features": [[0.5, 1], [1, 2], [0, 0], [1, 1]],
+    "feature_names": ["charge", "mass"], "directed": True,
+}  # fmt: skip
 TEXTS = {
     "graph.txt": b"# a comment\n0 1\n1 2\n2 0\n3 4 0.5\n",
     "header.edges": b"5 3\n1 2\n2 3\n4 5\n",
     "names.txt": b"ann bob\nbob cat\ncat ann\n",
     "table.csv": b"graph,source,target,weight\na,0,1,0.5\na,1,2,1\nb,0,1,0.25\n",
+    "typed.csv": b"graph,source,target,type\na,0,1,single\na,1,0,double\nb,0,1,1\n",
     "matrix.csv": b"0,1,0\n1,0,2.5\n0,2.5,0\n",
     "indexed.csv": b",a,b\na,0,1\nb,1,0\n",
-    "graph.gml": b'graph [\n node [ id 0 color "C" ]\n node [ id 1 color "N" ]\n edge [ source 0 target 1 ]\n]\n',
+    "graph.gml": (
+        b'graph [\n directed 1\n node [ id 0 color "C" ]\n node [ id 1 color "N" ]\n edge [ source 0 target 1 ]\n]\n'
+    ),
     "graph.graphml": (
         b'<graphml xmlns="http://graphml.graphdrawing.org/xmlns"><key id="c" for="node" attr.name="color" '
         b'attr.type="string"/><graph edgedefault="undirected"><node id="a"><data key="c">C</data></node><node id="b"/>'
@@ -71,9 +80,17 @@ TEXTS = {
 TU = {
     "A": "1, 2\n2, 1\n2, 3\n3, 2\n4, 5\n5, 4\n", "graph_indicator": "1\n1\n1\n2\n2\n", "graph_labels": "0\n1\n",
     "node_labels": "0\n1\n0\n1\n1\n", "node_label_names": '"C"\n"N"\n', "graph_label_names": '"a"\n"b"\n',
+    "edge_labels": "0\n0\n1\n1\n1\n0\n", "edge_label_names": '"x"\n"y"\n', "edge_directions": "0\n0\n1\n2\n0\n0\n",
+    "node_attributes": "1.5, 2\n1, -3e-2\n0, 0\n1, 1\n2, 2\n", "node_attribute_names": '"f"\n"g"\n',
 }  # fmt: skip
 SMILES = b"smiles,activity\nCCO,1\nc1ccccc1,0\nCC(=O)O,1\n"
 SMALL = az.GraphSet.from_edges([[(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2), (2, 3)]], y=["a", "b"])
+
+
+FULL = az.GraphSet.from_edges(
+    [[(0, 1), (1, 0), (2, 0)], [(0, 1), (1, 2), (2, 3)]], y=["a", "b"], directed=True,
+    edge_colors=[["x", "y", "x"], ["x", "y", "y"]], features=[[1, 2, 3], [1, 2, 3, 4]],
+)  # fmt: skip
 
 
 def use_graphs(graphs: az.GraphSet) -> None:
@@ -82,6 +99,8 @@ def use_graphs(graphs: az.GraphSet) -> None:
     if graphs.first[-1] < 200:
         az.count(graphs, 3, threads=1)
     repr(graphs)
+    (graphs + graphs)[::-1].check()
+    WLKernel(2).fit(graphs)
 
 
 def write_text(name: str, data: bytes, folder: Path, chance: Random) -> Path:
@@ -122,6 +141,38 @@ def write_json_lines(folder: Path, chance: Random) -> Path:
     return folder / "graphs.jsonl"
 
 
+WEIGHTS = np.array([[1, 0.5, -0.2], [0.5, 1, 0.7], [-0.2, 0.7, 1]])
+
+
+def some_array_files() -> dict[str, bytes]:
+    """Matrices as .npy, .npz (also of scipy) and .mat."""
+    files = {name: io.BytesIO() for name in ("m.npy", "m.npz", "sparse.npz", "m.mat", "small.mat")}
+    np.save(files["m.npy"], np.stack([WEIGHTS, WEIGHTS]))
+    np.savez(files["m.npz"], a=WEIGHTS, b=WEIGHTS[:2, :2])
+    sp.save_npz(files["sparse.npz"], sp.csr_matrix(WEIGHTS))
+    scipy.io.savemat(files["m.mat"], {"a": WEIGHTS, "b": sp.csc_matrix(WEIGHTS)})
+    scipy.io.savemat(files["small.mat"], {"a": WEIGHTS}, do_compression=True)
+    return {name: file.getvalue() for name, file in files.items()}
+
+
+def write_arrays(files: dict[str, bytes], folder: Path, chance: Random) -> Path:
+    """A file of matrices with a forged array, or with damaged bytes."""
+    name = chance.choice(list(files))
+    data = files[name]
+    if name.endswith(".npz") and chance.random() < 0.6:
+        with np.load(io.BytesIO(data)) as archive:
+            arrays = dict(archive)
+        struck = chance.choice(list(arrays))
+        arrays[struck] = forged_array(arrays[struck], chance)
+        written = io.BytesIO()
+        np.savez(written, **arrays)
+        data = written.getvalue()
+    else:
+        data = damaged_bytes(data, chance)
+    (folder / name).write_bytes(data)
+    return folder / name
+
+
 def read_own_labels(path: Path) -> None:
     named = az.GraphSet(SMALL.first, SMALL.indptr, SMALL.indices, names=("a", "b"))
     named.with_y(read_labels(path, named))
@@ -160,13 +211,13 @@ def load_arrays(path: Path) -> None:
             colors = forged_array(np.array([0, 1, 1, 2]), chance)
             use_graphs(az.GraphSet.from_edges([(0, 1), (1, 2), (2, 3)], colors=colors))
         case _:
-            arrays = [SMALL.first, SMALL.indptr, SMALL.indices]
-            struck = chance.randrange(3)
-            kind = arrays[struck].dtype
-            changed = forged_array(arrays[struck], chance)
+            names = ("first", "indptr", "indices", "edge_colors", "directions", "features")
+            struck = chance.choice(names)
+            held = getattr(FULL, struck)
+            changed = forged_array(held, chance)
             with np.errstate(all="ignore"):
-                arrays[struck] = changed.astype(kind) if changed.dtype.kind in "biuf" else changed
-            az.count(az.GraphSet(*arrays), 3, threads=1)
+                changed = changed.astype(held.dtype) if changed.dtype.kind in "biuf" else changed
+            use_graphs(replace(FULL, **{struck: changed}))
 
 
 # ---- tables, streams, caches -------------------------------------------------------------------------
@@ -338,7 +389,8 @@ def some_models(methods: Sequence[str]) -> list[bytes]:
             if az.METHODS[method].compares_environments(az.METHODS[method].default("robust")):
                 continue
             model = az.GraphClassifier(method, k=3, params=params)
-            model.fit(az.GraphSet.from_edges(edges, colors=colors, y=y))
+            types = [[chr(97 + (v + n) % 2) for v in range(len(one))] for n, one in enumerate(edges)]
+            model.fit(az.GraphSet.from_edges(edges, colors=colors, y=y, edge_colors=types, directed=True))
             file = Path(shutil.os.environ.get("TMPDIR", "/tmp")) / f"anysize-fuzz-{shutil.os.getpid()}.model"
             model.save(file)
             saved.append(file.read_bytes())
@@ -372,7 +424,10 @@ def write_model(models: Sequence[bytes], folder: Path, chance: Random) -> Path:
     return path
 
 
-PROBED = az.GraphSet.from_edges([[(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2)]], colors=[["C", "N", "C"], ["C", "O", "N"]])
+PROBED = az.GraphSet.from_edges(
+    [[(0, 1), (1, 2), (2, 0)], [(0, 1), (1, 2)]], colors=[["C", "N", "C"], ["C", "O", "N"]], directed=True,
+    edge_colors=[["a", "b", "c"], ["a", "b"]],
+)  # fmt: skip
 
 
 def load_model(path: Path) -> None:
@@ -396,6 +451,9 @@ def all_targets(folder: Path, methods: Sequence[str] = FAST_METHODS) -> list[Tar
     def graphs(path: Path) -> None:
         use_graphs(az.read_graphs(path, warn=False))
 
+    def matrices(path: Path) -> None:
+        use_graphs(az.read_graphs(path, threshold=0.3, warn=False))
+
     found = [Target(name, partial(write_text, name, data), graphs) for name, data in TEXTS.items()]
     found += [
         Target("json values", write_json_lines, graphs),
@@ -405,6 +463,7 @@ def all_targets(folder: Path, methods: Sequence[str] = FAST_METHODS) -> list[Tar
         Target("labels", partial(write_text, "labels.csv", b"a,1\nb,2\n"), read_own_labels),
         Target("sparse matrices", write_seed, load_sparse, names_file=False),
         Target("arrays", write_seed, load_arrays, names_file=False),
+        Target("files of matrices", partial(write_arrays, some_array_files()), matrices),
     ]
     try:
         import rdkit  # noqa: F401

@@ -10,8 +10,8 @@ from fuzz.targets import TEXTS, Target, all_targets
 
 INPUTS = 40  # of each target
 NAMES = (
-    *TEXTS, "json values", "gzip", "TU folder", "TU zip", "labels", "sparse matrices", "arrays", "SMILES", "counts",
-    "cache", "stream", "stream of estimates", "records", "models",
+    *TEXTS, "json values", "gzip", "TU folder", "TU zip", "labels", "sparse matrices", "arrays", "files of matrices",
+    "SMILES", "counts", "cache", "stream", "stream of estimates", "records", "models",
 )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 
 import networkx as nx
@@ -78,15 +79,17 @@ def test_a_numbered_header_and_index_are_no_edges_though_the_corner_is_a_number(
 
 
 @pytest.mark.parametrize("loop", [np.nan, np.inf, 1.0])
-def test_complete_correlation_matrices_give_advice_and_the_diagonal_is_no_edge(tmp_path: Path, loop: float) -> None:
+def test_correlation_matrices_need_a_threshold_and_the_diagonal_is_no_edge(tmp_path: Path, loop: float) -> None:
     matrix = np.array([[loop, 0.1, 0.2], [0.1, loop, -0.3], [0.2, -0.3, loop]])
     np.savetxt(tmp_path / "m.csv", matrix, delimiter=",")
-    for make in (lambda: read_graphs(tmp_path), lambda: az.GraphSet.from_scipy(matrix)):
-        with pytest.warns(GraphWarning) as caught:
-            assert make().edges().tolist() == [[0, 1], [0, 2], [1, 2]]
-        messages = [str(one.message) for one in caught]
-        assert "3 self loops" in messages[0]
-        assert "in 1 of 1 graph every pair" in messages[1]
+    for make in (partial(read_graphs, tmp_path), partial(az.GraphSet.from_scipy, matrix)):
+        with pytest.raises(GraphError, match=r"a weight for every pair of vertices: .* threshold=0\.5"):
+            make()
+        assert make(threshold=0.15).edges().tolist() == [[0, 2], [1, 2]]
+        assert make(density=0.3).edges().tolist() == [[1, 2]]
+        both = make(threshold=[0.15, 0.25])
+        assert (both.edges().tolist(), both.edge_palette) == ([[0, 2], [1, 2]], (1, 2))
+        assert both.arc_color_names() == (1, 2, 1, 2)
 
 
 def test_adjacency_loops_give_one_warning_for_all_files(tmp_path: Path) -> None:
@@ -151,7 +154,6 @@ def test_a_square_of_zeros_and_ones_in_text_is_a_matrix(tmp_path: Path) -> None:
     assert read_graphs(tmp_path / "m.tsv").edge_counts.tolist() == [5]
 
 
-def test_one_way_matrices_are_said(tmp_path: Path) -> None:
+def test_one_way_matrices_are_directed(tmp_path: Path) -> None:
     write(tmp_path, "0,1,1\n0,0,0\n0,0,0\n", "m.csv")
-    with pytest.warns(GraphWarning, match="directions"):
-        read_graphs(tmp_path / "m.csv")
+    assert read_graphs(tmp_path / "m.csv").arcs().tolist() == [[0, 1], [0, 2]]

@@ -50,7 +50,7 @@ def path(vertices: dict[str, list[Any]] | None = None, edges: dict[str, list[Any
         (path({name: [1, 2, 3] for name in "abcd"}), "Vertices have the attributes 'a', 'b', 'c', ..., "),
         (path(edges={"weight": [1.0, 2.0]}), "Edges have the attribute 'weight', "),
         (path(edges={"weight": [1.0, 1.0]}), ""),
-        (nx.DiGraph([(0, 1), (1, 2)]), "Edge directions"),
+        (nx.DiGraph([(0, 1), (1, 2)]), ""),
         (nx.DiGraph([(0, 1), (1, 0)]), ""),
         (nx.DiGraph(), ""),
         (nx.from_numpy_array(1 - np.eye(3)), ""),
@@ -64,10 +64,10 @@ def test_networkx(graph: Any, beginning: str) -> None:
 
 
 def test_everything_is_in_one_warning() -> None:
-    graph = nx.DiGraph([(0, 1, {"weight": 1}), (1, 2, {"weight": 2})])
+    graph = nx.Graph([(0, 1, {"weight": 1}), (1, 2, {"weight": 2})])
     graph.nodes[0]["kind"] = "a"
     message = warning(GraphSet.from_networkx, [graph] * 5)
-    assert all(part in message for part in ("color='kind'", "'weight'", "directions"))
+    assert all(part in message for part in ("color='kind'", "edge_color='weight'"))
     assert warning(count, [graph] * 5, k=3) == warning(GraphSet.from_networkx, graph)
 
 
@@ -78,9 +78,9 @@ def test_values_are_compared_across_graphs() -> None:
 
 def test_vertex_attributes_are_not_mentioned_if_color_is_given() -> None:
     assert warning(GraphSet.from_networkx, path({"kind": [1, 2, 1], "charge": [1, 2, 3]}), color="kind") == ""
-    assert "weight" in warning(
-        GraphSet.from_networkx, path({"kind": [1, 2, 1]}, {"weight": [1, 2]}), color="kind"
-    )  # edges have no colors to choose
+    assert "weight" in warning(GraphSet.from_networkx, path({"kind": [1, 2, 1]}, {"weight": [1, 2]}), color="kind")
+    assert warning(GraphSet.from_networkx, path({"kind": [1, 2, 1]}), features="kind") == ""
+    assert warning(GraphSet.from_networkx, path(edges={"weight": [1, 2]}), edge_color="weight") == ""
 
 
 def test_igraph() -> None:
@@ -95,8 +95,8 @@ def test_igraph() -> None:
     message = warning(GraphSet.from_igraph, [ring, ring])
     assert "color='kind'" in message
     assert "'weight'" in message
-    assert "directions" in warning(GraphSet.from_igraph, igraph.Graph([(0, 1)], directed=True))
-    assert warning(GraphSet.from_igraph, igraph.Graph([(0, 1), (1, 0)], directed=True)) == ""
+    ring.es["weight"] = [1, 1, 2, 2]
+    assert warning(GraphSet.from_igraph, ring, color="kind", edge_color="weight") == ""
 
 
 def test_pyg() -> None:
@@ -109,6 +109,8 @@ def test_pyg() -> None:
     data.x = torch.ones(3, 4)
     assert warning(GraphSet.from_pyg, [data, data]) == ""
     data.x = torch.rand(3, 4)
+    assert warning(GraphSet.from_pyg, [data, data]) == ""  # features
+    data.x = torch.eye(4)[[0, 1, 0]]
     assert "color='x'" in warning(GraphSet.from_pyg, [data, data])
     data.x, data.z = None, torch.tensor([1, 2, 1])
     data.edge_attr, data.edge_weight = torch.tensor([[1.0], [2.0], [1.0], [1.0]]), torch.ones(4)
@@ -132,24 +134,20 @@ def test_weights_in_matrices() -> None:
     assert "self loops" in warning(GraphSet.from_scipy, ring + 0.5 * np.eye(4))  # and no warning about weights
 
 
-def test_directions_in_matrices_edges_and_pyg() -> None:
+def test_directions_are_kept_and_need_no_warning() -> None:
     directed = np.eye(4, k=1)
-    assert "directions" in warning(GraphSet.from_scipy, directed)
-    assert "directions" in warning(GraphSet.from_scipy, [sp.csr_array(directed + directed.T), sp.csr_array(directed)])
-    assert warning(GraphSet.from_scipy, directed + directed.T) == ""
-    assert "directions" in warning(GraphSet.from_edges, [(0, 1), (1, 0), (1, 2)])
-    assert warning(GraphSet.from_edges, [(0, 1), (1, 2)]) == ""
+    assert warning(GraphSet.from_scipy, directed) == ""
+    assert GraphSet.from_scipy(directed).arcs().tolist() == [[0, 1], [1, 2], [2, 3]]
+    both = GraphSet.from_scipy([sp.csr_array(directed + directed.T), sp.csr_array(directed)])
+    assert both[0].directions is None
+    assert both[1].equals(GraphSet.from_scipy(directed))
+    assert GraphSet.from_scipy(directed + directed.T).directions is None
+    assert GraphSet.from_edges([(0, 1), (1, 0), (1, 2)]).arcs().tolist() == [[0, 1], [1, 0], [1, 2]]
+    assert GraphSet.from_edges([(0, 1), (1, 2)]).directions is None
+    assert GraphSet.from_edges([(0, 1), (1, 2)], directed=True).arcs().tolist() == [[0, 1], [1, 2]]
+    assert GraphSet.from_edges([(0, 1), (1, 0), (1, 2)], directed=False).directions is None
     torch = pytest.importorskip("torch")
     from torch_geometric.data import Data
 
-    message = warning(
-        GraphSet.from_pyg, Data(edge_index=torch.tensor([[0, 1], [1, 2]]), edge_attr=torch.rand(2, 3), num_nodes=3)
-    )
-    assert "directions" in message
-    assert "edge_attr" in message
-
-
-def test_weights_and_directions_are_in_one_warning() -> None:
-    message = warning(GraphSet.from_scipy, np.array([[0, 1, 2], [0, 0, 3], [0, 0, 0]]))
-    assert "weights" in message
-    assert "directions" in message
+    data = Data(edge_index=torch.tensor([[0, 1], [1, 2]]), num_nodes=3)
+    assert GraphSet.from_pyg(data).arcs().tolist() == [[0, 1], [1, 2]]

@@ -8,11 +8,12 @@ import time
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from scipy.io import mmwrite
 
-from anysize import GraphError, GraphWarning, read_graphs
+from anysize import GraphError, GraphSet, GraphWarning, read_graphs
 
 
 def write(where: Path, text: str | bytes, name: str = "graph.txt") -> Path:
@@ -62,7 +63,6 @@ def test_variants_of_edge_lists(tmp_path: Path, text: str) -> None:
         ("ann bob 1\nbob cat 2\n", "columns"),
         ("source,target,weight\n0,1,0.5\n1,2,0.7\n", "'weight'"),
         ("source,target,weight,since\n0,1,1,a\n1,2,1,b\n", "column 'since'"),
-        ("0 1\n1 0\n1 2\n", "directions"),
     ],
 )
 def test_what_is_dropped_is_said_once(tmp_path: Path, text: str, word: str) -> None:
@@ -71,6 +71,33 @@ def test_what_is_dropped_is_said_once(tmp_path: Path, text: str, word: str) -> N
         assert read_graphs(path).edges().tolist() == [[0, 1], [1, 2]]
     assert len(caught) == 1
     assert read_graphs(path, warn=False).sizes.tolist() == [3]
+
+
+def test_lists_with_edges_one_way_and_both_ways_are_directed(tmp_path: Path) -> None:
+    assert read_graphs(write(tmp_path, "0 1\n1 0\n1 2\n")).arcs().tolist() == [[0, 1], [1, 0], [1, 2]]
+    once = write(tmp_path, "ann bob\nbob cat\n")
+    assert read_graphs(once).directions is None
+    assert read_graphs(once, directed=True).arcs().tolist() == [[0, 1], [1, 2]]
+
+
+def test_a_column_holds_the_colors_of_edges(tmp_path: Path) -> None:
+    path = write(tmp_path, "source,target,type,since\nann,bob,friend,1\nbob,cat,work,1\ncat,ann,work,1\n")
+    graphs = read_graphs(path)
+    assert graphs.edge_palette == ("friend", "work")
+    assert graphs.edges().tolist() == [[0, 1], [0, 2], [1, 2]]
+    assert graphs.with_edge_colors(["friend", "work", "work"]).equals(graphs)
+    with pytest.warns(GraphWarning, match="edge_color='type'"):
+        assert read_graphs(path, edge_color="since").edge_palette == (1,)
+    with pytest.raises(GraphError, match="there is no column 'kind'"):
+        read_graphs(path, edge_color="kind")
+    several = write(tmp_path, "graph,from,to,relation\na,0,1,2\nb,0,1,1\na,1,2,1\n")
+    assert [one.arc_color_names() for one in read_graphs(several)] == [(2, 2, 1, 1), (1, 1)]
+    frame = pd.read_csv(several)
+    assert GraphSet.from_pandas(frame).equals(read_graphs(several))
+    with pytest.warns(GraphWarning, match="edge_color='relation'"):
+        assert GraphSet.from_pandas(frame, edge_color="graph").edge_palette == ("a", "b")
+    with pytest.raises(GraphError, match="edge 0 has no type"):
+        read_graphs(write(tmp_path, "source,target,type\n0,1,\n1,2,3\n"))
 
 
 @pytest.mark.parametrize(

@@ -41,13 +41,14 @@ def test_colors_and_labels_are_attributes(tmp_path: Path, ending: str, write: ob
         read_graphs(path, color="atom", y="class")
 
 
-def test_directions_and_weights_are_said_once(tmp_path: Path) -> None:
+def test_directions_are_kept_and_weights_are_said_once(tmp_path: Path) -> None:
     nx.write_graphml(nx.DiGraph([("a", "b", {"w": 1}), ("b", "c", {"w": 2})]), tmp_path / "g.graphml")
     with pytest.warns(GraphWarning) as caught:
-        read_graphs(tmp_path / "g.graphml")
+        graphs = read_graphs(tmp_path / "g.graphml")
     assert len(caught) == 1
-    assert "directions" in str(caught[0].message)
-    assert "'w'" in str(caught[0].message)
+    assert "edge_color='w'" in str(caught[0].message)
+    assert graphs.arcs().tolist() == [[0, 1], [1, 2]]
+    assert read_graphs(tmp_path / "g.graphml", edge_color="w").arc_color_names() == (1, 2)
 
 
 def test_all_graphs_of_a_graphml_file_are_read(tmp_path: Path) -> None:

@@ -42,13 +42,15 @@ def test_zip_files_with_files_of_folds(tmp_path: Path) -> None:
         read_graphs(tmp_path / "SET.zip")
 
 
-def test_attributes_after_the_neighbors_and_directions_are_said_once(tmp_path: Path) -> None:
-    path = write(tmp_path, "1\n3 1\n0 1 1 0.5 -1e-3\n2 1 2 0.5 7\n0 1 1 .5 7.\n")
-    with pytest.warns(GraphWarning) as caught:
-        assert read_graphs(path).edges().tolist() == [[0, 1], [1, 2]]
+def test_attributes_after_the_neighbors_are_features_and_directions_are_kept(tmp_path: Path) -> None:
+    text = "1\n3 1\n0 1 1 0.5 -1e-3\n2 1 2 0.5 7\n0 1 1 .5 7.\n"
+    graphs = read_graphs(write(tmp_path, text))
+    assert graphs.arcs().tolist() == [[0, 1], [1, 2], [2, 1]]
+    assert graphs.features is not None
+    assert graphs.features.tolist() == np.array([[0.5, -1e-3], [0.5, 7], [0.5, 7]], np.float32).tolist()
+    with pytest.warns(GraphWarning, match="some vertices have more than others") as caught:
+        assert read_graphs(write(tmp_path, text.replace(" 7\n", "\n"))).features is None
     assert len(caught) == 1
-    assert "attributes" in str(caught[0].message)
-    assert "directions" in str(caught[0].message)
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,9 @@ def test_networkx_takes_lists_generators_and_no_graphs() -> None:
 
 def test_networkx_directions_are_not_repetitions() -> None:
     directed = nx.DiGraph([(0, 1), (1, 0), (1, 2)])
-    with pytest.warns(GraphWarning, match="directions are not used"):
-        assert GraphSet.from_networkx(directed).edges().tolist() == [[0, 1], [1, 2]]
+    graphs = GraphSet.from_networkx(directed)
+    assert graphs.edges().tolist() == [[0, 1], [1, 2]]
+    assert graphs.arcs().tolist() == [[0, 1], [1, 0], [1, 2]]
 
 
 def test_networkx_parallel_edges_and_loops_are_dropped_with_one_warning() -> None:

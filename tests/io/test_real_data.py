@@ -86,7 +86,7 @@ def test_mutag_survives_a_round_trip(data_dir: Path, manifest: dict[str, Any], t
     graphs = read_graphs(file_of(data_dir, manifest["MUTAG"]), warn=False)
     graphs.to_tu(tmp_path, "MUTAG")
     assert read_graphs(tmp_path).equals(graphs)
-    assert GraphSet.from_networkx(graphs.to_networkx(), color="color", y=graphs.y).equals(graphs)
+    assert GraphSet.from_networkx(graphs.to_networkx(), "color", graphs.y, edge_color="edge_color").equals(graphs)
 
 
 @pytest.mark.parametrize(("name", "max_degree"), [("facebook_combined", 1045), ("ca-AstroPh-lcc", 504)])

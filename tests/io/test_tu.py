@@ -99,12 +99,51 @@ def test_optional_files_may_be_missing(tmp_path: Path) -> None:
     assert len(graphs) == 2
 
 
-def test_attributes_and_edge_labels_are_not_read(tmp_path: Path) -> None:
-    folder = folder_of(tmp_path, FILES | {"node_attributes": "x", "edge_labels": "y"})
-    with pytest.warns(GraphWarning, match=r"SET_node_attributes\.txt, SET_edge_labels\.txt") as caught:
+def test_attributes_of_edges_and_graphs_are_not_read(tmp_path: Path) -> None:
+    folder = folder_of(tmp_path, FILES | {"edge_attributes": "x", "graph_attributes": "y"})
+    with pytest.warns(GraphWarning, match=r"SET_edge_attributes\.txt, SET_graph_attributes\.txt") as caught:
         check(read_graphs(folder))
     assert len(caught) == 1
     check(read_graphs(folder, warn=False))
+
+
+def test_labels_of_edges_and_attributes_of_vertices_are_kept(tmp_path: Path) -> None:
+    edges, vertices = FILES["A"].count("\n"), FILES["graph_indicator"].count("\n")
+    labels = "".join(f"{number % 2}\n" for number in range(edges))
+    attributes = "".join(f"{number}.5, -1e-2\n" for number in range(vertices))
+    graphs = read_graphs(folder_of(tmp_path, FILES | {"edge_labels": labels, "node_attributes": attributes}))
+    check(graphs.without_edge_colors().without_features())
+    assert graphs.features is not None
+    assert graphs.features.tolist() == [[number + 0.5, np.float32(-0.01)] for number in range(vertices)]
+    color_of = {}  # the first label of an ordered pair
+    for line, pair in enumerate(FILES["A"].splitlines()):
+        u, v = (int(end) - 1 for end in pair.split(","))
+        color_of.setdefault((u, v), line % 2)
+    source = np.repeat(np.arange(vertices), graphs.degrees)
+    assert graphs.edge_colors is not None
+    for u, v, code in zip(source.tolist(), graphs.neighbors.tolist(), graphs.edge_colors.tolist(), strict=True):
+        assert graphs.edge_palette[code] == color_of.get((u, v), color_of.get((v, u)))
+
+
+def test_attributes_that_are_not_finite_are_named(tmp_path: Path) -> None:
+    vertices = FILES["graph_indicator"].count("\n")
+    with pytest.warns(GraphWarning, match=r"SET_node_attributes\.txt, which has values that are not finite"):
+        assert read_graphs(folder_of(tmp_path, FILES | {"node_attributes": "nan\n" * vertices})).features is None
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "message"),
+    [
+        ("edge_labels", "1\n", r"SET_edge_labels\.txt has 1 lines; expected \d+, one for each edge"),
+        ("node_attributes", "1.5\n", r"SET_node_attributes\.txt has 1 lines; expected \d+, one for each vertex"),
+        ("node_attributes", "1.5\nx\n", r"SET_node_attributes\.txt, line 2: expected one number; got 'x'"),
+        ("node_attributes", "1, 2\n1\n", r"SET_node_attributes\.txt, line 2: expected 2 numbers; got '1'"),
+        ("edge_directions", "0\n", r"SET_edge_directions\.txt has 1 lines; expected \d+"),
+    ],
+)
+def test_lines_that_do_not_fit_are_refused(tmp_path: Path, file: str, text: str, message: str) -> None:
+    with pytest.raises(GraphError, match=message):
+        read_graphs(folder_of(tmp_path, FILES | {file: text}))
 
 
 def test_vertices_that_lie_apart_are_gathered(tmp_path: Path) -> None:

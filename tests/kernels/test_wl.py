@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Hashable
 from typing import Any
 
 import networkx as nx
@@ -12,7 +14,7 @@ from hypothesis import strategies as st
 from kernels.helpers import DYED, ODD, PLAIN, Graph, graphs_of, slow_colors, slow_kernel
 from sklearn.exceptions import NotFittedError
 
-from anysize import read_graphs
+from anysize import GraphSet, read_graphs
 from anysize._errors import GraphError
 from anysize.kernels import wl as wl_module
 from anysize.kernels.gram import gram
@@ -77,6 +79,98 @@ def small_graphs(draw: st.DrawFn) -> list[Graph]:
 def test_wl_equals_the_slow_kernel_on_any_graphs(train: list[Graph], test: list[Graph], iterations: int) -> None:
     kernel = WLKernel(iterations).fit(graphs_of(train))
     np.testing.assert_array_equal(kernel.kernel(graphs_of(test)), slow_kernel(test, train, iterations))
+
+
+def slow_typed_colors(graphs: GraphSet, iterations: int) -> Counter[Hashable]:
+    """Every (iteration, refined color) of one graph with edge colors and directions; a color is a string."""
+    names = graphs.arc_color_names() or ("",) * len(graphs.arcs())
+    arcs = dict(zip(map(tuple, graphs.arcs().tolist()), names, strict=True))
+    near: dict[int, list[tuple[int, str]]] = {v: [] for v in range(int(graphs.sizes[0]))}
+    for u, v in {(min(arc), max(arc)) for arc in arcs}:
+        for here, there in ((u, v), (v, u)):
+            near[here].append((there, f"<{arcs.get((here, there))}|{arcs.get((there, here))}>"))
+    color = dict(enumerate(map(str, graphs.color_names()))) or dict.fromkeys(near, "dot")
+    found: Counter[Hashable] = Counter((0, c) for c in color.values())
+    for step in range(1, iterations + 1):
+        color = {v: f"({color[v]}:{','.join(sorted(edge + color[u] for u, edge in near[v]))})" for v in near}
+        found.update((step, c) for c in color.values())
+    return found
+
+
+def slow_typed_kernel(left: GraphSet, right: GraphSet, iterations: int) -> Any:
+    a, b = ([slow_typed_colors(graph, iterations) for graph in graphs] for graphs in (left, right))
+    return np.array([[sum(n * y[c] for c, n in x.items()) for y in b] for x in a], float)
+
+
+@st.composite
+def typed_graphs(draw: st.DrawFn, types: str, directed: bool) -> GraphSet:
+    """Up to four graphs with a two-way edge of two types in the first, so that all sets have what they may have."""
+    edges, kinds, sizes = [[(0, 1), (1, 0), (1, 2)]], [["a", "b", "a"]], [3]
+    for _ in range(draw(st.integers(0, 3))):
+        n = draw(st.integers(1, 6))
+        pairs = [(i, j) for j in range(n) for i in range(n) if i != j]
+        edges.append(draw(st.lists(st.sampled_from(pairs), unique=True)) if pairs else [])
+        kinds.append([draw(st.sampled_from(types)) for _ in edges[-1]])
+        sizes.append(n)
+    return GraphSet.from_edges(
+        edges, n_vertices=sizes, edge_colors=kinds, directed=directed, colors=[["C"] * n for n in sizes]
+    )
+
+
+@settings(max_examples=60)
+@given(st.data(), st.integers(0, 3), st.booleans(), st.booleans(), st.booleans())
+def test_wl_with_edge_colors_and_directions_equals_the_slow_kernel(
+    data: st.DataObject, iterations: int, directed: bool, typed: bool, normalize: bool
+) -> None:
+    train, test = data.draw(typed_graphs("ab", directed)), data.draw(typed_graphs("abc", directed))
+    if not typed:
+        train, test = train.without_edge_colors(), test.without_edge_colors()
+    kernel = WLKernel(iterations, normalize).fit(train)
+    expected = slow_typed_kernel(test, train, iterations)
+    if normalize:
+        lengths = [np.sqrt(np.diag(slow_typed_kernel(part, part, iterations))) for part in (test, train)]
+        expected = expected / np.outer(*lengths)
+    np.testing.assert_allclose(kernel.kernel(test), expected, rtol=1e-12)
+    restored = WLKernel.from_state(*kernel.state())
+    np.testing.assert_array_equal(restored.transform(test).toarray(), kernel.transform(test).toarray())
+
+
+def test_one_type_of_edges_is_no_type() -> None:
+    plain = graphs_of(DYED)
+    typed = plain.with_edge_colors(["x"] * int(plain.edge_counts.sum()))
+    np.testing.assert_array_equal(WLKernel(3).fit(typed).kernel(typed), WLKernel(3).fit(plain).kernel(plain))
+
+
+def test_edge_attributes_that_training_lacked_are_ignored() -> None:
+    path = GraphSet.from_edges([(0, 1), (1, 2)])
+    full = path.with_edge_colors(["a", "b"]).with_directions([1, 1])
+    colored, directed = path.with_edge_colors(["a", "b"]), path.with_directions([1, 1])
+    for train, same in ((path, path), (colored, colored), (directed, directed)):
+        kernel = WLKernel(2).fit(train)
+        np.testing.assert_array_equal(kernel.transform(full).toarray(), kernel.transform(same).toarray())
+    with pytest.raises(GraphError, match="fitted on graphs with edge colors and these have none"):
+        WLKernel(2).fit(colored).transform(path)
+    assert WLKernel(1).fit(directed).transform(path).toarray()[0, 1:].tolist() == [0, 0, 0]  # all edges both ways
+    assert WLKernel(1).fit(colored).transform(GraphSet.from_edges([], n_vertices=1)).toarray().tolist() == [
+        [1, 0, 0, 0]
+    ]
+
+
+def test_names_of_types_show_edges() -> None:
+    graphs = GraphSet.from_edges([(0, 1), (1, 2), (2, 1)], colors=["C", "O", "N"], edge_colors=["a", "a", "b"])
+    kernel = WLKernel(1).fit(graphs)
+    assert [kernel.type_name(1, number) for number in range(3)] == ["C(→a O)", "O(←a C,↔a/b N)", "N(↔b/a O)"]
+    kernel = WLKernel(1).fit(graphs.without_edge_colors())
+    assert [kernel.type_name(1, number) for number in range(3)] == ["C(→O)", "O(←C,↔N)", "N(↔O)"]
+    kernel = WLKernel(1).fit(graphs.without_directions())
+    assert [kernel.type_name(1, number) for number in range(3)] == ["C(a O)", "O(a C,a N)", "N(a O)"]
+
+
+def test_benzene_and_cyclohexane_have_different_types() -> None:
+    chem = pytest.importorskip("rdkit.Chem")
+    rings = GraphSet.from_rdkit([chem.MolFromSmiles(text) for text in ("c1ccccc1", "C1CCCCC1")])
+    features = WLKernel(1).fit_transform(rings).toarray()
+    assert features[:, 1:].tolist() == [[6, 0], [0, 6]]
 
 
 def test_an_unseen_color_stays_unseen_and_keeps_refining() -> None:
@@ -164,7 +258,10 @@ def test_wl_takes_graphs_of_other_libraries() -> None:
 
 
 def test_wl_on_mutag_equals_the_slow_kernel(data_dir: Any) -> None:
-    graphs = read_graphs(data_dir / "MUTAG.zip", warn=False)
+    typed = read_graphs(data_dir / "MUTAG.zip", warn=False)
+    some = typed[::5]
+    np.testing.assert_array_equal(WLKernel(3).fit(some).kernel(some), slow_typed_kernel(some, some, 3))
+    graphs = typed.without_edge_colors()
     made = graphs.to_networkx(color="c")
     kernel = WLKernel(3).fit(graphs)
     np.testing.assert_array_equal(kernel.kernel(graphs), slow_kernel(made, made, 3))

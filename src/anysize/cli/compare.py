@@ -9,7 +9,18 @@ from typing import Annotated
 
 import typer
 
-from anysize.cli.input import ColorOption, ColorsOption, LabelOption, LabelsFileOption, SmilesOption, read_labeled
+from anysize.cli.input import (
+    ColorOption,
+    ColorsOption,
+    DensityOption,
+    DirectedOption,
+    EdgeColorOption,
+    LabelOption,
+    LabelsFileOption,
+    SmilesOption,
+    ThresholdOption,
+    read_labeled,
+)
 from anysize.cli.shared import (
     PAGES,
     CacheOption,
@@ -57,6 +68,10 @@ def compare(
     smiles: SmilesOption = None,
     y: LabelOption = None,
     color: ColorOption = None,
+    edge_color: EdgeColorOption = None,
+    directed: DirectedOption = None,
+    threshold: ThresholdOption = None,
+    density: DensityOption = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A hyper-parameter of all methods that have it, as name=value.")
     ] = None,
@@ -82,7 +97,10 @@ def compare(
         check_out(out, PAGES)
         if out is not None:
             import anysize.plots  # noqa: F401 (a missing matplotlib is said before the training)
-        graphs = read_labeled(file, colors, labels=labels, smiles=smiles, y=y, color=color)
+        graphs = read_labeled(
+            file, colors, labels=labels, smiles=smiles, y=y, color=color, edge_color=edge_color, directed=directed,
+            threshold=threshold, density=density,
+        )  # fmt: skip
         name = file.name.removesuffix("".join(file.suffixes)) or file.name
         folder = Path(f"{name}-records") if records is None else records
         if records is None:

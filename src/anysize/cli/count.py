@@ -12,7 +12,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from anysize._text import plural
-from anysize.cli.input import ColorOption, LabelOption, SmilesOption, read_input
+from anysize.cli.input import (
+    ColorOption,
+    DensityOption,
+    DirectedOption,
+    EdgeColorOption,
+    LabelOption,
+    SmilesOption,
+    ThresholdOption,
+    read_input,
+)
 from anysize.cli.shared import (
     MAX_SEED,
     CacheOption,
@@ -58,6 +67,10 @@ def count(
     smiles: SmilesOption = None,
     y: LabelOption = None,
     color: ColorOption = None,
+    edge_color: EdgeColorOption = None,
+    directed: DirectedOption = None,
+    threshold: ThresholdOption = None,
+    density: DensityOption = None,
     over: Annotated[Denominator, typer.Option(help="Denominator of densities.")] = Denominator.subsets,
     format: Annotated[
         OutputFormat | None, typer.Option(help="Output format; default: by the ending of --out, or text.")
@@ -89,7 +102,10 @@ def count(
             raise ValueError(f"The format {output} is not text; write it to a file with --out FILE.")
         if zeros and output in (OutputFormat.text, OutputFormat.npz):
             raise ValueError(f"--zeros goes with the formats csv, json and parquet; got {output}.")
-        graphs = read_input(file, smiles=smiles, y=y, color=color)
+        graphs = read_input(
+            file, smiles=smiles, y=y, color=color, edge_color=edge_color, directed=directed, threshold=threshold,
+            density=density,
+        )  # fmt: skip
         with _on_cluster(cluster), late_progress("counting") as report:
             counts = count(
                 graphs, parse_sizes(k), colors, method, samples=samples, rel_error=rel_error, seed=seed,

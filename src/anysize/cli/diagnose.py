@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from anysize.cli.input import ColorOption, LabelOption, SmilesOption, read_input
+from anysize.cli.input import (
+    ColorOption,
+    DensityOption,
+    DirectedOption,
+    EdgeColorOption,
+    LabelOption,
+    SmilesOption,
+    ThresholdOption,
+    read_input,
+)
 from anysize.cli.shared import (
     MAX_SEED,
     PAGES,
@@ -32,6 +41,10 @@ def diagnose(
     smiles: SmilesOption = None,
     y: LabelOption = None,
     color: ColorOption = None,
+    edge_color: EdgeColorOption = None,
+    directed: DirectedOption = None,
+    threshold: ThresholdOption = None,
+    density: DensityOption = None,
     level: Annotated[float, typer.Option(help="Probability of any false alarm in the report.")] = 0.05,
     seed: Annotated[int, typer.Option(help="Seed of permutations and folds.", min=0, max=MAX_SEED)] = 0,
     out: Annotated[Path | None, typer.Option(help="Also write the report to this file, as an HTML page.")] = None,
@@ -42,8 +55,14 @@ def diagnose(
         from anysize.shift.diagnosis import diagnose
 
         check_out(out, PAGES)
-        ours = read_input(train, labels=labels, smiles=smiles, y=y, color=color)
-        theirs = read_input(new, smiles=smiles, color=color)
+        ours = read_input(
+            train, labels=labels, smiles=smiles, y=y, color=color, edge_color=edge_color, directed=directed,
+            threshold=threshold, density=density,
+        )  # fmt: skip
+        theirs = read_input(
+            new, smiles=smiles, color=color, edge_color=edge_color, directed=directed, threshold=threshold,
+            density=density,
+        )  # fmt: skip
         with late_progress("diagnosing") as report:
             found = diagnose(ours, theirs, k, colors=colors, level=level, seed=seed, progress=report)
         if out is not None:

@@ -10,7 +10,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anysize.cli.input import ColorOption, ColorsOption, SmilesOption, read_input, trained_color
+from anysize.cli.input import (
+    ColorOption,
+    ColorsOption,
+    DensityOption,
+    DirectedOption,
+    EdgeColorOption,
+    SmilesOption,
+    ThresholdOption,
+    read_input,
+    trained_color,
+)
 from anysize.cli.shared import FIGURES, check_out, console, errors, handle_errors, note
 
 if TYPE_CHECKING:
@@ -40,6 +50,10 @@ def explain(
     colors: ColorsOption = True,
     smiles: SmilesOption = None,
     color: ColorOption = None,
+    edge_color: EdgeColorOption = None,
+    directed: DirectedOption = None,
+    threshold: ThresholdOption = None,
+    density: DensityOption = None,
     top: Annotated[int, typer.Option(help="Number of patterns or vertex types.", min=1)] = 10,
     format: Annotated[FormatOption, typer.Option(help="What to print.")] = FormatOption.text,
 ) -> None:
@@ -56,7 +70,10 @@ def explain(
             return
 
         def read(file: Path) -> GraphSet:
-            return read_input(file, colors, smiles=smiles, color=trained_color(classifier, file, smiles, color))
+            return read_input(
+                file, colors, smiles=smiles, color=trained_color(classifier, file, smiles, color),
+                edge_color=edge_color, directed=directed, threshold=threshold, density=density,
+            )  # fmt: skip
 
         found = read(graphs)
         rows = _selected_rows(found, graph, graphs)

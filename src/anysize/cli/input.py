@@ -35,10 +35,27 @@ ColorOption = Annotated[
     ),
 ]
 
+EdgeColorOption = Annotated[
+    str | None,
+    typer.Option("--edge-color", metavar="NAME", help="Edge attribute or column of a table with the type of an edge."),
+]
+DirectedOption = Annotated[
+    bool | None,
+    typer.Option("--directed/--undirected", help="Whether edges of an edge list have directions; default: if mixed."),
+]
+ThresholdOption = Annotated[
+    list[float] | None,
+    typer.Option("--threshold", help="Matrices: pairs with a larger weight are edges; several give types of edges."),
+]
+DensityOption = Annotated[
+    list[float] | None,
+    typer.Option("--density", help="Matrices: the share of pairs that are edges, those with the largest weights."),
+]
+
 
 def read_input(
-    file: Path, colors: bool = True, *, labels: Path | None = None, smiles: str | None = None, y: str | None = None,
-    color: str | None = None,
+    file: Path, colors: bool = True, *, labels: Path | None = None, threshold: list[float] | None = None,
+    density: list[float] | None = None, **options: Any,
 ) -> GraphSet:  # fmt: skip
     """Read the graphs of a file, with or without their colors, with labels from the file of ``--labels`` if given.
 
@@ -46,7 +63,7 @@ def read_input(
     """
     from anysize import read_graphs
 
-    graphs = read_graphs(file, smiles=smiles, y=y, color=color)
+    graphs = read_graphs(file, threshold=threshold or None, density=density or None, **options)
     if labels is not None:
         graphs = graphs.with_y(read_labels(labels, graphs))
     return graphs if colors else graphs.without_colors()

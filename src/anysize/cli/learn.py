@@ -18,9 +18,13 @@ from anysize._text import csv_cell, plural
 from anysize.cli.input import (
     ColorOption,
     ColorsOption,
+    DensityOption,
+    DirectedOption,
+    EdgeColorOption,
     LabelOption,
     LabelsFileOption,
     SmilesOption,
+    ThresholdOption,
     graph_names,
     read_input,
     read_labeled,
@@ -96,6 +100,10 @@ def fit(
     smiles: SmilesOption = None,
     y: LabelOption = None,
     color: ColorOption = None,
+    edge_color: EdgeColorOption = None,
+    directed: DirectedOption = None,
+    threshold: ThresholdOption = None,
+    density: DensityOption = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A hyper-parameter or a field of the recipe, as name=value.")
     ] = None,
@@ -114,7 +122,10 @@ def fit(
             cache=cache or folder, params=_params(set_) or None,
         )  # fmt: skip
         check_out(out, dict.fromkeys(MODEL_ENDINGS, "a model"))
-        graphs = read_labeled(train, colors, labels=labels, smiles=smiles, y=y, color=color)
+        graphs = read_labeled(
+            train, colors, labels=labels, smiles=smiles, y=y, color=color, edge_color=edge_color, directed=directed,
+            threshold=threshold, density=density,
+        )  # fmt: skip
         began = time.perf_counter()
         model.set_params(verbose=1).fit(graphs)
         facts = _facts(model, graphs, time.perf_counter() - began) | {"out": str(out)}
@@ -134,6 +145,10 @@ def predict(
     smiles: SmilesOption = None,
     y: LabelOption = None,
     color: ColorOption = None,
+    edge_color: EdgeColorOption = None,
+    directed: DirectedOption = None,
+    threshold: ThresholdOption = None,
+    density: DensityOption = None,
     cache: CacheOption = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object instead of CSV.")] = False,
 ) -> None:
@@ -148,7 +163,10 @@ def predict(
         format = check_out(out, PREDICTION_FORMATS, PredictionFormat.json if json else None)
         classifier = load_model(model).set_params(cache=cache, verbose=1)
         color = trained_color(classifier, new, smiles, color)
-        graphs = read_input(new, colors, labels=labels, smiles=smiles, y=y, color=color)
+        graphs = read_input(
+            new, colors, labels=labels, smiles=smiles, y=y, color=color, edge_color=edge_color, directed=directed,
+            threshold=threshold, density=density,
+        )  # fmt: skip
         probabilities = classifier.predict_proba(graphs)
         likely = probabilities.argmax(axis=1)
         warn_of_one_class(likely, classifier.classes_, classifier.ensemble_.method)

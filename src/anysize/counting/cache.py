@@ -141,6 +141,22 @@ def content_digest(graphs: GraphSet) -> bytes:
     return digest.digest()
 
 
+def attributes_digest(graphs: GraphSet) -> bytes:
+    """SHA-256 of the edge colors, directions and features of graphs, which counts do not use; empty without any."""
+    if graphs.edge_colors is None and graphs.directions is None and graphs.features is None:
+        return b""
+    if graphs.edge_colors is not None:
+        used = np.flatnonzero(np.bincount(graphs.edge_colors))
+        graphs = graphs.with_edge_palette([graphs.edge_palette[code] for code in used])
+    digest = sha256(f"{compact_json([list(graphs.edge_palette), list(graphs.feature_names)])}\n".encode())
+    arrays = (("colors", graphs.edge_colors, "<u2"), ("directions", graphs.directions, "|u1"))
+    for name, array, dtype in (*arrays, ("features", graphs.features, "<f4")):
+        if array is not None:
+            digest.update(f"{name} {array.shape}\n".encode())
+            digest.update(np.ascontiguousarray(array, dtype).tobytes())
+    return digest.digest()
+
+
 def _check(counts: Counts, graphs: GraphSet, arguments: Mapping[str, Any], path: Path) -> None:
     """A ValueError unless the table may be that of these graphs."""
     if not np.array_equal(counts.sizes, graphs.sizes):

@@ -35,7 +35,7 @@ from anysize.estimators.verdict import Verdict, check_baselines
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import Labels, distinct_classes, labels_of
 from anysize.methods import defaults
-from anysize.methods.catalog import find_method
+from anysize.methods.catalog import find_method, unused_by
 from anysize.methods.configuration import number, resolve_configuration, weight, whole_number
 from anysize.methods.method import Examples, Method, RecipeName, Run, Sizes, TrainingData, class_weights
 from anysize.metrics import check_alike
@@ -192,6 +192,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         if self.metric not in METRICS:
             raise ValueError(f"metric must be one of {', '.join(METRICS)}; got {self.metric!r}")
         check_table(source, method, k)
+        if isinstance(source, GraphSet) and not method.is_baseline and (sentence := unused_by(method, source)):
+            warn_user(sentence, GraphWarning)
         environment_of = _environments(source, environments, method, method.compares_environments(configuration))
         with progress_bars(bool(self.verbose)) as progress:
             given = self._given_validation(validation, method, k, source, classes, progress)

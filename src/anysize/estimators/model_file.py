@@ -248,7 +248,10 @@ class _Probe(Examples):
     @staticmethod
     def of(k: Sizes, palette: tuple[ColorName, ...] | None) -> _Probe:
         pattern = _first_pattern(k, palette)
-        graphs = GraphSet.from_edges(list(pattern.edges), n_vertices=pattern.size, colors=pattern.colors)
+        graphs = GraphSet.from_edges(
+            list(pattern.edges), n_vertices=pattern.size, colors=pattern.colors,
+            edge_colors=[0] * len(pattern.edges),  # models that were trained without any ignore them
+        )  # fmt: skip
         return _Probe(graphs if palette is None else graphs.with_palette(palette), palette=palette)
 
     def counts(self, k: Sizes, cache: Any = None, colors: bool = True, progress: Any = None) -> Counts:

@@ -18,9 +18,9 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anysize._json import compact_json
-from anysize._typing import IntArray, PathLike, check_integer, is_integer
+from anysize._typing import BoolArray, IntArray, PathLike, check_integer, is_integer
 from anysize.causal.graphon_check import check_graphon
-from anysize.counting.cache import content_digest
+from anysize.counting.cache import attributes_digest, content_digest
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import check_complete, distinct_classes
 from anysize.io.convert import as_graphset
@@ -45,6 +45,7 @@ class Parts(NamedTuple):
     test: GraphSet
     classes: tuple[str, ...]
     positions: Positions | None = None
+    total: int = 0  # graphs of the fixed set
 
 
 def data_name(data: Data, split: int | None = None) -> str:
@@ -88,6 +89,7 @@ class Splits:
         data: the data set, `published` or a seed.
         seed: of the split of a fixed data set; None for the one split of the tables.
         positions: of the graphs in the set that was split; None if they were drawn.
+        total: how many graphs the set that was split has.
     """
 
     train: GraphSet
@@ -98,6 +100,37 @@ class Splits:
     data: Data = "published"
     seed: int | None = None
     positions: Positions | None = None
+    total: int = 0
+
+    @property
+    def train_index(self) -> IntArray:
+        """Positions of the training graphs in the set that was split."""
+        return self._known_positions().train
+
+    @property
+    def validation_index(self) -> IntArray:
+        """Positions of the validation graphs in the set that was split; empty where there are none."""
+        return self._known_positions().validation
+
+    @property
+    def test_index(self) -> IntArray:
+        """Positions of the test graphs in the set that was split."""
+        return self._known_positions().test
+
+    @property
+    def masks(self) -> dict[str, BoolArray]:
+        """For "train", "validation" and "test", whether each graph of the set that was split is in that part."""
+        masks = {name: np.zeros(self.total, np.bool_) for name in SPLITS}
+        for mask, rows in zip(masks.values(), self._known_positions(), strict=True):
+            mask[rows] = True
+        return masks
+
+    def _known_positions(self) -> Positions:
+        if self.positions is None:
+            raise ValueError(
+                f"The graphs of {self.task.name} were drawn, not chosen from a set: they have no positions."
+            )
+        return self.positions
 
     @property
     def sets(self) -> dict[str, GraphSet]:
@@ -207,8 +240,8 @@ class Task:
             raise ValueError(reason)
         parts = self.source.draw(chosen, 0 if seed is None else check_integer("seed", seed, 0), data_dir)
         self._check_parts(parts)
-        train, validation, test, classes, positions = parts
-        return Splits(train, validation, test, classes, self, chosen, seed, positions)
+        train, validation, test, classes, positions, total = parts
+        return Splits(train, validation, test, classes, self, chosen, seed, positions, total)
 
     def data_missing(self, data: Data) -> str:
         """The reason why the task has no such data; empty if it has."""
@@ -281,7 +314,7 @@ def split_graphs(graphs: GraphSet, rule: SplitRule, seed: int) -> Parts:
     values, codes = np.unique(np.asarray(graphs.y), return_inverse=True)
     numbered = graphs.with_y(codes.astype(np.int64))
     train, validation, test = numbered[positions.train], numbered[positions.validation], numbered[positions.test]
-    return Parts(train, validation if len(validation) else None, test, tuple(map(str, values)), positions)
+    return Parts(train, validation if len(validation) else None, test, tuple(map(str, values)), positions, len(graphs))
 
 
 def size_split(
@@ -407,4 +440,4 @@ def _digest(graphs: GraphSet, rule: SplitRule, k: int | tuple[int, ...]) -> str:
         "lists": None if lists is None else [rows.tolist() for rows in lists],
         "k": k,
     }
-    return sha256(content_digest(graphs) + compact_json(about).encode()).hexdigest()
+    return sha256(content_digest(graphs) + attributes_digest(graphs) + compact_json(about).encode()).hexdigest()

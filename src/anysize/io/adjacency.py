@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import warnings
+from collections.abc import Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,9 +14,10 @@ from anysize._typing import FloatArray, PathLike
 from anysize.graphs.graphset import GraphSet
 from anysize.io.archive import read_bytes
 from anysize.io.dropped import warn_unused
-from anysize.io.parsed import ParsedFile, ParsedGraph, join_graphs
+from anysize.io.parsed import ParsedFile, join_graphs
 from anysize.io.table import find_columns
 from anysize.io.text import normalize, quote_bytes
+from anysize.io.weights import NO_CUT, Cut, parse_weights
 
 _MAX_EDGE_COLUMNS = 4  # a CSV file without a header and with more columns is a matrix
 
@@ -55,15 +57,21 @@ def _has_matrix_entries(matrix: FloatArray, is_csv: bool) -> bool:
     return is_csv and (not np.diagonal(matrix).any() or (len(matrix) > 2 and bool((matrix == matrix.T).all())))
 
 
-def parse_matrix(data: bytes, where: str) -> ParsedFile:
+def parse_matrix(data: bytes, where: str, cut: Cut = NO_CUT) -> ParsedFile:
     """The graph in a square matrix of numbers."""
     matrix = _matrix(_with_commas(normalize(data)), where)
     source, target = np.nonzero(matrix)
-    weights = matrix[source, target][source != target]
-    return ParsedFile([ParsedGraph(len(matrix), source, target, weights=weights, symmetric=True)])
+    return ParsedFile([parse_weights(len(matrix), source, target, matrix[source, target], None, cut, where)])
 
 
-def read_adjacency_csv(folder: PathLike, pattern: str = "*.csv", *, warn: bool = True) -> GraphSet:
+def read_adjacency_csv(
+    folder: PathLike,
+    pattern: str = "*.csv",
+    *,
+    threshold: float | Sequence[float] | None = None,
+    density: float | Sequence[float] | None = None,
+    warn: bool = True,
+) -> GraphSet:
     """Read one graph per CSV file of the folder, ordered by file name and named by the file's stem.
 
     A file holds a square matrix of numbers, in which any non-zero off the diagonal is an edge. A header line, or a
@@ -73,6 +81,7 @@ def read_adjacency_csv(folder: PathLike, pattern: str = "*.csv", *, warn: bool =
     Args:
         folder: where the files are.
         pattern: which files of the folder to read.
+        threshold: which weights are edges, as in `from_scipy`. density: likewise.
         warn: whether to warn about weights that are not used.
     """
     if not Path(folder).is_dir():
@@ -80,10 +89,11 @@ def read_adjacency_csv(folder: PathLike, pattern: str = "*.csv", *, warn: bool =
     files = sorted(file for file in Path(folder).glob(pattern) if file.is_file())
     if not files:
         raise GraphError(f"{folder} holds no adjacency matrices: expected files {pattern}.")
-    parsed = [parse_matrix(read_bytes(file), str(file)).graphs[0] for file in files]
+    cut = Cut.of(threshold, density)
+    parsed = [parse_matrix(read_bytes(file), str(file), cut).graphs[0] for file in files]
     graphs = join_graphs(parsed, names=[file.stem for file in files])
     if warn:
-        warn_unused(parsed, graphs)
+        warn_unused(parsed)
     return graphs
 
 

@@ -1,7 +1,7 @@
-"""Warn about what input graphs hold and a GraphSet does not: attributes, weights, directions.
+"""Warn about what input graphs hold and their GraphSet does not: attributes that are not chosen, and weights.
 
-One warning per set, and only for what distinguishes vertices, edges or directions: an attribute with the same value
-everywhere is no loss.
+One warning per set, and only for what distinguishes vertices or edges: an attribute with the same value everywhere is
+no loss.
 """
 
 from __future__ import annotations
@@ -14,13 +14,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from anysize._errors import GraphError, GraphWarning, warn_user
-from anysize._text import capitalized, plural
-from anysize.graphs.graphset import GraphSet
+from anysize._text import capitalized
 from anysize.io.parsed import ParsedGraph
 
 # Vertex attributes that are no categories: positions in drawings, identifiers, and the side in a bipartite graph.
 IDENTIFIERS = frozenset({"pos", "position", "layout", "x", "y", "z", "lat", "lon", "id", "name", "bipartite"})
-DIRECTIONS = "edge directions are not used: some edges have no reverse"
 _MAX_NAMES_SHOWN = 3
 
 
@@ -31,12 +29,11 @@ def warn_dropped(clauses: Iterable[str]) -> None:
         warn_user(f"{capitalized(message)}.", GraphWarning)
 
 
-def warn_unused(parsed: Sequence[ParsedGraph], graphs: GraphSet) -> None:
-    """Give one warning about what these graphs, joined to ``graphs``, had and the set has not, or the reverse."""
+def warn_unused(parsed: Sequence[ParsedGraph]) -> None:
+    """Give one warning about what these graphs have and a set of them has not."""
     clauses = dict.fromkeys(clause for graph in parsed for clause in graph.unused)
     weights = [graph.weights for graph in parsed if graph.weights is not None]
-    edges = [*unused_weights(weights, graphs), *unused_directions(parsed, graphs)]
-    warn_dropped([*clauses, *edges, *vertices_below_the_first(parsed)])
+    warn_dropped([*clauses, *unused_weights(weights), *vertices_below_the_first(parsed)])
 
 
 def vertices_below_the_first(parsed: Sequence[ParsedGraph]) -> Iterable[str]:
@@ -55,25 +52,6 @@ def vertices_below_the_first(parsed: Sequence[ParsedGraph]) -> Iterable[str]:
         )
 
 
-def unused_directions(parsed: Sequence[ParsedGraph], graphs: GraphSet) -> Iterable[str]:
-    """The clause about directions, if some edges come in one direction and others in both.
-
-    Sources that list every edge in both directions by convention (``symmetric``) also have directed edges if none
-    has a reverse.
-    """
-    for graph, edges in zip(parsed, graphs.edge_counts.tolist(), strict=True):
-        undirected = {2 * edges} if graph.symmetric else {edges, 2 * edges}
-        if len(graph.source) in undirected:
-            continue
-        ends = graph.source != graph.target
-        if int(ends.sum()) in undirected:
-            continue
-        distinct = np.unique(graph.source[ends] * graph.size + graph.target[ends])
-        if len(distinct) not in undirected:
-            yield DIRECTIONS
-            return
-
-
 def unused_vertices(names: Iterable[str], word: str = "attribute", condition: str = "") -> Iterable[str]:
     """The clause about vertex attributes, if there are any."""
     found = sorted(map(str, names))
@@ -81,7 +59,8 @@ def unused_vertices(names: Iterable[str], word: str = "attribute", condition: st
         one = len(found) == 1
         yield (
             f"vertices have the {_format_names(found, word)}, which {'is' if one else 'are'} not used; pass "
-            f"color={found[0]!r}{'' if one else ', or another,'} to use it{condition}"
+            f"color={found[0]!r}{'' if one else ', or another,'} to use it{condition}, or features={found[0]!r} if it "
+            "holds numbers"
         )
 
 
@@ -89,33 +68,27 @@ def unused_edges(names: Iterable[str], word: str = "attribute") -> Iterable[str]
     """The clause about edge attributes, weights among them, if there are any."""
     found = sorted(map(str, names))
     if found:
-        yield f"edges have the {_format_names(found, word)}, which {'is' if len(found) == 1 else 'are'} not used"
-
-
-def unused_weights(weights: Sequence[NDArray[Any]], graphs: GraphSet) -> Iterable[str]:
-    """The clause about the weights of matrices, if they differ, with advice if graphs are complete (correlations)."""
-    if rows_vary(weights):
-        complete = int(((graphs.sizes > 2) & (2 * graphs.edge_counts == graphs.sizes * (graphs.sizes - 1))).sum())
-        among = f"{complete} of {plural(len(graphs), 'graph')}"
-        advice = (
-            f", and in {among} every pair of vertices is joined; set weak weights to 0 first, such as "
-            "matrix * (abs(matrix) > 0.5)"
+        one = len(found) == 1
+        yield (
+            f"edges have the {_format_names(found, word)}, which {'is' if one else 'are'} not used; pass "
+            f"edge_color={found[0]!r}{'' if one else ', or another,'} if it holds types of edges"
         )
-        yield f"edge weights are not used: any non-zero entry is an edge{advice if complete else ''}"
 
 
-def directions(edges: Iterable[Iterable[tuple[Any, Any]]]) -> Iterable[str]:
-    """The clause about directions, if some edge of these directed graphs has no reverse."""
-    for pairs in map(set, edges):
-        if any((v, u) not in pairs for u, v in pairs):
-            yield DIRECTIONS
-            return
+def unused_weights(weights: Sequence[NDArray[Any]]) -> Iterable[str]:
+    """The clause about the weights of matrices, if they differ."""
+    if rows_vary(weights):
+        yield (
+            "edge weights are not used: any non-zero entry is an edge; pass threshold= or density= to leave out pairs "
+            "with small weights"
+        )
 
 
-def missing_color(graph: int, vertex: Any, color: str) -> GraphError:
-    """The error for a vertex without the color attribute."""
+def missing(graph: int, element: str, name: str, argument: str) -> GraphError:
+    """The error for a vertex or an edge (in words) without an attribute that an argument names."""
+    kind = element.partition(" ")[0]
     return GraphError(
-        f"Graph {graph}: vertex {vertex!r} has no attribute {color!r}; give every vertex one, or leave out color."
+        f"Graph {graph}: {element} has no attribute {name!r}; give every {kind} one, or leave out {argument}."
     )
 
 

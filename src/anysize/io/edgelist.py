@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,10 +15,12 @@ from anysize.io.table import find_columns, find_delimiter, is_integer_text, numb
 from anysize.io.text import first_line, integer_pairs, line_of_row, strip_comments
 
 _HINT = " Vertices are numbers, as in the first line, or names without numbers; header lines begin with #."
-_COLUMNS = "columns after the second are not used"
+_COLUMNS = "columns after the second are not used: a first line such as source,target,type names those that are"
 
 
-def parse_edges(data: bytes, where: str, y: str | None = None) -> ParsedFile:
+def parse_edges(
+    data: bytes, where: str, y: str | None = None, edge_color: str | None = None, directed: bool | None = None
+) -> ParsedFile:
     """The graph (with a column ``graph``: the graphs) in an edge list or edge table.
 
     Columns are separated by spaces, tabs, commas or semicolons. Empty lines and lines that begin with ``#`` or ``%``
@@ -42,13 +45,16 @@ def parse_edges(data: bytes, where: str, y: str | None = None) -> ParsedFile:
     if not line:
         raise GraphError(f"{where} holds no edges: expected lines with two vertices.")
     if _has_header(data, line, where):
-        return parse_table(data, where, y)
-    if y is not None:
-        raise GraphError(f"{where} has no header line with a column {y!r}.")
+        return parse_table(data, where, y, edge_color, directed)
+    for column in (y, edge_color):
+        if column is not None:
+            raise GraphError(f"{where} has no header line with a column {column!r}.")
     fields = _fields(line)
     if len(fields) > 1 and not any(map(_is_number, fields[:2])):
-        return ParsedFile([_parse_names(data, line, where)])
-    return ParsedFile([_parse_numbers(data.replace(b";", b",") if b";" in line else data, where)])
+        graph = _parse_names(data, line, where)
+    else:
+        graph = _parse_numbers(data.replace(b";", b",") if b";" in line else data, where)
+    return ParsedFile([replace(graph, directed=directed)])
 
 
 def _has_header(data: bytes, line: bytes, where: str) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,10 @@ def from_edges(
     n_vertices: int | Sequence[int] | None = None,
     colors: Any = None,
     y: ArrayLike | None = None,
+    *,
+    edge_colors: Any = None,
+    features: Any = None,
+    directed: bool | None = None,
 ) -> GraphSet:
     """Convert the edges of one graph or of several.
 
@@ -34,6 +39,10 @@ def from_edges(
             the largest vertex number plus 1.
         colors: one color per vertex (or one-hot rows); for several graphs a list of such, one per graph.
         y: one label per graph.
+        edge_colors: one color per edge, its type; for several graphs a list of such, one per graph.
+        features: a row of numbers per vertex; for several graphs a list of such, one per graph.
+        directed: whether an edge without its reverse points from its first to its second vertex. Default: only if
+            some edges of a graph are given in both directions and others are not.
 
     >>> from_edges([(0, 1), (1, 2)], n_vertices=4)
     GraphSet(1 graph, 4 vertices, 2 edges)
@@ -46,9 +55,17 @@ def from_edges(
     items = [given] if single else list(given)
     sizes = split_by_graph(n_vertices, single, len(items), "n_vertices")
     colors_of = split_by_graph(colors, single, len(items), "colors")
-    parsed = [parse_edge_array(item, graph, sizes[graph], colors_of[graph]) for graph, item in enumerate(items)]
+    edge_colors_of = split_by_graph(edge_colors, single, len(items), "edge_colors")
+    features_of = split_by_graph(features, single, len(items), "features")
+    parsed = [
+        replace(
+            parse_edge_array(item, graph, sizes[graph], colors_of[graph]),
+            edge_colors=edge_colors_of[graph], features=features_of[graph], directed=directed,
+        )
+        for graph, item in enumerate(items)
+    ]  # fmt: skip
     graphs = join_graphs(parsed, y)
-    warn_unused(parsed, graphs)
+    warn_unused(parsed)
     return graphs
 
 

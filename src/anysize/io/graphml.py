@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from anysize._errors import GraphError
 from anysize.io.networkx import parse_graph, unused_parts
+from anysize.io.objects import attribute_names
 from anysize.io.parsed import ParsedFile
 from anysize.io.text import decode
 
 
-def parse_graphml(data: bytes, where: str, color: str | None = None, y: str | None = None) -> ParsedFile:
-    """The graphs of a GraphML file; ``color`` names a vertex attribute, ``y`` a graph attribute."""
+def parse_graphml(
+    data: bytes,
+    where: str,
+    color: str | None = None,
+    y: str | None = None,
+    edge_color: str | None = None,
+    features: str | Sequence[str] | None = None,
+) -> ParsedFile:
+    """The graphs of a GraphML file; arguments name attributes of vertices, of the graph and of edges."""
     networkx = _import_networkx("GraphML")
     if b"<!ENTITY" in data.replace(b"\0", b""):  # a few of them unfold to gigabytes
         raise GraphError(f"{where} defines entities, which are not read; remove its <!ENTITY ...> lines.")
@@ -26,11 +34,18 @@ def parse_graphml(data: bytes, where: str, color: str | None = None, y: str | No
         raise GraphError(
             f"{where} holds no graph element; expected GraphML with xmlns=http://graphml.graphdrawing.org/xmlns."
         )
-    return _convert(graphs, where, color, y)
+    return _convert(graphs, where, color, y, edge_color, attribute_names(features))
 
 
-def parse_gml(data: bytes, where: str, color: str | None = None, y: str | None = None) -> ParsedFile:
-    """The graph of a GML file; ``color`` names a vertex attribute, ``y`` a graph attribute."""
+def parse_gml(
+    data: bytes,
+    where: str,
+    color: str | None = None,
+    y: str | None = None,
+    edge_color: str | None = None,
+    features: str | Sequence[str] | None = None,
+) -> ParsedFile:
+    """The graph of a GML file; arguments name attributes of vertices, of the graph and of edges."""
     networkx = _import_networkx("GML")
     try:
         graph = networkx.parse_gml(decode(data, where), label=None)
@@ -42,17 +57,24 @@ def parse_gml(data: bytes, where: str, color: str | None = None, y: str | None =
     if color != "label" and len(set(names)) == len(names):  # a name of each vertex, not a category
         for _, attributes in graph.nodes(data=True):
             attributes.pop("label", None)
-    return _convert([graph], where, color, y)
+    return _convert([graph], where, color, y, edge_color, attribute_names(features))
 
 
-def _convert(graphs: Iterable[Any], where: str, color: str | None, y: str | None) -> ParsedFile:
+def _convert(
+    graphs: Iterable[Any],
+    where: str,
+    color: str | None,
+    y: str | None,
+    edge_color: str | None,
+    features: Sequence[str],
+) -> ParsedFile:
     parsed, labels = [], []
     for number, graph in enumerate(graphs):
         try:
-            one = parse_graph(graph, number, color)
+            one = parse_graph(graph, number, color, edge_color, features)
         except GraphError as error:
             raise GraphError(f"{where}: {error}") from None
-        parsed.append(replace(one, unused=tuple(unused_parts([graph], color))))
+        parsed.append(replace(one, unused=tuple(unused_parts([graph], color, edge_color, features))))
         if y is not None:
             if graph.graph.get(y) is None:
                 raise GraphError(f"{where}: graph {number} has no attribute {y!r}; leave out y, or name another.")

@@ -1,12 +1,15 @@
 """JSON lines: one graph per line, such as ``{"n": 3, "edges": [[0, 1], [1, 2]], "colors": ["C", "C", "O"], "y": 1}``.
 
-``edges`` is required. ``n`` defaults to the number of colors, or the largest vertex number plus 1. ``colors``, ``y``
-and ``name`` are given for all graphs or for none.
+``edges`` is required. ``n`` defaults to the number of colors, or the largest vertex number plus 1. ``colors``,
+``edge_colors`` (one per edge), ``features`` (a row of numbers per vertex), ``feature_names``, ``y`` and ``name`` are
+given for all graphs or for none. With ``"directed": true`` an edge without its reverse points from its first to its
+second vertex.
 """
 
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 from anysize._errors import GraphError
@@ -14,7 +17,7 @@ from anysize.io.edges import likely_vertices, parse_edge_array
 from anysize.io.parsed import ParsedFile, ParsedGraph
 from anysize.io.text import decode, normalize
 
-KEYS = ("n", "edges", "colors", "y", "name")
+KEYS = ("n", "edges", "colors", "edge_colors", "features", "feature_names", "directed", "y", "name")
 
 
 def is_json_lines(data: bytes) -> bool:
@@ -57,10 +60,26 @@ def _graph(record: dict[str, Any], number: int, where: str) -> ParsedGraph:
             f"{where}, line {number}: {size} vertices and only {len(record['edges'])} edges; expected at most "
             f"{likely_vertices(len(record['edges']))} vertices."
         )
+    directed, names = record.get("directed"), record.get("feature_names", [])
+    if directed is not None and not isinstance(directed, bool):
+        raise GraphError(f'{where}, line {number}: expected "directed" to be true or false; got {directed!r:.40}.')
+    if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
+        raise GraphError(f'{where}, line {number}: expected "feature_names" to be a list of strings.')
     try:
-        return parse_edge_array(record["edges"], 0, record.get("n"), record.get("colors"), unused)
+        graph = parse_edge_array(record["edges"], 0, record.get("n"), record.get("colors"), unused)
+        return replace(
+            graph, edge_colors=record.get("edge_colors"), features=_features(record), feature_names=tuple(names),
+            directed=directed,
+        )  # fmt: skip
     except GraphError as error:
         raise GraphError(f"{where}, line {number}: {str(error).removeprefix('Graph 0: ')}") from None
+
+
+def _features(record: dict[str, Any]) -> Any:
+    values = record.get("features")
+    if values is not None and not isinstance(values, list):
+        raise GraphError(f'expected "features" to be a list of rows of numbers; got {values!r:.40}.')
+    return values
 
 
 def _of_all(records: list[tuple[int, dict[str, Any]]], key: str, where: str) -> list[Any] | None:

@@ -1,7 +1,8 @@
 """Neighbor lists: the text format in which benchmarks of graph isomorphism networks publish labeled sets.
 
 The first line is the number of graphs. Each graph is a line ``n label`` and n lines ``tag degree neighbors...``, one
-per vertex; numbers after the neighbors are vertex attributes. Tags become colors, unless all are equal.
+per vertex; numbers after the neighbors are vertex attributes, and become features if all vertices have as many. Tags
+become colors, unless all are equal.
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ _HEAD = re.compile(rb"\s*[0-9]+[ \t]*\n[ \t]*[1-9][0-9]*[ \t]+[+-]?[0-9]+[ \t]*\
 _HEAD_BYTES = 1 << 16
 _INTEGER_CHARACTERS = b"0123456789- \t\n"
 _MAX_NUMBER = 10**18  # beyond 18 digits an integer may not fit 64 bits
-_ATTRIBUTES = "vertex attributes (the numbers after the neighbors of a vertex) are not used"
+_ATTRIBUTES = "vertex attributes (the numbers after the neighbors) are not used: some vertices have more than others"
 
 
 def is_neighbor_lists(data: bytes) -> bool:
@@ -55,7 +56,9 @@ def parse_neighbor_lists(data: bytes, where: str) -> ParsedFile:
     begin = first[:-1][vertex_lines]
     _check_vertex_lines(values, tokens, begin, vertex_lines, where)
     degree = values[begin + 1].astype(np.int64)
-    extra = bool((tokens[vertex_lines] > degree + 2).any())
+    extra = tokens[vertex_lines] - degree - 2
+    width = int(extra[0]) if len(extra) and (extra == extra[0]).all() else 0
+    features = values[ranges(begin + degree + 2, np.full(len(begin), width))].reshape(len(begin), width)
     sizes = values[first[:-1][heads]].astype(np.int64)
     neighbors = values[ranges(begin + 2, degree)].astype(np.int64)
     _check_neighbors(neighbors, degree, sizes, vertex_lines, where)
@@ -68,8 +71,12 @@ def parse_neighbor_lists(data: bytes, where: str) -> ParsedFile:
     for size, end in zip(sizes.tolist(), ends.tolist(), strict=True):
         edges = slice(last_edge[end - size], last_edge[end])
         colors = tags[end - size : end] if colored else None
-        unused = (_ATTRIBUTES,) if extra else ()
-        graphs.append(ParsedGraph(size, source[edges], neighbors[edges], colors, unused=unused, symmetric=True))
+        graphs.append(
+            ParsedGraph(
+                size, source[edges], neighbors[edges], colors, features=features[end - size : end] if width else None,
+                unused=() if width or not extra.any() else (_ATTRIBUTES,), directed=True,
+            )
+        )  # fmt: skip
     return ParsedFile(graphs, values[first[:-1][heads] + 1].astype(np.int64))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -79,13 +79,42 @@ def split_by_graph(values: Any, single: bool, graphs: int, name: str) -> list[An
     return list(values)
 
 
-def check_attribute_name(color: Any) -> None:
+def check_attribute_name(color: Any, argument: str = "color") -> None:
     """Refuse several attribute names where one is expected."""
     if isinstance(color, (list, tuple, set, dict, np.ndarray)):
+        element = "edge" if argument == "edge_color" else "vertex"
         raise GraphError(
-            f"color takes the name of one vertex attribute; got {color!s:.60}. "
+            f"{argument} takes the name of one {element} attribute; got {color!s:.60}. "
             "Join several attributes into one string first, such as 'C+1'."
         )
+
+
+def attribute_names(features: str | Sequence[str] | None) -> tuple[str, ...]:
+    """The names of attributes that hold features: one, several, or none."""
+    return () if features is None else (features,) if isinstance(features, str) else tuple(map(str, features))
+
+
+def stack_features(blocks: Sequence[tuple[str, Any]], graph: int) -> tuple[NDArray[Any] | None, tuple[str, ...]]:
+    """One table of the numbers, or rows of numbers, that vertices have in each attribute, and names of its columns.
+
+    >>> table, names = stack_features([("charge", [0, 1]), ("at", [[0.5, 1], [2, 3]])], 0)
+    >>> table.tolist(), names
+    ([[0.0, 0.5, 1.0], [1.0, 2.0, 3.0]], ('charge', 'at_0', 'at_1'))
+    """
+    tables, names = [], []
+    for name, values in blocks:
+        try:
+            table = np.asarray(values, np.float64)
+        except (TypeError, ValueError):
+            table = np.zeros(())
+        if table.ndim not in (1, 2):
+            raise GraphError(
+                f"Graph {graph}: expected a number, or as many numbers, for every vertex in the attribute {name!r}; "
+                "pass color= for categories."
+            )
+        tables.append(table.reshape(len(table), -1 if table.size else 1))
+        names += [name] if table.ndim == 1 else [f"{name}_{column}" for column in range(table.shape[1])]
+    return (np.concatenate(tables, axis=1) if tables else None), tuple(names)
 
 
 def is_array(value: Any) -> bool:

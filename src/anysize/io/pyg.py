@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -11,37 +11,88 @@ from numpy.typing import ArrayLike, NDArray
 from anysize._errors import GraphError
 from anysize._typing import is_integer
 from anysize.graphs.graphset import GraphSet
-from anysize.io.dropped import rows_vary, unused_directions, unused_edges, unused_vertices, warn_dropped
-from anysize.io.objects import GraphType, check_attribute_name, to_numpy
+from anysize.io.dropped import rows_vary, unused_edges, unused_vertices, warn_dropped
+from anysize.io.objects import GraphType, attribute_names, check_attribute_name, stack_features, to_numpy
 from anysize.io.parsed import ParsedGraph, edge_array, join_graphs
 
 PYG = GraphType("a PyG Data", (("torch_geometric", "Data"),))
 _NOT_COLORS = frozenset({"pos", "batch", "y", "id", "name", "n_id"})  # positions, identifiers and labels of vertices
 
 
-def from_pyg(data: Any, color: str | None = None, y: ArrayLike | None = None, *, warn: bool = True) -> GraphSet:
+def from_pyg(
+    data: Any,
+    color: str | None = None,
+    y: ArrayLike | None = None,
+    *,
+    edge_color: str | None = None,
+    features: str | Sequence[str] | None = None,
+    warn: bool = True,
+) -> GraphSet:
     """Convert PyG graphs: one `Data`, several, a dataset, a `Batch`, several of them, or a `DataLoader`.
 
-    One warning names the features, edge weights, directions and labels that are not used.
+    If ``edge_index`` lacks the reverse of some edges, edges have directions. One warning names the fields and labels
+    that are not used.
 
     Args:
-        data: the graphs; ``edge_index`` may hold each edge in both directions, as PyG does, or once (with a warning).
+        data: the graphs; ``edge_index`` holds an edge without direction in both directions, as PyG does.
         color: the field with one integer or string per vertex (one column allowed) or one-hot rows, such as ``"x"``.
             Default: no colors. Pick one column of a field with several first: ``data.atom = data.x[:, 0]``.
         y: one label per graph. Default: the ``y`` of the graphs, if each holds exactly one number.
+        edge_color: the field with one integer or string per edge, one-hot rows, or several columns of integers, which
+            become one color. Default: ``edge_attr`` if it is like that.
+        features: the field, or several, with the features of vertices. Default: ``x`` if it holds floating-point
+            numbers that are not one-hot and is not the color.
         warn: whether to warn about what is not used.
     """
     check_attribute_name(color)
+    check_attribute_name(edge_color, "edge_color")
     items = [graph for item in PYG.as_list(data) for graph in _unbatch(item)]
-    parsed = [_parse(item, graph, color) for graph, item in enumerate(items)]
+    names = ("x",) if features is None and color != "x" and _hold_features(items) else attribute_names(features)
+    types = "edge_attr" if edge_color is None and _hold_edge_types(items) else edge_color
+    parsed = [_parse(item, graph, color, types, names) for graph, item in enumerate(items)]
     problem = None
     if y is None:
         y, problem = _graph_labels(items)
     graphs = join_graphs(parsed, y, f"field {color!r}")
     if warn:
-        clauses = [*_unused(items, color), *unused_directions(parsed, graphs)]
+        clauses = list(_unused(items, color is not None or features is not None, types, names))
         warn_dropped(clauses if problem is None else [*clauses, problem])
     return graphs
+
+
+def _hold_features(items: Sequence[Any]) -> bool:
+    """Whether ``x`` of all graphs holds finite floats, as many for every vertex, that are not one-hot."""
+    tables = _tables(items, "x", lambda item: item.num_nodes)
+    if tables is None or any(table.dtype.kind != "f" or not np.isfinite(table).all() for table in tables):
+        return False
+    return len({table.shape[1:] for table in tables}) == 1 and not all(map(_is_one_hot, tables)) and rows_vary(tables)
+
+
+def _hold_edge_types(items: Sequence[Any]) -> bool:
+    """Whether ``edge_attr`` of all graphs holds integers or one-hot rows."""
+    tables = _tables(items, "edge_attr", lambda item: 0 if item.edge_index is None else item.edge_index.shape[1])
+    if tables is None or len({table.shape[1:] for table in tables}) != 1:
+        return False
+    return all(table.dtype.kind in "iu" for table in tables) or all(map(_is_one_hot, tables))
+
+
+def _tables(items: Sequence[Any], name: str, amount: Callable[[Any], Any]) -> list[NDArray[Any]] | None:
+    """The field of all graphs in which it may have rows, as arrays of that length; None if they are no such arrays."""
+    try:
+        counted = [(item, amount(item)) for item in items]
+        tables = [to_numpy(getattr(item, name), name) for item, length in counted if length]
+        lengths = [length for _, length in counted if length]
+    except (GraphError, AttributeError, TypeError, IndexError):
+        return None
+    fits = all(table.ndim in (1, 2) and len(table) == length for table, length in zip(tables, lengths, strict=True))
+    return tables if tables and fits else None
+
+
+def _is_one_hot(table: NDArray[Any]) -> bool:
+    """Whether a table has several columns, and a single 1 and zeros in every row."""
+    if table.ndim != 2 or table.shape[1] < 2 or table.dtype.kind not in "biuf":
+        return False
+    return bool((((table == 1).sum(axis=1) == 1) & ((table != 0).sum(axis=1) == 1)).all())
 
 
 def _unbatch(item: Any) -> list[Any]:
@@ -56,7 +107,7 @@ def _unbatch(item: Any) -> list[Any]:
         ) from None
 
 
-def _parse(item: Any, graph: int, color: str | None) -> ParsedGraph:
+def _parse(item: Any, graph: int, color: str | None, edge_color: str | None, features: Sequence[str]) -> ParsedGraph:
     size = item.num_nodes
     if size is None:
         raise GraphError(f"Graph {graph}: the PyG Data has an unknown number of vertices; set num_nodes.")
@@ -70,7 +121,32 @@ def _parse(item: Any, graph: int, color: str | None) -> ParsedGraph:
         raise GraphError(f"Graph {graph}: expected an edge_index of shape (2, edges); got {pairs.shape}.")
     ends = edge_array(pairs.T, graph)
     colors = None if color is None else _colors(item, graph, color)
-    return ParsedGraph(int(size), ends[:, 0], ends[:, 1], colors, symmetric=True)
+    types = None if edge_color is None else _edge_types(item, graph, edge_color, len(ends))
+    blocks = [(name, _field(item, graph, name)) for name in features if size]
+    rows, names = stack_features(blocks, graph)
+    return ParsedGraph(
+        int(size), ends[:, 0], ends[:, 1], colors, types, rows, () if features == ("x",) else names, directed=True
+    )
+
+
+def _field(item: Any, graph: int, name: str) -> NDArray[Any]:
+    field = getattr(item, name, None)
+    if field is None:
+        raise GraphError(f"Graph {graph}: the PyG Data has no field {name!r}; name another, or leave it out.")
+    return to_numpy(field, f"Graph {graph}, field {name!r}")
+
+
+def _edge_types(item: Any, graph: int, edge_color: str, edges: int) -> Any:
+    """One color per edge; several columns of integers are joined by commas."""
+    if not edges:
+        return []
+    types = _field(item, graph, edge_color)
+    if types.ndim == 2 and types.dtype.kind in "iu" and not _is_one_hot(types):
+        rows, inverse = np.unique(types, axis=0, return_inverse=True)
+        return (rows[:, 0] if types.shape[1] == 1 else np.array([",".join(map(str, row)) for row in rows.tolist()]))[
+            inverse.ravel()
+        ]
+    return types
 
 
 def _colors(item: Any, graph: int, color: str) -> NDArray[Any]:
@@ -110,12 +186,12 @@ def _graph_labels(items: Sequence[Any]) -> tuple[NDArray[Any] | None, str | None
     return None, f"graph {odd} has y of shape {given[odd].shape} instead of one number, so the set has no labels"
 
 
-def _unused(items: Sequence[Any], color: str | None) -> Iterator[str]:
-    if color is None:
-        fields = _fields(items, "node_attrs", {"x"}) - _NOT_COLORS
+def _unused(items: Sequence[Any], chosen: bool, edge_color: str | None, features: Sequence[str]) -> Iterator[str]:
+    if not chosen:
+        fields = _fields(items, "node_attrs", {"x"}) - _NOT_COLORS - set(features)
         varying = [name for name in fields if not name.endswith("_mask") and _varies(items, name)]
         yield from unused_vertices(varying, "field", " if it holds categories or one-hot rows")
-    fields = _fields(items, "edge_attrs", {"edge_attr", "edge_weight"}) - {"edge_index"}
+    fields = _fields(items, "edge_attrs", {"edge_attr", "edge_weight"}) - {"edge_index", edge_color}
     yield from unused_edges([name for name in fields if _varies(items, name)], "field")
 
 

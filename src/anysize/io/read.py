@@ -6,7 +6,7 @@ import os
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -15,6 +15,7 @@ from anysize._typing import PathLike
 from anysize.graphs.graphset import GraphSet
 from anysize.io.adjacency import is_matrix, parse_matrix
 from anysize.io.archive import open_zip, read_bytes, read_gzip
+from anysize.io.arrays import parse_mat, parse_npy, parse_npz
 from anysize.io.dropped import warn_unused
 from anysize.io.edgelist import parse_edges
 from anysize.io.graphml import parse_gml, parse_graphml
@@ -23,6 +24,7 @@ from anysize.io.neighborlists import find_neighbor_lists, is_neighbor_lists, par
 from anysize.io.parsed import ParsedFile, join_graphs
 from anysize.io.smiles import parse_smiles
 from anysize.io.tu import check_not_tu_part, find_sets, is_tu_folder, read_tu
+from anysize.io.weights import Cut
 
 
 class Format(NamedTuple):
@@ -35,18 +37,24 @@ class Format(NamedTuple):
 
 
 _JSON = (".jsonl", ".ndjson")
+_NAMED = frozenset({"color", "y", "edge_color", "features"})
+_CUT = frozenset({"threshold", "density"})
 FORMATS = (  # the first that matches is used; the last takes any text
-    Format("GraphML", lambda name, data: name.endswith(".graphml"), parse_graphml, frozenset({"color", "y"})),
-    Format("GML", lambda name, data: name.endswith(".gml"), parse_gml, frozenset({"color", "y"})),
+    Format("GraphML", lambda name, data: name.endswith(".graphml"), parse_graphml, _NAMED),
+    Format("GML", lambda name, data: name.endswith(".gml"), parse_gml, _NAMED),
+    Format("numpy array", lambda name, data: name.endswith(".npy"), parse_npy, _CUT),
+    Format("numpy archive", lambda name, data: name.endswith(".npz"), parse_npz, _CUT),
+    Format("MATLAB", lambda name, data: name.endswith(".mat"), parse_mat, _CUT),
     Format("JSON lines", lambda name, data: name.endswith(_JSON) or is_json_lines(data), parse_json_lines),
     Format("neighbor lists", lambda name, data: is_neighbor_lists(data), parse_neighbor_lists),
-    Format("adjacency matrix", lambda name, data: is_matrix(data, name), parse_matrix),
-    Format("edge list", lambda name, data: True, parse_edges, frozenset({"y"})),
+    Format("adjacency matrix", lambda name, data: is_matrix(data, name), parse_matrix, _CUT),
+    Format("edge list", lambda name, data: True, parse_edges, frozenset({"y", "edge_color", "directed"})),
 )
-MOLECULES = Format("SMILES", lambda name, data: True, parse_smiles, frozenset({"smiles", "y", "color"}))
+MOLECULES = Format("SMILES", lambda name, data: True, parse_smiles, frozenset({"smiles", "y", "color", "atoms"}))
 _EDGE_LISTS = (".edges", ".edgelist", ".txt")
 _NAMED_COLORS = (".graphml", ".gml")
-ENDINGS = (*_NAMED_COLORS, *_JSON, ".csv", ".tsv", *_EDGE_LISTS)  # read in a folder, also with .gz
+_ARRAYS = (".npy", ".npz", ".mat")
+ENDINGS = (*_NAMED_COLORS, *_ARRAYS, *_JSON, ".csv", ".tsv", *_EDGE_LISTS)  # read in a folder, also with .gz
 _MAX_FILES_SHOWN = 3
 
 
@@ -57,6 +65,12 @@ def read_graphs(
     smiles: str | None = None,
     y: str | None = None,
     color: str | None = None,
+    atoms: Literal["element", "rich"] | None = None,
+    edge_color: str | None = None,
+    features: str | Sequence[str] | None = None,
+    directed: bool | None = None,
+    threshold: float | Sequence[float] | None = None,
+    density: float | Sequence[float] | None = None,
     warn: bool = True,
 ) -> GraphSet:
     """Read the graphs in a file or a folder; the format is recognized by name and content.
@@ -66,11 +80,12 @@ def read_graphs(
     - neighbor lists (the text format of isomorphism benchmarks), plain or in a zip file
     - an edge list (.txt, .edges, .edgelist, .csv, .tsv): two vertex numbers or names per line, or a table with a header
       such as ``source,target,weight`` and perhaps ``graph``
-    - an adjacency matrix (.csv)
+    - an adjacency matrix (.csv), or several (.npy, .npz, .mat)
     - GraphML and GML (needs networkx), JSON lines (.jsonl)
     - a folder of such files: graphs are ordered and named by file name (so is the graph of a file with one graph)
 
-    Files may be gzipped. One warning names what is ignored (directions, weights, further columns).
+    Files may be gzipped. One warning names what is ignored (attributes, weights and columns that no
+    argument names).
 
     Args:
         path: the file or folder; with ``smiles`` also a pandas data frame.
@@ -79,6 +94,15 @@ def read_graphs(
         y: the column (tables) or graph attribute (GraphML, GML) with the label of a graph.
         color: the vertex attribute that holds the color (GraphML, GML), or the properties that
             distinguish atoms, see `GraphSet.from_rdkit`.
+        atoms: what distinguishes atoms: "element" (the default), or "rich" for element, aromaticity, charge and
+            hydrogens.
+        edge_color: the column (edge tables) or edge attribute (GraphML, GML) with the color of an edge. Default for
+            tables: a column such as ``type`` or ``relation``.
+        features: the vertex attribute, or several, with numbers (GraphML, GML).
+        directed: whether edges of an edge list without their reverse point from source to target. Default: only if
+            some edges of a graph are given in both directions and others are not.
+        threshold: for matrices: pairs with a larger weight, without its sign, are edges; see `GraphSet.from_scipy`.
+        density: for matrices: the share of pairs that are edges, those with the largest weights.
         warn: whether to warn about what is ignored.
 
     Examples:
@@ -89,10 +113,12 @@ def read_graphs(
         GraphSet(1 graph, 3 vertices, 2 edges, 1 class)
         >>> folder.cleanup()
     """
-    options = {key: value for key, value in (("smiles", smiles), ("y", y), ("color", color)) if value is not None}
-    for key, value in options.items():
-        if not isinstance(value, str):
+    given: dict[str, Any] = {"smiles": smiles, "y": y, "color": color, "atoms": atoms, "edge_color": edge_color}
+    for key, value in given.items():
+        if value is not None and not isinstance(value, str):
             raise GraphError(f"{key} takes the name of a column or attribute; got {type(value).__name__}.")
+    given |= {"features": features, "directed": directed, "threshold": threshold, "density": density}
+    options = {key: value for key, value in given.items() if value is not None}
     if smiles is not None and hasattr(path, "to_csv"):  # a data frame
         parsed = MOLECULES.parse(path.to_csv(index=False).encode(), "the data frame", **options)
         return _join([parsed], parsed.names, warn, Path("the data frame"))
@@ -104,7 +130,7 @@ def read_graphs(
     path = Path(path)
     if not path.is_dir() and not path.is_file():
         raise GraphError(f"There is no file or folder {path}.")
-    is_zip = path.is_file() and (path.suffix == ".zip" or zipfile.is_zipfile(path))
+    is_zip = path.is_file() and path.suffix != ".npz" and (path.suffix == ".zip" or zipfile.is_zipfile(path))
     if name is not None or (path.is_dir() and is_tu_folder(path)):
         if not path.is_dir() and not is_zip:
             raise GraphError(f"name= chooses a set in a TU folder or zip file; {path} is neither.")
@@ -135,6 +161,7 @@ def has_named_colors(path: PathLike) -> bool:
 
 
 def _parse_file(file: Path, options: dict[str, Any]) -> ParsedFile:
+    cut = Cut.of(options.get("threshold"), options.get("density"))
     data = read_bytes(file)
     if data.startswith(b"\x1f\x8b") or file.suffix == ".gz":
         data = read_gzip(file)
@@ -143,7 +170,8 @@ def _parse_file(file: Path, options: dict[str, Any]) -> ParsedFile:
     name = file.name.removesuffix(".gz").lower()
     form = MOLECULES if "smiles" in options else next(form for form in FORMATS if form.matches(name, data))
     _check_options(options, form.options, f"{file}, which is read as {form.title}")
-    return form.parse(data, str(file), **options)
+    parse_options = {key: value for key, value in options.items() if key not in _CUT}
+    return form.parse(data, str(file), **parse_options, **({"cut": cut} if cut.levels else {}))
 
 
 def _check_options(options: dict[str, Any], accepted: frozenset[str], what: str) -> None:
@@ -180,7 +208,7 @@ def _join(parts: Sequence[ParsedFile], names: list[str] | None, warn: bool, path
     except ValueError as error:
         raise GraphError(f"{path}: {error}") from None
     if warn:
-        warn_unused(graphs, joined)
+        warn_unused(graphs)
     return joined
 
 

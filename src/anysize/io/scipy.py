@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,34 +15,50 @@ from anysize.graphs.graphset import GraphSet
 from anysize.io.dropped import warn_unused
 from anysize.io.objects import GraphType, as_list, is_array, split_by_graph, to_numpy, type_name
 from anysize.io.parsed import ParsedGraph, join_graphs
+from anysize.io.weights import Cut, parse_weights
 
 SPARSE_MATRIX = GraphType("a scipy sparse matrix", (("scipy", "sparray"), ("scipy", "spmatrix")))
 
 
-def from_scipy(matrices: Any, colors: Any = None, y: ArrayLike | None = None, *, warn: bool = True) -> GraphSet:
+def from_scipy(
+    matrices: Any,
+    colors: Any = None,
+    y: ArrayLike | None = None,
+    *,
+    threshold: float | Sequence[float] | None = None,
+    density: float | Sequence[float] | None = None,
+    warn: bool = True,
+) -> GraphSet:
     """Convert square adjacency matrices (scipy sparse, numpy, pandas or torch); any non-zero entry is an edge.
 
-    Weights and directions are not used; a warning says so if weights differ or entries lack their reverse. A
-    correlation matrix, where almost every entry is non-zero, needs a threshold first: ``abs(matrix) > 0.5``.
+    A matrix with entries that lack their reverse is a directed graph: row to column. Weights are not used, and a
+    warning says so if they differ. A matrix with weights for all pairs, such as correlations, needs a threshold or a
+    density.
 
     Args:
-        matrices: a matrix, or an iterable of matrices. A matrix need not be symmetric: an entry in one direction is
-            enough. The diagonal holds no edges.
+        matrices: a matrix, or an iterable of matrices. The diagonal holds no edges.
         colors: one color per vertex (or one-hot rows); for several matrices a list of such, one per matrix.
         y: one label per graph.
-        warn: whether to warn about weights and directions that are not used.
+        threshold: pairs with a larger weight, without its sign, are edges. With several thresholds the color of an
+            edge is the number of thresholds that it passes.
+        density: the share of pairs that are edges: those with the largest weights, without their signs (and all that
+            tie with the last of them). Several: as for the threshold.
+        warn: whether to warn about weights that are not used.
 
     >>> import numpy as np
     >>> from_scipy(np.array([[0, 2, 0], [2, 0, 2], [0, 2, 0]])).edges().tolist()
     [[0, 1], [1, 2]]
+    >>> from_scipy(np.array([[1, 0.9, 0.2], [0.9, 1, -0.6], [0.2, -0.6, 1]]), threshold=0.5).edges().tolist()
+    [[0, 1], [1, 2]]
     """
+    cut = Cut.of(threshold, density)
     single = SPARSE_MATRIX.matches(matrices) or (is_array(matrices) and np.ndim(matrices) == 2)
     items = [matrices] if single else as_list(matrices, "a scipy sparse matrix, a 2-D numpy array or a list of them")
     colors_of = split_by_graph(colors, single, len(items), "colors")
-    parsed = [_parse(item, graph, colors_of[graph]) for graph, item in enumerate(items)]
+    parsed = [parse_adjacency(item, f"Graph {graph}", colors_of[graph], cut) for graph, item in enumerate(items)]
     graphs = join_graphs(parsed, y)
     if warn:
-        warn_unused(parsed, graphs)
+        warn_unused(parsed)
     return graphs
 
 
@@ -65,22 +83,23 @@ def _checked(item: Any) -> Any:
     return item
 
 
-def _parse(item: Any, graph: int, colors: Any) -> ParsedGraph:
+def parse_adjacency(item: Any, what: str, colors: Any, cut: Cut, unused: tuple[str, ...] = ()) -> ParsedGraph:
+    """The graph of a matrix; ``what`` begins errors, ``unused`` holds clauses about its file."""
     sparse = SPARSE_MATRIX.matches(item)
     if not sparse:
         if not is_array(item):
             expected = "a scipy sparse matrix or a 2-D numpy array"
-            raise GraphError(f"Graph {graph} has type {type_name(item)}; expected {expected}.")
-        item = to_numpy(item, f"Graph {graph}")
+            raise GraphError(f"{what} has type {type_name(item)}; expected {expected}.")
+        item = to_numpy(item, what)
     if item.ndim != 2 or item.shape[0] != item.shape[1]:
-        raise GraphError(f"Graph {graph}: expected a square adjacency matrix; got shape {item.shape}.")
+        raise GraphError(f"{what}: expected a square adjacency matrix; got shape {item.shape}.")
     if item.dtype.kind not in "biuf":
-        raise GraphError(f"Graph {graph}: expected a matrix of numbers; got dtype {item.dtype}.")
+        raise GraphError(f"{what}: expected a matrix of numbers; got dtype {item.dtype}.")
     if sparse:
         try:
             entries = _checked(item).tocoo(copy=True)
         except (ValueError, TypeError, IndexError, KeyError) as error:
-            raise GraphError(f"Graph {graph}: the arrays of the sparse matrix do not fit together: {error}.") from None
+            raise GraphError(f"{what}: the arrays of the sparse matrix do not fit together: {error}.") from None
         entries.sum_duplicates()
         rows, columns, weights = entries.row, entries.col, entries.data
     else:
@@ -91,9 +110,9 @@ def _parse(item: Any, graph: int, colors: Any) -> ParsedGraph:
     if infinite.size:
         at = infinite[0]
         raise GraphError(
-            f"Graph {graph}: the entry in row {rows[at]}, column {columns[at]} is {weights[at]}; "
-            "expected a finite number."
+            f"{what}: the entry in row {rows[at]}, column {columns[at]} is {weights[at]}; expected a finite number."
         )
     nonzero = weights != 0  # a sparse matrix may store zeros
     ends = rows[nonzero].astype(np.int64), columns[nonzero].astype(np.int64)
-    return ParsedGraph(item.shape[0], *ends, colors, weights[nonzero & (rows != columns)], symmetric=True)
+    parsed = parse_weights(item.shape[0], *ends, weights[nonzero], colors, cut, what)
+    return replace(parsed, unused=unused) if unused else parsed

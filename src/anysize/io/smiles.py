@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
@@ -16,37 +16,55 @@ from anysize.io.text import first_line, normalize, parse_labels
 
 RDKIT = GraphType("an RDKit Mol", (("rdkit", "Mol"),))
 ATOM_PROPERTIES = ("element", "aromatic", "hydrogens", "charge")
+ATOMS = {"element": frozenset({"element"}), "rich": frozenset(ATOM_PROPERTIES)}  # values of the argument ``atoms``
 _MISSING_LABELS = {"", "na", "n/a", "nan", "null", "none"}
 _MAX_ROWS_SHOWN = 10
 
 
-def from_rdkit(molecules: Any, color: str | None = None, y: ArrayLike | None = None, *, warn: bool = True) -> GraphSet:
-    """Convert RDKit molecules: atoms become vertices, bonds of any order edges, and colors say what an atom is.
+def from_rdkit(
+    molecules: Any,
+    color: str | None = None,
+    y: ArrayLike | None = None,
+    *,
+    atoms: Literal["element", "rich"] | None = None,
+    warn: bool = True,
+) -> GraphSet:
+    """Convert RDKit molecules: atoms become vertices and bonds edges; colors say what an atom is.
+
+    The color of an edge is the type of the bond: single, double, triple, aromatic, ...
 
     Args:
         molecules: an RDKit ``Mol``, or an iterable of them.
         color: what atoms are told apart by: ``"element"`` (default), and joined to it by + any of ``aromatic``,
-            ``hydrogens`` (the number attached) and ``charge``. ``"element+aromatic+charge"`` makes colors such as
-            C, c (aromatic), N+ and O-.
+            ``hydrogens`` (the number attached) and ``charge``; ``"rich"`` for all. ``"element+aromatic+charge"`` makes
+            colors such as C, c (aromatic), N+ and O-.
         y: one label per molecule.
+        atoms: "element", or "rich" for all of the above, in place of ``color``.
         warn: not used; nothing is dropped that depends on the molecules.
 
     >>> from rdkit.Chem import MolFromSmiles
     >>> from_rdkit(MolFromSmiles("c1ccccc1C(=O)[O-]"), color="element+aromatic+charge").palette
     ('C', 'O', 'O-', 'c')
     """
-    properties = _atom_properties(color)
+    properties = _atom_properties(color, atoms)
     parsed = [_parse(molecule, graph, properties) for graph, molecule in enumerate(RDKIT.as_list(molecules))]
     return join_graphs(parsed, y, f"color {color!r}")
 
 
-def parse_smiles(data: bytes, where: str, smiles: str, y: str | None = None, color: str | None = None) -> ParsedFile:
+def parse_smiles(
+    data: bytes,
+    where: str,
+    smiles: str,
+    y: str | None = None,
+    color: str | None = None,
+    atoms: Literal["element", "rich"] | None = None,
+) -> ParsedFile:
     """The molecules in a table with a header and a column of SMILES; ``y`` names the column of labels.
 
     Rows whose SMILES RDKit cannot read are left out with one warning, and rows without a label with another. Graphs are
     named by their SMILES.
     """
-    properties = _atom_properties(color)
+    properties = _atom_properties(color, atoms)
     data = normalize(data)
     head = first_line(data)[1]
     rows = text_rows(data, where, find_delimiter(head) or (None if b" " in head else ","))
@@ -92,7 +110,15 @@ def read_smiles(texts: Sequence[str]) -> list[Any]:
         return [Chem.MolFromSmiles(text) if text else None for text in texts]
 
 
-def _atom_properties(color: str | None) -> frozenset[str]:
+def _atom_properties(color: str | None, atoms: str | None) -> frozenset[str]:
+    if atoms is not None and (color is not None or atoms not in ATOMS):
+        raise GraphError(
+            f"atoms is 'element' or 'rich', and color is left out then; got {atoms!r} and color={color!r}."
+        )
+    if atoms is not None:
+        return ATOMS[atoms]
+    if color in ATOMS:
+        return ATOMS[color]
     properties = ["element"] if color is None else str(color).split("+")
     unknown = [name for name in properties if name not in ATOM_PROPERTIES]
     if unknown or "element" not in properties:
@@ -110,8 +136,10 @@ def _parse(molecule: Any, graph: int, properties: frozenset[str]) -> ParsedGraph
         if properties == {"element"}
         else [_atom_name(atom, properties) for atom in atoms]
     )
-    ends = edge_array([(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in molecule.GetBonds()], graph)
-    return ParsedGraph(len(atoms), ends[:, 0], ends[:, 1], colors)
+    bonds = list(molecule.GetBonds())
+    ends = edge_array([(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()) for bond in bonds], graph)
+    types = [bond.GetBondType().name.lower() for bond in bonds]
+    return ParsedGraph(len(atoms), ends[:, 0], ends[:, 1], colors, types, directed=False)
 
 
 def _atom_name(atom: Any, properties: frozenset[str]) -> str:

@@ -28,6 +28,7 @@ END_NAMES = (  # the columns with the two ends of an edge, in lower case without
     ("fromnode", "tonode"), ("fromnodeid", "tonodeid"),
 )  # fmt: skip
 GRAPH_NAMES = ("graph", "graphid")
+TYPE_NAMES = ("type", "edgetype", "edgecolor", "relation", "bondtype")  # the column with the color of an edge
 _MAX_COLUMNS_SHOWN = 10
 
 
@@ -43,13 +44,25 @@ class Columns(NamedTuple):
         return (self.source, self.target) if self.graph is None else (self.source, self.target, self.graph)
 
 
+def find_types(header: Sequence[str], edge_color: str | None, where: str) -> int | None:
+    """The position of the column with the colors of edges: the one that is named, or one by a common name."""
+    if edge_color is not None:
+        return column_position(header, edge_color, where)
+    names = [_plain(name) for name in header]
+    return next((names.index(name) for name in TYPE_NAMES if name in names), None)
+
+
+def _plain(name: Any) -> str:
+    return re.sub(r"[\s_\"']", "", str(name)).lower()
+
+
 def find_columns(header: Sequence[Any]) -> Columns | None:
     """Where the ends of the edges (and the graph) are; None if these names are no header of an edge table.
 
     >>> find_columns(["graph", "Source", "Target", "weight"]), find_columns(["a", "b"])
     (Columns(source=1, target=2, graph=0), None)
     """
-    names = [re.sub(r"[\s_\"']", "", str(name)).lower() for name in header]
+    names = list(map(_plain, header))
     for source, target in END_NAMES:
         if source in names and target in names:
             graph = next((names.index(name) for name in GRAPH_NAMES if name in names), None)
@@ -62,34 +75,46 @@ def is_edge_table(value: Any) -> bool:
     return PANDAS.matches(value) and find_columns(list(value.columns)) is not None
 
 
-def from_pandas(frames: Any, color: None = None, y: str | None = None, *, warn: bool = True) -> GraphSet:
+def from_pandas(
+    frames: Any,
+    color: None = None,
+    y: str | None = None,
+    *,
+    edge_color: str | None = None,
+    directed: bool | None = None,
+    warn: bool = True,
+) -> GraphSet:
     """Convert a DataFrame with one row per edge and the columns ``source`` and ``target``: vertex numbers or names.
 
-    With a column ``graph`` a frame holds several graphs, in the order in which they appear. Other columns are not
-    used; one warning names them. Vertices are numbered by value (numbers) or in order of appearance (names).
+    With a column ``graph`` a frame holds several graphs, in the order in which they appear. A column such as ``type``
+    or ``relation``, or the one that ``edge_color`` names, holds the colors of edges. Other columns are not used; one
+    warning names them. Vertices are numbered by value (numbers) or in order of appearance (names).
 
     Args:
         frames: the table, or a list of tables. Other common names of the two columns (from and to, src and dst) are
             recognized.
         color: edge tables hold no colors.
         y: the column with the label, the same in all rows of a graph.
-        warn: whether to warn about columns and directions that are not used.
+        edge_color: the column with the color of each edge, its type.
+        directed: whether an edge without its reverse points from source to target. Default: only if some edges of a
+            graph are given in both directions and others are not.
+        warn: whether to warn about columns that are not used.
 
     >>> import pandas as pd
     >>> from_pandas(pd.DataFrame({"source": ["ann", "bob"], "target": ["bob", "cat"]})).edges().tolist()
     [[0, 1], [1, 2]]
     """
-    parts = [_parse_frame(frame, y) for frame in PANDAS.as_list(frames)]
+    parts = [_parse_frame(frame, y, edge_color, directed) for frame in PANDAS.as_list(frames)]
     parsed = [graph for part in parts for graph in part.graphs]
     labels = None if y is None else parse_labels([str(label) for part in parts for label in part.y])
     names = [name for part in parts for name in part.names or ()]
     graphs = join_graphs(parsed, labels, names=names if len(names) == len(parsed) else None)
     if warn:
-        warn_unused(parsed, graphs)
+        warn_unused(parsed)
     return graphs
 
 
-def _parse_frame(frame: Any, y: str | None) -> ParsedFile:
+def _parse_frame(frame: Any, y: str | None, edge_color: str | None, directed: bool | None) -> ParsedFile:
     header = [str(name) for name in frame.columns]
     columns = find_columns(header)
     if columns is None:
@@ -104,12 +129,16 @@ def _parse_frame(frame: Any, y: str | None) -> ParsedFile:
         values.append(_frame_column(frame, columns.graph))
     label = None if y is None else column_position(header, y, "the DataFrame")
     labels = None if label is None else [str(value) for value in _frame_column(frame, label)]
-    others = [at for at in range(len(header)) if at not in columns.used and at != label]
+    type_at = find_types(header, edge_color, "the DataFrame")
+    types = None if type_at is None else [str(value) for value in _frame_column(frame, type_at)]
+    others = [at for at in range(len(header)) if at not in (*columns.used, label, type_at)]
     varying = [header[at] for at in others if frame.iloc[:, at].astype(str).nunique() > 1]
-    return make_graphs(values, labels, varying, "the DataFrame")
+    return make_graphs(values, labels, types, varying, "the DataFrame", directed)
 
 
-def parse_table(data: bytes, where: str, y: str | None = None) -> ParsedFile:
+def parse_table(
+    data: bytes, where: str, y: str | None = None, edge_color: str | None = None, directed: bool | None = None
+) -> ParsedFile:
     """The graphs in a text table without comments whose first line is a header."""
     _, line = first_line(data)
     delimiter = find_delimiter(line)
@@ -119,15 +148,17 @@ def parse_table(data: bytes, where: str, y: str | None = None) -> ParsedFile:
         raise GraphError(f"{where}: expected the names of two columns or more in the first line; got {line[:40]!r}.")
     columns = find_columns(header) or Columns(0, 1)
     label = None if y is None else column_position(header, y, where)
-    others = [at for at in range(len(header)) if at not in columns.used and at != label]
+    types = find_types(header, edge_color, where)
+    others = [at for at in range(len(header)) if at not in (*columns.used, label, types)]
     varying = [header[at] for at in _varying(rows, others)] if others else []
     body = data[data.index(line) + len(line) :]
     values: list[Any]
-    table = None if label is not None or b'"' in data else parse_fast(body, columns.used, delimiter=delimiter)
+    is_plain = label is None and types is None and b'"' not in data
+    table = None if not is_plain else parse_fast(body, columns.used, delimiter=delimiter)
     if table is not None and (table[:, :2] >= 0).all():
         values = list(table.T)
-        return make_graphs(values, None, varying, where)
-    needed = max((*columns.used, -1 if label is None else label)) + 1
+        return make_graphs(values, None, None, varying, where, directed)
+    needed = max(*columns.used, *(at for at in (label, types) if at is not None)) + 1
     lines, kept = [], []
     for number, row in text_rows(data, where, delimiter):
         if len(row) < needed or not all(row[at] for at in columns.used):
@@ -143,26 +174,49 @@ def parse_table(data: bytes, where: str, y: str | None = None) -> ParsedFile:
     values = _vertices([[row[at] for row in kept] for at in columns.used[:2]], lines, where)
     if columns.graph is not None:
         values.append([row[columns.graph] for row in kept])
-    return make_graphs(values, None if label is None else [row[label] for row in kept], varying, where)
+    labels, edge_types = ([row[at] for row in kept] if at is not None else None for at in (label, types))
+    return make_graphs(values, labels, edge_types, varying, where, directed)
 
 
-def make_graphs(values: Sequence[Any], labels: list[str] | None, varying: Iterable[str], where: str) -> ParsedFile:
-    """The graphs of the columns source, target and perhaps graph; labels and unused columns as in the table."""
+def make_graphs(
+    values: Sequence[Any],
+    labels: list[str] | None,
+    types: list[str] | None,
+    varying: Iterable[str],
+    where: str,
+    directed: bool | None,
+) -> ParsedFile:
+    """The graphs of the columns source, target and perhaps graph; labels, edge types and unused columns likewise."""
     unused = tuple(unused_edges(varying, "column"))
+    colors = None if types is None else _edge_colors(types, where)
+
+    def graph(source: Any, target: Any, edge_colors: Any) -> ParsedGraph:
+        return ParsedGraph(*number_vertices(source, target), edge_colors=edge_colors, unused=unused, directed=directed)
+
     if len(values) == 2:
         y = None if labels is None else parse_labels(_one_label(labels, [0] * len(labels), 1, where))
-        return ParsedFile([_graph(values[0], values[1], unused)], y)
+        return ParsedFile([graph(values[0], values[1], colors)], y)
     number: dict[Any, int] = {}
-    codes = np.array([number.setdefault(graph, len(number)) for graph in values[2]], np.int64)
+    codes = np.array([number.setdefault(name, len(number)) for name in values[2]], np.int64)
     order = np.argsort(codes, kind="stable")
     first = offsets(np.bincount(codes, minlength=len(number)))
     source, target = (
         column[order] if isinstance(column, np.ndarray) else [column[row] for row in order.tolist()]
         for column in values[:2]
     )
-    graphs = [_graph(source[a:b], target[a:b], unused) for a, b in pairwise(first.tolist())]
+    colors = None if colors is None else [colors[row] for row in order.tolist()]
+    graphs = [
+        graph(source[a:b], target[a:b], None if colors is None else colors[a:b]) for a, b in pairwise(first.tolist())
+    ]
     y = None if labels is None else parse_labels(_one_label(labels, codes.tolist(), len(number), where))
-    return ParsedFile(graphs, y, [str(graph) for graph in number])
+    return ParsedFile(graphs, y, [str(name) for name in number])
+
+
+def _edge_colors(types: list[str], where: str) -> list[int] | list[str]:
+    """Types of edges as integers, if all are, and else as text; an error for an edge without one."""
+    if "" in types:
+        raise GraphError(f"{where}: edge {types.index('')} has no type; give every edge one, or name another column.")
+    return [int(name) for name in types] if all(map(is_integer_text, types)) else types
 
 
 def number_vertices(source: Any, target: Any) -> tuple[int, IntArray, IntArray]:
@@ -222,10 +276,6 @@ def is_integer_text(field: str) -> bool:
     (True, False, False)
     """
     return re.fullmatch(r"[+-]?[0-9]{1,18}", field, re.ASCII) is not None
-
-
-def _graph(source: Any, target: Any, unused: tuple[str, ...]) -> ParsedGraph:
-    return ParsedGraph(*number_vertices(source, target), unused=unused)
 
 
 def _vertices(ends: list[list[str]], lines: list[int], where: str) -> list[Any]:

@@ -1,4 +1,4 @@
-"""Parse tables of integers in text: with numpy's C parser, or line by line if the text has anything unusual.
+"""Parse tables of numbers in text: with numpy's C parser, or line by line if the text has anything unusual.
 
 The line-by-line parser defines what is allowed and finds the line of an error. The fast parser may only accept what
 the slow one accepts, with the same result.
@@ -14,11 +14,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from anysize._errors import GraphError
-from anysize._typing import IntArray
+from anysize._typing import FloatArray, IntArray
 
 _TABLE_CHARACTERS = b"0123456789-, \t\n"
 _PRINTABLE = bytes(range(32, 127)) + b"\t\n"
 _COMMENT = re.compile(rb"^[ \t]*[#%].*$", re.MULTILINE)
+_NUMBER = rb"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?|[+-]?(?:[nN][aA][nN]|[iI][nN][fF])"
 _SEPARATOR = rb"(?:[ \t]*,|[ \t])[ \t]*"  # each space in one way only: long runs must not backtrack
 
 
@@ -55,6 +56,34 @@ def integer_table(data: bytes, where: str, columns: int) -> IntArray:
         _parse_row(pattern, line, number, where, columns) for number, line in enumerate(data.split(b"\n"), 1) if data
     ]
     return np.array(rows, np.int64).reshape(len(rows), columns)
+
+
+def number_table(data: bytes, where: str) -> FloatArray:
+    """A (lines, columns) table of numbers, separated by commas or spaces: as many on every line.
+
+    Row r comes from line r + 1, since an empty line is an error (except at the end).
+    """
+    data = normalize(data).rstrip(b" \t\n")
+    lines = data.split(b"\n") if data else []
+    columns = len(re.split(_SEPARATOR, lines[0].strip())) if lines else 1
+    try:
+        if not lines or any(not line.strip() for line in lines) or b"_" in data:
+            raise ValueError("lines to look at one by one")
+        table = np.loadtxt(
+            io.BytesIO(data), np.float64, delimiter="," if b"," in data else None, comments=None, ndmin=2,
+            encoding="latin1",
+        )  # fmt: skip
+        if table.shape == (len(lines), columns):
+            return table
+    except ValueError:
+        pass
+    for number, line in enumerate(lines, 1):
+        fields = re.split(_SEPARATOR, line.strip())
+        if len(fields) != columns or not all(re.fullmatch(_NUMBER, field) for field in fields):
+            expected = "one number" if columns == 1 else f"{columns} numbers"
+            raise GraphError(f"{where}, line {number}: expected {expected}; got {quote_bytes(line)}.")
+    rows = [[float(field) for field in re.split(_SEPARATOR, line.strip())] for line in lines]
+    return np.array(rows, np.float64).reshape(len(rows), columns)
 
 
 def integer_pairs(data: bytes, where: str, hint: str = "") -> tuple[IntArray, bool]:

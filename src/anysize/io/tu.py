@@ -1,8 +1,10 @@
 """Read sets in the format of the TU collection: a folder or zip file with NAME_A.txt, NAME_graph_indicator.txt, ...
 
-Two more files are read, and written by `to_tu` if they are needed for an exact round trip:
-``NAME_node_label_names.txt`` and ``NAME_graph_label_names.txt`` hold one JSON value per line, the names of the labels
-0, 1, ... in ``NAME_node_labels.txt`` and ``NAME_graph_labels.txt``.
+More files are read, and written by `to_tu` if they are needed for an exact round trip: ``NAME_node_label_names.txt``,
+``NAME_edge_label_names.txt`` and ``NAME_graph_label_names.txt`` hold one JSON value per line, the names of the labels
+0, 1, ... in the files of labels; ``NAME_node_attribute_names.txt`` likewise the names of the columns of
+``NAME_node_attributes.txt``; ``NAME_edge_directions.txt`` holds the direction of every line of ``NAME_A.txt``: 1 from
+the first vertex to the second, 2 from the second to the first, 0 both.
 """
 
 from __future__ import annotations
@@ -20,21 +22,26 @@ from anysize._errors import GraphError
 from anysize._typing import IntArray, PathLike
 from anysize.graphs.assembly import assemble
 from anysize.graphs.colors import ColorName, check_palette, encode_colors
-from anysize.graphs.graphset import GraphSet
+from anysize.graphs.features import check_features
+from anysize.graphs.graphset import IN, GraphSet
 from anysize.io.archive import FileTree, Folder, open_zip
 from anysize.io.dropped import warn_dropped
-from anysize.io.text import column_count, integer_table, quote_bytes
+from anysize.io.text import column_count, integer_table, number_table, quote_bytes
 
 MAX_SETS_SHOWN = 20
-UNUSED_FILES = ("node_attributes", "edge_labels", "edge_attributes", "graph_attributes")
+UNUSED_FILES = ("edge_attributes", "graph_attributes")
+OPTIONAL_FILES = (
+    "graph_labels", "graph_label_names", "node_labels", "node_label_names", "node_attributes", "node_attribute_names",
+    "edge_labels", "edge_label_names", "edge_directions",
+)  # fmt: skip
 
 
 def read_tu(path: PathLike, name: str | None = None, *, warn: bool = True) -> GraphSet:
-    """Read the set in a TU folder (or its parent) or zip file: vertex labels become colors, graph labels become y.
+    """Read the set in a TU folder (or its parent) or zip file: labels of vertices and edges become their colors.
 
-    Vertex labels with several columns become one color, a string with commas between the columns. Vertex attributes,
-    edge labels and edge attributes are not read; one warning names the files. A graph that has a label but no vertices
-    is an empty graph.
+    Graph labels become y, vertex attributes features if they are finite. Labels with several columns become one color,
+    a string with commas between the columns. Edge attributes and graph attributes are not read; one warning names the
+    files. A graph that has a label but no vertices is an empty graph.
 
     Args:
         path: a folder, its parent, or a zip file.
@@ -101,32 +108,32 @@ def _read(source: FileTree, where: str, name: str | None, warn: bool) -> GraphSe
             raise GraphError(f"{where}: the TU set {name} lacks the file {sets[name]}_{ending}.txt.")
         return file
 
-    graphs = _build(
-        required("A"),
-        required("graph_indicator"),
-        optional("graph_labels"),
-        optional("graph_label_names"),
-        optional("node_labels"),
-        optional("node_label_names"),
-    )
+    edges, indicator = required("A"), required("graph_indicator")
+    files = {ending: file for ending in OPTIONAL_FILES if (file := optional(ending)) is not None}
+    graphs = _build(edges, indicator, files)
     unused = [f"{name}_{ending}.txt" for ending in UNUSED_FILES if f"{sets[name]}_{ending}.txt" in names]
+    if "node_attributes" in files and graphs.features is None:
+        unused.append(f"{name}_node_attributes.txt, which has values that are not finite")
     if warn and unused:
-        warn_dropped([f"vertex attributes, edge labels and edge attributes are not used: {', '.join(unused)}"])
+        warn_dropped([f"attributes are not used: {', '.join(unused)}"])
     return graphs
 
 
-def _build(
-    edges: _File,
-    indicator: _File,
-    graph_labels: _File | None,
-    graph_names: _File | None,
-    node_labels: _File | None,
-    node_names: _File | None,
-) -> GraphSet:
-    y = None if graph_labels is None else _graph_labels(graph_labels, graph_names)
+def _build(edges: _File, indicator: _File, files: dict[str, _File]) -> GraphSet:
+    y = _graph_labels(files["graph_labels"], files.get("graph_label_names")) if "graph_labels" in files else None
     graph = _graph_of_vertex(indicator, None if y is None else len(y))
     source, target = _edge_ends(edges, graph)
-    colors, palette = (None, ()) if node_labels is None else _colors(node_labels, node_names, len(graph))
+    colors, palette = _colors(files, "node", len(graph), "vertex")
+    edge_colors, edge_palette = _colors(files, "edge", len(source), "edge")
+    features, feature_names = _features(files, len(graph))
+    if "edge_directions" in files:
+        directions = files["edge_directions"].integers()[:, 0]
+        _check_lines(files["edge_directions"], len(directions), len(source), "edge")
+        if directions.size and not 0 <= directions.min() <= directions.max() <= IN:
+            raise GraphError(f"{files['edge_directions'].where}: expected 0, 1 or 2 on every line.")
+        forward = directions != IN
+        source, target = source[forward], target[forward]
+        edge_colors = None if edge_colors is None else edge_colors[forward]
     sizes = np.bincount(graph, minlength=0 if y is None else len(y))
     if (np.diff(graph) < 0).any():  # the file mixes the graphs: renumber the vertices graph by graph
         order = np.argsort(graph, kind="stable")
@@ -134,7 +141,12 @@ def _build(
         rank[order] = np.arange(len(order))
         source, target = rank[source], rank[target]
         colors = None if colors is None else colors[order]
-    return assemble(sizes, source, target, colors, palette, y)
+        features = None if features is None else features[order]
+    return assemble(
+        sizes, source, target, colors, palette, y,
+        edge_colors=edge_colors, edge_palette=edge_palette, features=features, feature_names=feature_names,
+        directed="edge_directions" in files,
+    )  # fmt: skip
 
 
 def _graph_of_vertex(indicator: _File, graphs: int | None) -> IntArray:
@@ -188,11 +200,16 @@ def _graph_labels(labels: _File, names: _File | None) -> NDArray[Any]:
     return np.array(texts, np.str_)[values]
 
 
-def _colors(labels: _File, names: _File | None, vertices: int) -> tuple[NDArray[np.uint16], tuple[ColorName, ...]]:
+def _colors(
+    files: dict[str, _File], kind: str, amount: int, element: str
+) -> tuple[NDArray[np.uint16] | None, tuple[ColorName, ...]]:
+    """The codes and palette of the labels of vertices ("node") or edges ("edge"), if there are any."""
+    labels, names = files.get(f"{kind}_labels"), files.get(f"{kind}_label_names")
+    if labels is None:
+        return None, ()
     columns = column_count(labels.data) if names is None else 1
     table = labels.integers(columns)
-    if len(table) != vertices:
-        raise GraphError(f"{labels.where} has {len(table)} lines; expected {vertices}, one for each vertex.")
+    _check_lines(labels, len(table), amount, element)
     if columns > 1:
         rows, inverse = np.unique(table, axis=0, return_inverse=True)
         joined = np.array([",".join(map(str, row)) for row in rows.tolist()], dtype=np.str_)
@@ -206,6 +223,26 @@ def _colors(labels: _File, names: _File | None, vertices: int) -> tuple[NDArray[
     palette = check_palette(in_file)
     recode = np.array([palette.index(name) for name in in_file], np.uint16)
     return recode[table[:, 0]], palette
+
+
+def _features(files: dict[str, _File], vertices: int) -> tuple[NDArray[np.float32] | None, tuple[str, ...]]:
+    """The vertex attributes and the names of their columns, if there are any."""
+    attributes, names = files.get("node_attributes"), files.get("node_attribute_names")
+    if attributes is None:
+        return None, ()
+    table = number_table(attributes.data, attributes.where)
+    _check_lines(attributes, len(table), vertices, "vertex")
+    columns = () if names is None else tuple(map(str, _names(names)))
+    if names is not None and len(columns) != table.shape[1]:
+        raise GraphError(f"{names.where} has {len(columns)} names; expected {table.shape[1]}, one for each column.")
+    with np.errstate(over="ignore"):
+        is_finite = bool(np.isfinite(table.astype(np.float32)).all())
+    return (check_features(table, vertices, attributes.where), columns) if is_finite else (None, ())
+
+
+def _check_lines(file: _File, lines: int, amount: int, element: str) -> None:
+    if lines != amount:
+        raise GraphError(f"{file.where} has {lines} lines; expected {amount}, one for each {element}.")
 
 
 def _names(file: _File) -> list[ColorName]:

@@ -10,16 +10,20 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anysize._errors import GraphError
 from anysize._typing import IntArray, PathLike
 from anysize.graphs.colors import ColorName
-from anysize.graphs.graphset import GraphSet
+from anysize.graphs.graphset import IN, GraphSet
 from anysize.graphs.ragged import owners
 
 
-def to_networkx(graphs: GraphSet, color: str = "color") -> list[Any]:
-    """Make one `networkx.Graph` per graph, with color names in a vertex attribute.
+def to_networkx(graphs: GraphSet, color: str = "color", edge_color: str = "edge_color") -> list[Any]:
+    """Make one `networkx.Graph` per graph, or `DiGraph` if edges have directions, or different colors each way.
+
+    Color names are in a vertex attribute, those of edges in an edge attribute; features are in vertex attributes of
+    their names, or in the rows of one attribute ``features`` if they have no names.
 
     >>> path = GraphSet.from_edges([(0, 1), (1, 2)], colors=["C", "C", "O"])
     >>> to_networkx(path, color="atom")[0].nodes[2]
@@ -29,21 +33,38 @@ def to_networkx(graphs: GraphSet, color: str = "color") -> list[Any]:
         import networkx
     except ImportError:
         raise ImportError("to_networkx needs networkx: pip install networkx.") from None
-    result = []
+    colors, result = graphs.edge_colors, []
+    directed = graphs.directions is not None
+    directed |= colors is not None and not np.array_equal(colors, colors[graphs.reverse_entries])
     for one in graphs:
-        graph = networkx.Graph()
+        graph = networkx.DiGraph() if directed else networkx.Graph()
         graph.add_nodes_from(range(int(one.sizes[0])))
-        graph.add_edges_from(one.edges().tolist())
+        arcs = list(map(tuple, one.arcs().tolist()))
+        graph.add_edges_from(arcs)
         if one.colors is not None:
             networkx.set_node_attributes(graph, dict(enumerate(one.color_names())), color)
+        if one.edge_colors is not None:
+            networkx.set_edge_attributes(graph, dict(zip(arcs, one.arc_color_names(), strict=True)), edge_color)
+        if one.features is not None:
+            for name, values in _named_features(one).items():
+                networkx.set_node_attributes(graph, dict(enumerate(values)), name)
         result.append(graph)
     return result
 
 
-def to_pyg(graphs: GraphSet) -> list[Any]:
-    """Make one PyG `Data` per graph: ``edge_index`` in both directions, one-hot ``x`` over the palette, ``y``.
+def _named_features(graphs: GraphSet) -> dict[str, list[Any]]:
+    """The features by name: a number per vertex; or the rows, named features, if they have no names."""
+    assert graphs.features is not None
+    if not graphs.feature_names:
+        return {"features": graphs.features.tolist()}
+    return dict(zip(graphs.feature_names, graphs.features.T.tolist(), strict=True))
 
-    Uncolored sets have no ``x``, unlabeled ones no ``y``; labels must be numbers.
+
+def to_pyg(graphs: GraphSet) -> list[Any]:
+    """Make one PyG `Data` per graph: ``edge_index``, ``x``, ``edge_attr`` and ``y``.
+
+    ``edge_index`` has both directions of edges without direction; ``x`` the features and after them the one-hot colors,
+    ``edge_attr`` the one-hot edge colors. What a set does not have is left out; labels must be numbers.
     """
     try:
         import torch
@@ -54,11 +75,16 @@ def to_pyg(graphs: GraphSet) -> list[Any]:
         raise GraphError(f"PyG labels must be numbers; got dtype {graphs.y.dtype}. Encode them first with with_y.")
     result = []
     for one in graphs:
-        source = owners(one.indptr)
-        ends = np.stack([source, one.indices.astype(np.int64)])
+        kept = slice(None) if one.directions is None else one.directions != IN
+        ends = np.ascontiguousarray(one.arcs().T)
         data = Data(edge_index=torch.from_numpy(ends), num_nodes=int(one.sizes[0]))
+        vertex_rows = [] if one.features is None else [one.features]
         if one.colors is not None:
-            data.x = torch.from_numpy(np.eye(len(one.palette), dtype=np.float32)[one.colors])
+            vertex_rows.append(np.eye(len(one.palette), dtype=np.float32)[one.colors])
+        if vertex_rows:
+            data.x = torch.from_numpy(np.concatenate(vertex_rows, axis=1))
+        if one.edge_colors is not None:
+            data.edge_attr = torch.from_numpy(np.eye(len(one.edge_palette), dtype=np.float32)[one.edge_colors[kept]])
         if one.y is not None:
             data.y = torch.tensor(one.y.tolist())
         result.append(data)
@@ -68,9 +94,10 @@ def to_pyg(graphs: GraphSet) -> list[Any]:
 def to_tu(graphs: GraphSet, folder: PathLike, name: str) -> None:
     """Write the set as a TU folder ``folder/name/name_A.txt``, ...; `read_tu` reads the same set back.
 
-    Integer colors and labels are written as they are. String colors, and palettes with unused colors, need the file
-    ``name_node_label_names.txt``; string labels need ``name_graph_label_names.txt``. Graph names are not written. The
-    folder is written completely or not at all.
+    Integer colors and labels are written as they are. String colors, and palettes with unused colors, need the files
+    ``name_node_label_names.txt`` and ``name_edge_label_names.txt``; string labels need ``name_graph_label_names.txt``,
+    directions ``name_edge_directions.txt``. Graph names are not written. The folder is written completely or not at
+    all.
 
     Args:
         graphs: the set.
@@ -79,7 +106,13 @@ def to_tu(graphs: GraphSet, folder: PathLike, name: str) -> None:
     """
     if not name or name != Path(name).name or name.startswith(".") or not name.isprintable():
         raise GraphError(f"The name of a TU set must be a file name without folders; got {name!r}.")
-    contents = {**_structure(graphs), **_node_labels(graphs), **_graph_labels(graphs)}
+    contents = {
+        **_structure(graphs),
+        **_color_files("node", graphs.colors, graphs.palette),
+        **_color_files("edge", graphs.edge_colors, graphs.edge_palette),
+        **_features(graphs),
+        **_graph_labels(graphs),
+    }
     final = Path(folder) / name
     if final.exists():
         raise GraphError(f"{final} already exists; remove it or choose another name.")
@@ -103,17 +136,27 @@ def _structure(graphs: GraphSet) -> dict[str, str]:
         )
     graph, source, target = owners(graphs.first) + 1, owners(graphs.indptr) + 1, graphs.neighbors + 1
     pairs = zip(source.tolist(), target.tolist(), strict=True)
-    return {"A": "".join(f"{u}, {v}\n" for u, v in pairs), "graph_indicator": _lines(graph.tolist())}
+    files = {"A": "".join(f"{u}, {v}\n" for u, v in pairs), "graph_indicator": _lines(graph.tolist())}
+    return files if graphs.directions is None else {**files, "edge_directions": _lines(graphs.directions.tolist())}
 
 
-def _node_labels(graphs: GraphSet) -> dict[str, str]:
-    if graphs.colors is None:
+def _color_files(what: str, codes: NDArray[np.uint16] | None, palette: tuple[ColorName, ...]) -> dict[str, str]:
+    """The labels of vertices ("node") or edges ("edge"), and their names if these are needed."""
+    if codes is None:
         return {}
-    palette = graphs.palette
-    used = np.bincount(graphs.colors, minlength=len(palette)) > 0
+    used = np.bincount(codes, minlength=len(palette)) > 0
     if used.all() and all(not isinstance(name, str) and abs(name) < 10**18 for name in palette):
-        return {"node_labels": _lines(palette[code] for code in graphs.colors.tolist())}
-    return _encoded("node", graphs.colors.astype(np.int64), list(palette))
+        return {f"{what}_labels": _lines(palette[code] for code in codes.tolist())}
+    return _encoded(what, codes.astype(np.int64), list(palette))
+
+
+def _features(graphs: GraphSet) -> dict[str, str]:
+    if graphs.features is None or not graphs.features.shape[1]:
+        return {}
+    files = {"node_attributes": _lines(", ".join(map(repr, row)) for row in graphs.features.tolist())}
+    if not graphs.feature_names:
+        return files
+    return {**files, "node_attribute_names": _lines(json.dumps(name) for name in graphs.feature_names)}
 
 
 def _graph_labels(graphs: GraphSet) -> dict[str, str]:

@@ -20,12 +20,14 @@ from anysize._schema import (
     fields,
     integer,
     list_of,
+    one_of,
     optional,
     text,
 )
 from anysize._typing import IntArray, check_integer
 from anysize.graphs.colors import ColorName
-from anysize.graphs.graphset import GraphSet
+from anysize.graphs.edge_types import EdgeType, edge_types
+from anysize.graphs.graphset import BOTH_WAYS, GraphSet
 from anysize.graphs.labels import State
 from anysize.graphs.ragged import offsets, owners, ranges
 from anysize.io.convert import as_graphset
@@ -39,7 +41,8 @@ MAX_NEIGHBORS_NAMED = 6  # different classes of neighbors in the name of a class
 class Signatures:
     """The input of one refinement step: row i is the color of a vertex and the sorted colors of its neighbors.
 
-    ``own``: one color per row; the neighbor colors of row i are ``near[first[i]:first[i + 1]]``.
+    ``own``: one color per row; the neighbor colors of row i are ``near[first[i]:first[i + 1]]``. With E types of edges
+    a neighbor of color c along an edge of type e has the number c * E + e.
     """
 
     own: IntArray
@@ -54,6 +57,12 @@ class Signatures:
         lengths = np.diff(self.first)[index]
         return Signatures(self.own[index], offsets(lengths), self.near[ranges(self.first[index], lengths)])
 
+    def with_more_edge_types(self, amount: int, now: int) -> Signatures:
+        """The same rows, of ``amount`` types of edges, among ``now`` types."""
+        if amount == now:
+            return self
+        return Signatures(self.own, self.first, self.near // amount * now + self.near % amount)
+
     def append(self, other: Signatures) -> Signatures:
         """The rows of both, one after the other."""
         first = np.concatenate([self.first, self.first[-1] + other.first[1:]])
@@ -63,12 +72,16 @@ class Signatures:
 NO_SIGNATURES = Signatures(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64))
 
 
-def signatures(graphs: GraphSet, colors: IntArray) -> Signatures:
-    """The signature of every vertex of a set under these colors (integers from 0)."""
+def signatures(
+    graphs: GraphSet, colors: IntArray, edge_codes: IntArray | None = None, edge_type_count: int = 1
+) -> Signatures:
+    """The signature of every vertex of a set under these colors (integers from 0), and types of edges if given."""
     near = colors[graphs.neighbors]
+    if edge_codes is not None:
+        near = near * edge_type_count + edge_codes
     # One sort of (vertex, color) as a single integer sorts every row. Rows are already in order, and a stable sort uses
     # that: it is ten times faster here than the default.
-    base = int(colors.max(initial=0)) + 1
+    base = (int(colors.max(initial=0)) + 1) * edge_type_count
     offset = owners(graphs.indptr) * base
     return Signatures(colors, graphs.indptr, np.sort(offset + near, kind="stable") - offset)
 
@@ -142,19 +155,21 @@ class WLKernel(ExplicitKernel):
     r"""Weisfeiler-Lehman subtree features: how many vertices have each refined color.
 
     Colors start as the vertex colors, or as one color for graphs without colors. Iteration i + 1 distinguishes vertices
-    by their color of iteration i and the multiset of the colors of their neighbors. With phi_i(G)_c the number of
-    vertices of color c after i iterations,
+    by their color of iteration i and the multiset of (color, edge color, direction) of their neighbors. With phi_i(G)_c
+    the number of vertices of color c after i iterations,
 
     .. math:: K(G, H) = \sum_{i=0}^{h} \langle \phi_i(G), \phi_i(H) \rangle
 
     (Shervashidze et al. 2011). A refined color that no training graph has is no feature; its vertices keep a new class
-    and are refined further, which matters for the length of normalized features only.
+    and are refined further, which matters for the length of normalized features only. Edge colors, and directions, that
+    no training graph has are ignored in new graphs.
 
     Args:
         iterations: h, the number of refinements; the kernel sums over 0 .. h.
         normalize: divide by sqrt(K(G, G)), so that every graph has length 1 over all of its colors.
 
     Attributes (after `fit`):
+        edge_types_: the types of edges of the training graphs; None if these have neither edge colors nor directions.
         offsets_: (h + 2,) columns offsets_[i] .. offsets_[i + 1] belong to iteration i.
         features_: features of the training graphs, a csr_array; not in `state`.
 
@@ -181,13 +196,17 @@ class WLKernel(ExplicitKernel):
         check_integer("iterations", self.iterations, 0)
         self.start_: tuple[ColorName, ...] | None
         self.signatures_: tuple[Signatures, ...]
+        self.edge_types_: tuple[EdgeType, ...] | None
         if isinstance(graphs, RefinedGraphs):
             self.start_, self.signatures_ = graphs.kernel.start_, graphs.kernel.signatures_[: self.iterations]
+            self.edge_types_ = graphs.kernel.edge_types_
             graph_set, classes = graphs.graphs, self._classes(graphs)
         else:
             graph_set = as_graphset(graphs)
             codes = np.unique(graph_set.colors) if graph_set.colors is not None else None
             self.start_ = None if codes is None else tuple(graph_set.palette[c] for c in codes)
+            types = edge_types(graph_set)
+            self.edge_types_ = None if types is None else tuple(types[1])
             self.signatures_ = (NO_SIGNATURES,) * int(self.iterations)
             classes, self.signatures_ = self._refine(graph_set)
         self.offsets_ = offsets(np.array([self._start_size(graph_set), *map(len, self.signatures_)]))
@@ -231,11 +250,17 @@ class WLKernel(ExplicitKernel):
         if iteration == 0:
             return "*" if self.start_ is None else format_color(self.start_[number])
         rows, root = self.signatures_[iteration - 1], number
+        kinds = self.edge_types_ or (EdgeType(None, None, BOTH_WAYS),)
+        directed = any(kind.direction != BOTH_WAYS for kind in kinds)
         near, amounts = np.unique(rows.near[rows.first[number] : rows.first[number + 1]], return_counts=True)
         for step in range(iteration - 1, -1, -1):
             root = int(self.signatures_[step].own[root])
         common = np.argsort(-amounts, kind="stable")[:MAX_NEIGHBORS_NAMED]
-        inner = sorted((-int(amounts[at]), self.type_name(iteration - 1, int(near[at]))) for at in common)
+        inner = []
+        for at in common:
+            neighbor, kind = divmod(int(near[at]), len(kinds))
+            inner.append((-int(amounts[at]), kinds[kind].label(directed) + self.type_name(iteration - 1, neighbor)))
+        inner.sort()
         names = [f"{-amount}×{name}" if amount < -1 else name for amount, name in inner]
         names += ["…"] if len(near) > len(common) else []
         return f"{self.type_name(0, root)}({','.join(names)})"
@@ -243,8 +268,10 @@ class WLKernel(ExplicitKernel):
     def _refine(self, graphs: GraphSet) -> tuple[list[IntArray], tuple[Signatures, ...]]:
         """The class of every vertex in every iteration, and the signatures of all classes, known ones first."""
         classes, extended = [self._start(graphs)], []
+        codes, known_count, count = self._edge_codes(graphs)
         for known in self.signatures_:
-            refined, all_signatures = number_signatures(signatures(graphs, classes[-1]), known)
+            rows = signatures(graphs, classes[-1], codes, count)
+            refined, all_signatures = number_signatures(rows, known.with_more_edge_types(known_count, count))
             classes.append(refined)
             extended.append(all_signatures)
         return classes, tuple(extended)
@@ -274,6 +301,27 @@ class WLKernel(ExplicitKernel):
         codes = [place.setdefault(name, len(place)) for name in graphs.palette]
         return np.array(codes, np.int64)[graphs.colors]
 
+    def _edge_codes(self, graphs: GraphSet) -> tuple[IntArray | None, int, int]:
+        """The type of every entry, types of training first; how many of these there are, and how many types in all."""
+        if self.edge_types_ is None:
+            return None, 1, 1
+        known = len(self.edge_types_)
+        is_colored = any(kind.color is not None for kind in self.edge_types_)
+        if is_colored and graphs.edge_colors is None and len(graphs.indices):
+            raise GraphError(
+                "This kernel was fitted on graphs with edge colors and these have none; call without_edge_colors() on "
+                "the training graphs."
+            )
+        graphs = graphs if is_colored else graphs.without_edge_colors()
+        if all(kind.direction == BOTH_WAYS for kind in self.edge_types_):
+            graphs = graphs.without_directions()
+        codes, types = edge_types(graphs) or (
+            np.zeros(len(graphs.indices), np.int64), [EdgeType(None, None, BOTH_WAYS)]
+        )  # fmt: skip
+        position = {kind: code for code, kind in enumerate(self.edge_types_)}
+        table = [position.setdefault(kind, len(position)) for kind in types]
+        return np.array(table, np.int64)[codes], known, len(position)
+
     def _start_size(self, graphs: GraphSet) -> int:
         return len(self.start_) if self.start_ is not None else int(graphs.first[-1] > 0)
 
@@ -302,6 +350,8 @@ class WLKernel(ExplicitKernel):
             "normalize": bool(self.normalize),
             "start": None if self.start_ is None else list(self.start_),
         }
+        if self.edge_types_ is not None:
+            about["edge_types"] = [list(kind) for kind in self.edge_types_]
         arrays: dict[str, NDArray[Any]] = {"offsets": self.offsets_}
         for step, own in enumerate(self.signatures_, 1):
             arrays |= {f"own_{step}": own.own, f"first_{step}": own.first, f"near_{step}": own.near}
@@ -313,6 +363,9 @@ class WLKernel(ExplicitKernel):
         about = _STATE(about, "kernel")
         restored = cls(about["iterations"], about["normalize"])
         restored.start_ = None if about["start"] is None else tuple(about["start"])
+        types = about.get("edge_types")
+        restored.edge_types_ = None if types is None else tuple(EdgeType(*kind) for kind in types)
+        type_count = max(len(restored.edge_types_ or ()), 1)
         offsets = check_array(arrays["offsets"], "offsets", "i", (restored.iterations + 2,), 0)
         classes = np.diff(offsets)
         if (
@@ -325,7 +378,7 @@ class WLKernel(ExplicitKernel):
             before = int(classes[step - 1])
             own = check_array(arrays[f"own_{step}"], f"own_{step}", "i", (int(classes[step]),), 0, before - 1)
             near = arrays[f"near_{step}"]
-            check_compressed_rows(arrays[f"first_{step}"], near, np.size(near), (len(own), before))
+            check_compressed_rows(arrays[f"first_{step}"], near, np.size(near), (len(own), before * type_count))
         restored.signatures_ = tuple(
             Signatures(arrays[f"own_{step}"], arrays[f"first_{step}"], arrays[f"near_{step}"])
             for step in range(1, restored.iterations + 1)
@@ -334,6 +387,13 @@ class WLKernel(ExplicitKernel):
         return restored
 
 
+def _edge_type(value: Any, place: str) -> list[Any]:
+    """The color of an edge and of the edge back, or null, and the direction."""
+    color, back, direction = list_of(lambda item, _: item, 3)(value, place)
+    return [optional(color_name)(color, place), optional(color_name)(back, place), one_of(0, 1, 2)(direction, place)]
+
+
 _STATE = fields(
-    {"kernel": text(), "iterations": integer(0), "normalize": boolean, "start": optional(list_of(color_name))}
+    {"kernel": text(), "iterations": integer(0), "normalize": boolean, "start": optional(list_of(color_name))},
+    {"edge_types": list_of(_edge_type)},
 )

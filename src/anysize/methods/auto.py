@@ -49,7 +49,7 @@ from anysize.methods.method import (
     TrainingData,
     class_weights,
 )
-from anysize.methods.sizemix import SizeMixLearner, fit_balanced_regression
+from anysize.methods.sizemix import SIZEMIX, SizeMixLearner, fit_balanced_regression
 from anysize.splits import parts_by_class, random_60_and_40, smaller_and_larger
 from anysize.training.settings import Recipe
 from anysize.training.whitening import Whitening, fit_whitening
@@ -386,4 +386,4 @@ EXPERTS: Mapping[str, Learner] = {
 }
 FAMILIES: Mapping[Family, tuple[str, ...]] = {"gamma": ("gamma-gin", "densities"), "sizemix": ("sizemix",)}
 
-AUTO = Method(name="auto", title="auto", learner=AutoLearner(), grid=NO_GRID, bootstrap=True)
+AUTO = Method(name="auto", title="auto", learner=AutoLearner(), grid=NO_GRID, bootstrap=True, edges=SIZEMIX.edges)

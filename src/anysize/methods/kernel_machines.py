@@ -15,6 +15,7 @@ import numpy as np
 from anysize._memory import dense
 from anysize._progress import Progress
 from anysize._typing import FloatArray, PathLike
+from anysize.graphs.attributes import DIRECTIONS, EDGE_COLORS
 from anysize.methods.configuration import positive, whole_number
 from anysize.methods.method import FAMILIES, Arrays, Examples, Grid, Method, Run, Sizes, TrainingData
 from anysize.training.settings import Recipe
@@ -154,6 +155,7 @@ KERNEL_METHODS = (
         defaults={"iterations": 3, "C": 1.0},
         parameters={"C": positive, "iterations": whole_number},
         seeded=False,
+        edges=frozenset({EDGE_COLORS, DIRECTIONS}),
         in_paper=True,
     ),
     Method(

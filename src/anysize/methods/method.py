@@ -17,6 +17,7 @@ from anysize._errors import naming_extra
 from anysize._progress import Progress
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.counting.counts import Counts
+from anysize.graphs.attributes import VERTEX_COLORS
 from anysize.graphs.graphset import GraphSet
 from anysize.training.settings import Recipe
 
@@ -255,6 +256,7 @@ class Method:
             although results depend on the seed; models of methods that are not ``seeded`` always are.
         patterns: whether its input is counts of patterns rather than whole graphs.
         colors: whether it uses vertex colors.
+        edges: what it uses of edges: names in `anysize.graphs.attributes`.
         environments: whether training compares environments; with ``penalty_name``, only where that is above 0.
         penalty_name: the name of the hyper-parameter that weighs its penalty; None without penalty.
         recolors: whether its penalty compares recolored copies of the graphs, which needs vertex colors.
@@ -281,6 +283,7 @@ class Method:
     bootstrap: bool = False
     patterns: bool = False
     colors: bool = True
+    edges: frozenset[str] = frozenset()
     environments: bool = False
     penalty_name: str | None = None
     recolors: bool = False
@@ -291,6 +294,11 @@ class Method:
     def takes_tables(self) -> bool:
         """Whether a table of counts can be passed instead of graphs: methods that ignore colors count themselves."""
         return self.patterns and self.colors
+
+    @property
+    def uses(self) -> frozenset[str]:
+        """The attributes of graphs that it uses."""
+        return self.edges | ({VERTEX_COLORS} if self.colors else set())
 
     @property
     def input(self) -> str:

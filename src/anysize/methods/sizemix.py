@@ -33,6 +33,7 @@ from scipy.sparse import csr_array
 
 from anysize._progress import Progress
 from anysize._typing import FloatArray, IntArray
+from anysize.graphs.attributes import DIRECTIONS, EDGE_COLORS
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import Labels, classes_from_json, classes_to_json, distinct_classes, labels_of
 from anysize.graphs.ragged import owners
@@ -388,4 +389,7 @@ class FittedSizeMix:
         return about | {"runs": [asdict(run) for run in self.runs], "class_count": self.classes}, arrays
 
 
-SIZEMIX = Method(name="sizemix", title="SizeMix", learner=SizeMixLearner(), grid=NO_GRID, seeded=False)
+SIZEMIX = Method(
+    name="sizemix", title="SizeMix", learner=SizeMixLearner(), grid=NO_GRID, seeded=False,
+    edges=frozenset({EDGE_COLORS, DIRECTIONS}),
+)  # fmt: skip

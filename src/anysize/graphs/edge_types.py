@@ -1,0 +1,56 @@
+"""Types of edges as a vertex sees them: the color of an edge and its direction together, as one code per entry."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from anysize._typing import IntArray
+from anysize.graphs.colors import ColorName
+from anysize.graphs.graphset import BOTH_WAYS, IN, OUT, GraphSet
+
+
+class EdgeType(NamedTuple):
+    """What a vertex sees of an edge: its color, the color of the edge back if there is one, and the direction."""
+
+    color: ColorName | None
+    back: ColorName | None
+    direction: int
+
+    def label(self, directed: bool) -> str:
+        """A few characters before the name of a neighbor, with an arrow if there are directions.
+
+        >>> EdgeType("single", "single", BOTH_WAYS).label(directed=False)
+        'single '
+        >>> EdgeType(None, None, OUT).label(directed=True)
+        '→'
+        """
+        arrow = {BOTH_WAYS: "↔", OUT: "→", IN: "←"}[self.direction] if directed else ""
+        if self.color is None:
+            return arrow
+        has_two = self.back is not None and self.back != self.color
+        return f"{arrow}{self.color}/{self.back} " if has_two else f"{arrow}{self.color} "
+
+
+def edge_types(graphs: GraphSet) -> tuple[IntArray, list[EdgeType]] | None:
+    """For every entry of ``indices`` the position of its type, and the types in use; None if edges have no attributes.
+
+    >>> codes, types = edge_types(GraphSet.from_edges([(0, 1), (1, 2)], edge_colors=["a", "b"], directed=True))
+    >>> codes.tolist(), [(kind.color, kind.direction) for kind in types]
+    ([0, 1, 2, 3], [('a', 1), ('a', 2), ('b', 1), ('b', 2)])
+    """
+    colors, directions = graphs.edge_colors, graphs.directions
+    if colors is None and directions is None:
+        return None
+    amount = max(len(graphs.edge_palette), 1)
+    direction = np.zeros(len(graphs.indices), np.int64) if directions is None else directions.astype(np.int64)
+    color = np.zeros(len(direction), np.int64) if colors is None else colors.astype(np.int64)
+    back = color if colors is None else color[graphs.reverse_entries]
+    used, codes = np.unique((color * amount + back) * 3 + direction, return_inverse=True)
+    name: tuple[ColorName | None, ...] = (None,) if colors is None else graphs.edge_palette
+    types = [
+        EdgeType(name[pair // amount], name[pair % amount] if way == BOTH_WAYS else None, way)
+        for pair, way in (divmod(number, 3) for number in used.tolist())
+    ]
+    return codes.astype(np.int64), types
