@@ -112,7 +112,9 @@ def test_runs_of_several_recipes_are_trained_apart_and_keep_their_configurations
     splits, method = TASKS["sbm-20"].splits(0), az.METHODS["gamma-1hot"]
     runs = [Run({"k": 3, "hidden": 8, "epochs": epochs}, seed) for epochs in (2, 3) for seed in (0, 1)]
     together = list(evaluate_runs(method, splits, runs, "paper", EvaluationOptions(curve_points=3)))
-    assert [(record.configuration, record.seed) for record in together] == [(run.configuration, run.seed) for run in runs]
+    assert [(record.configuration, record.seed) for record in together] == [
+        (run.configuration, run.seed) for run in runs
+    ]
     assert [record.curves.epochs for record in together if record.curves] == [(1, 2), (1, 2), (1, 2, 3), (1, 2, 3)]
     assert [record.data for record in together] == ["seed:0"] * 4
 
