@@ -73,7 +73,7 @@ def test_zeros_adds_the_patterns_that_a_graph_does_not_contain(colored, tmp_path
     run(*options, "--out", tmp_path / "table.parquet")
     assert len(pandas.read_parquet(tmp_path / "table.parquet")) == len(rows)
     sampled = cells(
-        run("count", colored, "--k", 3, "--zeros", "--format", "csv", "--method", "sample", "--samples", 100).stdout
+        run("count", colored, "--k", 3, "--zeros", "--format", "csv", "--engine", "sample", "--samples", 100).stdout
     )
     assert {row["standard_error"] for row in sampled if row["graph"] == "1"} == {"0.0"}
 
@@ -126,7 +126,7 @@ def test_parquet_round_trip(colored, tmp_path):
 
 
 def test_explain_names_the_engine(house):
-    assert "enumerate" in run("count", house, "--k", 4, "--method", "enumerate", "--explain").stderr
+    assert "enumerate" in run("count", house, "--k", 4, "--engine", "enumerate", "--explain").stderr
 
 
 @pytest.mark.parametrize(
@@ -135,8 +135,8 @@ def test_explain_names_the_engine(house):
         (["nowhere.zip"], "no file or folder"),
         (["HOUSE", "--k", "9"], "from 1 to 7"),
         (["HOUSE", "--k", "x"], "--k takes a pattern size"),
-        (["HOUSE", "--method", "magic"], "method must be"),
-        (["HOUSE", "--method", "bitset", "--k", "6"], "counts k = 3, 4, 5"),
+        (["HOUSE", "--engine", "magic"], "engine must be"),
+        (["HOUSE", "--engine", "bitset", "--k", "6"], "counts k = 3, 4, 5"),
         (["HOUSE", "--threads", "0"], "threads must be"),
         (["HOUSE", "--format", "parquet"], "--out"),
         (["HOUSE", "--out", "counts.xlsx"], ".csv, .json, .parquet, .npz; got counts.xlsx"),
@@ -215,9 +215,9 @@ def test_stopped_while_packages_are_loaded(tmp_path):
 
 
 def test_sampled_tables_show_their_errors(house):
-    rows = cells(run("count", house, "--k", 3, "--method", "sample", "--samples", 500, "--format", "csv").stdout)
+    rows = cells(run("count", house, "--k", 3, "--engine", "sample", "--samples", 500, "--format", "csv").stdout)
     assert float(rows[0]["standard_error"]) > 0
-    assert "standard error" in run("count", house, "--k", 3, "--method", "sample", "--samples", 500).stdout
+    assert "standard error" in run("count", house, "--k", 3, "--engine", "sample", "--samples", 500).stdout
 
 
 def test_the_cache_is_filled_and_used(house, tmp_path):

@@ -372,7 +372,7 @@ def test_without_colors_copies_are_summed(k: int | tuple[int, ...]) -> None:
 def test_without_colors_refuses_estimates_and_overflow() -> None:
     graphs = colored(gnp(12, 0.3, 0), 2, 0)
     with pytest.raises(ValueError, match="sample again with colors=False"):
-        count(graphs, 3, method="sample", samples=100, seed=0).without_colors()
+        count(graphs, 3, engine="sample", samples=100, seed=0).without_colors()
     counts = count(graphs, 3)
     huge = replace(counts, matrix=counts.matrix * (2**62 // counts.matrix.max()))
     with pytest.raises(OverflowError, match="exceed a 64-bit integer"):
@@ -382,7 +382,7 @@ def test_without_colors_refuses_estimates_and_overflow() -> None:
 def forged(folder: Path, kind: str, **changes: object) -> Path:
     """A saved table with some arrays, or fields of its description, replaced; None removes them."""
     graphs = replace(gnp(9, 0.5, seed=1) + gnp(7, 0.5, seed=2), names=("a", "b"), y=np.array([1, 2]))
-    options = {"method": "sample", "samples": 100} if kind == "sampled" else {}
+    options = {"engine": "sample", "samples": 100} if kind == "sampled" else {}
     count(colored(graphs, 2) if kind == "colored" else graphs, 3, **options).save(folder / "table.npz")
     with np.load(folder / "table.npz") as archive:
         arrays = dict(archive)

@@ -63,9 +63,9 @@ def count(
         OutputFormat | None, typer.Option(help="Output format; default: by the ending of --out, or text.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write to this file.")] = None,
-    method: Annotated[str, typer.Option(help="auto, the name of an engine, or sample.")] = "auto",
-    samples: Annotated[int | None, typer.Option(help="With --method sample: samples per graph.")] = None,
-    rel_error: Annotated[float | None, typer.Option(help="With --method sample: target error, e.g. 0.01.")] = None,
+    engine: Annotated[str, typer.Option(help="auto, the name of an engine, or sample.")] = "auto",
+    samples: Annotated[int | None, typer.Option(help="With --engine sample: samples per graph.")] = None,
+    rel_error: Annotated[float | None, typer.Option(help="With --engine sample: target error, e.g. 0.01.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the samples.", min=0, max=MAX_SEED)] = 0,
     budget: Annotated[float | None, typer.Option(help="Sample if exact counting would take longer (seconds).")] = None,
     max_memory: Annotated[str | None, typer.Option(help="Memory limit for counting, e.g. 4GiB.")] = None,
@@ -92,7 +92,7 @@ def count(
         graphs = read_input(file, smiles=smiles, y=y, color=color)
         with _on_cluster(cluster), late_progress("counting") as report:
             counts = count(
-                graphs, parse_sizes(k), colors, method, samples=samples, rel_error=rel_error, seed=seed,
+                graphs, parse_sizes(k), colors, engine, samples=samples, rel_error=rel_error, seed=seed,
                 budget_s=budget, max_memory=max_memory, cache=cache, threads=threads,
                 errors="skip" if skip else "raise", progress=report,
             )  # fmt: skip

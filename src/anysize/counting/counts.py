@@ -38,7 +38,7 @@ class Counts:
         y: the labels of the graph set, if any.
         names: the graph names of the graph set, if any.
         log: which engine counted which graphs, see `explain`.
-        sampling: hits and errors of a table of estimates (``method="sample"``), otherwise None; see `standard_errors`,
+        sampling: hits and errors of a table of estimates (``engine="sample"``), otherwise None; see `standard_errors`,
             `hits` and `interval`.
     """
 
@@ -200,7 +200,7 @@ class Counts:
     def hits(self) -> csr_array[np.int64]:
         """The number of samples that hit each pattern, in a table of estimates."""
         if self.sampling is None:
-            raise ValueError("hits exist only for method='sample'; this table was counted exactly")
+            raise ValueError("hits exist only for engine='sample'; this table was counted exactly")
         return self.sampling.hits
 
     def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
@@ -237,8 +237,8 @@ class Counts:
         values = np.zeros(len(column))
         for k in np.unique(self.columns.size):
             here = np.flatnonzero(self.columns.size[column] == k)
-            own = None if factor is None else factor[here]
-            values[here] = _quotients(copies[here], own, self._ways(int(k), over)[row[here]])
+            factors = None if factor is None else factor[here]
+            values[here] = _quotients(copies[here], factors, self._ways(int(k), over)[row[here]])
         return csr_array((values, column.copy(), self.matrix.indptr.copy()), shape=self.shape)
 
     def _connected_subsets(self, row: IntArray) -> NDArray[np.object_]:

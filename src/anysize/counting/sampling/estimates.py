@@ -12,6 +12,8 @@ from scipy.sparse import csr_array
 
 from anysize._typing import BoolArray, FloatArray, IntArray
 from anysize.counting.columns import Columns
+from anysize.counting.features import Features
+from anysize.counting.memory import CELL_BYTES, MemoryNeed
 from anysize.patterns.pattern import connected_patterns
 
 SAMPLED_SIZES = (3, 4, 5, 6, 7)
@@ -35,7 +37,7 @@ class SampleSize:
 
     def __post_init__(self) -> None:
         if (self.samples is None) == (self.rel_error is None):
-            raise ValueError("method='sample' needs either samples=NUMBER or rel_error=SHARE, such as 0.01")
+            raise ValueError("engine='sample' needs either samples=NUMBER or rel_error=SHARE, such as 0.01")
         if self.samples is not None and (isinstance(self.samples, bool) or self.samples < 1):
             raise ValueError(f"samples must be an integer of at least 1; got {self.samples!r}")
         if self.rel_error is not None and not 0 < self.rel_error < 1:
@@ -45,6 +47,12 @@ class SampleSize:
 def within_budget(k: int, seconds: float, threads: int, n_graphs: int) -> SampleSize:
     """About as many samples as fit into a time budget, divided among the graphs."""
     return SampleSize(samples=max(10_000, int(NOMINAL_RATE[k] * seconds * threads / max(n_graphs, 1))))
+
+
+def memory(f: Features, k: int) -> MemoryNeed:
+    """Running sums and alias tables of about 2^(k - 3) trees and their subtrees."""
+    trees, patterns = 2.0 ** (k - 3), f.max_patterns(k)
+    return MemoryNeed(trees * (30 * f.n + 16 * f.edges) + 20 * f.edges, 1e6 + 100 * patterns, CELL_BYTES * patterns)
 
 
 def describe_sampling(k: int, samples: IntArray, seed: int, reason: str) -> str:

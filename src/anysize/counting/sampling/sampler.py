@@ -43,18 +43,18 @@ def count_sampled(
 ) -> Counts:
     """A table of estimates; each graph has its own random stream, given by its number."""
     if k not in SAMPLED_SIZES:
-        raise ValueError(f"sampling needs k from 3 to 7; got k = {k}, which method='auto' counts exactly")
-    found = []
+        raise ValueError(f"sampling needs k from 3 to 7; got k = {k}, which engine='auto' counts exactly")
+    estimates = []
     for number, graph in zip(numbers.tolist(), graphs, strict=True):
         samples = sample_size.samples or _samples_from_pilot(graph, number, k, sample_size, seed, threads)
-        found.append(estimate(graph, k, samples, seed, 2 * number, threads, tick))
-    parts = [one.columns for one in found]
+        estimates.append(estimate(graph, k, samples, seed, 2 * number, threads, tick))
+    parts = [each.columns for each in estimates]
     if graphs.colors is None:
         parts.insert(0, Columns.plain(k))
-    columns, places = unite(parts or [Columns.plain(k)])
-    places = places[-len(found) :] if found else []
-    row = np.repeat(np.arange(len(found)), [len(place) for place in places]).astype(np.int64)
-    column = np.concatenate([*places, np.zeros(0, np.int64)]).astype(np.int64)
+    columns, new_columns = unite(parts or [Columns.plain(k)])
+    new_columns = new_columns[-len(estimates) :] if estimates else []
+    row = np.repeat(np.arange(len(estimates)), [len(numbers) for numbers in new_columns]).astype(np.int64)
+    column = np.concatenate([*new_columns, np.zeros(0, np.int64)]).astype(np.int64)
     shape = (len(graphs), len(columns))
 
     def table(values: list[np.ndarray], kind: type) -> csr_array:
@@ -65,14 +65,14 @@ def count_sampled(
 
     sampling = Sampling(
         k,
-        table([one.hits for one in found], np.int64),
-        table([one.errors for one in found], np.float64),
-        np.array([one.rates for one in found]).reshape(len(found), len(connected_patterns(k))),
-        np.array([one.samples for one in found], np.int64),
-        np.array([one.exact_cliques for one in found], bool),
+        table([each.hits for each in estimates], np.int64),
+        table([each.errors for each in estimates], np.float64),
+        np.array([each.rates for each in estimates]).reshape(len(estimates), len(connected_patterns(k))),
+        np.array([each.samples for each in estimates], np.int64),
+        np.array([each.exact_cliques for each in estimates], bool),
     )
     log = (describe_sampling(k, sampling.samples, seed, reason),)
-    copies = table([one.copies for one in found], np.float64)
+    copies = table([each.copies for each in estimates], np.float64)
     return Counts(copies, columns, graphs.sizes, graphs.y, graphs.names, log, sampling)
 
 
@@ -116,9 +116,9 @@ def estimate(
     per_tree = _samples_per_tree(maps, samples)
     rates = _rates(maps, per_tree, k)
     words, hits = draw(graph, k, maps, per_tree, seed, stream, threads, tick)
-    place, colors = unpack(words[:, 0], words[:, 1], k)
-    columns = Columns(np.full(len(place), k, np.uint8), place, None if graph.colors is None else colors, graph.palette)
-    rate = rates[place]
+    kind, colors = unpack(words[:, 0], words[:, 1], k)
+    columns = Columns(np.full(len(kind), k, np.uint8), kind, None if graph.colors is None else colors, graph.palette)
+    rate = rates[kind]
     spread = (hits * (1 - hits / np.maximum(per_tree, 1)[:, None])).sum(axis=0)
     copies, errors = hits.sum(axis=0) / rate, np.sqrt(spread) / rate
     result = GraphEstimate(columns, hits.sum(axis=0), copies, errors, rates, int(per_tree.sum()), False)
@@ -130,9 +130,9 @@ def estimate_connected_sets(graph: GraphSet, k: int, samples: int) -> tuple[floa
     maps = tree_maps(graph, k)
     per_tree = _samples_per_tree(maps, samples)
     words, hits = draw(graph, k, maps, per_tree, 0, 0, Threads(), lambda share: None)
-    place, _ = unpack(words[:, 0], words[:, 1], k)
+    kind, _ = unpack(words[:, 0], words[:, 1], k)
     total = hits.sum(axis=0)
-    return float((total / _rates(maps, per_tree, k)[place]).sum()), words, total
+    return float((total / _rates(maps, per_tree, k)[kind]).sum()), words, total
 
 
 def _samples_per_tree(maps: TreeMaps, samples: int) -> np.ndarray:
@@ -155,11 +155,11 @@ def _with_exact_cliques(result: GraphEstimate, graph: GraphSet, k: int, threads:
     other = result.columns.pattern_index != spanning_trees(k).shape[1] - 1
     sampled = dict(zip(_keys(result.columns), result.hits, strict=True))
     hits = np.array([sampled.get(key, 0) for key in _keys(columns)], np.int64)
-    own = result.columns.colors
+    colors = result.columns.colors
     merged = Columns(
         np.concatenate([result.columns.size[other], columns.size]),
         np.concatenate([result.columns.pattern_index[other], columns.pattern_index]),
-        None if own is None or columns.colors is None else np.concatenate([own[other], columns.colors]),
+        None if colors is None or columns.colors is None else np.concatenate([colors[other], columns.colors]),
         graph.palette,
     )
     return result._replace(
