@@ -219,7 +219,7 @@ def test_other_files_are_detected(shelf: tuple[CountCache, GraphSet, Counts, byt
     counts.save(entry_of(cache))  # a table, but without a seal
     check_damage(shelf, entry_of(cache).read_bytes())
     cache.put(graphs, {"k": [5]}, counts)  # an entry of another key
-    foreign = cache._path(cache.key(graphs, {"k": [5]}))
+    (foreign,) = cache.folder.rglob(f"{cache.key(graphs, {'k': [5]})}.npz")
     data = foreign.read_bytes()
     foreign.unlink()
     check_damage(shelf, data)
