@@ -102,24 +102,38 @@ def count(
 
 
 def patterns(
-    k: Annotated[int, typer.Argument(help="Pattern size 1..7.")],
+    which: Annotated[
+        str, typer.Argument(metavar="K|NAME", help="Pattern size 1..7; or a name, an atlas number (G16) or graph6.")
+    ],
     draw: Annotated[bool, typer.Option("--draw/--no-draw", help="Draw each pattern.")] = True,
     json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Write a picture to this .svg file.")] = None,
 ) -> None:
-    """List the connected patterns on k vertices."""
+    """List the connected patterns on k vertices, or one pattern: name, number in the atlas of graphs, graph6, edges."""
     with handle_errors():
         import json as writer
 
-        from anysize.patterns.pattern import connected_patterns
+        from anysize.patterns.pattern import Pattern, connected_patterns
 
-        found = connected_patterns(k)
-        if json:
-            fields = [{"name": p.name, "edges": p.edges, "automorphisms": p.automorphisms} for p in found]
-            print(writer.dumps(fields))
+        listed = connected_patterns(int(which)) if which.isdecimal() else (Pattern.named(which),)
+        if out is not None:
+            from anysize.plots.patterns import patterns_svg
+
+            if out.suffix != ".svg":
+                raise ValueError(f"--out takes a file that ends with .svg; got {out}.")
+            with open_output(out) as file:
+                file.write(patterns_svg(listed))
+            errors.print(f"Wrote {out}.")
             return
-        for pattern in found:
+        if json:
+            from anysize.cli.count_output import described
+
+            print(writer.dumps([described(pattern) for pattern in listed]))
+            return
+        for pattern in listed:
             edges = " ".join(f"{i}-{j}" for i, j in pattern.edges)
-            console.print(f"{pattern.name}  {pattern.automorphisms} automorphisms  {edges}")
+            facts = f"G{pattern.atlas}  {pattern.graph6}  {pattern.automorphisms} automorphisms  {edges}"
+            console.print(f"{pattern.name}  {facts}", soft_wrap=True)
             if draw:
                 console.print(pattern.draw() + "\n")
 
@@ -172,6 +186,8 @@ def _write(
                 printer = PlainConsole(file=file, width=110) if out is not None else console
                 printer.print(f"{title}: {plural(len(counts.columns), 'pattern')}")
                 printer.print(count_output.summary(counts, over, top))
+                if counts.sampling is not None:
+                    printer.print(f"Estimates, no exact counts: {'; '.join(counts.log)}", soft_wrap=True)
                 if len(counts.columns) > top:
                     printer.print(f"The {top} most common of {len(counts.columns)}; --top shows more.")
     if out is not None:

@@ -68,10 +68,29 @@ class Counts:
         return len(self.sizes)
 
     def __repr__(self) -> str:
-        sampled = "" if self.sampling is None else "sampled "
+        sampled = "" if self.sampling is None else "estimated "
         kind = "plain" if self.columns.colors is None else "colored"
         sizes = ", ".join(str(k) for k in np.unique(self.columns.size)) or "-"
         return f"Counts({plural(len(self), 'graph')} x {len(self.columns)} {sampled}{kind} patterns, k = {sizes})"
+
+    def __str__(self) -> str:
+        """The most frequent patterns by the first graphs.
+
+        Examples:
+            >>> import anysize as az
+            >>> print(az.count([az.GraphSet.from_edges([(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)])], k=4))
+            Counts(1 graph x 6 plain patterns, k = 4)
+            pattern   graph 0
+            claw            0
+            4-path          2
+            paw             2
+            4-cycle         1
+            diamond         0
+            4-clique        0
+        """
+        from anysize.counting.text import as_text
+
+        return as_text(self)
 
     def explain(self) -> str:
         """Which engine counted which graphs, and why."""
