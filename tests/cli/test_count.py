@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -178,7 +179,7 @@ def test_usage_errors_exit_with_two():
 
 
 def test_patterns_lists_the_catalog():
-    assert "\n4-cycle  8 automorphisms" in run("patterns", 4).stdout
+    assert "\n4-cycle  G16  C]  8 automorphisms" in run("patterns", 4).stdout
     assert len(json.loads(run("patterns", 5, "--json").stdout)) == 21
     assert run("patterns", 9).exit_code == 1
 
@@ -228,3 +229,33 @@ def test_the_cache_is_filled_and_used(house, tmp_path):
     again = run("count", house, "--k", 4, "--cache", tmp_path / "cache", "--format", "csv")
     assert again.stdout == first.stdout
     assert entries[0].stat().st_mtime_ns == written
+
+
+def test_patterns_have_names_to_look_up():
+    described = json.loads(run("patterns", 6, "--json").stdout)
+    assert {p["atlas"] for p in described} == {g for g in range(77, 209)} - {82, 84, 85, 86, 87, 88, 89, 90, 91, 101,
+        106, 107, 108, 109, 110, 116, 131, 132, 155, 176}  # fmt: skip
+    line = next(line for line in run("patterns", 6, "--no-draw").stdout.splitlines() if line.startswith("6.21 "))
+    assert line.split()[:3] == ["6.21", "G112", "E}Q?"]
+    assert run("patterns", "G112", "--no-draw").stdout == run("patterns", "6.21", "--no-draw").stdout == line + "\n"
+    assert "got 'magic'" in run("patterns", "magic").stderr
+
+
+def test_patterns_writes_a_picture(tmp_path):
+    picture = tmp_path / "patterns.svg"
+    assert run("patterns", 6, "--out", picture).exit_code == 0
+    root = ElementTree.parse(picture).getroot()
+    captions = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert len(captions) == 2 * 112
+    assert captions[captions.index("net") + 1] == "ExQ?  G94"
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}circle"))) == 6 * 112
+    assert "var(" not in picture.read_text()
+    assert run("patterns", 6, "--out", tmp_path / "patterns.txt").exit_code == 1
+
+
+def test_estimates_are_called_estimates(house):
+    shown = run("count", house, "--k", 3, "--engine", "sample", "--samples", 500).stdout
+    assert "estimated copies" in shown
+    assert "estimated density" in shown
+    assert "Estimates, no exact counts: k = 3: sampled, 500 maps" in shown
+    assert "stimate" not in run("count", house, "--k", 3).stdout

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, permutations
@@ -253,6 +254,48 @@ def test_repr() -> None:
     counts = count(some_graphs(), (3, 4))
     assert repr(counts) == "Counts(3 graphs x 8 plain patterns, k = 3, 4)"
     assert repr(count(colored(some_graphs(), 2)[1], 3)) == "Counts(1 graph x 0 colored patterns, k = -)"
+
+
+def printed(counts: Counts) -> list[list[str]]:
+    """The cells of the printed lines; cells are apart by two spaces or more."""
+    return [re.split(r"  +", line.strip()) for line in str(counts).splitlines()]
+
+
+def test_a_printed_table_has_the_numbers() -> None:
+    graphs = replace(some_graphs(), names=("first", "second", "a very long name"))
+    counts = count(graphs, 4)
+    title, header, *lines = printed(counts)
+    assert title == [repr(counts)]
+    assert header == ["pattern", "first", "second", "a very long…", "all 3"]
+    numbers = np.array([[int(cell.replace(",", "")) for cell in line[1:]] for line in lines])
+    assert [line[0] for line in lines] == [pattern.name for pattern in counts.patterns]
+    assert np.array_equal(numbers[:, :3].T, counts.matrix.toarray())
+    assert np.array_equal(numbers[:, 3], counts.totals())
+
+
+def test_a_large_printed_table_says_what_it_leaves_out() -> None:
+    counts = count([nx.gnp_random_graph(12, 0.5, seed=seed) for seed in range(9)], 6)
+    *lines, note = printed(counts)
+    assert note == ["(87 more patterns; 4 more graphs)"]
+    assert len(lines) == 2 + 25
+    assert max(map(len, str(counts).splitlines())) < 90
+    smallest = min(int(line[-1].replace(",", "")) for line in lines[2:])
+    assert (counts.totals() > smallest).sum() < 25
+
+
+def test_printed_estimates_have_their_errors() -> None:
+    counts = count(nx.gnp_random_graph(60, 0.3, seed=1), 4, engine="sample", samples=5000)
+    title, _, *lines, note = printed(counts)
+    assert title == ["Counts(1 graph x 6 estimated plain patterns, k = 4)"]
+    assert note == ["(estimates ± standard errors)"]
+    copies, errors = counts.matrix.toarray()[0], counts.standard_errors.toarray()[0]
+    assert lines[0][1] == f"{copies[0]:,.0f} ±{errors[0]:,.0f}"
+
+
+def test_printed_names_show_control_characters() -> None:
+    path = GraphSet.from_edges([(0, 1)], colors=["\x1b[2J", "C"])
+    assert "\x1b" not in str(count(path, 2))
+    assert str(count([], 3)) == repr(count([], 3))
 
 
 # ---- files -----------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from math import comb
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import anysize as az
+from anysize.counting.engines.engine import EngineChoice
 from anysize.counting.sampling.estimates import SampleSize
 from anysize.counting.sampling.trees import spanning_trees, tree_plans
 from anysize.graphs.assembly import assemble
@@ -147,6 +149,51 @@ def test_a_budget_switches_to_sampling() -> None:
     assert "more than the budget of 0.01 s" in sampled.explain()
     assert sampled.sampling is not None
     assert az.count(graph, 5, budget_s=100).sampling is None
+
+
+class Elapsed:
+    """The seconds of a block; a budget is kept within a factor of 1.3."""
+
+    def __enter__(self) -> Elapsed:
+        self.began = time.monotonic()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds = time.monotonic() - self.began
+
+
+@pytest.mark.parametrize("graphs", [1, 20])
+def test_a_budget_is_kept_and_used(graphs: int) -> None:
+    made = [nx.barabasi_albert_graph(2000 // graphs, 20, seed=seed) for seed in range(graphs)]
+    graphset, budget = GraphSet.from_networkx(made), 2.0
+    az.count(graphset[0], 6, engine="sample", samples=10)  # loads the kernels
+    with Elapsed() as elapsed:
+        table = az.count(graphset, 6, budget_s=budget)
+    assert budget / 1.3 < elapsed.seconds < 1.3 * budget
+    assert table.sampling is not None
+    assert table.sampling.samples.min() > 1000
+
+
+def test_estimates_of_a_budget_are_those_of_as_many_samples() -> None:
+    graph = GraphSet.from_networkx(nx.barabasi_albert_graph(400, 10, seed=1))
+    hurried = az.count(graph, 7, budget_s=0.5, seed=3)
+    assert hurried.sampling is not None
+    again = az.count(graph, 7, engine="sample", samples=int(hurried.sampling.samples[0]), seed=3)
+    assert (hurried.matrix != again.matrix).nnz == 0
+    assert (hurried.hits != again.hits).nnz == 0
+
+
+def test_exact_counting_that_takes_longer_than_expected_ends_in_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(EngineChoice, "seconds", property(lambda self: 1e-3))
+    star, reported = GraphSet.from_networkx(nx.star_graph(2000)), []
+    az.count(star, 7, engine="sample", samples=10)
+    with Elapsed() as elapsed:
+        table = az.count(star, 7, budget_s=1.5, progress=reported.append)
+    assert "took longer than expected" in table.explain()
+    assert table.matrix.toarray().sum() == pytest.approx(comb(2000, 6), rel=0.05)
+    assert 1.5 < elapsed.seconds < 1.3 * 1.5
+    assert reported == sorted(reported)
+    assert reported[-1] == 1.0
 
 
 def test_rows_columns_and_files_keep_the_errors(tmp_path: Path) -> None:

@@ -53,7 +53,8 @@ def count(
         seed: seed of the samples. Estimates do not depend on the number of threads or workers.
         first: number of the first graph, if the graphs are part of a larger set. Samples depend on the seed and the
             number of a graph, so that parts of a set get the same estimates as the whole set.
-        budget_s: for "auto": sample if exact counting is expected to take longer than this many seconds.
+        budget_s: for "auto": sample if exact counting is expected to take longer than this many seconds, or does. The
+            number of samples, in `Counts.sampling`, is what the rest of the budget allows, from the measured speed.
         max_memory: memory limit for counting, in bytes or as text such as "4GiB", without the graphs and the table. It
             is enforced by estimates: engines that need more are not used, and graphs are counted in batches or with
             fewer threads. In an `anysize.cluster` block the limit holds for each machine.
@@ -124,7 +125,7 @@ def _count(
     """Count in this process, or in pieces on the executor of the enclosing `cluster` block."""
     executor = active_executor()
     if executor is not None and len(graphs):
-        plan = make_plan(graphs, sizes, _memory_per_piece(request, executor, threads), executor.workers)
+        plan = make_plan(graphs, sizes, _memory_per_piece(request, executor, threads), 1, executor.workers)
         return count_in_pieces(executor, plan, graphs, numbers, threads, progress)
     n_threads = available_cores() if threads is None else threads
     plan = make_plan(graphs, sizes, request, n_threads)

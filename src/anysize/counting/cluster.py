@@ -102,7 +102,7 @@ def count_surviving(
         for row, graph in enumerate(graphs):
             named = graph if graph.names is not None else replace(graph, names=(str(numbers[row]),))
             try:
-                single = _restrict(plan, np.array([row]))
+                single = replace(_restrict(plan, np.array([row])), budget_s=None)
                 tables.append(execute_plan(single, named, threads, None, numbers[row : row + 1], halt))
                 rows.append(row)
             except Exception as error:
@@ -224,7 +224,8 @@ def cut_pieces(
 def _weights(plan: EnginePlan, graphs: GraphSet) -> FloatArray:
     """Expected seconds for each graph; a rough guess for sampling."""
     if plan.sample_size is not None:
-        return np.asarray(1e-3 + 1e-7 * (plan.sample_size.samples or 1e7) + 1e-6 * graphs.edge_counts, np.float64)
+        each = plan.sample_size.seconds or 1e-7 * (plan.sample_size.samples or 1e7)
+        return np.asarray(1e-3 + each + 1e-6 * graphs.edge_counts, np.float64)
     seconds = np.full(len(graphs), 1e-9)
     for choices in plan.choices.values():
         for choice in choices:

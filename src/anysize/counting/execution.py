@@ -6,6 +6,8 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
+from threading import TIMEOUT_MAX, Event, Timer
+from time import monotonic
 from types import ModuleType
 from typing import Any, cast
 
@@ -24,12 +26,13 @@ from anysize.counting.engines.table import CountTable, merged
 from anysize.counting.engines.threads import Halt, Threads, Tick, interruptible
 from anysize.counting.features import Features
 from anysize.counting.memory import too_large
-from anysize.counting.sampling.estimates import SAMPLED_SIZES, SampleSize, memory, within_budget
+from anysize.counting.sampling.estimates import SAMPLED_SIZES, SampleSize, memory
 from anysize.graphs.graphset import GraphSet
 from anysize.patterns.pattern import connected_patterns
 
 WARN_ABOVE_S = 60.0  # seconds of expected work
 _warm: set[str] = set()  # engines that have counted, whose kernels are loaded
+BUDGET_AFTER_DEADLINE = 0.2  # share of a time budget for estimates, if exact counting took longer than expected
 SHORT_S = 0.1  # expected work that does not need a background thread, once the engine has counted
 
 
@@ -73,6 +76,7 @@ class EnginePlan:
     seed: int = 0
     reason: str = ""
     max_memory: int | None = None
+    budget_s: float | None = None  # for exact counts; after it, estimates are made instead
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -86,20 +90,28 @@ class EnginePlan:
         return tuple(lines)
 
 
-def make_plan(graphs: GraphSet, sizes: list[int], request: CountRequest, workers: int) -> EnginePlan:
-    """Choose exact engines, or samples if requested or over budget; warn if it will take long."""
+def make_plan(
+    graphs: GraphSet, sizes: list[int], request: CountRequest, threads: int, workers: int | None = None
+) -> EnginePlan:
+    """Choose exact engines, or samples if requested or over budget; warn if it will take long.
+
+    ``threads`` count at the same time, in this process or in each of several workers.
+    """
+    began = monotonic()
     graphs.check()
     if request.engine == "sample":
         return _sampling_plan(graphs, sizes, SampleSize(request.samples, request.rel_error), request, "requested")
-    features = Features(graphs)
+    features, cores = Features(graphs), threads * (workers or 1)
     choose = _planner().choose_engines
-    choices = {size: choose(graphs, size, request.engine, workers, features, request.max_memory) for size in sizes}
-    seconds = sum(choice.seconds for per_size in choices.values() for choice in per_size) / workers
-    if request.budget_s is not None and seconds > request.budget_s:
+    choices = {size: choose(graphs, size, request.engine, cores, features, request.max_memory) for size in sizes}
+    seconds = sum(choice.seconds for per_size in choices.values() for choice in per_size) / cores
+    could_sample = sizes[-1] in SAMPLED_SIZES
+    if request.budget_s is not None and seconds > request.budget_s and could_sample:
         expected = f"exact counting would take about {rough_duration(seconds)}"
         reason = f"{expected}, more than the budget of {request.budget_s:g} s"
-        sample_size = within_budget(sizes[-1], request.budget_s, workers, len(graphs))
-        return _sampling_plan(graphs, sizes, sample_size, request, reason)
+        left = max(request.budget_s - (monotonic() - began), 0.0)
+        size = SampleSize(seconds=left * (workers or 1) / len(graphs))
+        return _sampling_plan(graphs, sizes, size, request, reason)
     if seconds > WARN_ABOVE_S:
         k, colored = sizes[-1], graphs.colors is not None
         warn_user(
@@ -108,7 +120,8 @@ def make_plan(graphs: GraphSet, sizes: list[int], request: CountRequest, workers
             f"Exact counts are faster with a smaller k{', without colors' * colored} or with fewer graphs.",
             CountWarning,
         )
-    return EnginePlan(sizes, choices, max_memory=request.max_memory)
+    budget = request.budget_s if could_sample and len(sizes) == 1 and workers is None else None
+    return EnginePlan(sizes, choices, seed=request.seed, max_memory=request.max_memory, budget_s=budget)
 
 
 def _planner() -> ModuleType:
@@ -146,6 +159,8 @@ def execute_plan(
 
     Setting the flag ``halt`` stops the count with a KeyboardInterrupt.
     """
+    if plan.budget_s is not None:
+        return _execute_within(plan.budget_s, plan, graphs, threads, progress, numbers)
     halt = Halt() if halt is None else halt
     if plan.sample_size is not None:
         counts = _execute_sampling(plan, graphs, Threads(threads, halt), progress, numbers)
@@ -163,6 +178,38 @@ def execute_plan(
     if progress is not None:
         progress(1.0)
     return counts
+
+
+def _execute_within(
+    budget: float, plan: EnginePlan, graphs: GraphSet, threads: int, progress: Progress | None, numbers: IntArray | None
+) -> Counts:
+    """Exact counts; if they take longer than expected, and than the budget, they are stopped and estimates made."""
+    halt, late, done = Halt(), Event(), 0.0
+
+    def rise(share: float) -> None:
+        nonlocal done
+        done = max(done, share)
+        if progress is not None:
+            progress(done)
+
+    def stop() -> None:
+        late.set()
+        halt.set()
+
+    timer = Timer(min(budget, TIMEOUT_MAX), stop)
+    timer.daemon = True
+    timer.start()
+    try:
+        return execute_plan(replace(plan, budget_s=None), graphs, threads, rise, numbers, halt)
+    except KeyboardInterrupt:
+        if not late.is_set():
+            raise
+    finally:
+        timer.cancel()
+    size = SampleSize(seconds=BUDGET_AFTER_DEADLINE * budget / len(graphs))
+    reason = f"exact counting took longer than expected, and than the budget of {budget:g} s"
+    estimates = EnginePlan(plan.sizes, {}, size, plan.seed, reason)
+    return execute_plan(estimates, graphs, threads, rise, numbers)
 
 
 def _execute_sampling(

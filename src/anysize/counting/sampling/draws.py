@@ -7,6 +7,8 @@ depend on which thread draws a block.
 # mypy: ignore-errors
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numba import int64, uint64
 
@@ -29,11 +31,12 @@ from anysize.graphs.graphset import GraphSet
 BLOCK = 1 << 13  # samples of a random stream
 
 
-def draw(graph: GraphSet, k: int, maps: TreeMaps, each, seed: int, stream: int, threads: Threads, tick: Tick):
-    """Draw maps; returns the packed patterns that were hit, and hits (trees, patterns)."""
+def draw(graph: GraphSet, k: int, maps: TreeMaps, each, seed: int, stream: int, threads: Threads, tick: Tick, first=0):
+    """Draw maps, from that block of every tree on; returns the packed patterns hit, and hits (trees, patterns)."""
     tree = np.repeat(np.arange(len(each)), -(-each // BLOCK))
     number = np.concatenate([np.arange(-(-amount // BLOCK)) for amount in each]).astype(np.int64)
     amount = np.minimum(BLOCK, each[tree] - number * BLOCK)
+    number += first
     start = np.random.SeedSequence([seed, stream, k]).generate_state(1, np.uint64)[0]
     colors = graph.colors if graph.colors is not None else np.zeros(int(graph.first[-1]), np.uint16)
     counter = np.zeros(1, np.int64)
@@ -45,11 +48,17 @@ def draw(graph: GraphSet, k: int, maps: TreeMaps, each, seed: int, stream: int, 
         )  # fmt: skip
 
     parts = threads.pull(run, counter, len(tree), tick)
-    words = np.concatenate([np.stack([high, low], axis=1) for high, low, _ in parts])
-    distinct, inverse = np.unique(words, axis=0, return_inverse=True)
-    hits = np.zeros((len(each), len(distinct)), np.int64)
-    np.add.at(hits, (slice(None), inverse.ravel()), np.concatenate([part[2] for part in parts], axis=1))
-    return distinct, hits
+    return added((np.stack([high, low], axis=1), hits) for high, low, hits in parts)
+
+
+def added(parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """The packed patterns of several parts, ascending, and their hits (trees, patterns) in all parts together."""
+    all_words, all_hits = zip(*parts, strict=True)
+    words, hits = np.concatenate(all_words), np.concatenate(all_hits, axis=1)
+    order = np.lexsort((words[:, 1], words[:, 0]))
+    words = words[order]
+    first = np.flatnonzero(np.concatenate([[True], (words[1:] != words[:-1]).any(axis=1)])[: len(words)])
+    return words[first], np.add.reduceat(hits[:, order], first, axis=1) if len(first) else hits
 
 
 @helper
