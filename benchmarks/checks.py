@@ -19,11 +19,11 @@ class WrongAnswer(AssertionError):
     """Two ways of counting disagree."""
 
 
-def ours(graphs: GraphSet, k: int, method: str = "auto", threads: int | None = None) -> Counts:
+def ours(graphs: GraphSet, k: int, engine: str = "auto", threads: int | None = None) -> Counts:
     """`anysize.count`, without the warning that a long job takes long."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return count(graphs, k, method=method, threads=threads)
+        return count(graphs, k, engine=engine, threads=threads)
 
 
 def class_sums(counts: Counts, k: int) -> NDArray[np.int64]:
@@ -61,11 +61,11 @@ def color_sums(graphs: GraphSet, k: int, counts: Counts) -> None:
     same_classes(class_sums(counts, k), class_sums(plain, k), "the count without colors")
 
 
-def recolored(colors: int, method: str = "auto") -> Check:
+def recolored(colors: int, engine: str = "auto") -> Check:
     """For plain rows: color the vertices at random, count again and sum over the colors."""
 
     def check(graphs: GraphSet, k: int, counts: Counts) -> None:
-        again = ours(colored(graphs, colors), k, method)
+        again = ours(colored(graphs, colors), k, engine)
         same_classes(class_sums(counts, k), class_sums(again, k), f"the count with {colors} colors")
 
     return check

@@ -23,7 +23,7 @@ from benchmarks.timing import BUDGET, QUICK_BUDGET, race
 def checked(row: Row, threads: int | None = 1) -> tuple[GraphSet, Counts]:
     """The row's graphs and counts, after the row's check; `WrongAnswer` if it fails."""
     graphs = row.graphs()
-    counts = ours(graphs, row.k, row.method, threads)
+    counts = ours(graphs, row.k, row.engine, threads)
     row.check(graphs, row.k, counts)
     return graphs, counts
 
@@ -33,14 +33,14 @@ def measured(row: Row, threads: int, quick: bool) -> Record:
     graphs, counts = checked(row, threads)
     expected = class_sums(counts, row.k)
     calls: dict[str, Callable[[], Any]] = {
-        "seconds": lambda: ours(graphs, row.k, row.method, threads),
-        "seconds_all_cores": lambda: ours(graphs, row.k, row.method),
+        "seconds": lambda: ours(graphs, row.k, row.engine, threads),
+        "seconds_all_cores": lambda: ours(graphs, row.k, row.engine),
     }
     if row.prototype and prototypes.available():
         call, answer = prototypes.JOBS[row.prototype](graphs, row.k)
         same_classes(expected, answer(call()), f"the prototype {row.prototype!r}")
         calls["prototype"] = call
-    ours(graphs, row.k, row.method)  # warm the all-core path too
+    ours(graphs, row.k, row.engine)  # warm the all-core path too
     record: Record = {"row": row.name, "engine": growth.engines_of(counts), "subgraphs": int(expected.sum())}
     record.update(race(calls, QUICK_BUDGET if quick else BUDGET))
     record.update(_peers(row, graphs, expected, peers.QUICK_LIMIT if quick else peers.LIMIT))

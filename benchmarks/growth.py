@@ -6,8 +6,6 @@ from collections.abc import Iterable, Iterator
 from functools import partial
 from typing import Any
 
-import numpy as np
-
 from anysize import Counts, GraphSet
 from anysize.counting.features import Features
 from anysize.counting.planner import ENGINES, choose_engines
@@ -91,9 +89,9 @@ def estimates(rows: Iterable[Row], quick: bool) -> Iterator[Record]:
         expected = class_sums(ours(graphs, row.k), row.k)
         group = []
         for engine in ENGINES.values():
-            if row.k not in engine.sizes or (graphs.colors is not None and not engine.colors):
+            if row.k not in engine.sizes or (graphs.colors is not None and not engine.colored):
                 continue
-            if not np.isfinite(engine.cost(features, row.k)).all():
+            if not engine.fits(features, row.k).all():
                 continue
             seconds = sum(choice.seconds for choice in choose_engines(graphs, row.k, engine.name, features=features))
             if seconds > (MAX_ESTIMATE_S / 10 if quick else MAX_ESTIMATE_S):
@@ -115,4 +113,4 @@ def _estimate(row: Row, engine: str, estimated: float, measured: float, picked: 
 
 def estimate_rows(quick: bool) -> list[Row]:
     """The rows whose engine is the plan's choice."""
-    return [row for row in ROWS if row.method == "auto" and (row.quick or not quick)]
+    return [row for row in ROWS if row.engine == "auto" and (row.quick or not quick)]

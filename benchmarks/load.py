@@ -101,8 +101,8 @@ def read(edges: int) -> Callable[[int], object]:
 def counted(edges: int, k: int, samples: int | None = None) -> Callable[[int], object]:
     """Counts of one graph, exact or by samples."""
     graph = GraphSet.from_edges(edge_array(edges))
-    method = "auto" if samples is None else "sample"
-    return lambda _: count(graph, k, method=method, samples=samples)
+    engine = "auto" if samples is None else "sample"
+    return lambda _: count(graph, k, engine=engine, samples=samples)
 
 
 def fitted(graphs: int, method: str) -> Callable[[int], object]:

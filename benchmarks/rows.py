@@ -30,7 +30,7 @@ class Row:
     check: Check
     prototype: str | None = None
     unit: str | None = None  # "graphs" or "subgraphs"
-    method: str = "auto"
+    engine: str = "auto"
     quick: bool = False
     network: bool = False  # whether networkx is fast enough to be timed
 

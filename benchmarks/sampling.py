@@ -62,7 +62,7 @@ BREAK_EVEN = (
 
 def sampled(graph: GraphSet, k: int, samples: int, threads: int, seed: int = 1) -> Counts:
     """`anysize.count` by samples."""
-    return count(graph, k, method="sample", samples=samples, seed=seed, threads=threads)
+    return count(graph, k, engine="sample", samples=samples, seed=seed, threads=threads)
 
 
 def rates(jobs: list[Job], threads: int, quick: bool) -> Iterator[Record]:
@@ -75,7 +75,7 @@ def rates(jobs: list[Job], threads: int, quick: bool) -> Iterator[Record]:
             continue
         table = sampled(graph, job.k, samples, threads)
         calls: dict[str, Callable[[], Any]] = {"seconds": lambda g=graph, k=job.k: sampled(g, k, samples, threads)}
-        calls["all"] = lambda g=graph, k=job.k: count(g, k, method="sample", samples=samples, seed=1)
+        calls["all"] = lambda g=graph, k=job.k: count(g, k, engine="sample", samples=samples, seed=1)
         if prototypes.available():
             call, answer = prototypes.sampler(graph, job.k, samples)
             _agree(table, *answer(call()))
@@ -122,7 +122,7 @@ def _exact(graph: GraphSet, k: int, threads: int, max_seconds: float) -> Iterato
     features = Features(graph)
     features.estimate_sets(k)
     for engine in ENGINES.values():
-        expected = float(engine.cost(features, k).sum()) / 1e9 if k in engine.sizes else np.inf
+        expected = float(engine.cost(features, k).sum()) if k in engine.sizes else np.inf
         if not np.isfinite(expected) or engine.name == "brute":
             continue
         if expected > max_seconds:

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -73,7 +74,7 @@ def test_zeros_adds_the_patterns_that_a_graph_does_not_contain(colored, tmp_path
     run(*options, "--out", tmp_path / "table.parquet")
     assert len(pandas.read_parquet(tmp_path / "table.parquet")) == len(rows)
     sampled = cells(
-        run("count", colored, "--k", 3, "--zeros", "--format", "csv", "--method", "sample", "--samples", 100).stdout
+        run("count", colored, "--k", 3, "--zeros", "--format", "csv", "--engine", "sample", "--samples", 100).stdout
     )
     assert {row["standard_error"] for row in sampled if row["graph"] == "1"} == {"0.0"}
 
@@ -126,7 +127,7 @@ def test_parquet_round_trip(colored, tmp_path):
 
 
 def test_explain_names_the_engine(house):
-    assert "enumerate" in run("count", house, "--k", 4, "--method", "enumerate", "--explain").stderr
+    assert "enumerate" in run("count", house, "--k", 4, "--engine", "enumerate", "--explain").stderr
 
 
 @pytest.mark.parametrize(
@@ -135,8 +136,8 @@ def test_explain_names_the_engine(house):
         (["nowhere.zip"], "no file or folder"),
         (["HOUSE", "--k", "9"], "from 1 to 7"),
         (["HOUSE", "--k", "x"], "--k takes a pattern size"),
-        (["HOUSE", "--method", "magic"], "method must be"),
-        (["HOUSE", "--method", "bitset", "--k", "6"], "counts k = 3, 4, 5"),
+        (["HOUSE", "--engine", "magic"], "engine must be"),
+        (["HOUSE", "--engine", "bitset", "--k", "6"], "counts k = 3, 4, 5"),
         (["HOUSE", "--threads", "0"], "threads must be"),
         (["HOUSE", "--format", "parquet"], "--out"),
         (["HOUSE", "--out", "counts.xlsx"], ".csv, .json, .parquet, .npz; got counts.xlsx"),
@@ -178,7 +179,7 @@ def test_usage_errors_exit_with_two():
 
 
 def test_patterns_lists_the_catalog():
-    assert "\n4-cycle  8 automorphisms" in run("patterns", 4).stdout
+    assert "\n4-cycle  G16  C]  8 automorphisms" in run("patterns", 4).stdout
     assert len(json.loads(run("patterns", 5, "--json").stdout)) == 21
     assert run("patterns", 9).exit_code == 1
 
@@ -215,9 +216,9 @@ def test_stopped_while_packages_are_loaded(tmp_path):
 
 
 def test_sampled_tables_show_their_errors(house):
-    rows = cells(run("count", house, "--k", 3, "--method", "sample", "--samples", 500, "--format", "csv").stdout)
+    rows = cells(run("count", house, "--k", 3, "--engine", "sample", "--samples", 500, "--format", "csv").stdout)
     assert float(rows[0]["standard_error"]) > 0
-    assert "standard error" in run("count", house, "--k", 3, "--method", "sample", "--samples", 500).stdout
+    assert "standard error" in run("count", house, "--k", 3, "--engine", "sample", "--samples", 500).stdout
 
 
 def test_the_cache_is_filled_and_used(house, tmp_path):
@@ -228,3 +229,33 @@ def test_the_cache_is_filled_and_used(house, tmp_path):
     again = run("count", house, "--k", 4, "--cache", tmp_path / "cache", "--format", "csv")
     assert again.stdout == first.stdout
     assert entries[0].stat().st_mtime_ns == written
+
+
+def test_patterns_have_names_to_look_up():
+    described = json.loads(run("patterns", 6, "--json").stdout)
+    assert {p["atlas"] for p in described} == {g for g in range(77, 209)} - {82, 84, 85, 86, 87, 88, 89, 90, 91, 101,
+        106, 107, 108, 109, 110, 116, 131, 132, 155, 176}  # fmt: skip
+    line = next(line for line in run("patterns", 6, "--no-draw").stdout.splitlines() if line.startswith("6.21 "))
+    assert line.split()[:3] == ["6.21", "G112", "E}Q?"]
+    assert run("patterns", "G112", "--no-draw").stdout == run("patterns", "6.21", "--no-draw").stdout == line + "\n"
+    assert "got 'magic'" in run("patterns", "magic").stderr
+
+
+def test_patterns_writes_a_picture(tmp_path):
+    picture = tmp_path / "patterns.svg"
+    assert run("patterns", 6, "--out", picture).exit_code == 0
+    root = ElementTree.parse(picture).getroot()
+    captions = [text.text for text in root.iter("{http://www.w3.org/2000/svg}text")]
+    assert len(captions) == 2 * 112
+    assert captions[captions.index("net") + 1] == "ExQ?  G94"
+    assert len(list(root.iter("{http://www.w3.org/2000/svg}circle"))) == 6 * 112
+    assert "var(" not in picture.read_text()
+    assert run("patterns", 6, "--out", tmp_path / "patterns.txt").exit_code == 1
+
+
+def test_estimates_are_called_estimates(house):
+    shown = run("count", house, "--k", 3, "--engine", "sample", "--samples", 500).stdout
+    assert "estimated copies" in shown
+    assert "estimated density" in shown
+    assert "Estimates, no exact counts: k = 3: sampled, 500 maps" in shown
+    assert "stimate" not in run("count", house, "--k", 3).stdout

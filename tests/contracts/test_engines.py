@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import cache
+from importlib import import_module
 from typing import Any
 
 import networkx as nx
@@ -19,7 +20,7 @@ from anysize.patterns.pattern import connected_patterns
 
 Oracle = Callable[[str, int], Counts]
 
-# engine -> (pattern sizes, whether it sees colors): what it must do here to be listed in ENGINES
+# engine -> (pattern sizes, whether it distinguishes colors): what it must do here to be listed in ENGINES
 CONTRACTS = {
     "direct": ((1, 2), True),
     "bitset": ((3, 4, 5), False),
@@ -64,7 +65,7 @@ def atlas() -> dict[str, GraphSet]:
 def oracle(atlas: dict[str, GraphSet]) -> Oracle:
     @cache
     def of_atlas(kind: str, k: int) -> Counts:
-        return count(atlas[kind], k, method="brute", threads=1)
+        return count(atlas[kind], k, engine="brute", threads=1)
 
     return of_atlas
 
@@ -98,13 +99,20 @@ def odd() -> dict[str, GraphSet]:
 def odd_oracle(odd: dict[str, GraphSet]) -> Oracle:
     @cache
     def of_odd(kind: str, k: int) -> Counts:
-        return count(odd[kind], k, method="brute", threads=1)
+        return count(odd[kind], k, engine="brute", threads=1)
 
     return of_odd
 
 
 def test_every_engine_has_a_contract() -> None:
-    assert {name: (engine.sizes, engine.colors) for name, engine in ENGINES.items()} == CONTRACTS
+    assert {name: (engine.sizes, engine.colored) for name, engine in ENGINES.items()} == CONTRACTS
+
+
+def test_an_engine_is_the_object_of_the_file_with_its_name() -> None:
+    for name, engine in ENGINES.items():
+        file = import_module(f"anysize.counting.engines.{name}")
+        assert getattr(file, name.upper()) is engine
+        assert {engine.count.__module__, engine.seconds.__module__, engine.memory.__module__} == {file.__name__}
 
 
 def test_the_atlas_holds_every_pattern(oracle: Oracle) -> None:
@@ -120,21 +128,21 @@ def test_engine_equals_the_oracle_on_all_small_graphs(
 ) -> None:
     if k > 5 and kind == "colored":
         kind = "some colored"  # the oracle looks at k! numberings of every set
-    same(count(atlas[kind], k, method=name, threads=1), oracle(kind, k))
+    same(count(atlas[kind], k, engine=name, threads=1), oracle(kind, k))
 
 
 @pytest.mark.parametrize(("name", "k", "kind"), jobs())
 def test_engine_equals_the_oracle_on_odd_graphs(
     name: str, k: int, kind: str, odd: dict[str, GraphSet], odd_oracle: Oracle
 ) -> None:
-    same(count(odd[kind], k, method=name, threads=2), odd_oracle(kind, k))
+    same(count(odd[kind], k, engine=name, threads=2), odd_oracle(kind, k))
 
 
 @pytest.mark.parametrize(("name", "k", "kind"), jobs())
 def test_a_single_graph_has_the_counts_of_its_row_in_a_set(
     name: str, k: int, kind: str, odd: dict[str, GraphSet], odd_oracle: Oracle
 ) -> None:
-    alone = [count(odd[kind][g], k, method=name, threads=2) for g in range(len(odd[kind]))]
+    alone = [count(odd[kind][g], k, engine=name, threads=2) for g in range(len(odd[kind]))]
     same(Counts.concatenate(alone), odd_oracle(kind, k))
 
 
@@ -143,20 +151,20 @@ def test_renaming_vertices_changes_nothing(name: str, k: int, kind: str, atlas: 
     some = atlas[kind][slice(k, None, 90 if name == "brute" else 11)]
     other = renamed(some, seed=2)
     assert not some.equals(other)
-    identical(count(other, k, method=name, threads=1), count(some, k, method=name, threads=1))
+    identical(count(other, k, engine=name, threads=1), count(some, k, engine=name, threads=1))
 
 
 @pytest.mark.parametrize(("name", "k", "kind"), jobs(with_oracle=True))
 def test_graphs_without_a_k_set_have_zero_rows(name: str, k: int, kind: str) -> None:
     bare = GraphSet.from_networkx([nx.complete_graph(k - 1), nx.empty_graph(0)])
-    counts = count(bare if kind == "plain" else colored(bare, 2), k, method=name)
+    counts = count(bare if kind == "plain" else colored(bare, 2), k, engine=name)
     assert counts.shape == (2, len(connected_patterns(k)) if kind == "plain" else 0)
     assert counts.matrix.nnz == 0 or not counts.matrix.toarray().any()
 
 
 @pytest.mark.parametrize(("name", "k", "kind"), jobs(with_oracle=True))
 def test_an_empty_set_has_no_rows(name: str, k: int, kind: str, odd: dict[str, GraphSet]) -> None:
-    counts = count(odd[kind][:0], k, method=name)
+    counts = count(odd[kind][:0], k, engine=name)
     assert counts.shape == counts.matrix.shape == (0, len(connected_patterns(k)) if kind == "plain" else 0)
     assert counts.palette == odd[kind].palette
 
@@ -165,7 +173,7 @@ def test_an_empty_set_has_no_rows(name: str, k: int, kind: str, odd: dict[str, G
 def test_unused_colors_change_nothing(name: str, k: int, kind: str, odd: dict[str, GraphSet]) -> None:
     graphs = odd[kind][3:8]
     wide = graphs.with_palette((-5, *(f"{letter}x" for letter in "ABCDEFGHIJKLMNOPQ"), *graphs.palette))
-    narrow, broad = count(graphs, k, method=name), count(wide, k, method=name)
+    narrow, broad = count(graphs, k, engine=name), count(wide, k, engine=name)
     assert [p.name for p in narrow.patterns] == [p.name for p in broad.patterns]
     assert (narrow.matrix != broad.matrix).nnz == 0
 
@@ -189,7 +197,7 @@ def test_threads_do_not_change_a_bit(name: str, k: int, kind: str, one: bool) ->
     graphs = large(name, k) if one else many(k)
     if kind == "colored":
         graphs = colored(graphs, 4, seed=3)
-    first, *others = (count(graphs, k, method=name, threads=threads) for threads in (1, 2, 5))
+    first, *others = (count(graphs, k, engine=name, threads=threads) for threads in (1, 2, 5))
     assert first.matrix.sum() > 0
     for other in others:
         identical(first, other)

@@ -120,7 +120,7 @@ def test_other_graphs_colors_or_arguments_have_other_keys(tmp_path: Path) -> Non
     ]
     sets += [empty_set(), replace(empty_set(), colors=np.zeros(0, np.uint16))]
     keys = {cache.key(chosen, ARGUMENTS) for chosen in sets}
-    arguments = [{}, {"k": 4}, {"k": [4]}, {"k": [4, 5]}, {"k": ["4"]}, {"k": [4], "method": "brute"}, {"k": None}]
+    arguments = [{}, {"k": 4}, {"k": [4]}, {"k": [4, 5]}, {"k": ["4"]}, {"k": [4], "engine": "brute"}, {"k": None}]
     keys |= {cache.key(graphs, chosen) for chosen in arguments}
     assert len(keys) == len(sets) + len(arguments)
     assert all(len(key) == 64 for key in keys)
@@ -219,7 +219,7 @@ def test_other_files_are_detected(shelf: tuple[CountCache, GraphSet, Counts, byt
     counts.save(entry_of(cache))  # a table, but without a seal
     check_damage(shelf, entry_of(cache).read_bytes())
     cache.put(graphs, {"k": [5]}, counts)  # an entry of another key
-    foreign = cache._path(cache.key(graphs, {"k": [5]}))
+    (foreign,) = cache.folder.rglob(f"{cache.key(graphs, {'k': [5]})}.npz")
     data = foreign.read_bytes()
     foreign.unlink()
     check_damage(shelf, data)

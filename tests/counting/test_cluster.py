@@ -86,7 +86,7 @@ def test_exact_counts_are_those_of_one_machine(executor: Executor, k: Any, color
 
 
 def test_several_engines_and_costs(executor: Executor, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anysize.counting.planner.SECOND_ENGINE_ABOVE_NS", -1e18)
+    monkeypatch.setattr("anysize.counting.planner.SECOND_ENGINE_ABOVE_S", -1e18)
     graphs = unlike()
     expected = az.count(graphs, 5)
     assert len(expected.log) == 2, "this set is made for two engines"
@@ -97,9 +97,9 @@ def test_several_engines_and_costs(executor: Executor, monkeypatch: pytest.Monke
 @pytest.mark.parametrize("how", [{"samples": 30_000}, {"rel_error": 0.2}])
 def test_estimates_are_those_of_one_machine(executor: Executor, how: dict[str, Any]) -> None:
     graphs = colored(small(9), 2) if "samples" in how else small(20)[[5, 9, 14]]
-    expected = az.count(graphs, 4, method="sample", seed=7, **how)
+    expected = az.count(graphs, 4, engine="sample", seed=7, **how)
     with cluster(executor):
-        identical_samples(az.count(graphs, 4, method="sample", seed=7, **how), expected)
+        identical_samples(az.count(graphs, 4, engine="sample", seed=7, **how), expected)
 
 
 def test_empty_sets(executor: Executor) -> None:
@@ -112,13 +112,13 @@ def test_a_worker_killed_in_the_middle_changes_nothing(
     two_workers: Executor, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     graphs, marker = colored(small(), 3), tmp_path / "died"
-    expected = az.count(graphs, 4), az.count(graphs[:9], 4, method="sample", samples=20_000)
+    expected = az.count(graphs, 4), az.count(graphs[:9], 4, engine="sample", samples=20_000)
     monkeypatch.setattr("anysize.counting.cluster.count_piece", workers.CountAndDie(marker))
     with cluster(two_workers):
         identical(az.count(graphs, 4), expected[0])
         assert marker.exists()
         marker.unlink()
-        identical_samples(az.count(graphs[:9], 4, method="sample", samples=20_000), expected[1])
+        identical_samples(az.count(graphs[:9], 4, engine="sample", samples=20_000), expected[1])
         assert marker.exists()
 
 
@@ -189,7 +189,7 @@ def test_failed_graphs_can_be_left_out_without_a_cluster(tmp_path: Path) -> None
 
 
 def test_pieces_have_one_engine_and_equal_cost(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("anysize.counting.planner.SECOND_ENGINE_ABOVE_NS", -1e18)
+    monkeypatch.setattr("anysize.counting.planner.SECOND_ENGINE_ABOVE_S", -1e18)
     graphs = unlike()
     plan = make_plan(graphs, [5], CountRequest("auto", None, None, 0, None), 2)
     assert len(plan.choices[5]) == 2

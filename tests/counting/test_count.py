@@ -77,8 +77,8 @@ def test_sizes_out_of_range_are_refused(k: Any) -> None:
 
 
 def test_unknown_engines_are_refused_with_the_names_of_the_others() -> None:
-    with pytest.raises(ValueError, match=r"method must be 'auto' or one of direct, bitset, .*; got 'magic'"):
-        count(nx.path_graph(4), 3, method="magic")
+    with pytest.raises(ValueError, match=r"engine must be 'auto', 'sample' or one of direct, bitset, .*; got 'magic'"):
+        count(nx.path_graph(4), 3, engine="magic")
 
 
 def test_wrong_arguments_are_refused_before_counting() -> None:
@@ -86,7 +86,7 @@ def test_wrong_arguments_are_refused_before_counting() -> None:
         count(nx.path_graph(4), 3, progress=True)  # type: ignore[arg-type]
     for seed in (-1, 1.5, None, True):
         with pytest.raises(ValueError, match="seed must be"):
-            count(nx.path_graph(4), 3, method="sample", samples=10, seed=seed)  # type: ignore[arg-type]
+            count(nx.path_graph(4), 3, engine="sample", samples=10, seed=seed)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("threads", [0, -1, 1.5, "2", True])
@@ -98,16 +98,16 @@ def test_wrong_numbers_of_threads_are_refused(threads: Any) -> None:
 @pytest.mark.parametrize("name", [name for name in ENGINES if name != "brute"])
 def test_engines_refuse_sizes_they_cannot_count(name: str) -> None:
     k = next(k for k in range(1, 8) if k not in ENGINES[name].sizes)
-    with pytest.raises(ValueError, match=rf"the engine '{name}' counts k = .*; got k = {k}; use method='auto'"):
-        count(nx.path_graph(4), k, method=name)
+    with pytest.raises(ValueError, match=rf"the engine '{name}' counts k = .*; got k = {k}; use engine='auto'"):
+        count(nx.path_graph(4), k, engine=name)
 
 
 @pytest.mark.parametrize("name", ["bitset", "sparse"])
 def test_plain_engines_refuse_colors(name: str) -> None:
     graphs = colored(gnp(8, 0.4), 2)
     with pytest.raises(ValueError, match=rf"the engine '{name}' cannot count colored.*colors=False"):
-        count(graphs, 4, method=name)
-    same(count(graphs, 4, method=name, colors=False), count(graphs.without_colors(), 4))
+        count(graphs, 4, engine=name)
+    same(count(graphs, 4, engine=name, colors=False), count(graphs.without_colors(), 4))
 
 
 @pytest.mark.parametrize(
@@ -120,13 +120,13 @@ def test_plain_engines_refuse_colors(name: str) -> None:
     ],
 )
 def test_engines_refuse_graphs_beyond_their_limits(name: str, graphs: GraphSet, what: str) -> None:
-    with pytest.raises(ValueError, match=rf"the engine '{name}' cannot count graph 1 \(.*{what}.*method='auto'"):
-        count(graphs, 4, method=name)
+    with pytest.raises(ValueError, match=rf"the engine '{name}' cannot count graph 1 \(.*{what}.*engine='auto'"):
+        count(graphs, 4, engine=name)
     assert len(count(graphs, 4)) == 2
 
 
 def test_explain_names_the_engine_and_the_reason() -> None:
-    assert "k = 4: sparse for 1 of 1 graphs" in count(gnp(9, 0.5), 4, method="sparse").explain()
+    assert "k = 4: sparse for 1 of 1 graphs" in count(gnp(9, 0.5), 4, engine="sparse").explain()
     assert "no graph has more than 512 vertices" in count(gnp(9, 0.5), 4).explain()
     reported = count(gnp(600, 0.01), (2, 4)).explain().splitlines()
     assert len(reported) == 2
@@ -145,10 +145,10 @@ def test_auto_takes_different_engines_for_different_graphs() -> None:
 def test_a_set_shared_by_engines_keeps_its_order(monkeypatch: pytest.MonkeyPatch) -> None:
 
     graphs = GraphSet.concatenate([gnp(40, 0.5), GraphSet.from_networkx(nx.path_graph(2000)), gnp(41, 0.5)])
-    monkeypatch.setattr("anysize.counting.planner.SECOND_ENGINE_ABOVE_NS", -1e18)
+    monkeypatch.setattr("anysize.counting.planner.SECOND_ENGINE_ABOVE_S", -1e18)
     names = {choice.engine.name for choice in choose_engines(graphs, 4)}
     assert len(names) > 1
-    same(count(graphs, 4), count(graphs, 4, method="enumerate"))
+    same(count(graphs, 4), count(graphs, 4, engine="enumerate"))
 
 
 @pytest.mark.parametrize("palette", [0, 3])
@@ -156,7 +156,7 @@ def test_a_set_shared_by_engines_keeps_its_order(monkeypatch: pytest.MonkeyPatch
 def test_auto_equals_the_oracle(k: int, palette: int) -> None:
     graphs = gnp(8, 0.5, seed=k)
     graphs = colored(graphs, palette) if palette else graphs
-    same(count(graphs, k), count(graphs, k, method="brute"))
+    same(count(graphs, k), count(graphs, k, engine="brute"))
 
 
 def test_progress_rises_to_one() -> None:

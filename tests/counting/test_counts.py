@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations, permutations
@@ -255,6 +256,48 @@ def test_repr() -> None:
     assert repr(count(colored(some_graphs(), 2)[1], 3)) == "Counts(1 graph x 0 colored patterns, k = -)"
 
 
+def printed(counts: Counts) -> list[list[str]]:
+    """The cells of the printed lines; cells are apart by two spaces or more."""
+    return [re.split(r"  +", line.strip()) for line in str(counts).splitlines()]
+
+
+def test_a_printed_table_has_the_numbers() -> None:
+    graphs = replace(some_graphs(), names=("first", "second", "a very long name"))
+    counts = count(graphs, 4)
+    title, header, *lines = printed(counts)
+    assert title == [repr(counts)]
+    assert header == ["pattern", "first", "second", "a very long…", "all 3"]
+    numbers = np.array([[int(cell.replace(",", "")) for cell in line[1:]] for line in lines])
+    assert [line[0] for line in lines] == [pattern.name for pattern in counts.patterns]
+    assert np.array_equal(numbers[:, :3].T, counts.matrix.toarray())
+    assert np.array_equal(numbers[:, 3], counts.totals())
+
+
+def test_a_large_printed_table_says_what_it_leaves_out() -> None:
+    counts = count([nx.gnp_random_graph(12, 0.5, seed=seed) for seed in range(9)], 6)
+    *lines, note = printed(counts)
+    assert note == ["(87 more patterns; 4 more graphs)"]
+    assert len(lines) == 2 + 25
+    assert max(map(len, str(counts).splitlines())) < 90
+    smallest = min(int(line[-1].replace(",", "")) for line in lines[2:])
+    assert (counts.totals() > smallest).sum() < 25
+
+
+def test_printed_estimates_have_their_errors() -> None:
+    counts = count(nx.gnp_random_graph(60, 0.3, seed=1), 4, engine="sample", samples=5000)
+    title, _, *lines, note = printed(counts)
+    assert title == ["Counts(1 graph x 6 estimated plain patterns, k = 4)"]
+    assert note == ["(estimates ± standard errors)"]
+    copies, errors = counts.matrix.toarray()[0], counts.standard_errors.toarray()[0]
+    assert lines[0][1] == f"{copies[0]:,.0f} ±{errors[0]:,.0f}"
+
+
+def test_printed_names_show_control_characters() -> None:
+    path = GraphSet.from_edges([(0, 1)], colors=["\x1b[2J", "C"])
+    assert "\x1b" not in str(count(path, 2))
+    assert str(count([], 3)) == repr(count([], 3))
+
+
 # ---- files -----------------------------------------------------------------------------------------
 
 
@@ -372,7 +415,7 @@ def test_without_colors_copies_are_summed(k: int | tuple[int, ...]) -> None:
 def test_without_colors_refuses_estimates_and_overflow() -> None:
     graphs = colored(gnp(12, 0.3, 0), 2, 0)
     with pytest.raises(ValueError, match="sample again with colors=False"):
-        count(graphs, 3, method="sample", samples=100, seed=0).without_colors()
+        count(graphs, 3, engine="sample", samples=100, seed=0).without_colors()
     counts = count(graphs, 3)
     huge = replace(counts, matrix=counts.matrix * (2**62 // counts.matrix.max()))
     with pytest.raises(OverflowError, match="exceed a 64-bit integer"):
@@ -382,7 +425,7 @@ def test_without_colors_refuses_estimates_and_overflow() -> None:
 def forged(folder: Path, kind: str, **changes: object) -> Path:
     """A saved table with some arrays, or fields of its description, replaced; None removes them."""
     graphs = replace(gnp(9, 0.5, seed=1) + gnp(7, 0.5, seed=2), names=("a", "b"), y=np.array([1, 2]))
-    options = {"method": "sample", "samples": 100} if kind == "sampled" else {}
+    options = {"engine": "sample", "samples": 100} if kind == "sampled" else {}
     count(colored(graphs, 2) if kind == "colored" else graphs, 3, **options).save(folder / "table.npz")
     with np.load(folder / "table.npz") as archive:
         arrays = dict(archive)

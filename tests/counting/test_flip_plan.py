@@ -62,7 +62,7 @@ def copies_in_order(plan: FlipPlan, graphs: GraphSet) -> np.ndarray:
     place, colors = unpack(plan.high, plan.low, plan.k)
     palette = tuple(range(plan.colors))
     columns = Columns(np.full(len(place), plan.k, np.uint8), place, colors, palette)
-    brute = count(graphs, plan.k, method="brute")
+    brute = count(graphs, plan.k, engine="brute")
     return brute.align(columns.patterns).matrix.toarray()[0]
 
 

@@ -52,7 +52,7 @@ def stop():
 
 for engine, graphs, k, options in jobs:
     small = random(12, 0.5, 2 if graphs.colors is not None else 0)
-    az.count(small, k, method=engine, **({"samples": 10} if options else {}))  # loads or compiles the kernels
+    az.count(small, k, engine=engine, **({"samples": 10} if options else {}))  # loads or compiles the kernels
     for cluster in (False, True) if engine in ("sparse", "enumerate", "sample") else (False,):
         sent = []
         with ExitStack() as stack:
@@ -60,7 +60,7 @@ for engine, graphs, k, options in jobs:
                 stack.enter_context(az.cluster(stack.enter_context(LocalExecutor(2))))
             threading.Timer(0.2, stop).start()
             try:
-                az.count(graphs, k, method=engine, threads=2, **options)
+                az.count(graphs, k, engine=engine, threads=2, **options)
                 print(json.dumps([engine, cluster, None, None]), flush=True)
                 continue
             except KeyboardInterrupt:

@@ -15,8 +15,8 @@ from counting.helpers import colored, gnp, identical
 import anysize as az
 from anysize._memory import format_bytes
 from anysize.counting.features import Features
-from anysize.counting.memory import MEMORY_NEEDS, batches, fits
 from anysize.counting.planner import ENGINES, choose_engines
+from anysize.counting.sampling import estimates
 from anysize.executors import LocalExecutor, cluster
 from anysize.graphs.graphset import GraphSet
 
@@ -25,13 +25,13 @@ def test_engines_that_need_more_are_left_out() -> None:
     graph = GraphSet.from_networkx(nx.complete_graph(600))
     assert [choice.engine.name for choice in choose_engines(graph, 5)] == ["bitset"]
     assert [choice.engine.name for choice in choose_engines(graph, 5, limit=2**20)] == ["flip"]
-    assert not fits("bitset", Features(graph), 5, 2**20).any()
+    assert not ENGINES["bitset"].memory(Features(graph), 5).within(2**20).any()
     with pytest.raises(ValueError, match=r"graph 0 \(600 vertices, 179700 edges\) cannot be counted .* within 9 KiB"):
         az.count(graph, 5, max_memory="9KiB")
     with pytest.raises(ValueError, match=r"'bitset' needs least, about .* MiB"):
-        az.count(graph, 5, method="bitset", max_memory="1MiB")
+        az.count(graph, 5, engine="bitset", max_memory="1MiB")
     with pytest.raises(ValueError, match=r"graph 'x' .* the engine 'sample' needs least"):
-        az.count(replace(graph, names=("x",)), 5, method="sample", samples=100, max_memory="1MiB")
+        az.count(replace(graph, names=("x",)), 5, engine="sample", samples=100, max_memory="1MiB")
 
 
 @pytest.mark.parametrize("colors", [0, 3])
@@ -47,19 +47,18 @@ def test_the_table_is_the_same_within_any_limit(colors: int) -> None:
 
 def test_batches_and_threads_stay_within_the_limit() -> None:
     graphs = GraphSet.concatenate([gnp(30, 0.3, seed=n) for n in range(100)])
-    seen = Features(graphs)
-    need = MEMORY_NEEDS["bitset"](seen, 5)
-    plenty, threads = batches("bitset", seen, 5, 8, 10**9)
+    need = ENGINES["bitset"].memory(Features(graphs), 5)
+    plenty, threads = need.batches(8, 10**9)
     assert (plenty, threads) == ([(0, 100)], 8)
     limit = int(2.5 * need.thread.max())
-    few, threads = batches("bitset", seen, 5, 8, limit)
+    few, threads = need.batches(8, limit)
     assert threads == 2
     assert len(few) > 3
     assert [start for start, _ in few[1:]] == [stop for _, stop in few[:-1]]
     assert (few[0][0], few[-1][1]) == (0, 100)
     for start, stop in few:
-        assert need.work(threads).max() + need.table[start:stop].sum() <= limit
-    assert batches("bitset", Features(graphs[:0]), 5, 2, limit) == ([], 2)
+        assert need.work(threads).max() + need.tables()[start:stop].sum() <= limit
+    assert ENGINES["bitset"].memory(Features(graphs[:0]), 5).batches(2, limit) == ([], 2)
 
 
 PEAK = """
@@ -75,7 +74,7 @@ def make(n, p, colors):
     return GraphSet.from_edges(edges, n_vertices=n, colors=names)
 n, p, colors = int(sys.argv[3]), float(sys.argv[4]), int(sys.argv[5])
 small = make(n, p / 10, colors)  # what is compiled depends on vertices and colors
-az.count(small, k, method=name, threads=1)
+az.count(small, k, engine=name, threads=1)
 if name.startswith("flip"):
     from anysize.counting.engines.flip_plan import flip_plan
     flip_plan.cache_clear()  # it belongs to what the engine takes
@@ -83,7 +82,7 @@ graph = make(n, p, colors)
 open("/proc/self/clear_refs", "w").write("5")  # the peak starts anew
 status = lambda field: next(int(l.split()[1]) for l in open("/proc/self/status") if l.startswith(field))
 before = status("VmRSS:")
-az.count(graph, k, method=name, threads=1)
+az.count(graph, k, engine=name, threads=1)
 print(1024 * (status("VmHWM:") - before))
 """
 
@@ -111,15 +110,17 @@ def test_estimates_are_near_the_measured_peak(name: str, k: int, n: int, p: floa
     edges = np.argwhere(np.triu(random.random((n, n), np.float32) < p, 1))
     names = random.integers(0, colors, n).tolist() if colors else None
     seen = Features(GraphSet.from_edges(edges, n_vertices=n, colors=names))
-    need = MEMORY_NEEDS[name](seen, k)
+    need = ENGINES[name].memory(seen, k)
     estimate = float((need.work(1) + need.table).max())
     print(f"{name}: estimated {format_bytes(estimate)}, measured {format_bytes(peak)}")
     assert peak / 2 - 8 * 2**20 < estimate < 4 * peak + 8 * 2**20, f"{format_bytes(estimate)} for {format_bytes(peak)}"
 
 
 def test_every_engine_has_an_estimate() -> None:
-    assert set(MEMORY_NEEDS) == {*ENGINES, "sample"}
     star = Features(GraphSet.from_networkx(nx.star_graph(20)))
-    for name, engine in ENGINES.items():
-        for k in engine.sizes:
-            assert (MEMORY_NEEDS[name](star, k).work(2) >= MEMORY_NEEDS[name](star, k).work(1)).all()
+    needs = [engine.memory(star, k) for engine in ENGINES.values() for k in engine.sizes]
+    needs += [estimates.memory(star, k) for k in estimates.SAMPLED_SIZES]
+    for need in needs:
+        assert need.work(1).shape == need.tables().shape == (1,)
+        assert (need.work(2) >= need.work(1)).all()
+        assert (need.tables() > 0).all()

@@ -52,8 +52,8 @@ def test_colored_sums_that_may_not_fit_are_refused_by_name() -> None:
     graphs = replace(colored(star(100_000), 2), names=("hub",))
     refused = pytest.raises(OverflowError, match=r"graph 'hub' may exceed a 64-bit integer. Use a smaller k")
     with pytest.warns(CountWarning, match="will take about"), refused:
-        count(graphs, 5, method="flip_sparse")
-    assert count(graphs, 4, method="flip_sparse").matrix.sum() == comb(100_000, 3)
+        count(graphs, 5, engine="flip_sparse")
+    assert count(graphs, 4, engine="flip_sparse").matrix.sum() == comb(100_000, 3)
 
 
 @pytest.mark.parametrize("total", [2**62 - 2, 2**62, 2**62 + 2, 2**63, 2**64 + 6])

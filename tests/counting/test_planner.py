@@ -58,8 +58,8 @@ def test_number_of_patterns_from_samples() -> None:
 
 def test_every_choice_has_an_estimate_of_time() -> None:
     graphs = GraphSet.concatenate([gnp(20, 0.3, seed=n) for n in range(5)])
-    for method in ("auto", "bitset", "enumerate", "brute"):
-        for choice in choose_engines(graphs, 4, method):
+    for engine in ("auto", "bitset", "enumerate", "brute"):
+        for choice in choose_engines(graphs, 4, engine):
             assert choice.costs.shape == choice.rows.shape
             assert 0 < choice.seconds < 60
     assert choose_engines(graphs, 2)[0].seconds > 0
@@ -70,7 +70,7 @@ def test_samples_are_drawn_only_for_long_counts(monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setattr(Features, "estimate_sets", lambda self, k: sampled.append(k))
     choose_engines(colored(gnp(30, 0.2), 30), 5)
     assert sampled == []
-    monkeypatch.setattr("anysize.counting.planner.SAMPLE_ABOVE_NS", 0.0)
+    monkeypatch.setattr("anysize.counting.planner.SAMPLE_ABOVE_S", 0.0)
     choose_engines(colored(gnp(30, 0.2), 30), 5)
     choose_engines(gnp(30, 0.2), 5, "enumerate")
     assert sampled == [5, 5]

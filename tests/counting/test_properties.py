@@ -37,7 +37,7 @@ sizes = st.integers(1, 5)
 @settings(max_examples=60)
 @given(any_sets, sizes)
 def test_auto_equals_the_oracle(graphs: GraphSet, k: int) -> None:
-    same(count(graphs, k, threads=1), count(graphs, k, method="brute"))
+    same(count(graphs, k, threads=1), count(graphs, k, engine="brute"))
 
 
 @settings(max_examples=40)

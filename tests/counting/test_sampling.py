@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from math import comb
 from pathlib import Path
@@ -11,6 +12,7 @@ import numpy as np
 import pytest
 
 import anysize as az
+from anysize.counting.engines.engine import EngineChoice
 from anysize.counting.sampling.estimates import SampleSize
 from anysize.counting.sampling.trees import spanning_trees, tree_plans
 from anysize.graphs.assembly import assemble
@@ -40,7 +42,7 @@ def check(graph: GraphSet, k: int, samples: int) -> None:
     truth = exact.matrix.toarray()[0].astype(float)
     values, covered, expected = [], [], None
     for seed in range(RUNS):
-        table = az.count(graph, k, method="sample", samples=samples, seed=seed).align(exact)
+        table = az.count(graph, k, engine="sample", samples=samples, seed=seed).align(exact)
         low, high = table.interval(0.95)
         values.append(table.matrix.toarray()[0])
         covered.append((low[0] <= truth) & (truth <= high[0]))
@@ -71,7 +73,7 @@ def test_a_large_real_graph_is_estimated_without_bias(data_dir: Path) -> None:
 def test_larger_patterns_agree_with_exact_counts(k: int) -> None:
     graph = GraphSet.from_networkx(nx.gnp_random_graph(22, 0.3, seed=2))
     truth = az.count(graph, k).matrix.toarray()[0]
-    table = az.count(graph, k, method="sample", samples=400_000, seed=1)
+    table = az.count(graph, k, engine="sample", samples=400_000, seed=1)
     rate = table.sampling.rates[0]
     sure = truth * rate >= 50  # expected hits, which are nearly Poisson
     assert sure.sum() > 20
@@ -81,11 +83,11 @@ def test_larger_patterns_agree_with_exact_counts(k: int) -> None:
 @pytest.mark.parametrize("make", [preferential, blocks])
 def test_estimates_depend_only_on_the_seed(make: Callable[[], GraphSet]) -> None:
     graphs = GraphSet.concatenate([make(), make()])
-    tables = [az.count(graphs, 5, method="sample", samples=50_000, seed=3, threads=threads) for threads in (1, 2, 5)]
+    tables = [az.count(graphs, 5, engine="sample", samples=50_000, seed=3, threads=threads) for threads in (1, 2, 5)]
     for other in tables[1:]:
         assert np.array_equal(tables[0].matrix.toarray(), other.matrix.toarray())
         assert np.array_equal(tables[0].hits.toarray(), other.hits.toarray())
-    different = az.count(graphs, 5, method="sample", samples=50_000, seed=4)
+    different = az.count(graphs, 5, engine="sample", samples=50_000, seed=4)
     assert not np.array_equal(tables[0].totals()[:5], different.totals()[:5])
     rows = tables[0].matrix.toarray()
     assert not np.array_equal(rows[0], rows[1])  # two graphs do not share their samples
@@ -93,10 +95,10 @@ def test_estimates_depend_only_on_the_seed(make: Callable[[], GraphSet]) -> None
 
 def test_parts_of_a_set_have_the_estimates_of_the_whole(tmp_path: Path) -> None:
     graphs = GraphSet.concatenate([preferential()] * 3)
-    whole = az.count(graphs, 4, method="sample", samples=5000, seed=1)
-    part = az.count(graphs[1:], 4, method="sample", samples=5000, seed=1, first=1, cache=tmp_path)
+    whole = az.count(graphs, 4, engine="sample", samples=5000, seed=1)
+    part = az.count(graphs[1:], 4, engine="sample", samples=5000, seed=1, first=1, cache=tmp_path)
     assert np.array_equal(part.matrix.toarray(), whole[1:].matrix.toarray())
-    other = az.count(graphs[1:], 4, method="sample", samples=5000, seed=1, cache=tmp_path)  # not that of the cache
+    other = az.count(graphs[1:], 4, engine="sample", samples=5000, seed=1, cache=tmp_path)  # not that of the cache
     assert np.array_equal(other.matrix.toarray(), whole[:2].matrix.toarray())
     with pytest.raises(ValueError, match="first must be"):
         az.count(graphs, 4, first=-1)
@@ -104,7 +106,7 @@ def test_parts_of_a_set_have_the_estimates_of_the_whole(tmp_path: Path) -> None:
 
 def test_cliques_are_counted_not_sampled() -> None:
     hidden = nx.disjoint_union(nx.barabasi_albert_graph(2000, 3, seed=1), nx.complete_graph(6))
-    table = az.count(hidden, 5, method="sample", samples=10_000)
+    table = az.count(hidden, 5, engine="sample", samples=10_000)
     clique = len(connected_patterns(5)) - 1
     exact = az.count(hidden, 5).matrix[0, clique]
     assert table.matrix[0, clique] == exact >= comb(6, 5)
@@ -115,7 +117,7 @@ def test_cliques_are_counted_not_sampled() -> None:
 
 def test_patterns_without_hits_have_an_upper_end() -> None:
     graph = preferential()
-    table = az.count(graph, 5, method="sample", samples=500)
+    table = az.count(graph, 5, engine="sample", samples=500)
     truth = az.count(graph, 5).matrix.toarray()[0]
     low, high = table.interval(0.999)
     missed = (table.hits.toarray()[0] == 0) & (truth > 0)
@@ -126,7 +128,7 @@ def test_patterns_without_hits_have_an_upper_end() -> None:
 
 def test_the_relative_error_is_reached() -> None:
     graph = GraphSet.from_networkx(nx.barabasi_albert_graph(2000, 5, seed=1))
-    table = az.count(graph, 5, method="sample", rel_error=0.02, seed=1)
+    table = az.count(graph, 5, engine="sample", rel_error=0.02, seed=1)
     truth = az.count(graph, 5).matrix.toarray()[0]
     error = table.standard_errors.toarray()[0]
     common = truth / truth.sum() > 2e-3
@@ -138,7 +140,7 @@ def test_a_relative_error_out_of_reach_gives_a_warning(monkeypatch: pytest.Monke
     monkeypatch.setattr(SampleSize, "__init__", lambda self, *_: self.__dict__.update(
         samples=None, rel_error=0.001, min_share=1e-3, max_samples=20_000))  # fmt: skip
     with pytest.warns(az.CountWarning, match=r"relative error of 0.001; 20,000 are drawn"):
-        az.count(preferential(), 5, method="sample", rel_error=0.001)
+        az.count(preferential(), 5, engine="sample", rel_error=0.001)
 
 
 def test_a_budget_switches_to_sampling() -> None:
@@ -149,9 +151,54 @@ def test_a_budget_switches_to_sampling() -> None:
     assert az.count(graph, 5, budget_s=100).sampling is None
 
 
+class Elapsed:
+    """The seconds of a block; a budget is kept within a factor of 1.3."""
+
+    def __enter__(self) -> Elapsed:
+        self.began = time.monotonic()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.seconds = time.monotonic() - self.began
+
+
+@pytest.mark.parametrize("graphs", [1, 20])
+def test_a_budget_is_kept_and_used(graphs: int) -> None:
+    made = [nx.barabasi_albert_graph(2000 // graphs, 20, seed=seed) for seed in range(graphs)]
+    graphset, budget = GraphSet.from_networkx(made), 2.0
+    az.count(graphset[0], 6, engine="sample", samples=10)  # loads the kernels
+    with Elapsed() as elapsed:
+        table = az.count(graphset, 6, budget_s=budget)
+    assert budget / 1.3 < elapsed.seconds < 1.3 * budget
+    assert table.sampling is not None
+    assert table.sampling.samples.min() > 1000
+
+
+def test_estimates_of_a_budget_are_those_of_as_many_samples() -> None:
+    graph = GraphSet.from_networkx(nx.barabasi_albert_graph(400, 10, seed=1))
+    hurried = az.count(graph, 7, budget_s=0.5, seed=3)
+    assert hurried.sampling is not None
+    again = az.count(graph, 7, engine="sample", samples=int(hurried.sampling.samples[0]), seed=3)
+    assert (hurried.matrix != again.matrix).nnz == 0
+    assert (hurried.hits != again.hits).nnz == 0
+
+
+def test_exact_counting_that_takes_longer_than_expected_ends_in_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(EngineChoice, "seconds", property(lambda self: 1e-3))
+    star, reported = GraphSet.from_networkx(nx.star_graph(2000)), []
+    az.count(star, 7, engine="sample", samples=10)
+    with Elapsed() as elapsed:
+        table = az.count(star, 7, budget_s=1.5, progress=reported.append)
+    assert "took longer than expected" in table.explain()
+    assert table.matrix.toarray().sum() == pytest.approx(comb(2000, 6), rel=0.05)
+    assert 1.5 < elapsed.seconds < 1.3 * 1.5
+    assert reported == sorted(reported)
+    assert reported[-1] == 1.0
+
+
 def test_rows_columns_and_files_keep_the_errors(tmp_path: Path) -> None:
     graphs = GraphSet.concatenate([blocks(), blocks(), blocks()])
-    table = az.count(graphs, 4, method="sample", samples=20_000, seed=2)
+    table = az.count(graphs, 4, engine="sample", samples=20_000, seed=2)
     table.save(tmp_path / "sampled.npz")
     loaded = az.Counts.load(tmp_path / "sampled.npz")
     again = az.Counts.concatenate([table[:1], table[1:]]).align(table)
@@ -167,9 +214,9 @@ def test_rows_columns_and_files_keep_the_errors(tmp_path: Path) -> None:
 
 
 def test_the_cache_keeps_estimates_by_seed(tmp_path: Path) -> None:
-    first = az.count(preferential(), 4, method="sample", samples=1000, seed=1, cache=tmp_path)
-    again = az.count(preferential(), 4, method="sample", samples=1000, seed=1, cache=tmp_path)
-    other = az.count(preferential(), 4, method="sample", samples=1000, seed=2, cache=tmp_path)
+    first = az.count(preferential(), 4, engine="sample", samples=1000, seed=1, cache=tmp_path)
+    again = az.count(preferential(), 4, engine="sample", samples=1000, seed=1, cache=tmp_path)
+    other = az.count(preferential(), 4, engine="sample", samples=1000, seed=2, cache=tmp_path)
     assert np.array_equal(first.standard_errors.toarray(), again.standard_errors.toarray())
     assert not np.array_equal(first.matrix.toarray(), other.matrix.toarray())
 
@@ -185,12 +232,12 @@ def test_exact_tables_have_no_error() -> None:
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        ({"k": 2, "method": "sample", "samples": 10}, "k from 3 to 7"),
-        ({"k": (3, 4), "method": "sample", "samples": 10}, "one pattern size at a time"),
-        ({"k": 4, "method": "sample"}, "either samples=NUMBER or rel_error"),
-        ({"k": 4, "method": "sample", "samples": 0}, "at least 1"),
-        ({"k": 4, "method": "sample", "rel_error": 2.0}, "between 0 and 1"),
-        ({"k": 4, "samples": 10}, "need method='sample'"),
+        ({"k": 2, "engine": "sample", "samples": 10}, "k from 3 to 7"),
+        ({"k": (3, 4), "engine": "sample", "samples": 10}, "one pattern size at a time"),
+        ({"k": 4, "engine": "sample"}, "either samples=NUMBER or rel_error"),
+        ({"k": 4, "engine": "sample", "samples": 0}, "at least 1"),
+        ({"k": 4, "engine": "sample", "rel_error": 2.0}, "between 0 and 1"),
+        ({"k": 4, "samples": 10}, "need engine='sample'"),
         ({"k": 4, "budget_s": -1.0}, "positive number of seconds"),
     ],
 )
@@ -201,11 +248,11 @@ def test_wrong_arguments_are_refused(arguments: dict[str, object], sentence: str
 
 def test_small_and_empty_graphs_have_zero_rows() -> None:
     graphs = GraphSet.from_edges([[(0, 1)], [], [(0, 1), (1, 2), (2, 3), (0, 3)]], [2, 0, 4])
-    table = az.count(graphs, 4, method="sample", samples=1000)
+    table = az.count(graphs, 4, engine="sample", samples=1000)
     assert table.matrix.toarray()[:2].sum() == 0
     assert np.flatnonzero(table.matrix.toarray()[2]).tolist() == [3]
     assert abs(table.matrix[2, 3] - 1) < 5 * table.standard_errors[2, 3]
-    assert az.count(graphs[:0], 4, method="sample", samples=10).shape == (0, 6)
+    assert az.count(graphs[:0], 4, engine="sample", samples=10).shape == (0, 6)
 
 
 @pytest.mark.parametrize("k", [3, 4, 5, 6, 7])

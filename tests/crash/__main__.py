@@ -90,7 +90,7 @@ def cached(folder: Path) -> dict[str, Any]:
     found = {}
     for number, graphs in enumerate(SETS):
         arguments = {
-            "k": [4], "method": "auto", "samples": None, "rel_error": None, "seed": 0, "budget_s": None,
+            "k": [4], "engine": "auto", "samples": None, "rel_error": None, "seed": 0, "budget_s": None,
         }  # fmt: skip
         table = cache.get(graphs, arguments)
         if table is not None:

@@ -671,7 +671,7 @@ def test_a_saved_kernel_on_patterns_of_one_or_several_sizes_predicts_the_same(k:
 def test_exact_and_sampled_counts_do_not_mix() -> None:
     graphs = [nx.gnp_random_graph(9, p, seed=seed) for p in (0.3, 0.6) for seed in range(8)]
     y = [0] * 8 + [1] * 8
-    sampled = count(graphs, 3, method="sample", samples=50)
+    sampled = count(graphs, 3, engine="sample", samples=50)
     with pytest.raises(ValueError, match="all exact"):
         GraphClassifier("gamma-gin", k=3, recipe="paper").fit(count(graphs, 3), y, validation=(sampled, y))
 

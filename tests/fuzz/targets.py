@@ -228,7 +228,7 @@ def some_tables() -> list[Counts]:
     return [
         az.count(SMALL, (2, 3), threads=1),
         az.count(colored, 2, threads=1),
-        az.count(SMALL, 3, method="sample", samples=50, threads=1),
+        az.count(SMALL, 3, engine="sample", samples=50, threads=1),
     ]
 
 

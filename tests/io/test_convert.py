@@ -16,7 +16,7 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 
-from anysize import GraphError, GraphSet, GraphWarning
+from anysize import GraphError, GraphSet, GraphWarning, count
 from anysize.io.convert import as_graphset
 
 
@@ -92,6 +92,30 @@ def test_paths_are_read(tmp_path: Path) -> None:
 def test_refusals(graphs: Any, color: str | None, message: str) -> None:
     with pytest.raises(GraphError, match=re.escape(message)):
         as_graphset(graphs, color=color)
+
+
+def test_a_list_of_symmetric_matrices_is_a_list_of_graphs() -> None:
+    made = [nx.path_graph(2), nx.house_graph(), nx.cycle_graph(4)]
+    matrices = [nx.to_numpy_array(graph) for graph in made]
+    assert as_graphset(matrices).equals(as_graphset(made))
+    assert as_graphset(tuple(matrices)).equals(as_graphset(made))
+    assert count(matrices, 3).matrix.toarray().tolist() == count(made, 3).matrix.toarray().tolist()
+    with pytest.raises(GraphError, match="adjacency matrices"):
+        as_graphset(matrices, color="kind")
+
+
+@pytest.mark.parametrize(
+    "matrices",
+    [
+        [np.array([[0, 1], [1, 0]])],  # might be a list of edges
+        [np.triu(np.ones((3, 3)), 1)],  # one direction only
+        [np.zeros((3, 2)), np.zeros((3, 3))],
+        [np.array([0, 1, 1])],
+    ],
+)
+def test_other_arrays_are_not_taken_for_matrices(matrices: list[Any]) -> None:
+    with pytest.raises(GraphError, match="An array of shape"):
+        as_graphset(matrices)
 
 
 def test_to_networkx_keeps_isolated_vertices_and_colors() -> None:

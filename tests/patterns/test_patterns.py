@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from anysize.patterns.graph6 import from_graph6
 from anysize.patterns.orbits import automorphisms, code_of, edges_of, is_connected, orbits, pair_bit, permuted
 from anysize.patterns.pattern import Pattern, check_size, class_table, connected_patterns, representatives
 
@@ -280,3 +281,37 @@ def test_orbits_and_symmetries_make_up_the_group(k: int, marked: bool) -> None:
 def test_representatives_are_in_the_order_of_the_catalog() -> None:
     for k in range(1, 7):
         assert representatives(k) == tuple(pattern.code for pattern in connected_patterns(k))
+
+
+# ---- names to look up --------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("k", range(1, 8))
+def test_graph6_strings_are_those_of_networkx(k: int) -> None:
+    for pattern in connected_patterns(k):
+        assert nx.is_isomorphic(nx.from_graph6_bytes(pattern.graph6.encode()), pattern.to_networkx())
+        assert from_graph6(pattern.graph6) == tuple(sorted(pattern.edges, key=lambda edge: edge[::-1]))
+
+
+@pytest.mark.parametrize("k", range(1, 8))
+def test_atlas_numbers_are_those_of_networkx(k: int) -> None:
+    numbers = [pattern.atlas for pattern in connected_patterns(k)]
+    assert len(set(numbers)) == len(numbers)
+    for pattern in connected_patterns(k)[:: 1 if k < 7 else 20]:
+        assert nx.is_isomorphic(nx.graph_atlas(pattern.atlas), pattern.to_networkx())
+
+
+def test_a_colored_pattern_has_the_numbers_of_its_plain_one() -> None:
+    plain = Pattern.of([(0, 1), (1, 2), (2, 3)])
+    colored = Pattern.of([(0, 1), (1, 2), (2, 3)], ["C", "N", "C", "O"])
+    assert (colored.graph6, colored.atlas) == (plain.graph6, plain.atlas) == (plain.graph6, 14)
+
+
+def test_patterns_are_found_by_name_number_and_graph6() -> None:
+    for pattern in (*connected_patterns(5), *connected_patterns(6)[::10], *connected_patterns(7)[::200]):
+        for name in (pattern.name, f"G{pattern.atlas}", pattern.graph6):
+            assert Pattern.named(name) == pattern
+    assert Pattern.named("Dhc").name == "5-cycle"  # any numbering of the vertices
+    for wrong in ("", "bulls", "G0", "G1253", "C?", "Cl?", "I?????????", "\x00"):
+        with pytest.raises(ValueError, match="expected the name of a pattern"):
+            Pattern.named(wrong)

@@ -76,9 +76,9 @@ def count(
         OutputFormat | None, typer.Option(help="Output format; default: by the ending of --out, or text.")
     ] = None,
     out: Annotated[Path | None, typer.Option(help="Write to this file.")] = None,
-    method: Annotated[str, typer.Option(help="auto, the name of an engine, or sample.")] = "auto",
-    samples: Annotated[int | None, typer.Option(help="With --method sample: samples per graph.")] = None,
-    rel_error: Annotated[float | None, typer.Option(help="With --method sample: target error, e.g. 0.01.")] = None,
+    engine: Annotated[str, typer.Option(help="auto, the name of an engine, or sample.")] = "auto",
+    samples: Annotated[int | None, typer.Option(help="With --engine sample: samples per graph.")] = None,
+    rel_error: Annotated[float | None, typer.Option(help="With --engine sample: target error, e.g. 0.01.")] = None,
     seed: Annotated[int, typer.Option(help="Seed of the samples.", min=0, max=MAX_SEED)] = 0,
     budget: Annotated[float | None, typer.Option(help="Sample if exact counting would take longer (seconds).")] = None,
     max_memory: Annotated[str | None, typer.Option(help="Memory limit for counting, e.g. 4GiB.")] = None,
@@ -108,7 +108,7 @@ def count(
         )  # fmt: skip
         with _on_cluster(cluster), late_progress("counting") as report:
             counts = count(
-                graphs, parse_sizes(k), colors, method, samples=samples, rel_error=rel_error, seed=seed,
+                graphs, parse_sizes(k), colors, engine, samples=samples, rel_error=rel_error, seed=seed,
                 budget_s=budget, max_memory=max_memory, cache=cache, threads=threads,
                 errors="skip" if skip else "raise", progress=report,
             )  # fmt: skip
@@ -118,24 +118,38 @@ def count(
 
 
 def patterns(
-    k: Annotated[int, typer.Argument(help="Pattern size 1..7.")],
+    which: Annotated[
+        str, typer.Argument(metavar="K|NAME", help="Pattern size 1..7; or a name, an atlas number (G16) or graph6.")
+    ],
     draw: Annotated[bool, typer.Option("--draw/--no-draw", help="Draw each pattern.")] = True,
     json: Annotated[bool, typer.Option("--json", help="Print a JSON list.")] = False,
+    out: Annotated[Path | None, typer.Option(help="Write a picture to this .svg file.")] = None,
 ) -> None:
-    """List the connected patterns on k vertices."""
+    """List the connected patterns on k vertices, or one pattern: name, number in the atlas of graphs, graph6, edges."""
     with handle_errors():
         import json as writer
 
-        from anysize.patterns.pattern import connected_patterns
+        from anysize.patterns.pattern import Pattern, connected_patterns
 
-        found = connected_patterns(k)
-        if json:
-            fields = [{"name": p.name, "edges": p.edges, "automorphisms": p.automorphisms} for p in found]
-            print(writer.dumps(fields))
+        listed = connected_patterns(int(which)) if which.isdecimal() else (Pattern.named(which),)
+        if out is not None:
+            from anysize.plots.patterns import patterns_svg
+
+            if out.suffix != ".svg":
+                raise ValueError(f"--out takes a file that ends with .svg; got {out}.")
+            with open_output(out) as file:
+                file.write(patterns_svg(listed))
+            errors.print(f"Wrote {out}.")
             return
-        for pattern in found:
+        if json:
+            from anysize.cli.count_output import described
+
+            print(writer.dumps([described(pattern) for pattern in listed]))
+            return
+        for pattern in listed:
             edges = " ".join(f"{i}-{j}" for i, j in pattern.edges)
-            console.print(f"{pattern.name}  {pattern.automorphisms} automorphisms  {edges}")
+            facts = f"G{pattern.atlas}  {pattern.graph6}  {pattern.automorphisms} automorphisms  {edges}"
+            console.print(f"{pattern.name}  {facts}", soft_wrap=True)
             if draw:
                 console.print(pattern.draw() + "\n")
 
@@ -188,6 +202,8 @@ def _write(
                 printer = PlainConsole(file=file, width=110) if out is not None else console
                 printer.print(f"{title}: {plural(len(counts.columns), 'pattern')}")
                 printer.print(count_output.summary(counts, over, top))
+                if counts.sampling is not None:
+                    printer.print(f"Estimates, no exact counts: {'; '.join(counts.log)}", soft_wrap=True)
                 if len(counts.columns) > top:
                     printer.print(f"The {top} most common of {len(counts.columns)}; --top shows more.")
     if out is not None:

@@ -19,11 +19,12 @@ from anysize._text import csv_cell, visible_halves
 from anysize.cli.input import graph_names
 from anysize.counting.counts import Counts, Over
 from anysize.graphs.ragged import owners
+from anysize.patterns.pattern import Pattern
 
 
 def summary(counts: Counts, over: Over, top: int) -> Table:
     """The most frequent patterns: copies and density of one graph, or totals and means over several."""
-    single = len(counts) == 1
+    single, estimated = len(counts) == 1, "estimated " * (counts.sampling is not None)
     totals = counts.totals()
     density = np.asarray(counts.densities(over).sum(axis=0)).ravel() / max(len(counts), 1)
     held = np.bincount(counts.matrix.indices, minlength=len(counts.columns))
@@ -31,14 +32,14 @@ def summary(counts: Counts, over: Over, top: int) -> Table:
     shown = np.sort(shown) if len(counts.columns) <= top else shown
     table = Table(box=box.SIMPLE, header_style="bold")
     table.add_column("pattern")
-    table.add_column("copies" if single else "total copies", justify="right")
-    table.add_column(f"density ({over})" if single else f"mean density ({over})", justify="right")
+    table.add_column(f"{estimated}copies" if single else f"{estimated}total copies", justify="right")
+    table.add_column(f"{estimated}density ({over})" if single else f"{estimated}mean density ({over})", justify="right")
     if counts.sampling is not None and single:
         table.add_column("standard error", justify="right")
     if not single:
-        table.add_column("graphs with it", justify="right")
+        table.add_column("graphs with hits" if estimated else "graphs with it", justify="right")
     for column in shown:
-        cells = [counts.columns.pattern(column).name, f"{int(totals[column]):,}", f"{density[column]:.6g}"]
+        cells = [counts.columns.pattern(column).name, f"{round(totals[column]):,}", f"{density[column]:.6g}"]
         if counts.sampling is not None and single:
             cells.append(f"{counts.standard_errors[0, column]:,.3g}")
         table.add_row(*cells, *([] if single else [f"{held[column]:,}"]))
@@ -90,27 +91,24 @@ def write_json(counts: Counts, over: Over, file: IO[str]) -> None:
         {"graph": name, "vertices": int(size), "copies": {}, "density": {}}
         for name, size in zip(graph_names(counts), counts.sizes, strict=True)
     ]
-    patterns = [pattern.name for pattern in counts.patterns]
+    names = [pattern.name for pattern in counts.patterns]
     densities, matrix = counts.densities(over), counts.matrix
     for row, graph in enumerate(graphs):
         for at in range(matrix.indptr[row], matrix.indptr[row + 1]):
-            name = patterns[matrix.indices[at]]
+            name = names[matrix.indices[at]]
             graph["copies"][name] = matrix.data[at].item()
             graph["density"][name] = float(densities.data[at])
             if counts.sampling is not None:
                 graph.setdefault("standard_error", {})[name] = float(counts.sampling.errors.data[at])
-    described = [
-        {
-            "name": p.name,
-            "size": p.size,
-            "edges": p.edges,
-            "colors": p.colors,
-            "automorphisms": p.automorphisms,
-        }
-        for p in counts.patterns
-    ]
-    json.dump({"over": over, "patterns": described, "graphs": graphs, "engines": list(counts.log)}, file)
+    patterns = [described(pattern) for pattern in counts.patterns]
+    json.dump({"over": over, "patterns": patterns, "graphs": graphs, "engines": list(counts.log)}, file)
     file.write("\n")
+
+
+def described(pattern: Pattern) -> dict[str, Any]:
+    """A pattern as JSON values."""
+    names = ("name", "size", "edges", "colors", "automorphisms", "graph6", "atlas")
+    return {name: getattr(pattern, name) for name in names}
 
 
 def write_parquet(counts: Counts, over: Over, path: str) -> None:

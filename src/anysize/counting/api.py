@@ -25,7 +25,7 @@ def count(
     graphs: Any,
     k: int | Iterable[int],
     colors: bool = True,
-    method: str = "auto",
+    engine: str = "auto",
     *,
     samples: int | None = None,
     rel_error: float | None = None,
@@ -45,7 +45,7 @@ def count(
         graphs: a `GraphSet`, one graph or a list of networkx, PyG, igraph or scipy graphs, or a path.
         k: pattern size 1..7, or several sizes.
         colors: distinguish vertices by color. With False, or for graphs without colors, count plain patterns.
-        method: "auto" takes the fastest exact engine for each graph; the name of an engine
+        engine: "auto" takes the fastest exact engine for each graph; the name of an engine
             (`anysize.counting.planner.ENGINES`) forces it; "sample" gives unbiased estimates with standard errors.
         samples: for "sample": the number of samples per graph.
         rel_error: for "sample": the relative standard error to reach for every pattern that makes up at least 0.1 % of
@@ -53,7 +53,8 @@ def count(
         seed: seed of the samples. Estimates do not depend on the number of threads or workers.
         first: number of the first graph, if the graphs are part of a larger set. Samples depend on the seed and the
             number of a graph, so that parts of a set get the same estimates as the whole set.
-        budget_s: for "auto": sample if exact counting is expected to take longer than this many seconds.
+        budget_s: for "auto": sample if exact counting is expected to take longer than this many seconds, or does. The
+            number of samples, in `Counts.sampling`, is what the rest of the budget allows, from the measured speed.
         max_memory: memory limit for counting, in bytes or as text such as "4GiB", without the graphs and the table. It
             is enforced by estimates: engines that need more are not used, and graphs are counted in batches or with
             fewer threads. In an `anysize.cluster` block the limit holds for each machine.
@@ -88,7 +89,7 @@ def count(
         raise ValueError(f"errors must be 'raise' or 'skip'; got {errors!r}")
     if progress is not None and not callable(progress):
         raise ValueError(f"progress must be a function of the share of the work done; got {progress!r}")
-    request = CountRequest(method, samples, rel_error, seed, budget_s, parse_bytes(max_memory, "max_memory"))
+    request = CountRequest(engine, samples, rel_error, seed, budget_s, parse_bytes(max_memory, "max_memory"))
     numbers = np.arange(first, first + len(graphset))
 
     if cache is None:
@@ -98,12 +99,12 @@ def count(
     arguments = {"k": sizes, **asdict(request)}
     if budget_s is None:  # otherwise the memory limit may decide whether to sample
         del arguments["max_memory"]
-    if first and (method == "sample" or budget_s is not None):
+    if first and (engine == "sample" or budget_s is not None):
         arguments["first"] = first
     folder = CountCache(cache)
-    found = folder.get(graphset, arguments)
-    if found is not None:
-        return found
+    cached = folder.get(graphset, arguments)
+    if cached is not None:
+        return cached
     outcome = _count(graphset, numbers, sizes, request, threads, progress, errors)
     if not outcome.failed:
         folder.put(graphset, arguments, outcome.counts)
@@ -124,7 +125,7 @@ def _count(
     """Count in this process, or in pieces on the executor of the enclosing `cluster` block."""
     executor = active_executor()
     if executor is not None and len(graphs):
-        plan = make_plan(graphs, sizes, _memory_per_piece(request, executor, threads), executor.workers)
+        plan = make_plan(graphs, sizes, _memory_per_piece(request, executor, threads), 1, executor.workers)
         return count_in_pieces(executor, plan, graphs, numbers, threads, progress)
     n_threads = available_cores() if threads is None else threads
     plan = make_plan(graphs, sizes, request, n_threads)

@@ -18,10 +18,10 @@ from anysize._errors import CountWarning, PartialResultError, warn_user
 from anysize._progress import Progress, shares_of
 from anysize._typing import FloatArray, IntArray
 from anysize.counting.counts import Counts
+from anysize.counting.engines.engine import EngineChoice
 from anysize.counting.engines.table import graph_title
 from anysize.counting.engines.threads import Halt, cut_by_weight
 from anysize.counting.execution import CountRequest, EnginePlan, execute_plan, make_plan
-from anysize.counting.planner import EngineChoice
 from anysize.counting.sampling.estimates import describe_sampling
 from anysize.executors.executor import RETRIES, Executor, Failure, available_cores
 from anysize.graphs.graphset import GraphSet
@@ -71,12 +71,12 @@ def settle(outcome: CountOutcome, errors: str) -> Counts:
     """The table; failed graphs raise an error, or are left out with a warning."""
     if not outcome.failed:
         return outcome.counts
-    shown = "; ".join(str(one) for one in outcome.failed[:MAX_FAILURES_SHOWN])
+    shown = "; ".join(str(failure) for failure in outcome.failed[:MAX_FAILURES_SHOWN])
     more = "" if len(outcome.failed) <= MAX_FAILURES_SHOWN else f"; and {len(outcome.failed) - MAX_FAILURES_SHOWN} more"
     amount = f"{len(outcome.failed)} of {len(outcome.failed) + len(outcome.numbers)} graphs could not be counted"
     if errors == "skip":
         warn_user(f"{amount} and have no row in the table: {shown}{more}.", CountWarning)
-        lines = tuple(f"left out: {one}" for one in outcome.failed)
+        lines = tuple(f"left out: {failure}" for failure in outcome.failed)
         return replace(outcome.counts, log=(*outcome.counts.log, *lines))
     others = "the others are in the 'finished' table of this error; errors='skip' leaves out failed ones"
     raise PartialResultError(f"{amount} ({others}): {shown}{more}.", outcome.failed, outcome.counts)
@@ -102,7 +102,7 @@ def count_surviving(
         for row, graph in enumerate(graphs):
             named = graph if graph.names is not None else replace(graph, names=(str(numbers[row]),))
             try:
-                single = _restrict(plan, np.array([row]))
+                single = replace(_restrict(plan, np.array([row])), budget_s=None)
                 tables.append(execute_plan(single, named, threads, None, numbers[row : row + 1], halt))
                 rows.append(row)
             except Exception as error:
@@ -123,7 +123,7 @@ def count_piece(piece: CountPiece) -> CountOutcome:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         outcome = count_surviving(piece.plan, piece.graphs, piece.numbers, piece.cores, None, piece.halt)
-    messages = tuple(str(one.message) for one in caught if issubclass(one.category, CountWarning))
+    messages = tuple(str(warning.message) for warning in caught if issubclass(warning.category, CountWarning))
     return replace(outcome, warnings=messages)
 
 
@@ -224,11 +224,12 @@ def cut_pieces(
 def _weights(plan: EnginePlan, graphs: GraphSet) -> FloatArray:
     """Expected seconds for each graph; a rough guess for sampling."""
     if plan.sample_size is not None:
-        return np.asarray(1e-3 + 1e-7 * (plan.sample_size.samples or 1e7) + 1e-6 * graphs.edge_counts, np.float64)
+        each = plan.sample_size.seconds or 1e-7 * (plan.sample_size.samples or 1e7)
+        return np.asarray(1e-3 + each + 1e-6 * graphs.edge_counts, np.float64)
     seconds = np.full(len(graphs), 1e-9)
     for choices in plan.choices.values():
         for choice in choices:
-            seconds[choice.rows] += choice.costs / 1e9
+            seconds[choice.rows] += choice.costs
     return seconds
 
 
@@ -261,7 +262,7 @@ def _join(
     part = graphs if len(done) == len(graphs) else graphs[np.searchsorted(numbers, done[order])]
     log = (*_log_lines(plan, table), f"in {len(outcomes)} pieces by {executor.workers} workers")
     counts = replace(table, y=part.y, names=part.names, log=log)
-    failed = sorted((one for outcome in outcomes for one in outcome.failed), key=lambda one: one.number)
+    failed = sorted((failure for outcome in outcomes for failure in outcome.failed), key=lambda failure: failure.number)
     return CountOutcome(counts, done[order], tuple(failed))
 
 

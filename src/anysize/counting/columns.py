@@ -153,12 +153,12 @@ class Columns:
     def check_sizes(self, k: int | Sequence[int]) -> None:
         """Raise a ValueError if there are patterns of other sizes."""
         expected = {k} if isinstance(k, int) else set(k)
-        found = set(np.unique(self.size).tolist())
+        sizes = set(np.unique(self.size).tolist())
         # A colored table has no column of a size that no graph reaches; a plain one has them all.
-        if found - expected or (self.colors is None and found != expected):
+        if sizes - expected or (self.colors is None and sizes != expected):
             raise ValueError(
                 f"expected counts of patterns with {', '.join(map(str, sorted(expected)))} vertices; got a table with "
-                f"{', '.join(map(str, sorted(found))) or 'none'}; count with k={k}, or set k before fitting"
+                f"{', '.join(map(str, sorted(sizes))) or 'none'}; count with k={k}, or set k before fitting"
             )
 
     def recoded(self, palette: tuple[ColorName, ...]) -> Columns:
@@ -206,9 +206,9 @@ def _grouped(
 ) -> tuple[IntArray, NDArray[np.bool_]]:
     """The order that sorts all keys, and where in it a key differs from the previous one."""
     if all(part is not None for part in short):
-        one = np.concatenate([part for part in short if part is not None])
-        order = np.argsort(one)
-        ordered = one[order][:, None]
+        words = np.concatenate([part for part in short if part is not None])
+        order = np.argsort(words)
+        ordered = words[order][:, None]
     else:
         keys = np.concatenate([part() for part in full])
         order = np.lexsort((keys[:, 1], keys[:, 0]))

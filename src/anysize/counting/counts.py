@@ -38,7 +38,7 @@ class Counts:
         y: the labels of the graph set, if any.
         names: the graph names of the graph set, if any.
         log: which engine counted which graphs, see `explain`.
-        sampling: hits and errors of a table of estimates (``method="sample"``), otherwise None; see `standard_errors`,
+        sampling: hits and errors of a table of estimates (``engine="sample"``), otherwise None; see `standard_errors`,
             `hits` and `interval`.
     """
 
@@ -68,10 +68,29 @@ class Counts:
         return len(self.sizes)
 
     def __repr__(self) -> str:
-        sampled = "" if self.sampling is None else "sampled "
+        sampled = "" if self.sampling is None else "estimated "
         kind = "plain" if self.columns.colors is None else "colored"
         sizes = ", ".join(str(k) for k in np.unique(self.columns.size)) or "-"
         return f"Counts({plural(len(self), 'graph')} x {len(self.columns)} {sampled}{kind} patterns, k = {sizes})"
+
+    def __str__(self) -> str:
+        """The most frequent patterns by the first graphs.
+
+        Examples:
+            >>> import anysize as az
+            >>> print(az.count([az.GraphSet.from_edges([(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)])], k=4))
+            Counts(1 graph x 6 plain patterns, k = 4)
+            pattern   graph 0
+            claw            0
+            4-path          2
+            paw             2
+            4-cycle         1
+            diamond         0
+            4-clique        0
+        """
+        from anysize.counting.text import as_text
+
+        return as_text(self)
 
     def explain(self) -> str:
         """Which engine counted which graphs, and why."""
@@ -200,7 +219,7 @@ class Counts:
     def hits(self) -> csr_array[np.int64]:
         """The number of samples that hit each pattern, in a table of estimates."""
         if self.sampling is None:
-            raise ValueError("hits exist only for method='sample'; this table was counted exactly")
+            raise ValueError("hits exist only for engine='sample'; this table was counted exactly")
         return self.sampling.hits
 
     def interval(self, level: float = 0.95) -> tuple[FloatArray, FloatArray]:
@@ -237,8 +256,8 @@ class Counts:
         values = np.zeros(len(column))
         for k in np.unique(self.columns.size):
             here = np.flatnonzero(self.columns.size[column] == k)
-            own = None if factor is None else factor[here]
-            values[here] = _quotients(copies[here], own, self._ways(int(k), over)[row[here]])
+            factors = None if factor is None else factor[here]
+            values[here] = _quotients(copies[here], factors, self._ways(int(k), over)[row[here]])
         return csr_array((values, column.copy(), self.matrix.indptr.copy()), shape=self.shape)
 
     def _connected_subsets(self, row: IntArray) -> NDArray[np.object_]:

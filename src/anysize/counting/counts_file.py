@@ -114,14 +114,14 @@ def _array(data: bytes, name: str) -> NDArray[Any]:
     return np.asarray(np.lib.format.read_array(stream, allow_pickle=False))
 
 
-def check_format(found: Any, expected: str) -> None:
+def check_format(given: Any, expected: str) -> None:
     """Raise a ValueError unless a file has the expected format, such as "anysize counts 2"."""
-    if found == expected:
+    if given == expected:
         return
     kind, _, number = expected.rpartition(" ")
-    if found in [f"{kind} {older}" for older in range(int(number))]:
-        raise ValueError(f"it was made by an older version of anysize ({found!r}, expected {expected!r}); count again")
-    raise ValueError(f"expected the format {expected!r}, got {shorten(found)}")
+    if given in [f"{kind} {older}" for older in range(int(number))]:
+        raise ValueError(f"it was made by an older version of anysize ({given!r}, expected {expected!r}); count again")
+    raise ValueError(f"expected the format {expected!r}, got {shorten(given)}")
 
 
 def to_arrays(counts: Counts) -> Arrays:

@@ -6,6 +6,9 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
+from threading import TIMEOUT_MAX, Event, Timer
+from time import monotonic
+from types import ModuleType
 from typing import Any, cast
 
 import numpy as np
@@ -18,24 +21,26 @@ from anysize._progress import Progress, rough_duration, shares_of
 from anysize._typing import IntArray
 from anysize.counting.columns import Columns, unite
 from anysize.counting.counts import Counts
-from anysize.counting.engines.table import CountTable, graph_title, merged
+from anysize.counting.engines.engine import EngineChoice
+from anysize.counting.engines.table import CountTable, merged
 from anysize.counting.engines.threads import Halt, Threads, Tick, interruptible
 from anysize.counting.features import Features
-from anysize.counting.memory import batches, fits, too_large
-from anysize.counting.planner import EngineChoice, choose_engines
-from anysize.counting.sampling.estimates import SAMPLED_SIZES, SampleSize, within_budget
+from anysize.counting.memory import too_large
+from anysize.counting.sampling.estimates import SAMPLED_SIZES, SampleSize, memory
 from anysize.graphs.graphset import GraphSet
 from anysize.patterns.pattern import connected_patterns
 
 WARN_ABOVE_S = 60.0  # seconds of expected work
-SHORT_S = 0.1  # expected work that does not need a background thread, once the engine is loaded
+_warm: set[str] = set()  # engines that have counted, whose kernels are loaded
+BUDGET_AFTER_DEADLINE = 0.2  # share of a time budget for estimates, if exact counting took longer than expected
+SHORT_S = 0.1  # expected work that does not need a background thread, once the engine has counted
 
 
 @dataclass(frozen=True)
 class CountRequest:
     """The arguments of `count` that say how to count."""
 
-    method: str = "auto"
+    engine: str = "auto"
     samples: int | None = None
     rel_error: float | None = None
     seed: int = 0
@@ -43,20 +48,20 @@ class CountRequest:
     max_memory: int | None = None  # bytes
 
     def __post_init__(self) -> None:
-        if self.method != "sample" and (self.samples is not None or self.rel_error is not None):
-            raise ValueError(f"samples and rel_error need method='sample'; got method={self.method!r}")
-        if self.budget_s is not None and (self.method != "auto" or self.budget_s <= 0):
+        if self.engine != "sample" and (self.samples is not None or self.rel_error is not None):
+            raise ValueError(f"samples and rel_error need engine='sample'; got engine={self.engine!r}")
+        if self.budget_s is not None and (self.engine != "auto" or self.budget_s <= 0):
             raise ValueError(
-                f"budget_s must be a positive number of seconds and needs method='auto'; got {self.budget_s!r}"
+                f"budget_s must be a positive number of seconds and needs engine='auto'; got {self.budget_s!r}"
             )
 
 
 def make_request(options: Mapping[str, Any]) -> CountRequest:
     """The request of keyword arguments of `count`."""
-    names = ("method", "samples", "rel_error", "seed", "budget_s")
+    names = ("engine", "samples", "rel_error", "seed", "budget_s")
     given = {name: options[name] for name in names if name in options}
     request = CountRequest(**given, max_memory=parse_bytes(options.get("max_memory"), "max_memory"))
-    if request.method == "sample":
+    if request.engine == "sample":
         SampleSize(request.samples, request.rel_error)  # raises an error for wrong values
     return request
 
@@ -71,6 +76,7 @@ class EnginePlan:
     seed: int = 0
     reason: str = ""
     max_memory: int | None = None
+    budget_s: float | None = None  # for exact counts; after it, estimates are made instead
 
     @property
     def lines(self) -> tuple[str, ...]:
@@ -84,21 +90,28 @@ class EnginePlan:
         return tuple(lines)
 
 
-def make_plan(graphs: GraphSet, sizes: list[int], request: CountRequest, workers: int) -> EnginePlan:
-    """Choose exact engines, or samples if requested or over budget; warn if it will take long."""
+def make_plan(
+    graphs: GraphSet, sizes: list[int], request: CountRequest, threads: int, workers: int | None = None
+) -> EnginePlan:
+    """Choose exact engines, or samples if requested or over budget; warn if it will take long.
+
+    ``threads`` count at the same time, in this process or in each of several workers.
+    """
+    began = monotonic()
     graphs.check()
-    if request.method == "sample":
+    if request.engine == "sample":
         return _sampling_plan(graphs, sizes, SampleSize(request.samples, request.rel_error), request, "requested")
-    features = Features(graphs)
-    choices = {
-        size: choose_engines(graphs, size, request.method, workers, features, request.max_memory) for size in sizes
-    }
-    seconds = sum(choice.seconds for per_size in choices.values() for choice in per_size) / workers
-    if request.budget_s is not None and seconds > request.budget_s:
+    features, cores = Features(graphs), threads * (workers or 1)
+    choose = _planner().choose_engines
+    choices = {size: choose(graphs, size, request.engine, cores, features, request.max_memory) for size in sizes}
+    seconds = sum(choice.seconds for per_size in choices.values() for choice in per_size) / cores
+    could_sample = sizes[-1] in SAMPLED_SIZES
+    if request.budget_s is not None and seconds > request.budget_s and could_sample:
         expected = f"exact counting would take about {rough_duration(seconds)}"
         reason = f"{expected}, more than the budget of {request.budget_s:g} s"
-        sample_size = within_budget(sizes[-1], request.budget_s, workers, len(graphs))
-        return _sampling_plan(graphs, sizes, sample_size, request, reason)
+        left = max(request.budget_s - (monotonic() - began), 0.0)
+        size = SampleSize(seconds=left * (workers or 1) / len(graphs))
+        return _sampling_plan(graphs, sizes, size, request, reason)
     if seconds > WARN_ABOVE_S:
         k, colored = sizes[-1], graphs.colors is not None
         warn_user(
@@ -107,7 +120,16 @@ def make_plan(graphs: GraphSet, sizes: list[int], request: CountRequest, workers
             f"Exact counts are faster with a smaller k{', without colors' * colored} or with fewer graphs.",
             CountWarning,
         )
-    return EnginePlan(sizes, choices, max_memory=request.max_memory)
+    budget = request.budget_s if could_sample and len(sizes) == 1 and workers is None else None
+    return EnginePlan(sizes, choices, seed=request.seed, max_memory=request.max_memory, budget_s=budget)
+
+
+def _planner() -> ModuleType:
+    """The planner. It imports the engines, and so numba, which Ctrl-C must not end halfway."""
+    name = "anysize.counting.planner"
+    if name not in sys.modules:
+        interruptible(lambda: import_module(name), Halt())
+    return sys.modules[name]
 
 
 def _sampling_plan(
@@ -118,9 +140,10 @@ def _sampling_plan(
     k, limit = sizes[0], request.max_memory
     if limit is not None and k in SAMPLED_SIZES:
         features = Features(graphs)
-        large = np.flatnonzero(~fits("sample", features, k, limit))
+        need = memory(features, k)
+        large = np.flatnonzero(~need.within(limit))
         if len(large):
-            raise too_large(["sample"], features, k, limit, int(large[0]))
+            raise too_large({"sample": need}, features, k, limit, int(large[0]))
     return EnginePlan(sizes, {}, sample_size, request.seed, reason)
 
 
@@ -136,6 +159,8 @@ def execute_plan(
 
     Setting the flag ``halt`` stops the count with a KeyboardInterrupt.
     """
+    if plan.budget_s is not None:
+        return _execute_within(plan.budget_s, plan, graphs, threads, progress, numbers)
     halt = Halt() if halt is None else halt
     if plan.sample_size is not None:
         counts = _execute_sampling(plan, graphs, Threads(threads, halt), progress, numbers)
@@ -153,6 +178,38 @@ def execute_plan(
     if progress is not None:
         progress(1.0)
     return counts
+
+
+def _execute_within(
+    budget: float, plan: EnginePlan, graphs: GraphSet, threads: int, progress: Progress | None, numbers: IntArray | None
+) -> Counts:
+    """Exact counts; if they take longer than expected, and than the budget, they are stopped and estimates made."""
+    halt, late, done = Halt(), Event(), 0.0
+
+    def rise(share: float) -> None:
+        nonlocal done
+        done = max(done, share)
+        if progress is not None:
+            progress(done)
+
+    def stop() -> None:
+        late.set()
+        halt.set()
+
+    timer = Timer(min(budget, TIMEOUT_MAX), stop)
+    timer.daemon = True
+    timer.start()
+    try:
+        return execute_plan(replace(plan, budget_s=None), graphs, threads, rise, numbers, halt)
+    except KeyboardInterrupt:
+        if not late.is_set():
+            raise
+    finally:
+        timer.cancel()
+    size = SampleSize(seconds=BUDGET_AFTER_DEADLINE * budget / len(graphs))
+    reason = f"exact counting took longer than expected, and than the budget of {budget:g} s"
+    estimates = EnginePlan(plan.sizes, {}, size, plan.seed, reason)
+    return execute_plan(estimates, graphs, threads, rise, numbers)
 
 
 def _execute_sampling(
@@ -180,7 +237,7 @@ def _split(
     if limit is None:
         return [(choice, threads)]
     part = graphs if len(choice.rows) == len(graphs) else graphs[choice.rows]
-    ranges, threads = batches(choice.engine.name, Features(part), k, threads, limit)
+    ranges, threads = choice.engine.memory(Features(part), k).batches(threads, limit)
     return [
         (replace(choice, rows=choice.rows[start:stop], costs=choice.costs[start:stop]), threads)
         for start, stop in ranges
@@ -195,36 +252,21 @@ def _run(choice: EngineChoice, graphs: GraphSet, k: int, threads: Threads, repor
         if part.names is None:  # errors name graphs by their number in the whole set
             part = replace(part, names=tuple(str(row) for row in choice.rows))
     weight = choice.seconds + 1e-6
-    module = f"anysize.counting.engines.{choice.engine.name}"
 
     def count() -> CountTable:
         from anysize.counting.engines.jit import announced
 
-        engine = import_module(module)
         with announced(choice.engine.name):
             try:
-                if choice.engine.colors:
-                    table = engine.count_colored(part, k, threads, lambda share: report(share * weight))
-                    return cast(CountTable, table)
-                copies = engine.count_plain(part, k, threads, lambda share: report(share * weight))
-                return _plain_table(copies, part, k)
+                return choice.engine.count(part, k, threads, lambda share: report(share * weight))
             except OverflowError as error:
                 raise OverflowError(f"{error}. Use a smaller k.") from None
 
-    if choice.seconds < SHORT_S and module in sys.modules:
+    if choice.seconds < SHORT_S and choice.engine.name in _warm:
         return count()
-    return cast(CountTable, interruptible(count, threads.halt))
-
-
-def _plain_table(copies: NDArray[Any], graphs: GraphSet, k: int) -> CountTable:
-    if copies.dtype == object:
-        for row, column in zip(*np.nonzero(copies > np.iinfo(np.int64).max), strict=True):
-            raise OverflowError(
-                f"{graph_title(graphs, row)} has {copies[row, column]} induced copies of the pattern "
-                f"{connected_patterns(k)[column].name!r}, more than a 64-bit integer holds"
-            )
-        copies = copies.astype(np.int64)
-    return CountTable(Columns.plain(k), csr_array(copies))
+    table = cast(CountTable, interruptible(count, threads.halt))
+    _warm.add(choice.engine.name)
+    return table
 
 
 def _join_graphs(results: list[CountTable], choices: list[EngineChoice], graphs: GraphSet, k: int) -> CountTable:

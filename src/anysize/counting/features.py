@@ -16,7 +16,6 @@ from anysize.graphs.graphset import GraphSet
 from anysize.graphs.ragged import owners
 from anysize.patterns.pattern import connected_patterns
 
-DIRECT_BITS = 22  # enumeration: raw patterns of up to so many bits index a table of counters; others use a cache
 SAMPLED_WEDGES = 4000  # to estimate the share of closed ones
 MAX_SAMPLED_GRAPHS = 16  # of a larger set, this many are sampled to represent all
 DEFAULT_PATTERNS_PER_SET = 0.1  # distinct patterns per connected set, before `estimate_sets`
@@ -107,10 +106,6 @@ class Features:
         """The number of k-sets of vertices, C(n, k)."""
         return np.asarray(comb(self.n, k))
 
-    def raw_bits(self, k: int) -> FloatArray:
-        """The bits of a pattern as its vertices come: one for every pair of vertices, and the colors."""
-        return np.asarray(k * (k - 1) / 2 + k * np.ceil(np.log2(self.colors)))
-
     # ---- estimates from samples ----------------------------------------------------------------------
 
     @cached_property
@@ -133,11 +128,11 @@ class Features:
         random = np.random.default_rng(0)
         middle = start + np.searchsorted(running, random.random(SAMPLED_WEDGES) * running[-1], "right")
         first, degree = self.graphs.indptr[middle], self.graphs.degrees[middle]
-        one = random.integers(0, degree)
-        other = (one + random.integers(1, degree)) % degree
+        slot = random.integers(0, degree)
+        second = (slot + random.integers(1, degree)) % degree
         begin = self.graphs.first[self._graph[middle]]
         indices = self.graphs.indices
-        return float(self._adjacent(begin + indices[first + one], indices[first + other].astype(np.int64)).mean())
+        return float(self._adjacent(begin + indices[first + slot], indices[first + second].astype(np.int64)).mean())
 
     def _adjacent(self, vertex: NDArray[np.int64], other: NDArray[np.int64]) -> NDArray[np.bool_]:
         """Whether each vertex (numbered through the set) has this neighbor (numbered in its graph): binary search."""

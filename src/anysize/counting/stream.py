@@ -23,7 +23,7 @@ import numpy as np
 
 from anysize._files import atomic_write, is_own_part, make_folder
 from anysize._json import compact_json
-from anysize._schema import boolean, fields, integer, list_of, one_of, parse_json, real, reason_of, text
+from anysize._schema import boolean, fields, integer, list_of, parse_json, real, reason_of, text
 from anysize._text import visible_halves
 from anysize._typing import PathLike
 from anysize.counting.arrow import (
@@ -41,18 +41,17 @@ from anysize.counting.columns import Columns, unite
 from anysize.counting.counts import Counts
 from anysize.counting.counts_file import check_format
 from anysize.counting.execution import make_request
-from anysize.counting.planner import ENGINES
 from anysize.executors import active_executor
 from anysize.graphs.graphset import GraphSet, empty_set
 from anysize.patterns.orbits import MAX_SIZE
 from anysize.patterns.pattern import Pattern, list_sizes
 
-FORMAT = "anysize stream 2"
+FORMAT = "anysize stream 3"
 METADATA_FILE = "stream.json"
 WITHOUT_EFFECT = {"threads", "cache", "max_memory"}  # arguments of `count` that do not change its result
 REFUSED = {  # arguments of `count` that cannot be used batch by batch, and why
     "first": "graphs are numbered through the stream",
-    "budget_s": "all batches must be counted the same way; use method='sample' or no budget",
+    "budget_s": "all batches must be counted the same way; use engine='sample' or no budget",
     "errors": "every graph has its row in the stream; remove graphs that cannot be counted",
 }
 DICTIONARY_PAGE_BYTES = 1 << 26  # a colored table may have a million pattern names, each written once
@@ -82,7 +81,7 @@ def count_stream(
         out: a new folder, or one with a stream to resume.
         colors: distinguish vertices by color; either all batches have colors or none.
         progress: called after every batch with the numbers of batches and of graphs done so far.
-        count_options: more arguments of `count`, such as ``method`` or ``threads``.
+        count_options: more arguments of `count`, such as ``engine`` or ``threads``.
 
     Returns:
         The stream, which can be read batch by batch or as a pyarrow data set.
@@ -123,7 +122,7 @@ def _tables(
         from anysize.counting.api import count
 
         for graphs, first, finished in jobs:
-            numbering: dict[str, Any] = {"first": first} if options.get("method") == "sample" else {}
+            numbering: dict[str, Any] = {"first": first} if options.get("engine") == "sample" else {}
             yield graphs, None if finished else count(graphs, sizes, colors, **options, **numbering)
             del graphs
         return
@@ -314,7 +313,7 @@ class StreamMetadata:
 _ARGUMENTS = fields(  # those of `count` that change its result; never a path
     {"k": list_of(integer(1, MAX_SIZE)), "colors": boolean},
     {
-        "method": one_of("auto", "sample", *ENGINES),
+        "engine": text(),
         "samples": integer(1),
         "rel_error": real(0, 1),
         "seed": integer(0),
@@ -331,14 +330,14 @@ def read_metadata(folder: Path) -> StreamMetadata:
     """Read stream.json."""
     path = folder / METADATA_FILE
     try:
-        found = parse_json(path.read_bytes())
-        check_format(found.get("format") if isinstance(found, dict) else None, FORMAT)
-        found = _SCHEMA(found, "")
-        batches = tuple(StreamBatch(**batch) for batch in found["batches"])
-        for place, batch in enumerate(batches):
-            if batch.file != _file_name(place):
-                raise ValueError(f"batches[{place}].file: expected {_file_name(place)}; got {batch.file!r:.60}")
-        return StreamMetadata(found["arguments"], found["finished"], batches)
+        content = parse_json(path.read_bytes())
+        check_format(content.get("format") if isinstance(content, dict) else None, FORMAT)
+        content = _SCHEMA(content, "")
+        batches = tuple(StreamBatch(**batch) for batch in content["batches"])
+        for number, batch in enumerate(batches):
+            if batch.file != _file_name(number):
+                raise ValueError(f"batches[{number}].file: expected {_file_name(number)}; got {batch.file!r:.60}")
+        return StreamMetadata(content["arguments"], content["finished"], batches)
     except FileNotFoundError:
         raise FileNotFoundError(f"{folder} holds no stream of counts: it has no {METADATA_FILE}") from None
     except ValueError as error:
@@ -368,7 +367,7 @@ class CountStream:
 
     @property
     def _sampled(self) -> bool:
-        return bool(self._metadata.arguments.get("method") == "sample")
+        return bool(self._metadata.arguments.get("engine") == "sample")
 
     def __repr__(self) -> str:
         sizes = ", ".join(str(k) for k in self._metadata.arguments["k"])

@@ -13,7 +13,7 @@ from anysize._errors import GraphError
 from anysize.graphs.graphset import GraphSet, empty_set
 from anysize.io.igraph import IGRAPH, from_igraph
 from anysize.io.networkx import NETWORKX, from_networkx
-from anysize.io.objects import GraphType, as_list, conversion_hint, is_array, type_name
+from anysize.io.objects import GraphType, as_list, conversion_hint, is_array, to_numpy, type_name
 from anysize.io.pyg import PYG, from_pyg
 from anysize.io.read import read_graphs
 from anysize.io.scipy import SPARSE_MATRIX, from_scipy
@@ -45,7 +45,8 @@ READERS = (
 )
 
 _ACCEPTED = (
-    "a GraphSet, a path, a pandas edge table, or networkx, igraph, PyG, RDKit or scipy sparse graphs (one or a list)"
+    "a GraphSet, a path, a pandas edge table, a list of symmetric matrices, or networkx, igraph, PyG, RDKit or scipy "
+    "sparse graphs (one or a list)"
 )
 
 
@@ -55,7 +56,7 @@ def as_graphset(graphs: Any, color: str | None = None, *, warn: bool = True) -> 
     Args:
         graphs: a GraphSet; a path for `read_graphs`; a networkx, igraph or PyG graph, an RDKit molecule or a
             scipy sparse matrix; a pandas table of edges, see `GraphSet.from_pandas`; or a list of such, all of one
-            type (GraphSets are concatenated). An empty list gives an empty set.
+            type (GraphSets are concatenated); or a list of square symmetric matrices. An empty list gives an empty set.
         color: the vertex attribute (networkx, igraph, GraphML and GML files) or field (PyG) that holds the colors, or
             what atoms are told apart by (RDKit). Default: no colors, and for molecules the element.
         warn: whether to warn about attributes, weights and directions that are not used.
@@ -76,10 +77,22 @@ def as_graphset(graphs: Any, color: str | None = None, *, warn: bool = True) -> 
         graphs = as_list(graphs, _ACCEPTED)
         if not graphs:
             return empty_set()
+        if _are_matrices(graphs):
+            _check_no_color(color, "adjacency matrices")
+            return from_scipy(graphs, warn=warn)
         reader = _common_reader(graphs)
     if not reader.takes_color:
         _check_no_color(color, reader.graph_type.title)
     return reader.read(graphs, color, warn=warn)
+
+
+def _are_matrices(items: list[Any]) -> bool:
+    """Whether these are adjacency matrices: square and symmetric, and not all 2 x 2, which might be lists of edges."""
+    if not all(is_array(item) and not is_edge_table(item) and np.ndim(item) == 2 for item in items):
+        return False
+    matrices = [to_numpy(item, f"Graph {graph}") for graph, item in enumerate(items)]
+    square = all(matrix.shape[0] == matrix.shape[1] and (matrix == matrix.T).all() for matrix in matrices)
+    return square and any(len(matrix) != 2 for matrix in matrices)
 
 
 def _find_reader(graph: Any) -> Reader | None:
@@ -115,7 +128,7 @@ def _array_error(array: Any) -> GraphError:
         )
     return GraphError(
         f"An array of shape {tuple(np.shape(array))} could be an edge list or an adjacency matrix; "
-        "call GraphSet.from_edges or GraphSet.from_scipy."
+        "call GraphSet.from_edges or GraphSet.from_scipy, or pass adjacency matrices as a list."
     )
 
 

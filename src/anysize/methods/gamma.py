@@ -110,7 +110,7 @@ def _sampler(data: TrainingData, k: Sizes, recipe: Recipe) -> Callable[[int], Co
     from anysize.counting.api import count
 
     graphs = data.train.whole("training on sampled densities")
-    return lambda epoch: count(graphs, k, method="sample", samples=recipe.samples, seed=epoch)
+    return lambda epoch: count(graphs, k, engine="sample", samples=recipe.samples, seed=epoch)
 
 
 @dataclass(frozen=True, eq=False)

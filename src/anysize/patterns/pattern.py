@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 from anysize._typing import is_integer
 from anysize.graphs.colors import ColorName, color_order
+from anysize.patterns.atlas import atlas_numbers
 from anysize.patterns.drawing import draw
+from anysize.patterns.graph6 import from_graph6, to_graph6
 from anysize.patterns.orbits import MAX_SIZE, automorphisms, code_of, edges_of, is_connected, orbits
 
 # Common names of patterns by their edges; names of cliques, cycles, paths, stars and wheels are generated.
@@ -91,6 +93,26 @@ class Pattern:
             renamed[position] = colors[vertex]
         return plain.colored(tuple(renamed))
 
+    @staticmethod
+    def named(name: str) -> Pattern:
+        """The plain pattern with a name, with a number in the atlas of graphs, or of a graph6 string.
+
+        Examples:
+            >>> Pattern.named("bull"), Pattern.named("G16"), Pattern.named("C~")
+            (Pattern('bull'), Pattern('4-cycle'), Pattern('4-clique'))
+        """
+        for k in range(1, MAX_SIZE + 1):
+            for pattern in connected_patterns(k):
+                if name in (pattern.plain_name, f"G{pattern.atlas}"):
+                    return pattern
+        try:
+            return Pattern.of(from_graph6(name))
+        except ValueError:
+            raise ValueError(
+                "expected the name of a pattern (bull, 6.45), its number in the atlas of graphs (G112) or a graph6 "
+                f"string of a connected graph on 2 to {MAX_SIZE} vertices; got {name!r:.60}"
+            ) from None
+
     def colored(self, colors: tuple[ColorName, ...]) -> Pattern:
         """Color the vertices of this plain pattern; equivalent colorings give the same pattern."""
         equivalent = [tuple(colors[v] for v in row) for row in automorphisms(self.code, self.size)]
@@ -101,6 +123,16 @@ class Pattern:
     def code(self) -> int:
         """One bit per vertex pair, see `anysize.patterns.orbits`."""
         return code_of(self.edges)
+
+    @property
+    def graph6(self) -> str:
+        """The plain pattern in the graph6 format, by which databases of graphs can be searched."""
+        return to_graph6(self.size, self.edges)
+
+    @property
+    def atlas(self) -> int:
+        """The number of the plain pattern in the atlas of graphs, as in ``networkx.graph_atlas``."""
+        return atlas_numbers(self.size)[int(class_table(self.size)[self.code])]
 
     @cached_property
     def name(self) -> str:

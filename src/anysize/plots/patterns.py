@@ -1,7 +1,8 @@
-"""Small drawings of patterns."""
+"""Small drawings of patterns, one by one or as a picture of many."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 
 from anysize._html import LIGHT, text
@@ -10,6 +11,7 @@ from anysize.patterns.drawing import layout
 from anysize.patterns.pattern import Pattern
 
 SIDE, MARGIN, RADIUS = 64, 12, 8.5  # pixels
+CELL_WIDTH, CELL_HEIGHT, COLUMNS = 104, 110, 8  # of a picture of many patterns
 DRAWN_COLORS = 8  # more vertex colors than this share drawn colors and differ by their letters only
 HUES = {"blue": 0, "orange": 1, "green": 2, "red": 3, "purple": 4, "teal": 5, "yellow": 6, "gray": 7}
 
@@ -58,6 +60,29 @@ def pattern_svg(pattern: Pattern, places: Mapping[ColorName, int] | None = None)
     return (
         f'<svg class="pattern" role="img" aria-label="{named}" viewBox="0 0 {SIDE} {SIDE}" width="{SIDE}" '
         f'height="{SIDE}" xmlns="http://www.w3.org/2000/svg"><title>{named}</title>{"".join(parts)}</svg>'
+    )
+
+
+def patterns_svg(patterns: Sequence[Pattern]) -> str:
+    """A picture of many patterns, each with its name, graph6 string and number in the atlas of graphs."""
+    columns = min(COLUMNS, max(len(patterns), 1))
+    width, height = columns * CELL_WIDTH, -(-len(patterns) // columns) * CELL_HEIGHT
+    places = color_places([color for pattern in patterns for color in pattern.colors or ()])
+    cells = []
+    for number, pattern in enumerate(patterns):
+        x, y = number % columns * CELL_WIDTH, number // columns * CELL_HEIGHT
+        captions = (("600 11px system-ui", pattern.name), ("10px monospace", f"{pattern.graph6}  G{pattern.atlas}"))
+        lines = "".join(
+            f'<text x="{CELL_WIDTH / 2:g}" y="{SIDE + 20 + 14 * line}" text-anchor="middle" xml:space="preserve" '
+            f'style="fill: {LIGHT["ink"]}; font: {font}">{text(caption)}</text>'
+            for line, (font, caption) in enumerate(captions)
+        )
+        drawing = f'<g transform="translate({(CELL_WIDTH - SIDE) / 2:g},4)">{pattern_svg(pattern, places)}</g>'
+        cells.append(f'<g transform="translate({x},{y})">{drawing}{lines}</g>')
+    content = re.sub(r"var\(--[\w-]+, (#\w+)\)", r"\1", "\n".join(cells))  # variables are for pages
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
+        f'<rect width="100%" height="100%" fill="{LIGHT["paper"]}"/>\n{content}\n</svg>\n'
     )
 
 

@@ -42,7 +42,7 @@ def test_the_expected_representation_is_the_exact_one():
     exact = az.count(graphs, 4)
     rng = np.random.default_rng(2)
     embeddings, beta = rng.normal(size=(6, 2)), betas(6, 3)
-    tables = [az.count(graphs, 4, method="sample", samples=100, seed=seed) for seed in range(60)]
+    tables = [az.count(graphs, 4, engine="sample", samples=100, seed=seed) for seed in range(60)]
     found = biased_representation(exact, tables, embeddings, beta)
     by_hand = [
         sum(copies / 1365 * embeddings[place] for place, copies in enumerate(row)) for row in exact.matrix.toarray()

@@ -83,9 +83,9 @@ def _shuffled(builder, vector, lanes):
     return builder.shuffle_vector(vector, ir.Constant(vector.type, ir.Undefined), _lanes(lanes))
 
 
-def _lanes(places):
+def _lanes(numbers):
     i32 = ir.IntType(32)
-    return ir.Constant(ir.VectorType(i32, len(places)), [i32(place) for place in places])
+    return ir.Constant(ir.VectorType(i32, len(numbers)), [i32(number) for number in numbers])
 
 
 @intrinsic(prefer_literal=True)
@@ -97,12 +97,12 @@ def add_outer(typingctx, target, at, sizes, first, second, width):
     n = width.literal_value
 
     def codegen(context, builder, signature, args):
-        own, other = signature.args[0], signature.args[2]
-        left = builder.load(_vector_at(context, builder, other, args[2], args[3], n), align=4)
-        right = builder.load(_vector_at(context, builder, other, args[2], args[4], n), align=4)
+        target_type, sizes_type = signature.args[0], signature.args[2]
+        left = builder.load(_vector_at(context, builder, sizes_type, args[2], args[3], n), align=4)
+        right = builder.load(_vector_at(context, builder, sizes_type, args[2], args[4], n), align=4)
         left = _shuffled(builder, left, [i for i in range(n) for _ in range(n)])
         right = _shuffled(builder, right, [j for _ in range(n) for j in range(n)])
-        pointer = _vector_at(context, builder, own, args[0], args[1], n * n)
+        pointer = _vector_at(context, builder, target_type, args[0], args[1], n * n)
         total = builder.add(builder.load(pointer, align=4), builder.mul(left, right))
         builder.store(total, pointer, align=4)
         return context.get_dummy_value()
@@ -136,9 +136,9 @@ def add_outer_wide(typingctx, target, at, left, first, right, second, width):
         i64 = ir.IntType(64)
         wide = ir.VectorType(i64, n * n)
 
-        def factor(number, places):
+        def factor(number, lanes):
             pointer = _vector_at(context, builder, signature.args[number], args[number], args[number + 1], n)
-            return builder.zext(_shuffled(builder, builder.load(pointer, align=4), places), wide)
+            return builder.zext(_shuffled(builder, builder.load(pointer, align=4), lanes), wide)
 
         product = builder.mul(
             factor(2, [i for i in range(n) for _ in range(n)]),

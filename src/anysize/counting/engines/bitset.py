@@ -14,18 +14,24 @@ from itertools import pairwise
 import numpy as np
 from numba import int64, uint64
 
+from anysize._typing import BoolArray, FloatArray
 from anysize.counting.engines.bits import is_set, lowest_bit, popcount
+from anysize.counting.engines.engine import Engine
 from anysize.counting.engines.jit import specialize
 from anysize.counting.engines.moebius import INDEX, LENGTH, SUMS, from_complement_sums, from_sums
+from anysize.counting.engines.table import CountTable, plain_table
 from anysize.counting.engines.threads import Threads, Tick, chunks_by_weight
+from anysize.counting.features import Features
+from anysize.counting.memory import MemoryNeed
 from anysize.graphs.graphset import GraphSet
 
+MAX_VERTICES = 4096  # a codegree matrix of 64 MiB, and sums that fit int64
 ANY_WIDTH = 0
 WIDTHS = (0, 1, 2, 4, 8, ANY_WIDTH)  # words in a row that kernels are compiled for, on first use
 
 
-def count_plain(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> np.ndarray:
-    """Induced copies, shape (graphs, connected patterns on k vertices)."""
+def count(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
+    """Induced copies of the connected patterns on k vertices."""
     sizes = graphs.sizes
     sums = np.zeros((len(graphs), len(SUMS)), np.int64)
     # From density 0.55 on, the complement saves more than the conversion costs.
@@ -46,7 +52,36 @@ def count_plain(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> np.nd
     counts = sums[:, : LENGTH[k]] @ from_sums(k).T
     if complemented.any():
         counts[complemented] = from_complement_sums(k, sizes[complemented], sums[complemented])
-    return counts
+    return plain_table(counts, graphs, k)
+
+
+def fits(f: Features, k: int) -> BoolArray:
+    return f.n <= MAX_VERTICES
+
+
+def seconds(f: Features, k: int) -> FloatArray:
+    """All pairs, and the common neighbors of some of them; 5-cliques."""
+    words = np.ceil(f.n / 64)
+    density = np.minimum(f.edges, np.maximum(f.n * (f.n - 1) / 2 - f.edges, 0)) / np.maximum(f.n**2 / 2, 1)
+    pairs = f.n**2 / 2 * (1 + words / 6)
+    shared = f.n * density**2  # common neighbors of a pair
+    common = f.n**2 / 2 * np.minimum(shared * (2 + 0.6 * words), f.n / 8 * (1 + words / 3))
+    considered = density if k == 4 else float(k == 5)  # at k = 4 only edges look at their common neighbors
+    cliques = f.n**4 / 24 * density**6 * (2 + words) if k == 5 else 0
+    reach = f.n**2 * f.n * density / 16 if k == 5 else 0
+    return 1e-9 * (500 + pairs + considered * common + cliques + reach)
+
+
+def memory(f: Features, k: int) -> MemoryNeed:
+    """Two matrices of codegrees, and three of bits."""
+    padded = 64 * np.ceil(f.n / 64)
+    return MemoryNeed(0.0, 9 * f.n * padded + 64 * padded, 1000.0)
+
+
+BITSET = Engine(
+    "bitset", "sums over pairs and triangles in words of 64 bits", count, (3, 4, 5), False, seconds, memory, fits,
+    start=5e-5, splits_graphs=False,
+)  # fmt: skip
 
 
 @cache
@@ -58,7 +93,7 @@ def _kernel(width: int):
 
 # ---- kernels ---------------------------------------------------------------------------------------------
 
-words = ANY_WIDTH  # words in a row: `specialize` compiles the kernels with a constant in its place
+words = ANY_WIDTH  # words in a row: `specialize` binds it to a constant
 
 
 def kernel(first, indptr, indices, rows, complemented, k, sums, halt):
@@ -363,7 +398,7 @@ def vertex_sums(n, width, bits, upper, common, reach, at_vertex, out, halt):
 
 def count_cliques5(n, width, bits, upper, local, members, pair, halt):
     """4-cliques among the upper neighbors of each vertex, in the graph they induce, renumbered."""
-    found = uint64(0)
+    cliques = uint64(0)
     for i in range(n):
         size = list_bits(upper[i], width, members)
         if size < 4:
@@ -386,7 +421,7 @@ def count_cliques5(n, width, bits, upper, local, members, pair, halt):
                     rest &= rest - uint64(1)
                     third = both
                     while third:
-                        found += popcount(both & local[lowest_bit(third), 0])
+                        cliques += popcount(both & local[lowest_bit(third), 0])
                         third &= third - uint64(1)
         elif w == 2:
             for a in range(size):
@@ -400,10 +435,10 @@ def count_cliques5(n, width, bits, upper, local, members, pair, halt):
                         while third:
                             c = int64(lowest_bit(third))
                             third &= third - uint64(1)
-                            found += popcount(both & local[c, 0]) + popcount(more & local[c, 1])
+                            cliques += popcount(both & local[c, 0]) + popcount(more & local[c, 1])
                         third = more
                         while third:
-                            found += popcount(more & local[64 + int64(lowest_bit(third)), 1])
+                            cliques += popcount(more & local[64 + int64(lowest_bit(third)), 1])
                             third &= third - uint64(1)
         else:
             for a in range(size):
@@ -422,8 +457,8 @@ def count_cliques5(n, width, bits, upper, local, members, pair, halt):
                                 c = (p << 6) + int64(lowest_bit(third))
                                 third &= third - uint64(1)
                                 for r in range(p, w):
-                                    found += popcount(pair[r] & local[c, r])
-    return int64(found)
+                                    cliques += popcount(pair[r] & local[c, r])
+    return int64(cliques)
 
 
 def list_bits(set_words, width, members):

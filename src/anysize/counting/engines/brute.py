@@ -6,9 +6,13 @@ from itertools import combinations, permutations
 
 import numpy as np
 
+from anysize._typing import FloatArray
 from anysize.counting.columns import Columns
+from anysize.counting.engines.engine import Engine
 from anysize.counting.engines.table import CountTable, merged
 from anysize.counting.engines.threads import Halt, Threads, Tick
+from anysize.counting.features import Features
+from anysize.counting.memory import MemoryNeed
 from anysize.graphs.graphset import GraphSet
 from anysize.patterns.orbits import MAX_SIZE, edges_of, pair_bit
 from anysize.patterns.pattern import class_table, connected_patterns
@@ -16,33 +20,42 @@ from anysize.patterns.pattern import class_table, connected_patterns
 Key = tuple[int, tuple[int, ...]]  # pattern index, color codes in canonical order
 
 
-def count_colored(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
+def count(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
     """Induced copies of the patterns that occur."""
-    found = count_brute(graphs, k, threads.halt)
+    copies_by_key = [_count_graph(graph, k, threads.halt) for graph in graphs]
     tick(1.0)
-    keys = sorted({key for one in found for key in one})
+    keys = sorted({key for copies in copies_by_key for key in copies})
     column = {key: number for number, key in enumerate(keys)}
     colors = np.zeros((len(keys), MAX_SIZE), np.uint16)
     for number, (_, codes) in enumerate(keys):
         colors[number, : len(codes)] = codes
     index = np.array([index for index, _ in keys], np.int16)
     columns = Columns(np.full(len(keys), k, np.uint8), index, None if graphs.colors is None else colors, graphs.palette)
-    cells = [(row, column[key], copies) for row, one in enumerate(found) for key, copies in one.items()]
-    row, col, copies = np.array(cells, np.int64).reshape(-1, 3).T
-    return merged([(columns, row, col, copies)], len(graphs))
+    cells = [(row, column[key], n) for row, copies in enumerate(copies_by_key) for key, n in copies.items()]
+    row, col, n_copies = np.array(cells, np.int64).reshape(-1, 3).T
+    return merged([(columns, row, col, n_copies)], len(graphs))
 
 
-def count_brute(graphs: GraphSet, k: int, halt: Halt | None = None) -> list[dict[Key, int]]:
-    """For every graph the number of induced copies of each pattern; colors are () in plain graphs."""
-    return [_count_one(graph, k, Halt() if halt is None else halt) for graph in graphs]
+def seconds(f: Features, k: int) -> FloatArray:
+    """One look at every k-set."""
+    return np.asarray(1e-4 + 5e-7 * f.subsets(k))
 
 
-def _count_one(graph: GraphSet, k: int, halt: Halt) -> dict[Key, int]:
+def memory(f: Features, k: int) -> MemoryNeed:
+    """The adjacency matrix, and a dictionary of patterns."""
+    return MemoryNeed(f.n**2, 0 * f.n, 300 * f.max_patterns(k))
+
+
+BRUTE = Engine("brute", "every subset; the test oracle", count, (1, 2, 3, 4, 5, 6, 7), True, seconds, memory)
+
+
+def _count_graph(graph: GraphSet, k: int, halt: Halt) -> dict[Key, int]:
+    """The number of induced copies of each pattern; colors are () in plain graphs."""
     n = int(graph.first[-1])
     adjacent = np.zeros((n, n), bool)
     for u, v in graph.edges():
         adjacent[u, v] = adjacent[v, u] = True
-    found: dict[Key, int] = {}
+    copies: dict[Key, int] = {}
     for subset in combinations(range(n), k):
         halt.check()
         code = sum(1 << pair_bit(i, j) for j in range(k) for i in range(j) if adjacent[subset[i], subset[j]])
@@ -50,8 +63,8 @@ def _count_one(graph: GraphSet, k: int, halt: Halt) -> dict[Key, int]:
         if index >= 0:
             colors = () if graph.colors is None else tuple(int(graph.colors[v]) for v in subset)
             key = index, canonical_colors(code, k, index, colors)
-            found[key] = found.get(key, 0) + 1
-    return found
+            copies[key] = copies.get(key, 0) + 1
+    return copies
 
 
 def canonical_colors(code: int, k: int, index: int, colors: tuple[int, ...]) -> tuple[int, ...]:

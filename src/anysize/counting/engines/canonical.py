@@ -33,11 +33,11 @@ def pattern_tables(k: int) -> Tables:
 @cache
 def marked_tables(k: int) -> Tables:
     """The tables of codes whose last two vertices are marked; classes are numbered by smallest code."""
-    own = orbits(k, marked=True)
-    smallest = np.unique(own.smallest)
-    class_of = np.searchsorted(smallest, own.smallest).astype(np.int32)
+    classes = orbits(k, marked=True)
+    smallest = np.unique(classes.smallest)
+    class_of = np.searchsorted(smallest, classes.smallest).astype(np.int32)
     groups = [automorphisms(int(code), k, marked=True) for code in smallest]
-    return Tables(class_of, own.renaming.astype(np.uint8), *_flat(groups, k))
+    return Tables(class_of, classes.renaming.astype(np.uint8), *_flat(groups, k))
 
 
 def _flat(groups, k):
@@ -46,19 +46,20 @@ def _flat(groups, k):
 
 
 @helper
-def canonical(code, colors, k, class_of, renaming, group_ptr, group, best, trial):
+def canonical(code, colors, k, tables, best, trial):
     """The class of a code; fills best with the smallest colors over its automorphisms. trial is scratch."""
-    place = class_of[code]
-    if place < 0:
-        return place
+    class_of, renaming, group_ptr, group = tables
+    kind = class_of[code]
+    if kind < 0:
+        return kind
     for i in range(k):
         trial[renaming[code, i]] = colors[i]
-    if group_ptr[place + 1] - group_ptr[place] == 1:
+    if group_ptr[kind + 1] - group_ptr[kind] == 1:
         for i in range(k):
             best[i] = trial[i]
-        return place
-    for g in range(group_ptr[place], group_ptr[place + 1]):
-        better = g == group_ptr[place]
+        return kind
+    for g in range(group_ptr[kind], group_ptr[kind + 1]):
+        better = g == group_ptr[kind]
         if not better:
             for i in range(k):
                 a, b = trial[group[g, i]], best[i]
@@ -68,13 +69,13 @@ def canonical(code, colors, k, class_of, renaming, group_ptr, group, best, trial
         if better:
             for i in range(k):
                 best[i] = trial[group[g, i]]
-    return place
+    return kind
 
 
 @helper
-def pack(place, colors, k):
+def pack(kind, colors, k):
     """Two words that sort as (class, colors): the layout of `Columns.keys` without the size."""
-    high = uint64(place) << uint64(48)
+    high = uint64(kind) << uint64(48)
     low = uint64(0)
     for i in range(k):
         if i < 3:

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import numpy as np
 
+from anysize._typing import FloatArray
 from anysize.counting.columns import Columns
+from anysize.counting.engines.engine import Engine
 from anysize.counting.engines.table import CountTable, merged
 from anysize.counting.engines.threads import Threads, Tick
+from anysize.counting.features import Features
+from anysize.counting.memory import CELL_BYTES, MemoryNeed
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.ragged import owners
 from anysize.patterns.orbits import MAX_SIZE
 
 
-def count_colored(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
+def count(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
     """Induced copies of the patterns that occur."""
     vertex_row = owners(graphs.first)
     colors = np.zeros(len(vertex_row), np.int64) if graphs.colors is None else graphs.colors.astype(np.int64)
@@ -34,3 +38,16 @@ def count_colored(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> Cou
     columns = Columns(size, index, None if graphs.colors is None else codes, graphs.palette)
     tick(1.0)
     return merged([(columns, cells // palette**k, column, copies.astype(np.int64))], len(graphs))
+
+
+def seconds(f: Features, k: int) -> FloatArray:
+    """One look at every vertex and edge."""
+    return np.asarray(1e-8 * (f.n + f.edges))
+
+
+def memory(f: Features, k: int) -> MemoryNeed:
+    """A cell for every vertex and for every direction of an edge."""
+    return MemoryNeed(0.0, 0 * f.n, CELL_BYTES * (f.n + 2 * f.edges))
+
+
+DIRECT = Engine("direct", "vertices and edges by color", count, (1, 2), True, seconds, memory)

@@ -12,24 +12,30 @@ from functools import cache
 import numpy as np
 from numba import int64, uint64
 
+from anysize._typing import BoolArray, FloatArray
 from anysize.counting.columns import Columns
 from anysize.counting.engines.bits import add_outer, add_scaled, is_set, lowest_bit, popcount
 from anysize.counting.engines.canonical import unpack
-from anysize.counting.engines.flip_plan import flip_plan
+from anysize.counting.engines.engine import Engine
+from anysize.counting.engines.flip_plan import PRODUCT_BYTES, flip_plan, padded
 from anysize.counting.engines.jit import entry, helper
 from anysize.counting.engines.table import CountTable, merged
 from anysize.counting.engines.threads import AccumulatorPool, Threads, Tick, chunks_by_weight
-from anysize.counting.planner import FLIP_COLORS
+from anysize.counting.features import Features
+from anysize.counting.memory import CELL_BYTES, MemoryNeed
 from anysize.graphs.graphset import GraphSet
 
+MAX_VERTICES = 1024  # products of the group sizes of one set Q fit int32
+COLORS = {4: (1, 2, 4, 8, 12, 16), 5: (1, 2, 4, 6, 8, 12), 6: (1, 2, 4)}  # that kernels are compiled for
 
-def count_colored(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
+
+def count(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
     """Induced copies of the patterns that occur."""
 
     def work(start, stop):
         parts = []
         for g in range(start, stop):
-            parts.append(_count_one(graphs[g], g, k, Threads(1, threads.halt)))
+            parts.append(_count_graph(graphs[g], g, k, Threads(1, threads.halt)))
             tick(1 / len(graphs))
         return parts
 
@@ -37,26 +43,57 @@ def count_colored(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> Cou
         chunks = threads.run(work, chunks_by_weight(graphs.sizes ** (k - 1), threads.number))
         parts = [part for chunk in chunks for part in chunk]
     else:
-        parts = one_by_one(_count_one, graphs, k, threads, tick)
+        parts = one_by_one(_count_graph, graphs, k, threads, tick)
     return merged(parts, len(graphs))
 
 
-def one_by_one(count_one, graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> list:
-    """count_one(graph, row, k, threads) for all graphs, each with all threads."""
+def one_by_one(count_graph, graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> list:
+    """count_graph(graph, row, k, threads) for all graphs, each with all threads."""
     parts = []
     for row, graph in enumerate(graphs):
-        parts.append(count_one(graph, row, k, threads))
+        parts.append(count_graph(graph, row, k, threads))
         tick(1 / len(graphs))
     return parts
 
 
-def _count_one(graph: GraphSet, row: int, k: int, threads: Threads):
+def fits(f: Features, k: int) -> BoolArray:
+    return (f.n <= MAX_VERTICES) & (f.colors <= COLORS[k][-1])
+
+
+def seconds(f: Features, k: int) -> FloatArray:
+    """The groups of all (k - 2)-sets that are needed, and their products; every pattern once."""
+    colors = padded(f.colors, COLORS[k])
+    density = np.minimum(2 * f.edges / np.maximum(f.n * (f.n - 1), 1), 1)
+    words = np.maximum(np.ceil(f.n / 64), colors)
+    pairs = {4: 6, 5: 22, 6: 50}[k]
+    sets = f.n ** (k - 2) / {4: 2, 5: 6, 6: 24}[k]
+    used = np.minimum(1, 1 if k == 4 else 3 * density if k == 5 else 8 * density**2)  # sets whose groups are needed
+    group = words * 2 ** (k - 3) / 2
+    products = np.where(colors <= 2, (colors * 2 ** (k - 2)) ** 2 / 8, pairs * np.maximum(colors**2 / 8, 1))
+    table = colors**k * {4: 300, 5: 900, 6: 2500}[k]
+    return 1e-9 * (3e5 + table + sets * (3 + used * (4 + group + products) * (1 + 2 * density**3)))
+
+
+def memory(f: Features, k: int) -> MemoryNeed:
+    """Rows of bits, and tables of products."""
+    colors = padded(f.colors, COLORS[k])
+    products = PRODUCT_BYTES[k] * colors.astype(np.float64) ** k
+    rows = 16 * f.n * (np.ceil(f.n / 64) + colors)
+    return MemoryNeed(rows + products, products / 4 + 1e5, CELL_BYTES * f.max_patterns(k))
+
+
+FLIP = Engine(
+    "flip", "products of neighborhood sizes over all (k-2)-sets", count, (4, 5, 6), True, seconds, memory, fits
+)
+
+
+def _count_graph(graph: GraphSet, row: int, k: int, threads: Threads):
     """(columns, row, column, copies) of one graph."""
     n = len(graph.indptr) - 1
     colors = graph.colors if graph.colors is not None else np.zeros(n, np.uint16)
     present, local = np.unique(colors, return_inverse=True)
-    plan = flip_plan(k, next(size for size in FLIP_COLORS[k] if size >= len(present)))
-    place, word_color, bits, upper = _layout(graph, local)
+    plan = flip_plan(k, int(padded(len(present), COLORS[k])))
+    bit_of, word_color, bits, upper = _layout(graph, local)
 
     pool = AccumulatorPool(lambda: np.zeros(plan.length, np.int64))
     sums_pool = AccumulatorPool(lambda: np.zeros(plan.n_groups, np.int64))
@@ -65,9 +102,8 @@ def _count_one(graph: GraphSet, row: int, k: int, threads: Threads):
 
     def work(start, stop):
         with pool.borrow() as products, sums_pool.borrow() as group_sums, clique_pool.borrow() as cliques:
-            where = plan.tuple_of, plan.block, plan.pair_ptr, plan.pairs
-            kernel(start, stop, place, word_color, bits, *where, products, group_sums, threads.flag)
-            _cliques(start, stop, k, plan.colors, place, word_color, upper, cliques, threads.flag)
+            kernel(start, stop, bit_of, word_color, bits, plan.layout, products, group_sums, threads.flag)
+            _cliques(start, stop, k, plan.colors, bit_of, word_color, upper, cliques, threads.flag)
 
     if n >= k:
         remaining = np.arange(n, 0, -1.0) ** (k - 2)
@@ -78,14 +114,14 @@ def _count_one(graph: GraphSet, row: int, k: int, threads: Threads):
 
 def count_part(plan, copies, present, row: int, k: int, graph: GraphSet):
     """(columns, row, column, copies) of the patterns that occur; ``present`` are the colors of the graph."""
-    found = np.flatnonzero(copies)
-    pattern_index, local = unpack(plan.high[found], plan.low[found], k)
+    occurring = np.flatnonzero(copies)
+    pattern_index, local = unpack(plan.high[occurring], plan.low[occurring], k)
     colors = None
     if graph.colors is not None:
         colors = np.zeros_like(local)
         colors[:, :k] = present[local[:, :k]]  # ascending, so that canonical colors stay canonical
-    columns = Columns(np.full(len(found), k, np.uint8), pattern_index, colors, graph.palette)
-    return columns, np.full(len(found), row), np.arange(len(found)), copies[found]
+    columns = Columns(np.full(len(occurring), k, np.uint8), pattern_index, colors, graph.palette)
+    return columns, np.full(len(occurring), row), np.arange(len(occurring)), copies[occurring]
 
 
 def _layout(graph: GraphSet, color):
@@ -95,18 +131,18 @@ def _layout(graph: GraphSet, color):
     amount = np.bincount(color, minlength=1)
     words = -(-amount // 64)
     start = 64 * (np.cumsum(words) - words)
-    place = start[color[order]] + np.arange(n) - (np.cumsum(amount) - amount)[color[order]]
+    bit_of = start[color[order]] + np.arange(n) - (np.cumsum(amount) - amount)[color[order]]
     rank = np.empty(n, np.int64)
     rank[order] = np.arange(n)
     bits = np.zeros((n, int(words.sum())), np.uint64)
     upper = np.zeros_like(bits)
     source = rank[np.repeat(np.arange(n), graph.degrees)]
-    target = place[rank[graph.indices]]
+    target = bit_of[rank[graph.indices]]
     value = np.uint64(1) << (target & 63).astype(np.uint64)
     np.bitwise_or.at(bits, (source, target >> 6), value)
-    above = target > place[source]
+    above = target > bit_of[source]
     np.bitwise_or.at(upper, (source[above], target[above] >> 6), value[above])
-    return place, np.repeat(np.arange(len(words)), words), bits, upper
+    return bit_of, np.repeat(np.arange(len(words)), words), bits, upper
 
 
 @cache
@@ -123,7 +159,8 @@ def _kernel(k: int, colors: int, square: bool):
     n_codes = 1 << ((k - 2) * (k - 3) // 2)
 
     @entry
-    def kernel(start, stop, place, word_color, bits, tuple_of, block, pair_ptr, pairs, products, group_sums, halt):
+    def kernel(start, stop, bit_of, word_color, bits, layout, products, group_sums, halt):
+        tuple_of, block, pair_ptr, pairs = layout.tuple_of, layout.block, layout.pair_ptr, layout.pairs
         n, w = bits.shape
         chosen = np.zeros(depth + 1, np.int64)
         inside = np.zeros((depth + 2, 2 * masks, w), np.uint64)  # vertices by adjacency to the first of Q
@@ -131,7 +168,7 @@ def _kernel(k: int, colors: int, square: bool):
         by_mask = np.zeros((w, masks), np.uint64)
         sizes = np.zeros(side, np.int32)  # of the groups (adjacency to Q, color)
         for i in range(n):
-            inside[0, 0, place[i] >> 6] |= uint64(1) << uint64(place[i] & 63)
+            inside[0, 0, bit_of[i] >> 6] |= uint64(1) << uint64(bit_of[i] & 63)
         code_at = np.zeros(depth + 2, np.int64)
         tuple_at = np.zeros(depth + 2, np.int64)
         small = np.zeros(len(products), np.int32)
@@ -146,7 +183,7 @@ def _kernel(k: int, colors: int, square: bool):
             if v >= (stop if level == 0 else n):
                 level -= 1
                 continue
-            at, shift = place[v] >> 6, uint64(place[v] & 63)
+            at, shift = bit_of[v] >> 6, uint64(bit_of[v] & 63)
             code = code_at[level]
             for i in range(level):
                 adjacent = int64((bits[chosen[i], at] >> shift) & uint64(1))
@@ -178,7 +215,7 @@ def _kernel(k: int, colors: int, square: bool):
                 empty(small_sums, group_sums)
                 waiting = n
             for last in range(v + 1, n):
-                at, shift = place[last] >> 6, uint64(place[last] & 63)
+                at, shift = bit_of[last] >> 6, uint64(bit_of[last] & 63)
                 adjacency = 0
                 for i in range(depth):
                     adjacency |= int64((bits[chosen[i], at] >> shift) & uint64(1)) << i
@@ -219,12 +256,12 @@ def empty(small, products):
 
 
 @entry
-def _cliques(start, stop, k, colors, place, word_color, upper, cliques, halt):
+def _cliques(start, stop, k, colors, bit_of, word_color, upper, cliques, halt):
     """k-cliques by their ascending colors, with their first vertex in start .. stop."""
     n, w = upper.shape
     vertex = np.zeros(64 * w, np.int64)
     for i in range(n):
-        vertex[place[i]] = i
+        vertex[bit_of[i]] = i
     inside = np.zeros((k, w), np.uint64)
     rest = np.zeros((k, w), np.uint64)
     word = np.zeros(k, np.int64)
@@ -235,7 +272,7 @@ def _cliques(start, stop, k, colors, place, word_color, upper, cliques, halt):
             inside[1, q] = upper[first, q]
             rest[1, q] = upper[first, q]
         word[1] = 0
-        index[1] = word_color[place[first] >> 6]
+        index[1] = word_color[bit_of[first] >> 6]
         while level > 0:
             while word[level] < w and rest[level, word[level]] == uint64(0):
                 word[level] += 1

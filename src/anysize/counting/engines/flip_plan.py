@@ -17,6 +17,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, permutations
+from typing import NamedTuple
 
 import numpy as np
 from numba import int64, uint64
@@ -27,16 +28,33 @@ from anysize.patterns.orbits import code_of, is_connected
 from anysize.patterns.pattern import connected_patterns
 
 SPARSE_CODES = {4: (1,), 5: (5, 7)}  # Q in large graphs: an edge; a path 0 - 1 - 2 or a triangle
+PRODUCT_BYTES = {4: 400, 5: 1500, 6: 15_000}  # of products and equations, for every k-tuple of colors
 MAX_SQUARE_COLORS = 2  # up to here, all products in vector registers are faster than a list of pairs
+
+
+def padded(colors, compiled: tuple[int, ...]):
+    """A number of colors rounded up to one that kernels are compiled for, or the largest of those."""
+    return np.array(compiled)[np.searchsorted(compiled, colors).clip(max=len(compiled) - 1)]
+
+
+class Layout(NamedTuple):
+    """Where kernels add products: in blocks by the colors of Q (ascending) and the code of Q.
+
+    Inside a block they are ordered by (pair of adjacency patterns, color, color) or, for few colors, are the full
+    square (adjacency pattern, color) x (adjacency pattern, color).
+    """
+
+    tuple_of: np.ndarray  # the number of a tuple of colors, or -1
+    block: np.ndarray  # (tuples, codes): the start of a block
+    pair_ptr: np.ndarray  # by code: its pairs of adjacency patterns
+    pairs: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
 class FlipPlan:
     """How products become counts for k vertices and a number of colors.
 
-    Products are stored in blocks by the colors of Q (ascending) and the code of Q; ``block[tuple, code]`` is the start
-    of a block. Inside a block they are ordered by (pair of adjacency patterns, color, color) or, for few colors, are
-    the full square (adjacency pattern, color) x (adjacency pattern, color). ``source -> target`` sums them by open
+    Products are stored as ``layout`` says, in an array of that ``length``. ``source -> target`` sums them by open
     pattern. The square of one group counts every pair twice and every vertex with itself: where ``group`` is not -1, it
     is the index of that group in a table of sums of sizes, (tuple, code, adjacency pattern, color).
 
@@ -47,11 +65,8 @@ class FlipPlan:
     k: int
     colors: int
     square: bool
-    tuple_of: np.ndarray
-    block: np.ndarray
+    layout: Layout
     length: int
-    pair_ptr: np.ndarray
-    pairs: np.ndarray
     source: np.ndarray
     target: np.ndarray
     group: np.ndarray
@@ -128,7 +143,7 @@ def flip_plan(k: int, colors: int, sparse: bool = False) -> FlipPlan:
         step = np.array([colors, 1])
         corner = np.arange(len(pairs)) * colors**2
     source, target, group, open_high, open_low = name_products(
-        k, colors, tuples, codes, pairs, corner, step, per_tuple, *marked_tables(k)
+        k, colors, tuples, codes, pairs, corner, step, per_tuple, marked_tables(k)
     )
     clique_colors, clique = _by_ascending_colors(k, colors)
     codes = np.unique(marked_tables(k).class_of, return_index=True)[1]  # smallest code of each marked class
@@ -140,7 +155,7 @@ def flip_plan(k: int, colors: int, sparse: bool = False) -> FlipPlan:
     edges = rows[5]
     levels = tuple((count, rows[:5, edges == count]) for count in sorted(set(edges.tolist()), reverse=True))
     return FlipPlan(
-        k, colors, square, tuple_of, block, per_tuple * len(tuples), pair_ptr, pairs, source, target, group,
+        k, colors, square, Layout(tuple_of, block, pair_ptr, pairs), per_tuple * len(tuples), source, target, group,
         len(tuples) * n_codes * side, len(open_high), high, low, clique, levels,
     )  # fmt: skip
 
@@ -204,8 +219,8 @@ def _best_marking(pattern) -> int:
         if (d, e) in pattern.edges:
             continue
         order = [v for v in range(pattern.size) if v not in (d, e)] + [d, e]
-        place = {vertex: position for position, vertex in enumerate(order)}
-        code = code_of([(place[i], place[j]) for i, j in pattern.edges])
+        position_of = {vertex: position for position, vertex in enumerate(order)}
+        code = code_of([(position_of[i], position_of[j]) for i, j in pattern.edges])
         inside = code & ((1 << ((pattern.size - 2) * (pattern.size - 3) // 2)) - 1)
         if is_connected(inside, pattern.size - 2) or is_cycle(pattern):
             options.append((-inside.bit_count(), int(marked_tables(pattern.size).class_of[code]), code))
@@ -216,7 +231,7 @@ def _best_marking(pattern) -> int:
 
 
 @entry
-def name_products(k, colors, tuples, codes, pairs, corner, step, per_tuple, class_of, renaming, group_ptr, group):
+def name_products(k, colors, tuples, codes, pairs, corner, step, per_tuple, tables):
     """The open pattern of every product, canonical among renamings that keep the open pair."""
     amount = len(tuples) * len(pairs) * colors * colors
     source, target = np.empty(amount, np.int64), np.empty(amount, np.int32)
@@ -224,19 +239,19 @@ def name_products(k, colors, tuples, codes, pairs, corner, step, per_tuple, clas
     n_codes, patterns = 1 << ((k - 2) * (k - 3) // 2), 1 << (k - 2)
     slots = empty_slots(amount)
     high, low = np.empty(amount, np.uint64), np.empty(amount, np.uint64)
-    own, best, trial = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
+    vertex_color, best, trial = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
     shift_d, shift_e = (k - 2) * (k - 3) // 2, (k - 1) * (k - 2) // 2
     n, n_open = 0, 0
     for t in range(len(tuples)):
         for i in range(k - 2):
-            own[i] = tuples[t, i]
+            vertex_color[i] = tuples[t, i]
         for j in range(len(pairs)):
             p, r = pairs[j, 0], pairs[j, 1]
             code = codes[j] | (p << shift_d) | (r << shift_e)
             for first in range(colors):
                 for second in range(first if p == r else 0, colors):
-                    own[k - 2], own[k - 1] = first, second
-                    kind = canonical(code, own, k, class_of, renaming, group_ptr, group, best, trial)
+                    vertex_color[k - 2], vertex_color[k - 1] = first, second
+                    kind = canonical(code, vertex_color, k, tables, best, trial)
                     word, other = pack(kind, best, k)
                     target[n], n_open = pattern_number(word, other, slots, high, low, n_open)
                     source[n] = t * per_tuple + corner[j] + first * step[0] + second * step[1]
@@ -257,7 +272,7 @@ def equations(k, open_high, open_low, codes, clique_colors, clique_class, n_edge
     slots = empty_slots(amount)
     high, low = np.empty(amount, np.uint64), np.empty(amount, np.uint64)
     solved = np.zeros(amount, np.uint8)
-    own, best, trial = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
+    vertex_color, best, trial = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
     n = 0
     for c in range(len(clique_colors)):
         word, other = pack(clique_class, clique_colors[c], k)
@@ -269,8 +284,8 @@ def equations(k, open_high, open_low, codes, clique_colors, clique_class, n_edge
     for o in range(len(open_high)):
         code = codes[int64(open_high[o] >> uint64(48))]
         for i in range(k):
-            own[i] = color_at(open_high[o], open_low[o], i)
-        kind = canonical(code, own, k, plain[0], plain[1], plain[2], plain[3], best, trial)
+            vertex_color[i] = color_at(open_high[o], open_low[o], i)
+        kind = canonical(code, vertex_color, k, plain, best, trial)
         if kind < 0:
             continue
         word, other = pack(kind, best, k)
@@ -279,22 +294,22 @@ def equations(k, open_high, open_low, codes, clique_colors, clique_class, n_edge
             continue
         solved[number] = 1
         rows[0, n_rows], rows[1, n_rows], rows[5, n_rows] = number, o, n_edges[kind]
-        rows[3, n_rows] = _markings(code, own, k, 0, open_high[o], open_low[o], marked)
+        rows[3, n_rows] = _markings(code, vertex_color, k, 0, open_high[o], open_low[o], marked)
         closed = code | (1 << last_bit)
-        kind = canonical(closed, own, k, plain[0], plain[1], plain[2], plain[3], best, trial)
+        kind = canonical(closed, vertex_color, k, plain, best, trial)
         word, other = pack(kind, best, k)
         rows[2, n_rows], n = pattern_number(word, other, slots, high, low, n)
-        rows[4, n_rows] = _markings(closed, own, k, 1, open_high[o], open_low[o], marked)
+        rows[4, n_rows] = _markings(closed, vertex_color, k, 1, open_high[o], open_low[o], marked)
         n_rows += 1
     return high[:n], low[:n], rows[:, :n_rows]
 
 
 @helper
-def _markings(code, own, k, adjacent, high, low, marked):
+def _markings(code, vertex_color, k, adjacent, high, low, marked):
     """The number of pairs of a colored pattern, adjacent or not, that give this open pattern when opened."""
-    place = np.zeros(8, np.int64)
+    position_of = np.zeros(8, np.int64)
     moved, best, trial = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
-    found = 0
+    ways = 0
     for e in range(k):
         for d in range(e):
             if (code >> (e * (e - 1) // 2 + d)) & 1 != adjacent:
@@ -302,20 +317,20 @@ def _markings(code, own, k, adjacent, high, low, marked):
             position = 0
             for v in range(k):
                 if v != d and v != e:
-                    place[v] = position
+                    position_of[v] = position
                     position += 1
-            place[d], place[e] = k - 2, k - 1
+            position_of[d], position_of[e] = k - 2, k - 1
             renamed = 0
             for j in range(k):
-                moved[place[j]] = own[j]
+                moved[position_of[j]] = vertex_color[j]
                 for i in range(j):
                     if (code >> (j * (j - 1) // 2 + i)) & 1 and not (i == d and j == e):
-                        a, b = min(place[i], place[j]), max(place[i], place[j])
+                        a, b = min(position_of[i], position_of[j]), max(position_of[i], position_of[j])
                         renamed |= 1 << (b * (b - 1) // 2 + a)
-            kind = canonical(renamed, moved, k, marked[0], marked[1], marked[2], marked[3], best, trial)
+            kind = canonical(renamed, moved, k, marked, best, trial)
             word, other = pack(kind, best, k)
-            found += word == high and other == low
-    return found
+            ways += word == high and other == low
+    return ways
 
 
 @helper
@@ -361,13 +376,13 @@ def _find_cycles(k, ring, order, codes, colorings, high, low, plain):
     slots = empty_slots(len(high))
     for n in range(len(high)):
         pattern_number(high[n], low[n], slots, high, low, n)
-    own, best, trial = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
+    vertex_color, best, trial = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
     number = np.empty(len(colorings), np.int64)
     for i in range(len(colorings)):
-        kind = canonical(ring, colorings[i], k, plain[0], plain[1], plain[2], plain[3], best, trial)
+        kind = canonical(ring, colorings[i], k, plain, best, trial)
         word, other = pack(kind, best, k)
         number[i] = pattern_number(word, other, slots, high, low, len(high))[0]
-    ring_class = plain[0][ring]
+    ring_class = plain.class_of[ring]
     inside = np.empty(len(high) * len(order), np.int64)
     within = np.empty(len(high) * len(order), np.int64)
     n = 0
@@ -383,8 +398,8 @@ def _find_cycles(k, ring, order, codes, colorings, high, low, plain):
             if not closed:
                 continue
             for i in range(k):
-                own[i] = color_at(high[pattern], low[pattern], order[o, i])
-            cycle = canonical(ring, own, k, plain[0], plain[1], plain[2], plain[3], best, trial)
+                vertex_color[i] = color_at(high[pattern], low[pattern], order[o, i])
+            cycle = canonical(ring, vertex_color, k, plain, best, trial)
             word, other = pack(cycle, best, k)
             inside[n] = pattern_number(word, other, slots, high, low, len(high))[0]
             within[n] = pattern

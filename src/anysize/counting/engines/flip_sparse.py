@@ -13,36 +13,69 @@ from functools import cache
 import numpy as np
 from numba import int64
 
+from anysize._typing import BoolArray, FloatArray
 from anysize.counting.engines.bits import add_outer_wide, is_set
+from anysize.counting.engines.engine import Engine
 from anysize.counting.engines.flip import count_part, one_by_one
-from anysize.counting.engines.flip_plan import flip_plan
+from anysize.counting.engines.flip_plan import PRODUCT_BYTES, flip_plan, padded
 from anysize.counting.engines.jit import entry, helper
 from anysize.counting.engines.oriented import orient, triangle_lists, triangles_of_edges
 from anysize.counting.engines.table import CountTable, graph_title, merged
 from anysize.counting.engines.threads import AccumulatorPool, Threads, Tick, chunks_by_weight
-from anysize.counting.planner import FLIP_SPARSE_COLORS
+from anysize.counting.features import Features
+from anysize.counting.memory import CELL_BYTES, MemoryNeed
 from anysize.graphs.graphset import GraphSet
 
+COLORS = {4: (2, 4, 8, 12, 16), 5: (2, 4, 6, 8, 12)}  # that kernels are compiled for
 
-def count_colored(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
+
+def count(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
     """Induced copies of the patterns that occur."""
-    return merged(one_by_one(_count_one, graphs, k, threads, tick), len(graphs))
+    return merged(one_by_one(_count_graph, graphs, k, threads, tick), len(graphs))
 
 
-def _count_one(graph: GraphSet, row: int, k: int, threads: Threads):
+def fits(f: Features, k: int) -> BoolArray:
+    return f.colors <= COLORS[k][-1]
+
+
+def seconds(f: Features, k: int) -> FloatArray:
+    """Visits of edges (k = 4) or wedges (k = 5), with products of group sizes; every pattern once."""
+    colors = padded(f.colors, COLORS[k])
+    table = colors**k * {4: 400, 5: 1100}[k]
+    if k == 4:
+        visits = f.edges * (40 + 6 * colors**2) + 1.5 * f.wedges + 1.2 * f.edges * f.triangles_per_edge**2
+    else:
+        visits = f.wedges * (30 + 4 * colors**2 + f.triangles_per_edge * (6 + colors**2 / 2))
+    return 1e-9 * (4e5 + table + 100 * f.edges + visits)
+
+
+def memory(f: Features, k: int) -> MemoryNeed:
+    """Lists of neighbors and triangles, degrees by color, and tables of products."""
+    colors = padded(f.colors, COLORS[k])
+    products = PRODUCT_BYTES[k] * colors.astype(np.float64) ** k
+    lists = (100 + 4 * colors) * (f.n + f.edges) + 12 * f.triangles_per_edge * f.edges
+    return MemoryNeed(lists + products, (30 + 8 * colors) * f.n + products / 4, CELL_BYTES * f.max_patterns(k))
+
+
+FLIP_SPARSE = Engine(
+    "flip_sparse", "products of neighborhood sizes over edges or wedges", count, (4, 5), True, seconds, memory, fits
+)
+
+
+def _count_graph(graph: GraphSet, row: int, k: int, threads: Threads):
     n = len(graph.indptr) - 1
-    own = graph.colors if graph.colors is not None else np.zeros(n, np.uint16)
-    present, local = np.unique(own, return_inverse=True)
-    plan = flip_plan(k, next(size for size in FLIP_SPARSE_COLORS[k] if size >= len(present)), sparse=True)
+    vertex_color = graph.colors if graph.colors is not None else np.zeros(n, np.uint16)
+    present, local = np.unique(vertex_color, return_inverse=True)
+    plan = flip_plan(k, int(padded(len(present), COLORS[k])), sparse=True)
     colors = plan.colors
     oriented = orient(graph.indptr, graph.indices)
     color = np.empty(n, np.int64)
     color[oriented.rank] = local
     degree = np.diff(oriented.low_ptr) + np.diff(oriented.high_ptr)
     per_edge = np.zeros(len(oriented.high), np.int64)
-    triangles_of_edges(oriented.high_ptr, oriented.high, 0, n, per_edge, threads.flag)
+    triangles_of_edges(oriented, 0, n, per_edge, threads.flag)
     lists = triangle_lists(oriented, per_edge, threads.flag)
-    by_color = degrees_by_color(*oriented[:5], lists.ptr, lists.third, color, colors, threads.flag)
+    by_color = degrees_by_color(oriented, lists, color, colors, threads.flag)
     lower = np.repeat(np.arange(n), np.diff(oriented.high_ptr))
     around = np.bincount(lower, degree[oriented.high], n) + np.bincount(oriented.high, degree[lower], n)
     check_overflow(degree, around, k, graph_title(graph, row))
@@ -52,12 +85,11 @@ def _count_one(graph: GraphSet, row: int, k: int, threads: Threads):
         for size in (plan.length, plan.n_groups, colors**k, colors**k)
     ]
     products_of, cliques_of, cycles_of = _kernels(k, colors)
-    shared = (threads.flag, *oriented[:5], *lists, color)
+    shared = threads.flag, oriented, lists, color
 
     def work(start, stop):
         with accumulators[0].borrow() as products, accumulators[1].borrow() as group_sums:
-            where = plan.tuple_of, plan.block, plan.pair_ptr, plan.pairs
-            products_of(*shared, *by_color, start, stop, *where, products, group_sums)
+            products_of(*shared, *by_color, start, stop, plan.layout, products, group_sums)
         with accumulators[2].borrow() as cliques:
             cliques_of(*shared, start, stop, cliques)
         with accumulators[3].borrow() as cycles:
@@ -95,8 +127,10 @@ def check_overflow(degree, around, k: int, title: str) -> None:
 
 
 @entry
-def degrees_by_color(low_ptr, low, low_edge, high_ptr, high, ptr, third, color, colors, halt):
+def degrees_by_color(graph, lists, color, colors, halt):
     """Neighbors of every vertex, and common neighbors of every edge, by color."""
+    low_ptr, low, high_ptr, high = graph.low_ptr, graph.low, graph.high_ptr, graph.high
+    ptr, third = lists.ptr, lists.third
     n = len(low_ptr) - 1
     of_vertex = np.zeros((n, colors), np.uint32)
     of_edge = np.zeros((len(high), colors), np.uint32)
@@ -116,10 +150,9 @@ def over_edges(colors: int):
     """k = 4: Q is an edge."""
 
     @entry
-    def kernel(
-        halt, low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, color, of_vertex, of_edge,
-        start, stop, tuple_of, block, pair_ptr, pairs, products, group_sums,
-    ):  # fmt: skip
+    def kernel(halt, graph, lists, color, of_vertex, of_edge, start, stop, layout, products, group_sums):
+        tuple_of, block, pair_ptr, pairs = layout.tuple_of, layout.block, layout.pair_ptr, layout.pairs
+        high_ptr, high = graph.high_ptr, graph.high
         sizes = np.zeros(4 * colors, np.uint32)
         for x in range(start, stop):
             if is_set(halt):
@@ -151,10 +184,10 @@ def over_wedges(colors: int):
     side = 8 * colors
 
     @entry
-    def kernel(
-        halt, low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, color, of_vertex, of_edge,
-        start, stop, tuple_of, block, pair_ptr, pairs, products, group_sums,
-    ):  # fmt: skip
+    def kernel(halt, graph, lists, color, of_vertex, of_edge, start, stop, layout, products, group_sums):
+        tuple_of, block, pair_ptr, pairs = layout.tuple_of, layout.block, layout.pair_ptr, layout.pairs
+        low_ptr, low, low_edge, high_ptr, high = graph.low_ptr, graph.low, graph.low_edge, graph.high_ptr, graph.high
+        ptr, third = lists.ptr, lists.third
         n = len(low_ptr) - 1
         codegree = np.zeros((n, colors), np.uint32)
         reach = np.zeros(n, np.uint32)  # codegree over all colors
@@ -166,7 +199,7 @@ def over_wedges(colors: int):
         for u in range(start, stop):
             below = low_ptr[u + 1] - low_ptr[u]
             degree = below + high_ptr[u + 1] - high_ptr[u]
-            n_touched = _codegrees_above(low_ptr, low, high_ptr, high, color, u, beside, codegree, reach, touched)
+            n_touched = _codegrees_above(graph, color, u, beside, codegree, reach, touched)
             for s in range(degree):
                 if is_set(halt):
                     return
@@ -246,8 +279,9 @@ def over_wedges(colors: int):
 
 
 @helper
-def _codegrees_above(low_ptr, low, high_ptr, high, color, u, beside, codegree, reach, touched):
+def _codegrees_above(graph, color, u, beside, codegree, reach, touched):
     """Mark the neighbors of u, and fill its codegrees with the vertices above it; return how many are not zero."""
+    low_ptr, low, high_ptr, high = graph.low_ptr, graph.low, graph.high_ptr, graph.high
     size = 0
     below = low_ptr[u + 1] - low_ptr[u]
     for s in range(below + high_ptr[u + 1] - high_ptr[u]):
@@ -277,9 +311,9 @@ def colored_cliques(k: int, colors: int):
     """k-cliques by colors, from their lowest edge."""
 
     @entry
-    def kernel(
-        halt, low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, color, start, stop, cliques
-    ):  # fmt: skip
+    def kernel(halt, graph, lists, color, start, stop, cliques):
+        low_ptr, high_ptr, high = graph.low_ptr, graph.high_ptr, graph.high
+        ptr, third = lists.ptr, lists.third
         n = len(low_ptr) - 1
         label = np.zeros(n, np.uint8)
         list3 = np.empty(n, np.uint32)
@@ -346,9 +380,8 @@ def squares(colors: int):
     """4-cycles by the colors along them, from their highest vertex."""
 
     @entry
-    def kernel(
-        halt, low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, color, start, stop, cycles
-    ):  # fmt: skip
+    def kernel(halt, graph, lists, color, start, stop, cycles):
+        low_ptr = graph.low_ptr
         n = len(low_ptr) - 1
         ways = np.zeros((n, colors), np.uint32)
         met = np.zeros(n, np.uint8)
@@ -356,7 +389,7 @@ def squares(colors: int):
         for top in range(start, stop):
             if is_set(halt):
                 break
-            size = _walk_down(low_ptr, low, high_ptr, high, color, top, ways, met, touched)
+            size = _walk_down(graph, color, top, ways, met, touched)
             for s in range(size):
                 j = touched[s]
                 for c in range(colors):
@@ -376,20 +409,20 @@ def pentagons(colors: int):
     cell = colors * colors
 
     @entry
-    def kernel(
-        halt, low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, color, start, stop, cycles
-    ):  # fmt: skip
+    def kernel(halt, graph, lists, color, start, stop, cycles):
+        low_ptr, low, low_edge, high_ptr, high = graph.low_ptr, graph.low, graph.low_edge, graph.high_ptr, graph.high
+        ptr, third = lists.ptr, lists.third
         n = len(low_ptr) - 1
         ways = np.zeros((n, colors), np.uint32)
         met = np.zeros(n, np.uint8)
         touched = np.empty(n, np.uint32)
         beside = np.zeros(n, np.uint8)
         left, right = np.zeros(colors, np.uint32), np.zeros(colors, np.uint32)
-        found = np.zeros(colors**5, np.int64)  # colors of top, j, l, then a, b
+        by_edge = np.zeros(colors**5, np.int64)  # colors of top, j, l, then a, b
         for top in range(start, stop):
             if is_set(halt):
                 break
-            size = _walk_down(low_ptr, low, high_ptr, high, color, top, ways, met, touched)
+            size = _walk_down(graph, color, top, ways, met, touched)
             for e in range(low_ptr[top], low_ptr[top + 1]):
                 beside[low[e]] = 1
             for s in range(size):
@@ -404,7 +437,7 @@ def pentagons(colors: int):
                     left[color[l]] -= beside[l]  # a must not be l, nor b be j
                     right[color[j]] -= beside[j]
                     at = ((color[top] * colors + color[j]) * colors + color[l]) * cell
-                    add_outer_wide(found, at, left, 0, right, 0, colors)
+                    add_outer_wide(by_edge, at, left, 0, right, 0, colors)
             for s in range(size):
                 met[touched[s]] = 0
                 for c in range(colors):
@@ -426,7 +459,7 @@ def pentagons(colors: int):
                         if l >= j:
                             break
                         at = ((color[top] * colors + color[j]) * colors + color[l]) * cell
-                        found[at + color[a] * colors + color[a]] -= 1
+                        by_edge[at + color[a] * colors + color[a]] -= 1
         for t in range(colors):
             for j in range(colors):
                 for l in range(colors):  # noqa: E741
@@ -434,14 +467,15 @@ def pentagons(colors: int):
                         for b in range(colors):
                             at = ((t * colors + j) * colors + l) * cell + a * colors + b
                             along = (((t * colors + a) * colors + j) * colors + l) * colors + b
-                            cycles[along] += found[at]
+                            cycles[along] += by_edge[at]
 
     return kernel
 
 
 @helper
-def _walk_down(low_ptr, low, high_ptr, high, color, top, ways, met, touched):
+def _walk_down(graph, color, top, ways, met, touched):
     """Paths top - a - j below top, by the color of a, for every j; return the number of vertices j."""
+    low_ptr, low, high_ptr, high = graph.low_ptr, graph.low, graph.high_ptr, graph.high
     size = 0
     for e in range(low_ptr[top], low_ptr[top + 1]):
         a = low[e]

@@ -105,13 +105,13 @@ def types(k: int) -> tuple[int, ...]:
 @cache
 def containment(k: int) -> IntArray:
     """N[f, h]: subgraphs of type f on all the vertices of a graph of type h."""
-    place = {code: position for position, code in enumerate(types(k))}
+    row_of = {code: row for row, code in enumerate(types(k))}
     smallest = orbits(k).smallest
-    matrix = np.zeros((len(place), len(place)), np.int64)
+    matrix = np.zeros((len(row_of), len(row_of)), np.int64)
     for h, code in enumerate(types(k)):
         part = code
         while True:
-            matrix[place[int(smallest[part])], h] += 1
+            matrix[row_of[int(smallest[part])], h] += 1
             if part == 0:
                 break
             part = (part - 1) & code
@@ -154,8 +154,8 @@ def from_complement_sums(k: int, n: IntArray, sums: IntArray) -> IntArray:
 @cache
 def _complement_matrix(k: int) -> IntArray:
     full = (1 << (k * (k - 1) // 2)) - 1
-    place = {code: position for position, code in enumerate(types(k))}
-    rows = [place[int(orbits(k).smallest[full & ~code])] for code in representatives(k)]
+    row_of = {code: row for row, code in enumerate(types(k))}
+    rows = [row_of[int(orbits(k).smallest[full & ~code])] for code in representatives(k)]
     return moebius(k)[rows]
 
 
@@ -164,23 +164,23 @@ def _subgraphs_of_all_types(k: int, n: IntArray, sums: IntArray) -> IntArray:
 
     Products may overflow; linear combinations of them are still correct if the final count fits.
     """
-    value = {name: sums[:, place] for name, place in SUM_INDEX.items()}
+    value = {name: sums[:, column] for name, column in SUM_INDEX.items()}
     m, wedges, triangles = value["edges"], value["wedges"], value["triangles"]
-    found = {0: _choose(n, k)}
+    subgraphs = {0: _choose(n, k)}
     for size in range(2, k + 1):
         exact = sums[:, : LENGTH[size]] @ _corrections(size).T
         isolated = _choose(n - size, k - size)
         for pattern, amount in zip(connected_patterns(size), exact.T, strict=True):
-            found[_smallest(k, pattern.edges)] = amount * isolated
+            subgraphs[_smallest(k, pattern.edges)] = amount * isolated
     if k >= 4:
         pairs = m * (m - 1) // 2 - wedges
-        found[_smallest(k, ((0, 1), (2, 3)))] = pairs * _choose(n - 4, k - 4)
+        subgraphs[_smallest(k, ((0, 1), (2, 3)))] = pairs * _choose(n - 4, k - 4)
     if k == 5:
         paths4, claws, paws = value["paths4"] - 3 * triangles, value["claws"], value["paws"]
         beside_wedge = (m - 2) * wedges - 3 * triangles - 3 * claws - 2 * paths4
-        found[_smallest(5, ((0, 1), (1, 2), (3, 4)))] = beside_wedge
-        found[_smallest(5, ((0, 1), (1, 2), (0, 2), (3, 4)))] = (m - 3) * triangles - paws
-    return np.stack([found[code] for code in types(k)], axis=1)
+        subgraphs[_smallest(5, ((0, 1), (1, 2), (3, 4)))] = beside_wedge
+        subgraphs[_smallest(5, ((0, 1), (1, 2), (0, 2), (3, 4)))] = (m - 3) * triangles - paws
+    return np.stack([subgraphs[code] for code in types(k)], axis=1)
 
 
 def _choose(n: IntArray, k: int) -> IntArray:

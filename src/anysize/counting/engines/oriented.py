@@ -86,8 +86,9 @@ def _orient(indptr, indices):
 
 
 @entry
-def triangles_of_edges(high_ptr, high, start, stop, per_edge, halt):
+def triangles_of_edges(graph, start, stop, per_edge, halt):
     """Add to per_edge the triangles whose lowest vertex lies in start .. stop."""
+    high_ptr, high = graph.high_ptr, graph.high
     mark = np.zeros(len(high_ptr) - 1, np.uint32)
     for u in range(start, stop):
         first, last = high_ptr[u], high_ptr[u + 1]
@@ -101,10 +102,10 @@ def triangles_of_edges(high_ptr, high, start, stop, per_edge, halt):
             v = high[e]
             met = 0
             for f in range(high_ptr[v], high_ptr[v + 1]):
-                place = mark[high[f]]
-                if place:
+                slot = mark[high[f]]
+                if slot:
                     met += 1
-                    per_edge[first + place - 1] += 1
+                    per_edge[first + slot - 1] += 1
                     per_edge[f] += 1
             per_edge[e] += met
         for e in range(first, last):
@@ -115,11 +116,12 @@ def triangle_lists(graph: Oriented, per_edge, halt) -> Triangles:
     """The triangles of every edge, from their numbers."""
     ptr = np.zeros(len(per_edge) + 1, np.int64)
     np.cumsum(per_edge, out=ptr[1:])
-    return Triangles(ptr, *_triangle_lists(graph.high_ptr, graph.high, ptr, halt))
+    return Triangles(ptr, *_triangle_lists(graph, ptr, halt))
 
 
 @entry
-def _triangle_lists(high_ptr, high, ptr, halt):
+def _triangle_lists(graph, ptr, halt):
+    high_ptr, high = graph.high_ptr, graph.high
     # Lowest vertices ascend, and so does the third vertex of every edge: below, between, above.
     third = np.empty(ptr[-1], np.uint32)
     lower_edge = np.empty(ptr[-1], np.uint32)

@@ -13,19 +13,23 @@ from math import comb
 import numpy as np
 from numba import int64, uint64
 
+from anysize._typing import FloatArray
 from anysize.counting.engines.bits import is_set, lowest_bit, popcount
+from anysize.counting.engines.engine import Engine
 from anysize.counting.engines.jit import entry, helper
 from anysize.counting.engines.moebius import LENGTH, SUM_INDEX, from_sums
 from anysize.counting.engines.oriented import Oriented, Triangles, orient, triangle_lists, triangles_of_edges
-from anysize.counting.engines.table import graph_title
+from anysize.counting.engines.table import CountTable, graph_title, plain_table
 from anysize.counting.engines.threads import AccumulatorPool, Threads, Tick, chunks_by_weight
+from anysize.counting.features import Features
+from anysize.counting.memory import MemoryNeed
 from anysize.graphs.graphset import GraphSet
 
 MAX_SAFE_SUM = float(2**62)  # if a float sum is below it, the same sum in int64 did not overflow
 
 
-def count_plain(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> np.ndarray:
-    """Induced copies as Python integers, shape (graphs, connected patterns); the caller checks that they fit."""
+def count(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
+    """Induced copies of the connected patterns on k vertices."""
     rows = []
     for row, graph in enumerate(graphs):
         try:
@@ -34,7 +38,23 @@ def count_plain(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> np.nd
             raise OverflowError(f"{graph_title(graph, row)}: {error}") from None
         rows.append(from_sums(k).astype(object) @ np.array(sums, object))
         tick(1 / len(graphs))
-    return np.array(rows, object).reshape(len(graphs), from_sums(k).shape[0])
+    return plain_table(np.array(rows, object).reshape(len(graphs), from_sums(k).shape[0]), graphs, k)
+
+
+def seconds(f: Features, k: int) -> FloatArray:
+    """Walks of two steps in degree order, and loops over triangles at k = 5."""
+    if k < 5:
+        return 1e-9 * (2e5 + 60 * f.edges + {3: 0.5, 4: 2.0}[k] * f.walks)
+    return 1e-9 * (6e5 + 250 * f.edges + 0.25 * f.triangle_steps)
+
+
+def memory(f: Features, k: int) -> MemoryNeed:
+    """Lists of neighbors, at k = 5 of triangles; for each thread sums per edge, and rows of bits."""
+    lists = 100 * (f.n + f.edges) + (12 * f.triangles_per_edge * f.edges if k == 5 else 0)
+    return MemoryNeed(lists, 24 * (f.n + f.edges) + f.max_degree**2 / 2, 1000.0)
+
+
+SPARSE = Engine("sparse", "sums over cycles and cliques in degree order", count, (3, 4, 5), False, seconds, memory)
 
 
 def measure(graph: GraphSet, k: int, threads: Threads) -> list[int]:
@@ -43,9 +63,9 @@ def measure(graph: GraphSet, k: int, threads: Threads) -> list[int]:
         return [0] * LENGTH[k]
     oriented = orient(graph.indptr, graph.indices)
     degree = np.diff(oriented.low_ptr) + np.diff(oriented.high_ptr)
-    found = _small_sums(oriented, degree, k, threads) if k < 5 else _all_sums(oriented, degree, threads)
+    by_name = _small_sums(oriented, degree, k, threads) if k < 5 else _all_sums(oriented, degree, threads)
     sums = [0] * LENGTH[k]
-    for name, value in found.items():
+    for name, value in by_name.items():
         if SUM_INDEX[name] < LENGTH[k]:
             sums[SUM_INDEX[name]] = int(value)
     return sums
@@ -88,7 +108,7 @@ def _sums_of_degrees(graph: Oriented, degree, per_edge, k: int) -> dict[str, int
     lower = np.repeat(np.arange(len(degree)), np.diff(graph.high_ptr))
     upper = graph.high
     t = over_ends(graph, per_edge) // 2
-    found = {
+    sums = {
         "edges": len(upper),
         "wedges": binomial_sum(degree, 2),
         "triangles": int(per_edge.sum()) // 3,
@@ -98,13 +118,13 @@ def _sums_of_degrees(graph: Oriented, degree, per_edge, k: int) -> dict[str, int
         "diamonds": binomial_sum(per_edge, 2),
     }
     if k < 5:
-        return found
+        return sums
     # a(v), the sum over neighbors x of d(x) - 1
     reach = np.bincount(lower, degree[upper] - 1, len(degree)) + np.bincount(upper, degree[lower] - 1, len(degree))
     reach = reach.astype(np.int64)
     with_triangle = per_edge > 0
     lower, upper, te = lower[with_triangle], upper[with_triangle], per_edge[with_triangle].astype(np.int64)
-    found |= {
+    sums |= {
         "stars5": binomial_sum(degree, 4),
         "forks": exact_sum(reach, degree - 1, degree - 2, divide_by=2),
         # a^2 less the squares of its terms: each neighbor x of degree d contributes (d - 1)^2, d times
@@ -116,7 +136,7 @@ def _sums_of_degrees(graph: Oriented, degree, per_edge, k: int) -> dict[str, int
         "butterflies": exact_sum(t, t - 1, divide_by=2),
         "books": binomial_sum(te, 3),
     }
-    return found
+    return sums
 
 
 # ---- sums by pattern size -------------------------------------------------------------------------------
@@ -127,7 +147,7 @@ def _triangles(graph: Oriented, threads: Threads) -> np.ndarray:
 
     def work(start, stop):
         with pool.borrow() as per_edge:
-            triangles_of_edges(graph.high_ptr, graph.high, start, stop, per_edge, threads.flag)
+            triangles_of_edges(graph, start, stop, per_edge, threads.flag)
 
     threads.run(work, chunks_by_weight(np.diff(graph.high_ptr) ** 2, threads.number))
     return pool.total()
@@ -141,17 +161,17 @@ def _small_sums(graph: Oriented, degree, k: int, threads: Threads) -> dict[str, 
 
     def cliques(start, stop):
         with pool.borrow() as per_edge:
-            return count_cliques4(graph.high_ptr, graph.high, start, stop, per_edge, threads.flag)
+            return count_cliques4(graph, start, stop, per_edge, threads.flag)
 
     out = np.diff(graph.high_ptr)
     cliques4 = sum(threads.run(cliques, chunks_by_weight(out**2, threads.number)))
-    found = _sums_of_degrees(graph, degree, pool.total(), 4)
+    sums = _sums_of_degrees(graph, degree, pool.total(), 4)
 
     def cycles(start, stop):
-        return count_cycles4(graph.low_ptr, graph.low, graph.high_ptr, graph.high, start, stop, threads.flag)
+        return count_cycles4(graph, start, stop, threads.flag)
 
     cycles4 = sum(threads.run(cycles, chunks_by_weight(_wedge_work(graph, degree), threads.number)))
-    return found | {"cliques4": cliques4, "cycles4": cycles4}
+    return sums | {"cliques4": cliques4, "cycles4": cycles4}
 
 
 def _wedge_work(graph: Oriented, degree) -> np.ndarray:
@@ -162,12 +182,12 @@ def _wedge_work(graph: Oriented, degree) -> np.ndarray:
 def _all_sums(graph: Oriented, degree, threads: Threads) -> dict[str, int]:
     """k = 5."""
     per_edge = _triangles(graph, threads)
-    found = _sums_of_degrees(graph, degree, per_edge, 5)
+    sums = _sums_of_degrees(graph, degree, per_edge, 5)
     lists = triangle_lists(graph, per_edge, threads.flag)
-    found |= _around_triangles(graph, lists, degree, per_edge, threads)
-    found |= _along_cycles(graph, lists, degree, per_edge, threads)
-    found |= _over_pairs(graph, lists, degree, threads)
-    return found
+    sums |= _around_triangles(graph, lists, degree, per_edge, threads)
+    sums |= _along_cycles(graph, lists, degree, per_edge, threads)
+    sums |= _over_pairs(graph, lists, degree, threads)
+    return sums
 
 
 def _around_triangles(graph: Oriented, lists: Triangles, degree, per_edge, threads: Threads) -> dict[str, int]:
@@ -177,14 +197,14 @@ def _around_triangles(graph: Oriented, lists: Triangles, degree, per_edge, threa
 
     def cliques(start, stop):
         with pool.borrow() as at_edge:
-            return around_triangles(*graph[:5], *lists, degree, start, stop, at_edge, threads.flag)
+            return around_triangles(graph, lists, degree, start, stop, at_edge, threads.flag)
 
     parts = threads.run(cliques, chunks_by_weight(weights, threads.number))
     gems, kites, pairs, cliques5 = _add(parts, "gems, kites or cliques")
     at_edge = pool.total() // 2
 
     def wheels(start, stop):
-        return count_wheels(*graph[:5], *lists, start, stop, threads.flag)
+        return count_wheels(graph, lists, start, stop, threads.flag)
 
     chunks = chunks_by_weight(over_ends(graph, per_edge.astype(np.float64) ** 2), threads.number)
     (wheels4,) = _add(threads.run(wheels, chunks), "wheels")
@@ -205,12 +225,12 @@ def _along_cycles(graph: Oriented, lists: Triangles, degree, per_edge, threads: 
 
     def cycles(start, stop):
         with pool.borrow() as at_edge:
-            return along_cycles(*graph[:5], start, stop, at_edge, threads.flag)
+            return along_cycles(graph, start, stop, at_edge, threads.flag)
 
     parts = threads.run(cycles, chunks_by_weight(_wedge_work(graph, degree), threads.number))
     (closed5,) = _add(parts, "5-cycles")
     at_edge = pool.total()
-    tails = triangles_below(*graph[:5], *lists, threads.flag)
+    tails = triangles_below(graph, lists, threads.flag)
     return {
         "cycles4": int(at_edge.sum()) // 4,
         "banners": exact_sum(over_ends(graph, at_edge) // 2, degree - 2),
@@ -221,7 +241,7 @@ def _along_cycles(graph: Oriented, lists: Triangles, degree, per_edge, threads: 
 
 def _over_pairs(graph: Oriented, lists: Triangles, degree, threads: Threads) -> dict[str, int]:
     def pairs(start, stop):
-        return over_codegrees(*graph[:5], *lists, start, stop, threads.flag)
+        return over_codegrees(graph, lists, start, stop, threads.flag)
 
     lower = np.repeat(np.arange(len(degree)), np.diff(graph.high_ptr))
     steps = np.bincount(lower, degree[graph.high], len(degree)) + _wedge_work(graph, degree)
@@ -242,15 +262,16 @@ def _add(parts, what: str) -> list[int]:
 
 
 @entry
-def count_cliques4(high_ptr, high, start, stop, per_edge, halt):
+def count_cliques4(graph, start, stop, per_edge, halt):
     """4-cliques with their lowest vertex in start .. stop; adds the triangles of each edge to per_edge."""
+    high_ptr, high = graph.high_ptr, graph.high
     n = len(high_ptr) - 1
     mark = np.zeros(n, np.uint32)
     most = 0
     for u in range(start, stop):
         most = max(most, high_ptr[u + 1] - high_ptr[u])
     rows = np.zeros((most, (most + 63) >> 6), np.uint64)
-    found = uint64(0)
+    cliques = uint64(0)
     for u in range(start, stop):
         first, last = high_ptr[u], high_ptr[u + 1]
         if last - first < 2:
@@ -266,12 +287,12 @@ def count_cliques4(high_ptr, high, start, stop, per_edge, halt):
                 row[q] = uint64(0)
             met = 0
             for f in range(high_ptr[v], high_ptr[v + 1]):
-                place = mark[high[f]]
-                if place:
+                slot = mark[high[f]]
+                if slot:
                     met += 1
-                    per_edge[first + place - 1] += 1
+                    per_edge[first + slot - 1] += 1
                     per_edge[f] += 1
-                    row[(place - 1) >> 6] |= uint64(1) << uint64((place - 1) & 63)
+                    row[(slot - 1) >> 6] |= uint64(1) << uint64((slot - 1) & 63)
             per_edge[e] += met
             total += met
         for e in range(first, last):
@@ -280,14 +301,14 @@ def count_cliques4(high_ptr, high, start, stop, per_edge, halt):
             continue
         if is_set(halt):
             break
-        found += _triangles_among(rows, last - first, words, halt)
-    return int64(found)
+        cliques += _triangles_among(rows, last - first, words, halt)
+    return int64(cliques)
 
 
 @helper
 def _triangles_among(rows, size, words, halt):
     """Triangles of a small graph, from rows of bits that hold the higher neighbors."""
-    found = uint64(0)
+    triangles = uint64(0)
     for a in range(size):
         if a & 63 == 63 and is_set(halt):
             break
@@ -297,26 +318,26 @@ def _triangles_among(rows, size, words, halt):
                 b = (q << 6) + int64(lowest_bit(rest))
                 rest &= rest - uint64(1)
                 for p in range(q, words):
-                    found += popcount(rows[a, p] & rows[b, p])
-    return found
+                    triangles += popcount(rows[a, p] & rows[b, p])
+    return triangles
 
 
 @entry
-def around_triangles(
-    low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, degree, start, stop, at_edge, halt
-):
+def around_triangles(graph, lists, degree, start, stop, at_edge, halt):
     """Triangles with their lowest vertex u in start .. stop: sums for gems, kites, 4- and 5-cliques.
 
     The neighbors of u are numbered in rank order, rows of bits say which of them are adjacent, and the
     common neighbors of a triangle are one intersection of two rows. at_edge: twice the 4-cliques of an edge.
     """
+    low_ptr, low, high_ptr, high = graph.low_ptr, graph.low, graph.high_ptr, graph.high
+    ptr, third, lower_edge, upper_edge = lists.ptr, lists.third, lists.lower_edge, lists.upper_edge
     sums = np.zeros(4, np.int64)
     shadow = np.zeros(4, np.float64)
     most, out = 0, 0
     for u in range(start, stop):
         most = max(most, degree[u])
         out = max(out, high_ptr[u + 1] - high_ptr[u])
-    place = np.zeros(len(low_ptr) - 1, np.uint32)
+    slot_of = np.zeros(len(low_ptr) - 1, np.uint32)
     rows = np.zeros((out, (most + 63) >> 6), np.uint64)
     both = np.zeros((most + 63) >> 6, np.uint64)
     for u in range(start, stop):
@@ -328,15 +349,15 @@ def around_triangles(
         if is_set(halt):
             break
         for e in range(low_ptr[u], low_ptr[u + 1]):
-            place[low[e]] = e - low_ptr[u]
+            slot_of[low[e]] = e - low_ptr[u]
         for e in range(first, last):
-            place[high[e]] = below + e - first
+            slot_of[high[e]] = below + e - first
         for e in range(first, last):
             row = rows[e - first]
             for q in range(words):
                 row[q] = uint64(0)
             for z in range(ptr[e], ptr[e + 1]):
-                x = place[third[z]]
+                x = slot_of[third[z]]
                 row[x >> 6] |= uint64(1) << uint64(x & 63)
         gems, kites, pairs, cliques5 = 0, 0, 0, uint64(0)
         for e in range(first, last):
@@ -384,15 +405,17 @@ def around_triangles(
 
 
 @entry
-def count_wheels(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, start, stop, halt):
+def count_wheels(graph, lists, start, stop, halt):
     """Wheels with their hub in start .. stop: 4-cycles among its neighbors.
 
     Where the neighbors are densely connected, codegrees of all pairs come from rows of bits; elsewhere each
     cycle is found from its highest vertex, along lists of triangles.
     """
+    low_ptr, low_edge, high_ptr = graph.low_ptr, graph.low_edge, graph.high_ptr
+    ptr = lists.ptr
     sums, shadow = np.zeros(1, np.int64), np.zeros(1, np.float64)
     n = len(low_ptr) - 1
-    ways, place, touched = np.zeros(n, np.uint32), np.zeros(n, np.uint32), np.empty(n, np.uint32)
+    ways, slot_of, touched = np.zeros(n, np.uint32), np.zeros(n, np.uint32), np.empty(n, np.uint32)
     rows = np.zeros((64, 1), np.uint64)
     for hub in range(start, stop):
         if is_set(halt):
@@ -407,31 +430,31 @@ def count_wheels(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge,
         if degree * degree * words < steps:
             if len(rows) < degree:
                 rows = np.zeros((2 * degree, (2 * degree + 63) >> 6), np.uint64)
-            found = _wheels_by_bits(low_ptr, low, low_edge, high_ptr, high, ptr, third, hub, place, rows, halt)
+            wheels = _wheels_by_bits(graph, lists, hub, slot_of, rows, halt)
         else:
-            found = _wheels_by_lists(
-                low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, hub, ways, touched, halt
-            )
-        sums[0] += found
-        shadow[0] += float(found)
+            wheels = _wheels_by_lists(graph, lists, hub, ways, touched, halt)
+        sums[0] += wheels
+        shadow[0] += float(wheels)
     return sums, shadow
 
 
 @helper
-def _wheels_by_bits(low_ptr, low, low_edge, high_ptr, high, ptr, third, hub, place, rows, halt):
+def _wheels_by_bits(graph, lists, hub, slot_of, rows, halt):
+    low_ptr, low, low_edge, high_ptr, high = graph.low_ptr, graph.low, graph.low_edge, graph.high_ptr, graph.high
+    ptr, third = lists.ptr, lists.third
     below = low_ptr[hub + 1] - low_ptr[hub]
     degree = below + high_ptr[hub + 1] - high_ptr[hub]
     words = (degree + 63) >> 6
     for s in range(degree):
-        place[high[high_ptr[hub] + s - below] if s >= below else low[low_ptr[hub] + s]] = s
+        slot_of[high[high_ptr[hub] + s - below] if s >= below else low[low_ptr[hub] + s]] = s
     for s in range(degree):
         e = high_ptr[hub] + s - below if s >= below else int64(low_edge[low_ptr[hub] + s])
         for q in range(words):
             rows[s, q] = uint64(0)
         for z in range(ptr[e], ptr[e + 1]):
-            x = place[third[z]]
+            x = slot_of[third[z]]
             rows[s, x >> 6] |= uint64(1) << uint64(x & 63)
-    found = 0
+    cycles = 0
     for s in range(degree):
         if is_set(halt):
             break
@@ -439,15 +462,15 @@ def _wheels_by_bits(low_ptr, low, low_edge, high_ptr, high, ptr, third, hub, pla
             ones = uint64(0)
             for q in range(words):
                 ones += popcount(rows[s, q] & rows[t, q])
-            found += int64(ones) * (int64(ones) - 1)
-    return found // 4  # each cycle has two pairs of opposite vertices
+            cycles += int64(ones) * (int64(ones) - 1)
+    return cycles // 4  # each cycle has two pairs of opposite vertices
 
 
 @helper
-def _wheels_by_lists(
-    low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, hub, ways, touched, halt
-):
-    found = 0
+def _wheels_by_lists(graph, lists, hub, ways, touched, halt):
+    low_ptr, low, low_edge, high_ptr, high = graph.low_ptr, graph.low, graph.low_edge, graph.high_ptr, graph.high
+    ptr, third, lower_edge, upper_edge = lists.ptr, lists.third, lists.lower_edge, lists.upper_edge
+    cycles = 0
     below = low_ptr[hub + 1] - low_ptr[hub]
     for s in range(below + high_ptr[hub + 1] - high_ptr[hub]):
         if is_set(halt):
@@ -468,22 +491,23 @@ def _wheels_by_lists(
                 if ways[a] == 0:
                     touched[size] = a
                     size += 1
-                found += ways[a]
+                cycles += ways[a]
                 ways[a] += 1
         for t in range(size):
             ways[touched[t]] = 0
-    return int64(found)
+    return int64(cycles)
 
 
 # ---- kernels on walks of two steps: 4- and 5-cycles, codegrees ---------------------------------------------
 
 
 @entry
-def count_cycles4(low_ptr, low, high_ptr, high, start, stop, halt):
+def count_cycles4(graph, start, stop, halt):
     """4-cycles with their highest vertex in start .. stop."""
+    low_ptr, low, high_ptr, high = graph.low_ptr, graph.low, graph.high_ptr, graph.high
     n = len(low_ptr) - 1
     ways = np.zeros(n, np.uint64)
-    found = uint64(0)
+    cycles = uint64(0)
     for top in range(start, stop):
         first, last = low_ptr[top], low_ptr[top + 1]
         if last - first < 2:
@@ -495,24 +519,25 @@ def count_cycles4(low_ptr, low, high_ptr, high, start, stop, halt):
             middle = low[e]
             for f in range(low_ptr[middle], low_ptr[middle + 1]):
                 here = max(ways[low[f]], zero)
-                found += here - zero
+                cycles += here - zero
                 ways[low[f]] = here + uint64(1)
             for f in range(high_ptr[middle], high_ptr[middle + 1]):
                 if high[f] >= top:
                     break
                 here = max(ways[high[f]], zero)
-                found += here - zero
+                cycles += here - zero
                 ways[high[f]] = here + uint64(1)
-    return int64(found)
+    return int64(cycles)
 
 
 @entry
-def along_cycles(low_ptr, low, low_edge, high_ptr, high, start, stop, at_edge, halt):
+def along_cycles(graph, start, stop, at_edge, halt):
     """Cycles with their highest vertex in start .. stop: adds 4-cycles to at_edge, sums closed 5-walks.
 
     There are ways(j) paths top - k - j with k, j below top. A 5-cycle is an edge (j, l) below top with a path
     to either end; the paths must not use j or l as their middle, and must not share it (taken off elsewhere).
     """
+    low_ptr, low, low_edge, high_ptr, high = graph.low_ptr, graph.low, graph.low_edge, graph.high_ptr, graph.high
     n = len(low_ptr) - 1
     paths = np.zeros(n, np.uint32)  # twice the ways, plus one where the vertex is adjacent to top
     touched = np.empty(n, np.uint32)
@@ -556,24 +581,26 @@ def along_cycles(low_ptr, low, low_edge, high_ptr, high, start, stop, at_edge, h
                 met += others
                 at_edge[f] += others
             at_edge[low_edge[e]] += met
-        found = 0
+        walks = 0
         for s in range(size):
             j = touched[s]
             here, direct = int64(paths[j] >> 1), int64(paths[j] & 1)
             for f in range(low_ptr[j], low_ptr[j + 1]):
                 there = int64(paths[low[f]])  # none: then direct is 0, and so is the product
-                found += (here - (there & 1)) * ((there >> 1) - direct)
+                walks += (here - (there & 1)) * ((there >> 1) - direct)
         for s in range(size):
             paths[touched[s]] = 0
-        sums[0] += found
-        shadow[0] += float(found)
+        sums[0] += walks
+        shadow[0] += float(walks)
     return sums, shadow
 
 
 @entry
-def triangles_below(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, halt):
+def triangles_below(graph, lists, halt):
     """Triangles with a tail to a vertex above all three: the closed 5-walks that use their middle twice."""
-    found = 0
+    low_ptr, high_ptr, high = graph.low_ptr, graph.high_ptr, graph.high
+    ptr, third, lower_edge, upper_edge = lists.ptr, lists.third, lists.lower_edge, lists.upper_edge
+    tails = 0
     for u in range(len(low_ptr) - 1):
         if is_set(halt):
             break
@@ -583,15 +610,17 @@ def triangles_below(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_ed
                 w = third[z]
                 if w <= v:
                     break
-                found += high_ptr[w + 1] - high_ptr[w]
-                found += high_ptr[u + 1] - (lower_edge[z] + 1)  # the out-list of u behind w
-                found += high_ptr[v + 1] - (upper_edge[z] + 1)
-    return found
+                tails += high_ptr[w + 1] - high_ptr[w]
+                tails += high_ptr[u + 1] - (lower_edge[z] + 1)  # the out-list of u behind w
+                tails += high_ptr[v + 1] - (upper_edge[z] + 1)
+    return tails
 
 
 @entry
-def over_codegrees(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, start, stop, halt):
+def over_codegrees(graph, lists, start, stop, halt):
     """Pairs a < b with a in start .. stop: sums of C(codegree, 3), and of diamonds * (codegree - 2)."""
+    low_ptr, low, low_edge, high_ptr, high = graph.low_ptr, graph.low, graph.low_edge, graph.high_ptr, graph.high
+    ptr, third, lower_edge, upper_edge = lists.ptr, lists.third, lists.lower_edge, lists.upper_edge
     ways = np.zeros(len(low_ptr) - 1, np.uint64)
     sums, shadow = np.zeros(2, np.int64), np.zeros(2, np.float64)
     for a in range(start, stop):

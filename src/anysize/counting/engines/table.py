@@ -11,6 +11,7 @@ from scipy.sparse import coo_array, csr_array
 from anysize._typing import IntArray
 from anysize.counting.columns import Columns, unite
 from anysize.graphs.graphset import GraphSet
+from anysize.patterns.pattern import connected_patterns
 
 
 class CountTable(NamedTuple):
@@ -30,6 +31,18 @@ def merged(parts: list[tuple[Columns, NDArray[Any], NDArray[Any], IntArray]], n_
     matrix = coo_array((copies, (row, column)), shape=(n_graphs, len(columns))).tocsr()
     matrix.sort_indices()
     return CountTable(columns, matrix)
+
+
+def plain_table(copies: NDArray[Any], graphs: GraphSet, k: int) -> CountTable:
+    """The table of plain counts (graphs, connected patterns), of int64 or of Python integers; an error if too large."""
+    if copies.dtype == object:
+        for row, column in zip(*np.nonzero(copies > np.iinfo(np.int64).max), strict=True):
+            raise OverflowError(
+                f"{graph_title(graphs, row)} has {copies[row, column]} induced copies of the pattern "
+                f"{connected_patterns(k)[column].name!r}, more than a 64-bit integer holds"
+            )
+        copies = copies.astype(np.int64)
+    return CountTable(Columns.plain(k), csr_array(copies))
 
 
 def graph_title(graphs: GraphSet, row: int) -> str:

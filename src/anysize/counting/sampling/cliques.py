@@ -23,8 +23,8 @@ MAX_COLOR_TUPLES = 1 << 22
 def count_cliques(graph: GraphSet, k: int, threads: Threads) -> tuple[Columns, np.ndarray] | None:
     """The colored cliques that occur and their copies, or None if there are too many to count."""
     n = len(graph.indptr) - 1
-    own = graph.colors if graph.colors is not None else np.zeros(n, np.uint16)
-    present, local = np.unique(own, return_inverse=True)
+    vertex_color = graph.colors if graph.colors is not None else np.zeros(n, np.uint16)
+    present, local = np.unique(vertex_color, return_inverse=True)
     if len(present) ** k > MAX_COLOR_TUPLES:
         return None
     oriented = orient(graph.indptr, graph.indices)
@@ -37,9 +37,7 @@ def count_cliques(graph: GraphSet, k: int, threads: Threads) -> tuple[Columns, n
     def work(start, stop):
         if too_many:  # the result is None already
             return False, None
-        finished, copies = _cliques(
-            oriented.high_ptr, oriented.high, color, max(len(present), 1), k, start, stop, MAX_STEPS, threads.flag
-        )
+        finished, copies = _cliques(oriented, color, max(len(present), 1), k, start, stop, MAX_STEPS, threads.flag)
         if not finished:
             too_many.append(True)
         return finished, copies
@@ -49,18 +47,19 @@ def count_cliques(graph: GraphSet, k: int, threads: Threads) -> tuple[Columns, n
     if any(not finished for finished, _ in parts):
         return None
     copies = sum((table for _, table in parts), np.zeros(max(len(present), 1) ** k, np.int64))
-    found = np.flatnonzero(copies)
-    colors = np.zeros((len(found), MAX_SIZE), np.uint16)
+    occurring = np.flatnonzero(copies)
+    colors = np.zeros((len(occurring), MAX_SIZE), np.uint16)
     for vertex in range(k):
-        colors[:, vertex] = present[found // len(present) ** (k - 1 - vertex) % len(present)]
-    pattern_index = np.full(len(found), len(connected_patterns(k)) - 1, np.int16)
-    size = np.full(len(found), k, np.uint8)
-    return Columns(size, pattern_index, None if graph.colors is None else colors, graph.palette), copies[found]
+        colors[:, vertex] = present[occurring // len(present) ** (k - 1 - vertex) % len(present)]
+    pattern_index = np.full(len(occurring), len(connected_patterns(k)) - 1, np.int16)
+    size = np.full(len(occurring), k, np.uint8)
+    return Columns(size, pattern_index, None if graph.colors is None else colors, graph.palette), copies[occurring]
 
 
 @entry
-def _cliques(high_ptr, high, color, colors, k, start, stop, steps, halt):
+def _cliques(graph, color, colors, k, start, stop, steps, halt):
     """Cliques with their lowest vertex in start .. stop, from rows of bits over its higher neighbors."""
+    high_ptr, high = graph.high_ptr, graph.high
     copies = np.zeros(colors**k, np.int64)
     most = 1
     for u in range(start, stop):
@@ -72,7 +71,7 @@ def _cliques(high_ptr, high, color, colors, k, start, stop, steps, halt):
     at = np.zeros(k, np.int64)
     seen = np.zeros(8, np.int64)
     ordered = np.zeros(8, np.int64)
-    place = np.zeros(len(color), np.int64)
+    slot_of = np.zeros(len(color), np.int64)
     for u in range(start, stop):
         first, last = high_ptr[u], high_ptr[u + 1]
         size = last - first
@@ -80,18 +79,18 @@ def _cliques(high_ptr, high, color, colors, k, start, stop, steps, halt):
             continue
         words = (size + 63) >> 6
         for e in range(first, last):
-            place[high[e]] = e - first + 1
+            slot_of[high[e]] = e - first + 1
         for e in range(first, last):
             for q in range(words):
                 rows[e - first, q] = uint64(0)
             v = high[e]
             for f in range(high_ptr[v], high_ptr[v + 1]):
-                x = place[high[f]]
+                x = slot_of[high[f]]
                 if x:
                     rows[e - first, (x - 1) >> 6] |= uint64(1) << uint64((x - 1) & 63)
         steps -= size
         for e in range(first, last):
-            place[high[e]] = 0
+            slot_of[high[e]] = 0
         for q in range(words):
             ones = size - (q << 6)
             inside[1, q] = ~uint64(0) if ones >= 64 else (uint64(1) << uint64(ones)) - uint64(1)

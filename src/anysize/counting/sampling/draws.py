@@ -7,6 +7,8 @@ depend on which thread draws a block.
 # mypy: ignore-errors
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 from numba import int64, uint64
 
@@ -29,11 +31,12 @@ from anysize.graphs.graphset import GraphSet
 BLOCK = 1 << 13  # samples of a random stream
 
 
-def draw(graph: GraphSet, k: int, maps: TreeMaps, each, seed: int, stream: int, threads: Threads, tick: Tick):
-    """Draw maps; returns the packed patterns that were hit, and hits (trees, patterns)."""
+def draw(graph: GraphSet, k: int, maps: TreeMaps, each, seed: int, stream: int, threads: Threads, tick: Tick, first=0):
+    """Draw maps, from that block of every tree on; returns the packed patterns hit, and hits (trees, patterns)."""
     tree = np.repeat(np.arange(len(each)), -(-each // BLOCK))
     number = np.concatenate([np.arange(-(-amount // BLOCK)) for amount in each]).astype(np.int64)
     amount = np.minimum(BLOCK, each[tree] - number * BLOCK)
+    number += first
     start = np.random.SeedSequence([seed, stream, k]).generate_state(1, np.uint64)[0]
     colors = graph.colors if graph.colors is not None else np.zeros(int(graph.first[-1]), np.uint16)
     counter = np.zeros(1, np.int64)
@@ -41,15 +44,21 @@ def draw(graph: GraphSet, k: int, maps: TreeMaps, each, seed: int, stream: int, 
     def run():
         return _sample(
             graph.indptr, graph.indices, colors, k, tree, number, amount, counter, np.uint64(start),
-            *maps[1:], len(each), graph.colors is not None, *pattern_tables(k),
+            maps, graph.colors is not None, pattern_tables(k),
         )  # fmt: skip
 
     parts = threads.pull(run, counter, len(tree), tick)
-    words = np.concatenate([np.stack([high, low], axis=1) for high, low, _ in parts])
-    distinct, inverse = np.unique(words, axis=0, return_inverse=True)
-    hits = np.zeros((len(each), len(distinct)), np.int64)
-    np.add.at(hits, (slice(None), inverse.ravel()), np.concatenate([part[2] for part in parts], axis=1))
-    return distinct, hits
+    return added((np.stack([high, low], axis=1), hits) for high, low, hits in parts)
+
+
+def added(parts: Iterable[tuple[np.ndarray, np.ndarray]]) -> tuple[np.ndarray, np.ndarray]:
+    """The packed patterns of several parts, ascending, and their hits (trees, patterns) in all parts together."""
+    all_words, all_hits = zip(*parts, strict=True)
+    words, hits = np.concatenate(all_words), np.concatenate(all_hits, axis=1)
+    order = np.lexsort((words[:, 1], words[:, 0]))
+    words = words[order]
+    first = np.flatnonzero(np.concatenate([[True], (words[1:] != words[:-1]).any(axis=1)])[: len(words)])
+    return words[first], np.add.reduceat(hits[:, order], first, axis=1) if len(first) else hits
 
 
 @helper
@@ -71,17 +80,17 @@ def _unit(bits):
 @entry
 def _sample(
     indptr, indices, colors, k, block_tree, block_number, block_amount, counter, start,
-    alias, keep, running, shape_number, parent, edge_filter, n_trees, colored, class_of, renaming, group_ptr, group,
+    maps, colored, tables,
 ):  # fmt: skip
     """Take blocks from the counter until there are none; returns packed patterns, and their hits by tree."""
     image = np.zeros(8, np.int64)
-    own, best, trial = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
-    by_class = np.zeros((n_trees, len(group_ptr) - 1), np.int64)
+    member_color, best, trial = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
+    n_trees = len(maps.amount)
+    by_class = np.zeros((n_trees, len(tables.group_ptr) - 1), np.int64)
     state = np.zeros(2, np.int64)
     table = np.zeros((1 << 12, 4), np.uint64)
     by_tree = np.zeros((n_trees, 1 << 10), np.int64)
     nothing = np.zeros(0, np.int64)
-    mask = uint64(64 * len(edge_filter) - 1)
     while True:
         block = fetch_add(counter, 1)
         if block >= len(block_tree):
@@ -98,9 +107,8 @@ def _sample(
         )
         _, random = _next(random)
         _sample_block(
-            indptr, indices, colors, k, block_amount[block], random, alias[tree], keep[tree], running,
-            shape_number[tree], parent[tree], edge_filter, mask, colored, image, own, best, trial,
-            by_class[tree], by_tree[tree], table, state, class_of, renaming, group_ptr, group,
+            indptr, indices, colors, k, block_amount[block], random, maps, tree, colored, image, member_color, best,
+            trial, by_class[tree], by_tree[tree], table, state, tables,
         )  # fmt: skip
     if not colored:
         return _by_class(by_class, k)
@@ -121,16 +129,22 @@ def _by_class(by_class, k):
 
 @helper
 def _sample_block(
-    indptr, indices, colors, k, amount, random, alias, keep, running, shape_number, parent, edge_filter, mask,
-    colored, image, own, best, trial, by_class, by_column, table, state, class_of, renaming, group_ptr, group,
+    indptr, indices, colors, k, amount, random, maps, tree, colored, image, member_color, best, trial,
+    by_class, by_column, table, state, tables,
 ):  # fmt: skip
-    """Draw maps of one tree; count the classes (by_class) or colored patterns (by_column) that they hit."""
+    """Draw maps of one tree; count the classes (by_class) or colored patterns (by_column) that they hit.
+
+    Many parameters, because numba keeps arrays that are reused between blocks as arguments.
+    """
+    alias, keep, running = maps.alias[tree], maps.keep[tree], maps.running
+    shape_number, parent, edge_filter = maps.shape_number[tree], maps.parent[tree], maps.edge_filter
+    mask = uint64(64 * len(edge_filter) - 1)
     n = len(alias)
     for _ in range(amount):
         random, bits = _next(random)
-        place = int64(_unit(bits) * n)
+        root = int64(_unit(bits) * n)
         random, bits = _next(random)
-        image[0] = place if _unit(bits) < keep[place] else int64(alias[place])
+        image[0] = root if _unit(bits) < keep[root] else int64(alias[root])
         fresh = True
         for i in range(1, k):
             above = parent[i]
@@ -162,11 +176,11 @@ def _sample_block(
             continue
         code = _induced_code(indptr, indices, k, parent, edge_filter, mask, image)
         if not colored:
-            by_class[class_of[code]] += 1
+            by_class[tables.class_of[code]] += 1
             continue
         for i in range(k):
-            own[i] = colors[image[i]]
-        kind = canonical(code, own, k, class_of, renaming, group_ptr, group, best, trial)
+            member_color[i] = colors[image[i]]
+        kind = canonical(code, member_color, k, tables, best, trial)
         word, other = pack(kind, best, k)
         by_column[int64(table[record_of(word, other, table, state), COLUMN]) - 1] += 1
 

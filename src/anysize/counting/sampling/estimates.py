@@ -12,17 +12,17 @@ from scipy.sparse import csr_array
 
 from anysize._typing import BoolArray, FloatArray, IntArray
 from anysize.counting.columns import Columns
+from anysize.counting.features import Features
+from anysize.counting.memory import CELL_BYTES, MemoryNeed
 from anysize.patterns.pattern import connected_patterns
 
 SAMPLED_SIZES = (3, 4, 5, 6, 7)
-# Samples per second and core that a time budget assumes: fixed, so that a budget gives the same estimates everywhere.
-NOMINAL_RATE = {3: 8e6, 4: 6e6, 5: 4e6, 6: 3e6, 7: 2e6}
 NORMAL_FROM_HITS = 30  # fewer hits: Wilson's interval, otherwise the normal one
 
 
 @dataclass(frozen=True)
 class SampleSize:
-    """A number of samples per graph, or a relative standard error to reach.
+    """A number of samples per graph, the seconds for a graph on average, or a relative standard error to reach.
 
     With ``rel_error`` a pilot run determines the number of samples, at most ``max_samples``, such that every pattern
     with at least the share ``min_share`` of all connected k-sets is estimated that well.
@@ -30,21 +30,23 @@ class SampleSize:
 
     samples: int | None = None
     rel_error: float | None = None
+    seconds: float | None = None
     min_share: float = 1e-3
     max_samples: int = 200_000_000
 
     def __post_init__(self) -> None:
-        if (self.samples is None) == (self.rel_error is None):
-            raise ValueError("method='sample' needs either samples=NUMBER or rel_error=SHARE, such as 0.01")
+        if [self.samples, self.rel_error, self.seconds].count(None) != 2:
+            raise ValueError("engine='sample' needs either samples=NUMBER or rel_error=SHARE, such as 0.01")
         if self.samples is not None and (isinstance(self.samples, bool) or self.samples < 1):
             raise ValueError(f"samples must be an integer of at least 1; got {self.samples!r}")
         if self.rel_error is not None and not 0 < self.rel_error < 1:
             raise ValueError(f"rel_error must lie between 0 and 1, such as 0.01; got {self.rel_error!r}")
 
 
-def within_budget(k: int, seconds: float, threads: int, n_graphs: int) -> SampleSize:
-    """About as many samples as fit into a time budget, divided among the graphs."""
-    return SampleSize(samples=max(10_000, int(NOMINAL_RATE[k] * seconds * threads / max(n_graphs, 1))))
+def memory(f: Features, k: int) -> MemoryNeed:
+    """Running sums and alias tables of about 2^(k - 3) trees and their subtrees."""
+    trees, patterns = 2.0 ** (k - 3), f.max_patterns(k)
+    return MemoryNeed(trees * (30 * f.n + 16 * f.edges) + 20 * f.edges, 1e6 + 100 * patterns, CELL_BYTES * patterns)
 
 
 def describe_sampling(k: int, samples: IntArray, seed: int, reason: str) -> str:

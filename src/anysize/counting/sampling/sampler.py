@@ -10,7 +10,8 @@ that of a sum of binomials.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from time import monotonic
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -22,13 +23,15 @@ from anysize.counting.counts import Counts
 from anysize.counting.engines.canonical import unpack
 from anysize.counting.engines.threads import Threads, Tick
 from anysize.counting.sampling.cliques import count_cliques
-from anysize.counting.sampling.draws import draw
+from anysize.counting.sampling.draws import BLOCK, added, draw
 from anysize.counting.sampling.estimates import SAMPLED_SIZES, SampleSize, Sampling, describe_sampling
 from anysize.counting.sampling.trees import TreeMaps, spanning_trees, tree_maps, tree_plans
 from anysize.graphs.graphset import GraphSet
 from anysize.patterns.pattern import connected_patterns
 
 PILOT_SAMPLES = 2_000_000
+MIN_SAMPLES = 1000  # of a graph, however little time there is
+ROUND_SHARE = 0.4  # of the time that is left, for a round of samples: the speed may change
 
 
 def count_sampled(
@@ -43,18 +46,23 @@ def count_sampled(
 ) -> Counts:
     """A table of estimates; each graph has its own random stream, given by its number."""
     if k not in SAMPLED_SIZES:
-        raise ValueError(f"sampling needs k from 3 to 7; got k = {k}, which method='auto' counts exactly")
-    found = []
+        raise ValueError(f"sampling needs k from 3 to 7; got k = {k}, which engine='auto' counts exactly")
+    deadline = None if sample_size.seconds is None else monotonic() + sample_size.seconds * len(graphs)
+    estimates: list[GraphEstimate] = []
     for number, graph in zip(numbers.tolist(), graphs, strict=True):
+        if deadline is not None:
+            until = monotonic() + max(deadline - monotonic(), 0.0) / (len(graphs) - len(estimates))
+            estimates.append(estimate_until(until, graph, k, seed, 2 * number, threads, tick))
+            continue
         samples = sample_size.samples or _samples_from_pilot(graph, number, k, sample_size, seed, threads)
-        found.append(estimate(graph, k, samples, seed, 2 * number, threads, tick))
-    parts = [one.columns for one in found]
+        estimates.append(estimate(graph, k, samples, seed, 2 * number, threads, tick))
+    parts = [each.columns for each in estimates]
     if graphs.colors is None:
         parts.insert(0, Columns.plain(k))
-    columns, places = unite(parts or [Columns.plain(k)])
-    places = places[-len(found) :] if found else []
-    row = np.repeat(np.arange(len(found)), [len(place) for place in places]).astype(np.int64)
-    column = np.concatenate([*places, np.zeros(0, np.int64)]).astype(np.int64)
+    columns, new_columns = unite(parts or [Columns.plain(k)])
+    new_columns = new_columns[-len(estimates) :] if estimates else []
+    row = np.repeat(np.arange(len(estimates)), [len(numbers) for numbers in new_columns]).astype(np.int64)
+    column = np.concatenate([*new_columns, np.zeros(0, np.int64)]).astype(np.int64)
     shape = (len(graphs), len(columns))
 
     def table(values: list[np.ndarray], kind: type) -> csr_array:
@@ -65,14 +73,14 @@ def count_sampled(
 
     sampling = Sampling(
         k,
-        table([one.hits for one in found], np.int64),
-        table([one.errors for one in found], np.float64),
-        np.array([one.rates for one in found]).reshape(len(found), len(connected_patterns(k))),
-        np.array([one.samples for one in found], np.int64),
-        np.array([one.exact_cliques for one in found], bool),
+        table([each.hits for each in estimates], np.int64),
+        table([each.errors for each in estimates], np.float64),
+        np.array([each.rates for each in estimates]).reshape(len(estimates), len(connected_patterns(k))),
+        np.array([each.samples for each in estimates], np.int64),
+        np.array([each.exact_cliques for each in estimates], bool),
     )
     log = (describe_sampling(k, sampling.samples, seed, reason),)
-    copies = table([one.copies for one in found], np.float64)
+    copies = table([each.copies for each in estimates], np.float64)
     return Counts(copies, columns, graphs.sizes, graphs.y, graphs.names, log, sampling)
 
 
@@ -114,15 +122,62 @@ def estimate(
     """Estimates of one graph from about that many samples; graphs and pilots of a seed have different streams."""
     maps = tree_maps(graph, k)
     per_tree = _samples_per_tree(maps, samples)
-    rates = _rates(maps, per_tree, k)
     words, hits = draw(graph, k, maps, per_tree, seed, stream, threads, tick)
-    place, colors = unpack(words[:, 0], words[:, 1], k)
-    columns = Columns(np.full(len(place), k, np.uint8), place, None if graph.colors is None else colors, graph.palette)
-    rate = rates[place]
+    return _estimate_from(maps, per_tree, words, hits, graph, k, count_cliques(graph, k, threads))
+
+
+def estimate_until(
+    until: float, graph: GraphSet, k: int, seed: int, stream: int, threads: Threads, tick: Tick
+) -> GraphEstimate:
+    """Estimates of one graph from as many samples as can be drawn until a time of the monotonic clock.
+
+    Whole blocks of samples are drawn in rounds, each for a part of the time that is left. The result is that of
+    `estimate` with the same number of samples.
+    """
+    began = monotonic()
+    maps = tree_maps(graph, k)
+    cliques = count_cliques(graph, k, threads)
+    done = 0.0
+
+    def drawn(per_tree: np.ndarray, first: int = 0) -> tuple[tuple[np.ndarray, np.ndarray], float]:
+        nonlocal done
+        start = monotonic()
+        result = draw(graph, k, maps, per_tree, seed, stream, threads, lambda share: None, first)
+        if (reached := min((monotonic() - began) / max(until - began, 1e-9), 1.0)) > done:
+            tick(reached - done)
+            done = reached
+        return result, monotonic() - start
+
+    some = _samples_per_tree(maps, MIN_SAMPLES)
+    rounds = []
+    first, seconds = drawn(some)
+    speed = int(some.sum()) / max(seconds, 1e-9)
+    block = _samples_per_tree(maps, BLOCK * len(maps.amount))  # one block of every tree
+    blocks = 0
+    while (left := until - monotonic()) * speed >= block.sum() > 0:
+        amount = max(1, int(ROUND_SHARE * left * speed / block.sum()))
+        result, seconds = drawn(amount * block, blocks)
+        rounds.append(result)
+        blocks += amount
+        speed = int(amount * block.sum()) / max(seconds, 1e-9)
+    tick(1.0 - done)
+    if not blocks:
+        return _estimate_from(maps, some, *first, graph, k, cliques)
+    return _estimate_from(maps, blocks * block, *added(rounds), graph, k, cliques)
+
+
+def _estimate_from(
+    maps: TreeMaps, per_tree: np.ndarray, words: np.ndarray, hits: np.ndarray, graph: GraphSet, k: int, cliques: Any
+) -> GraphEstimate:
+    """Copies and errors from the hits of every tree, with cliques that were counted exactly."""
+    rates = _rates(maps, per_tree, k)
+    kind, colors = unpack(words[:, 0], words[:, 1], k)
+    columns = Columns(np.full(len(kind), k, np.uint8), kind, None if graph.colors is None else colors, graph.palette)
+    rate = rates[kind]
     spread = (hits * (1 - hits / np.maximum(per_tree, 1)[:, None])).sum(axis=0)
     copies, errors = hits.sum(axis=0) / rate, np.sqrt(spread) / rate
     result = GraphEstimate(columns, hits.sum(axis=0), copies, errors, rates, int(per_tree.sum()), False)
-    return _with_exact_cliques(result, graph, k, threads)
+    return result if cliques is None else _with_exact_cliques(result, graph, k, *cliques)
 
 
 def estimate_connected_sets(graph: GraphSet, k: int, samples: int) -> tuple[float, np.ndarray, np.ndarray]:
@@ -130,9 +185,9 @@ def estimate_connected_sets(graph: GraphSet, k: int, samples: int) -> tuple[floa
     maps = tree_maps(graph, k)
     per_tree = _samples_per_tree(maps, samples)
     words, hits = draw(graph, k, maps, per_tree, 0, 0, Threads(), lambda share: None)
-    place, _ = unpack(words[:, 0], words[:, 1], k)
+    kind, _ = unpack(words[:, 0], words[:, 1], k)
     total = hits.sum(axis=0)
-    return float((total / _rates(maps, per_tree, k)[place]).sum()), words, total
+    return float((total / _rates(maps, per_tree, k)[kind]).sum()), words, total
 
 
 def _samples_per_tree(maps: TreeMaps, samples: int) -> np.ndarray:
@@ -146,20 +201,18 @@ def _rates(maps: TreeMaps, per_tree: np.ndarray, k: int) -> np.ndarray:
     return per_tree * automorphisms / np.where(maps.amount > 0, maps.amount, 1) @ spanning_trees(k)
 
 
-def _with_exact_cliques(result: GraphEstimate, graph: GraphSet, k: int, threads: Threads) -> GraphEstimate:
+def _with_exact_cliques(
+    result: GraphEstimate, graph: GraphSet, k: int, columns: Columns, exact: np.ndarray
+) -> GraphEstimate:
     """Replace estimates of cliques by exact counts, where that is fast: cliques are rare and easily missed."""
-    counted = count_cliques(graph, k, threads)
-    if counted is None:
-        return result
-    columns, exact = counted
     other = result.columns.pattern_index != spanning_trees(k).shape[1] - 1
-    sampled = dict(zip(_keys(result.columns), result.hits, strict=True))
+    sampled = dict(zip(_keys(result.columns[~other]), result.hits[~other], strict=True))
     hits = np.array([sampled.get(key, 0) for key in _keys(columns)], np.int64)
-    own = result.columns.colors
+    colors = result.columns.colors
     merged = Columns(
         np.concatenate([result.columns.size[other], columns.size]),
         np.concatenate([result.columns.pattern_index[other], columns.pattern_index]),
-        None if own is None or columns.colors is None else np.concatenate([own[other], columns.colors]),
+        None if colors is None or columns.colors is None else np.concatenate([colors[other], columns.colors]),
         graph.palette,
     )
     return result._replace(

@@ -64,10 +64,10 @@ def _plan(tree: Pattern) -> TreePlan:
     root = min(range(tree.size), key=lambda vertex: (height(vertex, -1), vertex))
     parent, shapes, waiting = [-1], [shape(root, -1)], [(root, -1, 0)]
     while waiting:
-        vertex, above, place = waiting.pop(0)
+        vertex, above, number = waiting.pop(0)
         children = [child for child in neighbors[vertex] if child != above]
         for child in sorted(children, key=lambda child: shape(child, vertex) == ()):
-            parent.append(place)
+            parent.append(number)
             shapes.append(shape(child, vertex))
             waiting.append((child, vertex, len(parent) - 1))
     return TreePlan(tree, tuple(parent), tuple(shapes))
@@ -84,12 +84,12 @@ def spanning_trees(k: int) -> NDArray[np.int64]:
     codes = _labeled_trees(k)
     kinds = class_table(k)[codes]
     plans = tree_plans(k)
-    place = {pattern.code: number for number, pattern in enumerate(connected_patterns(k))}
+    row_of = {pattern.code: number for number, pattern in enumerate(connected_patterns(k))}
     matrix = np.zeros((len(plans), len(connected_patterns(k))), np.int64)
     for column, pattern in enumerate(connected_patterns(k)):
         inside = (codes & ~pattern.code) == 0
         for row, plan in enumerate(plans):
-            matrix[row, column] = np.count_nonzero(kinds[inside] == place[plan.pattern.code])
+            matrix[row, column] = np.count_nonzero(kinds[inside] == row_of[plan.pattern.code])
     return matrix
 
 
@@ -130,9 +130,9 @@ def tree_maps(graph: GraphSet, k: int) -> TreeMaps:
 
     def below(shape) -> np.ndarray:
         if shape not in numbers:
-            own = weight(shape, at_root=False)
+            weights = weight(shape, at_root=False)
             slots = np.empty(len(graph.indices))
-            total = _running_sums(graph.indptr, graph.indices, own, slots)
+            total = _running_sums(graph.indptr, graph.indices, weights, slots)
             numbers[shape] = len(running)
             running.append(slots)
             sums.append(total)

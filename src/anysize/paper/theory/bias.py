@@ -65,7 +65,7 @@ def biased_representation(
 
     Args:
         exact: exact counts.
-        estimates: two or more tables of independent estimates, ``count(..., method="sample", seed=...)``.
+        estimates: two or more tables of independent estimates, ``count(..., engine="sample", seed=...)``.
         embeddings: one row per pattern of ``exact``.
         bias: beta(F) of every pattern.
         over: the denominator of densities. "connected" is a ratio of estimates, hence not unbiased.
