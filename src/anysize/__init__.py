@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from anysize.causal.graphons import BlockModel, ErdosRenyi, GraphonDistribution, SmoothGraphon
     from anysize.counting.api import count
     from anysize.counting.counts import Counts
+    from anysize.counting.orbits.api import orbits
+    from anysize.counting.orbits.numbering import orbit_positions
     from anysize.counting.stream import count_stream, open_stream
     from anysize.estimators.classifier import GraphClassifier
     from anysize.estimators.model_file import load_model
@@ -37,6 +39,8 @@ _MODULES = {  # module -> public names
     "anysize.causal.graphons": ("BlockModel", "ErdosRenyi", "GraphonDistribution", "SmoothGraphon"),
     "anysize.counting.api": ("count",),
     "anysize.counting.counts": ("Counts",),
+    "anysize.counting.orbits.api": ("orbits",),
+    "anysize.counting.orbits.numbering": ("orbit_positions",),
     "anysize.counting.stream": ("count_stream", "open_stream"),
     "anysize.estimators.classifier": ("GraphClassifier",),
     "anysize.estimators.model_file": ("load_model",),
@@ -85,6 +89,8 @@ __all__ = [
     "evaluate",
     "load_model",
     "open_stream",
+    "orbit_positions",
+    "orbits",
     "read_graphs",
     "sample_graphs",
     "sample_twins",

@@ -95,7 +95,6 @@ SUMS = (  # pattern_position; sizes 2 and 3
     "clique5_minus_edge_base",
     "clique5",
 )
-WIDTH = {2: 1, 3: 4, 4: 15, 5: 73}  # sums, and orbits, up to a size
 I = namedtuple("I", SUMS)(*range(len(SUMS)))  # noqa: E741
 
 
@@ -228,14 +227,14 @@ def _neighbor5(v, u, t, beyond, cycles, cliques, degree, reach, sums):
 
 
 @entry
-def sum_cliques4(high_ptr, high, per_edge, start, stop, sums, halt):
-    """Diamond tips, and 4-cliques six times, of the triangles with their lowest vertex in start .. stop."""
+def sum_cliques4(high_ptr, high, per_edge, sums, halt):
+    """Diamond tips and 4-cliques, from the rows of bits of the higher neighbors of every vertex."""
     place = np.zeros(len(high_ptr) - 1, np.uint32)
     out = 0
-    for u in range(start, stop):
+    for u in range(len(high_ptr) - 1):
         out = max(out, high_ptr[u + 1] - high_ptr[u])
     rows = np.zeros((out, (out + 63) >> 6), np.uint64)
-    for u in range(start, stop):
+    for u in range(len(high_ptr) - 1):
         first, last = high_ptr[u], high_ptr[u + 1]
         if last - first < 2:
             continue
@@ -274,18 +273,20 @@ def sum_cliques4(high_ptr, high, per_edge, start, stop, sums, halt):
                     ones = uint64(0)
                     for p in range(words):
                         ones += popcount(rows[i, p] & rows[j, p])
-                    common = int64(ones)  # a 4-clique is found from three of its triangles, all with u
+                    common = int64(ones)  # each 4-clique is met three times here, twice at every vertex but u
                     sums[u, I.clique4] += 2 * common
                     sums[high[first + i], I.clique4] += 3 * common
                     sums[high[first + j], I.clique4] += 3 * common
+    for v in range(len(high_ptr) - 1):
+        sums[v, I.clique4] //= 6
 
 
 @entry
-def sum_cycles4(low_ptr, low, high_ptr, high, start, stop, sums, halt):
-    """4-cycles with their highest vertex in start .. stop: two paths of two steps to the opposite vertex."""
+def sum_cycles4(low_ptr, low, high_ptr, high, sums, halt):
+    """4-cycles from their highest vertex: two paths of two steps to the opposite vertex."""
     n = len(high_ptr) - 1
     ways, touched = np.zeros(n, np.int64), np.empty(n, np.uint32)
-    for top in range(start, stop):
+    for top in range(len(high_ptr) - 1):
         if is_set(halt):
             break
         size = _walk_below(top, low_ptr, low, high_ptr, high, ways, touched)
@@ -344,22 +345,21 @@ def sum_at_edges(ptr, third, lower_edge, upper_edge, degree, per_edge, beyond, a
 
 @entry
 def sum_cliques(
-    low_ptr, low, high_ptr, high, ptr, third, lower_edge, upper_edge, degree, per_edge, start, stop, cliques, sums, halt
+    low_ptr, low, high_ptr, high, ptr, third, lower_edge, upper_edge, degree, per_edge, cliques, sums, halt
 ):
-    """Cliques of 4 and 5 vertices and what is near them, of the triangles with their lowest vertex u in start .. stop.
+    """Cliques of 4 and 5 vertices and what is near them, by their lowest vertex u; cliques: 4-cliques of edges.
 
-    The neighbors of u are numbered in rank order, and rows of bits say which of them are adjacent to a higher one. A
-    5-clique is counted four times at each vertex, the 4-cliques of an edge (cliques) twice.
+    The neighbors of u are numbered in rank order, and rows of bits say which of them are adjacent to a higher one.
     """
     most, out = 0, 0
-    for u in range(start, stop):
+    for u in range(len(high_ptr) - 1):
         most = max(most, degree[u])
         out = max(out, high_ptr[u + 1] - high_ptr[u])
     place = np.zeros(len(low_ptr) - 1, np.uint32)
     members = np.empty(most, np.uint32)
     rows = np.zeros((out, (most + 63) >> 6), np.uint64)
     both = np.zeros((most + 63) >> 6, np.uint64)
-    for u in range(start, stop):
+    for u in range(len(high_ptr) - 1):
         first, last = high_ptr[u], high_ptr[u + 1]
         below = low_ptr[u + 1] - low_ptr[u]
         words = (degree[u] + 63) >> 6
@@ -424,6 +424,14 @@ def sum_cliques(
                             sums[v, I.clique5] += found
                             sums[w, I.clique5] += found
                             sums[x, I.clique5] += found
+    for u in range(len(high_ptr) - 1):
+        sums[u, I.clique5] //= 4  # each clique was found from four of its 4-cliques at a vertex
+        for e in range(high_ptr[u], high_ptr[u + 1]):
+            cliques[e] //= 2
+            sums[u, I.clique4] += cliques[e]
+            sums[high[e], I.clique4] += cliques[e]
+    for u in range(len(high_ptr) - 1):
+        sums[u, I.clique4] //= 3
 
 
 @entry
@@ -465,8 +473,8 @@ def _corner(v, a, b, va, vb, ab, degree, per_edge, beyond, around, cycles, cliqu
 
 
 @entry
-def sum_wheels(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, start, stop, sums, halt):
-    """Wheels with their hub in start .. stop: 4-cycles among its neighbors; twice at their hub, once at their rim.
+def sum_wheels(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, sums, halt):
+    """Wheels: 4-cycles among the neighbors of their hub.
 
     Where the neighbors are densely connected, codegrees of all pairs come from rows of bits; elsewhere each cycle is
     found from its highest vertex, along lists of triangles.
@@ -475,7 +483,7 @@ def sum_wheels(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, u
     ways, place, touched = np.zeros(n, np.int64), np.zeros(n, np.uint32), np.empty(n, np.uint32)
     members = np.empty(64, np.uint32)
     rows = np.zeros((64, 1), np.uint64)
-    for hub in range(start, stop):
+    for hub in range(len(high_ptr) - 1):
         if is_set(halt):
             break
         below = low_ptr[hub + 1] - low_ptr[hub]
@@ -491,12 +499,15 @@ def sum_wheels(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, u
         if degree * degree * words < steps:
             if len(rows) < degree:
                 rows = np.zeros((2 * degree, (2 * degree + 63) >> 6), np.uint64)
-            _wheels_by_bits(hub, below, degree, low_ptr, low_edge, high_ptr, ptr, third, place, members, rows, sums, halt)
+            _wheels_by_bits(
+                hub, below, degree, low_ptr, low_edge, high_ptr, ptr, third, place, members, rows, sums, halt
+            )
         else:
             _wheels_by_lists(
                 hub, below, degree, low_ptr, low_edge, high_ptr, ptr, third, lower_edge, upper_edge, members,
                 ways, touched, sums,
             )  # fmt: skip
+        sums[hub, I.wheel_hub] //= 2  # each cycle was found from both pairs of opposite vertices
 
 
 @helper
@@ -575,17 +586,14 @@ def _wheels_by_lists(
 
 @entry
 def sum_pairs(
-    low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, degree, per_edge, start, stop,
+    low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, upper_edge, degree, per_edge,
     cycles, sums, halt,
 ):  # fmt: skip
-    """Pairs a < b with a in start .. stop that have c common neighbors x, with some edges among these.
-
-    The 4-cycles of an edge (cycles) are counted twice.
-    """
+    """Sums over pairs a < b, their c common neighbors x and the edges among these; cycles: 4-cycles of edges."""
     n = len(low_ptr) - 1
     ways, joined = np.zeros(n, np.int64), np.zeros(n, np.int64)
     touched = np.empty(n, np.uint32)
-    for a in range(start, stop):
+    for a in range(len(high_ptr) - 1):
         if is_set(halt):
             break
         below = low_ptr[a + 1] - low_ptr[a]
@@ -681,10 +689,12 @@ def sum_pairs(
                 sums[b, I.bipartite23e_two] += edges
             ways[b] = 0
             joined[b] = 0
+    for e in range(len(cycles)):
+        cycles[e] //= 2  # each cycle was found from both of its pairs of opposite vertices
 
 
 @entry
-def sum_cycles5(low_ptr, low, high_ptr, high, start, stop, sums, halt):
+def sum_cycles5(low_ptr, low, high_ptr, high, sums, halt):
     """Closed walks top - k - j - l - m - top on the vertices below top, with k, j, l distinct and j, l, m distinct.
 
     There are ways[j] paths top - k - j. Such a walk is a 5-cycle unless k = m (`drop_tailed_triangles`).
@@ -692,7 +702,7 @@ def sum_cycles5(low_ptr, low, high_ptr, high, start, stop, sums, halt):
     n = len(low_ptr) - 1
     ways, direct, reach = np.zeros(n, np.int64), np.zeros(n, np.int64), np.zeros(n, np.int64)
     touched = np.empty(n, np.uint32)
-    for top in range(start, stop):
+    for top in range(len(high_ptr) - 1):
         if is_set(halt):
             break
         first, last = low_ptr[top], low_ptr[top + 1]
