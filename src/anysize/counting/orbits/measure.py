@@ -144,7 +144,8 @@ def _trees(graph: Oriented, k: int) -> FloatArray:
     d = (np.diff(graph.low_ptr) + np.diff(graph.high_ptr)).astype(np.float64)
 
     def over_neighbors(value: FloatArray) -> FloatArray:
-        return np.bincount(lower, value[upper], n) + np.bincount(upper, value[lower], n)
+        total = np.bincount(lower, value[upper], n) + np.bincount(upper, value[lower], n)
+        return total.astype(np.float64)
 
     reach = over_neighbors(d - 1)
     path4_end = over_neighbors(reach) - d * (d - 1)
