@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from anysize.graphs.graphset import GraphSet
     from anysize.io.read import read_graphs
     from anysize.methods.catalog import METHODS
+    from anysize.networks.significance import Motifs, motifs
     from anysize.patterns.pattern import Pattern, connected_patterns
     from anysize.shift import Diagnosis, diagnose
 
@@ -51,6 +52,7 @@ _MODULES = {  # module -> public names
     "anysize.graphs.graphset": ("GraphSet",),
     "anysize.io.read": ("read_graphs",),
     "anysize.methods.catalog": ("METHODS",),
+    "anysize.networks.significance": ("Motifs", "motifs"),
     "anysize.patterns.pattern": ("Pattern", "connected_patterns"),
     "anysize.shift": ("Diagnosis", "diagnose"),
     "anysize.evaluation.tasks": ("Splits", "Task", "size_split"),
@@ -73,6 +75,7 @@ __all__ = [
     "GraphWarning",
     "GraphonDistribution",
     "ModelWarning",
+    "Motifs",
     "PartialResultError",
     "Pattern",
     "SmoothGraphon",
@@ -88,6 +91,7 @@ __all__ = [
     "diagnose",
     "evaluate",
     "load_model",
+    "motifs",
     "open_stream",
     "orbit_positions",
     "orbits",
