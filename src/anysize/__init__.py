@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from anysize.graphs.graphset import GraphSet
     from anysize.io.read import read_graphs
     from anysize.methods.catalog import METHODS
+    from anysize.networks.distances import distances
     from anysize.networks.significance import Motifs, motifs
     from anysize.patterns.pattern import Pattern, connected_patterns
     from anysize.shift import Diagnosis, diagnose
@@ -52,6 +53,7 @@ _MODULES = {  # module -> public names
     "anysize.graphs.graphset": ("GraphSet",),
     "anysize.io.read": ("read_graphs",),
     "anysize.methods.catalog": ("METHODS",),
+    "anysize.networks.distances": ("distances",),
     "anysize.networks.significance": ("Motifs", "motifs"),
     "anysize.patterns.pattern": ("Pattern", "connected_patterns"),
     "anysize.shift": ("Diagnosis", "diagnose"),
@@ -89,6 +91,7 @@ __all__ = [
     "count",
     "count_stream",
     "diagnose",
+    "distances",
     "evaluate",
     "load_model",
     "motifs",
