@@ -104,7 +104,7 @@ def _distribution_distance(graphs: GraphSet, threads: int | None, progress: Prog
 
 
 def _scaled_distributions(columns: list[IntArray]) -> csr_array[Any]:
-    """Row g, for every count d > 0: the number of vertices of graph g that have it, divided by d and scaled to sum 1."""
+    """Row g, for every count d > 0: the vertices of graph g that have it, divided by d and scaled to sum 1."""
     tables = [np.unique(column[column > 0], return_counts=True) for column in columns]
     weights = [amount / value for value, amount in tables]
     data = np.concatenate([weight / weight.sum() for weight in weights if len(weight)] or [np.zeros(0)])
