@@ -19,13 +19,14 @@ from itertools import combinations
 from pathlib import Path
 from time import process_time
 from typing import Any
+from unittest import mock
 
 import numpy as np
 from numpy.typing import NDArray
 
-from anysize import GraphSet, orbit_positions, orbits
+from anysize import GraphSet, count, orbit_positions, orbits
 from anysize.counting.engines.threads import Threads
-from anysize.networks.null_models import SWAPS_PER_EDGE, draw
+from anysize.networks import null_models
 from anysize.patterns.orbits import code_of
 from anysize.patterns.orbits import orbits as code_orbits
 from benchmarks.checks import WrongAnswer
@@ -164,15 +165,19 @@ def measured(job: Job, quick: bool) -> dict[str, Any]:
     """CPU seconds of one job, ours and those of the peers that are installed."""
     graph = job.graph().without_colors()
     expected = orbits(graph, job.k, threads=1)
+    wrapped: list[str] = []  # peers whose integers of 32 bits are too short
     calls: dict[str, Callable[[], Any]] = {"anysize": partial(orbits, graph, job.k, threads=1)}
     for name in job.peers:
         module, make, largest = PEERS[name]
         if job.k <= largest and find_spec(module) is not None:
             call, answer = make(graph, job.k)
-            if not np.array_equal(answer(call()), expected):
+            theirs = answer(call())
+            if not np.array_equal(theirs, expected.astype(theirs.dtype)):
                 raise WrongAnswer(f"{name} has other orbit counts than anysize in the job {job.name!r}")
             calls[name] = call
-    return {"job": job.name, **race(calls, 0.2 if quick else 1.5, process_time)}
+            if not np.array_equal(theirs, expected):
+                wrapped.append(name)
+    return {"job": job.name, "wrapped": wrapped, **race(calls, 0.2 if quick else 1.5, process_time)}
 
 
 def rewiring(quick: bool) -> dict[str, Any]:
@@ -180,18 +185,37 @@ def rewiring(quick: bool) -> dict[str, Any]:
     import igraph
 
     graph = barabasi_albert(10_000, 5) if quick else real(ASTRO).without_colors()
-    tries = SWAPS_PER_EDGE * int(graph.edge_counts[0])
+    tries = null_models.SWAPS_PER_EDGE * int(graph.edge_counts[0])
     made = igraph.Graph(n=int(graph.first[-1]), edges=graph.edges().tolist())
-    drawn = draw(graph, "degrees", 0, range(1), Threads())
+    drawn = null_models.draw(graph, "degrees", 0, range(1), Threads())
     drawn.check()
     if not np.array_equal(drawn.degrees, graph.degrees):
         raise WrongAnswer("a random graph has other degrees")
     calls = {
-        "anysize": lambda: draw(graph, "degrees", 0, range(1), Threads()),
+        "anysize": lambda: null_models.draw(graph, "degrees", 0, range(1), Threads()),
         "igraph": lambda: made.copy().rewire(tries),
     }
     name = f"random graph, {'BA 10k m=5' if quick else 'ca-AstroPh'}, {tries:,} tries"
-    return {"job": name, **race(calls, 0.2 if quick else 1.5, process_time)}
+    return {"job": name, "wrapped": [], **race(calls, 0.2 if quick else 1.5, process_time)}
+
+
+def mixing() -> list[tuple[int, list[int]]]:
+    """The triangles of two random graphs with the degrees of ca-AstroPh, after some tries of swaps per edge."""
+    graph = real(ASTRO).without_colors()
+    rows = []
+    for tries in (1, 2, 5, 10, 20, 40):
+        with mock.patch.object(null_models, "SWAPS_PER_EDGE", tries):
+            drawn = null_models.draw(graph, "degrees", 1, range(2), Threads())
+        rows.append((tries, count(drawn, 3).matrix.toarray()[:, 1].tolist()))
+    return rows
+
+
+def _cell(record: dict[str, Any], name: str) -> str:
+    if name not in record:
+        return "-"
+    return (
+        f"{written(record[name])} {ratio_written(record[name] / record['anysize'])}{'*' * (name in record['wrapped'])}"
+    )
 
 
 def main() -> None:
@@ -199,6 +223,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.orbits", description=__doc__)
     parser.add_argument("--quick", action="store_true", help="small jobs only")
     parser.add_argument("--only", metavar="SUBSTRING", default="", help="only jobs with this in their name")
+    parser.add_argument("--mixing", action="store_true", help="also show how many tries of swaps are enough")
     parser.add_argument("--json", metavar="FILE", type=Path, help="also write all numbers to this file")
     options = parser.parse_args()
     screen, records = console(), []
@@ -214,14 +239,13 @@ def main() -> None:
                 records.append(run())
         except MissingData as missing:
             screen.print(f"left out: {missing}")
-    table = _table("CPU seconds of one core; others also as multiples of ours", ("job",), ("anysize", *PEERS))
+    title = "CPU seconds of one core; others also as multiples of ours"
+    table = _table(title, ("job",), ("anysize", *PEERS), "*: the right counts, but for an overflow of 32-bit integers")
     for record in records:
-        others = [
-            f"{written(record[name])} {ratio_written(record[name] / record['anysize'])}" if name in record else "-"
-            for name in PEERS
-        ]
-        table.add_row(record["job"], written(record["anysize"]), *others)
+        table.add_row(record["job"], written(record["anysize"]), *(_cell(record, name) for name in PEERS))
     screen.print(table)
+    if options.mixing:
+        screen.print("", *(f"{tries} tries per edge: {found} triangles" for tries, found in mixing()), sep="\n")
     if options.json:
         options.json.write_text(json.dumps({"machine": machine(), "rows": records}, indent=1) + "\n")
 

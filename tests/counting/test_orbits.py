@@ -109,6 +109,14 @@ def test_counts_over_vertices_add_up_to_the_counts_of_patterns(name: str, k: int
         assert totals[number] == table[pattern.name] * len(vertices), (number, pattern)
 
 
+@pytest.mark.parametrize("file", ["ca-AstroPh-lcc", "facebook_combined"])
+def test_counts_over_vertices_of_large_graphs_add_up(data_dir, file: str) -> None:
+    graph = az.read_graphs(data_dir / f"{file}.txt.gz")
+    table = az.count(graph, range(2, 6)).to_pandas().iloc[0]
+    totals = az.orbits(graph, 5).sum(axis=0, dtype=object)
+    assert totals.tolist() == [int(table[pattern.name]) * len(v) for _, pattern, v in az.orbit_positions(5)]
+
+
 def test_the_smaller_orbits_are_the_first_columns() -> None:
     five = az.orbits(GRAPHS["clustered"], 5)
     for k in (2, 3, 4):
