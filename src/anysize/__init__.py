@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from anysize.causal.graphons import BlockModel, ErdosRenyi, GraphonDistribution, SmoothGraphon
     from anysize.counting.api import count
     from anysize.counting.counts import Counts
+    from anysize.counting.orbits.api import orbits
+    from anysize.counting.orbits.numbering import orbit_positions
     from anysize.counting.stream import count_stream, open_stream
     from anysize.estimators.classifier import GraphClassifier
     from anysize.estimators.model_file import load_model
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from anysize.graphs.graphset import GraphSet
     from anysize.io.read import read_graphs
     from anysize.methods.catalog import METHODS
+    from anysize.networks.distances import distances
+    from anysize.networks.significance import Motifs, motifs
     from anysize.patterns.pattern import Pattern, connected_patterns
     from anysize.shift import Diagnosis, diagnose
 
@@ -37,6 +41,8 @@ _MODULES = {  # module -> public names
     "anysize.causal.graphons": ("BlockModel", "ErdosRenyi", "GraphonDistribution", "SmoothGraphon"),
     "anysize.counting.api": ("count",),
     "anysize.counting.counts": ("Counts",),
+    "anysize.counting.orbits.api": ("orbits",),
+    "anysize.counting.orbits.numbering": ("orbit_positions",),
     "anysize.counting.stream": ("count_stream", "open_stream"),
     "anysize.estimators.classifier": ("GraphClassifier",),
     "anysize.estimators.model_file": ("load_model",),
@@ -47,6 +53,8 @@ _MODULES = {  # module -> public names
     "anysize.graphs.graphset": ("GraphSet",),
     "anysize.io.read": ("read_graphs",),
     "anysize.methods.catalog": ("METHODS",),
+    "anysize.networks.distances": ("distances",),
+    "anysize.networks.significance": ("Motifs", "motifs"),
     "anysize.patterns.pattern": ("Pattern", "connected_patterns"),
     "anysize.shift": ("Diagnosis", "diagnose"),
     "anysize.evaluation.tasks": ("Splits", "Task", "size_split"),
@@ -69,6 +77,7 @@ __all__ = [
     "GraphWarning",
     "GraphonDistribution",
     "ModelWarning",
+    "Motifs",
     "PartialResultError",
     "Pattern",
     "SmoothGraphon",
@@ -82,9 +91,13 @@ __all__ = [
     "count",
     "count_stream",
     "diagnose",
+    "distances",
     "evaluate",
     "load_model",
+    "motifs",
     "open_stream",
+    "orbit_positions",
+    "orbits",
     "read_graphs",
     "sample_graphs",
     "sample_twins",

@@ -35,7 +35,7 @@ LEVELS = (
     ("causal", "io", "executors", "counting", "metrics", "splits"),
     ("nn", "training"),
     ("kernels", "methods", "estimators"),
-    ("evaluation", "shift", "plots"),
+    ("evaluation", "shift", "plots", "networks"),
     ("cli",),
     ("paper", "__main__"),  # the library never imports the paper
 )

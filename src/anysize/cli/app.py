@@ -16,11 +16,13 @@ from anysize.cli.explain import explain
 from anysize.cli.fetch import fetch
 from anysize.cli.league import league
 from anysize.cli.learn import fit, methods, predict
+from anysize.cli.motifs import motifs
 from anysize.cli.shared import console
 
 COMMANDS = (
     (count, "anysize count NCI1.zip --k 4 --over connected --format csv --out nci1.csv"),
     (patterns, "anysize patterns 4"),
+    (motifs, "anysize motifs GRAPH.txt --k 4 --samples 200 --out motifs.html"),
     (demo, "anysize demo DIR"),
     (fit, "anysize fit NCI1.zip --method gamma-gin --k 4 --n-models 10 --out model.anysize"),
     (predict, "anysize predict model.anysize NEW.zip --out predictions.csv"),

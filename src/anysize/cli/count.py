@@ -57,6 +57,10 @@ class Denominator(StrEnum):
     subsets, maps, connected = "subsets", "maps", "connected"
 
 
+class Per(StrEnum):
+    graph, vertex = "graph", "vertex"
+
+
 def count(
     file: Annotated[
         Path,
@@ -71,6 +75,9 @@ def count(
     directed: DirectedOption = None,
     threshold: ThresholdOption = None,
     density: DensityOption = None,
+    per: Annotated[
+        Per, typer.Option(help="vertex: the 1, 4, 15 or 73 orbit counts of every vertex (k = 2..5).")
+    ] = Per.graph,
     over: Annotated[Denominator, typer.Option(help="Denominator of densities.")] = Denominator.subsets,
     format: Annotated[
         OutputFormat | None, typer.Option(help="Output format; default: by the ending of --out, or text.")
@@ -102,6 +109,22 @@ def count(
             raise ValueError(f"The format {output} is not text; write it to a file with --out FILE.")
         if zeros and output in (OutputFormat.text, OutputFormat.npz):
             raise ValueError(f"--zeros goes with the formats csv, json and parquet; got {output}.")
+        if per is Per.vertex:
+            given = {
+                "--engine": engine != "auto", "--samples": samples, "--rel-error": rel_error, "--budget": budget,
+                "--max-memory": max_memory, "--cache": cache, "--cluster": cluster, "--skip": skip, "--zeros": zeros,
+                "--explain": explain, "--over": over is not Denominator.subsets,
+            }  # fmt: skip
+            unused = [option for option, value in given.items() if value not in (None, False)]
+            if unused:
+                raise ValueError(f"--per vertex counts all orbits exactly, and does not go with {unused[0]}.")
+            from anysize.cli.orbits import write_orbits
+
+            graphs = read_input(
+                file, colors, smiles=smiles, y=y, color=color, directed=directed, threshold=threshold, density=density
+            )
+            write_orbits(graphs, k, output, out, threads)
+            return
         graphs = read_input(
             file, smiles=smiles, y=y, color=color, edge_color=edge_color, directed=directed, threshold=threshold,
             density=density,

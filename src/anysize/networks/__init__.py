@@ -1,0 +1,1 @@
+"""Network motifs: patterns that are over- or underrepresented in a graph, and distances between graphs by patterns."""

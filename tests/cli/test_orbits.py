@@ -1,0 +1,108 @@
+"""`anysize count --per vertex`."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+import anysize as az
+from anysize.cli.app import app
+
+HOUSE = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)]
+
+
+@pytest.fixture
+def house(tmp_path):
+    path = tmp_path / "house.txt"
+    path.write_text("".join(f"{u}\t{v}\n" for u, v in HOUSE))
+    return path
+
+
+@pytest.fixture
+def pair(tmp_path):
+    az.GraphSet.from_edges([HOUSE, [(0, 1)]], y=[0, 1]).to_tu(tmp_path, "PAIR")
+    return tmp_path / "PAIR"
+
+
+@pytest.fixture
+def colored(tmp_path):
+    az.GraphSet.from_edges([HOUSE], colors=[[1, 1, 2, 2, 3]], y=[0]).to_tu(tmp_path, "COLORED")
+    return tmp_path / "COLORED"
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["count", *(str(argument) for argument in arguments), "--per", "vertex"])
+
+
+def test_csv_has_one_line_per_vertex(pair):
+    result = run(pair, "--k", 5, "--format", "csv")
+    assert result.exit_code == 0, result.stderr
+    rows = list(csv.reader(io.StringIO(result.stdout)))
+    assert rows[0] == ["graph", "vertex", *(f"orbit_{number}" for number in range(73))]
+    assert [row[:2] for row in rows[1:]] == [["0", str(v)] for v in range(5)] + [["1", "0"], ["1", "1"]]
+    expected = np.concatenate(az.orbits(az.read_graphs(pair), 5))
+    assert np.array_equal(np.array([row[2:] for row in rows[1:]], np.int64), expected)
+
+
+def test_json_holds_graphs_and_orbits(pair):
+    answer = json.loads(run(pair, "--json").stdout)
+    assert [graph["counts"] for graph in answer["graphs"]] == [a.tolist() for a in az.orbits(az.read_graphs(pair), 4)]
+    assert answer["orbits"][9] == {
+        "orbit": 9,
+        "pattern": "paw",
+        "edges": [[0, 1], [0, 2], [1, 2], [0, 3]],
+        "vertices": [3],
+    }
+
+
+@pytest.mark.parametrize("ending", ["npz", "parquet", "csv", "txt", "json"])
+def test_every_format_can_be_written(house, tmp_path, ending):
+    out = tmp_path / f"orbits.{ending}"
+    result = run(house, "--k", 3, "--out", out)
+    assert result.exit_code == 0, result.stderr
+    expected = az.orbits(az.read_graphs(house), 3)
+    if ending == "npz":
+        with np.load(out, allow_pickle=False) as arrays:
+            assert np.array_equal(arrays["orbits"], expected)
+            assert arrays["first"].tolist() == [0, 5]
+    elif ending == "parquet":
+        table = pytest.importorskip("pyarrow.parquet").read_table(out)
+        assert table.column_names == ["graph", "vertex", "orbit_0", "orbit_1", "orbit_2", "orbit_3"]
+        assert table["orbit_1"].to_pylist() == expected[:, 1].tolist()
+    else:
+        assert out.read_text()
+
+
+def test_text_lists_the_orbits(house):
+    lines = [line.split() for line in run(house, "--k", 3).stdout.splitlines()]
+    assert ["1", "3-path", "1,", "2", "2.4", "3", "5"] in lines
+    assert ["3", "triangle", "0,", "1,", "2", "0.6", "1", "3"] in lines
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sentence"),
+    [
+        (("--k", "6"), "up to k = 2, 3, 4 or 5 vertices; got k=6."),
+        (("--k", "3,4"), "--per vertex takes one size, and counts the sizes 2 to k together; got --k 3,4."),
+        (("--method", "sample"), "--per vertex counts all orbits exactly, and does not go with --method."),
+        (("--zeros", "--format", "csv"), "does not go with --zeros."),
+        (("--over", "maps"), "does not go with --over."),
+    ],
+)
+def test_wrong_options_are_one_sentence(house, arguments, sentence):
+    result = run(house, *arguments)
+    assert result.exit_code == 1
+    assert sentence in result.stderr
+    assert result.stderr.count("\n") == 1
+
+
+def test_colors_must_be_ignored(colored):
+    result = run(colored)
+    assert result.exit_code == 1
+    assert "these graphs have colors; add --no-colors." in result.stderr
+    assert run(colored, "--no-colors").exit_code == 0
