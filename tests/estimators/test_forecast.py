@@ -84,7 +84,7 @@ def test_a_model_says_what_to_expect_and_remembers_it(tmp_path: Any) -> None:
 
 def test_a_set_from_elsewhere_is_noticed_and_one_that_is_only_larger_is_not() -> None:
     train, y = random_graphs((0.3, 0.35), (12, 16, 20), 0)
-    model = GraphClassifier("gamma-1hot", k=3, check=False).fit(train, y)
+    model = GraphClassifier("wl-kernel", check=False).fit(train, y)
     with warnings.catch_warnings():
         warnings.simplefilter("error", GraphWarning)
         model.predict_proba(random_graphs((0.3, 0.35), (40, 60), 1)[0])

@@ -10,15 +10,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
+from scipy.stats import norm
 from sklearn.neighbors import NearestNeighbors
 from sklearn.preprocessing import normalize
 
 from anysize._schema import check_array
 from anysize._text import plural
-from anysize._typing import BoolArray, FloatArray, IntArray
+from anysize._typing import BoolArray, FloatArray
 from anysize.counting.counts import Counts
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
+from anysize.graphs.ragged import owners
 from anysize.patterns.pattern import connected_patterns, format_color
 
 GraphsOrCounts = GraphSet | Counts
@@ -100,42 +102,58 @@ def pattern_shares(counts: Counts, k: int) -> csr_array[np.float64]:
 
 @dataclass(frozen=True, eq=False)
 class DensityReference:
-    """Plain patterns of two and three vertices in a sample of the training graphs.
+    """Edges and adjacent pairs of edges in a sample of the training graphs.
 
     Attributes:
         sizes: (reference graphs,) numbers of vertices.
-        counts: (reference graphs, 3) edges, wedges and triangles.
+        statistics: (reference graphs, 2) the logarithms of the edge density, and of the density of two adjacent edges
+            by the square of the edge density.
     """
 
-    sizes: IntArray
-    counts: IntArray
+    sizes: FloatArray
+    statistics: FloatArray
 
     @staticmethod
     def of(graphs: GraphSet) -> DensityReference:
-        """The reference of a random sample of graphs."""
-        sample = np.sort(np.random.default_rng(0).permutation(len(graphs))[:MAX_REFERENCE_GRAPHS])
-        table = _small_patterns(graphs[sample])
-        return DensityReference(table.sizes, table.matrix.toarray())
+        """The statistics of a random sample of graphs of at least three vertices."""
+        large = np.flatnonzero(graphs.sizes >= 3)
+        sample = graphs[np.sort(np.random.default_rng(0).permutation(large)[:MAX_REFERENCE_GRAPHS])]
+        n, degrees = sample.sizes.astype(np.float64), sample.degrees.astype(np.float64)
+        pairs = np.bincount(owners(sample.first), degrees * (degrees - 1), minlength=len(sample))
+        edge = np.maximum(2 * sample.edge_counts, 1) / (n * (n - 1))  # a graph without edges counts as half an edge
+        adjacent = np.maximum(pairs, 1) / (n * (n - 1) * (n - 2))
+        return DensityReference(n, np.log(np.stack([edge, adjacent / edge**2], axis=1)))
 
-    def beyond_size(self, graphs: GraphSet) -> float:
-        """The p-value of the hypothesis that densities differ no more than sizes explain, as in `anysize.diagnose`."""
-        from anysize.shift.densities import compare_plain_densities
+    def shift(self, other: DensityReference) -> float:
+        """The p-value of "the statistics of the other graphs differ no more than sizes explain".
 
-        sample = np.sort(np.random.default_rng(0).permutation(len(graphs))[:MAX_REFERENCE_GRAPHS])
-        new = _small_patterns(graphs[sample])
-        table = Counts(
-            csr_array(np.vstack([self.counts, new.matrix.toarray()])),
-            new.columns,
-            np.concatenate([self.sizes, new.sizes]),
-        )
-        enough = table.sizes >= new.columns.size.max()
-        return compare_plain_densities(table[enough], int(enough[: len(self.sizes)].sum()), SHIFT_LEVEL)
+        Sizes explain a statistic that does not depend on n, as in dense graphs of one graphon, or that follows the
+        power law of the reference graphs. The mean of other graphs must also be at least one standard deviation away:
+        with many graphs any difference is significant.
+        """
+        if min(len(self.sizes), len(other.sizes)) < MIN_REFERENCE_GRAPHS:
+            return 1.0
+        x, new_x = np.log(self.sizes), np.log(other.sizes)
+        spread = float(((x - x.mean()) ** 2).sum())
+        values = []
+        for z, new_z in zip(self.statistics.T, other.statistics.T, strict=True):
+            p = [_mean_shift(z, new_z, 0.0)]
+            if spread > 1e-9:
+                slope = float((x - x.mean()) @ z) / spread
+                left = z - z.mean() - slope * (x - x.mean())
+                error = float(np.sqrt(left @ left / max(len(x) - 2, 1) / spread)) * abs(new_x.mean() - x.mean())
+                p.append(_mean_shift(z - slope * x, new_z - slope * new_x, error))
+            values.append(max(p))
+        return min(1.0, len(values) * min(values))
 
 
-def _small_patterns(graphs: GraphSet) -> Counts:
-    from anysize.counting.api import count  # imports numba
-
-    return count(graphs, (2, 3), colors=False)
+def _mean_shift(values: FloatArray, others: FloatArray, error: float) -> float:
+    """The p-value of equal means, ``error`` being that of a correction; 1 if they are within a standard deviation."""
+    difference = abs(float(others.mean() - values.mean()))
+    if difference < values.std():
+        return 1.0
+    variance = values.var() / len(values) + others.var() / len(others) + error**2
+    return float(2 * norm.sf(difference / max(np.sqrt(variance), 1e-9)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -146,7 +164,7 @@ class NoveltyDetector:
         colors: the colors of the training vertices; None if the graphs have none or the method ignores colors.
         shares: pattern shares; None for methods on whole graphs and for very few training graphs.
         mean_size: geometric mean number of vertices.
-        densities: counts of small patterns; None where training had only counts, or few graphs.
+        densities: edges and adjacent pairs of edges; None where training had only counts, or few graphs.
     """
 
     colors: tuple[ColorName, ...] | None
@@ -174,7 +192,7 @@ class NoveltyDetector:
         if (p := self.shift(source)) <= SHIFT_LEVEL:
             yield (
                 f"these {len(source)} graphs differ from the training graphs by more than their sizes explain "
-                f"(densities of small patterns, p = {p:.1g}): scores from training need not hold for them; anysize "
+                f"(densities of edges, p = {p:.1g}): scores from training need not hold for them; anysize "
                 "diagnose shows how they differ"
             )
         if table is None or not len(table):
@@ -196,7 +214,7 @@ class NoveltyDetector:
         """The p-value of "no shift but of sizes" for a set of graphs; 1 where it cannot be tested."""
         if self.densities is None or not isinstance(source, GraphSet) or len(source) < MIN_REFERENCE_GRAPHS:
             return 1.0
-        return self.densities.beyond_size(source)
+        return self.densities.shift(DensityReference.of(source))
 
     def far_share(self, table: Counts | None) -> float:
         """The share of graphs that are far from all training graphs in the shares of their patterns."""
@@ -238,7 +256,7 @@ class NoveltyDetector:
             about |= {"k": known.k, "median_size": known.median_size, "max_distance": known.max_distance}
             arrays["shares"] = known.shares
         if self.densities is not None:
-            arrays |= {"sizes": self.densities.sizes, "counts": self.densities.counts}
+            arrays |= {"sizes": self.densities.sizes, "statistics": self.densities.statistics}
         return about, arrays
 
     @staticmethod
@@ -251,10 +269,9 @@ class NoveltyDetector:
             if not len(table):
                 raise ValueError("shares: expected at least one reference graph")
             shares = ShareReference(about["k"], table, about["median_size"], about["max_distance"])
-        if "counts" in arrays:
-            sizes = check_array(arrays["sizes"], "sizes", "i", (None,), 0)
-            counts = check_array(arrays["counts"], "counts", "i", (len(sizes), 3), 0)
-            densities = DensityReference(sizes, counts)
+        if "statistics" in arrays:
+            sizes = check_array(arrays["sizes"], "sizes", "f", (None,), 0)
+            densities = DensityReference(sizes, check_array(arrays["statistics"], "statistics", "f", (len(sizes), 2)))
         return NoveltyDetector(colors, shares, about.get("mean_size", 1.0), densities)
 
 

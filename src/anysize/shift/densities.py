@@ -178,23 +178,6 @@ def compare_family(name: str, over: Over, sample: PatternSample, level: float, s
     return PatternFamily(name, over, tuple(map(describe, np.lexsort((constant.p, p)).tolist())), float(q.min()))
 
 
-def compare_plain_densities(counts: Counts, n_train: int, level: float) -> float:
-    """The p-value of "no plain pattern differs beyond size"; training graphs come first, the first column is the edge.
-
-    Densities over all subsets and, in sparse graphs, shares of connected subsets as well: twice the smaller p-value.
-    """
-    if min(n_train, len(counts) - n_train) < 2:
-        return 1.0
-    sparse = measure_sparsity(counts, n_train).kind == "sparse"
-    table = counts.select(counts.columns.size >= 3)
-    families = [("plain densities", counts, "subsets"), ("connected shares", table, "connected")][: 1 + sparse]
-    p = [
-        compare_family(name, over, sample_patterns(part, n_train, over), level, sparse).p  # type: ignore[arg-type]
-        for name, part, over in families
-    ]
-    return float(min(1.0, len(p) * min(p)))
-
-
 def bound_finite_size_effect(
     patterns: Sequence[Pattern], shares: Mapping[ColorName, float], train_sizes: FloatArray, new_sizes: FloatArray
 ) -> FloatArray:
