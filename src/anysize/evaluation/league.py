@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from anysize._errors import GraphError, GraphWarning
+from anysize._errors import GraphError, GraphWarning, require
 from anysize._progress import ProgressFunction, ignore_progress
 from anysize._text import capitalized, plural
 from anysize._typing import FloatArray, PathLike
@@ -124,6 +124,7 @@ def run_league(
 
     Of sets with too few test graphs of a class only the majority is recorded, so that tables can name them.
     """
+    require("sklearn", "A league")
     named = [find_method(name) for name in dict.fromkeys((*methods, *TRIVIAL_BASELINES))]
     by_seed: dict[int | None, list[RunBatch]] = {}
     for task in tasks:

@@ -15,7 +15,6 @@ from functools import cached_property, partial
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from anysize._errors import require
 from anysize._progress import Progress, ProgressFunction, duration, ignore_progress
 from anysize._typing import PathLike
 from anysize.evaluation.evaluate import EvaluationOptions, evaluate_runs
@@ -153,7 +152,6 @@ def sweep(
         time_limit: seconds after which no batch is started any more; those in progress are finished.
         progress: called with the step, the share of it that is done, and details.
     """
-    require("sklearn", "Training the methods")
     began = time.monotonic()
     deadline = float("inf") if time_limit is None else began + time_limit
     with ExitStack() as cleanup:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from anysize._errors import require
 from anysize._progress import duration, progress_bars
 from anysize._text import plural
 from anysize.cli.shared import (
@@ -117,6 +118,8 @@ def sweep(
             targets, split_names(methods), grid=None if grid is None else grid.value, seeds=seeds, data=data,
             recipe=recipe.value, settings=parse_settings(settings), stack=stack, device=device,
         )  # fmt: skip
+        if not count_only:
+            require("sklearn", "Training the methods")  # the function `sweep` does not: Gamma models do without
         with progress_bars() as progress:
             if count_only:
                 if cache is None:
