@@ -30,7 +30,6 @@ from anysize.nn.gamma import GammaGNN, GammaRP, read_out
 from anysize.nn.layers import BatchNorm
 from anysize.nn.rows import aggregation, recolored_pairs
 from anysize.nn.rows.aggregation import Dense, PerModel, Sparse
-from anysize.nn.rows.all_colorings import AllColorings
 from anysize.nn.rows.recolored_pairs import RecoloredPairs, color_class_table, identity_class_table
 
 GRAPHS, HIDDEN = 6, 5
@@ -152,30 +151,11 @@ def test_rows_read_by_a_matrix_are_the_same(
     pairs = RecoloredPairs.of(
         batch_of(columns), densities_of(columns), layers, permutations, seeds=seeds, tabulate=tabulate
     )
-    on_gpu = replace(pairs, by_matrix=True, colorings=None)
+    on_gpu = replace(pairs, by_matrix=True)
     for level in on_gpu.draw(7).structure.levels[int(tabulate) : 1 + int(tabulate)]:
         inner = level.joint.inner if isinstance(level.joint, PerModel) else level.joint
         assert level.joint is None or isinstance(inner, Dense if cells else Sparse)
     same(all_results(on_gpu, layers), all_results(pairs, layers))
-
-
-@pytest.mark.parametrize("layers", [2, 3])
-@pytest.mark.parametrize("seeds", [[5], [3, 7, 3]])
-def test_rows_of_all_colorings_are_the_same(layers: int, seeds: list[int]) -> None:
-    """Patterns of several sizes, each topology many times: vertices of all colorings share rows."""
-    columns = random_columns((1, 2, 3, 4), 40, 2, seed=3)
-    batch, densities = batch_of(columns), densities_of(columns)
-    pairs = RecoloredPairs.of(batch, densities, layers, seeds=seeds)
-    assert pairs.colorings is not None
-    level = pairs.draw(7).structure.levels[-1]
-    assert len(level.degree) < 2 * batch.present.sum()
-    assert (level.weight.sum(-1) == 2 * batch.present.sum()).all()
-    own_rows = RecoloredPairs.of(batch, densities, layers, seeds=seeds, tabulate=False)
-    same(all_results(pairs, layers), all_results(own_rows, layers))
-
-
-def test_colorings_that_are_too_many_are_not_listed() -> None:
-    assert AllColorings.of(batch_of(random_columns((5,), 10, 4)), 2) is None
 
 
 def test_mini_batches_read_the_same_graphs() -> None:

@@ -10,11 +10,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from anysize.nn import fused
 from anysize.nn.layers import BatchNorm, Linear
-from anysize.nn.rows.aggregation import fused_statistics
 from anysize.nn.rows.structure import Level, Structure
 
+VARIANCE_FLOOR = 1e-5  # in PNA, neighbors with a smaller variance count as equal
 Embeddings = list[tuple[int, Tensor]]  # (level, rows); jumping knowledge reads all of them
 
 
@@ -51,10 +50,7 @@ class GINLayer(Layer):
 
     def forward(self, below: Tensor, degree: Tensor, level: Level) -> Tensor:
         message = below @ self.first.weight  # linear before the sum
-        own, bias = 1 + self.eps, self.first.bias
-        summed = level.fused_aggregate(message, own, bias)
-        if summed is None:
-            summed = level.aggregate(torch.addcmul(bias, message, own), message)
+        summed = level.aggregate(torch.addcmul(self.first.bias, message, 1 + self.eps), message)
         return self.second(self.between(summed, level.weight))
 
 
@@ -69,9 +65,6 @@ class GCNLayer(Layer):
 
     def forward(self, below: Tensor, degree: Tensor, level: Level) -> Tensor:
         message, scale = below @ self.linear.weight, torch.rsqrt(level.degree + 1)
-        summed = level.fused_aggregate(message, message.new_ones(len(message), 1, 1), self.linear.bias, scale)
-        if summed is not None:
-            return summed
         message = message * torch.rsqrt(degree + 1)[..., None]
         return level.aggregate(message, message) * scale[..., None] + self.linear.bias
 
@@ -101,15 +94,11 @@ class PNALayer(Layer):
         x = level.take_self(below)
         self_part = x @ self.before.weight[:, :inputs] + self.before.bias
         neighbor_part = below @ self.before.weight[:, inputs:]
-        on_gpu = fused.usable(x)
-        aggregated = fused_statistics(level.neighbors, self_part, neighbor_part) if on_gpu else None
-        if aggregated is None:
-            aggregated = _statistics(level, self_part, neighbor_part)
+        aggregated = _statistics(level, self_part, neighbor_part)
         # W [x, a, s a, t a] is W0 x + W1 a + s W2 a + t W3 a: the scaled aggregations need not exist
         own, *weights = self.after.weight.split([inputs, 4 * inputs, 4 * inputs, 4 * inputs], 1)
         three = aggregated @ torch.cat(weights, 2)
-        scale = fused.Scale.apply if on_gpu else _scale
-        return self.last(scale(torch.baddbmm(self.after.bias, x, own), three, level.degree, self.log_degree))
+        return self.last(_scale(torch.baddbmm(self.after.bias, x, own), three, level.degree, self.log_degree))
 
 
 def _statistics(level: Level, own: Tensor, h: Tensor) -> Tensor:
@@ -120,8 +109,8 @@ def _statistics(level: Level, own: Tensor, h: Tensor) -> Tensor:
     shared = own * (level.degree > 0).to(own.dtype)[..., None]
     mean = level.neighbor_sums(h) / count
     variance = level.neighbor_sums(h * h) / count - mean * mean
-    deviation = variance.clamp(min=fused.VARIANCE_FLOOR).sqrt()  # no gradient where the neighbors agree
-    deviation = deviation.masked_fill(variance <= fused.VARIANCE_FLOOR, 0.0)
+    deviation = variance.clamp(min=VARIANCE_FLOOR).sqrt()  # no gradient where the neighbors agree
+    deviation = deviation.masked_fill(variance <= VARIANCE_FLOOR, 0.0)
     return torch.cat([mean + shared, low + shared, high + shared, deviation], dim=-1)
 
 

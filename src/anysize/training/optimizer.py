@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor, nn
 
-from anysize.nn import fused
-
 BETAS, EPSILON = (0.9, 0.999), 1e-8
 ALIGNMENT = 64  # every parameter starts at a multiple: matrix products of a GPU are slower on other addresses
 
@@ -45,9 +43,6 @@ class StackAdam:
         gradient = self._joined([_gradient(parameter) for parameter in self.parameters])
         for parameter in self.parameters:
             parameter.grad = None
-        if fused.usable(gradient):
-            fused.adam(self.values, gradient, self.mean, self.square, rates, self.decay, BETAS, EPSILON)
-            return
         mean_correction, square_correction = (1 - self.decay).to(torch.float32)
         self.mean.lerp_(gradient, 1 - BETAS[0])
         self.square.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])

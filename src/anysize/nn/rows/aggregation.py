@@ -19,7 +19,6 @@ from scipy.sparse import csr_array
 from torch import Tensor
 
 from anysize._typing import IntArray
-from anysize.nn import fused
 from anysize.nn.rows.moving import Movable
 
 DENSE_CELLS = 4_000_000  # larger matrices are stored sparse, unless they are well filled
@@ -103,7 +102,7 @@ class Sparse(Movable):
     def __call__(self, h: Tensor) -> Tensor:
         models, rows, features = h.shape
         product: Tensor
-        if h.is_cuda and not fused.usable(h):
+        if h.is_cuda:
             flat = h.permute(1, 0, 2).reshape(rows, models * features)
             product = _SparseProduct.apply(flat, (self.matrix,), (self.transpose,))
             return product.view(-1, models, features).permute(1, 0, 2)
@@ -156,8 +155,6 @@ class _SparseProduct(torch.autograd.Function):
 def _product(matrices: Sequence[Tensor], rows: Tensor) -> Tensor:
     if rows.dim() == 2:
         return matrices[0] @ rows
-    if rows.is_cuda:
-        return fused.sparse_product(matrices[0], rows)
     if len(rows) == 1:
         return _bags(matrices[0], rows[0])[None]
     product = rows.new_empty(rows.shape[0], matrices[0].shape[0], rows.shape[2])
@@ -348,9 +345,6 @@ class BlockDiagonal(_WholeGraphs):
     numbers: Tensor | None = None
 
     def __call__(self, h: Tensor) -> Tensor:
-        fast = fused_sums(self, h)
-        if fast is not None:
-            return fast
         matrices = self._taken
         n, features = matrices.shape[-1], h.shape[2]
         blocks = _blocks(h, matrices[..., 0])
@@ -375,21 +369,6 @@ def _blocks(h: Tensor, vertices: Tensor) -> Tensor:
     Where models differ, (models, graphs, n): (models, copies, graphs, n, features).
     """
     return h.reshape(*vertices.shape[:-2], -1, *vertices.shape[-2:], h.shape[2])
-
-
-def fused_sums(
-    sums: Sums, h: Tensor, own: Tensor | None = None, offset: Tensor | None = None, scale: Tensor | None = None
-) -> Tensor | None:
-    """Sums over neighbors, and the row itself, by `anysize.nn.fused.BlockSums`; None where these do not apply."""
-    match sums:
-        case BlockDiagonal(matrices, numbers) if matrices.shape[1] <= fused.BLOCK_ROWS and fused.usable(h):
-            if numbers is None:
-                numbers = torch.arange(len(matrices), device=h.device)
-            found: Tensor = fused.BlockSums.apply(h, own, offset, scale, matrices, numbers)
-            return found
-        case Copies(_, inner):
-            return fused_sums(inner, h, own, offset, scale)
-    return None
 
 
 @dataclass(frozen=True)
@@ -474,23 +453,6 @@ class PaddedNeighbors(Movable):
         low, high = (extreme * nonempty for extreme in _Extremes.apply(flat, self.index))
         shape = (-1, models, features)
         return low.view(shape).permute(1, 0, 2), high.view(shape).permute(1, 0, 2)
-
-
-def fused_statistics(neighbors: Neighbors, own: Tensor, h: Tensor) -> Tensor | None:
-    """PNA's aggregations by `anysize.nn.fused.Statistics`; None if these neighbors have no padded index."""
-    match neighbors:
-        case PaddedNeighbors(index, used, weight, degree, sums):
-            found: Tensor = fused.Statistics.apply(own, h, index, used, weight, degree, sums.transposed())
-            return found
-        case Indexed(index, inner):
-            return fused_statistics(inner, own, take_rows(h, index))
-        case PerModel(models, inner) if len(own) == models:
-            table = fused_statistics(inner, neighbors._table(own), neighbors._table(h))
-            return None if table is None else neighbors._by_model(table, table.shape[2])
-        case Copies(_, inner):
-            table = fused_statistics(inner, neighbors._table(own), neighbors._table(h))
-            return None if table is None else neighbors._by_model(table)
-    return None
 
 
 class _Extremes(torch.autograd.Function):

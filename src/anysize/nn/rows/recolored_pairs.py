@@ -34,7 +34,6 @@ from anysize.nn.rows.aggregation import (
     offset_by_model,
     sums_of,
 )
-from anysize.nn.rows.all_colorings import AllColorings
 from anysize.nn.rows.moving import Movable
 from anysize.nn.rows.pattern_batch import PatternBatch
 from anysize.nn.rows.structure import Level, Structure
@@ -253,7 +252,6 @@ class RecoloredPairs(Movable):
     table: ClassTable | None
     seeds: Tensor
     member: Tensor
-    colorings: AllColorings | None
     full: bool  # all patterns have k vertices
     by_degree: bool = False
     by_matrix: bool = False  # aggregate by a matrix built in every step, which is faster on a GPU
@@ -293,7 +291,6 @@ class RecoloredPairs(Movable):
             table=make_table(batch.inputs, k, isolated) if tabulate else None,
             seeds=torch.tensor(sorted(set(seeds))),
             member=torch.tensor([sorted(set(seeds)).index(seed) for seed in seeds]),
-            colorings=AllColorings.of(batch, rounds) if on_cpu and tabulate and drawn is None else None,
             full=bool(batch.present.all()),
             by_degree=by_degree,
             by_matrix=not on_cpu,
@@ -336,9 +333,6 @@ class RecoloredPairs(Movable):
 
     def _shared_rows(self, place: int, inputs: Tensor) -> tuple[Tensor, Level] | None:
         """The class of every vertex after this layer, and the rows of all classes; None if every vertex has its own."""
-        if self.colorings is not None:
-            number = self.colorings.numbers(inputs.view(*inputs.shape[:2], *self.present.shape))
-            return self.colorings.classes[place][number].flatten(2), self.colorings.levels[place]
         if self.table is None or place > 0:
             return None
         level = Level(self.table.self_index, self.table.neighbor_sums, None, self.table.degree)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from anysize.nn.rows.aggregation import Neighbors, Sums, fused_sums, take_rows
+from anysize.nn.rows.aggregation import Neighbors, Sums, take_rows
 from anysize.nn.rows.moving import Movable
 
 
@@ -40,15 +40,6 @@ class Level(Movable):
         if self.joint is not None:
             return self.joint(torch.cat([self_message, neighbor_message], 1))
         return self.take_self(self_message) + self.neighbor_sums(neighbor_message)
-
-    def fused_aggregate(
-        self, message: Tensor, own: Tensor, offset: Tensor, scale: Tensor | None = None
-    ) -> Tensor | None:
-        """In one pass, where that is possible: scale (own * message + sum over neighbors) + offset.
-
-        ``own`` (models, 1, 1), ``offset`` (models, 1, features). ``scale``, of every row, also multiplies the messages.
-        """
-        return fused_sums(self.neighbor_sums, message, own, offset, scale) if self.self_index is None else None
 
     def take_self(self, below: Tensor) -> Tensor:
         """The row below of the same vertices: (models, rows, features)."""
