@@ -24,7 +24,7 @@ from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
 from anysize.nn.layers import initialize
 from anysize.nn.rows.pattern_batch import PatternBatch
-from anysize.nn.rows.recolored_pairs import RecoloredPairs
+from anysize.nn.rows.recoloring import RecoloredPatterns
 from anysize.training.fit_gamma import GammaProblem, GammaShape, fit_gamma
 from anysize.training.memory import kept_blocks
 from anysize.training.settings import Recipe, Settings
@@ -162,15 +162,12 @@ def check(row: Row, data: Data, hidden: int, device: str) -> None:
     ]
     batch = PatternBatch.of(data.columns, data.vocabulary.palette, K)
     y = torch.from_numpy(data.tables["train"][1]).to(device)
-    pairs = RecoloredPairs.of(batch, data.densities, row.layers, permutations, device=device)
-    problem = GammaProblem(pairs, y, None, settings, RECIPE, None)
+    patterns = RecoloredPatterns.of(batch, data.densities, row.layers, permutations, device=device)
+    problem = GammaProblem(patterns, y, None, settings, RECIPE, None)
     step = torch.tensor(1, device=device)
     with torch.no_grad():
-        found = problem.losses(model.train(), None, step, step).total
-    draw = RecoloredPairs.of(batch, data.densities, 1, permutations, tabulate=False, device=device).draw(step)
-    codes = draw.structure.levels[0].self_index
-    assert codes is not None
-    colors = codes.view(2, pairs.copies, -1)
+        losses = problem.losses(model.train(), None, step, step).total
+    colors = patterns.inputs(step).view(2, patterns.inputs.copies, -1)
     identities = None
     if row.pooled:
         colors, identities = colors // K, (colors % K)[0]
@@ -179,7 +176,7 @@ def check(row: Row, data: Data, hidden: int, device: str) -> None:
     for place, (plain, setting) in enumerate(zip(plains, settings, strict=True)):
         with torch.no_grad():
             loss = plain.train().loss(data.train, colors[1, 0], identities, setting.penalty)
-            check_equal(f"{row.name}: loss", loss, found[place])
+            check_equal(f"{row.name}: loss", loss, losses[place])
             read = plain.eval().patterns(data.validation, data.validation.colors[None], data.fixed(row))
             check_equal(f"{row.name}: logits", plain.logits(data.validation, read[0]), model.eval()(checked)[place])
 

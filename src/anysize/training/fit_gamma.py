@@ -15,17 +15,15 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array
 from torch import Tensor, nn
 
-from anysize._memory import dense
 from anysize._typing import FloatArray, IntArray
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
 from anysize.graphs.colors import ColorName
-from anysize.nn.encoders import LAYERS
 from anysize.nn.gamma import GammaGNN, GammaOneHot, GammaRP, GraphModel, read_out
 from anysize.nn.layers import EPSILON, initialize
-from anysize.nn.rows.aggregation import Chained, Dense, Sums, index_tensor
+from anysize.nn.rows.maps import Chain, Readout, Sums, index_tensor
 from anysize.nn.rows.pattern_batch import PatternBatch
-from anysize.nn.rows.recolored_pairs import RecoloredPairs
+from anysize.nn.rows.recoloring import RecoloredPatterns, density_table
 from anysize.nn.rows.structure import Structure
 from anysize.training.color_roles import color_roles
 from anysize.training.device import torch_defaults
@@ -62,7 +60,7 @@ class GammaShape:
             if self.kind == "rp" and ids < self.k:
                 raise ValueError(f"id_width must be at least k = {self.k}, to distinguish the vertices; got {ids}")
             make, inputs = (GammaRP, self.inputs + ids) if self.kind == "rp" else (GammaGNN, self.inputs)
-            representation = make(models, inputs, self.hidden, self.layers, recipe.encoder, any(jumping))
+            representation = make(models, inputs, self.hidden, self.layers, jumping=any(jumping))
         return GraphModel.of(
             representation, models, self.classes, jumping, recipe.head_hidden, recipe.dropout,
             corrected=recipe.averages == "corrected", population=recipe.averages == "corrected",
@@ -95,22 +93,15 @@ class GammaShape:
         if self.kind == "1hot":
             full = eye_array(len(columns), format="csr") if densities is None else densities
             empty = torch.zeros(0, 0)
-            return Structure(empty, empty, (), (Dense(_dense_tensor(full)),)).to(device)
+            return Structure(empty, (), (density_table(full),)).to(device)
         largest = int(columns.size.max(initial=1))
         if largest > self.k:
             raise ValueError(
                 f"this model was trained on patterns of up to {self.k} vertices and got some of {largest}; "
                 "count with the same k"
             )
-        batch, encoder = PatternBatch.of(columns, palette, self.k), self.recipe.encoder
-        return batch.structure(
-            self.layers,
-            densities,
-            self.identities(len(columns), seed),
-            by_degree=LAYERS[encoder].by_degree,
-            neighbors=LAYERS[encoder].neighbors,
-            device=device,
-        )
+        batch = PatternBatch.of(columns, palette, self.k)
+        return batch.structure(self.layers, densities, self.identities(len(columns), seed), device)
 
 
 class GammaProblem(TrainingProblem):
@@ -119,9 +110,9 @@ class GammaProblem(TrainingProblem):
     recordable, threads = True, 1
 
     def __init__(
-        self, patterns: Structure | RecoloredPairs, y: Tensor, held_out: tuple[Structure, Tensor] | None,
+        self, patterns: Structure | RecoloredPatterns, y: Tensor, held_out: tuple[Structure, Tensor] | None,
         members: Sequence[Settings], recipe: Recipe, class_weights: Tensor | None,
-        fresh: Callable[[int], Structure | RecoloredPairs] | None = None,
+        fresh: Callable[[int], Structure | RecoloredPatterns] | None = None,
     ) -> None:  # fmt: skip
         """``fresh``: the patterns with the densities of one epoch, where these are drawn again in every epoch."""
         super().__init__(y, held_out, class_weights)
@@ -138,12 +129,16 @@ class GammaProblem(TrainingProblem):
 
     def losses(self, model: nn.Module, graphs: Tensor | None, step: Tensor, epoch: Tensor) -> Losses:
         assert isinstance(model, GraphModel)
-        structure, differences = self._draw(step)
-        rows = model.representation.encode(structure)
-        y = self.y if graphs is None else self.y[graphs]
-        readouts = structure.readouts
+        readouts: Mapping[int, Readout]
+        differences: Mapping[int, Sums] = {}
+        if isinstance(self.patterns, Structure):
+            structure, readouts = self.patterns, dict(enumerate(self.patterns.readouts))
+        else:
+            draw = self.patterns.draw(step)
+            structure, readouts, differences = draw.structure, draw.readouts, draw.differences
+        rows, y = model.representation.encode(structure), self.y
         if graphs is not None:
-            readouts = tuple(readout.rows(graphs) for readout in readouts)
+            readouts, y = {level: readouts[level].rows(graphs) for level, _ in rows}, y[graphs]
         logits, deviation = model.head(read_out(rows, readouts))
         entropy = cross_entropy(logits, y, self.class_weights)
         if not differences:
@@ -155,12 +150,6 @@ class GammaProblem(TrainingProblem):
         else:
             penalty = recorded = logit_penalty(model, read_out(rows, differences, slopes))
         return Losses(entropy + self.weights * penalty, entropy, recorded)
-
-    def _draw(self, step: Tensor) -> tuple[Structure, tuple[Sums, ...]]:
-        if isinstance(self.patterns, Structure):
-            return self.patterns, ()
-        draw = self.patterns.draw(step)
-        return draw.structure, draw.differences
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,10 +283,8 @@ def fit_gamma(
     def structure(columns: Columns, densities: csr_array[np.float64] | None) -> Structure:
         return shape.structure(columns, vocabulary.palette, densities, members[0].seed, device)
 
-    pairs = _recolored_pairs(shape, columns, densities, vocabulary, members, device)
+    pairs = _recolored_patterns(shape, columns, densities, vocabulary, members, device)
     patterns = structure(columns, densities) if pairs is None else pairs
-    if recipe.encoder == "pna" and isinstance(model.representation, GammaGNN):
-        model.representation.encoder.set_mean_log_degree(_mean_log_degree(columns))
     held_out = None
     if validation is not None:
         held_out = structure(*vocabulary.densities(validation[0])), index_tensor(validation[1]).to(device)
@@ -323,36 +310,30 @@ def _learn_vocabulary(kind: GammaKind, counts: Counts, y: IntArray, top: int | N
     return Vocabulary.of(kind, counts, recipe.over, top, roles, recipe.whiten)
 
 
-def _dense_tensor(densities: csr_array[np.float64]) -> Tensor:
-    """(graphs, patterns)."""
-    instead = "use fewer patterns (top), a smaller k, or fewer graphs"
-    return torch.from_numpy(dense(densities.astype(np.float32), "the table of densities", instead))
-
-
 def _fresh(
     densities: Callable[[int], csr_array[np.float64]],
-    patterns: Structure | RecoloredPairs,
+    patterns: Structure | RecoloredPatterns,
     structure: Callable[[csr_array[np.float64] | None], Structure],
     one_hot: bool,
-) -> Callable[[int], Structure | RecoloredPairs]:
+) -> Callable[[int], Structure | RecoloredPatterns]:
     """For every epoch the patterns, read out into graphs with the densities of this epoch."""
-    if isinstance(patterns, RecoloredPairs):
+    if isinstance(patterns, RecoloredPatterns):
         return lambda epoch: patterns.with_densities(densities(epoch))
     if one_hot:
         return lambda epoch: structure(densities(epoch))
     inner = structure(None)
 
     def of_epoch(epoch: int) -> Structure:
-        table = _dense_tensor(densities(epoch)).to(inner.features.device)
-        return replace(inner, readouts=tuple(Chained(readout, Dense(table)) for readout in inner.readouts))
+        table = density_table(densities(epoch)).to(inner.features.device)
+        return replace(inner, readouts=tuple(Chain(readout, table) for readout in inner.readouts))
 
     return of_epoch
 
 
-def _recolored_pairs(
+def _recolored_patterns(
     shape: GammaShape, columns: Columns, densities: csr_array[np.float64], vocabulary: Vocabulary,
     members: Sequence[Settings], device: str,
-) -> RecoloredPairs | None:  # fmt: skip
+) -> RecoloredPatterns | None:  # fmt: skip
     """Recolored pairs if a member is penalized, new permutations if identities are drawn; None if nothing is drawn."""
     recipe = shape.recipe
     recolor = shape.kind != "1hot" and shape.inputs > 1 and any(member.penalty > 0 for member in members)
@@ -364,14 +345,7 @@ def _recolored_pairs(
     if shape.kind == "rp":
         drawn = factorial(shape.k) if all_permutations else int(recipe.permutations)
     batch = PatternBatch.of(columns, vocabulary.palette, shape.k)
-    encoder = recipe.encoder
-    return RecoloredPairs.of(
+    return RecoloredPatterns.of(
         batch, densities, shape.layers, drawn, recolor, [member.seed for member in members],
-        tabulate=encoder == "gin", by_degree=LAYERS[encoder].by_degree, device=device,
+        any(member.jumping for member in members), device=device,
     )  # fmt: skip
-
-
-def _mean_log_degree(columns: Columns) -> float:
-    palette = None if columns.colors is None else dict.fromkeys(columns.palette, 0)
-    near, _, _ = PatternBatch.of(columns, palette).vertices
-    return float(np.log((near >= 0).sum(axis=1) + 1).mean())

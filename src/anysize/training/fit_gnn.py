@@ -15,10 +15,10 @@ from torch import Tensor
 from anysize._typing import FloatArray, IntArray
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
-from anysize.nn.encoders import LAYERS
+from anysize.nn.gnn import LAYERS
 from anysize.nn.gamma import GammaGNN, GammaRP, GraphModel
 from anysize.nn.layers import initialize
-from anysize.nn.rows.aggregation import index_tensor
+from anysize.nn.rows.maps import index_tensor
 from anysize.nn.rows.graph_batch import (
     IDENTITIES,
     READOUTS,

@@ -22,8 +22,7 @@ FIRST_BEST, BEST_LOWEST_LOSS, LOWEST_LOSS, BEST_LOWEST_PENALTY, LAST = EPOCH_RUL
 
 # Fields of a recipe -> the type that lists their values.
 _CHOICES: Mapping[str, Any] = {
-    "over": Over, "penalty_on": Penalty, "epoch": Epoch, "tie_break": TieBreak, "encoder": EncoderName,
-    "averages": Averages, "schedule": Schedule,
+    "over": Over, "penalty_on": Penalty, "epoch": Epoch, "tie_break": TieBreak, "averages": Averages, "schedule": Schedule,
 }  # fmt: skip
 
 
@@ -91,8 +90,8 @@ class Recipe:
     ``permutations``: of relational pooling, per training step; ``test_permutations``: fixed ones for prediction;
     ``max_permutations``: all k! are taken where these are no more.
     ``id_width``: of the one-hot identities of Gamma_RPGIN, None for k, as in the authors' code (the paper's text: 10).
-    ``whiten``: densities are whitened, or scaled shape by shape where patterns are colored. ``encoder``: the GNN of
-    Gamma_GNN. ``roles``: interchangeable colors (see `anysize.training.color_roles`) are one input of the model.
+    ``whiten``: densities are whitened, or scaled shape by shape where patterns are colored.
+    ``roles``: interchangeable colors (see `anysize.training.color_roles`) are one input of the model.
     ``averages``: running averages of batch norm start at the first batch and, for patterns, have the variance over all
     of them (``corrected``), or start at 0 and 1 and have the variance times n / (n - 1) (``torch``).
     ``schedule``: the learning rate is constant or falls to 0 along half a cosine, so that the last epoch is a settled
@@ -113,7 +112,6 @@ class Recipe:
     id_width: int | None = None
     samples: int | None = None
     whiten: bool = False
-    encoder: EncoderName = "gin"
     roles: bool = False
     averages: Averages = "corrected"
     schedule: Schedule = "constant"

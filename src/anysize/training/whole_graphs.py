@@ -13,7 +13,7 @@ from torch import Tensor, nn
 
 from anysize._typing import IntArray
 from anysize.graphs.graphset import GraphSet
-from anysize.nn.rows.aggregation import index_tensor
+from anysize.nn.rows.maps import index_tensor
 from anysize.training.loop import Losses, TrainingProblem
 from anysize.training.objectives import EnvironmentBatch, Objective, cross_entropy, penalized_risk
 from anysize.training.settings import Settings, check_one_shape
