@@ -184,4 +184,3 @@ def test_a_masked_head_sees_nothing_of_what_is_masked() -> None:
     slopes = head.slopes(torch.full((2, 1, 6), 2.0))
     assert torch.equal(slopes[1, 4:], torch.zeros(2, 3))
     torch.testing.assert_close(slopes[0], head.first.weight[0] / 2)
-

@@ -111,7 +111,8 @@ def read_out(
 ) -> Tensor:
     """Rows read out into items, the levels side by side: (models, items, width).
 
-    ``sums``: the map of each level. ``copies``: of every item, one copy of all items after the other, to average. With ``slopes`` (models, width, columns): the items times the slopes, (models, items, columns). The product is
+    ``sums``: the map of each level. ``copies``: of every item, one copy of all items after the other, to be averaged.
+    With ``slopes`` (models, width, columns): the items times the slopes, (models, items, columns). The product is
     computed on the rows, which are far fewer than the items.
     """
     if slopes is None:

@@ -163,7 +163,7 @@ class _Normalize(torch.autograd.Function):
 def _normalize_weights(x: Tensor, weight: Tensor | None) -> tuple[Tensor | None, Tensor]:
     """The weights, (rows,) or (models, rows), divided by their sum, as row vectors, and the sum."""
     if weight is None:
-        return None, torch.full((), float(x.shape[1]), device=x.device)
+        return None, x.new_full((), float(x.shape[1]))
     total = weight.sum(-1, keepdim=True)
     return (weight / total).unsqueeze(-2).expand(x.shape[0], 1, -1), total.unsqueeze(-1)
 

@@ -30,15 +30,15 @@ from anysize.training.device import torch_defaults
 from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.loop import Losses, Trained, TrainingProblem, train
 from anysize.training.objectives import class_weight_tensor, color_penalty, cross_entropy, logit_penalty
-from anysize.training.settings import Recipe, Settings, check_one_seed, check_one_shape
+from anysize.training.settings import Recipe, Settings, check_one_seed, check_one_stack
 from anysize.training.vocabulary import GammaKind, Vocabulary
-from anysize.training.whitening import ShapeWhitening, Whitening
+from anysize.training.whitening import TopologyWhitening, Whitening
 
 MAX_PERMUTED_PATTERNS_TRAINED, MAX_PERMUTED_PATTERNS_PREDICTED = 20_000, 1_000_000  # patterns times permutations
 
 
 @dataclass(frozen=True)
-class GammaShape:
+class GammaArchitecture:
     """Everything that determines the tensors of a stack except the number of models."""
 
     kind: GammaKind
@@ -156,7 +156,7 @@ class GammaProblem(TrainingProblem):
 class GammaStack:
     """M trained Gamma models."""
 
-    shape: GammaShape
+    architecture: GammaArchitecture
     vocabulary: Vocabulary
     model: GraphModel
     members: tuple[Settings, ...]
@@ -179,14 +179,14 @@ class GammaStack:
     def _structure(self, columns: Columns, densities: csr_array[np.float64] | None) -> Structure:
         """On the device of the model, which is put into evaluation mode."""
         device = next(self.model.eval().parameters()).device
-        return self.shape.structure(columns, self.vocabulary.palette, densities, self.members[0].seed, device)
+        return self.architecture.structure(columns, self.vocabulary.palette, densities, self.members[0].seed, device)
 
     @torch.no_grad()
     def pattern_logits(self, columns: Columns) -> NDArray[np.float32]:
         """What one unit of density of each pattern adds to the logits of a linear head: (models, patterns, classes)."""
         whitening = self.vocabulary.whitening
-        shapes_only = whitening is not None and not whitening.colored
-        read = whitening.columns if whitening is not None and shapes_only else columns
+        topologies_only = whitening is not None and not whitening.colored
+        read = whitening.columns if whitening is not None and topologies_only else columns
         structure = self._structure(read, None)
         norm = self.model.head.norm
         deviation = None if norm is None else torch.sqrt(norm.running_var + EPSILON)
@@ -207,10 +207,10 @@ class GammaStack:
                 arrays["columns.colors"] = known.columns.colors
         if known.whitening is not None:
             whitening = known.whitening.whitening
-            arrays |= {"whitening.shapes": known.whitening.shapes, "whitening.mean": whitening.mean}
+            arrays |= {"whitening.shapes": known.whitening.topologies, "whitening.mean": whitening.mean}
             arrays["whitening.matrix"] = whitening.matrix
         about = {
-            "shape": asdict(self.shape),
+            "shape": asdict(self.architecture),
             "members": [asdict(member) for member in self.members],
             "palette": None if known.palette is None else list(known.palette.items()),
             "column_palette": None if known.columns is None else list(known.columns.palette),
@@ -223,9 +223,9 @@ class GammaStack:
     @staticmethod
     def from_state(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> GammaStack:
         """Restore a stack from what `state` returned; it predicts the same."""
-        shape = GammaShape(**{**about["shape"], "recipe": Recipe(**about["shape"]["recipe"])})
+        architecture = GammaArchitecture(**{**about["shape"], "recipe": Recipe.from_file(about["shape"]["recipe"])})
         members = tuple(Settings(**member) for member in about["members"])
-        model = shape.build([member.jumping for member in members]).load(arrays)
+        model = architecture.build([member.jumping for member in members]).load(arrays)
         columns = None
         if about["column_palette"] is not None:
             colors = arrays.get("columns.colors")
@@ -235,9 +235,9 @@ class GammaStack:
         whitening = None
         if "whitening.shapes" in arrays:
             linear = Whitening(arrays["whitening.mean"], arrays["whitening.matrix"])
-            whitening = ShapeWhitening(arrays["whitening.shapes"], linear, palette is not None)
+            whitening = TopologyWhitening(arrays["whitening.shapes"], linear, palette is not None)
         vocabulary = Vocabulary(palette, columns, about["over"], about["scale"], about["within"], whitening)
-        return GammaStack(shape, vocabulary, model, members)
+        return GammaStack(architecture, vocabulary, model, members)
 
 
 @torch_defaults()
@@ -247,13 +247,13 @@ def fit_gamma(
     class_weights: FloatArray | None = None, metric: str = "accuracy", device: str = "cpu",
     sample: Callable[[int], Counts] | None = None, progress: Callable[[float], None] | None = None,
 ) -> GammaStack:  # fmt: skip
-    """Train members of one shape as one stack, of one seed if they draw permutations.
+    """Train members of one stack key as one stack, of one seed if they draw permutations.
 
     ``top``: limit the vocabulary to the most common patterns. ``sample``: the counts of the training graphs to train on
     in an epoch, such as estimates that are drawn again in every epoch. Vocabulary, whitening, validation and prediction
     have the exact counts.
     """
-    check_one_shape(members)
+    check_one_stack(members)
     pool, pool_y = train_counts, y
     if validation is not None:
         pool, pool_y = Counts.concatenate([train_counts, validation[0]]), np.concatenate([y, validation[1]])
@@ -266,10 +266,10 @@ def fit_gamma(
         raise ValueError(f"no training graph has a connected pattern of {named} vertices; count with a smaller k")
     k = int(max(columns.size.max(initial=1), sizes.max(initial=1)))
     inputs = len(columns) if kind == "1hot" else 1 + max((vocabulary.palette or {}).values(), default=0)
-    shape = GammaShape(kind, inputs, classes, members[0].hidden, members[0].layers, recipe, k)
-    if kind == "rp" and not shape.takes_all_permutations(len(columns), MAX_PERMUTED_PATTERNS_TRAINED):
+    architecture = GammaArchitecture(kind, inputs, classes, members[0].hidden, members[0].layers, recipe, k)
+    if kind == "rp" and not architecture.takes_all_permutations(len(columns), MAX_PERMUTED_PATTERNS_TRAINED):
         check_one_seed(members)
-    model = shape.build([member.jumping for member in members])
+    model = architecture.build([member.jumping for member in members])
     initialize(model, [member.seed for member in members])
     if isinstance(model.representation, GammaOneHot):
         seen = np.bincount(densities.indices, minlength=len(columns)) > 0
@@ -281,9 +281,9 @@ def fit_gamma(
     model.to(device)
 
     def structure(columns: Columns, densities: csr_array[np.float64] | None) -> Structure:
-        return shape.structure(columns, vocabulary.palette, densities, members[0].seed, device)
+        return architecture.structure(columns, vocabulary.palette, densities, members[0].seed, device)
 
-    pairs = _recolored_patterns(shape, columns, densities, vocabulary, members, device)
+    pairs = _recolored_patterns(architecture, columns, densities, vocabulary, members, device)
     patterns = structure(columns, densities) if pairs is None else pairs
     held_out = None
     if validation is not None:
@@ -299,7 +299,7 @@ def fit_gamma(
         fresh = _fresh(drawn, patterns, partial(structure, columns), kind == "1hot")
     problem = GammaProblem(patterns, index_tensor(y).to(device), held_out, members, recipe, weights, fresh)
     trained = train(model, problem, members, recipe, metric, progress)
-    return GammaStack(shape, vocabulary, model, tuple(members), trained)
+    return GammaStack(architecture, vocabulary, model, tuple(members), trained)
 
 
 def _learn_vocabulary(kind: GammaKind, counts: Counts, y: IntArray, top: int | None, recipe: Recipe) -> Vocabulary:
@@ -331,21 +331,21 @@ def _fresh(
 
 
 def _recolored_patterns(
-    shape: GammaShape, columns: Columns, densities: csr_array[np.float64], vocabulary: Vocabulary,
+    architecture: GammaArchitecture, columns: Columns, densities: csr_array[np.float64], vocabulary: Vocabulary,
     members: Sequence[Settings], device: str,
 ) -> RecoloredPatterns | None:  # fmt: skip
     """Recolored pairs if a member is penalized, new permutations if identities are drawn; None if nothing is drawn."""
-    recipe = shape.recipe
-    recolor = shape.kind != "1hot" and shape.inputs > 1 and any(member.penalty > 0 for member in members)
-    all_permutations = shape.takes_all_permutations(len(columns), MAX_PERMUTED_PATTERNS_TRAINED)
-    draws_identities = shape.kind == "rp" and not all_permutations
+    recipe = architecture.recipe
+    recolor = architecture.kind != "1hot" and architecture.inputs > 1 and any(member.penalty > 0 for member in members)
+    all_permutations = architecture.takes_all_permutations(len(columns), MAX_PERMUTED_PATTERNS_TRAINED)
+    draws_identities = architecture.kind == "rp" and not all_permutations
     if not recolor and not draws_identities:
         return None
     drawn = None
-    if shape.kind == "rp":
-        drawn = factorial(shape.k) if all_permutations else int(recipe.permutations)
-    batch = PatternBatch.of(columns, vocabulary.palette, shape.k)
+    if architecture.kind == "rp":
+        drawn = factorial(architecture.k) if all_permutations else int(recipe.permutations)
+    batch = PatternBatch.of(columns, vocabulary.palette, architecture.k)
     return RecoloredPatterns.of(
-        batch, densities, shape.layers, drawn, recolor, [member.seed for member in members],
+        batch, densities, architecture.layers, drawn, recolor, [member.seed for member in members],
         any(member.jumping for member in members), device=device,
     )  # fmt: skip

@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from anysize._typing import FloatArray, IntArray
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.ragged import owners
-from anysize.nn.rows.maps import index_tensor
 from anysize.nn.rows.graph_batch import InputClasses, input_count
+from anysize.nn.rows.maps import index_tensor
 from anysize.training.device import torch_defaults
 from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.fit_gnn import Palette

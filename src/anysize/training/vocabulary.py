@@ -15,7 +15,7 @@ from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts, Over
 from anysize.graphs.colors import ColorName
 from anysize.training.color_roles import merge_roles
-from anysize.training.whitening import ShapeWhitening, fit_shape_whitening
+from anysize.training.whitening import TopologyWhitening, fit_topology_whitening
 
 GammaKind = Literal["1hot", "gnn", "rp"]
 
@@ -37,7 +37,7 @@ class Vocabulary:
     over: Over
     scale: float
     within: bool = False
-    whitening: ShapeWhitening | None = None
+    whitening: TopologyWhitening | None = None
 
     @staticmethod
     def of(
@@ -54,7 +54,7 @@ class Vocabulary:
         made = Vocabulary(palette, kept.columns if limited else None, over, scale, within)
         if not whiten:
             return made
-        whitened = replace(made, whitening=fit_shape_whitening(*made.densities(pool)))
+        whitened = replace(made, whitening=fit_topology_whitening(*made.densities(pool)))
         return whitened if whitened.densities(pool)[1].nnz else made  # densities that do not vary cannot be whitened
 
     def densities(self, counts: Counts) -> tuple[Columns, csr_array[np.float64]]:

@@ -17,7 +17,6 @@ MAX_TABLE_ROWS = 20_000  # a larger table is not faster than rows made from each
 MAX_TABLE_CODES = 1 << 22
 
 
-
 @dataclass(frozen=True)
 class ClassTable(Movable):
     """All classes that a vertex can belong to after one layer, whatever its colors: rows that fit every draw.

@@ -348,7 +348,7 @@ def rows_structure(rows: GraphRows, layers: int, identities: Tensor | None = Non
         _input_sums(index, rows.sum_neighbors, len(features)),
         weight,
         degree,
-        class_degree[index],
+        class_degree,
         None if rows.neighbors is None else Taken(index, rows.neighbors),
     )
     later = Level(None, rows.sum_neighbors, weight, degree, degree, rows.neighbors)

@@ -14,11 +14,11 @@ from typing import Any, Protocol, Self
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 from torch.nn.functional import embedding_bag, pad
 
-from anysize._typing import IntArray
 from anysize.graphs.ragged import offsets
 
 DENSE_CELLS = 4_000_000  # a GPU stores larger matrices sparse, unless they are well filled
@@ -117,12 +117,13 @@ class Sparse(Movable):
         if len(maps) == 1:
             return maps[0]
         of_model, columns = [maps[n] for n in number], maps[0].columns
+        values = [each.values for each in of_model if each.values is not None]
         entries = offsets(np.array([len(each.index) for each in of_model])).tolist()
         firsts = [each.first[:-1] + start for each, start in zip(of_model, entries, strict=False)]
         return Sparse(
-            torch.cat([*firsts, firsts[0].new_tensor(entries[-1:])]),
+            torch.cat([*firsts, firsts[0].new_full((1,), entries[-1])]),
             torch.cat([each.index + m * columns for m, each in enumerate(of_model)]),
-            None if maps[0].values is None else torch.cat([each.values for each in of_model if each.values is not None]),
+            torch.cat(values) if values else None,
             len(of_model) * columns,
             models=len(of_model),
         )
@@ -314,5 +315,5 @@ def sums_of(matrix: csr_array[Any], on_cpu: bool = False) -> Dense | Sparse:
     return Sparse.of(matrix)
 
 
-def index_tensor(index: IntArray) -> Tensor:
+def index_tensor(index: NDArray[np.integer]) -> Tensor:
     return torch.from_numpy(np.ascontiguousarray(index, dtype=np.int64))

@@ -107,7 +107,7 @@ class PatternBatch:
         levels = []
         for _ in range(rounds):
             steps.append(refine(indptr, indices, steps[-1].classes))
-            levels.append(class_level(indptr, indices, *steps[-2:], on_cpu=on_cpu))
+            levels.append(class_level(indptr, indices, steps[-2], steps[-1], on_cpu=on_cpu))
         readouts = []
         for step in steps:
             shares = np.full(len(pattern), 1 / copies)

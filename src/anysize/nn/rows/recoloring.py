@@ -127,14 +127,15 @@ class PatternReadouts(Movable):
             _sum_by_pattern(pairs, signs / copies, len(batch)),
         )
 
-    def graphs(self, classes: Tensor, rows: int) -> Readout:
-        """From rows to graphs: ``classes`` (vertices of F,), the row of each vertex."""
-        patterns = self.mean.relabeled(classes, rows)
-        through_patterns = rows > len(patterns.first) - 1
-        return Chain(patterns, self.densities) if through_patterns else Dense(patterns.below(self.densities.matrix))
+    def graphs(self, classes: Tensor, rows: int, seed: tuple[int, ...]) -> Readout:
+        """From rows to graphs: ``classes`` (seeds, vertices), the row of each vertex."""
+        patterns = [self.mean.relabeled(each, rows) for each in classes]
+        if len(patterns) > 1 or rows > self.densities.matrix.shape[1]:
+            return Chain(Sparse.joined(patterns, seed), self.densities)
+        return Dense(patterns[0].below(self.densities.matrix))
 
     def differences(self, classes: Tensor, rows: int, seed: tuple[int, ...]) -> Sums:
-        """From rows to r_F - r_H of every pattern: ``classes`` (seeds, vertices of F and H)."""
+        """From rows to r_F - r_H of every pattern: ``classes`` (seeds, vertices), the row of each vertex."""
         return Sparse.joined([self.difference.relabeled(each, rows) for each in classes], seed)
 
 
@@ -175,9 +176,10 @@ class Draw:
 class RecoloredPatterns(Movable):
     """Everything that a draw needs, on one device.
 
-    ``neighbors``: sums over the neighbors of every vertex of F; ``all_neighbors``: on all sides and copies. ``table``: the classes after one
-    layer, if they are few. ``seed``: of every model, as a position in the seeds of ``inputs``. ``layers``: of the
-    encoder; ``read``: the levels that are read out. ``merge``: vertices share rows wherever a draw allows it.
+    ``neighbors``: sums over the neighbors of every vertex of F; ``all_neighbors``: of every vertex of all sides and
+    copies. ``table``: the classes after one layer, if they are few. ``seed``: of every model, as an index into the seeds
+    of ``inputs``. ``layers``: of the encoder. ``read``: the levels that are read out. ``merge``: one row for all equal
+    vertices of a draw.
     """
 
     inputs: InputDraws
@@ -260,11 +262,9 @@ class RecoloredPatterns(Movable):
     def _readout(self, level: int, classes: Tensor, rows: int) -> Readout:
         """From rows to graphs; where the classes of F are those of every draw, it is built once."""
         if level not in self._fixed_readouts:
-            of_f = classes[0, : self.readouts.mean.columns]
-            readout = self.readouts.graphs(of_f, rows)
             if self.inputs.permutations is not None or level > int(self.table is not None):
-                return readout
-            self._fixed_readouts[level] = readout
+                return self.readouts.graphs(classes, rows, self.seed)
+            self._fixed_readouts[level] = self.readouts.graphs(classes[:1], rows, self.seed)
         return self._fixed_readouts[level]
 
     @cached_property
@@ -294,7 +294,7 @@ class RecoloredPatterns(Movable):
 
     def _of_models(self, of_seeds: Tensor) -> Tensor:
         """(models, ...) from (seeds, ...); (...) if all models have one seed."""
-        return of_seeds[0] if len(of_seeds) == 1 else of_seeds[list(self.seed)]
+        return of_seeds[0] if len(of_seeds) == 1 else torch.stack([of_seeds[seed] for seed in self.seed])
 
 
 def _count(classes: Tensor, rows: int) -> Tensor:

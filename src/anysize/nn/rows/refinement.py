@@ -6,7 +6,6 @@ Neighbors are lists, one after the other: vertex v has the neighbors ``indices[i
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import torch
@@ -31,10 +30,15 @@ class VertexClasses:
         return len(self.example)
 
     @staticmethod
-    def of(keys: Any) -> VertexClasses:
+    def of(keys: NDArray[np.integer]) -> VertexClasses:
         """Vertices with equal keys (vertices,) are one class; classes are numbered in the order of the keys."""
-        _, example, classes, size = np.unique(keys, return_index=True, return_inverse=True, return_counts=True)
-        return VertexClasses(classes.astype(np.int64), example.astype(np.int64), size.astype(np.int64))
+        order = np.argsort(keys)  # any vertex of a class may be its example: a stable sort takes several times as long
+        in_order = keys[order]
+        starts = np.append(np.ones(min(len(keys), 1), np.bool_), in_order[1:] != in_order[:-1])
+        first = np.flatnonzero(starts)
+        classes = np.empty(len(keys), np.int64)
+        classes[order] = np.cumsum(starts) - 1
+        return VertexClasses(classes, order[first], np.diff(first, append=len(keys)))
 
 
 def refine(indptr: IntArray, indices: IntArray, below: IntArray) -> VertexClasses:
@@ -60,7 +64,7 @@ def refine(indptr: IntArray, indices: IntArray, below: IntArray) -> VertexClasse
 def _hash(indptr: IntArray, indices: IntArray, below: IntArray, drawn: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The number of the class below plus the sum of the neighbors' numbers, modulo 2^64."""
     sums = np.zeros(len(indices) + 1, np.uint64)
-    np.cumsum(drawn[1][below[indices]], out=sums[1:])  # differences are exact modulo 2^64
+    np.cumsum(drawn[1][below][indices], out=sums[1:])  # differences are exact modulo 2^64
     hashed: NDArray[np.uint64] = drawn[0][below] + sums[indptr[1:]] - sums[indptr[:-1]]
     return hashed
 
@@ -80,11 +84,12 @@ def class_level(
     degrees = np.diff(indptr).astype(np.float32)
     counts = csr_array((np.ones(len(near)), below.classes[near], first), shape=(len(above), len(below)))
     counts.sum_duplicates()
+    extremes = Extremes(index_tensor(counts.indices), index_tensor(counts.indptr), None, len(below))
     return Level(
         index_tensor(below.classes[above.example]),
         sums_of(counts, on_cpu),
         torch.from_numpy(above.size.astype(np.float32)),
         torch.from_numpy(degrees[above.example]),
         torch.from_numpy(degrees[below.example]),
-        Extremes(index_tensor(counts.indices), index_tensor(counts.indptr), None, len(below)) if with_extremes else None,
+        extremes if with_extremes else None,
     )

@@ -45,9 +45,9 @@ class Level(Movable):
 class Structure(Movable):
     """Input rows, the levels above them, and one readout per level.
 
-    ``features``: (rows, inputs) of the input rows, shared by all models. ``readouts``: one map per level, starting with the input rows, from rows to
-    patterns or graphs. ``copies``: each item is read out so many times, one copy of all items after the other, and
-    averaged.
+    ``features``: (rows, inputs) of the input rows, shared by all models. ``readouts``: one map per level, starting with
+    the input rows, from rows to patterns or graphs. ``copies``: every item is read out so many times, one copy of all
+    items after the other, and averaged.
     """
 
     features: Tensor
