@@ -72,7 +72,7 @@ def check_one_stack(members: Sequence[Settings]) -> None:
     keys = sorted({member.stack_key for member in members})
     if len(keys) != 1:
         raise ValueError(
-            "the models of a stack must have the same hidden, layers and batch_size, and all or none of them a penalty; "
+            "the models of a stack must have the same hidden, layers and batch_size, and all or none a penalty; "
             f"got {keys}"
         )
 

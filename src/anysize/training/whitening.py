@@ -63,7 +63,7 @@ class TopologyWhitening:
     their topology, all colorings alike, so that a model that ignores colors still sees the same sums.
 
     Attributes:
-        topologies: (topologies,) ascending numbers of the topologies that vary among the training graphs, see `topology_numbers`.
+        topologies: (topologies,) those that vary among the training graphs, by ascending number (`topology_numbers`).
         whitening: over these topologies; diagonal, without mean, for colored patterns.
         colored: whether patterns have colors.
     """
@@ -114,7 +114,7 @@ class TopologyWhitening:
 
 
 def topology_numbers(columns: Columns) -> IntArray:
-    """A number for the topology of every pattern: ascending by size, then by position among the patterns of that size."""
+    """A number for the topology of every pattern: ascending by size, then by position in the catalog of that size."""
     return (columns.size.astype(np.int64) << 16) + columns.pattern_index.astype(np.int64)
 
 

@@ -177,9 +177,9 @@ class RecoloredPatterns(Movable):
     """Everything that a draw needs, on one device.
 
     ``neighbors``: sums over the neighbors of every vertex of F; ``all_neighbors``: of every vertex of all sides and
-    copies. ``table``: the classes after one layer, if they are few. ``seed``: of every model, as an index into the seeds
-    of ``inputs``. ``layers``: of the encoder. ``read``: the levels that are read out. ``merge``: one row for all equal
-    vertices of a draw.
+    copies. ``table``: the classes after one layer, if they are few. ``seed``: of every model, as an index into the
+    seeds of ``inputs``. ``layers``: of the encoder. ``read``: the levels that are read out. ``merge``: one row for all
+    equal vertices of a draw.
     """
 
     inputs: InputDraws
