@@ -89,15 +89,15 @@ class PNALayer(Layer):
     def forward(self, h: Tensor, level: Level) -> Tensor:
         inputs = h.shape[-1]
         h = h.expand(self.before.weight.shape[0], -1, -1)
-        own = level.own(h)
-        self_part = own @ self.before.weight[:, :inputs] + self.before.bias
+        x = level.own(h)
+        self_part = x @ self.before.weight[:, :inputs] + self.before.bias
         aggregated = self._aggregations(level, self_part, h @ self.before.weight[:, inputs:])
         # W [x, a, s a, t a] is W0 x + W1 a + s W2 a + t W3 a: the scaled aggregations need not exist
         first, *others = self.after.weight.split([inputs, 4 * inputs, 4 * inputs, 4 * inputs], 1)
         plain, amplified, attenuated = (aggregated @ torch.cat(others, 2)).chunk(3, -1)
         amplification = torch.log(level.degree + 1)[..., None] / self.log_degree
         attenuation = self.log_degree / torch.log(level.degree.clamp(min=1) + 1)[..., None]
-        summed = torch.baddbmm(self.after.bias, own, first) + plain
+        summed = torch.baddbmm(self.after.bias, x, first) + plain
         return self.last(summed.addcmul(amplified, amplification).addcmul(attenuated, attenuation))
 
     @staticmethod

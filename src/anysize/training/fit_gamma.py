@@ -229,8 +229,8 @@ class GammaStack:
         columns = None
         if about["column_palette"] is not None:
             colors = arrays.get("columns.colors")
-            size, place = arrays["columns.size"], arrays["columns.pattern_index"]
-            columns = Columns(size, place, colors, tuple(about["column_palette"])).checked()
+            size, pattern_index = arrays["columns.size"], arrays["columns.pattern_index"]
+            columns = Columns(size, pattern_index, colors, tuple(about["column_palette"])).checked()
         palette = None if about["palette"] is None else dict(about["palette"])
         whitening = None
         if "whitening.shapes" in arrays:

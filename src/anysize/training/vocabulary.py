@@ -51,11 +51,11 @@ class Vocabulary:
         palette = None if pool.columns.colors is None else dict(zip(pool.palette, inputs, strict=True))
         sums: NDArray[np.float64] = np.asarray(kept.densities(over).sum(axis=1)).reshape(-1)
         scale = 1.0 if over == "connected" or not sums.any() else float(1 / sums.mean())
-        made = Vocabulary(palette, kept.columns if limited else None, over, scale, within)
+        scaled = Vocabulary(palette, kept.columns if limited else None, over, scale, within)
         if not whiten:
-            return made
-        whitened = replace(made, whitening=fit_topology_whitening(*made.densities(pool)))
-        return whitened if whitened.densities(pool)[1].nnz else made  # densities that do not vary cannot be whitened
+            return scaled
+        whitened = replace(scaled, whitening=fit_topology_whitening(*scaled.densities(pool)))
+        return whitened if whitened.densities(pool)[1].nnz else scaled  # densities that do not vary cannot be whitened
 
     def densities(self, counts: Counts) -> tuple[Columns, csr_array[np.float64]]:
         """The patterns of a table that the model reads, and their scaled (and whitened) densities."""

@@ -81,9 +81,9 @@ class TopologyWhitening:
         """The patterns that a model reads, and their whitened densities."""
         if self.colored:
             return columns, csr_array(densities @ diags_array(self._factors(columns)))
-        rows, found = self._locate(columns)
+        rows, known = self._locate(columns)
         table = np.zeros((densities.shape[0], len(self.topologies)))
-        table[:, rows[found]] = densities[:, np.flatnonzero(found)].toarray()
+        table[:, rows[known]] = densities[:, np.flatnonzero(known)].toarray()
         return self.columns, csr_array(self.whitening.apply(table))
 
     def slopes(self, columns: Columns, whitened: FloatArray) -> FloatArray:
@@ -93,9 +93,9 @@ class TopologyWhitening:
         """
         if self.colored:
             return np.asarray(whitened * self._factors(columns)[:, None])
-        rows, found = self._locate(columns)
+        rows, known = self._locate(columns)
         slopes = np.zeros((len(whitened), len(columns), whitened.shape[-1]))
-        slopes[:, found] = (self.whitening.matrix @ whitened)[:, rows[found]]
+        slopes[:, known] = (self.whitening.matrix @ whitened)[:, rows[known]]
         return slopes
 
     def _locate(self, columns: Columns) -> tuple[IntArray, BoolArray]:
@@ -106,10 +106,10 @@ class TopologyWhitening:
 
     def _factors(self, columns: Columns) -> FloatArray:
         """Of each pattern; topologies that did not vary in training have the median factor."""
-        known = np.diag(self.whitening.matrix)
-        rows, found = self._locate(columns)
-        factors = np.full(len(columns), float(np.median(known)) if len(known) else 1.0)
-        factors[found] = known[rows[found]]
+        scales = np.diag(self.whitening.matrix)
+        rows, known = self._locate(columns)
+        factors = np.full(len(columns), float(np.median(scales)) if len(scales) else 1.0)
+        factors[known] = scales[rows[known]]
         return factors
 
 

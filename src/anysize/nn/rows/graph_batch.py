@@ -104,8 +104,8 @@ def _color_codes(graphs: GraphSet, palette: tuple[ColorName, ...] | None) -> Int
         raise ValueError(f"this model was trained on {trained} graphs and got {given} ones; {remedy}")
     if palette is None or graphs.colors is None:
         return np.ones(int(graphs.first[-1]), np.int64)
-    place = {name: code + 1 for code, name in enumerate(palette)}
-    known = np.array([place.get(name, 0) for name in graphs.palette] or [0], np.int64)
+    codes = {name: code + 1 for code, name in enumerate(palette)}
+    known = np.array([codes.get(name, 0) for name in graphs.palette] or [0], np.int64)
     return known[graphs.colors]
 
 
@@ -419,10 +419,10 @@ def draw_identities(rows: GraphRows, copies: int, step: Tensor | int, seeds: Ten
 
 
 def fixed_identities(rows: GraphRows, copies: int, seeds: Tensor) -> Tensor:
-    """The orders of prediction: they depend on the seed and on a vertex's place in its graph, not on other graphs."""
-    place = torch.arange(len(rows.input_class), device=rows.input_class.device) - rows.start
-    largest = int(place.max()) + 1 if len(place) else 1
-    return _positions(rows, _uniform(seeds, copies, 0, largest, PREDICTION_STREAM)[..., place])
+    """The orders of prediction: they depend on the seed and on the positions of vertices, not on other graphs."""
+    position = torch.arange(len(rows.input_class), device=rows.input_class.device) - rows.start
+    largest = int(position.max()) + 1 if len(position) else 1
+    return _positions(rows, _uniform(seeds, copies, 0, largest, PREDICTION_STREAM)[..., position])
 
 
 def _uniform(seeds: Tensor, copies: int, step: Tensor | int, amount: int, stream: int) -> Tensor:

@@ -304,7 +304,8 @@ def take_rows(h: Tensor, index: Tensor) -> Tensor:
             return h.index_select(1, index)
         index = index.expand(len(h), -1)  # on a CPU the gradient of rows of one table is several times as fast
     table = h.expand(len(index), -1, -1).reshape(-1, h.shape[2])
-    return table.index_select(0, offset_by_model(index, h.shape[1]).reshape(-1)).view(*index.shape, h.shape[2])
+    start = torch.arange(len(index), device=index.device)[:, None] * h.shape[1]
+    return table.index_select(0, (index + start).reshape(-1)).view(*index.shape, h.shape[2])
 
 
 def sums_of(matrix: csr_array[Any], on_cpu: bool = False) -> Dense | Sparse:

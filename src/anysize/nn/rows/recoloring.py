@@ -276,15 +276,15 @@ class RecoloredPatterns(Movable):
         indptr, indices = self.all_neighbors.first.numpy(), self.all_neighbors.index.numpy()
         refined = [refine(indptr, indices, each.numpy()) for each in classes]
         amount = max(len(step) for step in refined)
-        own, weight = torch.zeros(len(refined), amount, dtype=torch.int64), torch.zeros(len(refined), amount)
+        index, weight = torch.zeros(len(refined), amount, dtype=torch.int64), torch.zeros(len(refined), amount)
         maps = []
         for seed, (below, above) in enumerate(zip(classes, refined, strict=True)):
             first, near = neighbors_of(indptr, indices, above.example)
             first = np.pad(first, (0, amount - len(above)), mode="edge")
             maps.append(Sparse(torch.from_numpy(first), below[torch.from_numpy(near)], None, rows))
-            own[seed, : len(above)] = below[torch.from_numpy(above.example)]
+            index[seed, : len(above)] = below[torch.from_numpy(above.example)]
             weight[seed, : len(above)] = torch.from_numpy(above.size.astype(np.float32))
-        level = Level(self._of_models(own), Sparse.joined(maps, self.seed), self._of_models(weight))
+        level = Level(self._of_models(index), Sparse.joined(maps, self.seed), self._of_models(weight))
         return level, torch.stack([torch.from_numpy(step.classes) for step in refined]), amount
 
     def _vertex_level(self, classes: Tensor, rows: int) -> Level:
