@@ -50,7 +50,7 @@ class GINLayer(Layer):
 
     def forward(self, h: Tensor, level: Level) -> Tensor:
         h = h @ self.first.weight  # linear, and so before the sum: the rows below are fewer
-        summed = (1 + self.eps) * level.own(h) + level.sum_neighbors(h) + self.first.bias
+        summed = level.own((1 + self.eps) * h + self.first.bias) + level.sum_neighbors(h)
         return self.second(self.between(summed, level.weight))
 
 

@@ -94,9 +94,9 @@ class Dense(Movable):
 class Sparse(Movable):
     """A sparse matrix of ``columns`` columns: row r sums the rows ``index[first[r] : first[r + 1]]`` below.
 
-    ``values``: the factor of each entry; None: 1. ``symmetric``: the matrix is its own transpose. ``models``: so many
-    models have their rows side by side in the matrix, one model after the other; 1: they share it. Several copies of
-    every model's rows, one after the other, are mapped alike.
+    ``values``: the factor of each entry; None: 1. ``models``: so many models have their rows side by side in the matrix,
+    one model after the other; 1: they share it. Several copies of every model's rows, one after the other, are mapped
+    alike. ``symmetric``: the matrix is its own transpose; otherwise ``transpose``, if it is known already.
     """
 
     first: Tensor
@@ -105,6 +105,7 @@ class Sparse(Movable):
     columns: int
     symmetric: bool = False
     models: int = 1
+    transpose: Sparse | None = None
 
     @staticmethod
     def of(matrix: csr_array[Any]) -> Sparse:
@@ -116,17 +117,7 @@ class Sparse(Movable):
         """Another matrix for every model: ``maps[number[m]]`` is that of model m. One matrix: all models share it."""
         if len(maps) == 1:
             return maps[0]
-        of_model, columns = [maps[n] for n in number], maps[0].columns
-        values = [each.values for each in of_model if each.values is not None]
-        entries = offsets(np.array([len(each.index) for each in of_model])).tolist()
-        firsts = [each.first[:-1] + start for each, start in zip(of_model, entries, strict=False)]
-        return Sparse(
-            torch.cat([*firsts, firsts[0].new_full((1,), entries[-1])]),
-            torch.cat([each.index + m * columns for m, each in enumerate(of_model)]),
-            torch.cat(values) if values else None,
-            len(of_model) * columns,
-            models=len(of_model),
-        )
+        return replace(_joined(maps, number), transpose=_joined([each.transposed for each in maps], number))
 
     def __call__(self, h: Tensor) -> Tensor:
         tables = side_by_side(h, self.columns // self.models, self.models)
@@ -148,8 +139,8 @@ class Sparse(Movable):
 
     @cached_property
     def transposed(self) -> Sparse:
-        if self.symmetric:
-            return self
+        if self.symmetric or self.transpose is not None:
+            return self.transpose or self
         rows = len(self.first) - 1
         values = torch.ones(len(self.index), device=self.index.device) if self.values is None else self.values
         if self.index.device.type == "cpu":  # scipy needs no sorting, which is several times as fast
@@ -162,6 +153,21 @@ class Sparse(Movable):
         first = pad(uses.index_add(0, self.index, torch.ones_like(self.index)).cumsum(0), (1, 0))
         index = torch.searchsorted(self.first, order, right=True) - 1
         return Sparse(first, index, None if self.values is None else self.values[order], rows)
+
+
+def _joined(maps: Sequence[Sparse], number: Sequence[int]) -> Sparse:
+    """The matrices of all models side by side."""
+    of_model, columns = [maps[n] for n in number], maps[0].columns
+    entries = offsets(np.array([len(each.index) for each in of_model])).tolist()
+    firsts = [each.first[:-1] + start for each, start in zip(of_model, entries, strict=False)]
+    values = [each.values for each in of_model if each.values is not None]
+    return Sparse(
+        torch.cat([*firsts, firsts[0].new_full((1,), entries[-1])]),
+        torch.cat([each.index + m * columns for m, each in enumerate(of_model)]),
+        torch.cat(values) if values else None,
+        len(of_model) * columns,
+        models=len(of_model),
+    )
 
 
 class _SparseProduct(torch.autograd.Function):

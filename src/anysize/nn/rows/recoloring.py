@@ -41,14 +41,13 @@ COLOR_STREAM, IDENTITY_STREAM = 1, 3  # streams of random numbers
 class InputDraws(Movable):
     """Draws the input class of every vertex: its color, or (color, identity).
 
-    Per vertex: its ``color`` in F, its ``pattern`` and its ``position`` there. ``palette``: number of colors.
+    Per vertex: its ``color`` in F, and its ``slot`` among ``patterns`` * k positions. ``palette``: number of colors.
     ``orders``: all permutations of k positions. ``permutations``: how many are drawn for each pattern, or all; None:
     no identities. ``recolor``: H is drawn. ``seeds``: the different seeds of the models.
     """
 
     color: Tensor
-    pattern: Tensor
-    position: Tensor
+    slot: Tensor
     patterns: int
     palette: int
     orders: Tensor
@@ -58,10 +57,9 @@ class InputDraws(Movable):
 
     @staticmethod
     def of(batch: PatternBatch, permutations: int | None, recolor: bool, seeds: Sequence[int]) -> InputDraws:
-        pattern, position = np.nonzero(batch.present)
         orders = torch.tensor(list(all_orders(range(batch.k)))) if permutations else torch.zeros(0, batch.k).long()
         return InputDraws(
-            index_tensor(batch.colors[batch.present]), index_tensor(pattern), index_tensor(position), len(batch),
+            index_tensor(batch.colors[batch.present]), index_tensor(np.flatnonzero(batch.present)), len(batch),
             batch.inputs, orders, permutations, recolor, torch.tensor(seeds),
         )  # fmt: skip
 
@@ -84,7 +82,7 @@ class InputDraws(Movable):
         colors = self.color.expand(len(self.seeds), 1, -1)
         k = self.orders.shape[1]
         if self.recolor:
-            drawn = uniform(self.seeds, step, self.patterns * k, COLOR_STREAM)[:, self.pattern * k + self.position]
+            drawn = uniform(self.seeds, step, self.patterns * k, COLOR_STREAM).index_select(1, self.slot)
             recolored = (drawn * self.palette).long().clamp(max=self.palette - 1)
             colors = torch.cat([colors, recolored[:, None]], dim=1)
         if self.permutations is None:
@@ -95,10 +93,12 @@ class InputDraws(Movable):
     def _identities(self, step: Tensor | int) -> Tensor:
         """(copies, vertices), the same for F and H."""
         if self.copies == len(self.orders):
-            return self.orders[:, self.position]
-        drawn = uniform(self.seeds, step, self.copies * self.patterns, IDENTITY_STREAM)[0]
-        order = (drawn * len(self.orders)).long().clamp(max=len(self.orders) - 1).view(self.copies, -1)
-        return self.orders[order[:, self.pattern], self.position]
+            identities = self.orders.repeat(1, self.patterns)
+        else:
+            drawn = uniform(self.seeds, step, self.copies * self.patterns, IDENTITY_STREAM)[0]
+            order = (drawn * len(self.orders)).long().clamp(max=len(self.orders) - 1)
+            identities = self.orders.index_select(0, order).view(self.copies, -1)
+        return identities.index_select(1, self.slot)
 
 
 # ---- readouts ----------------------------------------------------------------------------------------
