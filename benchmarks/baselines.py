@@ -27,7 +27,7 @@ from anysize.nn.rows.graph_batch import GraphRows, draw_identities, fixed_identi
 from anysize.nn.rows.structure import Structure
 from anysize.paper.tasks import TASKS
 from anysize.training.device import device_kind
-from anysize.training.fit_gnn import GNNProblem, GNNShape, fit_gnn
+from anysize.training.fit_gnn import GNNArchitecture, GNNProblem, fit_gnn
 from anysize.training.memory import kept_blocks
 from anysize.training.objectives import WARM_UP_EPOCHS
 from anysize.training.settings import EncoderName, Recipe, Settings
@@ -148,20 +148,20 @@ class Data:
         no_environments = torch.zeros(len(self.validation), dtype=torch.int64)
         return Graphs.of(pyg_list(self.validation, no_environments), self.device)
 
-    def shape(self, row: Row) -> GNNShape:
+    def architecture(self, row: Row) -> GNNArchitecture:
         inputs = max(len(self.train.palette), 1)
-        return GNNShape(row.kind, "sum", row.pooled, inputs, self.classes, HIDDEN, self.workload.layers, RECIPE)
+        return GNNArchitecture(row.kind, "sum", row.pooled, inputs, self.classes, HIDDEN, self.workload.layers, RECIPE)
 
     def plain(self, row: Row) -> PlainGNN:
-        shape, degrees = self.shape(row), torch.bincount(torch.from_numpy(self.train.degrees))
-        sizes = shape.inputs, shape.hidden, shape.layers, shape.classes
+        architecture, degrees = self.architecture(row), torch.bincount(torch.from_numpy(self.train.degrees))
+        sizes = architecture.inputs, architecture.hidden, architecture.layers, architecture.classes
         return PlainGNN(row.kind, *sizes, degrees, row.pooled).to(self.device)
 
     def fixed(self, row: Row) -> torch.Tensor | None:
         """The identities of validation: (permutations, vertices)."""
         if not row.pooled:
             return None
-        rows = self.shape(row).batch(self.validation, self.palette, self.device).rows()
+        rows = self.architecture(row).batch(self.validation, self.palette, self.device).rows()
         return without_padding(rows, fixed_identities(rows, RECIPE.test_permutations, self.seeds))
 
     def members(self, row: Row, amount: int) -> list[Settings]:
@@ -226,7 +226,7 @@ def check(row: Row, data: Data) -> None:
 
 def _perturbed(row: Row, data: Data) -> GraphModel:
     """A stack of two models with noise on all parameters, also those that start at 0 or 1."""
-    model = data.shape(row).build([False, False])
+    model = data.architecture(row).build([False, False])
     initialize(model, [3, 4])
     noise = torch.Generator().manual_seed(5)
     with torch.no_grad():
@@ -239,15 +239,15 @@ def _perturbed(row: Row, data: Data) -> GraphModel:
 
 def _problem(row: Row, data: Data, members: list[Settings]) -> GNNProblem:
     """The training and validation graphs as `fit_gnn` has them."""
-    shape, whole = data.shape(row), data.workload.batch_size is None and not row.pooled
+    architecture, whole = data.architecture(row), data.workload.batch_size is None and not row.pooled
     y, checked_y, environments = (
         torch.from_numpy(numbers).to(data.device)
         for numbers in (data.labels(data.train), data.labels(data.validation), data.environments)
     )
     given = data.train, data.palette, data.device
-    checked = shape.structure(data.validation, data.palette, data.device)
-    structure, batch = (shape.structure(*given), None) if whole else (None, shape.batch(*given))
-    return GNNProblem(shape, structure, batch, y, (checked, checked_y), members, environments, None)
+    checked = architecture.structure(data.validation, data.palette, data.device)
+    structure, batch = (architecture.structure(*given), None) if whole else (None, architecture.batch(*given))
+    return GNNProblem(architecture, structure, batch, y, (checked, checked_y), members, environments, None)
 
 
 # ---- speed -----------------------------------------------------------------------------------------

@@ -24,8 +24,8 @@ from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
 from anysize.nn.layers import initialize
 from anysize.nn.rows.pattern_batch import PatternBatch
-from anysize.nn.rows.recolored_pairs import RecoloredPairs
-from anysize.training.fit_gamma import GammaProblem, GammaShape, fit_gamma
+from anysize.nn.rows.recoloring import RecoloredPatterns
+from anysize.training.fit_gamma import GammaArchitecture, GammaProblem, fit_gamma
 from anysize.training.memory import kept_blocks
 from anysize.training.settings import Recipe, Settings
 from anysize.training.vocabulary import GammaKind, Vocabulary
@@ -132,15 +132,15 @@ class Data:
     def inputs(self) -> int:
         return self.train.inputs
 
-    def shape(self, row: Row, hidden: int) -> GammaShape:
-        return GammaShape(row.kind, self.inputs, 2, hidden, row.layers, RECIPE, K)
+    def architecture(self, row: Row, hidden: int) -> GammaArchitecture:
+        return GammaArchitecture(row.kind, self.inputs, 2, hidden, row.layers, RECIPE, K)
 
     def plain(self, row: Row, hidden: int, jumping: bool) -> PlainGamma:
         return PlainGamma(self.inputs, K, hidden, row.layers, 2, jumping, row.pooled).to(self.train.item.device)
 
     def fixed(self, row: Row) -> torch.Tensor | None:
         """The identities of validation, the same for all patterns: (permutations, vertices)."""
-        identities = self.shape(row, 1).identities(len(self.columns), 0)
+        identities = self.architecture(row, 1).identities(len(self.columns), 0)
         if identities is None:
             return None
         return torch.from_numpy(identities).to(self.validation.item.device)[:, self.validation.position]
@@ -152,8 +152,8 @@ class Data:
 def check(row: Row, data: Data, hidden: int, device: str) -> None:
     """Compare the loss of one training step and validation logits on equal parameters and draws; or `WrongAnswer`."""
     settings = [members(3, hidden, row.layers, jumping)[-1] for jumping in (False, True)]
-    shape, permutations = data.shape(row, hidden), int(RECIPE.permutations) if row.pooled else None
-    model = shape.build([setting.jumping for setting in settings])
+    architecture, permutations = data.architecture(row, hidden), int(RECIPE.permutations) if row.pooled else None
+    model = architecture.build([setting.jumping for setting in settings])
     initialize(model, [3, 4])
     model.to(device)
     plains = [
@@ -162,24 +162,21 @@ def check(row: Row, data: Data, hidden: int, device: str) -> None:
     ]
     batch = PatternBatch.of(data.columns, data.vocabulary.palette, K)
     y = torch.from_numpy(data.tables["train"][1]).to(device)
-    pairs = RecoloredPairs.of(batch, data.densities, row.layers, permutations, device=device)
-    problem = GammaProblem(pairs, y, None, settings, RECIPE, None)
+    patterns = RecoloredPatterns.of(batch, data.densities, row.layers, permutations, device=device)
+    problem = GammaProblem(patterns, y, None, settings, RECIPE, None)
     step = torch.tensor(1, device=device)
     with torch.no_grad():
-        found = problem.losses(model.train(), None, step, step).total
-    draw = RecoloredPairs.of(batch, data.densities, 1, permutations, tabulate=False, device=device).draw(step)
-    codes = draw.structure.levels[0].self_index
-    assert codes is not None
-    colors = codes.view(2, pairs.copies, -1)
+        losses = problem.losses(model.train(), None, step, step).total
+    colors = patterns.inputs(step).view(2, patterns.inputs.copies, -1)
     identities = None
     if row.pooled:
         colors, identities = colors // K, (colors % K)[0]
     columns, densities = data.vocabulary.densities(data.tables["validation"][0])
-    checked = shape.structure(columns, data.vocabulary.palette, densities, device=device)
+    checked = architecture.structure(columns, data.vocabulary.palette, densities, device=device)
     for place, (plain, setting) in enumerate(zip(plains, settings, strict=True)):
         with torch.no_grad():
             loss = plain.train().loss(data.train, colors[1, 0], identities, setting.penalty)
-            check_equal(f"{row.name}: loss", loss, found[place])
+            check_equal(f"{row.name}: loss", loss, losses[place])
             read = plain.eval().patterns(data.validation, data.validation.colors[None], data.fixed(row))
             check_equal(f"{row.name}: logits", plain.logits(data.validation, read[0]), model.eval()(checked)[place])
 

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor, nn
 
+from anysize.graphs.ragged import owners
 from anysize.nn.gamma import GraphModel
 from anysize.nn.rows.pattern_batch import PatternBatch
 
@@ -66,9 +67,9 @@ class Vertices:
 
     @staticmethod
     def of(batch: PatternBatch, densities: csr_array[Any], y: NDArray[np.int64], device: str) -> Vertices:
-        near, colors, item = batch.vertices
-        target = np.repeat(np.arange(len(colors)), (near >= 0).sum(axis=1))
-        edges, position = np.stack([near[near >= 0], target]), np.nonzero(batch.present)[1]
+        indptr, indices = batch.adjacency
+        item, position = np.nonzero(batch.present)
+        edges, colors = np.stack([indices, owners(indptr)]), batch.colors[batch.present]
         full = densities.toarray().astype(np.float32)
         tensors = (torch.from_numpy(part).to(device) for part in (colors, edges, item, position, full, y))
         return Vertices(*tensors, batch.inputs, batch.k)

@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 
 from anysize.counting.columns import Columns
-from anysize.nn.encoders import Encoder, GCNLayer, GINLayer, PNALayer
 from anysize.nn.gamma import GammaGNN, GammaRP
+from anysize.nn.gnn import Encoder, GCNLayer, GINLayer, PNALayer
 from anysize.nn.layers import BatchNorm, Linear, initialize
 from anysize.nn.rows.pattern_batch import PatternBatch
 from anysize.patterns.orbits import MAX_SIZE
@@ -52,11 +52,18 @@ def doubled(given: Anything) -> Anything:
         found = given.double() if given.is_floating_point() else given
     elif isinstance(given, tuple):
         found = tuple(doubled(part) for part in given)
-    elif hasattr(given, "build"):  # sums that are built when they are read
-        found = doubled(given.build())
+    elif isinstance(given, dict):
+        found = {name: doubled(part) for name, part in given.items()}
     elif is_dataclass(given) and not isinstance(given, type):
         found = replace(given, **{field.name: doubled(getattr(given, field.name)) for field in fields(given)})
     return found
+
+
+def by_pattern(batch: PatternBatch, values: Tensor) -> np.ndarray:
+    """Values of the vertices (.., vertices) as (.., patterns, k), 0 for padding."""
+    table = np.zeros((*values.shape[:-1], *batch.present.shape), np.int64)
+    table[..., batch.present] = values.numpy()
+    return table
 
 
 class Union:

@@ -14,7 +14,7 @@ from scipy.sparse import csr_array
 from anysize.counting.columns import Columns
 from anysize.nn.gamma import GammaGNN, GammaOneHot, GammaRP, GraphModel, read_out
 from anysize.nn.layers import initialize
-from anysize.nn.rows.aggregation import Dense
+from anysize.nn.rows.maps import Dense
 from anysize.nn.rows.pattern_batch import PatternBatch
 from anysize.nn.rows.refinement import refine
 from anysize.nn.rows.structure import Structure
@@ -28,8 +28,10 @@ def all_orders(k: int) -> np.ndarray:
 def indistinguishable(k: int) -> list[tuple[int, int]]:
     """Pairs of places in the catalog whose vertices have the same colors after any number of refinements."""
     columns = Columns.plain(k)
-    near, colors, item = batch_of(columns).vertices
-    stable = refine(near, colors, k)[-1].classes
+    batch = batch_of(columns)
+    item, stable = batch.pattern, batch.colors[batch.present]
+    for _ in range(k):
+        stable = refine(*batch.adjacency, stable).classes
     groups: dict[tuple[int, ...], list[int]] = defaultdict(list)
     for place in range(len(columns)):
         groups[tuple(sorted(stable[item == place].tolist()))].append(place)
@@ -122,7 +124,7 @@ def test_one_hot_is_densities_times_learned_rows() -> None:
     initialize(stack, [0, 1, 2])
     densities = torch.rand(5, 7, generator=torch.Generator().manual_seed(0))
     nothing = torch.zeros(0, 0)
-    found = stack(Structure(nothing, nothing, (), (Dense(densities),)))
+    found = stack(Structure(nothing, (), (Dense(densities),)))
     torch.testing.assert_close(found, torch.stack([densities @ stack.rows[model] for model in range(3)]))
 
 

@@ -12,14 +12,12 @@ import numpy as np
 import pytest
 import torch
 from nn.helpers import doubled
-from scipy.sparse import csr_array
 from torch import Tensor, nn
 
 from anysize import GraphSet
 from anysize.nn.gamma import GraphModel
 from anysize.nn.layers import initialize
 from anysize.nn.rows import graph_batch as graph_batch_module
-from anysize.nn.rows.aggregation import BlockDiagonal, PaddedNeighbors, SegmentExtremes, Sparse
 from anysize.nn.rows.graph_batch import (
     FlatGraphs,
     GraphRows,
@@ -28,12 +26,11 @@ from anysize.nn.rows.graph_batch import (
     draw_identities,
     fixed_identities,
     graph_batch,
-    graph_structure,
-    padded_index,
     rows_structure,
 )
+from anysize.nn.rows.maps import Blocks, Extremes
 from anysize.nn.rows.structure import Structure
-from anysize.training.fit_gnn import GNNShape
+from anysize.training.fit_gnn import GNNArchitecture
 from anysize.training.settings import Recipe
 
 with warnings.catch_warnings():  # PyG still scripts a class when it is imported
@@ -119,7 +116,7 @@ def tensors(module: nn.Module) -> dict[str, Tensor]:
 
 
 def aligned(ours: Tensor, theirs: Tensor) -> Tensor:
-    """One model's tensor in the shape of PyG: matrices transposed, without rows that only other models read."""
+    """One model's tensor in the architecture of PyG: matrices transposed, without rows that only other models read."""
     return ours[: theirs.shape[1]].T if theirs.dim() == 2 else ours.reshape(theirs.shape)
 
 
@@ -133,17 +130,19 @@ def pyg_batch(graphs: GraphSet, inputs: int) -> Any:
     return Batch.from_data_list(data)
 
 
-def stack(kind: str, readout: str, graphs: GraphSet, jumping: list[bool], seed: int = 0) -> tuple[GNNShape, GraphModel]:
+def stack(
+    kind: str, readout: str, graphs: GraphSet, jumping: list[bool], seed: int = 0
+) -> tuple[GNNArchitecture, GraphModel]:
     inputs = max(len(graphs.palette), 1)
-    shape = GNNShape(kind, readout, False, inputs, CLASSES, HIDDEN, LAYERS, Recipe(averages="torch"))
-    model = shape.build(jumping)
+    architecture = GNNArchitecture(kind, readout, False, inputs, CLASSES, HIDDEN, LAYERS, Recipe(averages="torch"))
+    model = architecture.build(jumping)
     initialize(model, [seed + place for place in range(len(jumping))])
     noise = torch.Generator().manual_seed(seed)
     with torch.no_grad():
         for parameter in model.parameters():  # also those that start at 0 or 1
             parameter += 0.2 * torch.rand(parameter.shape, generator=noise)
     model.representation.encoder.set_mean_log_degree(float(np.log(graphs.degrees + 1).mean()))
-    return shape, model.double()
+    return architecture, model.double()
 
 
 def plain_like(model: GraphModel, place: int, kind: str, readout: str, graphs: GraphSet, jumping: bool) -> PlainGNN:
@@ -156,27 +155,29 @@ def plain_like(model: GraphModel, place: int, kind: str, readout: str, graphs: G
     return plain
 
 
-Build = Callable[[GNNShape, GraphSet], Structure]
+Build = Callable[[GNNArchitecture, GraphSet], Structure]
 
 
-def merged(shape: GNNShape, graphs: GraphSet) -> Structure:
-    return shape.structure(graphs, palette_of(graphs))
+def merged(architecture: GNNArchitecture, graphs: GraphSet) -> Structure:
+    return architecture.structure(graphs, palette_of(graphs))
 
 
-def merged_padded(shape: GNNShape, graphs: GraphSet) -> Structure:
+def merged_padded(architecture: GNNArchitecture, graphs: GraphSet) -> Structure:
     """As on a GPU: dense adjacency matrices above the shared rows."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(graph_batch_module, "graph_batch", lambda g, m, r, e, d: PaddedGraphs.of(g, m, r, e))
-        return shape.structure(graphs, palette_of(graphs))
+        return architecture.structure(graphs, palette_of(graphs))
 
 
-def rows_flat(shape: GNNShape, graphs: GraphSet) -> Structure:
-    return rows_structure(shape.batch(graphs, palette_of(graphs)).rows(), shape.layers)
+def rows_flat(architecture: GNNArchitecture, graphs: GraphSet) -> Structure:
+    return rows_structure(architecture.batch(graphs, palette_of(graphs)).rows(), architecture.layers)
 
 
-def rows_padded(shape: GNNShape, graphs: GraphSet) -> Structure:
-    batch = PaddedGraphs.of(graphs, shape.input_classes(graphs, palette_of(graphs)), shape.readout, shape.kind == "pna")
-    return rows_structure(batch.rows(), shape.layers)
+def rows_padded(architecture: GNNArchitecture, graphs: GraphSet) -> Structure:
+    batch = PaddedGraphs.of(
+        graphs, architecture.input_classes(graphs, palette_of(graphs)), architecture.readout, architecture.kind == "pna"
+    )
+    return rows_structure(batch.rows(), architecture.layers)
 
 
 BUILDS: dict[str, Build] = {f.__name__: f for f in (merged, merged_padded, rows_flat, rows_padded)}
@@ -219,8 +220,8 @@ def assert_equals_plain(kind: str, readout: str, graphs: GraphSet, structure: St
 @pytest.mark.parametrize(("kind", "readout"), list(product(KINDS, POOLS)))
 def test_every_way_to_build_equals_plain_pyg(kind: str, readout: str, build: Build) -> None:
     for name, graphs in SETS.items():
-        shape, model = stack(kind, readout, graphs, [True, False], seed=len(name))
-        structure = doubled(build(shape, graphs))
+        architecture, model = stack(kind, readout, graphs, [True, False], seed=len(name))
+        structure = doubled(build(architecture, graphs))
         if kind == "pna" and name == "edgeless":  # PyG divides by the mean log degree, which is 0 here
             assert model(structure).isfinite().all()
         else:
@@ -232,8 +233,8 @@ def test_every_way_to_build_equals_plain_pyg(kind: str, readout: str, build: Bui
 def test_a_mini_batch_equals_plain_pyg_on_the_same_graphs(kind: str, layout: Any) -> None:
     numbers = [4, 1, 2, 5]
     for readout in POOLS:
-        shape, model = stack(kind, readout, MIXED, [False])
-        batch = layout.of(MIXED, shape.input_classes(MIXED, MIXED.palette), readout, kind == "pna")
+        architecture, model = stack(kind, readout, MIXED, [False])
+        batch = layout.of(MIXED, architecture.input_classes(MIXED, MIXED.palette), readout, kind == "pna")
         structure = doubled(rows_structure(batch.rows(torch.tensor(numbers)), LAYERS))
         some = MIXED[numbers]
         model.representation.encoder.set_mean_log_degree(float(np.log(some.degrees + 1).mean()))
@@ -245,8 +246,8 @@ def test_a_mini_batch_equals_plain_pyg_on_the_same_graphs(kind: str, layout: Any
 @pytest.mark.parametrize("kind", KINDS)
 def test_mini_batches_that_differ_by_model(kind: str, layout: Any, readout: Any) -> None:
     """Each model of a stack computes what it computes on its own graphs, also in batch norm."""
-    shape, model = stack(kind, readout, MIXED, [True, False])
-    classes = shape.input_classes(MIXED, palette_of(MIXED))
+    architecture, model = stack(kind, readout, MIXED, [True, False])
+    classes = architecture.input_classes(MIXED, palette_of(MIXED))
     batch = layout.of(MIXED, classes, readout, kind == "pna")
     chosen = torch.tensor([[2, 0, 1], [5, 4, 3]])  # 20 and 16 vertices
     model = doubled(model.train())
@@ -262,46 +263,38 @@ def test_mini_batches_that_differ_by_model(kind: str, layout: Any, readout: Any)
                 torch.testing.assert_close(averages[name][place], tensor[place])
 
 
-@pytest.mark.parametrize("wide", [True, False])
-def test_extremes_over_hubs_equal_plain_pyg(wide: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neighbor lists of very different lengths are not padded; the result is the same."""
-    monkeypatch.setattr("anysize.nn.rows.graph_batch.MAX_INDEX_PADDING", 100 if wide else 2)
+def test_extremes_over_hubs_equal_plain_pyg() -> None:
+    """Neighbor lists of very different lengths."""
     star = GraphSet.from_edges([[(0, i) for i in range(1, 30)] + [(1, 2), (2, 3)], [(0, 1)]], n_vertices=[31, 2])
-    assert (padded_index(star.indptr, star.indices.astype(np.int64)) is None) != wide
-    for build in (merged, rows_flat):
-        shape, model = stack("pna", "max", star, [True])
-        assert_equals_plain("pna", "max", star, doubled(build(shape, star)), model)
+    for build in BUILDS.values():
+        architecture, model = stack("pna", "max", star, [True])
+        assert_equals_plain("pna", "max", star, doubled(build(architecture, star)), model)
 
 
 def test_extremes_have_the_gradient_of_plain_torch() -> None:
-    """Rows without, with one, and with equal neighbors, checked by finite differences."""
+    """Rows without, with one, and with several neighbors, checked by finite differences."""
     h = torch.randn(2, 6, 3, dtype=torch.float64, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    lists = [[1, 3], [], [0, 2, 5], [4]]
     first, index = torch.tensor([0, 2, 2, 5, 6]), torch.tensor([1, 3, 0, 2, 5, 4])
-    slots = padded_index(first.numpy(), index.numpy(), limited=False)
-    assert slots is not None
-    used, matrix = first.diff().double(), csr_array((np.ones(6), index.numpy(), first.numpy()), shape=(4, 6))
-    ways = [
-        SegmentExtremes.of(index, first),
-        PaddedNeighbors(torch.from_numpy(slots.T.copy()), used, None, used, Sparse.of(matrix)),
-    ]
-    found = [torch.cat(way.extremes(h)) for way in ways]
-    assert torch.equal(found[0], found[1])
-    assert (found[0][:, 1] == 0).all()
-    for way in ways:
-        assert torch.autograd.gradcheck(way.extremes, (h,))
-    equal = torch.ones(1, 3, 2, requires_grad=True)
-    for sign, way in product((1.0, -1.0), (SegmentExtremes.of(torch.arange(3), torch.tensor([0, 3])),)):
-        (gradient,) = torch.autograd.grad(sign * way(equal).sum(), equal)
-        assert torch.allclose(gradient, torch.full_like(equal, sign / 3))
+    filled = torch.tensor([[1, 3, 1], [0, 0, 0], [0, 2, 5], [4, 4, 4]])
+    present = torch.tensor([[1.0], [0.0], [1.0], [1.0]])
+    for extremes in (Extremes(index, first, None, 6), Extremes(filled, None, present, 6)):
+        low, high = extremes.both(h)
+        for row, entries in enumerate(lists):
+            rows = h[:, entries] if entries else torch.zeros(2, 1, 3, dtype=h.dtype)
+            assert torch.equal(low[:, row], rows.amin(1))
+            assert torch.equal(high[:, row], rows.amax(1))
+        assert torch.autograd.gradcheck(extremes.both, (h,))
 
 
 def test_tensors_that_parts_share_stay_shared_on_a_device() -> None:
-    """The neighbors of a level hold its sums, whose adjacency matrices may be large."""
+    """Adjacency matrices may be large."""
     rows = PaddedGraphs.of(MIXED, InputClasses.of(MIXED, (0, 1, 2)), "sum", extremes=True).rows()
-    level = rows_structure(rows, 2).to("meta").levels[1]
-    assert isinstance(level.neighbors, PaddedNeighbors)
-    assert isinstance(level.neighbor_sums, BlockDiagonal)
-    assert level.neighbors.sums.matrices is level.neighbor_sums.matrices
+    second, third = rows_structure(rows, 3).to("meta").levels[1:]
+    assert isinstance(second.sum_neighbors, Blocks)
+    assert isinstance(third.sum_neighbors, Blocks)
+    assert second.sum_neighbors.matrices.device.type == "meta"
+    assert second.sum_neighbors.matrices is third.sum_neighbors.matrices
 
 
 # ---- properties of representations ---------------------------------------------------------------
@@ -322,9 +315,9 @@ def shuffled(graphs: GraphSet, seed: int) -> GraphSet:
 
 @pytest.mark.parametrize(("kind", "readout"), list(product(KINDS, POOLS)))
 def test_the_order_of_vertices_does_not_matter(kind: str, readout: str) -> None:
-    shape, model = stack(kind, readout, MIXED, [True])
+    architecture, model = stack(kind, readout, MIXED, [True])
     model.eval()
-    before, after = (model(doubled(merged(shape, graphs))) for graphs in (MIXED, shuffled(MIXED, 3)))
+    before, after = (model(doubled(merged(architecture, graphs))) for graphs in (MIXED, shuffled(MIXED, 3)))
     assert torch.allclose(before, after, atol=1e-9)
 
 
@@ -354,11 +347,11 @@ def test_colors_that_training_never_saw_have_no_features() -> None:
 def test_equivalent_vertices_share_rows_and_results_do_not_change() -> None:
     """Regular graphs have one class of vertices however many layers there are."""
     rings = GraphSet.from_edges([[(i, (i + 1) % n) for i in range(n)] for n in (5, 8)])
-    shape, model = stack("gin", "sum", rings, [True])
-    structure = merged(shape, rings)
+    architecture, model = stack("gin", "sum", rings, [True])
+    structure = merged(architecture, rings)
     assert [len(level.degree) for level in structure.levels] == [1] * LAYERS
     assert [float(level.weight.sum()) for level in structure.levels] == [13.0] * LAYERS
-    whole = graph_structure(rings, shape.input_classes(rings, None), LAYERS, "sum", merge=False)
+    whole = rows_flat(architecture, rings)
     assert [len(level.degree) for level in whole.levels] == [13] * LAYERS
     assert torch.allclose(model(doubled(structure)), model(doubled(whole)))
 
@@ -399,20 +392,20 @@ def test_identities_are_positions_in_an_order_of_each_graph(layout: Any) -> None
     assert np.array_equal(ours, fixed[:, graphs.first[3] :])  # whatever other graphs are there
 
 
-def rp_shape(graphs: GraphSet, readout: str, permutations: int, kind: str = "gin") -> GNNShape:
+def rp_architecture(graphs: GraphSet, readout: str, permutations: int, kind: str = "gin") -> GNNArchitecture:
     recipe = Recipe(test_permutations=permutations)
-    return GNNShape(kind, readout, True, max(len(graphs.palette), 1), CLASSES, HIDDEN, 2, recipe)
+    return GNNArchitecture(kind, readout, True, max(len(graphs.palette), 1), CLASSES, HIDDEN, 2, recipe)
 
 
 @pytest.mark.parametrize("layout", [FlatGraphs, PaddedGraphs])
 @pytest.mark.parametrize(("kind", "readout"), list(product(KINDS, POOLS)))
 def test_relational_pooling_equals_the_same_model_copy_by_copy(kind: str, readout: str, layout: Any) -> None:
     """All copies at once with shared input rows, against graphs whose colors are (color, identity)."""
-    shape = rp_shape(MIXED, readout, 3, kind)
-    model = shape.build([True]).double()
+    architecture = rp_architecture(MIXED, readout, 3, kind)
+    model = architecture.build([True]).double()
     initialize(model, [4])
     model.eval()
-    rows = layout.of(MIXED, shape.input_classes(MIXED, MIXED.palette), readout, kind == "pna").rows()
+    rows = layout.of(MIXED, architecture.input_classes(MIXED, MIXED.palette), readout, kind == "pna").rows()
     identities = draw_identities(rows, 3, 7, SEEDS[:1])
     found = model.represent(doubled(rows_structure(rows, 2, identities)))
     expected = []
@@ -421,7 +414,7 @@ def test_relational_pooling_equals_the_same_model_copy_by_copy(kind: str, readou
         dressed = [names[a:b].tolist() for a, b in zip(MIXED.first[:-1], MIXED.first[1:], strict=True)]
         edges = [MIXED.edges(place) for place in range(len(MIXED))]
         both = GraphSet.from_edges(edges, n_vertices=MIXED.sizes.tolist(), colors=dressed)
-        plain = doubled(merged(replace(shape, relational=False), both))
+        plain = doubled(merged(replace(architecture, relational=False), both))
         pairs = torch.tensor([[*np.eye(3)[name // 10], *np.eye(10)[name % 10]] for name in both.palette])
         expected.append(model.represent(replace(plain, features=plain.features @ pairs)))
     assert torch.allclose(found, torch.stack(expected).mean(0), atol=1e-9)
@@ -429,14 +422,14 @@ def test_relational_pooling_equals_the_same_model_copy_by_copy(kind: str, readou
 
 def test_the_order_of_vertices_matters_less_the_more_permutations_are_averaged() -> None:
     graphs = random_graphs((12, 9), 0.4, 2, 3)
-    model = rp_shape(graphs, "sum", 1).build([False])
+    model = rp_architecture(graphs, "sum", 1).build([False])
     initialize(model, [0])
     model.eval()
 
     def spread(permutations: int) -> float:
-        shape = rp_shape(graphs, "sum", permutations)
+        architecture = rp_architecture(graphs, "sum", permutations)
         with torch.no_grad():
-            found = [model(shape.structure(shuffled(graphs, seed), graphs.palette)) for seed in range(12)]
+            found = [model(architecture.structure(shuffled(graphs, seed), graphs.palette)) for seed in range(12)]
         return float(torch.stack(found).std(0).mean())
 
     few, many = spread(4), spread(256)
@@ -447,14 +440,14 @@ def test_the_order_of_vertices_matters_less_the_more_permutations_are_averaged()
 def test_relational_pooling_averages_within_its_stated_error() -> None:
     """Two halves of many permutations agree within four standard errors of their difference."""
     graphs = random_graphs((12,), 0.4, 2, 6)
-    shape = rp_shape(graphs, "mean", 1)
-    model = shape.build([True])
+    architecture = rp_architecture(graphs, "mean", 1)
+    model = architecture.build([True])
     initialize(model, [1])
     model.eval()
-    rows = shape.batch(graphs, graphs.palette).rows()
+    rows = architecture.batch(graphs, graphs.palette).rows()
     with torch.no_grad():
         drawn = [model(rows_structure(rows, 2, draw_identities(rows, 1, step, SEEDS[:1])))[0, 0] for step in range(200)]
-        other = shape.batch(shuffled(graphs, 9), graphs.palette).rows()
+        other = architecture.batch(shuffled(graphs, 9), graphs.palette).rows()
         again = [
             model(rows_structure(other, 2, draw_identities(other, 1, 1000 + s, SEEDS[:1])))[0, 0] for s in range(200)
         ]

@@ -6,7 +6,6 @@ import pytest
 import torch
 from torch import Tensor, nn
 
-from anysize.nn import fused
 from anysize.nn.gamma import GammaGNN, GammaOneHot, GammaRP, GraphModel
 from anysize.nn.heads import Head
 from anysize.nn.layers import BatchNorm, Dropout, Linear, initialize
@@ -185,9 +184,3 @@ def test_a_masked_head_sees_nothing_of_what_is_masked() -> None:
     slopes = head.slopes(torch.full((2, 1, 6), 2.0))
     assert torch.equal(slopes[1, 4:], torch.zeros(2, 3))
     torch.testing.assert_close(slopes[0], head.first.weight[0] / 2)
-
-
-def test_without_working_kernels_nothing_is_fused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Such as Triton without a C compiler: plain torch does the same."""
-    monkeypatch.setattr(fused, "_kernels", lambda: 1 / 0)
-    assert not fused._works.__wrapped__("cpu")

@@ -3,42 +3,57 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
 import pytest
+import torch
 from nn.helpers import batch_of, random_columns
 
-from anysize.nn.rows.refinement import build_levels, readout_matrices, refine
+from anysize.graphs.ragged import offsets
+from anysize.nn.rows.refinement import VertexClasses, class_level, neighbors_of, refine
+
+Adjacency = tuple[np.ndarray, np.ndarray]
 
 
-def slow(neighbors: np.ndarray, start: np.ndarray, rounds: int) -> list[list[Any]]:
+def near(adjacency: Adjacency, vertex: int) -> list[int]:
+    indptr, indices = adjacency
+    return indices[indptr[vertex] : indptr[vertex + 1]].tolist()
+
+
+def refined(adjacency: Adjacency, start: np.ndarray, rounds: int) -> list[VertexClasses]:
+    steps = [VertexClasses.of(start)]
+    for _ in range(rounds):
+        steps.append(refine(*adjacency, steps[-1].classes))
+    return steps
+
+
+def slow(adjacency: Adjacency, start: np.ndarray, rounds: int) -> list[list[Any]]:
     """Classes of vertices as nested tuples."""
     names: list[Any] = start.tolist()
     found = [names]
     for _ in range(rounds):
         names = [
-            (names[v], tuple(sorted((names[u] for u in near if u >= 0), key=repr))) for v, near in enumerate(neighbors)
+            (name, tuple(sorted((names[u] for u in near(adjacency, v)), key=repr))) for v, name in enumerate(names)
         ]
         found.append(names)
     return found
 
 
-def random_graph(vertices: int, d: int, seed: int) -> np.ndarray:
-    """Lists of up to d neighbors, padded with -1."""
+def random_graph(vertices: int, d: int, seed: int) -> Adjacency:
+    """Lists of up to d neighbors."""
     source = np.random.default_rng(seed)
-    table = np.full((vertices, d), -1)
-    for v in range(vertices):
-        amount = source.integers(0, d + 1)
-        table[v, :amount] = source.choice(np.delete(np.arange(vertices), v), amount, replace=False)
-    return table
+    amounts = source.integers(0, d + 1, vertices)
+    lists = [source.choice(np.delete(np.arange(vertices), v), n, replace=False) for v, n in enumerate(amounts)]
+    return offsets(amounts), np.concatenate(lists)
 
 
 @pytest.mark.parametrize("seed", range(5))
 def test_classes_are_those_of_the_slow_way(seed: int) -> None:
-    near = random_graph(60, 3, seed)
+    adjacency = random_graph(60, 3, seed)
     start = np.random.default_rng(seed).integers(-1, 3, 60)
-    for step, names in zip(refine(near, start, 3), slow(near, start, 3), strict=True):
+    for step, names in zip(refined(adjacency, start, 3), slow(adjacency, start, 3), strict=True):
         counted = Counter(names)
         assert len(step) == len(counted)
         assert len(set(zip(step.classes.tolist(), names, strict=True))) == len(counted)  # one to one
@@ -46,38 +61,55 @@ def test_classes_are_those_of_the_slow_way(seed: int) -> None:
         assert step.classes[step.example].tolist() == list(range(len(step)))
 
 
+def test_classes_that_share_a_hash_are_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The second hash shows that the first one is useless, until it is a good one."""
+    draws = iter([np.zeros((2, 3)), np.arange(6).reshape(2, 3), np.zeros((2, 3)), np.arange(6).reshape(2, 3)])
+
+    class Source:
+        def integers(self, *given: Any) -> np.ndarray:
+            drawn = next(draws, None)
+            return np.arange(6).reshape(2, 3).astype(np.uint64) ** 5 if drawn is None else drawn.astype(np.uint64)
+
+    monkeypatch.setattr(np.random, "default_rng", lambda seed: Source())
+    path = np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1])
+    assert len(refine(*path, np.array([0, 1, 2]))) == 3
+    assert next(draws, None) is None
+
+
 def test_levels_look_at_the_right_rows_below() -> None:
-    near, colors, _ = batch_of(random_columns((2, 3, 4, 5), 30, 3)).vertices
-    steps = refine(near, colors, 2)
-    for level, below, above in zip(build_levels(near, steps, True), steps[:-1], steps[1:], strict=True):
-        matrix = level.neighbor_sums.matrix.numpy()
+    batch = batch_of(random_columns((2, 3, 4, 5), 30, 3))
+    steps = refined(batch.adjacency, batch.colors[batch.present], 2)
+    for below, above in pairwise(steps):
+        level = class_level(*batch.adjacency, below, above, with_extremes=True)
+        assert level.neighbors is not None
+        h = torch.randn(1, len(below), 2)
+        sums, own, (low, high) = level.sum_neighbors(h)[0], level.own(h)[0], level.neighbors.both(h)
         for row, vertex in enumerate(above.example):
-            expected = Counter(below.classes[near[vertex][near[vertex] >= 0]].tolist())
-            assert {int(c): int(matrix[row, c]) for c in np.flatnonzero(matrix[row])} == dict(expected)
-            assert level.self_index[row] == below.classes[vertex]
-            assert level.degree[row] == (near[vertex] >= 0).sum()
+            rows = h[0, below.classes[near(batch.adjacency, vertex)]]
+            torch.testing.assert_close(sums[row], rows.sum(0))
+            assert torch.equal(own[row], h[0, below.classes[vertex]])
+            torch.testing.assert_close(low[0, row], rows.amin(0))
+            torch.testing.assert_close(high[0, row], rows.amax(0))
+            assert level.degree[row] == len(rows)
             assert level.weight[row] == (above.classes == row).sum()
-        taken = np.sort(np.where(level.neighbors.present > 0, level.neighbors.index, -1), axis=1)
-        assert np.array_equal(taken, np.sort(np.append(below.classes, -1)[near[above.example]], axis=1))
 
 
-def test_readouts_count_the_vertices_of_an_item() -> None:
-    near, colors, item = batch_of(random_columns((3, 4), 20, 2)).vertices
-    steps = refine(near, colors, 2)
-    for step, matrix in zip(steps, readout_matrices(steps, item, 40, 0.5), strict=True):
-        expected = np.zeros((40, len(step)))
-        np.add.at(expected, (item, step.classes), 0.5)
-        assert np.array_equal(matrix.toarray(), expected)
+def test_lists_of_neighbors_are_selected() -> None:
+    adjacency = random_graph(20, 4, 0)
+    chosen = np.array([7, 7, 3, 19])
+    selected = neighbors_of(*adjacency, chosen)
+    assert [near(selected, place) for place in range(4)] == [near(adjacency, vertex) for vertex in chosen]
 
 
 def test_classes_are_few_where_vertices_are_many() -> None:
-    near, colors, _ = batch_of(random_columns((5,), 3000, 4)).vertices
-    sizes = [len(step) for step in refine(near, colors, 1)]
+    batch = batch_of(random_columns((5,), 3000, 4))
+    colors = batch.colors[batch.present]
+    sizes = [len(step) for step in refined(batch.adjacency, colors, 1)]
     assert sizes[0] == 4
     assert sizes[1] <= 276  # colors by multisets of 1 to 4 neighbors
     assert len(colors) == 15_000
 
 
 def test_nothing_to_refine() -> None:
-    steps = refine(np.zeros((0, 2), np.int64), np.zeros(0, np.int64), 2)
-    assert [len(step) for step in steps] == [0, 0, 0]
+    nothing = np.zeros(1, np.int64), np.zeros(0, np.int64)
+    assert [len(step) for step in refined(nothing, np.zeros(0, np.int64), 2)] == [0, 0, 0]

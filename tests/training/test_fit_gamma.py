@@ -51,7 +51,7 @@ def test_running_averages_are_those_of_all_patterns(k: int, tables: dict[int, tu
     for averages in ("corrected", "torch"):
         stack = fit_gamma("gnn", tables[k][0], Y, [still], Recipe(epochs=200, averages=averages), classes=2)
         columns, densities = stack.vocabulary.densities(tables[k][0])
-        structure = stack.shape.structure(columns, None, densities)
+        structure = stack.architecture.structure(columns, None, densities)
         encode = stack.model.representation
         predicted = encode.eval()(structure)
         norms = [part for part in encode.modules() if isinstance(part, BatchNorm)]
@@ -85,11 +85,11 @@ def test_no_batch_is_small() -> None:
 
 def test_few_permutations_are_all_taken(tables: dict[int, tuple[Counts, Counts]]) -> None:
     stack = fit_gamma("rp", tables[4][0], Y, [Settings()], Recipe(epochs=1), classes=2)
-    assert len({tuple(row) for row in stack.shape.identities(6, 0)}) == 24
+    assert len({tuple(row) for row in stack.architecture.identities(6, 0)}) == 24
     paper = fit_gamma("rp", tables[4][0], Y, [Settings()], Recipe(epochs=1, max_permutations=1), classes=2)
-    assert len(paper.shape.identities(6, 0)) == 10
-    assert not np.array_equal(paper.shape.identities(6, 0), paper.shape.identities(6, 1))
-    assert len(stack.shape.identities(10**6, 0)) == 10
+    assert len(paper.architecture.identities(6, 0)) == 10
+    assert not np.array_equal(paper.architecture.identities(6, 0), paper.architecture.identities(6, 1))
+    assert len(stack.architecture.identities(10**6, 0)) == 10
 
 
 # ---- options of training that the paper describes --------------------------------------------------
@@ -107,7 +107,7 @@ def test_identities_of_width_ten(tables: dict[int, tuple[Counts, Counts]]) -> No
         restored = GammaStack.from_state(*stack.state())
         assert np.array_equal(restored.logits(tables[4][1]), stack.logits(tables[4][1]))
         assert (stack.logits(tables[4][0])[0].argmax(-1) == Y).mean() > 0.9
-    untrained = made[10].shape.build([True])
+    untrained = made[10].architecture.build([True])
     initialize(untrained, [0])
     before, after = (model.representation.first.weight[:, 5:] for model in (untrained, made[10].model))
     assert torch.equal(before, after)  # no gradient

@@ -11,10 +11,10 @@ import torch
 from torch import Tensor
 
 from anysize import GraphSet
-from anysize.nn.encoders import LAYERS
+from anysize.nn.gnn import LAYERS
 from anysize.nn.layers import initialize
 from anysize.nn.rows.graph_batch import PaddedGraphs
-from anysize.training.fit_gnn import GNNProblem, GNNShape, GNNStack, bytes_per_model, fit_gnn
+from anysize.training.fit_gnn import GNNArchitecture, GNNProblem, GNNStack, bytes_per_model, fit_gnn
 from anysize.training.objectives import (
     IRM,
     VREX,
@@ -128,24 +128,24 @@ def test_unseen_colors_count_as_vertices_without_features() -> None:
 # ---- mini-batches --------------------------------------------------------------------------------
 
 
-def problem_of(shape: GNNShape, members: list[Settings], **more: Any) -> GNNProblem:
+def problem_of(architecture: GNNArchitecture, members: list[Settings], **more: Any) -> GNNProblem:
     """A problem that has the graphs in both forms: as one structure, and as rows for mini-batches."""
     y = torch.from_numpy(np.asarray(TRAIN.y, np.int64))
-    structure = None if shape.relational else shape.structure(TRAIN, TRAIN.palette)
+    structure = None if architecture.relational else architecture.structure(TRAIN, TRAIN.palette)
     given = {"environments": None, "class_weights": None} | more
-    return GNNProblem(shape, structure, shape.batch(TRAIN, TRAIN.palette), y, None, members, **given)
+    return GNNProblem(architecture, structure, architecture.batch(TRAIN, TRAIN.palette), y, None, members, **given)
 
 
 @pytest.mark.parametrize("kind", ["gin", "gcn", "pna"])
 def test_a_mini_batch_of_all_graphs_is_the_full_batch(kind: str) -> None:
     members = [Settings(hidden=5, layers=3, jumping=True, invariance=2.0)]
     environments = torch.from_numpy((TRAIN.sizes > 10).astype(np.int64))
-    shape = GNNShape(kind, "mean", False, 3, 2, 5, 3, Recipe())
-    problem = problem_of(shape, members, environments=environments, class_weights=torch.tensor([1.0, 3.0]))
+    architecture = GNNArchitecture(kind, "mean", False, 3, 2, 5, 3, Recipe())
+    problem = problem_of(architecture, members, environments=environments, class_weights=torch.tensor([1.0, 3.0]))
     order = torch.from_numpy(np.random.default_rng(0).permutation(len(TRAIN)))
     step, found = torch.tensor(1), []
     for graphs in (None, order):
-        model = shape.build([True])
+        model = architecture.build([True])
         initialize(model, [0])
         losses = problem.losses(model.train(), graphs, step, torch.tensor(150))
         losses.total.sum().backward()
@@ -215,9 +215,9 @@ def test_the_penalty_moves_the_weights(objective: Objective) -> None:
     """The penalty has a gradient, and it differs from that of the risk."""
     members = [Settings(hidden=5, layers=2, invariance=16.0)]
     environments = torch.from_numpy((TRAIN.sizes > 10).astype(np.int64))
-    shape = GNNShape("gin", "sum", False, 3, 2, 5, 2, Recipe())
-    problem = problem_of(shape, members, environments=environments, objective=objective)
-    model = shape.build([False])
+    architecture = GNNArchitecture("gin", "sum", False, 3, 2, 5, 2, Recipe())
+    problem = problem_of(architecture, members, environments=environments, objective=objective)
+    model = architecture.build([False])
     initialize(model, [0])
 
     def gradient(pick: str, epoch: int) -> Tensor:
@@ -259,7 +259,7 @@ def test_a_stack_is_restored_from_its_state(kind: str, relational: bool) -> None
     stack = fitted(kind, members, HEADED, relational=relational)
     about, arrays = stack.state()
     again = GNNStack.from_state(json.loads(json.dumps(about)), {name: array.copy() for name, array in arrays.items()})
-    assert (again.shape, again.members, again.palette) == (stack.shape, stack.members, stack.palette)
+    assert (again.architecture, again.members, again.palette) == (stack.architecture, stack.members, stack.palette)
     assert np.array_equal(again.logits(HELD_OUT), stack.logits(HELD_OUT))
     assert np.array_equal(again.represent(HELD_OUT), stack.represent(HELD_OUT))
 
@@ -268,7 +268,7 @@ def test_graphs_are_predicted_in_parts_and_alike(monkeypatch: pytest.MonkeyPatch
     for kind, relational in METHODS:
         stack = fitted(kind, [Settings(hidden=4, layers=2)], Recipe(epochs=2), relational=relational)
         whole = stack.logits(TRAIN)
-        values = stack.shape.hidden * LAYERS[kind].values_per_unit * (10 if relational else 1)
+        values = stack.architecture.hidden * LAYERS[kind].values_per_unit * (10 if relational else 1)
         with monkeypatch.context() as patch:
             patch.setattr("anysize.training.fit_gnn.PREDICTION_BYTES", values * int(TRAIN.sizes.sum()))  # a quarter
             assert len(stack._parts(TRAIN)) in (4, 5)
@@ -280,7 +280,7 @@ def test_graphs_are_predicted_in_parts_and_alike(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize(
     ("members", "more", "match"),
     [
-        ([Settings(hidden=4), Settings(hidden=8)], {}, "one shape"),
+        ([Settings(hidden=4), Settings(hidden=8)], {}, "the same hidden"),
         ([Settings(penalty=0.1)], {}, "Gamma models"),
         ([Settings(invariance=4.0)], {}, "environments.*got none"),
         ([Settings(invariance=4.0)], {"environments": np.zeros(24, np.int64)}, "24 numbers, 1"),
@@ -313,7 +313,7 @@ def test_errors_name_what_was_given() -> None:
         fit_gnn("gin", "sum", nobody, np.array([0, 1]), [Settings()], RECIPE, classes=2)
 
 
-def kept_bytes(shape: GNNShape, models: int, batch_size: int | None) -> int:
+def kept_bytes(architecture: GNNArchitecture, models: int, batch_size: int | None) -> int:
     """Bytes that a forward pass keeps for the gradient, each storage counted once."""
     kept: dict[int, int] = {}
 
@@ -322,11 +322,11 @@ def kept_bytes(shape: GNNShape, models: int, batch_size: int | None) -> int:
             kept[tensor.untyped_storage().data_ptr()] = tensor.untyped_storage().nbytes()
         return tensor
 
-    members = [Settings(hidden=shape.hidden, layers=shape.layers, batch_size=batch_size)] * models
-    problem = problem_of(shape, members)
+    members = [Settings(hidden=architecture.hidden, layers=architecture.layers, batch_size=batch_size)] * models
+    problem = problem_of(architecture, members)
     graphs = None if batch_size is None else torch.arange(batch_size)
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
-        losses = problem.losses(shape.build([False] * models).train(), graphs, torch.tensor(1), torch.tensor(0))
+        losses = problem.losses(architecture.build([False] * models).train(), graphs, torch.tensor(1), torch.tensor(0))
     assert losses.total.requires_grad  # the graph, and with it what it keeps, is alive until here
     return sum(kept.values())
 
@@ -336,10 +336,10 @@ def kept_bytes(shape: GNNShape, models: int, batch_size: int | None) -> int:
 def test_the_memory_estimate_covers_the_activations(kind: str, relational: bool, batch_size: int | None) -> None:
     """The estimate is at least what a forward pass keeps for the gradient, and at most eight times as much."""
     for hidden, layers in ((32, 1), (64, 3)):
-        shape = GNNShape(kind, "sum", relational, 3, 2, hidden, layers, Recipe())
+        architecture = GNNArchitecture(kind, "sum", relational, 3, 2, hidden, layers, Recipe())
         settings = Settings(hidden=hidden, layers=layers, batch_size=batch_size)
         estimated = bytes_per_model(kind, TRAIN, settings, Recipe(), relational=relational)
-        measured = (kept_bytes(shape, 5, batch_size) - kept_bytes(shape, 2, batch_size)) / 3
+        measured = (kept_bytes(architecture, 5, batch_size) - kept_bytes(architecture, 2, batch_size)) / 3
         assert measured <= estimated <= 8 * measured
 
 
@@ -352,11 +352,11 @@ def test_validation_graphs_need_memory_too() -> None:
 
 
 def test_only_batches_of_one_shape_can_be_recorded() -> None:
-    shape = GNNShape("gin", "sum", False, 3, 2, 4, 2, Recipe())
-    flat = problem_of(shape, [Settings()])
+    architecture = GNNArchitecture("gin", "sum", False, 3, 2, 4, 2, Recipe())
+    flat = problem_of(architecture, [Settings()])
     assert not flat.recordable
-    padded = PaddedGraphs.of(TRAIN, shape.input_classes(TRAIN, TRAIN.palette), "sum", False)
-    problem = GNNProblem(shape, None, padded, flat.y, None, [Settings()], None, None)
+    padded = PaddedGraphs.of(TRAIN, architecture.input_classes(TRAIN, TRAIN.palette), "sum", False)
+    problem = GNNProblem(architecture, None, padded, flat.y, None, [Settings()], None, None)
     assert problem.recordable
     shapes = {tuple(len(level.degree) for level in problem.inputs(torch.tensor(numbers), torch.tensor(1)).levels)
               for numbers in ([0, 1, 2], [5, 9, 4])}  # fmt: skip

@@ -44,8 +44,6 @@ STACKS: dict[str, tuple[list[Settings], Recipe]] = {
     "mini-batches": (members(penalty=0.2, batch_size=30), Recipe(epochs=5, epoch="best", tie_break="penalty")),
     "head": (members(layers=2, batch_size=32), Recipe(epochs=2, head_hidden=16, dropout=0.3, max_permutations=1)),
     "all permutations": (members(penalty=0.2), Recipe(epochs=5, permutations="all")),
-    "gcn": (members(penalty=0.2), Recipe(epochs=5, encoder="gcn")),
-    "pna": (members(penalty=0.2), Recipe(epochs=5, encoder="pna")),
 }
 
 
@@ -54,7 +52,7 @@ ONE_HOT = (
     "without",
     "mini-batches",
     "head",
-)  # without encoders and permutations
+)  # without layers and permutations
 WAYS = [(kind, name) for kind in KINDS for name in (ONE_HOT if kind == "1hot" else STACKS)]
 
 
@@ -65,6 +63,8 @@ def test_a_stacked_model_is_the_model_trained_alone(kind: Any, name: str) -> Non
         with pytest.raises(ValueError, match=r"one seed; got \[1, 2\]"):
             fitted(kind, settings, recipe, data)
         settings = [replace(setting, seed=1) for setting in settings]
+    if kind == "rp" and recipe.over == "connected":  # shares of identities are constant: their gradient is rounding
+        settings = [replace(setting, jumping=False) for setting in settings]
     together = fitted(kind, settings, recipe, data)
     assert together.trained is not None
     for place, setting in enumerate(settings):
@@ -184,14 +184,17 @@ def test_class_weights_move_the_decision() -> None:
 
 def test_short_trainings_give_models_as_good_as_their_training_loss() -> None:
     counts, y = tables("er-single", 3)["train"]
-    own = {}
+    excess = {}
+    settings = [Settings(hidden=16, seed=seed) for seed in range(7)]
     for averages in ("corrected", "torch"):
-        stack = fit_gamma("gnn", counts, y, [Settings(hidden=16)], Recipe(epochs=20, averages=averages), classes=3)
-        logits = torch.from_numpy(stack.logits(counts)[0])
-        own[averages] = float(torch.nn.functional.cross_entropy(logits, torch.from_numpy(y)))
+        stack = fit_gamma("gnn", counts, y, settings, Recipe(epochs=20, averages=averages), classes=3)
+        losses = [
+            float(torch.nn.functional.cross_entropy(torch.from_numpy(logits), torch.from_numpy(y)))
+            for logits in stack.logits(counts)
+        ]
         assert stack.trained is not None
-        training_loss = float(stack.trained.curves["loss"][-1, 0])
-    assert own["corrected"] < training_loss + 0.1 < own["torch"]
+        excess[averages] = np.median(np.array(losses) - stack.trained.curves["loss"][-1].numpy())
+    assert excess["corrected"] < 0.05 < 0.2 < excess["torch"]
 
 
 def test_without_validation_graphs_the_last_epoch_is_kept() -> None:
@@ -303,7 +306,7 @@ def test_epochs_with_infinite_loss_are_not_selected() -> None:
 def test_members_of_different_shapes_are_refused() -> None:
     data = tables("sbm-20", 3)
     for other in ({"hidden": 16}, {"layers": 2}, {"batch_size": 4}, {"penalty": 0.1}):
-        with pytest.raises(ValueError, match="must have one shape"):
+        with pytest.raises(ValueError, match="must have the same hidden, layers"):
             fitted("gnn", [Settings(hidden=8), Settings(**({"hidden": 8} | other))], Recipe(epochs=1), data)
 
 

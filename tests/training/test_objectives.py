@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from nn.helpers import Union, batch_of, doubled, plain_copy, random_columns, randomized
+from nn.helpers import Union, batch_of, by_pattern, doubled, plain_copy, random_columns, randomized
 from scipy.sparse import csr_array, random_array
 from torch import Tensor
 from training.helpers import tables
 
-from anysize.nn.encoders import Embeddings
 from anysize.nn.gamma import GammaGNN, GraphModel, read_out
-from anysize.nn.rows.recolored_pairs import RecoloredDraw, RecoloredPairs
+from anysize.nn.gnn import Embeddings
+from anysize.nn.rows.recoloring import Draw, RecoloredPatterns
 from anysize.training.fit_gamma import GammaProblem
 from anysize.training.objectives import (
     EnvironmentBatch,
@@ -56,7 +56,7 @@ class Scene:
     """A stack, a draw of recolored pairs, and for every model r_F and r_H of all patterns by plain PyG."""
 
     model: GraphModel
-    drawn: RecoloredDraw
+    drawn: Draw
     rows: Embeddings
     deviation: Tensor | None
     f: list[Tensor]
@@ -75,11 +75,8 @@ class Scene:
         model = GraphModel.of(representation, MODELS, CLASSES, [False, True], hidden, normalize=normalize)
         model.head = randomized(model.head, [3, 4])
         model = model.double()
-        codes = (
-            RecoloredPairs.of(batch_of(columns), densities, 1, tabulate=False).draw(5).structure.levels[0].self_index
-        )
-        assert codes is not None
-        other = codes.view(2, *batch_of(columns).colors.shape)[1].numpy()
+        patterns = RecoloredPatterns.of(batch_of(columns), densities, 2)
+        other = by_pattern(batch_of(columns), patterns.inputs(5)[0, 1])
         both = Union(columns) + Union(columns, other)
         f, h = [], []
         for place in range(MODELS):
@@ -89,9 +86,9 @@ class Scene:
                 levels = levels[:, :5]  # no jumping knowledge
             f.append(levels[: len(columns)])
             h.append(levels[len(columns) :])
-        drawn = doubled(RecoloredPairs.of(batch_of(columns), densities, 2).draw(5))
+        drawn = doubled(patterns.draw(5))
         rows = representation.encode(drawn.structure)
-        _, deviation = model.head(read_out(rows, drawn.structure.readouts))
+        _, deviation = model.head(read_out(rows, drawn.readouts))
         return Scene(model, drawn, rows, deviation, f, h, torch.from_numpy(densities.toarray()))
 
     def moved(self) -> Tensor:
@@ -138,7 +135,7 @@ def test_small_embeddings_reduce_the_color_penalty_but_not_the_logit_penalty() -
     full, small = Scene.of(), Scene.of(shrink=0.05)
     paper = [color_penalty(s.model, s.moved())[0].item() for s in (full, small)]
     ours = [logit_penalty(s.model, s.moved_logits())[0].item() for s in (full, small)]
-    logits = [s.model.head(read_out(s.rows, s.drawn.structure.readouts))[0][0].detach() for s in (full, small)]
+    logits = [s.model.head(read_out(s.rows, s.drawn.readouts))[0][0].detach() for s in (full, small)]
     assert paper[1] == pytest.approx(0.05 * paper[0], rel=1e-9)
     assert ours[1] == pytest.approx(ours[0], rel=0.02)  # up to epsilon in batch norm
     torch.testing.assert_close(logits[1], logits[0], rtol=0.02, atol=0.02)
@@ -148,7 +145,7 @@ def test_the_gradient_of_a_difference_of_zero_is_zero() -> None:
     columns = random_columns((3,), 5, 1)  # one color: recolored patterns are equal
     model = GraphModel.of(GammaGNN(1, 1, 4, 1), 1, 2, [False]).double()
     model = randomized(model, [0])
-    drawn = doubled(RecoloredPairs.of(batch_of(columns), csr_array(np.ones((4, 5))), 1).draw(1))
+    drawn = doubled(RecoloredPatterns.of(batch_of(columns), csr_array(np.ones((4, 5))), 1).draw(1))
     rows = model.representation.encode(drawn.structure)
     color_penalty(model, read_out(rows, drawn.differences)).sum().backward()
     gradients = [p.grad for p in model.representation.parameters() if p.grad is not None]
@@ -164,7 +161,7 @@ def test_the_gradient_of_a_difference_of_zero_is_zero() -> None:
 def test_penalty_and_class_weights_combine(penalty: Any, weighted: bool) -> None:
     columns = random_columns((3, 4), 9, COLORS)
     densities = csr_array(np.random.default_rng(0).random((GRAPHS, 18)))
-    pairs = RecoloredPairs.of(batch_of(columns), densities, 1)
+    pairs = RecoloredPatterns.of(batch_of(columns), densities, 1)
     members = [Settings(penalty=0.5, seed=0), Settings(penalty=2.0, seed=1)]
     model = GraphModel.of(GammaGNN(2, COLORS, 5, 1), 2, 2, [True, True])
     randomized(model, [0, 1]).float()
@@ -175,7 +172,7 @@ def test_penalty_and_class_weights_combine(penalty: Any, weighted: bool) -> None
     found = problem.losses(model, None, step, step)
     drawn = pairs.draw(step)
     rows = model.representation.encode(drawn.structure)
-    logits, deviation = model.head(read_out(rows, drawn.structure.readouts))
+    logits, deviation = model.head(read_out(rows, drawn.readouts))
     entropy = [torch.nn.functional.cross_entropy(z, y, weights if weighted else None) for z in logits]
     watched = logit_penalty(model, read_out(rows, drawn.differences, model.head.slopes(deviation)))
     paid = watched if penalty == "logit" else color_penalty(model, read_out(rows, drawn.differences))

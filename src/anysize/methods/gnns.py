@@ -151,7 +151,7 @@ VREX_GRID: Mapping[str, Grid] = {
     "sbm": _VREX,
     "tu": {"batch_size": (64,), "lr": (0.01,), "hidden": (32,), "layers": (3,), "beta": (1, 10, 100)},
 }
-PATTERN_FIELDS = frozenset({"over", "roles", "encoder", "whiten", "id_width", "samples", "penalty_on"})
+PATTERN_FIELDS = frozenset({"over", "roles", "whiten", "id_width", "samples", "penalty_on"})
 
 
 def gnn_method(

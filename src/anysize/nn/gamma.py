@@ -19,10 +19,10 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor, nn
 
-from anysize.nn.encoders import Embeddings, Encoder
+from anysize.nn.gnn import Embeddings, Encoder
 from anysize.nn.heads import Head
 from anysize.nn.layers import BatchNorm, Linear
-from anysize.nn.rows.aggregation import Sums
+from anysize.nn.rows.maps import Sums
 from anysize.nn.rows.structure import Structure
 
 
@@ -72,14 +72,12 @@ class GammaGNN(nn.Module):
 
     def encode(self, structure: Structure) -> Embeddings:
         """Embeddings of the rows that are read out, the last level first."""
-        return self._select_levels(self.encoder(structure))
-
-    def _select_levels(self, levels: Embeddings) -> Embeddings:
+        levels: Embeddings = self.encoder(structure)
         return levels[::-1] if self.jumping else levels[-1:]
 
     def forward(self, structure: Structure) -> Tensor:
         """(models, items, width), where the items of the structure are patterns or graphs."""
-        return read_out(self.encode(structure), structure.readouts)
+        return read_out(self.encode(structure), structure.readouts, copies=structure.copies)
 
 
 class GammaRP(GammaGNN):
@@ -101,22 +99,27 @@ class GammaRP(GammaGNN):
         if missing:
             features = torch.nn.functional.pad(features, (0, missing))
         lifted = self.second(torch.relu(self.first(features)))
-        return self._select_levels([(0, features[None]), *self.encoder(structure, lifted)])
+        levels: Embeddings = [(0, features[None]), *self.encoder(structure, lifted)]
+        return levels[::-1] if self.jumping else levels[-1:]
 
 
 Gamma = GammaOneHot | GammaGNN
 
 
-def read_out(rows: Embeddings, sums: Sequence[Sums], slopes: Tensor | None = None) -> Tensor:
+def read_out(
+    rows: Embeddings, sums: Sequence[Sums] | Mapping[int, Sums], slopes: Tensor | None = None, copies: int = 1
+) -> Tensor:
     """Rows read out into items, the levels side by side: (models, items, width).
 
+    ``sums``: the map of each level. ``copies``: of every item, one copy of all items after the other, to be averaged.
     With ``slopes`` (models, width, columns): the items times the slopes, (models, items, columns). The product is
     computed on the rows, which are far fewer than the items.
     """
     if slopes is None:
         parts = [sums[level](h) for level, h in rows]
         models = max(part.shape[0] for part in parts)
-        return torch.cat([part.expand(models, -1, -1) for part in parts], dim=-1)
+        items = torch.cat([part.expand(models, -1, -1) for part in parts], dim=-1)
+        return items if copies == 1 else items.unflatten(1, (copies, -1)).mean(1)
     total: Tensor | int = 0
     start = 0
     for level, h in rows:

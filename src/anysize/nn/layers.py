@@ -14,7 +14,6 @@ from zlib import crc32
 import torch
 from torch import Tensor, nn
 
-from anysize.nn import fused
 from anysize.nn.counter_rng import uniform
 
 MOMENTUM, EPSILON = 0.1, 1e-5  # as in torch.nn.BatchNorm1d
@@ -78,12 +77,8 @@ class BatchNorm(nn.Module):
         if not self.training:
             return self._predict(x)
         self._count_step()
-        if fused.usable(x):
-            steps = self.steps if self.corrected else None
-            averages = self.running_mean, self.running_var, steps, self.population, MOMENTUM
-            normal: Tensor = fused.Normalize.apply(x, weight, self.scale, self.shift, self.relu, EPSILON, *averages)
-            return normal
         share, total = _normalize_weights(x, weight)
+        normal: Tensor
         normal, mean, variance = _Normalize.apply(x, share, self.scale, self.shift, self.relu)
         self._update_averages(mean, variance, total)
         return normal
@@ -108,8 +103,6 @@ class BatchNorm(nn.Module):
     def _predict(self, x: Tensor) -> Tensor:
         """The rows normalized by the running averages."""
         slope = self.scale / torch.sqrt(self.running_var + EPSILON)
-        if fused.usable(x) and not torch.is_grad_enabled():
-            return fused.normalize(x, slope, self.shift - self.running_mean * slope, self.relu)
         scaled = torch.addcmul(self.shift, x - self.running_mean, slope)
         return scaled.relu_() if self.relu else scaled
 
@@ -170,7 +163,7 @@ class _Normalize(torch.autograd.Function):
 def _normalize_weights(x: Tensor, weight: Tensor | None) -> tuple[Tensor | None, Tensor]:
     """The weights, (rows,) or (models, rows), divided by their sum, as row vectors, and the sum."""
     if weight is None:
-        return None, torch.full((), float(x.shape[1]), device=x.device)
+        return None, x.new_full((), float(x.shape[1]))
     total = weight.sum(-1, keepdim=True)
     return (weight / total).unsqueeze(-2).expand(x.shape[0], 1, -1), total.unsqueeze(-1)
 
@@ -195,9 +188,6 @@ class Dropout(nn.Module):
         if not self.training or self.share == 0:
             return x
         self.step += 1
-        if fused.usable(x):
-            dropped: Tensor = fused.Dropout.apply(x, self.seeds, self.step, self.share, DROPOUT_STREAM)
-            return dropped
         drawn = uniform(self.seeds, self.step, x.shape[1] * x.shape[2], stream=DROPOUT_STREAM)
         return x * (drawn.view_as(x) >= self.share) / (1 - self.share)
 

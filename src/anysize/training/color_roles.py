@@ -36,14 +36,14 @@ class _PairCounts:
     total: FloatArray
     y: IntArray
 
-    def merged(self, one: int, other: int) -> _PairCounts:
-        """The counts after renaming one color to another: (graphs, colors - 1, colors - 1)."""
+    def merged(self, kept: int, renamed: int) -> _PairCounts:
+        """The counts after one color got the name of another: (graphs, colors - 1, colors - 1)."""
         joined = []
         for part in (self.adjacent, self.total):
             part = part.copy()
-            part[:, one] += part[:, other]
-            part[:, :, one] += part[:, :, other]
-            joined.append(np.delete(np.delete(part, other, axis=1), other, axis=2))
+            part[:, kept] += part[:, renamed]
+            part[:, :, kept] += part[:, :, renamed]
+            joined.append(np.delete(np.delete(part, renamed, axis=1), renamed, axis=2))
         return _PairCounts(joined[0], joined[1], self.y)
 
     def rates(self) -> tuple[FloatArray, FloatArray]:
@@ -79,12 +79,11 @@ def color_roles(counts: Counts, y: IntArray, level: float = SIGNIFICANCE) -> Int
     pairs = _count_pairs(counts, np.asarray(y))
     while pairs.total.shape[1] > 1:
         p_values = _p_values(pairs)
-        one, other = np.unravel_index(int(np.argmax(p_values)), p_values.shape)
-        if p_values[one, other] < level:
+        first, second = np.unravel_index(int(np.argmax(p_values)), p_values.shape)  # first < second
+        if p_values[first, second] < level:
             break
-        one, other = min(one, other), max(one, other)
-        pairs = pairs.merged(int(one), int(other))
-        roles = np.where(roles == other, one, np.where(roles > other, roles - 1, roles))
+        pairs = pairs.merged(int(first), int(second))
+        roles = np.where(roles == second, first, np.where(roles > second, roles - 1, roles))
     return roles
 
 
@@ -104,17 +103,17 @@ def _pattern_pairs(columns: Columns) -> tuple[csr_array[np.float64], csr_array[n
     adjacent: list[tuple[IntArray, IntArray]] = []
     every: list[tuple[IntArray, IntArray]] = []
     for size in np.unique(columns.size):
-        here = np.flatnonzero(columns.size == size)
-        colors = columns.colors[here, :size].astype(np.int64)
-        near = neighbor_table(int(size))[columns.pattern_index[here]]
+        of_size = np.flatnonzero(columns.size == size)
+        colors = columns.colors[of_size, :size].astype(np.int64)
+        near = neighbor_table(int(size))[columns.pattern_index[of_size]]
         code = colors[:, :, None] * amount + colors[:, None, :]
         connected = np.zeros(code.shape, bool)
         rows, ends, slots = np.nonzero(near >= 0)
         connected[rows, ends, near[rows, ends, slots]] = True
         different = ~np.eye(int(size), dtype=bool)[None] & np.ones_like(connected)
         for mask, cells in ((connected, adjacent), (different, every)):
-            place, _, _ = np.nonzero(mask)
-            cells.append((here[place], code[mask]))
+            row, _, _ = np.nonzero(mask)
+            cells.append((of_size[row], code[mask]))
     shape = (len(columns), amount * amount)
     tables = []
     for cells in (adjacent, every):
@@ -132,14 +131,14 @@ def _p_values(pairs: _PairCounts) -> FloatArray:
     amount = rate.shape[1]
     p_values = np.full((amount, amount), -1.0)
     seen = np.flatnonzero(np.isfinite(rate).any(axis=(0, 1)))  # with many rare colors, most have no rate at all
-    for place, one in enumerate(seen):
-        others = seen[place + 1 :]
-        gap = rate[:, [one]][:, :, seen] - rate[:, others][:, :, seen]  # (classes, others, roles)
-        gap_variance = variance[:, [one]][:, :, seen] + variance[:, others][:, :, seen]
+    for position, role in enumerate(seen):
+        others = seen[position + 1 :]
+        gap = rate[:, [role]][:, :, seen] - rate[:, others][:, :, seen]  # (classes, others, roles)
+        gap_variance = variance[:, [role]][:, :, seen] + variance[:, others][:, :, seen]
         known = gap_variance > 0
         statistic = np.divide(gap**2, gap_variance, out=np.zeros_like(gap), where=known).sum(axis=(0, 2))
         terms = known.sum(axis=(0, 2))
-        p_values[one, others] = np.where(terms > 0, chdtrc(np.maximum(terms, 1), statistic), -1.0)
+        p_values[role, others] = np.where(terms > 0, chdtrc(np.maximum(terms, 1), statistic), -1.0)
     return p_values
 
 
@@ -158,14 +157,14 @@ def merge_roles(columns: Columns, role: Mapping[ColorName, int]) -> tuple[Column
     names, colors = np.zeros(len(columns), np.int64), np.zeros_like(columns.colors)
     for size in np.unique(columns.size):
         power = base ** np.arange(int(size))
-        for place in np.unique(columns.pattern_index[columns.size == size]):
-            here = np.flatnonzero((columns.size == size) & (columns.pattern_index == place))
-            orders = automorphisms(connected_patterns(int(size))[place].code, int(size)).astype(np.int64)
-            roles = codes[columns.colors[here, :size].astype(np.int64)]
+        for topology in np.unique(columns.pattern_index[columns.size == size]):
+            same = np.flatnonzero((columns.size == size) & (columns.pattern_index == topology))
+            orders = automorphisms(connected_patterns(int(size))[topology].code, int(size)).astype(np.int64)
+            roles = codes[columns.colors[same, :size].astype(np.int64)]
             values = np.array([roles[:, order] @ power for order in orders])
             best = orders[values.argmin(axis=0)]
-            names[here] = values.min(axis=0)
-            colors[here, :size] = representative[np.take_along_axis(roles, best, axis=1)]
+            names[same] = values.min(axis=0)
+            colors[same, :size] = representative[np.take_along_axis(roles, best, axis=1)]
     key = np.column_stack([columns.size.astype(np.int64), columns.pattern_index.astype(np.int64), names])
     _, example, index = np.unique(key, axis=0, return_index=True, return_inverse=True)
     recolored = Columns(columns.size, columns.pattern_index, colors, columns.palette)

@@ -41,7 +41,7 @@ def stack_balanced_accuracy(predicted: Tensor, y: Tensor, classes: int | None = 
 def stack_mcc(predicted: Tensor, y: Tensor, classes: int | None = None) -> Tensor:
     """Matthews correlation coefficient of every model, for any number of classes; 0 where it is undefined.
 
-    ``classes``: their number; without it the host waits for the device.
+    ``classes``: their number; without it, the GPU is synchronized.
 
     Examples:
         >>> stack_mcc(torch.tensor([[0, 1, 1, 0], [1, 1, 1, 1]]), torch.tensor([0, 1, 1, 0])).tolist()
@@ -126,14 +126,14 @@ class KeptEpochs:
         """The function of the selected models, followed along the first axis by that of every rule."""
 
         def every(graphs: Any) -> Tensor:
-            selected, found = flat_state(self.model, self.models), [function(graphs)]
+            selected, values_by_rule = flat_state(self.model, self.models), [function(graphs)]
             try:
                 for values in self._values.values():
                     load_flat_state(self.model, self.models, values)
-                    found.append(function(graphs))
+                    values_by_rule.append(function(graphs))
             finally:
                 load_flat_state(self.model, self.models, selected)
-            return torch.cat(found)
+            return torch.cat(values_by_rule)
 
         return every
 
@@ -149,8 +149,8 @@ class EpochSelector:
     exact ties only). ``patience``: a model that has not improved in so many epochs keeps what it has.
 
     The states that other rules would have selected are kept beside, so that a run can be scored under
-    each of them; of the smallest penalty only if ``penalized``. They are stored as one row per model, which makes an
-    epoch a few operations dearer, not a few for every tensor of the model.
+    each of them; of the smallest penalty only if ``penalized``. They are stored as one row per model, so that an
+    epoch costs a few more operations, not a few more for every tensor of the model.
     """
 
     def __init__(
@@ -162,11 +162,11 @@ class EpochSelector:
         self.score = torch.full((models,), -INFINITY, device=device)
         self.ties = torch.zeros(models, dtype=torch.int64, device=device)
         self.active = torch.ones(models, dtype=torch.bool, device=device)
-        own = _RULE_OF_TIE_BREAK[tie_break]
+        rule = _RULE_OF_TIE_BREAK[tie_break]
         names = [FIRST_BEST, BEST_LOWEST_LOSS, LOWEST_LOSS]
-        names += [BEST_LOWEST_PENALTY] * (penalized or own == BEST_LOWEST_PENALTY)
+        names += [BEST_LOWEST_PENALTY] * (penalized or rule == BEST_LOWEST_PENALTY)
         self.snapshots = {name: _Snapshot(model, models) for name in names}
-        self.top = self.snapshots[own]
+        self.top = self.snapshots[rule]
         self.runner_up = _Snapshot(model, models) if self.score_step else None
         self.models = models
 
@@ -228,8 +228,8 @@ class EpochSelector:
         """
         now = flat_state(model, self.models)
         states = {
-            name: (one.epoch, torch.where((one.epoch >= 0)[:, None], one.values, now))
-            for name, one in self.snapshots.items()
+            name: (snapshot.epoch, torch.where((snapshot.epoch >= 0)[:, None], snapshot.values, now))
+            for name, snapshot in self.snapshots.items()
         }
         if last is not None:
             states[LAST] = torch.full_like(self.top.epoch, last), now

@@ -15,32 +15,30 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array
 from torch import Tensor, nn
 
-from anysize._memory import dense
 from anysize._typing import FloatArray, IntArray
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
 from anysize.graphs.colors import ColorName
-from anysize.nn.encoders import LAYERS
 from anysize.nn.gamma import GammaGNN, GammaOneHot, GammaRP, GraphModel, read_out
 from anysize.nn.layers import EPSILON, initialize
-from anysize.nn.rows.aggregation import Chained, Dense, Sums, index_tensor
+from anysize.nn.rows.maps import Chain, Readout, Sums, index_tensor
 from anysize.nn.rows.pattern_batch import PatternBatch
-from anysize.nn.rows.recolored_pairs import RecoloredPairs
+from anysize.nn.rows.recoloring import RecoloredPatterns, density_table
 from anysize.nn.rows.structure import Structure
 from anysize.training.color_roles import color_roles
 from anysize.training.device import torch_defaults
 from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.loop import Losses, Trained, TrainingProblem, train
 from anysize.training.objectives import class_weight_tensor, color_penalty, cross_entropy, logit_penalty
-from anysize.training.settings import Recipe, Settings, check_one_seed, check_one_shape
+from anysize.training.settings import Recipe, Settings, check_one_seed, check_one_stack
 from anysize.training.vocabulary import GammaKind, Vocabulary
-from anysize.training.whitening import ShapeWhitening, Whitening
+from anysize.training.whitening import TopologyWhitening, Whitening
 
 MAX_PERMUTED_PATTERNS_TRAINED, MAX_PERMUTED_PATTERNS_PREDICTED = 20_000, 1_000_000  # patterns times permutations
 
 
 @dataclass(frozen=True)
-class GammaShape:
+class GammaArchitecture:
     """Everything that determines the tensors of a stack except the number of models."""
 
     kind: GammaKind
@@ -62,7 +60,7 @@ class GammaShape:
             if self.kind == "rp" and ids < self.k:
                 raise ValueError(f"id_width must be at least k = {self.k}, to distinguish the vertices; got {ids}")
             make, inputs = (GammaRP, self.inputs + ids) if self.kind == "rp" else (GammaGNN, self.inputs)
-            representation = make(models, inputs, self.hidden, self.layers, recipe.encoder, any(jumping))
+            representation = make(models, inputs, self.hidden, self.layers, jumping=any(jumping))
         return GraphModel.of(
             representation, models, self.classes, jumping, recipe.head_hidden, recipe.dropout,
             corrected=recipe.averages == "corrected", population=recipe.averages == "corrected",
@@ -95,22 +93,15 @@ class GammaShape:
         if self.kind == "1hot":
             full = eye_array(len(columns), format="csr") if densities is None else densities
             empty = torch.zeros(0, 0)
-            return Structure(empty, empty, (), (Dense(_dense_tensor(full)),)).to(device)
+            return Structure(empty, (), (density_table(full),)).to(device)
         largest = int(columns.size.max(initial=1))
         if largest > self.k:
             raise ValueError(
                 f"this model was trained on patterns of up to {self.k} vertices and got some of {largest}; "
                 "count with the same k"
             )
-        batch, encoder = PatternBatch.of(columns, palette, self.k), self.recipe.encoder
-        return batch.structure(
-            self.layers,
-            densities,
-            self.identities(len(columns), seed),
-            by_degree=LAYERS[encoder].by_degree,
-            neighbors=LAYERS[encoder].neighbors,
-            device=device,
-        )
+        batch = PatternBatch.of(columns, palette, self.k)
+        return batch.structure(self.layers, densities, self.identities(len(columns), seed), device)
 
 
 class GammaProblem(TrainingProblem):
@@ -119,9 +110,9 @@ class GammaProblem(TrainingProblem):
     recordable, threads = True, 1
 
     def __init__(
-        self, patterns: Structure | RecoloredPairs, y: Tensor, held_out: tuple[Structure, Tensor] | None,
+        self, patterns: Structure | RecoloredPatterns, y: Tensor, held_out: tuple[Structure, Tensor] | None,
         members: Sequence[Settings], recipe: Recipe, class_weights: Tensor | None,
-        fresh: Callable[[int], Structure | RecoloredPairs] | None = None,
+        fresh: Callable[[int], Structure | RecoloredPatterns] | None = None,
     ) -> None:  # fmt: skip
         """``fresh``: the patterns with the densities of one epoch, where these are drawn again in every epoch."""
         super().__init__(y, held_out, class_weights)
@@ -138,12 +129,16 @@ class GammaProblem(TrainingProblem):
 
     def losses(self, model: nn.Module, graphs: Tensor | None, step: Tensor, epoch: Tensor) -> Losses:
         assert isinstance(model, GraphModel)
-        structure, differences = self._draw(step)
-        rows = model.representation.encode(structure)
-        y = self.y if graphs is None else self.y[graphs]
-        readouts = structure.readouts
+        readouts: Mapping[int, Readout]
+        differences: Mapping[int, Sums] = {}
+        if isinstance(self.patterns, Structure):
+            structure, readouts = self.patterns, dict(enumerate(self.patterns.readouts))
+        else:
+            draw = self.patterns.draw(step)
+            structure, readouts, differences = draw.structure, draw.readouts, draw.differences
+        rows, y = model.representation.encode(structure), self.y
         if graphs is not None:
-            readouts = tuple(readout.rows(graphs) for readout in readouts)
+            readouts, y = {level: readouts[level].rows(graphs) for level, _ in rows}, y[graphs]
         logits, deviation = model.head(read_out(rows, readouts))
         entropy = cross_entropy(logits, y, self.class_weights)
         if not differences:
@@ -156,18 +151,12 @@ class GammaProblem(TrainingProblem):
             penalty = recorded = logit_penalty(model, read_out(rows, differences, slopes))
         return Losses(entropy + self.weights * penalty, entropy, recorded)
 
-    def _draw(self, step: Tensor) -> tuple[Structure, tuple[Sums, ...]]:
-        if isinstance(self.patterns, Structure):
-            return self.patterns, ()
-        draw = self.patterns.draw(step)
-        return draw.structure, draw.differences
-
 
 @dataclass(frozen=True, eq=False)
 class GammaStack:
     """M trained Gamma models."""
 
-    shape: GammaShape
+    architecture: GammaArchitecture
     vocabulary: Vocabulary
     model: GraphModel
     members: tuple[Settings, ...]
@@ -190,14 +179,14 @@ class GammaStack:
     def _structure(self, columns: Columns, densities: csr_array[np.float64] | None) -> Structure:
         """On the device of the model, which is put into evaluation mode."""
         device = next(self.model.eval().parameters()).device
-        return self.shape.structure(columns, self.vocabulary.palette, densities, self.members[0].seed, device)
+        return self.architecture.structure(columns, self.vocabulary.palette, densities, self.members[0].seed, device)
 
     @torch.no_grad()
     def pattern_logits(self, columns: Columns) -> NDArray[np.float32]:
         """What one unit of density of each pattern adds to the logits of a linear head: (models, patterns, classes)."""
         whitening = self.vocabulary.whitening
-        shapes_only = whitening is not None and not whitening.colored
-        read = whitening.columns if whitening is not None and shapes_only else columns
+        topologies_only = whitening is not None and not whitening.colored
+        read = whitening.columns if whitening is not None and topologies_only else columns
         structure = self._structure(read, None)
         norm = self.model.head.norm
         deviation = None if norm is None else torch.sqrt(norm.running_var + EPSILON)
@@ -218,10 +207,10 @@ class GammaStack:
                 arrays["columns.colors"] = known.columns.colors
         if known.whitening is not None:
             whitening = known.whitening.whitening
-            arrays |= {"whitening.shapes": known.whitening.shapes, "whitening.mean": whitening.mean}
+            arrays |= {"whitening.shapes": known.whitening.topologies, "whitening.mean": whitening.mean}
             arrays["whitening.matrix"] = whitening.matrix
         about = {
-            "shape": asdict(self.shape),
+            "shape": asdict(self.architecture),
             "members": [asdict(member) for member in self.members],
             "palette": None if known.palette is None else list(known.palette.items()),
             "column_palette": None if known.columns is None else list(known.columns.palette),
@@ -234,21 +223,21 @@ class GammaStack:
     @staticmethod
     def from_state(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> GammaStack:
         """Restore a stack from what `state` returned; it predicts the same."""
-        shape = GammaShape(**{**about["shape"], "recipe": Recipe(**about["shape"]["recipe"])})
+        architecture = GammaArchitecture(**{**about["shape"], "recipe": Recipe.from_file(about["shape"]["recipe"])})
         members = tuple(Settings(**member) for member in about["members"])
-        model = shape.build([member.jumping for member in members]).load(arrays)
+        model = architecture.build([member.jumping for member in members]).load(arrays)
         columns = None
         if about["column_palette"] is not None:
             colors = arrays.get("columns.colors")
-            size, place = arrays["columns.size"], arrays["columns.pattern_index"]
-            columns = Columns(size, place, colors, tuple(about["column_palette"])).checked()
+            size, pattern_index = arrays["columns.size"], arrays["columns.pattern_index"]
+            columns = Columns(size, pattern_index, colors, tuple(about["column_palette"])).checked()
         palette = None if about["palette"] is None else dict(about["palette"])
         whitening = None
         if "whitening.shapes" in arrays:
             linear = Whitening(arrays["whitening.mean"], arrays["whitening.matrix"])
-            whitening = ShapeWhitening(arrays["whitening.shapes"], linear, palette is not None)
+            whitening = TopologyWhitening(arrays["whitening.shapes"], linear, palette is not None)
         vocabulary = Vocabulary(palette, columns, about["over"], about["scale"], about["within"], whitening)
-        return GammaStack(shape, vocabulary, model, members)
+        return GammaStack(architecture, vocabulary, model, members)
 
 
 @torch_defaults()
@@ -258,13 +247,13 @@ def fit_gamma(
     class_weights: FloatArray | None = None, metric: str = "accuracy", device: str = "cpu",
     sample: Callable[[int], Counts] | None = None, progress: Callable[[float], None] | None = None,
 ) -> GammaStack:  # fmt: skip
-    """Train members of one shape as one stack, of one seed if they draw permutations.
+    """Train members of one stack key as one stack, of one seed if they draw permutations.
 
     ``top``: limit the vocabulary to the most common patterns. ``sample``: the counts of the training graphs to train on
     in an epoch, such as estimates that are drawn again in every epoch. Vocabulary, whitening, validation and prediction
     have the exact counts.
     """
-    check_one_shape(members)
+    check_one_stack(members)
     pool, pool_y = train_counts, y
     if validation is not None:
         pool, pool_y = Counts.concatenate([train_counts, validation[0]]), np.concatenate([y, validation[1]])
@@ -277,10 +266,10 @@ def fit_gamma(
         raise ValueError(f"no training graph has a connected pattern of {named} vertices; count with a smaller k")
     k = int(max(columns.size.max(initial=1), sizes.max(initial=1)))
     inputs = len(columns) if kind == "1hot" else 1 + max((vocabulary.palette or {}).values(), default=0)
-    shape = GammaShape(kind, inputs, classes, members[0].hidden, members[0].layers, recipe, k)
-    if kind == "rp" and not shape.takes_all_permutations(len(columns), MAX_PERMUTED_PATTERNS_TRAINED):
+    architecture = GammaArchitecture(kind, inputs, classes, members[0].hidden, members[0].layers, recipe, k)
+    if kind == "rp" and not architecture.takes_all_permutations(len(columns), MAX_PERMUTED_PATTERNS_TRAINED):
         check_one_seed(members)
-    model = shape.build([member.jumping for member in members])
+    model = architecture.build([member.jumping for member in members])
     initialize(model, [member.seed for member in members])
     if isinstance(model.representation, GammaOneHot):
         seen = np.bincount(densities.indices, minlength=len(columns)) > 0
@@ -292,12 +281,10 @@ def fit_gamma(
     model.to(device)
 
     def structure(columns: Columns, densities: csr_array[np.float64] | None) -> Structure:
-        return shape.structure(columns, vocabulary.palette, densities, members[0].seed, device)
+        return architecture.structure(columns, vocabulary.palette, densities, members[0].seed, device)
 
-    pairs = _recolored_pairs(shape, columns, densities, vocabulary, members, device)
+    pairs = _recolored_patterns(architecture, columns, densities, vocabulary, members, device)
     patterns = structure(columns, densities) if pairs is None else pairs
-    if recipe.encoder == "pna" and isinstance(model.representation, GammaGNN):
-        model.representation.encoder.set_mean_log_degree(_mean_log_degree(columns))
     held_out = None
     if validation is not None:
         held_out = structure(*vocabulary.densities(validation[0])), index_tensor(validation[1]).to(device)
@@ -312,7 +299,7 @@ def fit_gamma(
         fresh = _fresh(drawn, patterns, partial(structure, columns), kind == "1hot")
     problem = GammaProblem(patterns, index_tensor(y).to(device), held_out, members, recipe, weights, fresh)
     trained = train(model, problem, members, recipe, metric, progress)
-    return GammaStack(shape, vocabulary, model, tuple(members), trained)
+    return GammaStack(architecture, vocabulary, model, tuple(members), trained)
 
 
 def _learn_vocabulary(kind: GammaKind, counts: Counts, y: IntArray, top: int | None, recipe: Recipe) -> Vocabulary:
@@ -323,55 +310,42 @@ def _learn_vocabulary(kind: GammaKind, counts: Counts, y: IntArray, top: int | N
     return Vocabulary.of(kind, counts, recipe.over, top, roles, recipe.whiten)
 
 
-def _dense_tensor(densities: csr_array[np.float64]) -> Tensor:
-    """(graphs, patterns)."""
-    instead = "use fewer patterns (top), a smaller k, or fewer graphs"
-    return torch.from_numpy(dense(densities.astype(np.float32), "the table of densities", instead))
-
-
 def _fresh(
     densities: Callable[[int], csr_array[np.float64]],
-    patterns: Structure | RecoloredPairs,
+    patterns: Structure | RecoloredPatterns,
     structure: Callable[[csr_array[np.float64] | None], Structure],
     one_hot: bool,
-) -> Callable[[int], Structure | RecoloredPairs]:
+) -> Callable[[int], Structure | RecoloredPatterns]:
     """For every epoch the patterns, read out into graphs with the densities of this epoch."""
-    if isinstance(patterns, RecoloredPairs):
+    if isinstance(patterns, RecoloredPatterns):
         return lambda epoch: patterns.with_densities(densities(epoch))
     if one_hot:
         return lambda epoch: structure(densities(epoch))
     inner = structure(None)
 
     def of_epoch(epoch: int) -> Structure:
-        table = _dense_tensor(densities(epoch)).to(inner.features.device)
-        return replace(inner, readouts=tuple(Chained(readout, Dense(table)) for readout in inner.readouts))
+        table = density_table(densities(epoch)).to(inner.features.device)
+        return replace(inner, readouts=tuple(Chain(readout, table) for readout in inner.readouts))
 
     return of_epoch
 
 
-def _recolored_pairs(
-    shape: GammaShape, columns: Columns, densities: csr_array[np.float64], vocabulary: Vocabulary,
+def _recolored_patterns(
+    architecture: GammaArchitecture, columns: Columns, densities: csr_array[np.float64], vocabulary: Vocabulary,
     members: Sequence[Settings], device: str,
-) -> RecoloredPairs | None:  # fmt: skip
+) -> RecoloredPatterns | None:  # fmt: skip
     """Recolored pairs if a member is penalized, new permutations if identities are drawn; None if nothing is drawn."""
-    recipe = shape.recipe
-    recolor = shape.kind != "1hot" and shape.inputs > 1 and any(member.penalty > 0 for member in members)
-    all_permutations = shape.takes_all_permutations(len(columns), MAX_PERMUTED_PATTERNS_TRAINED)
-    draws_identities = shape.kind == "rp" and not all_permutations
+    recipe = architecture.recipe
+    recolor = architecture.kind != "1hot" and architecture.inputs > 1 and any(member.penalty > 0 for member in members)
+    all_permutations = architecture.takes_all_permutations(len(columns), MAX_PERMUTED_PATTERNS_TRAINED)
+    draws_identities = architecture.kind == "rp" and not all_permutations
     if not recolor and not draws_identities:
         return None
     drawn = None
-    if shape.kind == "rp":
-        drawn = factorial(shape.k) if all_permutations else int(recipe.permutations)
-    batch = PatternBatch.of(columns, vocabulary.palette, shape.k)
-    encoder = recipe.encoder
-    return RecoloredPairs.of(
-        batch, densities, shape.layers, drawn, recolor, [member.seed for member in members],
-        tabulate=encoder == "gin", by_degree=LAYERS[encoder].by_degree, device=device,
+    if architecture.kind == "rp":
+        drawn = factorial(architecture.k) if all_permutations else int(recipe.permutations)
+    batch = PatternBatch.of(columns, vocabulary.palette, architecture.k)
+    return RecoloredPatterns.of(
+        batch, densities, architecture.layers, drawn, recolor, [member.seed for member in members],
+        any(member.jumping for member in members), device=device,
     )  # fmt: skip
-
-
-def _mean_log_degree(columns: Columns) -> float:
-    palette = None if columns.colors is None else dict.fromkeys(columns.palette, 0)
-    near, _, _ = PatternBatch.of(columns, palette).vertices
-    return float(np.log((near >= 0).sum(axis=1) + 1).mean())

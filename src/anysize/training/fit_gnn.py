@@ -15,10 +15,9 @@ from torch import Tensor
 from anysize._typing import FloatArray, IntArray
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
-from anysize.nn.encoders import LAYERS
 from anysize.nn.gamma import GammaGNN, GammaRP, GraphModel
+from anysize.nn.gnn import LAYERS
 from anysize.nn.layers import initialize
-from anysize.nn.rows.aggregation import index_tensor
 from anysize.nn.rows.graph_batch import (
     IDENTITIES,
     READOUTS,
@@ -34,6 +33,7 @@ from anysize.nn.rows.graph_batch import (
     prefers_padding,
     rows_structure,
 )
+from anysize.nn.rows.maps import index_tensor
 from anysize.nn.rows.structure import Structure
 from anysize.training.device import torch_defaults
 from anysize.training.epoch_selection import KeptEpochs
@@ -49,7 +49,7 @@ PARAMETER_COPIES = 12  # value, two gradients, three lists of Adam, states under
 
 
 @dataclass(frozen=True)
-class GNNShape:
+class GNNArchitecture:
     """Everything that determines the tensors of a stack except the number of models.
 
     ``relational``: relational pooling, with identities under random orders (RPGIN). ``inputs``: number of known colors,
@@ -113,12 +113,12 @@ class GNNProblem(WholeGraphProblem):
     """
 
     def __init__(
-        self, shape: GNNShape, structure: Structure | None, batch: FlatGraphs | PaddedGraphs | None, y: Tensor,
-        held_out: tuple[Structure, Tensor] | None, members: Sequence[Settings], environments: Tensor | None,
-        class_weights: Tensor | None, objective: Objective = IRM,
+        self, architecture: GNNArchitecture, structure: Structure | None, batch: FlatGraphs | PaddedGraphs | None,
+        y: Tensor, held_out: tuple[Structure, Tensor] | None, members: Sequence[Settings],
+        environments: Tensor | None, class_weights: Tensor | None, objective: Objective = IRM,
     ) -> None:  # fmt: skip
         super().__init__(y, held_out, members, environments, class_weights, objective)
-        self.shape, self.structure, self.batch = shape, structure, batch
+        self.architecture, self.structure, self.batch = architecture, structure, batch
         self.seeds = seeds_of([member.seed for member in members], y.device)
         self.all_rows = None if batch is None else batch.rows()
 
@@ -129,7 +129,7 @@ class GNNProblem(WholeGraphProblem):
 
     @property
     def recordable(self) -> bool:
-        """Mini-batches of padded graphs have one shape; the shape of flat ones depends on the graphs."""
+        """Mini-batches of padded graphs have tensors of the same sizes; those of flat ones depend on the graphs."""
         return not isinstance(self.batch, FlatGraphs)
 
     def inputs(self, graphs: Tensor | None, step: Tensor) -> Structure:
@@ -139,16 +139,16 @@ class GNNProblem(WholeGraphProblem):
         rows = self.all_rows if graphs is None else self.batch.rows(graphs)
         assert rows is not None
         identities = None
-        if self.shape.relational:
-            identities = draw_identities(rows, int(self.shape.recipe.permutations), step, self.seeds)
-        return rows_structure(rows, self.shape.layers, identities)
+        if self.architecture.relational:
+            identities = draw_identities(rows, int(self.architecture.recipe.permutations), step, self.seeds)
+        return rows_structure(rows, self.architecture.layers, identities)
 
 
 @dataclass(frozen=True, eq=False)
 class GNNStack:
     """M trained GNNs. ``palette``: the known colors, None for graphs without colors."""
 
-    shape: GNNShape
+    architecture: GNNArchitecture
     palette: Palette
     model: GraphModel
     members: tuple[Settings, ...]
@@ -158,7 +158,7 @@ class GNNStack:
         """(models, graphs, classes); with ``kept``, followed by those of the states it holds."""
         states = 1 if kept is None else 1 + len(kept)
         function = self.model if kept is None else kept.append_to(self.model)
-        return self._evaluate(graphs, function, states * len(self.members), self.shape.classes)
+        return self._evaluate(graphs, function, states * len(self.members), self.architecture.classes)
 
     def represent(self, graphs: GraphSet) -> NDArray[np.float32]:
         """The representation of every graph, the input of the head: (models, graphs, width)."""
@@ -171,20 +171,20 @@ class GNNStack:
         device = next(self.model.eval().parameters()).device
         empty = np.zeros((models, 0, width), np.float32)
         seeds = [member.seed for member in self.members]
-        structures = (self.shape.structure(part, self.palette, device, seeds) for part in self._parts(graphs))
+        structures = (self.architecture.structure(part, self.palette, device, seeds) for part in self._parts(graphs))
         return np.concatenate([empty, *(function(structure).cpu().numpy() for structure in structures)], axis=1)
 
     def _parts(self, graphs: GraphSet) -> list[GraphSet]:
         """Consecutive graphs, few enough to fit into memory for all models at once."""
-        copies = self.shape.recipe.test_permutations if self.shape.relational else 1
-        per_unit = LAYERS[self.shape.kind].values_per_unit
-        bytes_per_vertex = 4 * len(self.members) * copies * self.shape.hidden * per_unit
+        copies = self.architecture.recipe.test_permutations if self.architecture.relational else 1
+        per_unit = LAYERS[self.architecture.kind].values_per_unit
+        bytes_per_vertex = 4 * len(self.members) * copies * self.architecture.hidden * per_unit
         return parts_by_load(graphs, graphs.sizes * bytes_per_vertex, PREDICTION_BYTES)
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Everything that prediction needs: a JSON-compatible dictionary, and arrays."""
         about = {
-            "shape": asdict(self.shape),
+            "shape": asdict(self.architecture),
             "members": [asdict(member) for member in self.members],
             "palette": None if self.palette is None else list(self.palette),
         }
@@ -193,11 +193,11 @@ class GNNStack:
     @staticmethod
     def from_state(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> GNNStack:
         """Restore a stack from what `state` returned; it predicts the same."""
-        shape = GNNShape(**{**about["shape"], "recipe": Recipe(**about["shape"]["recipe"])})
+        architecture = GNNArchitecture(**{**about["shape"], "recipe": Recipe.from_file(about["shape"]["recipe"])})
         members = tuple(Settings(**member) for member in about["members"])
-        model = shape.build([member.jumping for member in members]).load(arrays)
+        model = architecture.build([member.jumping for member in members]).load(arrays)
         palette = None if about["palette"] is None else tuple(about["palette"])
-        return GNNStack(shape, palette, model, members)
+        return GNNStack(architecture, palette, model, members)
 
 
 @torch_defaults()
@@ -208,7 +208,7 @@ def fit_gnn(
     class_weights: FloatArray | None = None, metric: str = "accuracy", device: str = "cpu",
     progress: Callable[[float], None] | None = None,
 ) -> GNNStack:  # fmt: skip
-    """Train members of one shape as one stack.
+    """Train members of one stack key as one stack.
 
     ``environments`` (graphs,): integers, which ``objective`` compares for members with ``invariance`` above 0.
     ``relational`` with ``kind`` gin is RPGIN. `bytes_per_model` estimates how many members fit on a device.
@@ -216,8 +216,8 @@ def fit_gnn(
     check_training_graphs(train_graphs, y, members, environments)
     palette: Palette = None if train_graphs.colors is None else train_graphs.palette
     sizes = input_count(palette), classes, members[0].hidden, members[0].layers
-    shape = GNNShape(kind, readout, relational, *sizes, recipe)
-    model = shape.build([member.jumping for member in members])
+    architecture = GNNArchitecture(kind, readout, relational, *sizes, recipe)
+    model = architecture.build([member.jumping for member in members])
     seeds = [member.seed for member in members]
     initialize(model, seeds)
     model.to(device)
@@ -227,12 +227,12 @@ def fit_gnn(
     static = not relational and (batch_size is None or batch_size >= len(train_graphs))
     held_out = None
     if validation is not None:
-        structure = shape.structure(validation[0], palette, device, seeds)
+        structure = architecture.structure(validation[0], palette, device, seeds)
         held_out = structure, index_tensor(validation[1]).to(device)
     problem = GNNProblem(
-        shape,
-        shape.structure(train_graphs, palette, device) if static else None,
-        None if static else shape.batch(train_graphs, palette, device),
+        architecture,
+        architecture.structure(train_graphs, palette, device) if static else None,
+        None if static else architecture.batch(train_graphs, palette, device),
         index_tensor(y).to(device),
         held_out,
         members,
@@ -241,7 +241,7 @@ def fit_gnn(
         objective,
     )
     trained = train(model, problem, members, recipe, metric, progress)
-    return GNNStack(shape, palette, model, tuple(members), trained)
+    return GNNStack(architecture, palette, model, tuple(members), trained)
 
 
 def bytes_per_model(
@@ -261,27 +261,27 @@ def bytes_per_model(
         True
     """
     inputs = max(len(graphs.palette), 1)
-    shape = GNNShape(kind, "sum", relational, inputs, 2, settings.hidden, settings.layers, recipe)
+    architecture = GNNArchitecture(kind, "sum", relational, inputs, 2, settings.hidden, settings.layers, recipe)
     widths = [settings.hidden if relational else inputs, *[settings.hidden] * settings.layers]
     layer_widths = [(below + above) / 2 for below, above in pairwise(widths)]
-    rows = _training_rows(shape, graphs, settings, device)
+    rows = _training_rows(architecture, graphs, settings, device)
     values = sum(amount * width for amount, width in zip(rows, layer_widths, strict=True))
     if validation is not None:  # without gradients, layers are held one at a time
         copies = recipe.test_permutations if relational else 1
         values = max(values, _vertex_rows(validation, device) * copies * max(widths))
-    parameters = sum(parameter.numel() for parameter in shape.build([settings.jumping]).parameters())
+    parameters = sum(parameter.numel() for parameter in architecture.build([settings.jumping]).parameters())
     return int(4 * (LAYERS[kind].values_per_unit * values + PARAMETER_COPIES * parameters))
 
 
-def _training_rows(shape: GNNShape, graphs: GraphSet, settings: Settings, device: str) -> list[float]:
+def _training_rows(architecture: GNNArchitecture, graphs: GraphSet, settings: Settings, device: str) -> list[float]:
     """Rows of every layer in a training step: of all graphs, or of a mini-batch on average."""
     batch_size = settings.batch_size or len(graphs)
-    if shape.relational or batch_size < len(graphs):
-        copies = int(shape.recipe.permutations) if shape.relational else 1
+    if architecture.relational or batch_size < len(graphs):
+        copies = int(architecture.recipe.permutations) if architecture.relational else 1
         share = min(1.0, batch_size / max(len(graphs), 1))
-        return [share * _vertex_rows(graphs, device) * copies] * shape.layers
+        return [share * _vertex_rows(graphs, device) * copies] * architecture.layers
     palette = None if graphs.colors is None else graphs.palette
-    return [float(len(level.degree)) for level in shape.structure(graphs, palette).levels]
+    return [float(len(level.degree)) for level in architecture.structure(graphs, palette).levels]
 
 
 def _vertex_rows(graphs: GraphSet, device: str) -> int:

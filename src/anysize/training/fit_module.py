@@ -14,8 +14,8 @@ from torch import Tensor, nn
 from anysize._typing import FloatArray, IntArray
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.ragged import owners
-from anysize.nn.rows.aggregation import index_tensor
 from anysize.nn.rows.graph_batch import InputClasses, input_count
+from anysize.nn.rows.maps import index_tensor
 from anysize.training.device import torch_defaults
 from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.fit_gnn import Palette
@@ -110,8 +110,8 @@ class ModuleStack:
     def _evaluate(self, graphs: GraphSet, function: Callable[[Any], Tensor]) -> NDArray[np.float32]:
         device = next(self.model.eval().parameters()).device
         parts = parts_by_load(graphs, graphs.sizes + 2 * graphs.edge_counts, PREDICTED_TOGETHER) or [graphs]
-        found = [function(GraphTensors.of(part, self.palette, device)).cpu().numpy() for part in parts]
-        return np.concatenate(found, axis=1)
+        logits = [function(GraphTensors.of(part, self.palette, device)).cpu().numpy() for part in parts]
+        return np.concatenate(logits, axis=1)
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Everything that prediction needs: a JSON-compatible dictionary, and arrays."""
@@ -120,27 +120,27 @@ class ModuleStack:
 
     @staticmethod
     def from_state(
-        about: dict[str, Any], arrays: Mapping[str, NDArray[Any]], build: Build, own: Mapping[str, Any]
+        about: dict[str, Any], arrays: Mapping[str, NDArray[Any]], build: Build, parameters: Mapping[str, Any]
     ) -> ModuleStack:
         """Restore what `state` returned, with the function and the hyper-parameters that built the module."""
         palette: Palette = None if about["palette"] is None else tuple(about["palette"])
         with torch.random.fork_rng(devices=[]):
-            module = _built(build, palette, about["classes"], own, 0)
+            module = _built(build, palette, about["classes"], parameters, 0)
         module.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in arrays.items()})
         return ModuleStack(OneModel(module).eval(), about["classes"], palette)
 
 
 @torch_defaults()
 def fit_module(
-    build: Build, own: Mapping[str, Any], train_graphs: GraphSet, y: IntArray, settings: Settings, recipe: Recipe, *,
-    classes: int, validation: tuple[GraphSet, IntArray] | None = None, environments: IntArray | None = None,
-    objective: Objective = IRM, class_weights: FloatArray | None = None, metric: str = "accuracy", device: str = "cpu",
-    progress: Callable[[float], None] | None = None,
+    build: Build, parameters: Mapping[str, Any], train_graphs: GraphSet, y: IntArray, settings: Settings,
+    recipe: Recipe, *, classes: int, validation: tuple[GraphSet, IntArray] | None = None,
+    environments: IntArray | None = None, objective: Objective = IRM, class_weights: FloatArray | None = None,
+    metric: str = "accuracy", device: str = "cpu", progress: Callable[[float], None] | None = None,
 ) -> ModuleStack:  # fmt: skip
     """Train one module by the loop of the GNNs: Adam, mini-batches, the epoch that the recipe selects.
 
-    ``build(inputs, classes, **own)`` makes it; it maps `GraphTensors` to logits (graphs, classes). Of the settings,
-    ``lr``, ``batch_size``, ``invariance`` and ``seed`` count. Whatever the module draws is decided by the seed; the
+    ``build(inputs, classes, **parameters)`` makes it; it maps `GraphTensors` to logits (graphs, classes). Of the
+    settings, ``lr``, ``batch_size``, ``invariance`` and ``seed`` count. The seed decides whatever the module draws; the
     global random state is left as it was.
     """
     check_training_graphs(train_graphs, y, [settings], environments)
@@ -149,7 +149,7 @@ def fit_module(
     if validation is not None:
         held_out = GraphTensors.of(validation[0], palette, device), index_tensor(validation[1]).to(device)
     with torch.random.fork_rng(devices=[device] if device.startswith("cuda") else []):
-        model = OneModel(_built(build, palette, classes, own, settings.seed)).to(device)
+        model = OneModel(_built(build, palette, classes, parameters, settings.seed)).to(device)
         problem = ModuleProblem(
             train_graphs,
             palette,
@@ -164,10 +164,10 @@ def fit_module(
     return ModuleStack(model, classes, palette, trained)
 
 
-def _built(build: Build, palette: Palette, classes: int, own: Mapping[str, Any], seed: int) -> nn.Module:
+def _built(build: Build, palette: Palette, classes: int, parameters: Mapping[str, Any], seed: int) -> nn.Module:
     """An untrained module, with weights by the seed."""
     torch.manual_seed(seed)
-    module = build(input_count(palette), classes, **own)
-    if not isinstance(module, nn.Module) or not any(parameter.requires_grad for parameter in module.parameters()):
+    module = build(input_count(palette), classes, **parameters)
+    if not isinstance(module, nn.Module) or not any(tensor.requires_grad for tensor in module.parameters()):
         raise ValueError(f"build must return a torch module with parameters; got a {type(module).__name__}")
     return module

@@ -24,8 +24,6 @@ EAGER_CALLS = 3  # calls before a CUDA graph is recorded
 VALIDATION_INTERVAL = 10  # epochs between validations that do not select an epoch, and between checks of patience
 BATCH_STREAM = 4  # stream of random numbers
 
-_Runner = Callable[[Callable[[], None]], None]
-
 
 @dataclass(frozen=True)
 class Losses:
@@ -188,10 +186,6 @@ def without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _run_eagerly(function: Callable[[], None]) -> None:
-    function()
-
-
 def seeds_of(models: Sequence[int], device: torch.device | str) -> Tensor:
     """The seeds of the models as a tensor, or one if they are all the same: then models share what they draw."""
     return torch.tensor(models if len(set(models)) > 1 else models[:1], device=device)
@@ -221,15 +215,21 @@ class _Run:
         names = ("loss", "penalty", "validation_loss", "validation_score")
         self.curves = {name: torch.full(shape, float("nan"), device=self.device) for name in names}
         recorded = self.device.type == "cuda" and not problem.eager and (self.batch is None or problem.recordable)
-        self.run_training: _Runner = _Recorded() if recorded and not problem.changes else _run_eagerly
-        self.run_validation: _Runner = _Recorded() if recorded else _run_eagerly
+        self.training_graph = _Recorded() if recorded and not problem.changes else None
+        self.validation_graph = _Recorded() if recorded else None
 
     def epoch(self, epoch: int) -> None:
         self.problem.begin_epoch(epoch)
-        self.run_training(self._train)
+        if self.training_graph is None:
+            self._train()
+        else:
+            self.training_graph(self._train)
         every = self.recipe.epoch == "best"
         if self.validates and (every or epoch % VALIDATION_INTERVAL == 0 or epoch == self.recipe.epochs - 1):
-            self.run_validation(self._validate)
+            if self.validation_graph is None:
+                self._validate()
+            else:
+                self.validation_graph(self._validate)
         self.now += 1
 
     def _train(self) -> None:
@@ -261,9 +261,9 @@ class _Run:
     @torch.no_grad()
     def _validate(self) -> None:
         self.model.eval()
-        found = self.problem.validation(self.model)
-        assert found is not None
-        logits, y = found
+        validation = self.problem.validation(self.model)
+        assert validation is not None
+        logits, y = validation
         truth = y[:, None].expand(-1, logits.shape[0])
         loss = torch.nn.functional.cross_entropy(logits.permute(1, 2, 0), truth, reduction="none").mean(0)
         score = self.score(logits.argmax(-1), y, logits.shape[-1])

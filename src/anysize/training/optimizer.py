@@ -7,8 +7,6 @@ from collections.abc import Iterable, Sequence
 import torch
 from torch import Tensor, nn
 
-from anysize.nn import fused
-
 BETAS, EPSILON = (0.9, 0.999), 1e-8
 ALIGNMENT = 64  # every parameter starts at a multiple: matrix products of a GPU are slower on other addresses
 
@@ -42,12 +40,11 @@ class StackAdam:
         """Update the parameters, with all learning rates times ``factor``, and clear the gradients."""
         self.decay *= self.betas
         rates = self.rates * factor
-        gradient = self._joined([_gradient(parameter) for parameter in self.parameters])
+        gradients = []
         for parameter in self.parameters:
+            gradients.append(torch.zeros_like(parameter) if parameter.grad is None else parameter.grad)
             parameter.grad = None
-        if fused.usable(gradient):
-            fused.adam(self.values, gradient, self.mean, self.square, rates, self.decay, BETAS, EPSILON)
-            return
+        gradient = self._joined(gradients)
         mean_correction, square_correction = (1 - self.decay).to(torch.float32)
         self.mean.lerp_(gradient, 1 - BETAS[0])
         self.square.mul_(BETAS[1]).addcmul_(gradient, gradient, value=1 - BETAS[1])
@@ -63,7 +60,3 @@ class StackAdam:
         """Tensors of the sizes of the parameters as one list, with padding after each."""
         pairs = zip(tensors, self.padding, strict=True)
         return torch.cat([part for tensor, padding in pairs for part in (tensor.reshape(-1), padding)])
-
-
-def _gradient(parameter: Tensor) -> Tensor:
-    return torch.zeros_like(parameter) if parameter.grad is None else parameter.grad

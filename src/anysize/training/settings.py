@@ -22,14 +22,14 @@ FIRST_BEST, BEST_LOWEST_LOSS, LOWEST_LOSS, BEST_LOWEST_PENALTY, LAST = EPOCH_RUL
 
 # Fields of a recipe -> the type that lists their values.
 _CHOICES: Mapping[str, Any] = {
-    "over": Over, "penalty_on": Penalty, "epoch": Epoch, "tie_break": TieBreak, "encoder": EncoderName,
-    "averages": Averages, "schedule": Schedule,
+    "over": Over, "penalty_on": Penalty, "epoch": Epoch, "tie_break": TieBreak, "averages": Averages,
+    "schedule": Schedule,
 }  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Settings:
-    """One model. Models with the same ``shape`` can be trained as one stack.
+    """One model. Models with the same ``stack_key`` can be trained as one stack.
 
     ``penalty``: weight of the color penalty. ``invariance``: weight of the penalty of an objective that compares
     environments, such as IRM. ``jumping``: jumping knowledge, the representation joins all layers. ``batch_size`` None:
@@ -67,11 +67,14 @@ class Settings:
         return self.hidden, self.layers, self.batch_size or 0, self.penalty > 0
 
 
-def check_one_shape(members: Sequence[Settings]) -> None:
+def check_one_stack(members: Sequence[Settings]) -> None:
     """Raise an error if the models cannot be trained as one stack."""
-    shapes = sorted({member.stack_key for member in members})
-    if len(shapes) != 1:
-        raise ValueError(f"all members of a stack must have one shape (Settings.shape); got {shapes}")
+    keys = sorted({member.stack_key for member in members})
+    if len(keys) != 1:
+        raise ValueError(
+            "the models of a stack must have the same hidden, layers and batch_size, and all or none a penalty; "
+            f"got {keys}"
+        )
 
 
 def check_one_seed(members: Sequence[Settings]) -> None:
@@ -89,10 +92,10 @@ class Recipe:
     graph and drawn again in every epoch, as the authors did for block models; None: on exact ones. ``penalty_on``:
     where the color penalty is measured. ``head_hidden``: units of the head's hidden layer, None for a linear head.
     ``permutations``: of relational pooling, per training step; ``test_permutations``: fixed ones for prediction;
-    ``max_permutations``: all k! are taken where these are no more.
-    ``id_width``: of the one-hot identities of Gamma_RPGIN, None for k, as in the authors' code (the paper's text: 10).
-    ``whiten``: densities are whitened, or scaled shape by shape where patterns are colored. ``encoder``: the GNN of
-    Gamma_GNN. ``roles``: interchangeable colors (see `anysize.training.color_roles`) are one input of the model.
+    ``max_permutations``: the average is over all k! permutations if k! is at most this. ``id_width``: of the one-hot
+    identities of Gamma_RPGIN, None for k, as in the authors' code (the paper's text: 10). ``whiten``: densities are
+    whitened, or scaled topology by topology where patterns are colored. ``roles``: interchangeable colors (see
+    `anysize.training.color_roles`) are one input of the model.
     ``averages``: running averages of batch norm start at the first batch and, for patterns, have the variance over all
     of them (``corrected``), or start at 0 and 1 and have the variance times n / (n - 1) (``torch``).
     ``schedule``: the learning rate is constant or falls to 0 along half a cosine, so that the last epoch is a settled
@@ -113,7 +116,6 @@ class Recipe:
     id_width: int | None = None
     samples: int | None = None
     whiten: bool = False
-    encoder: EncoderName = "gin"
     roles: bool = False
     averages: Averages = "corrected"
     schedule: Schedule = "constant"
@@ -129,3 +131,12 @@ class Recipe:
                 raise ValueError(f"{name} must be at least 1; got {getattr(self, name)}")
         if not 0 <= self.dropout < 1:
             raise ValueError(f"dropout must be at least 0 and below 1; got {self.dropout}")
+
+    @staticmethod
+    def from_file(stored: Mapping[str, Any]) -> Recipe:
+        """The recipe that a model file holds; earlier versions had other fields."""
+        encoder = stored.get("encoder", "gin")
+        if encoder != "gin":
+            raise ValueError(f"expected a model with GIN on its patterns, the only encoder there; got {encoder!r}")
+        renamed = {"penalty": "penalty_on"}
+        return Recipe(**{renamed.get(name, name): value for name, value in stored.items() if name != "encoder"})

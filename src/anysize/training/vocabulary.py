@@ -15,7 +15,7 @@ from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts, Over
 from anysize.graphs.colors import ColorName
 from anysize.training.color_roles import merge_roles
-from anysize.training.whitening import ShapeWhitening, fit_shape_whitening
+from anysize.training.whitening import TopologyWhitening, fit_topology_whitening
 
 GammaKind = Literal["1hot", "gnn", "rp"]
 
@@ -37,7 +37,7 @@ class Vocabulary:
     over: Over
     scale: float
     within: bool = False
-    whitening: ShapeWhitening | None = None
+    whitening: TopologyWhitening | None = None
 
     @staticmethod
     def of(
@@ -51,11 +51,11 @@ class Vocabulary:
         palette = None if pool.columns.colors is None else dict(zip(pool.palette, inputs, strict=True))
         sums: NDArray[np.float64] = np.asarray(kept.densities(over).sum(axis=1)).reshape(-1)
         scale = 1.0 if over == "connected" or not sums.any() else float(1 / sums.mean())
-        made = Vocabulary(palette, kept.columns if limited else None, over, scale, within)
+        scaled = Vocabulary(palette, kept.columns if limited else None, over, scale, within)
         if not whiten:
-            return made
-        whitened = replace(made, whitening=fit_shape_whitening(*made.densities(pool)))
-        return whitened if whitened.densities(pool)[1].nnz else made  # densities that do not vary cannot be whitened
+            return scaled
+        whitened = replace(scaled, whitening=fit_topology_whitening(*scaled.densities(pool)))
+        return whitened if whitened.densities(pool)[1].nnz else scaled  # densities that do not vary cannot be whitened
 
     def densities(self, counts: Counts) -> tuple[Columns, csr_array[np.float64]]:
         """The patterns of a table that the model reads, and their scaled (and whitened) densities."""

@@ -56,75 +56,75 @@ def fit_whitening(table: FloatArray, weights: FloatArray | None = None) -> White
 
 
 @dataclass(frozen=True, eq=False)
-class ShapeWhitening:
-    """Whitening of densities shape by shape; a shape is a pattern without its colors.
+class TopologyWhitening:
+    """Whitening of densities topology by topology; a topology is a pattern without its colors.
 
     Densities of uncolored patterns are whitened. Those of colored patterns are divided by the standard deviation of
-    their shape, all colorings alike, so that a model that ignores colors still sees the same sums.
+    their topology, all colorings alike, so that a model that ignores colors still sees the same sums.
 
     Attributes:
-        shapes: (shapes,) ascending numbers of the shapes that vary among the training graphs, see `shape_numbers`.
-        whitening: over these shapes; diagonal, without mean, for colored patterns.
+        topologies: (topologies,) those that vary among the training graphs, by ascending number (`topology_numbers`).
+        whitening: over these topologies; diagonal, without mean, for colored patterns.
         colored: whether patterns have colors.
     """
 
-    shapes: IntArray
+    topologies: IntArray
     whitening: Whitening
     colored: bool
 
     @property
     def columns(self) -> Columns:
-        """The shapes as patterns without colors."""
-        return Columns((self.shapes >> 16).astype(np.uint8), (self.shapes & 0xFFFF).astype(np.int16))
+        """The topologies as patterns without colors."""
+        return Columns((self.topologies >> 16).astype(np.uint8), (self.topologies & 0xFFFF).astype(np.int16))
 
     def apply(self, columns: Columns, densities: csr_array[np.float64]) -> tuple[Columns, csr_array[np.float64]]:
         """The patterns that a model reads, and their whitened densities."""
         if self.colored:
             return columns, csr_array(densities @ diags_array(self._factors(columns)))
-        rows, found = self._locate(columns)
-        table = np.zeros((densities.shape[0], len(self.shapes)))
-        table[:, rows[found]] = densities[:, np.flatnonzero(found)].toarray()
+        rows, known = self._locate(columns)
+        table = np.zeros((densities.shape[0], len(self.topologies)))
+        table[:, rows[known]] = densities[:, np.flatnonzero(known)].toarray()
         return self.columns, csr_array(self.whitening.apply(table))
 
     def slopes(self, columns: Columns, whitened: FloatArray) -> FloatArray:
         """What one unit of density adds, from what one unit of whitened density adds: (models, patterns, classes).
 
-        ``whitened`` has a row for every pattern of ``columns`` if these have colors, else for every shape.
+        ``whitened`` has a row for every pattern of ``columns`` if these have colors, else for every topology.
         """
         if self.colored:
             return np.asarray(whitened * self._factors(columns)[:, None])
-        rows, found = self._locate(columns)
+        rows, known = self._locate(columns)
         slopes = np.zeros((len(whitened), len(columns), whitened.shape[-1]))
-        slopes[:, found] = (self.whitening.matrix @ whitened)[:, rows[found]]
+        slopes[:, known] = (self.whitening.matrix @ whitened)[:, rows[known]]
         return slopes
 
     def _locate(self, columns: Columns) -> tuple[IntArray, BoolArray]:
-        """The position of each pattern's shape, and whether it is known."""
-        numbers = shape_numbers(columns)
-        rows = np.minimum(np.searchsorted(self.shapes, numbers), max(len(self.shapes) - 1, 0))
-        return rows, self.shapes[rows] == numbers if len(self.shapes) else np.zeros(len(numbers), np.bool_)
+        """The position of each pattern's topology, and whether it is known."""
+        numbers = topology_numbers(columns)
+        rows = np.minimum(np.searchsorted(self.topologies, numbers), max(len(self.topologies) - 1, 0))
+        return rows, self.topologies[rows] == numbers if len(self.topologies) else np.zeros(len(numbers), np.bool_)
 
     def _factors(self, columns: Columns) -> FloatArray:
-        """Of each pattern; shapes that did not vary in training have the median factor."""
-        known = np.diag(self.whitening.matrix)
-        rows, found = self._locate(columns)
-        factors = np.full(len(columns), float(np.median(known)) if len(known) else 1.0)
-        factors[found] = known[rows[found]]
+        """Of each pattern; topologies that did not vary in training have the median factor."""
+        scales = np.diag(self.whitening.matrix)
+        rows, known = self._locate(columns)
+        factors = np.full(len(columns), float(np.median(scales)) if len(scales) else 1.0)
+        factors[known] = scales[rows[known]]
         return factors
 
 
-def shape_numbers(columns: Columns) -> IntArray:
-    """A number for the shape of every pattern: ascending by size, then by position among the patterns of that size."""
+def topology_numbers(columns: Columns) -> IntArray:
+    """A number for the topology of every pattern: ascending by size, then by position in the catalog of that size."""
     return (columns.size.astype(np.int64) << 16) + columns.pattern_index.astype(np.int64)
 
 
-def fit_shape_whitening(columns: Columns, densities: csr_array[np.float64]) -> ShapeWhitening:
+def fit_topology_whitening(columns: Columns, densities: csr_array[np.float64]) -> TopologyWhitening:
     """Learn the whitening from the densities of the training graphs."""
-    shapes, index = np.unique(shape_numbers(columns), return_inverse=True)
-    into = csr_array((np.ones(len(index)), (np.arange(len(index)), index)), shape=(len(index), len(shapes)))
+    topologies, index = np.unique(topology_numbers(columns), return_inverse=True)
+    into = csr_array((np.ones(len(index)), (np.arange(len(index)), index)), shape=(len(index), len(topologies)))
     table = (densities @ into).toarray()
     varying = table.std(axis=0) > SMALLEST_DEVIATION
-    shapes, table = shapes[varying], table[:, varying]
+    topologies, table = topologies[varying], table[:, varying]
     colored = columns.colors is not None
-    scaling = Whitening(np.zeros(len(shapes)), np.diag(1 / table.std(axis=0)))
-    return ShapeWhitening(shapes, scaling if colored else fit_whitening(table), colored)
+    scaling = Whitening(np.zeros(len(topologies)), np.diag(1 / table.std(axis=0)))
+    return TopologyWhitening(topologies, scaling if colored else fit_whitening(table), colored)

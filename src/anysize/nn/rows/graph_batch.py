@@ -13,8 +13,9 @@ one row as long as that at least halves the number of rows.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Literal, get_args
+from dataclasses import dataclass, replace
+from itertools import pairwise
+from typing import Literal, get_args
 
 import numpy as np
 import torch
@@ -28,26 +29,19 @@ from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.ragged import owners
 from anysize.nn.counter_rng import uniform
-from anysize.nn.rows.aggregation import (
-    BlockDiagonal,
-    Copies,
+from anysize.nn.rows.maps import (
+    Blocks,
     Dense,
-    Indexed,
-    Neighbors,
-    PaddedMax,
-    PaddedNeighbors,
-    PaddedSum,
-    PerModel,
-    SegmentExtremes,
+    Extremes,
+    Movable,
     Sparse,
     Sums,
-    csr_tensor,
+    Taken,
     index_tensor,
     offset_by_model,
     sums_of,
 )
-from anysize.nn.rows.moving import Movable
-from anysize.nn.rows.refinement import VertexClasses, count_neighbor_classes, refine_by_counts
+from anysize.nn.rows.refinement import VertexClasses, class_level, refine
 from anysize.nn.rows.structure import Level, Structure
 
 Readout = Literal["sum", "mean", "max"]
@@ -56,7 +50,6 @@ READOUTS: tuple[Readout, ...] = get_args(Readout)
 PADDED_GRAPH_SIZE = 64  # a GPU uses dense adjacency matrices for graphs of up to so many vertices,
 PADDED_FILL = 0.05  # or if this share of their cells is filled,
 PADDED_CELLS = 1 << 28  # and if all of them together have no more cells
-MAX_INDEX_PADDING = 8  # an index of neighbors may be so many times larger than its entries
 MAX_CLASSES_PER_VERTEX = 0.5  # vertices share rows up to this number of classes
 MAX_COUNTED_CLASSES = 128  # up to so many input classes, counting neighbors of each is cheaper than summing rows
 ALIGNED = 4  # matrix products are faster if the number of columns is a multiple of it
@@ -111,8 +104,8 @@ def _color_codes(graphs: GraphSet, palette: tuple[ColorName, ...] | None) -> Int
         raise ValueError(f"this model was trained on {trained} graphs and got {given} ones; {remedy}")
     if palette is None or graphs.colors is None:
         return np.ones(int(graphs.first[-1]), np.int64)
-    place = {name: code + 1 for code, name in enumerate(palette)}
-    known = np.array([place.get(name, 0) for name in graphs.palette] or [0], np.int64)
+    codes = {name: code + 1 for code, name in enumerate(palette)}
+    known = np.array([codes.get(name, 0) for name in graphs.palette] or [0], np.int64)
     return known[graphs.colors]
 
 
@@ -124,7 +117,7 @@ class GraphRows:
     """The vertices of some graphs, in either layout; all tensors on one device.
 
     Of the input classes: ``features`` and ``class_degree``. Per row: its ``input_class``, the ``start`` of its graph
-    (the graph's first row), its ``weight`` (1, or 0 for padding; None: no padding) and ``degree``. ``neighbor_sums``
+    (the graph's first row), its ``weight`` (1, or 0 for padding; None: no padding) and ``degree``. ``sum_neighbors``
     and ``neighbors`` (None if no extremes are needed) aggregate over neighbors; ``readout`` maps rows to graphs.
 
     Where models have different graphs, what is per row is (models, rows), padded to the same number of rows.
@@ -136,18 +129,14 @@ class GraphRows:
     start: Tensor
     weight: Tensor | None
     degree: Tensor
-    neighbor_sums: Sums
-    neighbors: Neighbors | None
+    sum_neighbors: Sums
+    neighbors: Extremes | None
     readout: Sums
 
 
 @dataclass(frozen=True, eq=False)
 class FlatGraphs(Movable):
-    """One row per vertex. ``indices`` numbers vertices across the whole set.
-
-    ``slots`` (vertices, d): the neighbors as a padded index, for extremes; None if not needed, or if the index would be
-    too large (``extremes`` is True then).
-    """
+    """One row per vertex. ``indices`` numbers vertices across the whole set. ``extremes``: over neighbors, for PNA."""
 
     features: Tensor
     class_degree: Tensor
@@ -155,103 +144,63 @@ class FlatGraphs(Movable):
     first: Tensor
     indptr: Tensor
     indices: Tensor
-    slots: Tensor | None
     extremes: bool
     readout: Readout
 
     @staticmethod
     def of(graphs: GraphSet, classes: InputClasses, readout: Readout, extremes: bool) -> FlatGraphs:
-        indices = graphs.neighbors
-        slots = padded_index(graphs.indptr, indices) if extremes else None
         return FlatGraphs(
             torch.from_numpy(classes.features), torch.from_numpy(classes.degree), torch.from_numpy(classes.index),
-            torch.from_numpy(graphs.first.copy()), torch.from_numpy(graphs.indptr.copy()), torch.from_numpy(indices),
-            None if slots is None else torch.from_numpy(slots), extremes, readout,
+            torch.from_numpy(graphs.first.copy()), torch.from_numpy(graphs.indptr.copy()),
+            torch.from_numpy(graphs.neighbors), extremes, readout,
         )  # fmt: skip
 
     def rows(self, graphs: Tensor | None = None) -> GraphRows:
         """The rows of the graphs with these numbers (None: all), (graphs,) or (models, graphs).
 
-        Shapes depend on the numbers: the host waits.
+        The rows of all models are side by side, with padding behind those of every model. The number of rows depends on
+        the graphs, so that a GPU is synchronized.
         """
-        if graphs is None:
-            return self._rows(self.first, self.input_class, self.indptr, self.indices, self.slots)
-        if graphs.dim() == 2:
-            return self._rows_by_model(graphs)
-        sizes, starts = self.first.diff()[graphs], self.first[graphs]
-        first = _offsets(sizes)
-        vertices = _ranges(starts, sizes)
-        shift = torch.repeat_interleave(first[:-1] - starts, sizes)  # from numbers in the set to numbers in the batch
+        chosen = torch.arange(len(self.first) - 1, device=self.first.device) if graphs is None else graphs
+        models = len(chosen) if chosen.dim() == 2 else 1
+        sizes, starts = self.first.diff()[chosen].view(models, -1), self.first[chosen].view(-1)
+        rows = int(sizes.sum(1).max())  # of every model
+        start = sizes.cumsum(1) - sizes  # of every graph, among the rows of its model
+        begin, start, sizes = offset_by_model(start, rows).view(-1), start.view(-1), sizes.view(-1)
+        vertices, row = _ranges(starts, sizes), _ranges(begin, sizes)
+        graph = torch.repeat_interleave(torch.arange(len(sizes), device=sizes.device), sizes)
         degree = self.indptr.diff()[vertices]
-        taken = _ranges(self.indptr[vertices], degree)
-        indices = self.indices[taken] + torch.repeat_interleave(shift, degree)
-        slots = None if self.slots is None else (self.slots[vertices] + shift[:, None]).clamp(min=0)
-        return self._rows(first, self.input_class[vertices], _offsets(degree), indices, slots)
-
-    def _rows_by_model(self, graphs: Tensor) -> GraphRows:
-        """All models side by side, as graphs of one batch with padding behind those of every model."""
-        models = len(graphs)
-        sizes, starts = self.first.diff()[graphs], self.first[graphs]
-        rows = int(sizes.sum(1).max())
-        first = (sizes.cumsum(1) - sizes).reshape(-1)  # the first row of every graph, among those of its model
-        begin = offset_by_model(first.view(models, -1), rows).reshape(-1)
-        sizes, starts = sizes.reshape(-1), starts.reshape(-1)
-        vertices, place = _ranges(starts, sizes), _ranges(begin, sizes)
-        shift = torch.repeat_interleave(begin - starts, sizes)
-        degree = self.indptr.diff()[vertices]
-        indices = self.indices[_ranges(self.indptr[vertices], degree)] + torch.repeat_interleave(shift, degree)
+        near = self.indices[_ranges(self.indptr[vertices], degree)]
+        near = near + torch.repeat_interleave((begin - starts)[graph], degree)  # from numbers in the set to rows
 
         def spread(values: Tensor, padding: int = 0) -> Tensor:
-            return values.new_full((models * rows, *values.shape[1:]), padding).index_copy(0, place, values)
+            """Values of vertices as values of rows."""
+            if len(values) == models * rows:
+                return values
+            return values.new_full((models * rows,), padding).index_copy(0, row, values)
 
-        weight, degrees = spread(torch.ones_like(vertices, dtype=torch.float32)), spread(degree)
-        slots = None if self.slots is None else spread((self.slots[vertices] + shift[:, None]).clamp(min=0))
-        graph = torch.repeat_interleave(torch.arange(len(sizes), device=sizes.device), sizes)
-        sums, neighbors = self._aggregations(_offsets(degrees), indices, slots)
-        readout = self._readout(_offsets(sizes), graph, place, _offsets(weight.long()))
+        def shaped(values: Tensor) -> Tensor:
+            return values.view(models, rows) if chosen.dim() == 2 else values
+
+        degrees = spread(degree)
+        first = _offsets(degrees)
+        weight = spread(torch.ones_like(degree, dtype=torch.float32))
         return GraphRows(
-            self.features, self.class_degree, spread(self.input_class[vertices]).view(models, rows),
-            spread(first[graph], padding=rows).view(models, rows), weight.view(models, rows),
-            degrees.to(torch.float32).view(models, rows), PerModel(models, sums),
-            None if neighbors is None else PerModel(models, neighbors), PerModel(models, readout),
+            self.features, self.class_degree, shaped(spread(self.input_class[vertices])),
+            shaped(spread(start[graph], padding=rows)), shaped(weight) if chosen.dim() == 2 else None,
+            shaped(degrees.to(torch.float32)),
+            Sparse(first, near, None, len(first) - 1, symmetric=True, models=models),
+            Extremes(near, first, None, len(first) - 1, models) if self.extremes else None,
+            self._readout(sizes, row, models * rows, models),
         )  # fmt: skip
 
-    def _rows(
-        self, first: Tensor, input_class: Tensor, indptr: Tensor, indices: Tensor, slots: Tensor | None
-    ) -> GraphRows:
-        graph = torch.repeat_interleave(torch.arange(len(first) - 1, device=first.device), first.diff())
-        every_row = torch.arange(len(graph) + 1, device=first.device)
-        sums, neighbors = self._aggregations(indptr, indices, slots)
-        return GraphRows(
-            self.features, self.class_degree, input_class, first[graph], None, indptr.diff().to(torch.float32),
-            sums, neighbors, self._readout(first, graph, every_row[:-1], every_row),
-        )  # fmt: skip
-
-    def _aggregations(self, indptr: Tensor, indices: Tensor, slots: Tensor | None) -> tuple[Sparse, Neighbors | None]:
-        """Sums over neighbors, and extremes if they are needed."""
-        rows = len(indptr) - 1
-        matrix = csr_tensor(indptr, indices, torch.ones(len(indices), device=indices.device), (rows, rows))
-        sums = Sparse(matrix, matrix)
-        if not self.extremes:
-            return sums, None
-        if slots is None:
-            return sums, SegmentExtremes.of(indices, indptr)
-        degree = indptr.diff().to(torch.float32)
-        return sums, PaddedNeighbors(slots.t().contiguous(), degree, None, degree, sums)
-
-    def _readout(self, first: Tensor, graph: Tensor, place: Tensor, used: Tensor) -> Sums:
-        """From rows to graphs: vertex v, one of ``first[g]`` .. of graph g = ``graph[v]``, has the row ``place[v]``.
-
-        ``used`` (rows + 1,): how many of the rows before each are vertices.
-        """
-        graphs, rows = len(first) - 1, len(used) - 1
+    def _readout(self, sizes: Tensor, row: Tensor, rows: int, models: int) -> Sums:
+        """From rows to graphs of these sizes; ``row``: of every vertex."""
+        first = _offsets(sizes)
         if self.readout == "max":
-            return SegmentExtremes(place, graph, graphs)
-        values = torch.ones(len(graph), device=first.device)
-        if self.readout == "mean":
-            values = values / first.diff()[graph]
-        matrix = csr_tensor(first, place, values, (graphs, rows))
-        return Sparse(matrix, csr_tensor(used, graph, values, (rows, graphs)))
+            return Extremes(row, first, None, rows, models)
+        shares = torch.repeat_interleave(1 / sizes, sizes) if self.readout == "mean" else None
+        return Sparse(first, row, shares, rows, models=models)
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +208,7 @@ class PaddedGraphs(Movable):
     """n rows per graph, n being the size of the largest.
 
     ``input_class``, ``present`` and ``degree`` (graphs, n), adjacency ``matrices`` (graphs, n, n). ``slots`` (graphs,
-    n, d): the neighbors as a padded index within the graph, for extremes; None if not needed.
+    n, d): the neighbors within the graph, filled up by repetition, for extremes; None if not needed.
     """
 
     features: Tensor
@@ -277,42 +226,50 @@ class PaddedGraphs(Movable):
         present = np.arange(n) < graphs.sizes[:, None]
         input_class = np.zeros(present.shape, np.int64)
         input_class[present] = classes.index
-        row = np.flatnonzero(present)
-        matrices = np.zeros((len(graphs) * n, n), np.float32)
-        matrices[np.repeat(row, graphs.degrees), graphs.indices] = 1
-        slots = _padded_slots(graphs, row, n) if extremes else None
+        matrices = np.zeros((len(graphs), n, n), np.float32)
+        graph, vertex = np.nonzero(present)
+        degrees = graphs.degrees
+        matrices[np.repeat(graph, degrees), np.repeat(vertex, degrees), graphs.indices] = 1
+        slots = None
+        if extremes:
+            slots = np.zeros((len(graphs), n, max(int(degrees.max(initial=1)), 1)), np.int64)
+            slots[graph, vertex] = _filled(graphs.indptr, graphs.indices.astype(np.int64))
         return PaddedGraphs(
             torch.from_numpy(classes.features), torch.from_numpy(classes.degree), torch.from_numpy(input_class),
-            torch.from_numpy(present.astype(np.float32)), torch.from_numpy(matrices.sum(1).reshape(-1, n)),
-            torch.from_numpy(matrices.reshape(-1, n, n)), None if slots is None else torch.from_numpy(slots), readout,
+            torch.from_numpy(present.astype(np.float32)), torch.from_numpy(matrices.sum(2)), torch.from_numpy(matrices),
+            None if slots is None else torch.from_numpy(slots), readout,
         )  # fmt: skip
 
     def rows(self, graphs: Tensor | None = None) -> GraphRows:
-        """The rows of the graphs with these numbers (None: all), (graphs,) or (models, graphs); the host goes on."""
-        input_class, present, degree, slots = self.input_class, self.present, self.degree, self.slots
-        if graphs is not None:
-            input_class, present, degree = input_class[graphs], present[graphs], degree[graphs]
-            slots = None if slots is None else slots[graphs]
-        amount, n = present.shape[-2:]
-        start = (torch.arange(amount, device=present.device) * n).repeat_interleave(n).expand(*present.shape[:-2], -1)
-        neighbors = None if slots is None else self._neighbors(slots, degree, graphs)
+        """The rows of the graphs with these numbers (None: all), (graphs,) or (models, graphs).
+
+        All tensors have the same shapes for equally many graphs, so that a GPU need not be synchronized.
+        """
+        chosen = torch.arange(len(self.present), device=self.present.device) if graphs is None else graphs
+        present, degree, n = self.present[chosen], self.degree[chosen].flatten(-2), self.present.shape[1]
+        start = (torch.arange(chosen.shape[-1], device=present.device) * n).repeat_interleave(n)
+        neighbors = None if self.slots is None else self._extremes(self.slots[chosen], degree > 0)
         return GraphRows(
-            self.features, self.class_degree, input_class.flatten(-2), start, present.flatten(-2), degree.flatten(-2),
-            BlockDiagonal(self.matrices, graphs), neighbors, self._readout(present),
+            self.features, self.class_degree, self.input_class[chosen].flatten(-2), start.expand_as(degree),
+            present.flatten(-2), degree, Blocks(self.matrices, graphs), neighbors, self._readout(present, graphs),
         )  # fmt: skip
 
-    def _neighbors(self, slots: Tensor, degree: Tensor, graphs: Tensor | None) -> Neighbors:
-        """With slots ([models,] graphs, n, d): those of all models are in one table."""
-        degree, n, slot = degree.reshape(-1), degree.shape[-1], slots.flatten(0, -3)
-        index = (slot + (torch.arange(len(slot), device=slot.device) * n)[:, None, None]).flatten(0, 1)
-        sums = BlockDiagonal(self.matrices, None if graphs is None else graphs.reshape(-1))
-        table = PaddedNeighbors(index.t().contiguous(), degree, None, degree, sums)
-        return table if slots.dim() == 3 else PerModel(len(slots), table)
-
-    def _readout(self, present: Tensor) -> Sums:
+    def _readout(self, present: Tensor, graphs: Tensor | None) -> Sums:
+        """``present``: of the graphs with these numbers."""
         if self.readout == "max":
-            return PaddedMax(torch.where(present > 0, 0.0, -torch.inf))
-        return PaddedSum(present if self.readout == "sum" else present / present.sum(-1, keepdim=True).clamp(min=1))
+            n = present.shape[-1]
+            last = (present.sum(-1, keepdim=True).long() - 1).clamp(min=0)  # vertices come in front of padding
+            slots = torch.minimum(torch.arange(n, device=last.device).expand_as(present), last)
+            return self._extremes(slots[..., None, :], present[..., 0] > 0)
+        sizes = self.present.sum(-1, keepdim=True) if self.readout == "mean" else torch.ones_like(self.present[:, :1])
+        return Blocks((self.present / sizes.clamp(min=1))[:, None], graphs)
+
+    def _extremes(self, slots: Tensor, present: Tensor) -> Extremes:
+        """Extremes over the rows ``slots`` ([models,] graphs, rows, d) within each graph, where any are ``present``."""
+        models, n = len(slots) if slots.dim() == 4 else 1, self.present.shape[1]
+        blocks = slots.flatten(0, -3)
+        index = offset_by_model(blocks, n).flatten(0, 1)
+        return Extremes(index, None, present.reshape(-1, 1).to(torch.float32), len(blocks) * n, models)
 
 
 def graph_batch(
@@ -337,33 +294,20 @@ def prefers_padding(graphs: GraphSet, device: torch.device | str) -> bool:
     return torch.device(device).type != "cpu" and small_or_dense and cells <= PADDED_CELLS
 
 
-def padded_index(indptr: IntArray, indices: IntArray, limited: bool = True) -> IntArray | None:
-    """The entries of each row as one array (rows, d), padded with the first entry (0 if a row has none).
-
-    None if most of it would be padding, unless ``limited`` is False.
+def _filled(indptr: IntArray, indices: IntArray) -> IntArray:
+    """The entries of each row as one array (rows, d), filled up with the first entry (0 if a row has none).
 
     Examples:
-        >>> padded_index(np.array([0, 2, 2, 3]), np.array([5, 7, 6])).tolist()
+        >>> _filled(np.array([0, 2, 2, 3]), np.array([5, 7, 6])).tolist()
         [[5, 7], [0, 0], [6, 6]]
     """
     lengths = np.diff(indptr)
     width = max(int(lengths.max(initial=1)), 1)
-    if limited and len(lengths) * width > MAX_INDEX_PADDING * (len(indices) + len(lengths)):
-        return None
-    used = np.arange(width) < lengths[:, None]
     head = np.zeros(len(lengths), np.int64)
     head[lengths > 0] = indices[indptr[:-1][lengths > 0]]
     index = np.repeat(head[:, None], width, axis=1)
-    index[used] = indices
+    index[np.arange(width) < lengths[:, None]] = indices
     return index
-
-
-def _padded_slots(graphs: GraphSet, row: IntArray, n: int) -> IntArray:
-    local = padded_index(graphs.indptr, graphs.indices.astype(np.int64), limited=False)
-    assert local is not None
-    slots = np.zeros((len(graphs) * n, local.shape[1]), np.int64)
-    slots[row] = local
-    return slots.reshape(len(graphs), n, -1)
 
 
 def _offsets(lengths: Tensor) -> Tensor:
@@ -385,96 +329,68 @@ def rows_structure(rows: GraphRows, layers: int, identities: Tensor | None = Non
 
     ``identities`` (models, copies, rows), or with one model for all of them: the graphs are copied for each.
     """
-    features, degree, input_class = rows.features, rows.class_degree, rows.input_class[..., None, :]
+    features, class_degree, input_class = rows.features, rows.class_degree, rows.input_class[..., None, :]
     if identities is not None:
         one_hot = torch.eye(IDENTITIES, device=features.device)
         parts = (features.repeat_interleave(IDENTITIES, 0), one_hot.repeat(len(features), 1))
-        features, degree = torch.cat(parts, 1), degree.repeat_interleave(IDENTITIES)
+        features, class_degree = torch.cat(parts, 1), class_degree.repeat_interleave(IDENTITIES)
         input_class = input_class * IDENTITIES + (identities[0] if len(identities) == 1 else identities)
     spare = -len(features) % ALIGNED  # rows that no vertex has
-    features, degree = pad(features, (0, 0, 0, spare)), pad(degree, (0, spare))
+    features, class_degree = pad(features, (0, 0, 0, spare)), pad(class_degree, (0, spare))
     copies, index = input_class.shape[-2], input_class.flatten(-2)  # (rows,), or (models, rows) where models differ
 
     def copied(values: Tensor) -> Tensor:
         return values.repeat(*[1] * (values.dim() - 1), copies)
 
-    weight, degrees = None if rows.weight is None else copied(rows.weight), copied(rows.degree)
-    sums, readout, neighbors = rows.neighbor_sums, rows.readout, rows.neighbors
-    if copies > 1:
-        sums, readout = Copies(copies, sums), Copies(copies, readout, mean=True)
-        neighbors = None if neighbors is None else Copies(copies, neighbors)
-    input_neighbors = None if neighbors is None else Indexed(index, neighbors)
-    input_sums, joint = _input_sums(index, sums, len(features), neighbors is None)
-    first = Level(index, input_sums, weight, degrees, input_neighbors, joint)
-    later = Level(None, sums, weight, degrees, neighbors)
-    readouts = (Indexed(index, readout), *[readout] * layers)
-    return Structure(features, degree, (first, *[later] * (layers - 1)), readouts)
+    weight, degree = None if rows.weight is None else copied(rows.weight), copied(rows.degree)
+    first = Level(
+        index,
+        _input_sums(index, rows.sum_neighbors, len(features)),
+        weight,
+        degree,
+        class_degree,
+        None if rows.neighbors is None else Taken(index, rows.neighbors),
+    )
+    later = Level(None, rows.sum_neighbors, weight, degree, degree, rows.neighbors)
+    readouts = (Taken(index, rows.readout), *[rows.readout] * layers)
+    return Structure(features, (first, *[later] * (layers - 1)), readouts, copies)
 
 
-def _input_sums(index: Tensor, sums: Sums, classes: int, with_self: bool) -> tuple[Sums, Sums | None]:
-    """Sums over neighbors by how many of them each input class has, counted once for all models if these agree.
-
-    ``with_self``: and the joint map of the row itself and its neighbors (`Level.joint`), for layers that add them up.
-    """
+def _input_sums(index: Tensor, sum_neighbors: Sums, classes: int) -> Sums:
+    """Sums over neighbors by how many of them each input class has, counted once for all models if these agree."""
     if classes > MAX_COUNTED_CLASSES:
-        return Indexed(index, sums), None
+        return Taken(index, sum_neighbors)
     one_hot = (index[..., None] == torch.arange(classes, device=index.device)).float()
-    counts = sums(one_hot) if index.dim() == 2 else sums(one_hot[None])[0]
-    return Dense(counts), Dense(torch.cat([one_hot, counts], -1)) if with_self else None
+    return Dense(sum_neighbors(one_hot) if index.dim() == 2 else sum_neighbors(one_hot[None])[0])
 
 
 def graph_structure(
     graphs: GraphSet, classes: InputClasses, layers: int, readout: Readout, extremes: bool = False,
-    device: torch.device | str = "cpu", merge: bool = True,
+    device: torch.device | str = "cpu",
 ) -> Structure:  # fmt: skip
-    """All graphs of a set as a structure, on the device. ``merge`` False: one row per vertex in every level."""
-    rows = graph_batch(graphs, classes, readout, extremes, device).rows()
+    """All graphs of a set as a structure, on the device."""
+    batch = graph_batch(graphs, classes, readout, extremes, device)
+    if isinstance(batch, PaddedGraphs):
+        return rows_structure(batch.to(device).rows(), layers)
+    rows = batch.rows()
+    indptr, indices, graph = graphs.indptr.astype(np.int64), graphs.neighbors, owners(graphs.first)
     on_cpu, vertices = torch.device(device).type == "cpu", len(classes.index)
-    graph = owners(graphs.first)
-    adjacency = _adjacency(graphs)
-    below = VertexClasses.of(classes.index)
-    levels: list[Level] = []
-    readouts: list[Sums] = [_class_readout(below, graph, graphs.sizes, readout, on_cpu)]
-    while len(levels) < layers:
-        counts = count_neighbor_classes(adjacency, below)
-        above = refine_by_counts(below, counts) if merge else None
-        if above is None or len(above) > MAX_CLASSES_PER_VERTEX * vertices:
+    steps = [VertexClasses.of(classes.index)]
+    while len(steps) <= layers:
+        above = refine(indptr, indices, steps[-1].classes)
+        if len(above) > MAX_CLASSES_PER_VERTEX * vertices:
             break
-        levels.append(_class_level(below, above, csr_array(counts[above.example]), extremes, on_cpu))
-        readouts.append(_class_readout(above, graph, graphs.sizes, readout, on_cpu))
-        below = above
+        steps.append(above)
+    levels = [class_level(indptr, indices, *pair, extremes, on_cpu) for pair in pairwise(steps)]
+    readouts = [_class_readout(step, graph, graphs.sizes, readout, on_cpu) for step in steps]
     if len(levels) < layers:
-        place = np.arange(vertices) if rows.weight is None else np.flatnonzero(rows.weight.numpy())
-        self_index = np.zeros(len(rows.input_class), np.int64)
-        self_index[place] = below.classes
-        spread = _move_rows(counts, place, len(self_index))
-        sums = sums_of(spread, on_cpu)
-        neighbors = _neighbors(spread, rows.degree, sums) if extremes else None
-        levels.append(Level(index_tensor(self_index), sums, rows.weight, rows.degree, neighbors))
-        readouts.append(rows.readout)
-    while len(levels) < layers:
-        levels.append(Level(None, rows.neighbor_sums, rows.weight, rows.degree, rows.neighbors))
-        readouts.append(rows.readout)
-    return Structure(rows.features, rows.class_degree, tuple(levels), tuple(readouts)).to(device)
-
-
-def _adjacency(graphs: GraphSet) -> csr_array[Any]:
-    vertices = int(graphs.first[-1])
-    ones = np.ones(len(graphs.indices), np.int64)
-    return csr_array((ones, graphs.neighbors, graphs.indptr), shape=(vertices, vertices))
-
-
-def _class_level(
-    below: VertexClasses, above: VertexClasses, counts: csr_array[Any], extremes: bool, on_cpu: bool
-) -> Level:
-    sums, degree = sums_of(counts, on_cpu), torch.from_numpy(np.asarray(counts.sum(axis=1), np.float32).reshape(-1))
-    return Level(
-        index_tensor(below.classes[above.example]),
-        sums,
-        torch.from_numpy(above.size.astype(np.float32)),
-        degree,
-        _neighbors(counts, degree, sums) if extremes else None,
-    )
+        apart = VertexClasses.of(np.arange(vertices))
+        level = class_level(indptr, indices, steps[-1], apart, extremes, on_cpu)
+        later = Level(None, rows.sum_neighbors, None, rows.degree, rows.degree, rows.neighbors)
+        levels += [replace(level, weight=None), *[later] * (layers - len(levels) - 1)]
+        readouts += [rows.readout] * (layers + 1 - len(readouts))
+    structure = Structure(torch.from_numpy(classes.features), tuple(levels), tuple(readouts))
+    return structure if on_cpu else structure.to(device)
 
 
 def _class_readout(step: VertexClasses, graph: IntArray, sizes: IntArray, readout: Readout, on_cpu: bool) -> Sums:
@@ -482,29 +398,8 @@ def _class_readout(step: VertexClasses, graph: IntArray, sizes: IntArray, readou
     matrix = csr_array((values, (graph, step.classes)), shape=(len(sizes), len(step)))
     matrix.sum_duplicates()
     if readout == "max":
-        index, first = matrix.indices.astype(np.int64), matrix.indptr.astype(np.int64)
-        return SegmentExtremes.of(index_tensor(index), index_tensor(first))
+        return Extremes(index_tensor(matrix.indices), index_tensor(matrix.indptr), None, len(step))
     return sums_of(matrix, on_cpu)
-
-
-def _neighbors(counts: csr_array[Any], degree: Tensor, sums: Dense | Sparse) -> Neighbors:
-    """Each neighbor class once, with its number as weight."""
-    indptr, indices = counts.indptr.astype(np.int64), counts.indices.astype(np.int64)
-    slots = padded_index(indptr, indices)
-    if slots is None:
-        return SegmentExtremes.of(index_tensor(indices), index_tensor(indptr))
-    used = np.diff(indptr).astype(np.float32)
-    weight = np.zeros(slots.shape, np.float32)
-    weight[np.arange(slots.shape[1]) < used[:, None]] = counts.data
-    weights = torch.from_numpy(weight.T.copy())
-    return PaddedNeighbors(index_tensor(slots.T), torch.from_numpy(used), weights, degree, sums)
-
-
-def _move_rows(counts: csr_array[Any], place: IntArray, rows: int) -> csr_array[Any]:
-    """The rows of a matrix at these places among ``rows``, all others empty."""
-    lengths = np.zeros(rows + 1, np.int64)
-    lengths[place + 1] = np.diff(counts.indptr)
-    return csr_array((counts.data, counts.indices, np.cumsum(lengths)), shape=(rows, counts.shape[1]))
 
 
 # ---- identities of relational pooling ------------------------------------------------------------
@@ -524,10 +419,10 @@ def draw_identities(rows: GraphRows, copies: int, step: Tensor | int, seeds: Ten
 
 
 def fixed_identities(rows: GraphRows, copies: int, seeds: Tensor) -> Tensor:
-    """The orders of prediction: they depend on the seed and on a vertex's place in its graph, not on other graphs."""
-    place = torch.arange(len(rows.input_class), device=rows.input_class.device) - rows.start
-    largest = int(place.max()) + 1 if len(place) else 1
-    return _positions(rows, _uniform(seeds, copies, 0, largest, PREDICTION_STREAM)[..., place])
+    """The orders of prediction: they depend on the seed and on the positions of vertices, not on other graphs."""
+    position = torch.arange(len(rows.input_class), device=rows.input_class.device) - rows.start
+    largest = int(position.max()) + 1 if len(position) else 1
+    return _positions(rows, _uniform(seeds, copies, 0, largest, PREDICTION_STREAM)[..., position])
 
 
 def _uniform(seeds: Tensor, copies: int, step: Tensor | int, amount: int, stream: int) -> Tensor:

@@ -14,8 +14,9 @@ from scipy.sparse import csr_array
 from anysize._typing import BoolArray, IntArray
 from anysize.counting.columns import Columns
 from anysize.graphs.colors import ColorName
-from anysize.nn.rows.aggregation import sums_of
-from anysize.nn.rows.refinement import build_levels, readout_matrices, refine
+from anysize.graphs.ragged import offsets
+from anysize.nn.rows.maps import sums_of
+from anysize.nn.rows.refinement import VertexClasses, class_level, refine
 from anysize.nn.rows.structure import Structure
 from anysize.patterns.pattern import connected_patterns
 
@@ -56,8 +57,10 @@ class PatternBatch:
         k = max(k, int(columns.size.max(initial=1)))
         neighbors = np.full((len(columns), k, max(k - 1, 1)), -1, np.int64)
         for size in np.unique(columns.size):
-            here = columns.size == size
-            neighbors[here, :size, : max(int(size) - 1, 1)] = neighbor_table(int(size))[columns.pattern_index[here]]
+            of_size = columns.size == size
+            neighbors[of_size, :size, : max(int(size) - 1, 1)] = neighbor_table(int(size))[
+                columns.pattern_index[of_size]
+            ]
         present = np.arange(k) < columns.size[:, None]
         if palette is None or columns.colors is None:
             colors, inputs = np.zeros((len(columns), k), np.int64), 1
@@ -67,58 +70,62 @@ class PatternBatch:
         return PatternBatch(neighbors, np.where(present, colors, -1), present, inputs)
 
     @cached_property
-    def vertices(self) -> tuple[IntArray, IntArray, IntArray]:
-        """All vertices in one list: their neighbors (padded with -1), colors, and the pattern of each."""
+    def adjacency(self) -> tuple[IntArray, IntArray]:
+        """The neighbors of all vertices in one list: the start of each vertex's neighbors, and their numbers."""
         number = np.cumsum(self.present.reshape(-1)).reshape(self.present.shape) - 1
-        near = self.neighbors.reshape(len(self), self.k * self.neighbors.shape[2])
-        moved = np.take_along_axis(number, np.maximum(near, 0), axis=1)
-        moved = np.where(near >= 0, moved, -1).reshape(self.neighbors.shape)
-        item = np.broadcast_to(np.arange(len(self))[:, None], self.present.shape)
-        return moved[self.present], self.colors[self.present], item[self.present]
+        adjacent = self.neighbors >= 0
+        pattern = np.nonzero(adjacent)[0]
+        return offsets(adjacent.sum(axis=2)[self.present]), number[pattern, self.neighbors[adjacent]]
+
+    @property
+    def pattern(self) -> IntArray:
+        """The pattern of every vertex."""
+        return np.nonzero(self.present)[0]
 
     def structure(
         self, rounds: int, densities: csr_array[Any] | None = None, identities: IntArray | None = None,
-        by_degree: bool = False, neighbors: bool = False, device: torch.device | str = "cpu",
+        device: torch.device | str = "cpu",
     ) -> Structure:  # fmt: skip
         """One row per class of vertices, read out into patterns or, given ``densities``, into graphs; on a device.
 
         With densities, graphs are read out of the rows directly, and no embedding of a pattern is formed.
         ``identities`` (permutations, k): every pattern occurs once per permutation, with these numbers as additional
-        one-hot features, and is averaged over them. ``by_degree``: distinguish input rows by degree, as GCN needs.
+        one-hot features, and is averaged over them.
         """
-        near, colors, item = self.vertices
+        (indptr, indices), pattern = self.adjacency, self.pattern
+        codes, features = self.colors[self.present] + 1, np.eye(self.inputs + 1, self.inputs, k=-1)
         copies = 1 if identities is None else len(identities)
-        amount, inputs, features = len(colors), colors + 1, np.eye(self.inputs + 1, self.inputs, k=-1)
         if identities is not None:
-            position = np.nonzero(self.present)[1]
             width = identities.shape[1]
-            inputs = (inputs[None, :] * width + identities[:, position]).reshape(-1)
-            shift = np.repeat(np.arange(copies) * amount, amount)[:, None]
-            near = np.tile(near, (copies, 1))
-            near, item = np.where(near >= 0, near + shift, -1), np.tile(item, copies)
             features = np.hstack([np.repeat(features, width, axis=0), np.tile(np.eye(width), (self.inputs + 1, 1))])
-        degree = (near >= 0).sum(axis=1)
-        steps = refine(near, inputs * near.shape[1] * 2 + degree if by_degree else inputs, rounds)
-        readouts = readout_matrices(steps, item, len(self), 1 / copies)
-        if densities is not None:
-            readouts = tuple(csr_array(densities @ readout) for readout in readouts)
-        rows, on_cpu = steps[0].example, torch.device(device).type == "cpu"
-        return Structure(
-            torch.from_numpy(features[inputs[rows]].astype(np.float32)),
-            torch.from_numpy(degree[rows].astype(np.float32)),
-            build_levels(near, steps, neighbors, on_cpu),
-            tuple(sums_of(readout, on_cpu) for readout in readouts),
-        ).to(device)
+            codes = (codes * width + identities[:, np.nonzero(self.present)[1]]).reshape(-1)
+            indptr = offsets(np.tile(np.diff(indptr), copies))
+            indices = (indices + len(pattern) * np.arange(copies)[:, None]).reshape(-1)
+            pattern = np.tile(pattern, copies)
+        on_cpu = torch.device(device).type == "cpu"
+        steps = [VertexClasses.of(codes)]
+        levels = []
+        for _ in range(rounds):
+            steps.append(refine(indptr, indices, steps[-1].classes))
+            levels.append(class_level(indptr, indices, steps[-2], steps[-1], on_cpu=on_cpu))
+        readouts = []
+        for step in steps:
+            shares = np.full(len(pattern), 1 / copies)
+            patterns = csr_array((shares, (pattern, step.classes)), shape=(len(self), len(step)))
+            readouts.append(sums_of(patterns if densities is None else csr_array(densities @ patterns), on_cpu))
+        rows = torch.from_numpy(features[codes[steps[0].example]].astype(np.float32))
+        structure = Structure(rows, tuple(levels), tuple(readouts))
+        return structure if on_cpu else structure.to(device)
 
 
 @lru_cache
 def neighbor_table(k: int) -> IntArray:
     """The neighbors of every vertex of every uncolored pattern on k vertices: (catalog, k, k - 1), padded with -1."""
     table = np.full((len(connected_patterns(k)), k, max(k - 1, 1)), -1, np.int64)
-    for place, pattern in enumerate(connected_patterns(k)):
-        filled = [0] * k
+    for number, pattern in enumerate(connected_patterns(k)):
+        degrees = [0] * k
         for i, j in pattern.edges:
-            for one, other in ((i, j), (j, i)):
-                table[place, one, filled[one]] = other
-                filled[one] += 1
+            for vertex, neighbor in ((i, j), (j, i)):
+                table[number, vertex, degrees[vertex]] = neighbor
+                degrees[vertex] += 1
     return table

@@ -9,62 +9,48 @@ recolored patterns all have this form.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor
 
-from anysize.nn.rows.aggregation import Neighbors, Sums, fused_sums, take_rows
-from anysize.nn.rows.moving import Movable
+from anysize.nn.rows.maps import Movable, Neighbors, Sums, take_rows
+
+NO_DEGREE = torch.zeros(0)  # of the rows of patterns, whose layers do not read it
 
 
 @dataclass(frozen=True)
 class Level(Movable):
     """The rows after one layer.
 
-    ``self_index`` (rows,), or (models, rows) where models differ: the row below of the same vertices; None if the rows
-    are those of the level below. ``neighbor_sums``: sums over the rows of the neighbors below. ``weight`` (rows,) or
-    (models, rows): how many vertices a row stands for; None: one each. ``degree``, likewise: number of neighbors.
-    ``neighbors``: the same neighbors for aggregations other than sums, or None. ``joint``: ``self_index`` and
-    ``neighbor_sums`` as one map of two stacked tables, where that is faster.
+    ``index`` (rows,), or (models, rows) where models differ: the row below of the same vertices; None if the rows are
+    those of the level below. ``sum_neighbors``: rows below -> sums over the neighbors. ``weight`` (rows,) or (models,
+    rows): how many vertices a row stands for; None: one each. Of whole graphs also ``degree`` and ``degree_below``, the
+    number of neighbors (of input rows: where they are distinguished by it), and ``neighbors``, for minimum and maximum.
     """
 
-    self_index: Tensor | None
-    neighbor_sums: Sums
+    index: Tensor | None
+    sum_neighbors: Sums
     weight: Tensor | None
-    degree: Tensor
+    degree: Tensor = NO_DEGREE
+    degree_below: Tensor = NO_DEGREE
     neighbors: Neighbors | None = None
-    joint: Sums | None = None
 
-    def aggregate(self, self_message: Tensor, neighbor_message: Tensor) -> Tensor:
-        """The message of each row itself plus the sum of its neighbors' messages: (models, rows, features)."""
-        if self.joint is not None:
-            return self.joint(torch.cat([self_message, neighbor_message], 1))
-        return self.take_self(self_message) + self.neighbor_sums(neighbor_message)
-
-    def fused_aggregate(
-        self, message: Tensor, own: Tensor, offset: Tensor, scale: Tensor | None = None
-    ) -> Tensor | None:
-        """In one pass, where that is possible: scale (own * message + sum over neighbors) + offset.
-
-        ``own`` (models, 1, 1), ``offset`` (models, 1, features). ``scale``, of every row, also multiplies the messages.
-        """
-        return fused_sums(self.neighbor_sums, message, own, offset, scale) if self.self_index is None else None
-
-    def take_self(self, below: Tensor) -> Tensor:
+    def own(self, below: Tensor) -> Tensor:
         """The row below of the same vertices: (models, rows, features)."""
-        return below if self.self_index is None else take_rows(below, self.self_index)
+        return below if self.index is None else take_rows(below, self.index)
 
 
 @dataclass(frozen=True)
 class Structure(Movable):
     """Input rows, the levels above them, and one readout per level.
 
-    ``features``: (rows, inputs) of the input rows, shared by all models. ``degree``: their number of neighbors, where
-    input rows are distinguished by it. ``readouts``: one map per level, starting with the input rows, from rows to
-    patterns or graphs.
+    ``features``: (rows, inputs) of the input rows, shared by all models. ``readouts``: one map per level, starting with
+    the input rows, from rows to patterns or graphs. ``copies``: every item is read out so many times, one copy of all
+    items after the other, and averaged.
     """
 
     features: Tensor
-    degree: Tensor
     levels: tuple[Level, ...]
-    readouts: tuple[Sums, ...]
+    readouts: tuple[Any, ...]
+    copies: int = 1

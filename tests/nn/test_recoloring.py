@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from itertools import permutations as orders
 from typing import Any
@@ -13,13 +12,13 @@ import torch
 from nn.helpers import (
     Union,
     batch_of,
+    by_pattern,
     doubled,
     plain_copy,
     random_columns,
     randomized,
     same_averages,
     same_gradients,
-    set_degrees,
 )  # fmt: skip
 from scipy.sparse import csr_array, random_array
 from scipy.stats import chi2
@@ -28,10 +27,9 @@ from torch import Tensor
 from anysize.counting.columns import Columns
 from anysize.nn.gamma import GammaGNN, GammaRP, read_out
 from anysize.nn.layers import BatchNorm
-from anysize.nn.rows import aggregation, recolored_pairs
-from anysize.nn.rows.aggregation import Dense, PerModel, Sparse
-from anysize.nn.rows.all_colorings import AllColorings
-from anysize.nn.rows.recolored_pairs import RecoloredPairs, color_class_table, identity_class_table
+from anysize.nn.rows.class_table import color_class_table, identity_class_table
+from anysize.nn.rows.maps import Sparse
+from anysize.nn.rows.recoloring import RecoloredPatterns
 
 GRAPHS, HIDDEN = 6, 5
 
@@ -44,11 +42,10 @@ def densities_of(columns: Columns, seed: int = 0) -> csr_array:
 
 
 def drawn_marks(columns: Columns, step: int, permutations: int | None = None, **given: Any) -> Any:
-    """Colors (sides, copies, patterns, k), and identities (copies, patterns, k) or None."""
+    """Colors (sides, copies, patterns, k), and identities (copies, patterns, k) or None; 0 for padding."""
     batch = batch_of(columns)
-    pairs = RecoloredPairs.of(batch, densities_of(columns), 1, permutations, tabulate=False, **given)
-    own = pairs.draw(step).structure.levels[0].self_index
-    marks = own.view(pairs.sides, pairs.copies, *batch.colors.shape).numpy()
+    inputs = RecoloredPatterns.of(batch, densities_of(columns), 1, permutations, **given).inputs
+    marks = by_pattern(batch, inputs(step)[0]).reshape(-1, inputs.copies, *batch.colors.shape)
     if permutations is None:
         return marks, None
     colors, identities = np.divmod(marks, batch.k)
@@ -63,13 +60,10 @@ def both_sides(columns: Columns, colors: np.ndarray, identities: np.ndarray | No
     return plain, twin
 
 
-WAYS = [("gin", None, True), ("gin", 4, True), ("gin", None, False), ("gin", 4, False)]  # GIN alone has tabulate rows
-WAYS += [("gcn", None, False), ("gcn", 2, False), ("pna", None, False), ("pna", 2, False)]
-
-
 @pytest.mark.parametrize("layers", [1, 2])
-@pytest.mark.parametrize(("kind", "permutations", "tabulate"), WAYS)
-def test_a_draw_is_one_batch_of_both_sides(kind: str, permutations: int | None, layers: int, tabulate: bool) -> None:
+@pytest.mark.parametrize("permutations", [None, 4])
+@pytest.mark.parametrize("share_rows", [True, False])
+def test_a_draw_is_one_batch_of_both_sides(permutations: int | None, layers: int, share_rows: bool) -> None:
     """Graphs, differences, running averages and gradients are those of PyG on F and H together."""
     columns = random_columns((1, 2, 4), 8, 3, seed=2)
     batch, densities = batch_of(columns), densities_of(columns)
@@ -77,13 +71,12 @@ def test_a_draw_is_one_batch_of_both_sides(kind: str, permutations: int | None, 
     f, h = both_sides(columns, colors, identities)
     inputs = f.x.shape[1]
     make = GammaGNN if permutations is None else GammaRP
-    stack = randomized(make(2, inputs, HIDDEN, layers, kind), [1, 2])
-    set_degrees(stack.encoder, f.degrees)
+    stack = randomized(make(2, inputs, HIDDEN, layers), [1, 2])
     plains = [plain_copy(stack, inputs, model, f.degrees) for model in range(2)]
-    pairs = RecoloredPairs.of(batch, densities, layers, permutations, tabulate=tabulate, by_degree=kind == "gcn")
-    drawn = doubled(pairs.draw(7))
+    patterns = RecoloredPatterns.of(batch, densities, layers, permutations, share_rows=share_rows)
+    drawn = doubled(patterns.draw(7))
     rows = stack.encode(drawn.structure)
-    graphs, moved = read_out(rows, drawn.structure.readouts), read_out(rows, drawn.differences)
+    graphs, moved = read_out(rows, drawn.readouts), read_out(rows, drawn.differences)
     outer = [
         torch.randn(t.shape, generator=torch.Generator().manual_seed(3), dtype=torch.float64) for t in (graphs, moved)
     ]
@@ -101,94 +94,76 @@ def test_a_draw_is_one_batch_of_both_sides(kind: str, permutations: int | None, 
         same_averages(stack, plain, model)
 
 
-@pytest.mark.parametrize("permutations", [None, 4])
-@pytest.mark.parametrize("layers", [1, 2])
-def test_universal_rows_and_own_rows_are_the_same(permutations: int | None, layers: int) -> None:
-    columns = random_columns((3, 5), 20, 4, seed=1)
+def all_results(patterns: RecoloredPatterns, step: int = 7) -> list[Tensor]:
+    """Graphs, differences, running variances and gradients of a stack, one model for each seed."""
+    make = GammaGNN if patterns.inputs.permutations is None else GammaRP
+    models = len(patterns.seed)
+    inputs = patterns.inputs.features.shape[1]
+    stack = randomized(make(models, inputs, HIDDEN, patterns.layers), list(range(models)))
+    drawn = doubled(patterns.draw(step))
+    rows = stack.encode(drawn.structure)
+    found = [read_out(rows, drawn.readouts), read_out(rows, drawn.differences)]
+    sum((part**2).sum() for part in found).backward()
+    states = [part.running_var for part in stack.modules() if isinstance(part, BatchNorm)]
+    gradients = [parameter.grad for parameter in stack.parameters() if parameter.requires_grad]
+    return [*found, *states, *gradients]
+
+
+MANY_SEEDS = [(None, [5]), (None, [3, 7, 3]), (4, [5, 5])]
+
+
+@pytest.mark.parametrize(("permutations", "seeds"), MANY_SEEDS)
+@pytest.mark.parametrize("layers", [1, 2, 3])
+@pytest.mark.parametrize("few", [True, False])
+def test_shared_rows_and_own_rows_are_the_same(
+    permutations: int | None, seeds: list[int], layers: int, few: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Values, gradients and averages of batch norm, with and without a table of the classes after one layer."""
+    if not few:
+        monkeypatch.setattr("anysize.nn.rows.class_table.MAX_TABLE_CODES", 0)
+    columns = random_columns((1, 3, 5), 20, 4, seed=2)
     batch, densities = batch_of(columns), densities_of(columns)
-    inputs = 4 if permutations is None else 9
-    make = GammaGNN if permutations is None else GammaRP
-    results = []
-    for tabulate in (True, False):
-        stack = randomized(make(2, inputs, HIDDEN, layers), [1, 2])
-        pairs = RecoloredPairs.of(batch, densities, layers, permutations, tabulate=tabulate)
-        assert (pairs.table is not None) == tabulate
-        drawn = doubled(pairs.draw(4))
-        rows = stack.encode(drawn.structure)
-        states = [part.running_var for part in stack.modules() if isinstance(part, BatchNorm)]
-        results.append([read_out(rows, drawn.structure.readouts), read_out(rows, drawn.differences), *states])
-    for one, other in zip(*results, strict=True):
+    shared, own = (
+        RecoloredPatterns.of(batch, densities, layers, permutations, seeds=seeds, share_rows=share_rows)
+        for share_rows in (True, False)
+    )
+    assert (shared.table is not None) == few
+    for one, other in zip(all_results(shared), all_results(own), strict=True):
         torch.testing.assert_close(one, other, rtol=1e-9, atol=1e-9)
 
 
-def all_results(pairs: RecoloredPairs, layers: int, step: int = 7) -> list[Tensor]:
-    """Graphs, differences, running variances and gradients of a stack, one model for each seed."""
-    make = GammaGNN if pairs.permutations is None else GammaRP
-    models = len(pairs.member)
-    stack = randomized(make(models, pairs._features.shape[1], HIDDEN, layers), list(range(models)))
-    drawn = doubled(pairs.draw(step))
-    rows = stack.encode(drawn.structure)
-    found = [read_out(rows, drawn.structure.readouts), read_out(rows, drawn.differences)]
-    sum((part**2).sum() for part in found).backward()
-    states = [part.running_var for part in stack.modules() if isinstance(part, BatchNorm)]
-    return [*found, *states, *(own.grad for own in stack.parameters() if own.requires_grad)]
-
-
-def same(one: list[Tensor], other: list[Tensor]) -> None:
-    for found, expected in zip(one, other, strict=True):
-        torch.testing.assert_close(found, expected, rtol=1e-9, atol=1e-9)
-
-
-@pytest.mark.parametrize("cells", [0, 10**9])
-@pytest.mark.parametrize(("permutations", "seeds"), [(None, [5]), (None, [3, 7, 3]), (4, [5, 5])])
-@pytest.mark.parametrize(("tabulate", "layers"), [(True, 1), (True, 2), (True, 3), (False, 1), (False, 3)])
-def test_rows_read_by_a_matrix_are_the_same(
-    monkeypatch: pytest.MonkeyPatch, cells: int, permutations: int | None, seeds: list[int], tabulate: bool, layers: int
-) -> None:
-    """As on a GPU, with dense and sparse matrices: values, gradients and averages of batch norm."""
-    for module in (aggregation, recolored_pairs):
-        monkeypatch.setattr(module, "DENSE_CELLS", cells)
-    columns = random_columns((1, 3, 5), 20, 4, seed=2)
-    pairs = RecoloredPairs.of(
-        batch_of(columns), densities_of(columns), layers, permutations, seeds=seeds, tabulate=tabulate
-    )
-    on_gpu = replace(pairs, by_matrix=True, colorings=None)
-    for level in on_gpu.draw(7).structure.levels[int(tabulate) : 1 + int(tabulate)]:
-        inner = level.joint.inner if isinstance(level.joint, PerModel) else level.joint
-        assert level.joint is None or isinstance(inner, Dense if cells else Sparse)
-    same(all_results(on_gpu, layers), all_results(pairs, layers))
-
-
-@pytest.mark.parametrize("layers", [2, 3])
 @pytest.mark.parametrize("seeds", [[5], [3, 7, 3]])
-def test_rows_of_all_colorings_are_the_same(layers: int, seeds: list[int]) -> None:
-    """Patterns of several sizes, each topology many times: vertices of all colorings share rows."""
+def test_equal_vertices_of_a_draw_share_a_row(seeds: list[int]) -> None:
     columns = random_columns((1, 2, 3, 4), 40, 2, seed=3)
-    batch, densities = batch_of(columns), densities_of(columns)
-    pairs = RecoloredPairs.of(batch, densities, layers, seeds=seeds)
-    assert pairs.colorings is not None
-    level = pairs.draw(7).structure.levels[-1]
-    assert len(level.degree) < 2 * batch.present.sum()
-    assert (level.weight.sum(-1) == 2 * batch.present.sum()).all()
-    own_rows = RecoloredPairs.of(batch, densities, layers, seeds=seeds, tabulate=False)
-    same(all_results(pairs, layers), all_results(own_rows, layers))
-
-
-def test_colorings_that_are_too_many_are_not_listed() -> None:
-    assert AllColorings.of(batch_of(random_columns((5,), 10, 4)), 2) is None
+    batch = batch_of(columns)
+    levels = RecoloredPatterns.of(batch, densities_of(columns), 3, seeds=seeds).draw(7).structure.levels
+    for level in levels:
+        assert level.weight is not None
+        assert level.weight.shape[-1] < batch.present.sum()
+        assert (level.weight.sum(-1) == 2 * batch.present.sum()).all()
 
 
 def test_mini_batches_read_the_same_graphs() -> None:
     columns = random_columns((3, 4), 10, 3)
-    items = torch.tensor([4, 1])
-    for permutations, tabulate in ((None, True), (2, True), (None, False)):
-        pairs = RecoloredPairs.of(batch_of(columns), densities_of(columns), 2, permutations, tabulate=tabulate)
-        stack = randomized((GammaGNN if permutations is None else GammaRP)(1, pairs._features.shape[1], HIDDEN, 2), [0])
-        drawn = doubled(pairs.draw(1))
+    for permutations, share_rows in ((None, True), (2, True), (None, False)):
+        patterns = RecoloredPatterns.of(
+            batch_of(columns), densities_of(columns), 2, permutations, share_rows=share_rows
+        )
+        make = GammaGNN if permutations is None else GammaRP
+        stack = randomized(make(2, patterns.inputs.features.shape[1], HIDDEN, 2), [0, 1])
+        drawn = doubled(patterns.draw(1))
         rows = stack.encode(drawn.structure)
-        whole = read_out(rows, drawn.structure.readouts)
-        part = read_out(rows, [readout.rows(items) for readout in drawn.structure.readouts])
-        torch.testing.assert_close(part, whole[:, items])
+        whole = read_out(rows, drawn.readouts)
+        for items in (torch.tensor([4, 1]), torch.tensor([[4, 1], [0, 5]])):
+            part = read_out(rows, {level: readout.rows(items) for level, readout in drawn.readouts.items()})
+            expected = [graphs[numbers] for graphs, numbers in zip(whole, items.expand(2, -1), strict=True)]
+            torch.testing.assert_close(part, torch.stack(expected))
+
+
+def test_without_jumping_knowledge_the_last_level_alone_is_read() -> None:
+    columns = random_columns((3, 4), 10, 3)
+    drawn = RecoloredPatterns.of(batch_of(columns), densities_of(columns), 2, jumping=False).draw(1)
+    assert list(drawn.readouts) == list(drawn.differences) == [2]
 
 
 def test_f_keeps_its_colors_and_h_has_uniform_ones() -> None:
@@ -230,7 +205,7 @@ def test_as_many_permutations_as_there_are_means_all_of_them() -> None:
 @pytest.mark.parametrize("permutations", [None, 3])
 def test_one_color_makes_no_difference_at_all(permutations: int | None) -> None:
     columns = random_columns((4,), 10, 1)
-    pairs = RecoloredPairs.of(batch_of(columns), densities_of(columns), 2, permutations)
+    pairs = RecoloredPatterns.of(batch_of(columns), densities_of(columns), 2, permutations)
     inputs = 1 if permutations is None else 5
     stack = randomized((GammaGNN if permutations is None else GammaRP)(2, inputs, HIDDEN, 2), [1, 2])
     drawn = doubled(pairs.draw(3))
@@ -241,12 +216,12 @@ def test_one_color_makes_no_difference_at_all(permutations: int | None) -> None:
 
 def test_without_recoloring_there_are_no_differences_and_only_identities_are_drawn() -> None:
     columns = random_columns((4,), 10, 3)
-    pairs = RecoloredPairs.of(batch_of(columns), densities_of(columns), 1, 3, recolor=False)
+    pairs = RecoloredPatterns.of(batch_of(columns), densities_of(columns), 1, 3, recolor=False)
     drawn = pairs.draw(1)
-    assert drawn.differences == ()
+    assert drawn.differences == {}
     assert drawn.structure.levels[0].weight.sum() == 10 * 4 * 3
     full = densities_of(columns).toarray()
-    counts: Tensor = drawn.structure.readouts[0](drawn.structure.features[None])[0]
+    counts: Tensor = drawn.readouts[0](drawn.structure.features[None])[0]
     sizes = batch_of(columns).present.sum(1)
     np.testing.assert_allclose(counts[:, 3:].sum(1), full @ sizes, rtol=1e-5)
 
@@ -262,36 +237,33 @@ def test_steps_differ_and_repeat() -> None:
 def test_every_model_sees_the_recolorings_of_its_seed() -> None:
     columns = random_columns((3, 4), 12, 3)
     batch, densities = batch_of(columns), densities_of(columns)
-    for tabulate in (True, False):
-        make = partial(RecoloredPairs.of, batch, densities, 2, tabulate=tabulate)
-        together = make(seeds=[3, 7])._draw_inputs(5)
-        alone = torch.cat([make(seeds=[seed])._draw_inputs(5) for seed in (3, 7)])
-        assert torch.equal(together, alone)
-        assert torch.equal(together[0, 0], together[1, 0])  # F
-        assert not torch.equal(together[0, 1], together[1, 1])  # H
+    make = partial(RecoloredPatterns.of, batch, densities, 2)
+    together = make(seeds=[3, 7]).inputs(5)
+    alone = torch.cat([make(seeds=[seed]).inputs(5) for seed in (3, 7)])
+    assert torch.equal(together, alone)
+    assert torch.equal(together[0, 0], together[1, 0])  # F
+    assert not torch.equal(together[0, 1], together[1, 1])  # H
     with pytest.raises(ValueError, match=r"one seed; got \[3, 7\]"):
-        RecoloredPairs.of(batch, densities, 1, permutations=2, seeds=[3, 7])
+        RecoloredPatterns.of(batch, densities, 1, permutations=2, seeds=[3, 7])
 
 
 @pytest.mark.parametrize(("colors", "k"), [(2, 3), (3, 4), (1, 5)])
-def test_universes_hold_every_class_once(colors: int, k: int) -> None:
+def test_tables_hold_every_class_once(colors: int, k: int) -> None:
     plain, identified = color_class_table(colors, k), identity_class_table(colors, k)
-    assert plain is not None
-    assert identified is not None
     for table, alone in ((plain, False), (identified, False), (color_class_table(colors, k, True), True)):
         assert table is not None
-        marks = torch.eye(len(table.digit))
-        full: Tensor = table.neighbor_sums(marks[None])[0]
-        rows = torch.cat([table.self_index[:, None].float(), full], dim=1)
+        assert table.level.index is not None
+        inputs = len(table.digit)
+        full: Tensor = table.level.sum_neighbors(torch.eye(inputs)[None])[0]
+        rows = torch.cat([table.level.index[:, None].float(), full], dim=1)
         assert len(rows.unique(dim=0)) == len(table)
-        assert torch.equal(full.sum(1), table.degree)
-        assert (table.degree.min() == 0) == alone
+        assert (full.sum(1).min() == 0) == alone
         near = [[mark for mark, n in enumerate(row.int().tolist()) for _ in range(n)] for row in full]
         # vertices: one of every class, then one of every input class to be their neighbors
-        inputs = torch.cat([table.self_index, torch.arange(len(marks))])
-        padded = torch.full((len(inputs), k - 1), len(inputs))
-        for row, found in enumerate(near):
-            padded[row, : len(found)] = len(table) + torch.tensor(found, dtype=torch.int64)
-        assert torch.equal(table.classes(inputs[None], padded)[0, : len(table)], torch.arange(len(table)))
+        first = np.cumsum([0, *map(len, near), *[0] * inputs])
+        index = np.array([len(table) + mark for marks in near for mark in marks], np.int64)
+        neighbors = Sparse(torch.from_numpy(first), torch.from_numpy(index), None, len(table) + inputs)
+        marks = torch.cat([table.level.index, torch.arange(inputs)])
+        assert torch.equal(table.classes(marks[None], neighbors)[0, : len(table)], torch.arange(len(table)))
     assert identity_class_table(40, 7) is None
     assert color_class_table(40, 7) is None

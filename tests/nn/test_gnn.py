@@ -14,23 +14,19 @@ from nn.helpers import (
     randomized,
     same_averages,
     same_gradients,
-    set_degrees,
 )  # fmt: skip
 from scipy.sparse import csr_array, random_array
 from torch import Tensor
 
 from anysize.nn.gamma import GammaGNN, GammaRP
-from anysize.nn.rows.aggregation import Sparse, sums_of
+from anysize.nn.rows.maps import Sparse, sums_of
 from anysize.nn.rows.pattern_batch import PatternBatch
 
 SEEDS, HIDDEN = [3, 4], 6
-KINDS = ("gin", "gcn", "pna")
 
 
-def stacked(kind: str, layers: int, inputs: int, union: Union, training: bool) -> GammaGNN:
-    stack = randomized(GammaGNN(len(SEEDS), inputs, HIDDEN, layers, kind), SEEDS).train(training)
-    set_degrees(stack.encoder, union.degrees)
-    return stack
+def stacked(layers: int, inputs: int, training: bool) -> GammaGNN:
+    return randomized(GammaGNN(len(SEEDS), inputs, HIDDEN, layers), SEEDS).train(training)
 
 
 def joined(union: Union, levels: list[Tensor]) -> Tensor:
@@ -40,15 +36,14 @@ def joined(union: Union, levels: list[Tensor]) -> Tensor:
 
 @pytest.mark.parametrize("training", [True, False])
 @pytest.mark.parametrize("layers", [1, 2])
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("colors", [3, None])
-def test_embeddings_and_gradients_are_those_of_pyg(kind: str, layers: int, training: bool, colors: int | None) -> None:
+def test_embeddings_and_gradients_are_those_of_pyg(layers: int, training: bool, colors: int | None) -> None:
     columns = random_columns((1, 2, 3, 4, 5), 12, colors)
     union = Union(columns)
     inputs = union.x.shape[1]
-    stack = stacked(kind, layers, inputs, union, training)
+    stack = stacked(layers, inputs, training)
     plains = [plain_copy(stack, inputs, model, union.degrees) for model in range(2)]
-    structure = doubled(batch_of(columns).structure(layers, by_degree=kind == "gcn", neighbors=kind == "pna"))
+    structure = doubled(batch_of(columns).structure(layers))
     found = stack(structure)
     outer = torch.randn(found.shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     (found * outer).sum().backward()
@@ -60,16 +55,14 @@ def test_embeddings_and_gradients_are_those_of_pyg(kind: str, layers: int, train
         same_averages(stack, plain, model)
 
 
-@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize(("layers", "id_width"), [(1, 4), (2, 4), (1, 10)])
-def test_relational_pooling_is_that_of_pyg(kind: str, layers: int, id_width: int) -> None:
+def test_relational_pooling_is_that_of_pyg(layers: int, id_width: int) -> None:
     columns = random_columns((2, 4), 10, 2)
     identities = np.array([[2, 0, 3, 1], [0, 1, 2, 3], [3, 1, 0, 2], [1, 3, 2, 0]])
     union = Union(columns, identities=identities, id_width=id_width)
-    stack = randomized(GammaRP(2, 2 + id_width, HIDDEN, layers, kind), SEEDS)
-    set_degrees(stack.encoder, union.degrees)
+    stack = randomized(GammaRP(2, 2 + id_width, HIDDEN, layers), SEEDS)
     plains = [plain_copy(stack, 2 + id_width, model, union.degrees) for model in range(2)]
-    structure = doubled(batch_of(columns).structure(layers, None, identities, kind == "gcn", kind == "pna"))
+    structure = doubled(batch_of(columns).structure(layers, None, identities))
     found = stack(structure)
     outer = torch.randn(found.shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
     (found * outer).sum().backward()
@@ -80,14 +73,12 @@ def test_relational_pooling_is_that_of_pyg(kind: str, layers: int, id_width: int
         same_gradients(stack, plain, model)
 
 
-@pytest.mark.parametrize("kind", KINDS)
-def test_with_densities_graphs_are_sums_of_patterns(kind: str) -> None:
+def test_with_densities_graphs_are_sums_of_patterns() -> None:
     columns = random_columns((3, 4), 15, 3)
     densities = csr_array(random_array((8, 30), density=0.3, random_state=0))
     batch = batch_of(columns)
-    stack = stacked(kind, 2, 3, Union(columns), False)
-    given = {"by_degree": kind == "gcn", "neighbors": kind == "pna"}
-    patterns, graphs = (stack(doubled(batch.structure(2, table, **given))) for table in (None, densities))
+    stack = stacked(2, 3, False)
+    patterns, graphs = (stack(doubled(batch.structure(2, table))) for table in (None, densities))
     full = torch.from_numpy(densities.toarray())
     torch.testing.assert_close(graphs, full @ patterns, rtol=1e-6, atol=1e-6)  # densities are kept in single precision
 
@@ -108,7 +99,7 @@ def test_colors_that_the_model_does_not_know_have_zero_features() -> None:
     known = PatternBatch.of(columns, {"red": 0, "violet": 1}).structure(1)
     rows = {tuple(row) for row in known.features.tolist()}
     assert rows == {(1.0, 0.0), (0.0, 0.0)}
-    assert torch.isfinite(stacked("gin", 1, 2, Union(columns), False)(doubled(known))).all()
+    assert torch.isfinite(stacked(1, 2, False)(doubled(known))).all()
 
 
 def test_plain_and_colored_patterns_do_not_mix() -> None:
@@ -144,5 +135,5 @@ def test_encoders_are_known_by_name() -> None:
     with pytest.raises(ValueError, match="'gat'"):
         GammaGNN(1, 3, 4, 1, "gat")
     structure = batch_of(random_columns((3,), 2, 3)).structure(1)
-    with pytest.raises(ValueError, match="neighbors=True"):
+    with pytest.raises(ValueError, match="extremes=True"):
         GammaGNN(1, 3, 4, 1, "pna")(structure)

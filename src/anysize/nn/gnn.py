@@ -10,11 +10,10 @@ from __future__ import annotations
 import torch
 from torch import Tensor, nn
 
-from anysize.nn import fused
 from anysize.nn.layers import BatchNorm, Linear
-from anysize.nn.rows.aggregation import fused_statistics
 from anysize.nn.rows.structure import Level, Structure
 
+VARIANCE_FLOOR = 1e-5  # in PNA, neighbors with a smaller variance count as equal
 Embeddings = list[tuple[int, Tensor]]  # (level, rows); jumping knowledge reads all of them
 
 
@@ -29,11 +28,11 @@ def _freeze_bias(linear: Linear) -> Linear:
 
 
 class Layer(nn.Module):
-    """A layer: (rows below, their degrees, the level) -> the rows of the level, before batch norm and ReLU.
+    """A layer: (rows below, the level) -> the rows of the level, before batch norm and ReLU.
 
     ``by_degree``: it reads the degrees below, so that input rows differ by degree. ``neighbors``: it needs
-    `Level.neighbors`, for aggregations other than sums. ``values_per_unit``: what it holds for each row and feature,
-    gradients included.
+    `Level.neighbors`, for minimum and maximum. ``values_per_unit``: what it holds for each row and feature, gradients
+    included.
     """
 
     by_degree, neighbors, values_per_unit = False, False, 16
@@ -49,12 +48,9 @@ class GINLayer(Layer):
         self.second = _freeze_bias(Linear(models, hidden, hidden))
         self.between = BatchNorm(models, hidden, relu=True)
 
-    def forward(self, below: Tensor, degree: Tensor, level: Level) -> Tensor:
-        message = below @ self.first.weight  # linear before the sum
-        own, bias = 1 + self.eps, self.first.bias
-        summed = level.fused_aggregate(message, own, bias)
-        if summed is None:
-            summed = level.aggregate(torch.addcmul(bias, message, own), message)
+    def forward(self, h: Tensor, level: Level) -> Tensor:
+        h = h @ self.first.weight  # linear, and so before the sum: the rows below are fewer
+        summed = level.own((1 + self.eps) * h + self.first.bias) + level.sum_neighbors(h)
         return self.second(self.between(summed, level.weight))
 
 
@@ -67,13 +63,10 @@ class GCNLayer(Layer):
         super().__init__()
         self.linear = _freeze_bias(Linear(models, inputs, hidden))
 
-    def forward(self, below: Tensor, degree: Tensor, level: Level) -> Tensor:
-        message, scale = below @ self.linear.weight, torch.rsqrt(level.degree + 1)
-        summed = level.fused_aggregate(message, message.new_ones(len(message), 1, 1), self.linear.bias, scale)
-        if summed is not None:
-            return summed
-        message = message * torch.rsqrt(degree + 1)[..., None]
-        return level.aggregate(message, message) * scale[..., None] + self.linear.bias
+    def forward(self, h: Tensor, level: Level) -> Tensor:
+        h = h @ self.linear.weight * torch.rsqrt(level.degree_below + 1)[..., None]
+        summed = level.own(h) + level.sum_neighbors(h)
+        return summed * torch.rsqrt(level.degree + 1)[..., None] + self.linear.bias
 
 
 class PNALayer(Layer):
@@ -93,44 +86,33 @@ class PNALayer(Layer):
         self.last = _freeze_bias(Linear(models, hidden, hidden))
         self.register_buffer("log_degree", torch.ones(()))
 
-    def forward(self, below: Tensor, degree: Tensor, level: Level) -> Tensor:
-        if level.neighbors is None:
-            raise ValueError("PNA needs the neighbors of every row; build the structure with neighbors=True")
-        inputs = below.shape[-1]
-        below = below.expand(self.before.weight.shape[0], -1, -1)
-        x = level.take_self(below)
+    def forward(self, h: Tensor, level: Level) -> Tensor:
+        inputs = h.shape[-1]
+        h = h.expand(self.before.weight.shape[0], -1, -1)
+        x = level.own(h)
         self_part = x @ self.before.weight[:, :inputs] + self.before.bias
-        neighbor_part = below @ self.before.weight[:, inputs:]
-        on_gpu = fused.usable(x)
-        aggregated = fused_statistics(level.neighbors, self_part, neighbor_part) if on_gpu else None
-        if aggregated is None:
-            aggregated = _statistics(level, self_part, neighbor_part)
+        aggregated = self._aggregations(level, self_part, h @ self.before.weight[:, inputs:])
         # W [x, a, s a, t a] is W0 x + W1 a + s W2 a + t W3 a: the scaled aggregations need not exist
-        own, *weights = self.after.weight.split([inputs, 4 * inputs, 4 * inputs, 4 * inputs], 1)
-        three = aggregated @ torch.cat(weights, 2)
-        scale = fused.Scale.apply if on_gpu else _scale
-        return self.last(scale(torch.baddbmm(self.after.bias, x, own), three, level.degree, self.log_degree))
+        first, *others = self.after.weight.split([inputs, 4 * inputs, 4 * inputs, 4 * inputs], 1)
+        plain, amplified, attenuated = (aggregated @ torch.cat(others, 2)).chunk(3, -1)
+        amplification = torch.log(level.degree + 1)[..., None] / self.log_degree
+        attenuation = self.log_degree / torch.log(level.degree.clamp(min=1) + 1)[..., None]
+        summed = torch.baddbmm(self.after.bias, x, first) + plain
+        return self.last(summed.addcmul(amplified, amplification).addcmul(attenuated, attenuation))
 
-
-def _statistics(level: Level, own: Tensor, h: Tensor) -> Tensor:
-    """Mean, minimum and maximum over neighbors, each plus the row's own part, and standard deviation, side by side."""
-    assert level.neighbors is not None
-    low, high = level.neighbors.extremes(h)
-    count = level.degree.clamp(min=1)[..., None]
-    shared = own * (level.degree > 0).to(own.dtype)[..., None]
-    mean = level.neighbor_sums(h) / count
-    variance = level.neighbor_sums(h * h) / count - mean * mean
-    deviation = variance.clamp(min=fused.VARIANCE_FLOOR).sqrt()  # no gradient where the neighbors agree
-    deviation = deviation.masked_fill(variance <= fused.VARIANCE_FLOOR, 0.0)
-    return torch.cat([mean + shared, low + shared, high + shared, deviation], dim=-1)
-
-
-def _scale(own: Tensor, three: Tensor, degree: Tensor, log_degree: Tensor) -> Tensor:
-    """The sum of a table and of three side by side: as it is, amplified, and attenuated."""
-    amplification = torch.log(degree + 1)[..., None] / log_degree
-    attenuation = log_degree / torch.log(degree.clamp(min=1) + 1)[..., None]
-    plain, amplified, attenuated = three.chunk(3, -1)
-    return (own + plain).addcmul(amplified, amplification).addcmul(attenuated, attenuation)
+    @staticmethod
+    def _aggregations(level: Level, self_part: Tensor, h: Tensor) -> Tensor:
+        """Mean, minimum and maximum over neighbors, each plus the row's own part, and standard deviation."""
+        if level.neighbors is None:
+            raise ValueError("PNA needs the neighbors of every row; build the structure with extremes=True")
+        low, high = level.neighbors.both(h)
+        count = level.degree.clamp(min=1)[..., None]
+        shared = self_part * (level.degree > 0).to(h.dtype)[..., None]
+        mean, square = level.sum_neighbors(h) / count, level.sum_neighbors(h * h) / count
+        variance = square - mean * mean
+        deviation = variance.clamp(min=VARIANCE_FLOOR).sqrt()  # no gradient where the neighbors agree
+        deviation = deviation.masked_fill(variance <= VARIANCE_FLOOR, 0.0)
+        return torch.cat([mean + shared, low + shared, high + shared, deviation], dim=-1)
 
 
 LAYERS: dict[str, type[Layer]] = {"gin": GINLayer, "gcn": GCNLayer, "pna": PNALayer}
@@ -157,11 +139,9 @@ class Encoder(nn.Module):
 
     def forward(self, structure: Structure, x: Tensor | None = None) -> Embeddings:
         """Embeddings of the rows of all levels, starting from the features of the structure or from ``x``."""
-        rows = structure.features[None] if x is None else x
-        degree = structure.degree
-        embeddings: Embeddings = [(0, rows)]
-        for place, level in enumerate(structure.levels):
-            rows = self.norms[place](self.layers[place](rows, degree, level), level.weight)
-            degree = level.degree
-            embeddings.append((place + 1, rows))
+        h = structure.features[None] if x is None else x
+        embeddings = [(0, h)]
+        for number, (layer, norm, level) in enumerate(zip(self.layers, self.norms, structure.levels, strict=True), 1):
+            h = norm(layer(h, level), level.weight)
+            embeddings.append((number, h))
         return embeddings

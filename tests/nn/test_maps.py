@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from anysize.nn.rows.aggregation import take_rows
+from anysize.nn.rows.maps import take_rows
 
 
 @pytest.mark.parametrize("index", [[2, 0, 2, 1, 2], [[0, 0, 1], [2, 2, 2]]], ids=["shared", "by model"])
