@@ -10,6 +10,7 @@ import subprocess
 import sys
 from xml.etree import ElementTree
 
+import networkx as nx
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -233,8 +234,8 @@ def test_the_cache_is_filled_and_used(house, tmp_path):
 
 def test_patterns_have_names_to_look_up():
     described = json.loads(run("patterns", 6, "--json").stdout)
-    assert {p["atlas"] for p in described} == set(range(77, 209)) - {82, 84, 85, 86, 87, 88, 89, 90, 91, 101,
-        106, 107, 108, 109, 110, 116, 131, 132, 155, 176}  # fmt: skip
+    connected = {number for number in range(77, 209) if nx.is_connected(nx.graph_atlas(number))}
+    assert {pattern["atlas"] for pattern in described} == connected
     line = next(line for line in run("patterns", 6, "--no-draw").stdout.splitlines() if line.startswith("6.21 "))
     assert line.split()[:3] == ["6.21", "G112", "E}Q?"]
     assert run("patterns", "G112", "--no-draw").stdout == run("patterns", "6.21", "--no-draw").stdout == line + "\n"

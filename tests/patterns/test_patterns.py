@@ -290,7 +290,7 @@ def test_representatives_are_in_the_order_of_the_catalog() -> None:
 def test_graph6_strings_are_those_of_networkx(k: int) -> None:
     for pattern in connected_patterns(k):
         assert nx.is_isomorphic(nx.from_graph6_bytes(pattern.graph6.encode()), pattern.to_networkx())
-        assert from_graph6(pattern.graph6) == tuple(sorted(pattern.edges, key=lambda edge: edge[::-1]))
+        assert from_graph6(pattern.graph6) == (k, tuple(sorted(pattern.edges, key=lambda edge: edge[::-1])))
 
 
 @pytest.mark.parametrize("k", range(1, 8))
@@ -312,6 +312,6 @@ def test_patterns_are_found_by_name_number_and_graph6() -> None:
         for name in (pattern.name, f"G{pattern.atlas}", pattern.graph6):
             assert Pattern.named(name) == pattern
     assert Pattern.named("Dhc").name == "5-cycle"  # any numbering of the vertices
-    for wrong in ("", "bulls", "G0", "G1253", "C?", "Cl?", "I?????????", "\x00"):
+    for wrong in ("", "bulls", "G0", "G1253", "C?", "C_", "Cl?", "I?????????", "\x00"):
         with pytest.raises(ValueError, match="expected the name of a pattern"):
             Pattern.named(wrong)

@@ -18,15 +18,15 @@ def to_graph6(size: int, edges: tuple[tuple[int, int], ...]) -> str:
     return "".join(chr(63 + number) for number in (size, *numbers))
 
 
-def from_graph6(text: str) -> tuple[tuple[int, int], ...]:
-    """The edges of a graph6 string; a ValueError if it is none, or has another number of vertices than a pattern.
+def from_graph6(text: str) -> tuple[int, tuple[tuple[int, int], ...]]:
+    """The vertices and edges of a graph6 string; a ValueError if it is none, or has more vertices than a pattern.
 
     >>> from_graph6("Cl")
-    ((0, 1), (1, 2), (0, 3), (2, 3))
+    (4, ((0, 1), (1, 2), (0, 3), (2, 3)))
     """
     size, *numbers = (ord(letter) - 63 for letter in text) if text else (0,)
     pairs = size * (size - 1) // 2
     if not 1 <= size <= MAX_SIZE or len(numbers) != -(-pairs // 6) or not all(0 <= n < 64 for n in numbers):
         raise ValueError(f"expected a graph6 string of a graph on 1 to {MAX_SIZE} vertices; got {text!r:.60}")
     bits = "".join(f"{number:06b}" for number in numbers)[:pairs]
-    return edges_of(int(bits[::-1] or "0", 2), size)
+    return size, edges_of(int(bits[::-1] or "0", 2), size)

@@ -106,11 +106,14 @@ class Pattern:
                 if name in (pattern.plain_name, f"G{pattern.atlas}"):
                     return pattern
         try:
-            return Pattern.of(from_graph6(name))
+            size, edges = from_graph6(name)
+            if not is_connected(code_of(edges), size):
+                raise ValueError("not connected")
+            return Pattern.of(edges)
         except ValueError:
             raise ValueError(
                 "expected the name of a pattern (bull, 6.45), its number in the atlas of graphs (G112) or a graph6 "
-                f"string of a connected graph on 2 to {MAX_SIZE} vertices; got {name!r:.60}"
+                f"string of a connected graph on up to {MAX_SIZE} vertices; got {name!r:.60}"
             ) from None
 
     def colored(self, colors: tuple[ColorName, ...]) -> Pattern:

@@ -66,7 +66,7 @@ def measure(graph: Oriented, k: int, threads: Threads, tick: Tick) -> IntArray:
         sums[:, 0] = degree
         return sums
     per_edge = np.zeros(len(high), np.int64)
-    triangles_of_edges(high_ptr, high, 0, n, per_edge, halt)
+    triangles_of_edges(graph, 0, n, per_edge, halt)
     kernels.sum_neighbors3(high_ptr, high, degree, per_edge, sums)
     if k >= 4:
         kernels.sum_neighbors4(high_ptr, high, degree, per_edge, sums)
