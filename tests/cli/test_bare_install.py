@@ -14,6 +14,8 @@ from anysize.paper.cli.app import COMMANDS as PAPER_COMMANDS
 
 WORKS = {
     "count": ["count", "graph.txt", "--k", "4", "--format", "csv"],
+    "count per vertex": ["count", "graph.txt", "--per", "vertex", "--format", "csv"],
+    "motifs": ["motifs", "graph.txt", "--k", "3", "--samples", "3", "--out", "motifs.csv"],
     "patterns": ["patterns", "3"],
     "demo": ["demo", "demo"],
     "methods": ["methods"],
@@ -28,6 +30,9 @@ WORKS = {
 NEEDS = {
     "count of molecules": (["count", "molecules.csv", "--smiles", "smiles"], "chem"),
     "count to Parquet": (["count", "graph.txt", "--out", "x.parquet"], "table"),
+    "orbits to Parquet": (["count", "graph.txt", "--per", "vertex", "--out", "x.parquet"], "table"),
+    "motifs to a page": (["motifs", "graph.txt", "--k", "3", "--samples", "3", "--out", "page.html"], "plot"),
+    "motifs to a figure": (["motifs", "graph.txt", "--k", "3", "--samples", "3", "--out", "figure.png"], "plot"),
     "count on a cluster": (["count", "graph.txt", "--cluster", "local:1"], "cluster"),
     "fit": (["fit", "SET", "--out", "model"], "learn"),
     "predict": (["predict", "model.anysize", "SET"], "learn"),

@@ -77,6 +77,7 @@ def test_out_is_checked_before_the_work(
     ("arguments", "out", "formats"),
     [
         (("count", "FILE"), "x.xlsx", (".csv", ".parquet")),
+        (("motifs", "FILE"), "x.xlsx", (".html", ".svg", ".csv", ".json")),
         (("fit", "FILE"), "x.pkl", (".anysize",)),
         (("predict", "FILE", "FILE"), "x.xlsx", (".csv", ".json")),
         (("predict", "FILE", "FILE", "--json"), "x.csv", ("csv", "json")),
@@ -119,7 +120,8 @@ def test_every_file_to_be_written_has_its_ending_checked() -> None:
         for option in command.params
         if option.name in ("out", "figure")
     }
-    checked = ["count", "fit", "predict", "explain", "compare", "diagnose", "report", "results", "table", "league"]
+    counting, learning = ["count", "motifs"], ["fit", "predict", "explain", "compare", "diagnose"]
+    checked = [*counting, *learning, "report", "results", "table", "league"]
     assert options == {(name, "out") for name in checked} | {("league", "figure")}
 
 

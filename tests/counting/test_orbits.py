@@ -55,7 +55,7 @@ def by_subsets(graph: nx.Graph, k: int) -> np.ndarray:
 
 @st.composite
 def small_graphs(draw: st.DrawFn) -> nx.Graph:
-    n = draw(st.integers(1, 8))
+    n = draw(st.integers(1, 10))
     return nx.gnp_random_graph(n, draw(st.floats(0, 1)), seed=draw(st.integers(0, 2**32 - 1)))
 
 
@@ -115,6 +115,24 @@ def test_counts_over_vertices_of_large_graphs_add_up(data_dir, file: str) -> Non
     table = az.count(graph, range(2, 6)).to_pandas().iloc[0]
     totals = az.orbits(graph, 5).sum(axis=0, dtype=object)
     assert totals.tolist() == [int(table[pattern.name]) * len(v) for _, pattern, v in az.orbit_positions(5)]
+
+
+@pytest.mark.parametrize(
+    "graph",
+    [
+        nx.circulant_graph(90, range(1, 25)),
+        nx.circulant_graph(300, [1, 2, 3, 5, 8, 13]),
+        nx.Graph(nx.complete_multipartite_graph(*[18] * 5).edges),
+        nx.convert_node_labels_to_integers(nx.hypercube_graph(7)),
+        nx.dodecahedral_graph(),
+    ],
+    ids=["dense", "sparse", "multipartite", "hypercube", "dodecahedron"],
+)
+def test_vertices_that_are_alike_have_equal_counts(graph: nx.Graph) -> None:
+    """They have different ranks, and so different parts in the computation."""
+    counts = az.orbits(graph, 5)
+    assert (counts == counts[0]).all()
+    assert counts[0].any()
 
 
 def test_the_smaller_orbits_are_the_first_columns() -> None:

@@ -18,7 +18,7 @@ from anysize.networks import null_models
 from anysize.networks.null_models import draw
 
 Edges = frozenset[tuple[int, int]]
-SAMPLES = 6000
+SAMPLES = 4000
 draw_one = partial(draw, threads=Threads())
 
 
@@ -67,9 +67,10 @@ def test_all_graphs_with_these_degrees_are_equally_likely(null, edges):
     uniform(edge_sets(draw_one(graph, null, 1, range(SAMPLES))), possible)
 
 
-def test_all_graphs_with_as_many_edges_are_equally_likely():
-    graph = az.GraphSet.from_edges([(0, 1), (1, 2), (3, 4)])
-    uniform(edge_sets(draw_one(graph, "edges", 1, range(SAMPLES))), set(all_graphs(5, 3)))
+@pytest.mark.parametrize("edges", [[(0, 1), (1, 2), (3, 4)], [*combinations(range(4), 2), (3, 4), (2, 4)]], ids=str)
+def test_all_graphs_with_as_many_edges_are_equally_likely(edges):
+    graph = az.GraphSet.from_edges(edges)
+    uniform(edge_sets(draw_one(graph, "edges", 1, range(SAMPLES))), set(all_graphs(5, len(edges))))
 
 
 def test_all_graphs_with_these_colors_of_neighbors_are_equally_likely():

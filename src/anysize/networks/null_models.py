@@ -15,7 +15,6 @@ from dataclasses import dataclass, replace
 from math import exp
 
 import numpy as np
-from numpy.typing import NDArray
 
 from anysize._typing import IntArray
 from anysize.counting.engines.threads import Threads
@@ -119,13 +118,24 @@ def _matched(graph: GraphSet, seed: np.random.SeedSequence, threads: Threads) ->
 
 def _erdos_renyi(graph: GraphSet, seed: np.random.SeedSequence, threads: Threads) -> GraphSet:
     n = int(graph.first[-1])
-    pairs = np.random.default_rng(seed).choice(n * (n - 1) // 2, int(graph.edge_counts[0]), replace=False)
-    low, high = _pairs_of(pairs)
+    low, high = _pairs_of(_subset(n * (n - 1) // 2, int(graph.edge_counts[0]), np.random.default_rng(seed)))
     drawn = assemble(graph.sizes, low, high)
     return replace(graph, indptr=drawn.indptr, indices=drawn.indices)
 
 
-def _pairs_of(numbers: NDArray[np.int64]) -> tuple[IntArray, IntArray]:
+def _subset(population: int, size: int, rng: np.random.Generator) -> IntArray:
+    """Different numbers below ``population``, all sets of this size equally likely, in memory linear in the size."""
+    if 2 * size > population:
+        return np.setdiff1d(np.arange(population), _subset(population, population - size, rng), assume_unique=True)
+    drawn = np.empty(0, np.int64)
+    first = drawn
+    while len(first) < size:
+        drawn = np.concatenate([drawn, rng.integers(population, size=size - len(first))])
+        first = np.unique(drawn, return_index=True)[1]
+    return drawn[first]
+
+
+def _pairs_of(numbers: IntArray) -> tuple[IntArray, IntArray]:
     """The pairs i < j with the numbers j (j - 1) / 2 + i."""
     high = ((1 + np.sqrt(8.0 * numbers + 1)) / 2).astype(np.int64)
     high -= high * (high - 1) // 2 > numbers  # rounding
