@@ -37,7 +37,7 @@ class Base:
 def wheel(size: int) -> Base:
     """A hub and a rim of size - 1 vertices."""
     rim = np.arange(1, size)
-    closing = np.array([[1, size - 1]])[: int(size > 3)]
+    closing = np.array([[1, size - 1]], np.int64)[: int(size > 3)]
     spokes, along = np.stack([0 * rim, rim], axis=1), _path(max(size - 1, 1)) + 1
     return _base(size, [spokes, along, closing])
 
