@@ -53,7 +53,7 @@ def tree(height: int) -> Base:
 def ladder(rungs: int) -> Base:
     """Two paths and a rung between each vertex of the one and its counterpart on the other."""
     one = _path(rungs)
-    return _base(2 * rungs, [one, one + rungs, np.arange(rungs)[:, None] + [0, rungs]])
+    return _base(2 * rungs, [one, one + rungs, np.stack([np.arange(rungs), np.arange(rungs, 2 * rungs)], axis=1)])
 
 
 @cache
@@ -72,8 +72,7 @@ def path(size: int) -> Base:
 
 
 def _path(size: int) -> IntArray:
-    inner: IntArray = np.arange(size - 1)
-    return np.stack([inner, inner + 1], axis=1)
+    return np.stack([np.arange(size - 1), np.arange(1, size)], axis=1)
 
 
 def _base(size: int, edges: Sequence[IntArray]) -> Base:
