@@ -278,3 +278,42 @@ def test_one_class_among_the_small_or_large_graphs_leaves_the_heads_alike() -> N
     model = SizeMix.fit(graphs, np.repeat([0, 1], [30, 20]))
     assert np.isfinite(model.predict_proba(graphs)).all()
     np.testing.assert_allclose(model.head_weights, 1 / 16)
+
+
+def test_files_from_before_patterns_predict_as_they_did() -> None:
+    """Their heads are the twelve of types."""
+    train, y = molecules(12, range(8, 20), 60)
+    graphs = GraphSet.from_networkx(train, color="atom")
+    fitted = SizeMix.fit(graphs, y)
+    old = replace(fitted, heads=fitted.heads[:12], head_weights=np.full(12, 1 / 12), evidence=fitted.evidence[:12])
+    about, arrays = old.state()
+    assert {head["depth"] for head in about["heads"]} == {0, 1, 3}
+    chances = SizeMix.from_state(about, arrays).predict_proba(graphs)
+    np.testing.assert_allclose(chances, fitted.head_probabilities(graphs)[:12].mean(axis=0), atol=1e-12)
+
+
+def test_a_planted_pattern_is_seen_in_larger_graphs_and_explained() -> None:
+    def draw(amount: int, sizes: range, seed: int) -> tuple[GraphSet, np.ndarray]:
+        """A tree with a cycle of four or five vertices on a random vertex."""
+        rng = np.random.default_rng(seed)
+        graphs, y = [], np.arange(amount) % 2
+        for label in y:
+            tree = nx.random_labeled_tree(int(rng.choice(sizes)), seed=int(rng.integers(1 << 30)))
+            graph = nx.disjoint_union(tree, nx.cycle_graph(4 + int(label)))
+            graph.add_edge(int(rng.integers(len(tree))), len(tree))
+            graphs.append(graph)
+        return GraphSet.from_networkx(graphs), y
+
+    (train, y), (large, truth) = draw(200, range(6, 20), 0), draw(40, range(60, 100), 1)
+    model = SizeMix.fit(train, y)
+    assert (model.predict(large) == truth).all()
+    assert model.head_weights[12:].sum() > 0.5
+    why = model.explain(large[1])
+    cycles = {one.name: one for one in why.types if one.name in ("4-cycle", "5-cycle")}
+    assert [one.copies for _, one in sorted(cycles.items())] == [0, 1]
+    assert all(one.contribution > 0 and one.depth is None and not one.vertices for one in cycles.values())
+    assert {one.name for one in why.strongest(3)} & set(cycles)
+    assert "; 1 copy" in why.text(20)
+    assert "other types and patterns" in why.text(1)
+    assert {"5-cycle", "4-cycle"} <= {shown["name"] for shown in why.to_json(99)["types"]}
+    why.figure().draw_without_rendering()
