@@ -32,6 +32,12 @@ CONTRACTS = {
     "NCI109": ("published", True, None),
     "PROTEINS": ("published", True, None),
     "DD": ("published", True, None),
+    "motif-size": (0, False, 1),
+    "motif-size-concept": (0, False, 1),
+    "spmotif-33": (0, False, 1),
+    "spmotif-60": (0, False, 1),
+    "spmotif-90": (0, False, 1),
+    "motif-count": (0, False, 1),
 }
 
 

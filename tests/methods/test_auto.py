@@ -66,14 +66,14 @@ def test_graphs_with_densities_of_their_own_are_decided_by_evidence() -> None:
         made = nx.planted_partition_graph(2, n // 2, inside, across, seed=seed)
         return nx.Graph(made.edges)
 
-    small = [draw(int(rng.integers(16, 32)), bool(i % 2), i) for i in range(80)]
+    small = [draw(int(rng.integers(16, 32)), bool(i % 2), i) for i in range(160)]
     large = [draw(60, bool(i % 2), 1000 + i) for i in range(20)]
-    model = GraphClassifier(k=4).fit(small, np.arange(80) % 2)
+    model = GraphClassifier(k=4).fit(small, np.arange(160) % 2)
     assert model.decision_ is not None
     assert model.decision_.check.regime == "mixed"
     assert model.decision_.evidence is not None
-    assert model.decision_.evidence.winner == model.decision_.family == "gamma"
-    assert model.score(large, np.arange(20) % 2) >= 0.75
+    assert model.decision_.family == (model.decision_.evidence.winner or "sizemix")
+    assert model.score(large, np.arange(20) % 2) >= 0.9
 
 
 def test_weak_evidence_does_not_overrule_the_regime() -> None:

@@ -309,7 +309,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
     def predict_proba(self, graphs: Any, per_model: bool = False) -> FloatArray:
         """Class probabilities (graphs, classes), in the order of ``classes_``: the mean over the models.
 
-        Kernel machines give the share of pairwise votes that a class won, "random" gives 1 to the class it drew.
+        Kernel machines give calibrated margins, "random" gives 1 to the class it drew.
 
         Args:
             graphs: the graphs.

@@ -1,4 +1,7 @@
-"""Explain a score that is a sum over Weisfeiler-Lehman vertex types: what each type and each vertex adds to it."""
+"""Explain a score that is a sum over Weisfeiler-Lehman vertex types: what each type and each vertex adds to it.
+
+SizeMix also adds patterns, which no vertices share.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from anysize._text import plural
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.graphs.graphset import GraphSet
 from anysize.kernels.wl import WLKernel
-from anysize.patterns.pattern import format_color
+from anysize.patterns.pattern import Pattern, format_color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,26 +30,38 @@ MAX_VERTICES_LISTED = 6
 
 @dataclass(frozen=True)
 class TypeContribution:
-    """What one vertex type adds to the score of the predicted class.
+    """What one vertex type, or for SizeMix one pattern, adds to the score of the predicted class.
 
     Attributes:
-        name: the color of the vertex and, in brackets, the types of its neighbors, refined ``depth`` times.
-        depth: how often colors were refined.
-        vertices: the vertices of the graph that have the type; none where its absence counts.
+        name: the color of the vertex and, in brackets, the types of its neighbors, refined ``depth`` times; the name of
+            a pattern.
+        depth: how often colors were refined; None for a pattern.
+        vertices: the vertices of the graph that have the type; none where its absence counts, and for a pattern.
         contribution: the sum over these vertices.
         scaling, exponent: for SizeMix, of the head in which the type weighs most; None for kernels.
+        copies: of a pattern in the graph, as an induced subgraph; None for a type.
     """
 
     name: str
-    depth: int
+    depth: int | None
     vertices: tuple[int, ...]
     contribution: float
     scaling: str | None = None
     exponent: float | None = None
+    copies: int | None = None
+
+    @property
+    def where(self) -> str:
+        """Where the graph has it."""
+        if self.copies:
+            return plural(self.copies, "copy", "copies")
+        if not self.vertices:
+            return "absent"
+        return f"{'vertex' if len(self.vertices) == 1 else 'vertices'} {_listed(self.vertices)}"
 
     def __repr__(self) -> str:
-        where = f"vertices ({_listed(self.vertices)})" if self.vertices else "no vertices"
-        return f"TypeContribution({self.name!r}, {self.contribution:+.4g} at {where})"
+        where = f"at vertices ({_listed(self.vertices)})" if self.vertices else self.where
+        return f"TypeContribution({self.name!r}, {self.contribution:+.4g} {where})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +69,8 @@ class VertexExplanation:
     """What each vertex type, and each vertex, adds to the score of the predicted class of one graph.
 
     The contribution of a type is shared equally by the vertices that have it, and a vertex has one type per depth. The
-    score, `margin`, is exactly ``base`` plus all ``contributions``: ``base``, ``vertices`` and the types that no vertex
-    has.
+    score, `margin`, is exactly ``base`` plus all ``contributions``: ``base``, ``vertices``, the types that no vertex
+    has, and patterns.
 
     Attributes:
         predicted: the class.
@@ -65,10 +81,11 @@ class VertexExplanation:
         base_name: which graph has this score.
         graph: the graph.
         vertices: (vertices,) what each vertex adds.
-        contributions: (types,) what each type adds, the strongest first.
-        columns: (types,) of the Weisfeiler-Lehman features.
+        contributions: (types,) what each type or pattern adds, the strongest first.
+        columns: (types,) of the Weisfeiler-Lehman features; patterns come after them.
         kernel: the features.
-        scalings: for SizeMix, scaling and exponent of each type.
+        scalings: for SizeMix, scaling and exponent of each type and pattern.
+        patterns: for SizeMix, the patterns. copies: (patterns,) induced copies in the graph.
     """
 
     predicted: Any
@@ -82,6 +99,8 @@ class VertexExplanation:
     columns: IntArray
     kernel: WLKernel
     scalings: Sequence[tuple[str, float]] = ()
+    patterns: tuple[Pattern, ...] = ()
+    copies: Sequence[float] | FloatArray = ()
 
     @property
     def margin(self) -> float:
@@ -98,12 +117,16 @@ class VertexExplanation:
         return tuple(self._describe(place) for place in range(min(top, len(self.columns))))
 
     def _describe(self, place: int) -> TypeContribution:
-        column = int(self.columns[place])
+        column, types = int(self.columns[place]), int(self.kernel.offsets_[-1])
+        contribution = float(self.contributions[place])
+        scaling, exponent = self.scalings[place] if self.scalings else (None, None)
+        if column >= types:
+            name, copies = self.patterns[column - types].name, int(self.copies[column - types])
+            return TypeContribution(name, None, (), contribution, scaling, exponent, copies)
         depth = int(np.searchsorted(self.kernel.offsets_, column, side="right")) - 1
         found = np.flatnonzero(self._vertex_columns[depth] == column)
         name = self.kernel.type_name(depth, column - int(self.kernel.offsets_[depth]))
-        scaling = self.scalings[place] if self.scalings else (None, None)
-        return TypeContribution(name, depth, tuple(found.tolist()), float(self.contributions[place]), *scaling)
+        return TypeContribution(name, depth, tuple(found.tolist()), contribution, scaling, exponent)
 
     @cached_property
     def _vertex_columns(self) -> list[IntArray]:
@@ -119,15 +142,14 @@ class VertexExplanation:
         titles = [_short(title) for title in _titles(shown)]
         width = max(24, *map(len, titles), 0)
         for title, one in zip(titles, shown, strict=True):
-            where = f"{'vertex' if len(one.vertices) == 1 else 'vertices'} {_listed(one.vertices)}"
             scaling = "" if one.scaling is None else f"{one.scaling}; "
             if one.scaling == "fitted":
                 scaling = f"fitted (exponent {one.exponent:.2f}); "
-            where = where if one.vertices else "absent"
-            lines.append(f"  {title:{width}}  {one.contribution:+8.3f}  {scaling}{where}")
+            lines.append(f"  {title:{width}}  {one.contribution:+8.3f}  {scaling}{one.where}")
         others = len(self.columns) - len(shown)
         if others:
-            lines.append(f"  {f'{others} other types':{width}}  {self.contributions[top:].sum():+8.3f}")
+            rest = f"{others} other types{' and patterns' if self.patterns else ''}"
+            lines.append(f"  {rest:{width}}  {self.contributions[top:].sum():+8.3f}")
         lines.append(f"  {self.base_name:{width}}  {self.base:+8.3f}")
         names = self.graph.color_names()
         order = [int(v) for v in np.argsort(-np.abs(self.vertices), kind="stable")[:MAX_VERTICES_LISTED]]
@@ -177,25 +199,27 @@ class VertexExplanation:
 
 def explain_types(
     kernel: WLKernel, graph: GraphSet, contributions: FloatArray, scalings: Sequence[tuple[str, float]] = (),
-    **about: Any,
+    pattern_terms: FloatArray | None = None, **about: Any,
 ) -> VertexExplanation:  # fmt: skip
     """The explanation of one graph from what every column of its features adds to a score.
 
     Args:
         kernel: the fitted features. graph: the graph.
         contributions: (columns,).
-        scalings: for SizeMix, scaling and exponent of each column.
+        scalings: for SizeMix, scaling and exponent of each column and pattern.
+        pattern_terms: for SizeMix, what each pattern adds.
         about: the other attributes of `VertexExplanation`.
     """
-    found = np.flatnonzero(contributions)
-    order = found[np.argsort(-np.abs(contributions[found]), kind="stable")]
+    terms = contributions if pattern_terms is None else np.concatenate([contributions, pattern_terms])
+    found = np.flatnonzero(terms)
+    order = found[np.argsort(-np.abs(terms[found]), kind="stable")]
     vertices = np.zeros(int(graph.first[-1]))
     for own in vertex_columns(kernel, graph):
         known = own >= 0
         amounts = np.bincount(own[known], minlength=len(contributions))
         vertices[known] += (contributions / np.maximum(amounts, 1))[own[known]]
     return VertexExplanation(
-        **about, graph=graph, vertices=vertices, contributions=contributions[order], columns=order, kernel=kernel,
+        **about, graph=graph, vertices=vertices, contributions=terms[order], columns=order, kernel=kernel,
         scalings=tuple(scalings[column] for column in order) if scalings else (),
     )  # fmt: skip
 

@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array
+from scipy.special import expit
 from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
@@ -23,11 +25,15 @@ from anysize.kernels.gram import gram
 from anysize.kernels.graphlet import GraphletKernel
 from anysize.kernels.pairwise_svm import PairwiseSVM, votes, winners
 from anysize.kernels.wl import WLKernel
+from anysize.splits import parts_by_class
 
 Kernel = WLKernel | GraphletKernel
 
 KERNELS: dict[str, type[WLKernel] | type[GraphletKernel]] = {"wl": WLKernel, "graphlet": GraphletKernel}
 
+MIN_CALIBRATION_GRAPHS = 4  # of every class; with fewer the slope is 1
+LOG_SLOPES = -5.0, 5.0  # of margins in units of their mean size
+SMALLEST_MARGIN = 1e-12  # a margin of 0 is one of the second class
 MAX_GRAM = 256 << 20  # bytes of the Gram matrix; beyond, training without it is about as fast or faster
 
 
@@ -44,8 +50,12 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         C: the inverse strength of regularization.
         class_weight: None, "balanced" or weights by class, as in scikit-learn.
 
+    An SVM has no probabilities. `predict_proba` gives the logistic function of slope times margin. Each pair of classes
+    has a slope, fitted to margins of graphs that were not trained on: each half of the training graphs is judged by a
+    machine of the other half. There is no offset: the most probable class is the one that `predict` gives.
+
     Attributes (after `fit`):
-        kernel_: the fitted kernel. weights_: (pairs, features); intercepts_: (pairs,).
+        kernel_: the fitted kernel. weights_: (pairs, features); intercepts_: (pairs,); slopes_: (pairs,).
 
     Examples:
         >>> import networkx as nx
@@ -83,13 +93,30 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         pairs = len(self.classes_) * (len(self.classes_) - 1) // 2
         instead = "merge classes, or train on fewer graphs or with a method other than a kernel"
         check_table((pairs, max(features.shape)), "the table of weights by pair of classes", instead)
+        self.weights_, self.intercepts_ = self._separate(features, labels)
+        self.slopes_ = self._calibrate(features, labels)
+        return self
+
+    def _separate(self, features: csr_array[np.float64], labels: Labels) -> tuple[FloatArray, FloatArray]:
+        """Weights and intercepts by pair of classes."""
         if 8 * features.shape[0] ** 2 > min(MAX_GRAM, table_limit()):
             machine = PairwiseSVM(self.C, self.class_weight).fit(features, labels)
-            self.weights_, self.intercepts_ = machine.weights_, machine.intercepts_
-            return self
+            return machine.weights_, machine.intercepts_
         svc = SVC(kernel="precomputed", C=self.C, class_weight=self.class_weight).fit(gram(features), labels)
-        self.weights_, self.intercepts_ = _pair_weights(svc, features), _first_class_positive(svc, svc.intercept_)
-        return self
+        return _pair_weights(svc, features), _first_class_positive(svc, svc.intercept_)
+
+    def _calibrate(self, features: csr_array[np.float64], labels: Labels) -> FloatArray:
+        """The slope of every pair, from margins of each half of the graphs under the machine of the other half."""
+        codes = np.searchsorted(self.classes_, labels)
+        half = parts_by_class(codes, 2, 0, even=True)
+        if np.bincount(codes).min() < MIN_CALIBRATION_GRAPHS:
+            return np.ones(len(self.weights_))
+        margins = np.zeros((len(labels), len(self.weights_)))
+        for judged in (half == 0, half == 1):
+            weights, intercepts = self._separate(csr_array(features[~judged]), labels[~judged])
+            margins[judged] = features[judged] @ weights.T + intercepts
+        pairs = enumerate(combinations(range(len(self.classes_)), 2))
+        return np.array([fit_slope(margins[codes == a, pair], margins[codes == b, pair]) for pair, (a, b) in pairs])
 
     def decision_function(self, graphs: Any) -> FloatArray:
         """(graphs, pairs) margins: positive for the first class of a pair, in the order (0, 1), (0, 2), ..."""
@@ -99,6 +126,10 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
     def votes(self, graphs: Any) -> IntArray:
         """(graphs, classes): how many pairs each class wins."""
         return votes(self.decision_function(graphs), len(self.classes_))
+
+    def predict_proba(self, graphs: Any) -> FloatArray:
+        """(graphs, classes): calibrated margins; with several classes, their mean over the pairs of each class."""
+        return pair_probabilities(self.decision_function(graphs), self.slopes_, len(self.classes_))
 
     def predict(self, graphs: Any) -> Labels:
         """The class that wins most pairs; the first one on a tie."""
@@ -123,8 +154,8 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         one = as_graphset(graph)
         if len(one) != 1:
             raise ValueError(f"explain takes one graph; got {len(one)}")
-        won = self.votes(one)[0]
-        predicted = int(won.argmax())
+        chances = self.predict_proba(one)[0]
+        predicted = int(chances.argmax())
         sides = np.array([(a == predicted) - (b == predicted) for a, b in combinations(range(len(self.classes_)), 2)])
         weights, base = sides @ self.weights_ / abs(sides).sum(), float(sides @ self.intercepts_ / abs(sides).sum())
         features = self.kernel_.transform(one).toarray()[0]
@@ -134,7 +165,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         several = len(self.classes_) > 2
         return explain_types(
             self.kernel_, one, features * weights,
-            predicted=self.classes_[[predicted]].tolist()[0], probability=float(won[predicted] / won.sum()),
+            predicted=self.classes_[[predicted]].tolist()[0], probability=float(chances[predicted]),
             score="mean margin against the other classes" if several else "margin", base=base,
             base_name="intercept" if reference is None else "mean reference graph",
         )  # fmt: skip
@@ -144,7 +175,7 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "weights_")
         about, arrays = self.kernel_.state()
         learned = {"classes": classes_to_json(self.classes_), "kernel": about}
-        own = {"weights": self.weights_, "intercepts": self.intercepts_}
+        own = {"weights": self.weights_, "intercepts": self.intercepts_, "slopes": self.slopes_}
         return learned, own | {f"kernel.{name}": array for name, array in arrays.items()}
 
     @classmethod
@@ -157,7 +188,43 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         restored.kernel = clone(restored.kernel_)
         restored.classes_ = classes_from_json(about["classes"])
         restored.weights_, restored.intercepts_ = arrays["weights"], arrays["intercepts"]
+        votes_alone = np.full(len(restored.weights_), np.inf)  # files from before slopes
+        restored.slopes_ = arrays.get("slopes", votes_alone)
         return restored
+
+
+def fit_slope(first: FloatArray, second: FloatArray) -> float:
+    """The slope a with which 1 / (1 + exp(-a margin)) predicts best whether a margin is of the first class.
+
+    Classes weigh alike. Targets are not 1 and 0 but, as Platt proposed, (n + 1) / (n + 2) and 1 / (n + 2) for n graphs
+    of the class: the slope stays finite where margins separate the classes.
+    """
+    margins, amounts = np.concatenate([first, second]), np.repeat([len(first), len(second)], [len(first), len(second)])
+    is_first = np.arange(len(margins)) < len(first)
+    targets = np.where(is_first, (amounts + 1) / (amounts + 2), 1 / (amounts + 2))
+    unit = float(np.abs(margins).mean()) or 1.0
+
+    def loss(log_slope: float) -> float:
+        logits = np.exp(log_slope) * margins / unit
+        return float(((np.logaddexp(0, logits) - targets * logits) / amounts).sum())
+
+    return float(np.exp(minimize_scalar(loss, bounds=LOG_SLOPES, method="bounded").x) / unit)
+
+
+def pair_probabilities(margins: FloatArray, slopes: FloatArray, classes: int) -> FloatArray:
+    """(graphs, classes) from (graphs, pairs) margins; the most probable class is the one with most votes.
+
+    Of several classes, each has the mean probability over its pairs. Where another class than the one with most votes
+    has the highest mean, the two means are exchanged.
+    """
+    chances = expit(slopes * np.where(margins > 0, margins, np.minimum(margins, -SMALLEST_MARGIN)))
+    means = np.zeros((len(margins), classes))
+    for pair, (first, second) in enumerate(combinations(range(classes), 2)):
+        means[:, first] += chances[:, pair]
+        means[:, second] += 1 - chances[:, pair]
+    rows, winner, top = np.arange(len(means)), votes(margins, classes).argmax(axis=1), means.argmax(axis=1)
+    means[rows, winner], means[rows, top] = means[rows, top], means[rows, winner]
+    return np.asarray(means / np.maximum(means.sum(axis=1, keepdims=True), SMALLEST_MARGIN))
 
 
 def _first_class_positive(machine: SVC, values: NDArray[Any]) -> FloatArray:

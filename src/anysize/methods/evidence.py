@@ -1,6 +1,7 @@
 """Evidence inside the training graphs: how well models predict the larger ones, and the weights that follow from it.
 
-`anysize.methods.sizemix` weighs its heads by it, `anysize.methods.auto` its experts and its families of models.
+`anysize.methods.sizemix` weighs its heads by it (`stacked_weights`), `anysize.methods.auto` its experts and its
+families of models.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ from anysize._typing import FloatArray, IntArray
 
 STRENGTH = 10.0  # of evidence, in graphs: an inner size shift only resembles the one that is to come
 LOWEST_PROBABILITY = 1e-3
+STACKING_STEPS = 500
 
 
 def one_against_rest(logits: FloatArray) -> FloatArray:
@@ -37,3 +39,33 @@ def evidence_weights(evidence: FloatArray) -> FloatArray:
     """Weights that sum to 1, proportional to exp(10 * mean log-likelihood)."""
     weights = np.exp(STRENGTH * (evidence - evidence.max()))
     return np.asarray(weights / weights.sum())
+
+
+def stacked_weights(likelihood: FloatArray, y: IntArray) -> FloatArray:
+    """Stacking: weights of models under which the weighted mean of their probabilities predicts best.
+
+    They maximize the log-likelihood of graphs that the models were not fitted to, classes weighted alike, plus that of
+    ten further graphs (`STRENGTH`) which favor even weights: with little or no evidence models weigh alike, with much
+    of it the graphs decide. Steps of the EM algorithm, of which each raises the maximum.
+
+    Args:
+        likelihood: (models, graphs) log-likelihoods of the true classes, see `log_likelihood`.
+        y: (graphs,) the classes.
+
+    Examples:
+        >>> likelihood = np.log([[0.9] * 30, [0.5] * 30])
+        >>> stacked_weights(likelihood, np.zeros(30, int)).round(2).tolist()
+        [0.77, 0.23]
+    """
+    models, graphs = likelihood.shape
+    weights = np.full(models, 1 / models)
+    if not graphs:
+        return weights
+    classes, codes, amounts = np.unique(y, return_inverse=True, return_counts=True)
+    balance = graphs / (len(classes) * amounts[codes])
+    chances = np.exp(likelihood)
+    for _ in range(STACKING_STEPS):
+        credit = weights[:, None] * chances
+        weights = (credit / credit.sum(axis=0)) @ balance + STRENGTH / models
+        weights /= weights.sum()
+    return np.asarray(weights)

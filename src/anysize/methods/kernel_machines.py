@@ -99,14 +99,14 @@ class FittedKernel:
     trained: None = None
 
     def probabilities(self, examples: Examples) -> FloatArray:
-        """The share of pairwise votes that each class won: an SVM has no probabilities."""
-        votes = self.machine.votes(_kernel_input(examples, self.source))
-        full = np.zeros((1, len(votes), self.classes))
-        full[0][:, self.machine.classes_] = votes / np.maximum(votes.sum(axis=1, keepdims=True), 1)
+        """Calibrated margins, see `KernelClassifier.predict_proba`."""
+        chances = self.machine.predict_proba(_kernel_input(examples, self.source))
+        full = np.zeros((1, len(chances), self.classes))
+        full[0][:, self.machine.classes_] = chances
         return full
 
     def margins(self, examples: Examples) -> FloatArray:
-        """(1, graphs, classes): the mean margin of each class over its pairs, which ranks graphs finer than votes.
+        """(1, graphs, classes): the mean margin of each class over its pairs, by which graphs are ranked.
 
         Classes without training graphs come last.
         """

@@ -162,7 +162,7 @@ class Fitted(Protocol):
         ...
 
     def probabilities(self, examples: Examples) -> FloatArray:
-        """(models, graphs, classes); kernels give the share of pairwise votes."""
+        """(models, graphs, classes)."""
         ...
 
     def represent(self, examples: Examples) -> FloatArray:

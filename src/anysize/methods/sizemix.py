@@ -5,27 +5,38 @@ vertices and n0 the geometric mean of n over the training graphs. If c_F grows a
 c_F (n0 / n)^alpha is the count that the graph would have at size n0, and can be compared across sizes. alpha is
 unknown, so four maps are combined:
 
-========== =========================== ====================================================================
-presence   log(1 + c)                  alpha = 0: having the type at all matters (a toxic group)
-share      sqrt(c n0 / n)              alpha = 1: the share of vertices matters (composition)
-fitted     sqrt(c (n0 / n)^alpha_F)    alpha fitted type by type from the training graphs
-direction  c / |c|                     only the direction of the count vector matters
-========== =========================== ====================================================================
+=========== =========================== ===================================================================
+presence    log(1 + c)                  alpha = 0: having the type at all matters (a toxic group)
+share       sqrt(c n0 / n)              alpha = 1: the share of vertices matters (composition)
+fitted      sqrt(c (n0 / n)^alpha_F)    alpha fitted type by type from the training graphs
+direction   c / |c|                     only the direction of the count vector matters
+=========== =========================== ===================================================================
 
 The square root stabilizes the variance of counts. alpha_F maximizes the Poisson likelihood of the counts given class
 and log n (one intercept per class, classes weighted alike) under the prior N(1, 1/2^2), and is clipped to [0, 2].
 
-Each map with types of depth at most 0, 1 and 3 is a **head**: a class-balanced L2 logistic regression. The weight of
-a head is exp(10 l), where l is its mean log-likelihood (classes weighted alike) on the larger 40 % of the training
-graphs when it is fitted to the smaller 60 %. Probabilities are the weighted mean of those of the heads; with several
-classes each head is one logistic regression per class against the rest.
+Types tell trees of neighbors apart, not cycles. So F is also an induced pattern of 3 to 5 vertices, without colors, and
+c_F the number of its copies; these have the maps *presence* and *fitted*, and two others:
+
+=========== =========================== ===================================================================
+occurrence  1 if c > 0                  alpha = 0, and one copy is as good as many
+composition sqrt(c / copies)            the share among all patterns of as many vertices
+=========== =========================== ===================================================================
+
+Each map, with types of depth at most 0, 1 and 3 or with the patterns, is a **head**: a class-balanced L2 logistic
+regression. The heads are fitted to the smaller 60 % of the training graphs and judged on the larger 40 %, and their
+weights are those of which the weighted mean of probabilities has the highest likelihood there
+(`anysize.methods.evidence.stacked_weights`). Then all heads are fitted to all training graphs. Probabilities are the
+weighted mean of those of the heads; with several classes each head is one logistic regression per class against the
+rest.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from functools import cache
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -38,17 +49,20 @@ from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import Labels, classes_from_json, classes_to_json, distinct_classes, labels_of
 from anysize.graphs.ragged import owners
 from anysize.io.convert import as_graphset
-from anysize.methods.evidence import balanced_mean, evidence_weights, log_likelihood, one_against_rest
+from anysize.methods.evidence import balanced_mean, log_likelihood, one_against_rest, stacked_weights
 from anysize.methods.method import NO_GRID, Arrays, Examples, Method, Run, TrainingData
 from anysize.splits import random_60_and_40, smaller_and_larger
 from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
+    from anysize.counting.columns import Columns
     from anysize.kernels.explanation import VertexExplanation
     from anysize.kernels.wl import WLKernel
 
 DEPTHS = (0, 1, 3)
 MAPS = ("presence", "share", "fitted", "direction")
+PATTERN_SIZES = (3, 4, 5)
+PATTERN_MAPS = ("occurrence", "presence", "fitted", "composition")
 INVERSE_REGULARIZATION = 10.0
 LOWEST_TYPE_SHARE = 0.01  # of the training graphs that have a type at least once
 MAX_TYPES = 1000  # per depth: the most common ones
@@ -56,55 +70,92 @@ EXPONENT_PRIOR_MEAN, EXPONENT_PRIOR_DEVIATION, HIGHEST_EXPONENT = 1.0, 0.5, 2.0
 HEAD_ARRAYS = ("columns", "exponents", "weights", "intercepts", "center")
 
 
+class Tables(NamedTuple):
+    """Counts of vertex types and of patterns in graphs, and log(n / n0)."""
+
+    types: csr_array[np.float64]
+    patterns: csr_array[np.float64]
+    log_sizes: FloatArray
+
+    def rows(self, chosen: IntArray) -> Tables:
+        """Those of some of the graphs."""
+        return Tables(csr_array(self.types[chosen]), csr_array(self.patterns[chosen]), self.log_sizes[chosen])
+
+    def centered(self, log_size: float) -> Tables:
+        """The same with another n0."""
+        return self._replace(log_sizes=self.log_sizes - log_size)
+
+
 @dataclass(frozen=True, eq=False)
 class Head:
-    """One logistic regression per class (one in all for two classes) on one map of the types up to one depth.
+    """One logistic regression per class (one in all for two classes) on one map of types up to one depth, or patterns.
 
     Attributes:
-        scaling: the name of the map. depth: types are refined at most so often.
-        columns: (types,) of the Weisfeiler-Lehman features.
-        exponents: (regressions, types); 0 for presence and direction, 1 for share.
-        weights: (regressions, types), intercepts: (regressions,): logits are mapped counts @ weights + intercept.
-        center: (regressions, types) mean mapped counts of the training graphs, classes weighted alike.
+        scaling: the name of the map. depth: types are refined at most so often; None for patterns.
+        columns: (features,) of the types or patterns.
+        exponents: (regressions, features); 1 for share, and 0 for other maps that are not fitted.
+        weights: (regressions, features), intercepts: (regressions,): logits are mapped counts @ weights + intercept.
+        center: (regressions, features) mean mapped counts of the training graphs, classes weighted alike.
     """
 
     scaling: str
-    depth: int
+    depth: int | None
     columns: IntArray
     exponents: FloatArray
     weights: FloatArray
     intercepts: FloatArray
     center: FloatArray
 
-    def mapped(self, counts: csr_array[np.float64], log_sizes: FloatArray, regression: int) -> FloatArray:
-        """(graphs, types): the input of one regression."""
-        types = csr_array(counts[:, self.columns])
-        return map_counts(types, log_sizes, self.scaling, self.exponents[regression]).toarray()
+    def mapped(self, tables: Tables, regression: int) -> csr_array[np.float64]:
+        """(graphs, features): the input of one regression."""
+        counts = csr_array((tables.types if self.depth is not None else tables.patterns)[:, self.columns])
+        return map_counts(counts, tables.log_sizes, self.scaling, self.exponents[regression], self.columns)
 
-    def logits(self, counts: csr_array[np.float64], log_sizes: FloatArray) -> FloatArray:
+    def logits(self, tables: Tables) -> FloatArray:
         """(graphs, regressions)."""
-        types = csr_array(counts[:, self.columns])
-        columns = [
-            map_counts(types, log_sizes, self.scaling, exponents) @ weights + intercept
-            for exponents, weights, intercept in zip(self.exponents, self.weights, self.intercepts, strict=True)
-        ]
+        pairs = enumerate(zip(self.weights, self.intercepts, strict=True))
+        columns = [self.mapped(tables, number) @ weights + intercept for number, (weights, intercept) in pairs]
         return np.stack(columns, axis=1)
 
 
 def map_counts(
-    counts: csr_array[np.float64], log_sizes: FloatArray, scaling: str, exponents: FloatArray
+    counts: csr_array[np.float64], log_sizes: FloatArray, scaling: str, exponents: FloatArray, columns: IntArray
 ) -> csr_array[np.float64]:
-    """Counts under one hypothesis on how they scale; ``log_sizes`` are log(n / n0). Zeros stay zeros."""
+    """Counts under one hypothesis on how they scale; ``log_sizes`` are log(n / n0). Zeros stay zeros.
+
+    ``columns``: which patterns they are of, for *composition*.
+    """
     mapped = counts.copy()
     rows = owners(counts.indptr)
     if scaling == "presence":
         mapped.data = np.log1p(counts.data)
+    elif scaling == "occurrence":
+        mapped.data = (counts.data > 0).astype(np.float64)
     elif scaling == "direction":
-        lengths = np.sqrt(np.bincount(rows, counts.data**2, minlength=counts.shape[0]))
-        mapped.data = counts.data / np.maximum(lengths, 1e-9)[rows]
+        squares = np.bincount(rows, weights=counts.data**2, minlength=counts.shape[0])
+        mapped.data = counts.data / np.sqrt(squares)[rows]
+    elif scaling == "composition":
+        sizes = plain_patterns().size[columns]
+        copies = counts @ (sizes[:, None] == np.array(PATTERN_SIZES)).astype(np.float64)
+        mapped.data = np.sqrt(counts.data / copies[rows, np.searchsorted(PATTERN_SIZES, sizes)[counts.indices]])
     else:
         mapped.data = np.sqrt(counts.data * np.exp(-log_sizes[rows] * exponents[counts.indices]))
     return mapped
+
+
+@cache
+def plain_patterns() -> Columns:
+    """The patterns, in the order of their columns."""
+    from anysize.counting.columns import Columns, unite
+
+    return unite([Columns.plain(size) for size in PATTERN_SIZES])[0]
+
+
+def count_patterns(graphs: GraphSet) -> csr_array[np.float64]:
+    """(graphs, patterns): induced copies, whatever the colors."""
+    from anysize.counting.api import count  # imports numba
+
+    return csr_array(count(graphs, PATTERN_SIZES, colors=False).matrix.astype(np.float64))
 
 
 def fit_exponents(counts: FloatArray, log_sizes: FloatArray, y: IntArray) -> FloatArray:
@@ -127,13 +178,13 @@ def fit_exponents(counts: FloatArray, log_sizes: FloatArray, y: IntArray) -> Flo
 
 @dataclass(frozen=True, eq=False)
 class SizeMix:
-    """A fitted ensemble over hypotheses on how counts of vertex types scale (module docstring).
+    """A fitted ensemble over hypotheses on how counts of vertex types and patterns scale (module docstring).
 
     Attributes:
         classes: the classes in ascending order.
-        kernel: the Weisfeiler-Lehman features. heads: the twelve heads.
-        head_weights: (heads,) their weights. evidence: (heads,) the inner log-likelihoods behind them; nan where the
-            larger or the smaller part of the training graphs lacks a class, and all heads weigh the same.
+        kernel: the Weisfeiler-Lehman features. heads: twelve of types, four of patterns.
+        head_weights: (heads,) their weights. evidence: (heads,) the mean log-likelihood of each by itself on the larger
+            training graphs; nan with too few graphs for that, when all heads weigh the same.
         log_size: mean log number of vertices of the training graphs.
 
     Examples:
@@ -163,13 +214,13 @@ class SizeMix:
         classes = distinct_classes(labels)
         codes = np.searchsorted(classes, labels).astype(np.int64)
         kernel = WLKernel(iterations=max(DEPTHS))
-        counts = kernel.fit_transform(graph_set)
-        log_sizes = np.log(np.maximum(graph_set.sizes, 1).astype(np.float64))
+        tables = Tables(kernel.fit_transform(graph_set), count_patterns(graph_set), _log_sizes(graph_set))
         with threadpool_limits(1):  # products this small are slower with more threads
-            heads = tuple(fit_heads(counts, kernel.offsets_, log_sizes, codes, len(classes)))
-            evidence = inner_evidence(counts, kernel.offsets_, log_sizes, codes, len(classes))
-        weights = evidence_weights(np.where(np.isnan(evidence), 0.0, evidence))
-        return SizeMix(classes, kernel, heads, weights, evidence, float(log_sizes.mean()))
+            heads = tuple(fit_heads(tables, kernel.offsets_, codes, len(classes)))
+            likelihood, truth = inner_likelihood(tables, kernel.offsets_, codes, len(classes))
+        weights = stacked_weights(likelihood, truth)
+        evidence = balanced_mean(likelihood, truth) if len(truth) else np.full(len(heads), np.nan)
+        return SizeMix(classes, kernel, heads, weights, evidence, float(tables.log_sizes.mean()))
 
     def predict_proba(self, graphs: Any) -> FloatArray:
         """(graphs, classes)."""
@@ -178,8 +229,8 @@ class SizeMix:
 
     def head_probabilities(self, graphs: Any) -> FloatArray:
         """(heads, graphs, classes): each head by itself; rows of several classes need not sum to 1."""
-        types = self._input(as_graphset(graphs))
-        return np.stack([one_against_rest(head.logits(*types)) for head in self.heads])
+        tables = self._input(as_graphset(graphs))
+        return np.stack([one_against_rest(head.logits(tables)) for head in self.heads])
 
     def predict(self, graphs: Any) -> NDArray[Any]:
         """The most probable class of every graph."""
@@ -187,22 +238,23 @@ class SizeMix:
 
     def summary(self) -> str:
         """The heads with their weights and evidence, and the fitted exponents."""
-        lines = ["weight  depth  scaling    inner log-likelihood  exponents (10 %, median, 90 %)"]
+        lines = ["weight  counts    scaling      inner log-likelihood  exponents (10 %, median, 90 %)"]
         for number in np.argsort(-self.head_weights, kind="stable"):
             head, likelihood = self.heads[number], self.evidence[number]
             spread = ""
             if head.scaling == "fitted" and head.exponents.size:
                 spread = "  ".join(f"{value:.2f}" for value in np.quantile(head.exponents, [0.1, 0.5, 0.9]))
             evidence = "-" if np.isnan(likelihood) else f"{likelihood:.3f}"
+            counts = "patterns" if head.depth is None else f"depth {head.depth}"
             weight = self.head_weights[number]
-            lines.append(f"{weight:6.3f}  {head.depth:5d}  {head.scaling:9}  {evidence:>20}  {spread}".rstrip())
+            lines.append(f"{weight:6.3f}  {counts:8}  {head.scaling:11}  {evidence:>20}  {spread}".rstrip())
         return "\n".join(lines)
 
     def explain(self, graph: Any, reference: Any = None) -> VertexExplanation:
-        """What each vertex type, and each vertex, adds to the logit of the predicted class of one graph.
+        """What each vertex type, pattern and vertex adds to the logit of the predicted class of one graph.
 
-        The logit is the weighted mean over the heads, of which each is a sum over types. With more than two classes it
-        is that of the predicted class against the rest.
+        The logit is the weighted mean over the heads, of which each is a sum over types or patterns. With more than two
+        classes it is that of the predicted class against the rest.
 
         Args:
             graph: one graph.
@@ -217,28 +269,34 @@ class SizeMix:
         chances = self.predict_proba(graph_set)[0]
         predicted = int(chances.argmax())
         regression, sign = (predicted, 1.0) if len(self.classes) > 2 else (0, 1.0 if predicted == 1 else -1.0)
-        types, others = self._input(graph_set), None if reference is None else self._input(as_graphset(reference))
-        width, base = types[0].shape[1], 0.0
+        tables, others = self._input(graph_set), None if reference is None else self._input(as_graphset(reference))
+        types = tables.types.shape[1]
+        width, base = types + tables.patterns.shape[1], 0.0
         total, strongest, scalings = np.zeros(width), np.zeros(width), [("", 0.0)] * width
         for head, weight in zip(self.heads, sign * self.head_weights, strict=True):
-            center = head.center[regression] if others is None else head.mapped(*others, regression).mean(axis=0)
-            terms = weight * (head.mapped(*types, regression)[0] - center) * head.weights[regression]
+            center = head.center[regression] if others is None else _mean(head.mapped(others, regression))
+            mapped = head.mapped(tables, regression).toarray()[0]
+            terms = weight * (mapped - center) * head.weights[regression]
             base += weight * float(head.intercepts[regression] + center @ head.weights[regression])
-            total[head.columns] += terms
-            for column in np.flatnonzero(np.abs(terms) > strongest[head.columns]):
-                scalings[head.columns[column]] = head.scaling, float(head.exponents[regression, column])
-            strongest[head.columns] = np.maximum(strongest[head.columns], np.abs(terms))
+            columns = head.columns + (types if head.depth is None else 0)
+            total[columns] += terms
+            for column in np.flatnonzero(np.abs(terms) > strongest[columns]):
+                scalings[columns[column]] = head.scaling, float(head.exponents[regression, column])
+            strongest[columns] = np.maximum(strongest[columns], np.abs(terms))
         return explain_types(
-            self.kernel, graph_set, total, scalings,
+            self.kernel, graph_set, total[:types], scalings,
+            patterns=plain_patterns().patterns, copies=tables.patterns.toarray()[0], pattern_terms=total[types:],
             predicted=self.classes[[predicted]].tolist()[0], probability=float(chances[predicted]),
             score="mean logit of the heads", base=base,
             base_name="mean training graph" if reference is None else "mean reference graph",
         )  # fmt: skip
 
-    def _input(self, graphs: GraphSet) -> tuple[csr_array[np.float64], FloatArray]:
-        """Counts of all types, and log(n / n0)."""
-        log_sizes = np.log(np.maximum(graphs.sizes, 1).astype(np.float64)) - self.log_size
-        return self.kernel.transform(graphs), log_sizes
+    def _input(self, graphs: GraphSet) -> Tables:
+        """Counts of all types and patterns, and log(n / n0); no counts where no head is of patterns."""
+        uses_patterns = any(head.depth is None for head in self.heads)
+        none = csr_array((len(graphs), len(plain_patterns())), dtype=np.float64)
+        patterns = count_patterns(graphs) if uses_patterns else none
+        return Tables(self.kernel.transform(graphs), patterns, _log_sizes(graphs)).centered(self.log_size)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """What was learned, as a dictionary that JSON holds and plain arrays."""
@@ -267,51 +325,54 @@ class SizeMix:
         )  # fmt: skip
 
 
-def inner_evidence(
-    counts: csr_array[np.float64], offsets: IntArray, log_sizes: FloatArray, y: IntArray, classes: int
-) -> FloatArray:
-    """Mean log-likelihood of every head on the larger graphs, about 40 %, fitted to the smaller ones.
+def _log_sizes(graphs: GraphSet) -> FloatArray:
+    return np.log(np.maximum(graphs.sizes, 1).astype(np.float64))
 
-    On a random 40 % of every class if all graphs have the same size; nan if there are too few graphs for that. If the
-    smaller graphs have one class, all heads are alike: nothing shows which scaling holds.
+
+def _mean(rows: csr_array[np.float64]) -> FloatArray:
+    return np.asarray(rows.mean(axis=0), np.float64).ravel()
+
+
+def inner_likelihood(tables: Tables, offsets: IntArray, y: IntArray, classes: int) -> tuple[FloatArray, IntArray]:
+    """Log-likelihoods (heads, graphs) of the larger graphs, about 40 %, by heads of the smaller ones; their classes.
+
+    Of a random 40 % of every class if all graphs have the same size; of none if there are too few graphs for that. If
+    the smaller graphs have one class, all heads are alike: nothing shows which scaling holds.
     """
-    small, large = smaller_and_larger(log_sizes)
+    small, large = smaller_and_larger(tables.log_sizes)
     if not len(large):
         small, large = random_60_and_40(y, 0)
-    evidence = np.full(len(DEPTHS) * len(MAPS), np.nan)
     if not len(large):
-        return evidence
-    center = log_sizes[small].mean()
-    for number, head in enumerate(fit_heads(csr_array(counts[small]), offsets, log_sizes[small], y[small], classes)):
-        logits = head.logits(csr_array(counts[large]), log_sizes[large] - center)
-        evidence[number] = balanced_mean(log_likelihood(one_against_rest(logits), y[large]), y[large])
-    return evidence
+        return np.zeros((len(DEPTHS) * len(MAPS) + len(PATTERN_MAPS), 0)), y[large]
+    judged = tables.rows(large).centered(tables.log_sizes[small].mean())
+    heads = fit_heads(tables.rows(small), offsets, y[small], classes)
+    return np.stack([log_likelihood(one_against_rest(head.logits(judged)), y[large]) for head in heads]), y[large]
 
 
-def fit_heads(
-    counts: csr_array[np.float64], offsets: IntArray, log_sizes: FloatArray, y: IntArray, classes: int
-) -> Iterator[Head]:
-    """The heads, depth by depth, maps in the order of `MAPS`."""
-    relative = log_sizes - log_sizes.mean()
+def fit_heads(tables: Tables, offsets: IntArray, y: IntArray, classes: int) -> Iterator[Head]:
+    """The heads, those of types depth by depth, then those of patterns; maps in the order of `MAPS`."""
+    relative = tables.log_sizes - tables.log_sizes.mean()
     targets = [(y == each).astype(np.int64) for each in (range(classes) if classes > 2 else (1,))]
-    for depth in DEPTHS:
-        columns = common_types(counts, offsets, depth)
+    for depth in (*DEPTHS, None):
+        counts = tables.patterns if depth is None else tables.types
+        columns = common_columns(counts, counts.shape[1] if depth is None else int(offsets[depth + 1]))
         table = csr_array(counts[:, columns])
         dense = table.toarray()
         alphas = np.stack([fit_exponents(dense, relative, target) for target in targets])
-        for scaling in MAPS:
+        for scaling in PATTERN_MAPS if depth is None else MAPS:
             exponents = alphas if scaling == "fitted" else np.full_like(alphas, float(scaling == "share"))
             rows = []
             for target, alpha in zip(targets, exponents, strict=True):
-                rows.append(fit_balanced_regression(map_counts(table, relative, scaling, alpha).toarray(), target))
+                mapped = map_counts(table, relative, scaling, alpha, columns).toarray()
+                rows.append(fit_balanced_regression(mapped, target))
             weights, intercepts, centers = map(np.stack, zip(*rows, strict=True))
             yield Head(scaling, depth, columns, exponents, weights, intercepts, centers)
 
 
-def common_types(counts: csr_array[np.float64], offsets: IntArray, depth: int) -> IntArray:
-    """Columns of the types up to this depth in at least 1 % of the graphs (and in two), the most common ones."""
+def common_columns(counts: csr_array[np.float64], limit: int) -> IntArray:
+    """Columns below the limit that at least 1 % of the graphs have (and two), the most common ones."""
     graphs = np.bincount(counts.indices[counts.data > 0], minlength=counts.shape[1])
-    known = np.arange(counts.shape[1]) < offsets[depth + 1]
+    known = np.arange(counts.shape[1]) < limit
     columns = np.flatnonzero(known & (graphs >= max(2, np.ceil(LOWEST_TYPE_SHARE * counts.shape[0]))))
     if len(columns) > MAX_TYPES:
         columns = np.sort(columns[np.argsort(-graphs[columns], kind="stable")[:MAX_TYPES]])

@@ -1,10 +1,14 @@
-"""The tasks of the paper, and our own synthetic ones; `TASKS` has them by name, `register` adds others to sweeps."""
+"""All tasks by name, `TASKS`: those of the paper, our own synthetic ones, and those with planted motifs.
+
+`register` adds others to sweeps.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
 from anysize._registry import Registry
+from anysize.evaluation.motif_tasks import MOTIF_TASKS
 from anysize.evaluation.tasks import Data, Task
 from anysize.paper.brain import SCHIZOPHRENIA, SCHIZOPHRENIA_LIKE
 from anysize.paper.synthetic import ER_MULTI, ER_SINGLE, SBM_14_20, SBM_20, SBM_20_30, SBM_COLOR, SBM_COLOR_400
@@ -33,7 +37,7 @@ _REGISTRY = Registry(
     Task,
     "task",
     "ANYSIZE_TASKS",
-    [task for tasks in TABLE_TASKS.values() for task in tasks],
+    [*(task for tasks in TABLE_TASKS.values() for task in tasks), *MOTIF_TASKS],
     reserved=r"table[0-9]+",
 )
 TASKS: Mapping[str, Task] = _REGISTRY
