@@ -107,7 +107,7 @@ class DensityReference:
     Attributes:
         sizes: (reference graphs,) numbers of vertices.
         statistics: (reference graphs, 2) the logarithms of the edge density, and of the density of two adjacent edges
-            by the square of the edge density.
+            by that of two disjoint ones (see `anysize.causal.graphon_check`: their means do not depend on n).
     """
 
     sizes: FloatArray
@@ -115,20 +115,22 @@ class DensityReference:
 
     @staticmethod
     def of(graphs: GraphSet) -> DensityReference:
-        """The statistics of a random sample of graphs of at least three vertices."""
-        large = np.flatnonzero(graphs.sizes >= 3)
+        """The statistics of a random sample of graphs of at least four vertices."""
+        large = np.flatnonzero(graphs.sizes >= 4)
         sample = graphs[np.sort(np.random.default_rng(0).permutation(large)[:MAX_REFERENCE_GRAPHS])]
         n, degrees = sample.sizes.astype(np.float64), sample.degrees.astype(np.float64)
         pairs = np.bincount(owners(sample.first), degrees * (degrees - 1), minlength=len(sample))
-        edge = np.maximum(2 * sample.edge_counts, 1) / (n * (n - 1))  # a graph without edges counts as half an edge
-        adjacent = np.maximum(pairs, 1) / (n * (n - 1) * (n - 2))
-        return DensityReference(n, np.log(np.stack([edge, adjacent / edge**2], axis=1)))
+        m, triples = sample.edge_counts.astype(np.float64), n * (n - 1) * (n - 2)
+        edge = np.maximum(2 * m, 1) / (n * (n - 1))  # a graph without edges counts as half an edge
+        adjacent = np.maximum(pairs, 1) / triples
+        disjoint = np.maximum(4 * (m * (m - 1) - pairs), 4) / (triples * (n - 3))
+        return DensityReference(n, np.log(np.stack([edge, adjacent / disjoint], axis=1)))
 
     def shift(self, other: DensityReference) -> float:
         """The p-value of "the statistics of the other graphs differ no more than sizes explain".
 
         Sizes explain a statistic that does not depend on n, as in dense graphs of one graphon, or that follows the
-        power law of the reference graphs. The mean of other graphs must also be at least one standard deviation away:
+        power law of the reference graphs. The means must also be at least one standard deviation of either set apart:
         with many graphs any difference is significant.
         """
         if min(len(self.sizes), len(other.sizes)) < MIN_REFERENCE_GRAPHS:
@@ -150,7 +152,7 @@ class DensityReference:
 def _mean_shift(values: FloatArray, others: FloatArray, error: float) -> float:
     """The p-value of equal means, ``error`` being that of a correction; 1 if they are within a standard deviation."""
     difference = abs(float(others.mean() - values.mean()))
-    if difference < values.std():
+    if difference < max(values.std(), others.std()):
         return 1.0
     variance = values.var() / len(values) + others.var() / len(others) + error**2
     return float(2 * norm.sf(difference / max(np.sqrt(variance), 1e-9)))
@@ -189,25 +191,24 @@ class NoveltyDetector:
         """One sentence for each reason not to trust the predictions for these graphs."""
         if self.colors is not None and has_colors(source):
             yield from self._unknown_colors(source)
-        if (p := self.shift(source)) <= SHIFT_LEVEL:
-            yield (
-                f"these {len(source)} graphs differ from the training graphs by more than their sizes explain "
-                f"(densities of edges, p = {p:.1g}): scores from training need not hold for them; anysize "
-                "diagnose shows how they differ"
-            )
-        if table is None or not len(table):
-            return
-        empty = int((np.diff(table.matrix.indptr) == 0).sum())
-        if empty:
+        table = table if table else None
+        empty = 0 if table is None else int((np.diff(table.matrix.indptr) == 0).sum())
+        if table is not None and empty:
             yield (
                 f"{_number_of(empty, len(table), 'has', 'have')} no connected subgraph on {smallest_k} vertices: "
                 "without patterns all such graphs get the same prediction; use a smaller k"
             )
-        far = 0 if self.shares is None else int(self.shares.is_far(table).sum())
-        if far:
+        far = 0 if self.shares is None or table is None else int(self.shares.is_far(table).sum())
+        if table is not None and far:
             yield (
                 f"{_number_of(far, len(table), 'is', 'are')} far from all training graphs in the shares of patterns: "
                 "the probabilities for them mean little; anysize diagnose compares the two sets"
+            )
+        elif (p := self.shift(source)) <= SHIFT_LEVEL:
+            yield (
+                f"these {len(source)} graphs differ from the training graphs by more than their sizes explain "
+                f"(densities of edges, p = {p:.1g}): scores from training need not hold for them; anysize "
+                "diagnose shows how they differ"
             )
 
     def shift(self, source: GraphsOrCounts) -> float:

@@ -94,9 +94,9 @@ class Dense(Movable):
 class Sparse(Movable):
     """A sparse matrix of ``columns`` columns: row r sums the rows ``index[first[r] : first[r + 1]]`` below.
 
-    ``values``: the factor of each entry; None: 1. ``models``: so many models have their rows side by side in the matrix,
-    one model after the other; 1: they share it. Several copies of every model's rows, one after the other, are mapped
-    alike. ``symmetric``: the matrix is its own transpose; otherwise ``transpose``, if it is known already.
+    ``values``: the factor of each entry; None: 1. ``models``: so many models have their rows side by side in the
+    matrix, one model after the other; 1: they share it. Several copies of every model's rows, one after the other, are
+    mapped alike. ``symmetric``: the matrix is its own transpose; otherwise ``transpose``, if it is known already.
     """
 
     first: Tensor
