@@ -89,7 +89,7 @@ def test_text_lists_the_orbits(house):
     [
         (("--k", "6"), "up to k = 2, 3, 4 or 5 vertices; got k=6."),
         (("--k", "3,4"), "--per vertex takes one size, and counts the sizes 2 to k together; got --k 3,4."),
-        (("--method", "sample"), "--per vertex counts all orbits exactly, and does not go with --method."),
+        (("--engine", "sample"), "--per vertex counts all orbits exactly, and does not go with --engine."),
         (("--zeros", "--format", "csv"), "does not go with --zeros."),
         (("--over", "maps"), "does not go with --over."),
     ],

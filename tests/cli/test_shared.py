@@ -120,7 +120,7 @@ def test_every_file_to_be_written_has_its_ending_checked() -> None:
         for option in command.params
         if option.name in ("out", "figure")
     }
-    counting, learning = ["count", "motifs"], ["fit", "predict", "explain", "compare", "diagnose"]
+    counting, learning = ["count", "patterns", "motifs"], ["fit", "predict", "explain", "compare", "diagnose"]
     checked = [*counting, *learning, "report", "results", "table", "league"]
     assert options == {(name, "out") for name in checked} | {("league", "figure")}
 

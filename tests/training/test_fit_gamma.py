@@ -189,7 +189,7 @@ def test_sampled_densities_are_drawn_again_in_every_epoch(monkeypatch: pytest.Mo
 
     def spied(*arguments: Any, **given: Any) -> Counts:
         counts = exact(*arguments, **given)
-        if given.get("method") == "sample":
+        if given.get("engine") == "sample":
             assert (given["samples"], given["seed"]) == (50, len(drawn))
             drawn.append(counts)
         return counts

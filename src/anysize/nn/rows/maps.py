@@ -192,8 +192,8 @@ def _product(matrix: Sparse, tables: Tensor) -> Tensor:
             warnings.simplefilter("ignore", UserWarning)  # torch warns once that sparse CSR is in beta state
             size = (rows, matrix.columns)
             stored = torch.sparse_csr_tensor(matrix.first, matrix.index, values, size=size, check_invariants=False)
-        wide: Tensor = stored @ tables.permute(1, 0, 2).reshape(matrix.columns, -1)
-        return wide.view(rows, -1, features).permute(1, 0, 2)
+        wide: Tensor = stored @ tables.permute(1, 0, 2).reshape(matrix.columns, len(tables) * features)
+        return wide.view(rows, len(tables), features).permute(1, 0, 2)
     product = tables.new_empty(len(tables), rows, features)
     for table, target in zip(tables.contiguous(), product, strict=True):  # faster than a product of torch.sparse
         target.copy_(embedding_bag(matrix.index, table, matrix.first[:-1], mode="sum", per_sample_weights=values))
@@ -255,11 +255,12 @@ class Extremes(Movable):
 
     def _maximum(self, h: Tensor) -> Tensor:
         tables = side_by_side(h, self.columns // self.models, self.models)
-        wide = tables.permute(1, 0, 2).reshape(self.columns, -1)
+        wide = tables.permute(1, 0, 2).reshape(self.columns, len(tables) * h.shape[2])
         highest = embedding_bag(self.index, wide, None if self.first is None else self.first[:-1], mode="max")
         if self.present is not None:
             highest = highest * self.present.to(h.dtype)
-        return model_by_model(highest.view(len(highest), -1, h.shape[2]).permute(1, 0, 2), self.models, len(h))
+        by_table = highest.view(len(highest), len(tables), h.shape[2]).permute(1, 0, 2)
+        return model_by_model(by_table, self.models, len(h))
 
 
 @dataclass(frozen=True)
@@ -283,18 +284,20 @@ def side_by_side(h: Tensor, rows: int, models: int) -> Tensor:
 
     With ``models`` 1 every copy of every model's rows is a table, otherwise every copy of the rows of all models.
     """
+    copies, width = h.shape[1] // rows if rows else 1, h.shape[2]
     if models == 1:
-        return h.reshape(-1, rows, h.shape[2])
-    copies = h.expand(models, -1, -1).reshape(models, -1, rows, h.shape[2])
-    return copies.transpose(0, 1).reshape(-1, models * rows, h.shape[2])
+        return h.reshape(len(h) * copies, rows, width)
+    by_model = h.expand(models, -1, -1).reshape(models, copies, rows, width)
+    return by_model.transpose(0, 1).reshape(copies, models * rows, width)
 
 
 def model_by_model(tables: Tensor, models: int, stacked: int) -> Tensor:
     """What `side_by_side` made of rows of ``stacked`` models, back in its form: (models, copies * rows, features)."""
+    count, rows, width = tables.shape
     if models == 1:
-        return tables.reshape(stacked, -1, tables.shape[2])
-    copies = tables.reshape(len(tables), models, -1, tables.shape[2])
-    return copies.transpose(0, 1).reshape(models, -1, tables.shape[2])
+        return tables.reshape(stacked, count // stacked * rows, width)
+    by_model = tables.reshape(count, models, rows // models, width)
+    return by_model.transpose(0, 1).reshape(models, count * (rows // models), width)
 
 
 def offset_by_model(index: Tensor, rows: int) -> Tensor:
