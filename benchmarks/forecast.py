@@ -142,8 +142,8 @@ once), its mean width is {width:.2f}; of ROC-AUC {auc_covered:.0%} and {auc_widt
 on average ({bias:+.3f} too high), the score across sizes inside training {across:.3f}, the score at the training sizes
 {same:.3f}, the mean probability {confident:.3f}.
 
-Fitted to all families, the constants of `anysize.estimators.forecast` are: {constants}. They are calibrated on the
-test labels of these sets, as an interval must be; no model was chosen by them.
+Fitted to all families, the constants of `anysize.estimators.forecast` are: {constants}.
+They are calibrated on the test labels of these sets, as an interval must be; no model was chosen by them.
 
 | set | direction | training, same sizes | training, across sizes | forecast | truth |
 |---|---|---|---|---|---|
