@@ -28,8 +28,8 @@ from anysize.paper.tasks import PUBLISHED_KEYS, TABLE_TASKS, find_task, parse_da
 from anysize.training.device import device_kind, resolve_device
 
 MAIN_METHODS = (
-    "gamma-1hot", "gamma-gin", "gamma-rpgin", "gc-kernel", "wl-kernel", "gin-sum", "gcn-sum", "pna-sum",
-    "topology-only",
+    "gamma-1hot", "gamma-gin", "gamma-rpgin", "gc-kernel", "wl-kernel-padded", "wl-kernel", "gin-sum", "gcn-sum",
+    "pna-sum", "topology-only",
 )  # fmt: skip
 
 GridName = Literal["quick", "paper", "one"]

@@ -24,7 +24,7 @@ def published(task: str, method: str, split: str = "test") -> Published | None:
     True
     """
     key = PUBLISHED_KEYS.get(task)
-    splits = {} if key is None else _published_tasks()[key].get(method.replace("-", "_"), {})
+    splits = {} if key is None else _published_tasks()[key].get(method.removesuffix("-padded").replace("-", "_"), {})
     if SPLIT_NAMES.get(split) not in splits:
         return None
     cell = splits[SPLIT_NAMES[split]]
