@@ -9,12 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from anysize.evaluation.tables import published
-from anysize.evaluation.tasks import SPLITS
 from anysize.methods.catalog import METHODS
 from anysize.paper.layout import TABLES, applies, table_of
+from anysize.paper.published import published
 from anysize.paper.tables import best_places
-from anysize.paper.tasks import TASKS
+from anysize.paper.tasks import PUBLISHED_KEYS
+from anysize.splits import SPLITS
 
 PAPERS = {number: [task for task in entry.tasks if not task.extra] for number, entry in TABLES.items()}
 
@@ -24,7 +24,7 @@ def test_every_published_number_has_its_place_in_a_table():
     for number, entry in TABLES.items():
         printed = json.loads(text)[f"table{number}"]
         assert printed["metric"] == entry.metric
-        names = {TASKS[task.name].published: task for task in PAPERS[number]}
+        names = {PUBLISHED_KEYS[task.name]: task for task in PAPERS[number]}
         assert printed["tasks"].keys() == names.keys()
         for key, methods in printed["tasks"].items():
             assert methods.keys() <= {method.replace("-", "_") for method in METHODS}

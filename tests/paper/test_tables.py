@@ -12,16 +12,16 @@ from anysize._errors import RecordWarning
 from anysize.evaluation.intervals import interval
 from anysize.evaluation.records import Outcome, Scores, decode
 from anysize.evaluation.render import own_text
-from anysize.evaluation.tables import FALLBACK_MARK, Cell, format_score, published
+from anysize.evaluation.tables import FALLBACK_MARK, Cell, ScoreSummary, Ties, format_score
 from anysize.methods.catalog import METHODS
 from anysize.paper.layout import TABLES
-from anysize.paper.selection import ScoreSummary
+from anysize.paper.published import published
 from anysize.paper.tables import best_places, build_table, paper_grid_size, rows_that_ran
 from anysize.paper.tasks import TASKS
 
 ROWS = [
     "PNA", "PNA (mean)", "PNA (max)", "PNA + IRM", "GCN", "GCN (mean)", "GCN (max)", "GCN + IRM",
-    "GIN", "GIN (mean)", "GIN (max)", "GIN + IRM", "RPGIN", "WL kernel", "GC kernel", "Γ 1-hot", "Γ GIN", "Γ RPGIN",
+    "GIN", "GIN (mean)", "GIN (max)", "GIN + IRM", "RPGIN", "WL kernel, zero-padded", "GC kernel", "Γ 1-hot", "Γ GIN", "Γ RPGIN",
 ]  # fmt: skip
 
 

@@ -125,7 +125,7 @@ def configurations(
     their row would not be the paper's.
 
     >>> configurations(find_method("gamma-gin"), find_task("sbm-20"), "quick", "paper")
-    ({'hidden': 32, 'layers': 1, 'lr': 0.01, 'penalty': 0.15, 'jumping': False},)
+    ({'penalty': 0.15, 'layers': 1, 'hidden': 32, 'lr': 0.01, 'jumping': False},)
     """
     if grid not in GRIDS:
         raise ValueError(f"grid must be one of {', '.join(GRIDS)}; got {grid!r}")
