@@ -182,7 +182,7 @@ def _kernel_method(**fields: Any) -> Method:
 KERNEL_METHODS = (
     _kernel_method(
         name="wl-kernel-padded",
-        title="WL kernel, zero-padded",
+        title="WL, padded",
         learner=KernelLearner("wl", padded=True),
         grid=PADDED_GRID,
         defaults={"iterations": 3, "C": 1.0},

@@ -78,7 +78,7 @@ _BEST = "of the epochs with its best validation score"
 RULES = {
     rule.name: rule
     for rule in (
-        _validation_rule("paper", "chosen", f"the epoch that its recipe keeps: the paper's the first {_BEST}", "first"),
+        _validation_rule("paper", "chosen", "the epoch of its recipe, the paper's the first best", "first"),
         _validation_rule(FIRST_BEST, FIRST_BEST, f"the first {_BEST}", "first"),
         _validation_rule(BEST_LOWEST_LOSS, BEST_LOWEST_LOSS, f"the lowest validation loss {_BEST}", "loss"),
         _validation_rule(LOWEST_LOSS, LOWEST_LOSS, "the epoch with its lowest validation loss", "loss"),
