@@ -59,8 +59,8 @@ def test_tie_breaks(rule, hidden):
 # ---- the order of ties -------------------------------------------------------------------------------
 
 
-# the appendix: penalty .1, .15; one or two layers (GNNs three); width 32 to 256; learning rate from the largest on; jumping
-# knowledge off or on, which varies fastest
+# Values as the appendix prints them; the penalty varies slowest, then layers, width and learning rate, and jumping
+# knowledge, off first, fastest.
 ENUMERATION = {
     "gamma-gin": [
         {"penalty": penalty, "layers": layers, "hidden": hidden, "lr": lr, "jumping": jumping}

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from math import floor
+from math import floor, inf
 from statistics import fmean
 
 from anysize.evaluation.records import Outcome, Record
@@ -97,8 +97,9 @@ def _validation(outcome: Outcome) -> float:
 
 
 def _lowest_loss(trials: Sequence[Trial]) -> float:
-    best = min(trials, key=lambda trial: _number(trial.mean(lambda outcome: outcome.losses.validation)))
-    return _number(best.score("test"))
+    losses = [trial.mean(lambda outcome: outcome.losses.validation) for trial in trials]
+    known = [inf if loss is None else loss for loss in losses]
+    return _number(trials[known.index(min(known))].score("test"))
 
 
 def _best_single_seed(trials: Sequence[Trial]) -> float:
@@ -151,12 +152,17 @@ def ties_section(records: Iterable[Record]) -> str:
     cells = tied_cells(records)
     if not cells:
         return "There are no records yet."
-    table_1 = [cell.share_below for cell in cells if cell.table == 1 and cell.kind == "gnn"]
-    sentence = (
-        f"In each of the {len(table_1)} cells of GNNs in Table 1 the published mean lies above at least "
-        f"{floor(100 * min(table_1))} % of the ties."
+    return "\n\n".join(filter(None, [_bins_table(cells), _table_1(cells), _ways_table(records, len(cells))]))
+
+
+def _table_1(cells: Sequence[TiedCell]) -> str:
+    shares = [cell.share_below for cell in cells if cell.table == 1 and cell.kind == "gnn"]
+    if not shares:
+        return ""
+    return (
+        f"In each of the {len(shares)} cells of GNNs in Table 1 the published mean lies above at least "
+        f"{floor(100 * min(shares))} % of the ties."
     )
-    return "\n\n".join([_bins_table(cells), *([sentence] if table_1 else []), _ways_table(records, len(cells))])
 
 
 def _bins_table(cells: Sequence[TiedCell]) -> str:
