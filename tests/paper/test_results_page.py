@@ -150,7 +150,9 @@ def run(*arguments):
 
 
 def test_the_command_writes_page_and_tables(tmp_path: Path):
-    RecordStore(tmp_path / "records").write([*seeds([1.0] * 2, [0.9, 1.0]), *seeds([1.0] * 2, [0.7, 0.7], hidden=64)])
+    RecordStore(tmp_path / "records").write(
+        [*seeds([1.0] * 2, [0.9, 1.0], hidden=32), *seeds([1.0] * 2, [0.7, 0.7], hidden=64)]
+    )
     readme, ties = tmp_path / "README.md", tmp_path / "ties.md"
     for page in (readme, ties):
         page.write_text(f"# Mine\n\n{BEGIN}\n{END}\n\nMore.\n")
