@@ -261,6 +261,9 @@ class _Group:
         for rule, (name, by_model) in enumerate(epochs.items()):
             if name == BEST_LOWEST_PENALTY and not penalized:
                 continue
+            if rule and by_model[member] == epochs["chosen"][member]:
+                outcomes[name] = outcomes["chosen"]
+                continue
             chances = {split: table[rule * models + member] for split, table in probabilities.items()}
             scores: dict[str, float] = {split: self._score(sets[split], table) for split, table in chances.items()}
             losses: dict[str, float | None] = {}
