@@ -94,5 +94,6 @@ def _run(rng, task, source, method, configuration, run, labels):
     return Record(
         task, source, method, "paper", configuration, run, outcome(12), epochs=500, tied_epochs=3,
         alternatives={"last": outcome(500), "oracle": outcome(99)}, curves=curves, labels=encode(labels),
-        metric=_metric(task), versions={"anysize": "0.1.0", "torch": "2.2"}, device="cpu", seconds=1.5, when="2026-01-02T03:04:05+00:00",
+        metric=_metric(task),
+        versions={"anysize": "0.1.0", "torch": "2.2"}, device="cpu", seconds=1.5, when="2026-01-02T03:04:05+00:00",
     )  # fmt: skip
