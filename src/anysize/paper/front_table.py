@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from anysize.evaluation.records import Record
-from anysize.evaluation.render import escape_markdown, markdown_row
+from anysize.evaluation.render import markdown_row
 from anysize.evaluation.tables import Cell, Ties, format_score
 from anysize.paper.tables import build_table
 
@@ -35,8 +35,8 @@ def front_table(records: Iterable[Record]) -> str:
     columns = [_column(records, *column[:3]) for column in COLUMNS]
     rows = [(label, [column.get((method, recipe)) for column in columns]) for method, recipe, label in ROWS]
     rows = [(label, cells) for label, cells in rows if any(cell is not None and cell.summary for cell in cells)]
-    lines = [_markdown_line(["test accuracy", *(heading for *_, heading in COLUMNS)]), f"|---|{'---|' * len(COLUMNS)}"]
-    lines += [_markdown_line([label, *map(_cell_text, cells)]) for label, cells in rows]
+    lines = [markdown_row(["test accuracy", *(heading for *_, heading in COLUMNS)]), f"|---|{'---|' * len(COLUMNS)}"]
+    lines += [markdown_row([label, *map(_cell_text, cells)]) for label, cells in rows]
     ties = [cell.ties for _, cells in rows for cell in cells if cell is not None and cell.ties is not None]
     return "\n".join([*lines, *(["", _sentence(ties)] if ties else [])])
 
@@ -70,15 +70,13 @@ def _column(records: Sequence[Record], number: int, task: str, data: str) -> dic
 
 
 def _cell_text(cell: Cell | None) -> str:
-    """The mean, the range of ties in brackets, the published mean in parentheses; a dash where there is no record."""
+    """The mean, the published one in parentheses, below them the range of ties; a dash where there is no record."""
     if cell is None or cell.summary is None:
         return "–"
     text = format_score(cell.summary.mean)
-    if cell.ties is not None and cell.ties.low is not None and cell.ties.high is not None:
-        text += f" [{format_score(cell.ties.low)}, {format_score(cell.ties.high)}]"
-    paper = None if cell.published is None else cell.published.mean
-    return text if paper is None else f"{text} ({format_score(paper)})"
-
-
-def _markdown_line(cells: Sequence[str]) -> str:
-    return markdown_row([escape_markdown(cell) for cell in cells])
+    if cell.published is not None and cell.published.mean is not None:
+        text += f" ({format_score(cell.published.mean)})"
+    ends = (
+        [] if cell.ties is None else [format_score(end) for end in (cell.ties.low, cell.ties.high) if end is not None]
+    )
+    return text if len(set(ends)) < 2 else f"{text}<br>ties {'–'.join(ends)}"
