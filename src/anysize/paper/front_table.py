@@ -45,9 +45,9 @@ def _sentence(ties: Sequence[Ties]) -> str:
     most = max(one.count for one in ties)
     spread = max((one.high or 0.0) - (one.low or 0.0) for one in ties)
     return (
-        f"What to take from it: up to {most} configurations of one row share the best validation score, and their test "
-        f"means lie up to {format_score(spread)} apart, so that validation graphs of the training sizes do not decide "
-        "which number such a search reports; the robust recipe has one configuration and needs no search."
+        f"What to take from it: up to {most} configurations share the best validation score of a cell, and their test "
+        f"means lie up to {format_score(spread)} apart: validation at training sizes does not decide which number such "
+        "a search reports; the robust recipe has one configuration and needs no search."
     )
 
 
