@@ -12,7 +12,7 @@ from typer.testing import CliRunner
 from anysize.evaluation.store import RecordStore
 from anysize.paper.cli.app import main_app as app
 from anysize.paper.front_table import BEGIN, END, between_marks, front_table
-from anysize.paper.results_page import ComparedCell, appendix_page, compare, reasons, results_page
+from anysize.paper.results_page import ComparedCell, appendix_page, compare, results_page
 from anysize.paper.tables import build_table
 
 
@@ -49,52 +49,27 @@ def test_checks_other_recipes_and_fresh_data_are_not_compared():
     assert compared([made(**one) for one in about]) == []
 
 
-def test_reasons_are_facts_of_the_records():
-    runs = [
-        *seeds([1.0, 1.0], [0.5, 0.5], hidden=32),
-        *seeds([1.0, 1.0], [0.9, 1.0], hidden=64),
-        *seeds([0.5, 0.5], [1.0, 1.0], hidden=128),
-    ]
-    own = only(runs, sizes=lambda task, method: 64)
-    assert (len(own.selection.tied), own.reduced) == (2, True)
-    grid, ties = reasons(own)
-    assert "3 of 64" in grid
-    for fact in ("2 of 3 configurations tie", "0.50 to 0.95", "does not include"):
-        assert fact in ties
-    alone = only(runs[:2] + runs[4:])
-    assert not alone.reduced
-    (nothing,) = reasons(alone)
-    assert "nothing in the records" in nothing
-    (nothing,) = reasons(only(seeds([1.0], [0.5])))
-    assert "nothing in the records" in nothing
-
-
-def test_a_published_number_among_what_ties_or_seeds_give_is_said_to_be_there():
+def test_ties_are_in_the_cells_of_the_page():
     tied = [*seeds([1.0, 1.0], [0.3, 0.3], hidden=32), *seeds([1.0, 1.0], [1.0, 1.0], hidden=64)]
-    (ties,) = reasons(only(tied))
-    for fact in ("2 of 2 configurations tie", "0.30 to 1.00", "includes"):
-        assert fact in ties
+    assert only(tied, sizes=lambda task, method: 64).reduced
+    assert not only(tied, sizes=lambda task, method: 2).reduced
     page = results_page(tied)
     assert "| Table 2, Gamma models | 1 | 0 | 0 | 0.68 |" in part(page, "Agreement with the published numbers")
     assert "0.30 (0.00)**<br>2 tie, 0.30 to 1.00<br>0.98 (0.02) -0.68" in part(
         page, "Test scores on the published data"
     )
-    lucky = only(seeds([1.0, 1.0], [0.5, 1.0]))
-    (single,) = reasons(lucky)
-    for fact in ("single runs", "0.50 to 1.00", "includes"):
-        assert fact in single
-    assert "single runs" not in " ".join(reasons(only(seeds([1.0, 1.0], [0.5, 0.6]))))
 
 
-def test_irm_and_the_unknown_validation_graphs_are_named():
-    irm = only(seeds([1.0], [0.1], task="sbm-14-20", method="gin-irm"))
-    (penalty,) = reasons(irm)
-    assert "IRM penalty" in penalty
-    labels = "01" * 20
-    real = only([made(0.5, 1.0, task="NCI1", predictions=labels, labels=labels)], number=3)
-    validation, interval = reasons(real)
-    assert "validation graphs" in validation
-    assert "outside the interval" in interval
+def test_kernels_on_real_graphs_have_mean_and_range_over_validation_draws():
+    runs = [
+        replace(made(0.5, test, task="NCI1", method=method, C=1), data=f"split:{draw}", epochs=None)
+        for method in ("gc-kernel", "wl-kernel")
+        for draw, test in enumerate((0.1, -0.1, 0.3))
+    ]
+    draws = part(results_page([*runs, made(0.5, 0.9, task="NCI1", method="gc-kernel", C=1)]), "Ten validation draws")
+    assert "| GC kernel | NCI1 | 0.02 | 0.10 | -0.10 to 0.30 | 3 |" in draws
+    assert "| WL kernel | NCI1 |  | 0.10 | -0.10 to 0.30 | 3 |" in draws
+    assert part(results_page([made()]), "Ten validation draws") == ""
 
 
 # ---- the page ----------------------------------------------------------------------------------------
@@ -117,9 +92,6 @@ def test_the_page_says_what_was_found():
     assert "| Table 2 | Γ GIN, robust recipe | 2 | 0.985 | 0.970 (sbm-20, seed:1) |" in fresh
     assert "<br>validation" not in page
     page = appendix_page(runs, lambda task, method: sizes.get(method))
-    differences = part(page, "Differences from the published numbers")
-    assert differences.startswith("\n1 of 3 test cells differ")
-    assert "| SBM, 20 → 40 | Γ GIN | 0.98 (0.02) | 0.90 (0.00) | -0.08 | 2 of 2 configurations tie" in differences
     assert "**0.90 (0.00)**<br>2 tie, 0.90 to 0.98<br>0.98 (0.02) -0.08" in part(page, "Published data")
     missing = part(page, "Missing")
     assert "- Table 1: no run of Schizophrenia, Schizophrenia-like (not in the paper), Erdős–Rényi" in missing
@@ -141,7 +113,6 @@ def test_without_records_the_page_says_so():
     assert "There are no records yet." in page
     assert "data\n" not in page
     appendix = appendix_page([])
-    assert "## Differences" not in appendix
     assert part(appendix, "Missing").count("no run of") == 3
 
 

@@ -15,11 +15,13 @@ from anysize.cli.shared import parse_settings
 from anysize.evaluation.evaluate import EvaluationOptions, _Group, evaluate_runs, task_configuration
 from anysize.evaluation.records import decode, from_line, to_line
 from anysize.evaluation.tasks import Parts, Task
+from anysize.kernels.graphlet import GraphletKernel
+from anysize.kernels.svm import KernelClassifier
 from anysize.kernels.wl import WLKernel
 from anysize.methods.catalog import METHODS, find_method
 from anysize.methods.configuration import check_params
-from anysize.methods.method import RECIPES, Examples, Run, TrainingData
-from anysize.metrics import all_metrics, roc_auc
+from anysize.methods.method import RECIPES, Examples, Run, TrainingData, class_weights
+from anysize.metrics import all_metrics, roc_auc, score
 from anysize.paper.plan import configurations
 from anysize.paper.run import run
 from anysize.paper.selection import select
@@ -303,6 +305,52 @@ def test_progress_goes_up_to_one_over_all_folds():
     assert seen == sorted(seen)
     assert len(seen) == 6 * 4
     assert seen[-1] == 1
+
+
+# ---- kernels on tasks with class weights -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rare:
+    """Many sparse and few dense random graphs."""
+
+    has_published = True
+    has_fresh = True
+    training_environments = 1
+
+    def draw(self, data, seed, data_dir):
+        def made(amount, size, first):
+            graphs = [nx.gnp_random_graph(size, 0.42 if i % 5 == 0 else 0.3, seed=first + i) for i in range(amount)]
+            return GraphSet.from_networkx(graphs, y=[int(i % 5 == 0) for i in range(amount)])
+
+        return Parts(made(60, 10, 0), made(30, 10, 100), made(30, 16, 200), ("common", "rare"))
+
+
+RARE = Task("rare", "Common or rare", "tu", Rare(), metric="mcc", k=3, class_weights="inverse")
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_kernels_have_class_weights_by_the_robust_recipe_only_and_are_selected_by_accuracy(recipe):
+    splits = RARE.splits("published")
+    (record,) = evaluated(splits, "gc-kernel", [Run({"C": 10.0}, 0)], recipe)
+    weights = dict(enumerate(class_weights(np.concatenate([splits.train.y, splits.validation.y]), 2, "inverse")))
+    model = KernelClassifier(GraphletKernel(k=3), C=10.0, class_weight=weights if recipe == "robust" else None)
+    other = KernelClassifier(GraphletKernel(k=3), C=10.0, class_weight=None if recipe == "robust" else weights)
+    predicted = model.fit(splits.train).predict(splits.test)
+    assert decode(record.chosen.predictions).tolist() == predicted.tolist()
+    assert predicted.tolist() != other.fit(splits.train).predict(splits.test).tolist()
+    held_out = model.predict(splits.validation)
+    assert record.chosen.selected_by == score("accuracy", splits.validation.y, held_out)
+    assert record.scores.validation == pytest.approx(score("mcc", splits.validation.y, held_out))
+    assert from_line(to_line(record)) == record
+
+
+def test_other_methods_are_weighted_and_selected_by_the_metric_of_the_task():
+    (record,) = evaluated(RARE.splits("published"), "gin-sum", [Run({"hidden": 4, "layers": 1, "epochs": 2}, 0)])
+    assert record.chosen.selected_by is None
+    assert METHODS["gin-sum"].weighted_in_paper
+    (kernel,) = evaluated(TASKS["sbm-20"].splits(0), "gc-kernel", [Run({"C": 1.0}, 0)])
+    assert kernel.chosen.selected_by is None  # accuracy is the metric of the task
 
 
 # ---- one cell --------------------------------------------------------------------------------------

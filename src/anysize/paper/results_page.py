@@ -2,7 +2,7 @@
 
 The page: which kind of model is right on which task, whether the paper's conclusions hold on our numbers, how many
 cells agree with the published ones, test scores, other validation draws, fresh data. The appendix: the tables in full
-with their notes, every cell that differs with possible reasons, what is missing, and the machines that were used.
+with their notes, what is missing, and the machines that were used.
 """
 
 from __future__ import annotations
@@ -13,14 +13,11 @@ from statistics import fmean
 
 from anysize.evaluation.records import Record
 from anysize.evaluation.render import (
-    difference_text,
     escape_markdown,
     markdown_row,
-    own_text,
-    published_text,
     render_markdown,
 )
-from anysize.evaluation.tables import SCORE_DIGITS, Cell, Published, Table, format_score
+from anysize.evaluation.tables import SCORE_DIGITS, Cell, Table, format_score
 from anysize.methods.catalog import METHODS
 from anysize.paper.claims import claims_rows
 from anysize.paper.layout import TABLES, TaskEntry, table_of
@@ -39,7 +36,7 @@ HEAD = """# Results
 Our numbers beside the published ones; everything on this page, including the sentences with numbers, is made from the
 records in `results/records` by `make results`. [Tables](tables.md) explains cells and rules,
 [Why the published numbers differ](why-published-numbers-differ.md) what is known about the differences; the
-[appendix](results-appendix.md) has the tables in full, every difference, missing runs and machines.
+[appendix](results-appendix.md) has the tables in full, missing runs and machines.
 """
 APPENDIX_HEAD = """# Appendix of the results
 
@@ -74,18 +71,6 @@ class ComparedCell:
         return self.selection.group.method
 
     @property
-    def published(self) -> Published:
-        """The published cell."""
-        assert self.cell.published is not None
-        return self.cell.published
-
-    @property
-    def published_mean(self) -> float:
-        """The published mean."""
-        assert self.published.mean is not None
-        return self.published.mean
-
-    @property
     def difference(self) -> float:
         """Ours minus the published mean, as printed."""
         assert self.cell.difference is not None
@@ -94,7 +79,8 @@ class ComparedCell:
     @property
     def deviates(self) -> bool:
         """Whether the difference, as printed, is larger than the published standard deviation over seeds."""
-        return abs(self.difference) > round(self.published.std or 0.0, SCORE_DIGITS)
+        assert self.cell.published is not None
+        return abs(self.difference) > round(self.cell.published.std or 0.0, SCORE_DIGITS)
 
     @property
     def near(self) -> bool:
@@ -121,37 +107,6 @@ def compare(table: Table, records: Iterable[Record], grid_size: GridSize | None 
             size = None if grid_size is None else grid_size(column.task, row.method)
             cells.append(ComparedCell(column.task, column.heading, row.label, row.cells[place], selection, size))
     return cells
-
-
-def reasons(compared: ComparedCell) -> list[str]:
-    """What may explain a difference: facts of the records, and known differences between the procedures."""
-    found = []
-    selection, tests = compared.selection, compared.selection.tied_means("test")
-    if compared.reduced:
-        found.append(f"{selection.configurations} of {compared.grid} configurations tried")
-    if len(tests) > 1:
-        tried = f"{len(tests)} of {selection.configurations} configurations tie"
-        found.append(f"{tried}, with test means {_range(compared, (min(tests), max(tests)))}")
-    scores = [outcome.scores.test for outcome in selection.outcomes if outcome.scores.test is not None]
-    if len(scores) > 1 and max(scores) - min(scores) > NEAR_DIFFERENCE:
-        found.append(f"single runs of the selected one {_range(compared, (min(scores), max(scores)))}")
-    if compared.method.endswith("-irm"):
-        found.append("our IRM penalty has a gradient, the published one had none")
-    if compared.task in REAL_TASKS:
-        found.append("the paper's validation graphs are unknown")
-    interval = compared.cell.interval
-    if interval is not None:
-        inside = interval.low <= compared.published_mean <= interval.high
-        found.append(f"the published mean is {'inside' if inside else 'outside'} the interval over test graphs")
-    return found or ["nothing in the records explains it"]
-
-
-def _range(compared: ComparedCell, limits: tuple[float, float]) -> str:
-    """A range of test means, and whether it includes the published one, as printed."""
-    low, high = (round(limit, SCORE_DIGITS) for limit in limits)
-    includes = "includes" if low <= compared.published_mean <= high else "does not include"
-    span = f"of {format_score(low)}" if low == high else f"from {format_score(low)} to {format_score(high)}"
-    return f"{span} (which {includes} the published one)"
 
 
 # ---- the page ----------------------------------------------------------------------------------------
@@ -192,7 +147,6 @@ def appendix_page(records: Iterable[Record], grid_size: GridSize | None = None) 
         {
             "Published data": [render_markdown(table) for table in tables.values() if table.columns],
             "Fresh data": [render_markdown(table) for table in fresh],
-            "Differences from the published numbers": [_differences(compared)],
             "Missing": [_missing(tables, records, compared)],
             "Machines": [_machines(records)],
         },
@@ -356,24 +310,6 @@ def _draws(records: Sequence[Record]) -> str:
         "of them: mean and range."
     )
     return _markdown_table(lead, ("kernel", "data set", "published", "mean", "range", "draws"), rows) if rows else ""
-
-
-def _differences(compared: Sequence[ComparedCell]) -> str:
-    far = [cell for cell in compared if cell.deviates]
-    if not far:
-        return "No test cell differs by more than the published standard deviation over seeds.\n" if compared else ""
-    lead = (
-        f"{len(far)} of {len(compared)} test cells differ, as printed, by more than the published standard deviation "
-        "over seeds (where that is 0.00, by any amount). Possible reasons are read off the records: fewer "
-        "configurations than in the paper's grid, ties, and known differences between the procedures."
-    )
-    head = ("task", "method", "published", "ours", "difference", "possible reasons")
-    rows = [
-        (one.title, one.label, published_text(one.cell), own_text(one.cell), difference_text(one.cell),
-         "; ".join(reasons(one)))
-        for one in far
-    ]  # fmt: skip
-    return _markdown_table(lead, head, rows)
 
 
 def _missing(tables: dict[int, Table], records: Sequence[Record], compared: Sequence[ComparedCell]) -> str:
