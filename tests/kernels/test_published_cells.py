@@ -28,13 +28,14 @@ def test_published_cells_agree_to_the_printed_digit(task: str, method: str) -> N
         assert round(summary.mean, 2) == published.mean, split
 
 
-@pytest.mark.parametrize(("task", "validation"), [("sbm-14-20", 0.95), ("sbm-20-30", 0.95)])
-def test_the_exact_wl_kernel_does_not_give_two_published_cells(task: str, validation: float) -> None:
-    result = run(task, "wl-kernel", recipe="paper")
-    ours, published = result.summary("validation"), result.published("validation")
+@pytest.mark.parametrize("task", ["sbm-14-20", "sbm-20-30"])
+def test_the_exact_wl_kernel_does_not_give_two_published_cells(task: str) -> None:
+    exact = run(task, "wl-kernel", recipe="paper")
+    ours, published = exact.summary("validation"), run(task, "wl-kernel-padded", recipe="paper").published("validation")
+    assert exact.published("validation") is None  # the published number is that of the padded kernel
     assert ours is not None
     assert published is not None
-    assert ours.mean == pytest.approx(validation)
+    assert ours.mean == pytest.approx(0.95)
     assert published.mean in (0.90, 1.00)  # one graph less, and one more
 
 
