@@ -60,10 +60,11 @@ bench: $(STAMP)  ## time counting against igraph and networkx, training against 
 	$(BIN)/python -m benchmarks.learning --quick
 	$(BIN)/python -m benchmarks.baselines --quick
 
-results: $(STAMP) ## docs/results.md, its appendix, the table of README.md and its figure, from results/records
+results: $(STAMP) ## docs/results.md, its appendix, tables and figures of README.md and of the page on ties, from results/records
 	$(BIN)/anysize paper results --records results/records --out docs/results.md \
-		--appendix docs/results-appendix.md --readme README.md
+		--appendix docs/results-appendix.md --readme README.md --ties docs/why-published-numbers-differ.md
 	$(BIN)/python examples/draw_results.py results/records docs/figures/results.svg
+	$(BIN)/python examples/draw_ties.py results/records docs/figures/ties.svg
 
 # Trains what has no record where DATA names folders, e.g. make league DATA="sets more-sets".
 league: $(STAMP) ## docs/league.md and its figure, from results/league

@@ -34,7 +34,8 @@ def thin(records: Iterable[Record]) -> list[Record]:
 
 def _scores(outcome: Outcome) -> Outcome:
     """What selection needs."""
-    return Outcome(outcome.scores, Scores(validation=outcome.losses.validation), outcome.penalty, outcome.epoch)
+    losses = Scores(validation=outcome.losses.validation)
+    return Outcome(outcome.scores, losses, outcome.penalty, outcome.epoch, selected_by=outcome.selected_by)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

@@ -46,6 +46,7 @@ CASES = {
     "rpgin": Case(ordered=True),
     "gin-vrex": Case(),
     "wl-kernel": Case(params=NO_EPOCHS),
+    "wl-kernel-padded": Case(params=NO_EPOCHS),
     "gc-kernel": Case(counts=True, params=NO_EPOCHS),
     "gamma-1hot": Case(counts=True),
     "gamma-gin": Case(counts=True),

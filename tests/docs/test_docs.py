@@ -18,10 +18,11 @@ from pages import LANGUAGES, PAGES, ROOT, Page, blocks, checked, commands, parse
 
 from anysize.cli.shared import parse_settings, split_names
 from anysize.evaluation.store import RecordStore
-from anysize.paper.front_table import with_front_table
+from anysize.paper.front_table import between_marks, front_table
 from anysize.paper.plan import make_plan
 from anysize.paper.results_page import appendix_page, results_page
 from anysize.paper.tables import paper_grid_size
+from anysize.paper.ties import ties_section
 
 RECORDS = ROOT / "results" / "records"
 MAX_WIDTH = 80  # of a line of code in the manual's column
@@ -139,7 +140,7 @@ def arguments(name: str, folder: Path) -> list[str]:
         graphs = labeled(12, sizes=(8, 9, 10))
         graphs.with_y(np.arange(12) % 2).to_tu(folder, "SMALL")
         return [str(folder / "SMALL")]
-    return [str(RECORDS), str(folder / "results.svg")] if name == "draw_results.py" else []
+    return [str(RECORDS), str(folder / "results.svg")] if name.startswith("draw_") else []
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
@@ -150,7 +151,7 @@ def test_every_example_runs(
     monkeypatch.chdir(tmp_path)
     runpy.run_path(str(ROOT / "examples" / name), run_name="__main__")
     assert capsys.readouterr().out.strip()
-    if name == "draw_results.py":
+    if name.startswith("draw_"):
         assert "<svg" in (tmp_path / "results.svg").read_text(encoding="utf-8")
 
 
@@ -253,7 +254,36 @@ def test_the_pages_of_results_are_made_from_the_records(records: list, name: str
 
 def test_the_table_of_the_front_page_is_made_from_the_records(records: list) -> None:
     readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    assert same(readme, with_front_table(readme, records)), "the table of README.md is stale: make results"
+    assert same(readme, between_marks(readme, front_table(records))), "the table of README.md is stale: make results"
+
+
+def test_the_page_on_ties_is_made_from_the_records(records: list) -> None:
+    page = (ROOT / "docs" / "why-published-numbers-differ.md").read_text(encoding="utf-8")
+    assert same(page, between_marks(page, ties_section(records))), "its tables are stale: make results"
+    results = (ROOT / "docs" / "results.md").read_text(encoding="utf-8")
+    for row, quoted in {"GIN": "68 from .33 to .69 (GIN on", "Γ RPGIN": "39 from .44 to .95 (Γ RPGIN on"}.items():
+        count, low, high = re.match(r"(\d+) from (\S+) to (\S+) ", quoted).groups()  # type: ignore[union-attr]
+        assert quoted in page.replace("\n  ", " ")
+        assert f"{count} tie, 0{low} to 0{high}<br>" in "".join(re.findall(rf"^\| {row} \|.*$", results, re.M))
+
+
+def test_kernels_on_the_tu_sets_are_those_of_the_results() -> None:
+    draws = re.findall(
+        r"^\| (WL, padded|WL kernel|GC kernel) \| (\w+) \| (?:[\d.]*) ?\| (\S+) \|", text_lines("results.md"), re.M
+    )
+    means = {(kernel, task): float(mean) for kernel, task, mean in draws}
+    assert len(means) == 12
+    rows = re.findall(r"^\| (NCI1|NCI109|PROTEINS|DD) \| (.*) \|$", text_lines("kernels.md"), re.M)
+    for task, cells in rows:
+        _, padded, exact, _, graphlet = (float(cell.split(",")[0]) for cell in cells.split(" | "))
+        assert (padded, exact, graphlet) == tuple(
+            means[kernel, task] for kernel in ("WL, padded", "WL kernel", "GC kernel")
+        )
+    assert len(rows) == 4
+
+
+def text_lines(name: str) -> str:
+    return (ROOT / "docs" / name).read_text(encoding="utf-8")
 
 
 def text_of(name: str) -> str:

@@ -40,11 +40,14 @@ def made(
         Scores(train, validation, test), Scores(validation=loss), penalty, epoch=10, predictions=predictions
     )
     kept = {"best-lowest-loss": chosen}
-    metric = TASKS[task].metric if task in TASKS else "accuracy"
     return Record(
         task, data, method, recipe, configuration, seed, chosen, epochs=500, alternatives=kept, labels=labels,
-        metric=metric,
+        metric=_metric(task),
     )  # fmt: skip
+
+
+def _metric(task: str) -> str:
+    return TASKS[task].metric if task in TASKS else "accuracy"
 
 
 def seeds(validation: Sequence[float], test: Sequence[float], **about: object) -> list[Record]:
@@ -91,5 +94,6 @@ def _run(rng, task, source, method, configuration, run, labels):
     return Record(
         task, source, method, "paper", configuration, run, outcome(12), epochs=500, tied_epochs=3,
         alternatives={"last": outcome(500), "oracle": outcome(99)}, curves=curves, labels=encode(labels),
+        metric=_metric(task),
         versions={"anysize": "0.1.0", "torch": "2.2"}, device="cpu", seconds=1.5, when="2026-01-02T03:04:05+00:00",
     )  # fmt: skip

@@ -15,18 +15,25 @@ from anysize import GraphSet
 Graph = nx.Graph
 
 
-def slow_colors(graph: Graph, iterations: int) -> Counter[Hashable]:
-    """Every (iteration, refined color) of a graph; a color is the string of its subtree."""
+def slow_colors(graph: Graph, iterations: int, padding: str | None = None) -> Counter[Hashable]:
+    """Every (iteration, refined color) of a graph; a color is the string of its subtree.
+
+    Neighbors of the color ``padding`` are not seen in the first iteration.
+    """
+    hidden = {v for v in graph if padding is not None and graph.nodes[v].get("c") == padding}
     color = {v: str(graph.nodes[v].get("c", "dot")) for v in graph}
     found: Counter[Hashable] = Counter((0, c) for c in color.values())
     for step in range(1, iterations + 1):
-        color = {v: f"({color[v]}:{','.join(sorted(color[u] for u in graph[v]))})" for v in graph}
+        seen = {v: [u for u in graph[v] if step > 1 or u not in hidden] for v in graph}
+        color = {v: f"({color[v]}:{','.join(sorted(color[u] for u in seen[v]))})" for v in graph}
         found.update((step, c) for c in color.values())
     return found
 
 
-def slow_kernel(left: list[Graph], right: list[Graph], iterations: int) -> np.ndarray[Any, Any]:
-    a, b = ([slow_colors(graph, iterations) for graph in graphs] for graphs in (left, right))
+def slow_kernel(
+    left: list[Graph], right: list[Graph], iterations: int, padding: str | None = None
+) -> np.ndarray[Any, Any]:
+    a, b = ([slow_colors(graph, iterations, padding) for graph in graphs] for graphs in (left, right))
     return np.array([[sum(n * y[c] for c, n in x.items()) for y in b] for x in a], float)
 
 

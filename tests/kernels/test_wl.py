@@ -61,6 +61,28 @@ def test_graphs_refined_by_a_deeper_kernel_have_the_same_features(iterations: in
         WLKernel(4).fit(refined)
 
 
+@pytest.mark.parametrize("iterations", [1, 3])
+def test_a_padding_color_is_not_seen_by_neighbors_in_the_first_iteration(iterations: int) -> None:
+    train, test = DYED[::3], DYED[1:]
+    kernel = WLKernel(iterations, padding_color="C").fit(graphs_of(train))
+    np.testing.assert_array_equal(kernel.kernel(graphs_of(train)), slow_kernel(train, train, iterations, "C"))
+    np.testing.assert_array_equal(kernel.kernel(graphs_of(test)), slow_kernel(test, train, iterations, "C"))
+    exact = WLKernel(iterations).fit(graphs_of(train))
+    assert kernel.offsets_[2] < exact.offsets_[2]  # fewer classes
+    restored = WLKernel.from_state(*kernel.state())
+    np.testing.assert_array_equal(
+        restored.transform(graphs_of(test)).toarray(), kernel.transform(graphs_of(test)).toarray()
+    )
+    with pytest.raises(ValueError, match="refined by this kernel"):
+        WLKernel(iterations).fit(kernel.refine(graphs_of(train)))
+
+
+def test_a_padding_color_that_no_graph_has_changes_nothing() -> None:
+    for made in (DYED, PLAIN):
+        padded, exact = (WLKernel(3, padding_color=color).fit_transform(graphs_of(made)) for color in ("X", None))
+        np.testing.assert_array_equal(padded.toarray(), exact.toarray())
+
+
 @st.composite
 def small_graphs(draw: st.DrawFn) -> list[Graph]:
     made = []

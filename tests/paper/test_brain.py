@@ -12,6 +12,7 @@ from anysize.graphs.assembly import induced_subgraphs
 from anysize.io.adjacency import read_adjacency_csv
 from anysize.paper.brain import hold_out, thin
 from anysize.paper.tasks import TASKS
+from anysize.splits import stratified_folds
 
 REGIONS = 24
 
@@ -49,7 +50,7 @@ def test_a_folder_of_matrices_gives_the_split_of_the_paper(folder: Path) -> None
         ("Schizophrenia" in name) == (label == 1)
         for name, label in zip(splits.train.names, splits.train.y, strict=True)
     )
-    assert (task.k, task.protocol, task.single_environment) == ((4, 5), "folds", True)
+    assert (task.k, task.folds, task.single_environment) == ((4, 5), 5, True)
 
 
 def test_thinned_controls_are_induced_subgraphs(folder: Path) -> None:
@@ -75,18 +76,13 @@ def test_other_integers_draw_other_test_graphs(folder: Path) -> None:
 
 def test_five_stratified_folds_cover_the_training_graphs(folder: Path) -> None:
     task = TASKS["schizophrenia"]
-    whole = task.splits(data_dir=folder)
-    folds = task.folds(seed=3, data_dir=folder)
-    assert len(folds) == 5
-    held = [name for fold in folds for name in fold.validation.names]
-    assert sorted(held) == sorted(whole.train.names)
-    for fold in folds:
-        assert sorted((*fold.train.names, *fold.validation.names)) == sorted(whole.train.names)
-        assert np.bincount(fold.validation.y, minlength=2).tolist() in ([1, 1], [1, 2], [2, 1], [2, 2])
-        assert fold.test.equals(whole.test)
-    again, other = task.folds(seed=3, data_dir=folder), task.folds(seed=4, data_dir=folder)
-    assert [fold.validation.names for fold in again] == [fold.validation.names for fold in folds]
-    assert [fold.validation.names for fold in other] != [fold.validation.names for fold in folds]
+    y = np.asarray(task.splits(data_dir=folder).train.y)
+    fold_of = stratified_folds(y, task.folds, seed=3)
+    assert set(fold_of.tolist()) == set(range(5))
+    for fold in range(5):
+        assert np.bincount(y[fold_of == fold], minlength=2).tolist() in ([1, 1], [1, 2], [2, 1], [2, 2])
+    assert stratified_folds(y, task.folds, seed=3).tolist() == fold_of.tolist()
+    assert stratified_folds(y, task.folds, seed=4).tolist() != fold_of.tolist()
 
 
 def test_a_folder_named_schizophrenia_in_the_data_folder_is_found(folder: Path, tmp_path: Path) -> None:
@@ -191,13 +187,8 @@ def test_densities_carry_over_and_numbers_of_edges_do_not() -> None:
 
 
 def test_simulated_brains_are_no_published_data() -> None:
-    with pytest.raises(ValueError, match="no task of the published tables"):
+    with pytest.raises(ValueError, match="has no published data"):
         TASKS["schizophrenia-like"].splits("published")
-
-
-def test_tasks_with_a_validation_set_have_no_folds() -> None:
-    with pytest.raises(ValueError, match="sbm-20 has a validation set and no folds"):
-        TASKS["sbm-20"].folds(0)
 
 
 def test_hold_out_needs_enough_of_both_classes() -> None:

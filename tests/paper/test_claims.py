@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from evaluation.helpers import made, seeds
 
-from anysize.evaluation.tables import published
 from anysize.methods.catalog import METHODS
 from anysize.paper.claims import CLAIMS, claims_rows
+from anysize.paper.published import published
 from anysize.paper.results_page import results_page
 from anysize.paper.tables import build_table
 

@@ -8,7 +8,7 @@ from collections import Counter
 import pytest
 
 from anysize.methods.catalog import METHODS
-from anysize.paper.plan import MAIN_METHODS, make_plan, method_groups
+from anysize.paper.plan import MAIN_METHODS, make_plan, method_groups, parse_data_sets
 from anysize.paper.tasks import TASKS
 
 
@@ -136,3 +136,21 @@ def test_groups_name_methods_and_main_ones_run_everywhere():
     assert all(name in METHODS for names in method_groups().values() for name in names)
     assert not any(METHODS[name].compares_environments(METHODS[name].default("paper")) for name in MAIN_METHODS)
     assert set(TASKS) >= {"er-single", "sbm-20"}
+
+
+def test_ten_splits_of_a_fixed_data_set_are_planned_like_ten_data_sets():
+    plan = make_plan(["NCI1", "DD"], ["gc-kernel"], grid="paper", data="splits:10")
+    assert [(batch.task.name, batch.data, batch.split) for batch in plan.batches] == [
+        (task, "published", split) for split in range(10) for task in ("NCI1", "DD")
+    ]
+    assert plan.runs == 2 * 10 * 7
+    assert len({key for batch in plan.batches for key in batch.keys}) == plan.runs
+    usual = make_plan(["NCI1"], ["gc-kernel"], grid="paper")
+    assert [batch.split for batch in usual.batches] == [None]
+    assert not set(usual.batches[0].keys) & {key for batch in plan.batches for key in batch.keys}
+
+
+@pytest.mark.parametrize("data", ["splits:0", "splits:", "splits:x", "fresh:-1", "seed:3", "x"])
+def test_other_words_are_refused(data):
+    with pytest.raises(ValueError, match=r"--data takes 'published', a seed, 'fresh:10'.*'splits:10'"):
+        parse_data_sets(data)

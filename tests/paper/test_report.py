@@ -16,10 +16,10 @@ from typer.testing import CliRunner
 
 from anysize._html import Section, page, text
 from anysize.counting.api import count
-from anysize.evaluation.intervals import mcc
 from anysize.evaluation.records import encode
 from anysize.evaluation.store import RecordStore
 from anysize.graphs.graphset import GraphSet
+from anysize.metrics import mcc
 from anysize.paper.cli.app import main_app as app
 from anysize.paper.report.build import make_report
 from anysize.paper.report.scores import row_label, scores_by_size, size_bins, tasks_of
@@ -28,7 +28,7 @@ from anysize.paper.selection import Group
 from anysize.paper.tasks import TASKS
 
 EVIL = '"><script>alert(1)</script><img src=x onerror=alert(1)>'
-METHODS = ("gin-sum", "wl-kernel", "gamma-gin", "topology-only")
+METHODS = ("gin-sum", "wl-kernel-padded", "gamma-gin", "topology-only")
 VOID = {"meta", "br", "img", "link", "hr", "input"}
 
 
@@ -69,7 +69,7 @@ def html(store):
     """The whole page, with models fitted for it; the data of PROTEINS are nowhere."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("ANYSIZE_DATA", raising=False)
-        patch.setattr("anysize.paper.tu.fetch_tu", no_download)
+        patch.setattr("anysize.io.download.fetch_tu", no_download)
         return make_report(store, data_dir=store.folder)
 
 
@@ -395,7 +395,7 @@ def test_sections_and_text_of_a_page():
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["report", *map(str, arguments)])
+    return CliRunner().invoke(app, ["paper", "report", *map(str, arguments)])
 
 
 def test_the_command_writes_the_page(store, tmp_path):
@@ -452,4 +452,4 @@ def test_without_matplotlib_the_error_names_the_extra(store, tmp_path, monkeypat
 
 
 def test_help_has_an_example():
-    assert "Example:  anysize report" in run("--help").stdout
+    assert "Example:  anysize paper report" in run("--help").stdout

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 from evaluation.helpers import made, seeds
+from typer.testing import CliRunner
 
 from anysize.evaluation.store import RecordStore
-from anysize.paper.front_table import BEGIN, END, front_table, with_front_table
-from anysize.paper.results_page import ComparedCell, appendix_page, compare, main, reasons, results_page
+from anysize.paper.cli.app import main_app as app
+from anysize.paper.front_table import BEGIN, END, between_marks, front_table
+from anysize.paper.results_page import ComparedCell, appendix_page, compare, results_page
 from anysize.paper.tables import build_table
 
 
@@ -38,8 +40,8 @@ def test_a_cell_differs_beyond_the_published_deviation_as_printed(mean, far):
 
 
 def test_a_deviation_of_zero_admits_no_difference():
-    assert only([made(0.95, 0.56, method="wl-kernel", C=1)]).deviates
-    assert not only([made(0.95, 0.57, method="wl-kernel", C=1)]).deviates
+    assert only([made(0.95, 0.42, method="gc-kernel", C=1)]).deviates
+    assert not only([made(0.95, 0.43, method="gc-kernel", C=1)]).deviates
 
 
 def test_checks_other_recipes_and_fresh_data_are_not_compared():
@@ -47,75 +49,27 @@ def test_checks_other_recipes_and_fresh_data_are_not_compared():
     assert compared([made(**one) for one in about]) == []
 
 
-def test_reasons_are_facts_of_the_records():
+def test_ties_are_in_the_cells_of_the_page():
+    tied = [*seeds([1.0, 1.0], [0.3, 0.3], hidden=32), *seeds([1.0, 1.0], [1.0, 1.0], hidden=64)]
+    assert only(tied, sizes=lambda task, method: 64).reduced
+    assert not only(tied, sizes=lambda task, method: 2).reduced
+    page = results_page(tied)
+    assert "| Table 2, Gamma models | 1 | 0 | 0 | 0.68 |" in part(page, "Agreement with the published numbers")
+    assert "0.30 (0.00)**<br>2 tie, 0.30 to 1.00<br>0.98 (0.02) -0.68" in part(
+        page, "Test scores on the published data"
+    )
+
+
+def test_kernels_on_real_graphs_have_mean_and_range_over_validation_draws():
     runs = [
-        *seeds([1.0, 1.0], [0.5, 0.5], hidden=32),
-        *seeds([1.0, 1.0], [0.9, 1.0], hidden=64),
-        *seeds([0.5, 0.5], [1.0, 1.0], hidden=128),
+        replace(made(0.5, test, task="NCI1", method=method, C=1), data=f"split:{draw}", epochs=None)
+        for method in ("gc-kernel", "wl-kernel")
+        for draw, test in enumerate((0.1, -0.1, 0.3))
     ]
-    own = only(runs, sizes=lambda task, method: 64)
-    assert (own.selection.tied, own.reduced, own.depends_on_ties) == (2, True, True)
-    grid, ties = reasons(own)
-    assert "3 of 64" in grid
-    for fact in ("2 of 3 configurations tie", "0.50 to 0.95", "does not include"):
-        assert fact in ties
-    alone = only(runs[:2] + runs[4:])
-    assert not alone.reduced
-    (no_tie,) = reasons(alone)
-    for fact in ("no tie", "0.50 to 1.00", "includes"):
-        assert fact in no_tie
-    (nothing,) = reasons(only(seeds([1.0], [0.5])))
-    assert "nothing in the records" in nothing
-
-
-def test_a_published_number_among_what_ties_or_seeds_give_is_said_to_be_there():
-    near = only([*seeds([1.0, 1.0], [0.3, 0.3], hidden=32), *seeds([1.0, 1.0], [0.84, 0.84], hidden=64)])
-    assert (near.near, near.tie_is_near) == (False, True)
-    far = only([*seeds([1.0, 1.0], [0.3, 0.3], hidden=32), *seeds([1.0, 1.0], [0.82, 0.82], hidden=64)])
-    assert (far.near, far.tie_is_near) == (False, False)
-    page = results_page([*seeds([1.0], [0.3], hidden=32), *seeds([1.0], [0.84], hidden=64)])
-    assert "| Table 2, Gamma models | 1 | 0 | 0 | 1 |" in part(page, "Agreement with the published numbers")
-    lucky = only(seeds([1.0, 1.0], [0.5, 1.0]))
-    (single,) = reasons(lucky)
-    for fact in ("single runs", "0.50 to 1.00", "includes"):
-        assert fact in single
-    assert "single runs" not in " ".join(reasons(only(seeds([1.0, 1.0], [0.5, 0.6]))))
-
-
-def test_irm_and_the_unknown_validation_graphs_are_named():
-    irm = only(seeds([1.0], [0.1], task="sbm-14-20", method="gin-irm"))
-    (penalty,) = reasons(irm)
-    assert "IRM penalty" in penalty
-    labels = "01" * 20
-    real = only([made(0.5, 1.0, task="NCI1", predictions=labels, labels=labels)], number=3)
-    validation, interval = reasons(real)
-    assert "validation graphs" in validation
-    assert "outside the interval" in interval
-
-
-def test_kernels_on_real_graphs_have_class_weights():
-    labels = "01" * 20
-    weighted = only([made(0.5, 1.0, task="NCI1", method="gc-kernel", predictions=labels, labels=labels)], number=3)
-    assert any("class weights" in reason for reason in reasons(weighted))
-
-
-def test_what_another_choice_among_equals_would_give():
-    runs = [
-        made(1.0, test, penalty=penalty, loss=loss, hidden=hidden)
-        for test, penalty, loss, hidden in [(0.1, 0.5, 0.3, 32), (0.2, 0.4, 0.2, 64), (0.3, 0.3, 0.9, 128)]
-    ]
-    runs = [
-        replace(run, alternatives=dict.fromkeys(("best-lowest-loss", "best-lowest-penalty"), run.chosen))
-        for run in runs
-    ]
-    assert only(runs).under_other_rules == {"lowest validation loss": 0.2}  # none of these has a penalty to be weaker
-    configured = [
-        run.__class__(**{**vars(run), "configuration": {"hidden": 32, "penalty": weight}})
-        for run, weight in zip(runs, (0.15, 0.1, 0.2), strict=True)
-    ]
-    own = only(configured)
-    assert own.cell.summary.mean == 0.3  # the stronger penalty first
-    assert own.under_other_rules == {"lowest validation loss": 0.2, "lowest penalty": 0.3, "weaker penalty first": 0.2}
+    draws = part(results_page([*runs, made(0.5, 0.9, task="NCI1", method="gc-kernel", C=1)]), "Ten validation draws")
+    assert "| GC kernel | NCI1 | 0.02 | 0.10 | -0.10 to 0.30 | 3 |" in draws
+    assert "| WL kernel | NCI1 |  | 0.10 | -0.10 to 0.30 | 3 |" in draws
+    assert part(results_page([made()]), "Ten validation draws") == ""
 
 
 # ---- the page ----------------------------------------------------------------------------------------
@@ -133,17 +87,12 @@ def test_the_page_says_what_was_found():
     page = results_page(runs, lambda task, method: sizes.get(method))
     right = part(page, "Who is right where")
     assert "| SBM, 20 → 40 (accuracy) | 0.50 GIN (0.86 PNA (mean)) |  | 0.90 Γ GIN (1.00 Γ RPGIN) |  |" in right
-    assert "| Table 2, Gamma models | 1 | 0 | 1 |  | 0.08 |" in part(page, "Agreement with the published numbers")
+    assert "| Table 2, Gamma models | 1 | 0 | 1 | 0.08 |" in part(page, "Agreement with the published numbers")
     fresh = part(page, "Fresh data")
     assert "| Table 2 | Γ GIN, robust recipe | 2 | 0.985 | 0.970 (sbm-20, seed:1) |" in fresh
     assert "<br>validation" not in page
-    assert "Which epoch" not in page  # no run kept every rule
     page = appendix_page(runs, lambda task, method: sizes.get(method))
-    differences = part(page, "Differences from the published numbers")
-    assert differences.startswith("\n1 of 3 test cells differ")
-    assert "| SBM, 20 → 40 | Γ GIN | 0.98 (0.02) | 0.90 (0.00) | -0.08 | 2 of 2 configurations tie" in differences
-    ties = part(page, "Effect of ties")
-    assert "| SBM, 20 → 40 | Γ GIN | 0.98 (0.02) | 0.90 (0.00) | 2 of 2 | 0.90 to 0.98 |" in ties
+    assert "**0.90 (0.00)**<br>2 tie, 0.90 to 0.98<br>0.98 (0.02) -0.08" in part(page, "Published data")
     missing = part(page, "Missing")
     assert "- Table 1: no run of Schizophrenia, Schizophrenia-like (not in the paper), Erdős–Rényi" in missing
     assert "- SBM, 20 → 40: part of the paper's grid for GIN (1 of 72)." in missing
@@ -164,37 +113,45 @@ def test_without_records_the_page_says_so():
     assert "There are no records yet." in page
     assert "data\n" not in page
     appendix = appendix_page([])
-    assert "## Differences" not in appendix
     assert part(appendix, "Missing").count("no run of") == 3
 
 
-def test_the_command_writes_page_and_table(tmp_path: Path, capsys):
-    RecordStore(tmp_path / "records").write(seeds([1.0] * 2, [0.9, 1.0]))
-    readme = tmp_path / "README.md"
-    readme.write_text(f"# Mine\n\n{BEGIN}\n{END}\n\nMore.\n")
-    arguments = ["--records", str(tmp_path / "records")]
-    pages = ["--out", str(tmp_path / "results.md"), "--appendix", str(tmp_path / "appendix.md")]
-    assert main([*arguments, *pages, "--readme", str(readme)]) == 0
+def run(*arguments):
+    return CliRunner().invoke(app, ["paper", "results", *map(str, arguments)])
+
+
+def test_the_command_writes_page_and_tables(tmp_path: Path):
+    RecordStore(tmp_path / "records").write(
+        [*seeds([1.0] * 2, [0.9, 1.0], hidden=32), *seeds([1.0] * 2, [0.7, 0.7], hidden=64)]
+    )
+    readme, ties = tmp_path / "README.md", tmp_path / "ties.md"
+    for page in (readme, ties):
+        page.write_text(f"# Mine\n\n{BEGIN}\n{END}\n\nMore.\n")
+    arguments = ["--records", tmp_path / "records"]
+    pages = ["--out", tmp_path / "results.md", "--appendix", tmp_path / "appendix.md"]
+    done = run(*arguments, *pages, "--readme", readme, "--ties", ties)
+    assert done.exit_code == 0, done.output
     assert "0.95 (0.05)" in (tmp_path / "results.md").read_text()
-    assert "(1 of 64)" in (tmp_path / "appendix.md").read_text()
-    assert "| Γ GIN, the paper's recipe | – | 0.95 (0.98) | – |" in readme.read_text()
-    written = readme.read_text()
-    assert written.startswith("# Mine\n")
-    assert written.endswith("\nMore.\n")
-    capsys.readouterr()
-    assert main(arguments) == 0
-    assert capsys.readouterr().out == (tmp_path / "results.md").read_text()
+    assert "(2 of 64)" in (tmp_path / "appendix.md").read_text()
+    assert "| Γ GIN, the paper's recipe | – | 0.95 (0.98)<br>ties 0.70–0.95 | – |" in readme.read_text()
+    assert "up to 2 configurations share" in readme.read_text()
+    assert "test means lie up to 0.25 apart" in readme.read_text()
+    assert "| 1 to 2 | 0 |  |  | 1 | +0.16 | +0.03 |" in ties.read_text()
+    for page in (readme, ties):
+        assert page.read_text().startswith("# Mine\n")
+        assert page.read_text().endswith("\nMore.\n")
+    assert run(*arguments).stdout == (tmp_path / "results.md").read_text()
 
 
-@pytest.mark.parametrize("wrong", [["--records", "nowhere"], ["--readme", "page.md"]])
-def test_mistakes_end_in_one_sentence(wrong, tmp_path: Path, monkeypatch, capsys):
+@pytest.mark.parametrize("wrong", [["--records", "nowhere"], ["--readme", "page.md"], ["--ties", "page.md"]])
+def test_mistakes_end_in_one_sentence(wrong, tmp_path: Path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "results" / "records").mkdir(parents=True)
     (tmp_path / "page.md").write_text("no marks here")
-    assert main(wrong) == 1
-    error = capsys.readouterr().err
-    assert error.startswith("Error: ")
-    assert error.count("\n") == 1
+    result = run(*wrong)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: ")
+    assert result.stderr.count("\n") == 1
 
 
 # ---- the front page ----------------------------------------------------------------------------------
@@ -209,7 +166,7 @@ def test_the_front_table_has_rows_that_were_run():
 
 def test_a_page_without_marks_is_refused():
     with pytest.raises(ValueError, match="one of them is missing"):
-        with_front_table(f"{END} {BEGIN}", [])
+        between_marks(f"{END} {BEGIN}", "")
 
 
 def test_gpu_time_is_extrapolated_to_the_whole_grid():

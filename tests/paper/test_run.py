@@ -9,21 +9,25 @@ import networkx as nx
 import numpy as np
 import pytest
 import torch
-from anysize.evaluation.memory import fit_in_memory, max_stack_members
-from anysize.evaluation.train_runs import TrainingOptions, counts_needed, load_prepared, prepare, train_runs
-from anysize.paper.configurations import configurations, parse_setting, task_configuration
 
-from anysize import GraphSet, size_split
+from anysize import GraphSet
+from anysize.cli.shared import parse_settings
+from anysize.evaluation.evaluate import EvaluationOptions, _Group, evaluate_runs, task_configuration
 from anysize.evaluation.records import decode, from_line, to_line
 from anysize.evaluation.tasks import Parts, Task
+from anysize.kernels.graphlet import GraphletKernel
+from anysize.kernels.svm import KernelClassifier
 from anysize.kernels.wl import WLKernel
 from anysize.methods.catalog import METHODS, find_method
-from anysize.methods.configuration import check_params, parameter_names
-from anysize.methods.method import RECIPES, Examples, Run, TrainingData
-from anysize.metrics import all_metrics, roc_auc
+from anysize.methods.configuration import check_params
+from anysize.methods.method import RECIPES, Examples, Run, TrainingData, class_weights
+from anysize.metrics import all_metrics, roc_auc, score
+from anysize.paper.plan import configurations
 from anysize.paper.run import run
 from anysize.paper.selection import select
-from anysize.paper.tasks import TASKS, register, unregister
+from anysize.paper.tasks import TASKS
+from anysize.splits import stratified_folds
+from anysize.training.settings import Recipe
 
 SMALL = {"epochs": 4, "k": 3}  # a model in no time
 
@@ -35,8 +39,13 @@ def _one_thread():
 
 def records(task, method, configurations, seeds=2, recipe="paper", data=0, points=50):
     runs = [Run(dict(own), seed) for own in configurations for seed in range(seeds)]
-    ready = prepare(TASKS[task] if isinstance(task, str) else task, data)
-    return train_runs(ready, "seed:0", find_method(method), recipe, runs, TrainingOptions("cpu", None, points))
+    splits = (TASKS[task] if isinstance(task, str) else task).splits(data)
+    return evaluated(splits, method, runs, recipe, curve_points=points, epoch_rules=True)
+
+
+def evaluated(splits, method, runs, recipe="paper", progress=None, **options):
+    chosen = find_method(method) if isinstance(method, str) else method
+    return list(evaluate_runs(chosen, splits, runs, recipe, EvaluationOptions(**options), progress))
 
 
 # ---- one run, by hand ------------------------------------------------------------------------------
@@ -81,8 +90,7 @@ def test_a_record_holds_what_training_by_hand_gives(method):
 
 @pytest.mark.parametrize("method", ["wl-kernel", "size-only"])
 def test_ranks_are_kept_on_request_and_give_the_roc_auc(method):
-    ready = prepare(TASKS["sbm-20"], 0)
-    found = train_runs(ready, "seed:0", find_method(method), "paper", [Run({}, 0)], TrainingOptions(ranks=True))
+    found = evaluated(TASKS["sbm-20"].splits(0), method, [Run({}, 0)], ranks=True)
     ((ranks,), truth) = found[0].chosen.ranks, decode(found[0].labels)
     expected = roc_auc(truth, np.stack([ranks, ranks], axis=1))
     assert found[0].chosen.metrics["roc_auc"] == pytest.approx(expected)
@@ -103,32 +111,15 @@ def test_a_kernel_ranks_by_margins_and_knows_classes_without_training_graphs():
 
 
 def test_runs_of_the_wl_kernel_refine_each_set_once_and_predict_as_if_alone(monkeypatch):
-    ready = prepare(TASKS["sbm-20"], 0)
     runs = [Run({"iterations": depth, "C": C}, 0) for depth in (2, 1, 3) for C in (0.1, 10.0)]
     refined = []
     original = WLKernel._refine
     monkeypatch.setattr(WLKernel, "_refine", lambda kernel, graphs: refined.append(1) or original(kernel, graphs))
-    together = train_runs(ready, "seed:0", find_method("wl-kernel"), "paper", runs, TrainingOptions())
+    together = evaluated(TASKS["sbm-20"].splits(0), "wl-kernel", runs)
     assert len(refined) == 4  # to fit the deepest kernel; training, validation and test graphs
     for one, record in zip(runs, together, strict=True):
-        fresh = prepare(TASKS["sbm-20"], 0)
-        (alone,) = train_runs(fresh, "seed:0", find_method("wl-kernel"), "paper", [one], TrainingOptions())
+        (alone,) = evaluated(TASKS["sbm-20"].splits(0), "wl-kernel", [one])
         assert alone.chosen == record.chosen
-
-
-def test_the_split_of_a_fixed_data_set_can_be_another():
-    graphs = GraphSet.from_edges([[(i, i + 1) for i in range(n)] for n in range(3, 60)], y=[0, 1] * 28 + [0])
-    own = size_split(graphs, name="own-paths")
-    register(own)
-    try:
-        first, second = (load_prepared("own-paths", f"split:{seed}", None, None) for seed in (0, 3))
-        assert load_prepared("own-paths", "published", None, None).validation.graphs.sizes.tolist() == (
-            first.validation.graphs.sizes.tolist()
-        )
-        assert second.validation.graphs.sizes.tolist() == own.splits(seed=3).validation.sizes.tolist()
-        assert second.validation.graphs.sizes.tolist() != first.validation.graphs.sizes.tolist()
-    finally:
-        unregister("own-paths")
 
 
 def test_penalties_are_kept_where_there_are_some():
@@ -197,10 +188,8 @@ def test_every_rule_gives_what_training_under_it_gives():
 def test_seeds_trained_together_or_alone_draw_the_same(method, point):
     own = {**point, "epochs": 4} | ({"k": 3} if method.startswith("gamma") else {})
     together = records("sbm-20", method, [own], seeds=2)
-    ready = prepare(TASKS["sbm-20"], 0)
     for record in together:
-        options = TrainingOptions("cpu", None, 0)
-        (alone,) = train_runs(ready, "seed:0", find_method(method), "paper", [Run(own, record.seed)], options)
+        (alone,) = evaluated(TASKS["sbm-20"].splits(0), method, [Run(own, record.seed)])
         assert alone.chosen.losses.train == pytest.approx(record.chosen.losses.train, rel=1e-4)
         assert alone.chosen.predictions == record.chosen.predictions
     assert together[0].chosen.losses.train != pytest.approx(together[1].chosen.losses.train, rel=1e-4)
@@ -218,14 +207,14 @@ def test_curves_can_be_left_out_and_thinned():
     assert records("sbm-20", "gamma-1hot", [SMALL], seeds=1, points=3)[0].curves.epochs == (1, 3, 4)
 
 
-def test_runs_come_back_in_their_order_whatever_their_shape_and_recipe():
+def test_runs_come_back_recipe_by_recipe_whatever_their_shape():
     asked = [{**SMALL, "hidden": 8}, {**SMALL, "epochs": 2, "hidden": 16}, {**SMALL, "hidden": 16}]
     found = records("sbm-20", "gamma-1hot", asked, seeds=2)
     assert [(record.configuration["hidden"], record.epochs, record.seed) for record in found] == [
-        (8, 4, 0), (8, 4, 1), (16, 2, 0), (16, 2, 1), (16, 4, 0), (16, 4, 1),
+        (8, 4, 0), (8, 4, 1), (16, 4, 0), (16, 4, 1), (16, 2, 0), (16, 2, 1),
     ]  # fmt: skip
     alone = records("sbm-20", "gamma-1hot", [asked[1]], seeds=2)
-    assert [record.scores for record in found[2:4]] == [record.scores for record in alone]
+    assert [record.scores for record in found[4:]] == [record.scores for record in alone]
 
 
 def test_models_that_diverge_have_a_record_all_the_same():
@@ -235,7 +224,7 @@ def test_models_that_diverge_have_a_record_all_the_same():
 
 
 def test_sampled_densities_and_wide_identities_are_set_like_any_field_of_the_recipe():
-    wide, sampled = (dict([parse_setting(text)]) for text in ("id_width=10", "samples=60"))
+    wide, sampled = (parse_settings([text]) for text in ("id_width=10", "samples=60"))
     found = records("sbm-20", "gamma-rpgin", [SMALL | wide, SMALL | sampled, SMALL], seeds=1)
     assert [record.configuration.get("samples") for record in found] == [None, 60, None]
     losses = [record.curves.train_loss[-1] for record in found]
@@ -261,7 +250,7 @@ class Few:
         return Parts(made(30, 10), None, made(12, 16), ("sparse", "dense"))
 
 
-FEW = Task("few", "Sparse or dense", "brain", Few(), k=(3, 4), protocol="folds")
+FEW = Task("few", "Sparse or dense", "brain", Few(), k=(3, 4), folds=5)
 
 
 @pytest.mark.parametrize(
@@ -287,7 +276,9 @@ def test_folds_give_the_validation_score_and_all_training_graphs_the_model(metho
             (fitted.probabilities(Examples(other, np.asarray(other.y)))[0].argmax(axis=1) == other.y).mean()
         )
 
-    folds = [trained(fold.train)(fold.validation) for fold in FEW.folds(0, 5)]
+    graphs = FEW.splits(5).train
+    fold_of = stratified_folds(np.asarray(graphs.y), FEW.folds, seed=0)
+    folds = [trained(graphs[fold_of != fold])(graphs[fold_of == fold]) for fold in range(5)]
     assert len(folds) == 5
     assert record.scores.validation == pytest.approx(np.mean(folds))
     assert record.folds == pytest.approx(folds)
@@ -310,17 +301,63 @@ def test_folds_give_the_validation_score_and_all_training_graphs_the_model(metho
 def test_progress_goes_up_to_one_over_all_folds():
     seen = []
     runs = [Run({"k": 3, "hidden": 4, "epochs": 4}, 0)]
-    train_runs(prepare(FEW, 1), "seed:1", find_method("gamma-1hot"), "paper", runs, TrainingOptions(), seen.append)
+    evaluated(FEW.splits(1), "gamma-1hot", runs, progress=seen.append)
     assert seen == sorted(seen)
     assert len(seen) == 6 * 4
     assert seen[-1] == 1
+
+
+# ---- kernels on tasks with class weights -------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Rare:
+    """Many sparse and few dense random graphs."""
+
+    has_published = True
+    has_fresh = True
+    training_environments = 1
+
+    def draw(self, data, seed, data_dir):
+        def made(amount, size, first):
+            graphs = [nx.gnp_random_graph(size, 0.42 if i % 5 == 0 else 0.3, seed=first + i) for i in range(amount)]
+            return GraphSet.from_networkx(graphs, y=[int(i % 5 == 0) for i in range(amount)])
+
+        return Parts(made(60, 10, 0), made(30, 10, 100), made(30, 16, 200), ("common", "rare"))
+
+
+RARE = Task("rare", "Common or rare", "tu", Rare(), metric="mcc", k=3, class_weights="inverse")
+
+
+@pytest.mark.parametrize("recipe", RECIPES)
+def test_kernels_have_class_weights_by_the_robust_recipe_only_and_are_selected_by_accuracy(recipe):
+    splits = RARE.splits("published")
+    (record,) = evaluated(splits, "gc-kernel", [Run({"C": 10.0}, 0)], recipe)
+    weights = dict(enumerate(class_weights(np.concatenate([splits.train.y, splits.validation.y]), 2, "inverse")))
+    model = KernelClassifier(GraphletKernel(k=3), C=10.0, class_weight=weights if recipe == "robust" else None)
+    other = KernelClassifier(GraphletKernel(k=3), C=10.0, class_weight=None if recipe == "robust" else weights)
+    predicted = model.fit(splits.train).predict(splits.test)
+    assert decode(record.chosen.predictions).tolist() == predicted.tolist()
+    assert predicted.tolist() != other.fit(splits.train).predict(splits.test).tolist()
+    held_out = model.predict(splits.validation)
+    assert record.chosen.selected_by == score("accuracy", splits.validation.y, held_out)
+    assert record.scores.validation == pytest.approx(score("mcc", splits.validation.y, held_out))
+    assert from_line(to_line(record)) == record
+
+
+def test_other_methods_are_weighted_and_selected_by_the_metric_of_the_task():
+    (record,) = evaluated(RARE.splits("published"), "gin-sum", [Run({"hidden": 4, "layers": 1, "epochs": 2}, 0)])
+    assert record.chosen.selected_by is None
+    assert METHODS["gin-sum"].weighted_in_paper
+    (kernel,) = evaluated(TASKS["sbm-20"].splits(0), "gc-kernel", [Run({"C": 1.0}, 0)])
+    assert kernel.chosen.selected_by is None  # accuracy is the metric of the task
 
 
 # ---- one cell --------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
-    ("method", "train", "validation", "test"), [("wl-kernel", 1.0, 0.95, 0.57), ("gc-kernel", 1.0, 0.9, 0.43)]
+    ("method", "train", "validation", "test"), [("wl-kernel-padded", 1.0, 0.95, 0.57), ("gc-kernel", 1.0, 0.9, 0.43)]
 )
 def test_kernels_choose_as_the_paper_does_and_give_its_numbers(method, train, validation, test):
     result = run("sbm-20", method, recipe="paper", seeds=10)
@@ -328,7 +365,7 @@ def test_kernels_choose_as_the_paper_does_and_give_its_numbers(method, train, va
         assert result.summary(split).mean == pytest.approx(value)
         assert result.published(split).mean == value
     fields = result.fields()
-    assert fields["configurations"] == (28 if method == "wl-kernel" else 7)
+    assert fields["configurations"] == (21 if method == "wl-kernel-padded" else 7)
     assert fields["seeds"] == 10
     assert fields["std"] == {"train": 0, "validation": 0, "test": 0}
     assert len(fields["tests"]) == 1  # no chance in it
@@ -361,34 +398,6 @@ def test_irm_does_not_apply_where_all_graphs_have_one_size():
     fields = result.fields()
     assert (fields["train"], fields["validation"], fields["test"]) == (None, None, None)
     assert fields["std"] == {"train": None, "validation": None, "test": None}
-
-
-def test_a_file_of_graphs_is_split_by_size(tmp_path):
-    sizes = range(5, 45)
-    graphs = [nx.cycle_graph(n) if n % 2 else nx.star_graph(n - 1) for n in sizes]
-    GraphSet.from_networkx(graphs, y=[n % 2 for n in sizes]).to_tu(tmp_path, "MINE")
-    result = run(tmp_path / "MINE", "gc-kernel", settings={"C": 1000})
-    assert result.task.name == "MINE"
-    assert result.task.metric == "accuracy"
-    assert result.summary("test").mean == 1.0
-    assert result.fields()["data"] == "file"
-    assert result.published("test") is None
-    with pytest.raises(ValueError, match=r"no file or folder .*nowhere\.zip"):
-        run(tmp_path / "nowhere.zip", "gc-kernel")
-
-
-def test_a_file_is_scored_by_accuracy_by_default(tmp_path):
-    """Large graphs are nearly all of one class: "majority" is right in most, and has learned nothing."""
-    sizes = list(range(5, 45))
-    y = ["rare" if n in (5, 7, 43) else "common" for n in sizes]
-    GraphSet.from_networkx([nx.cycle_graph(n) for n in sizes], y=y).to_tu(tmp_path, "MINE")
-    by_default, by_accuracy, by_mcc = (run(tmp_path / "MINE", "majority", metric=m) for m in (None, "accuracy", "mcc"))
-    assert by_default.fields()["metric"] == by_accuracy.fields()["metric"] == "accuracy"
-    assert by_default.summary("test").mean == by_accuracy.summary("test").mean == 0.75
-    assert by_mcc.fields()["metric"] == "mcc"
-    assert by_mcc.summary("test").mean == 0.0
-    with pytest.raises(ValueError, match="metric must be one of accuracy, mcc; got 'f1'"):
-        run(tmp_path / "MINE", "majority", metric="f1")
 
 
 def test_published_numbers_stand_beside_their_own_metric_only():
@@ -461,15 +470,6 @@ def test_arguments_that_make_no_sense_are_refused(arguments, sentence):
         run(given.pop("task"), given.pop("method"), **given)
 
 
-def test_settings_are_read_as_json_or_words():
-    for text, value in {"a=1": 1, "a=0.5": 0.5, "a=true": True, "a=False": False, "a=None": None, "a= b": "b"}.items():
-        assert parse_setting(text) == ("a", value)
-    for text in ("a", "=1", ""):
-        with pytest.raises(ValueError, match="--set takes name=value"):
-            parse_setting(text)
-    assert "k" in parameter_names(find_method("topology-only"))
-
-
 # ---- memory ----------------------------------------------------------------------------------------
 
 
@@ -490,36 +490,33 @@ class Greedy:
 
 
 def test_stacks_that_do_not_fit_are_halved():
-    learner = Greedy(2)
-    method = replace(find_method("gamma-gin"), learner=learner)
+    splits = TASKS["sbm-20"].splits(0)
     runs = [Run({"hidden": 8}, seed) for seed in range(7)]
-    found = [run for fitted in fit_in_memory(method, None, runs, None) for run in fitted.runs]
-    assert found == runs
+
+    def trained(learner):
+        group = _Group(
+            replace(find_method("gamma-gin"), learner=learner), splits, "paper", Recipe(), EvaluationOptions(), runs
+        )
+        return [run for fitted in group._fit(None, None) for run in fitted.runs]
+
+    learner = Greedy(2)
+    assert trained(learner) == runs
     assert learner.sizes == [7, 4, 2, 2, 2, 1]
     with pytest.raises(MemoryError, match="one model of gamma-gin does not fit"):
-        list(fit_in_memory(replace(method, learner=Greedy(0)), None, runs, None))
+        trained(Greedy(0))
 
 
 def test_stacks_of_gnns_fit_into_memory(monkeypatch):
-    ready = prepare(TASKS["sbm-20"], 0)
-    problem, recipe = ready.problem("cpu", "paper"), find_method("gin-sum").recipe("paper", "sbm")
-    runs = [Run({"hidden": 64, "layers": 2}, seed) for seed in range(40)]
+    examples = TASKS["sbm-20"].splits(0).examples
+    data = TrainingData(examples["train"], examples["validation"], 2, 5)
     gin = find_method("gin-sum")
-    assert max_stack_members(find_method("gamma-gin"), problem, runs, recipe) is None
-    assert max_stack_members(gin, problem, runs, recipe, 3) == 3
-    wide = [Run({"hidden": 256, "layers": 3}, seed) for seed in range(3)]
-    assert max_stack_members(find_method("pna-sum"), problem, wide, recipe, 3) == 1  # one fills the caches of a CPU
-    monkeypatch.setattr("anysize.evaluation.memory._stack_memory", lambda device: 40e6)
-    few = max_stack_members(gin, problem, runs, recipe)
-    assert 1 <= few < 16
-    monkeypatch.setattr("anysize.evaluation.memory._stack_memory", lambda device: 1.0)
-    assert max_stack_members(gin, problem, runs, recipe, 3) == 1
+    recipe = replace(gin.recipe("paper", "sbm"), epochs=1)
 
+    def sizes(method, amount, most=None, **model):
+        runs = [Run({"hidden": 8, "layers": 1, **model}, seed) for seed in range(amount)]
+        return [len(fitted.runs) for fitted in find_method(method).learner.fit(data, runs, recipe, None, most)]
 
-def test_tables_are_counted_before_training_and_no_others():
-    task = TASKS["schizophrenia-like"]
-    brain = [{"k": 4}, {"k": 5}, {}]
-    assert counts_needed(find_method("gamma-gin"), task, brain) == [(4, True), (5, True), ((4, 5), True)]
-    assert counts_needed(find_method("topology-only"), task, [{}]) == [((4, 5), False)]
-    assert counts_needed(find_method("gin-sum"), task, brain) == []
-    assert counts_needed(find_method("wl-kernel"), task, brain) == []
+    assert sizes("gin-sum", 5, 3) == [3, 2]
+    assert sizes("pna-sum", 2, 2, hidden=256, layers=3) == [1, 1]  # one fills the caches of a CPU
+    monkeypatch.setattr("anysize.methods.gnns._stack_memory", lambda device: 1.0)
+    assert sizes("gin-sum", 3, 3) == [1, 1, 1]

@@ -13,7 +13,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from anysize.evaluation.records import Outcome, Scores
-from anysize.paper.selection import RULES, Group, ScoreSummary, grouped, rule_named, select, select_all
+from anysize.evaluation.tables import ScoreSummary, Ties
+from anysize.methods.catalog import METHODS
+from anysize.paper.selection import RULES, Group, grouped, rule_named, select, select_all
+from anysize.paper.tables import build_table
+from anysize.paper.tasks import TASKS
 
 
 def test_the_highest_mean_validation_wins():
@@ -25,8 +29,8 @@ def test_the_highest_mean_validation_wins():
     chosen = select(records)
     assert chosen.configuration == {"hidden": 2}
     assert chosen.group == Group("sbm-20", "published", "gamma-gin", "paper")
-    assert (chosen.configurations, chosen.tied, chosen.incomplete) == (3, 1, 0)
-    assert chosen.tied_test == pytest.approx((0.6, 0.6))
+    assert (chosen.configurations, len(chosen.tied), chosen.incomplete) == (3, 1, 0)
+    assert chosen.ties() == Ties(1, pytest.approx(0.6), pytest.approx(0.6))
     assert chosen.summary("test") == ScoreSummary(pytest.approx(0.6), pytest.approx(0.1), 2)
     assert [record.seed for record in chosen.records] == [0, 1]
 
@@ -47,21 +51,97 @@ def test_tie_breaks(rule, hidden):
     ]
     chosen = select(records, RULES[rule])
     assert chosen.configuration == {"hidden": hidden}
-    assert (chosen.configurations, chosen.tied) == (4, 3)
-    assert chosen.tied_test == pytest.approx((0.5, 0.8))
+    assert chosen.configurations == 4
+    assert chosen.ties() == Ties(3, pytest.approx(0.5), pytest.approx(0.8))
+    assert chosen.ties("validation") == Ties(3, pytest.approx(0.9), pytest.approx(0.9))
 
 
-def test_the_first_is_the_first_of_the_grid_or_the_smallest():
-    tied = [replace(made(), configuration={"a": a, "b": b}) for a in (10, 9) for b in (True, None, "x", 0.5)]
-    assert select(tied).configuration == {"a": 9, "b": None}
-    order = [{"a": 10, "b": "x"}, {"a": 9, "b": None}]
-    assert select(tied, order=order).configuration == {"a": 10, "b": "x"}
-    assert select(tied, order=[{"a": 0, "b": 0}]).configuration == {"a": 9, "b": None}
+# ---- the order of ties -------------------------------------------------------------------------------
 
 
-def test_of_equals_the_stronger_penalty_is_the_simpler_model():
-    tied = [replace(made(), configuration={"hidden": h, "penalty": p}) for h in (64, 32) for p in (0.1, 0.15)]
-    assert select(tied).configuration == {"hidden": 32, "penalty": 0.15}
+# Values as the appendix prints them; the penalty varies slowest, then layers, width and learning rate, and jumping
+# knowledge, off first, fastest.
+ENUMERATION = {
+    "gamma-gin": [
+        {"penalty": penalty, "layers": layers, "hidden": hidden, "lr": lr, "jumping": jumping}
+        for penalty in (0.1, 0.15)
+        for layers in (1, 2)
+        for hidden in (32, 64, 128, 256)
+        for lr in (0.01, 0.001)
+        for jumping in (False, True)
+    ],
+    "gin-irm": [
+        {"irm": weight, "layers": layers, "hidden": hidden, "lr": lr, "jumping": jumping}
+        for weight in (4, 8, 16, 32)
+        for layers in (1, 2, 3)
+        for hidden in (32, 64, 128, 256)
+        for lr in (0.1, 0.01, 0.001)
+        for jumping in (False, True)
+    ],
+    "wl-kernel": [{"iterations": depth, "C": 10.0**power} for depth in (1, 2, 3, 4) for power in range(-3, 4)],
+}
+
+
+@pytest.mark.parametrize("method", ENUMERATION)
+def test_ties_are_broken_in_the_order_of_the_authors_enumeration(method):
+    runs = [replace(made(method=method, task="sbm-14-20"), configuration=point) for point in ENUMERATION[method]]
+    while runs:
+        assert select(reversed(runs)).configuration == runs[0].configuration
+        runs = runs[len(runs) // 4 + 1 :]
+
+
+def test_the_largest_learning_rate_comes_first_in_tables_too():
+    runs = [made(test=lr, hidden=32, layers=1, lr=lr, jumping=False) for lr in (0.001, 0.01)]
+    assert select(runs).configuration["lr"] == 0.01
+    (shown,) = [row for row in build_table(2, runs, tasks=["sbm-20"], splits=["test"]).rows if row.ran]
+    assert shown.cells[0].summary.mean == 0.01
+    assert shown.cells[0].ties == Ties(2, 0.001, 0.01)
+    assert next(iter(select_all(runs).values())).configuration["lr"] == 0.01
+
+
+def test_the_order_of_ties_is_that_of_every_grid():
+    for method in METHODS.values():
+        for task in TASKS.values():
+            points = method.points(task.family, task.name)
+            if points:
+                runs = [replace(made(method=method.name, task=task.name), configuration=point) for point in points]
+                shown = [trial.configuration for trial in select(runs[::-1]).tied]
+                assert shown == [run.configuration for run in runs]
+
+
+def test_values_that_the_grid_lacks_follow_in_ascending_order():
+    runs = [made(hidden=h, lr=lr, layers=1, jumping=False) for h in (16, 8, 64) for lr in (0.001, 0.5, 0.01)]
+    order = [(trial.configuration["hidden"], trial.configuration["lr"]) for trial in select(runs).tied]
+    assert order == [(h, lr) for h in (64, 8, 16) for lr in (0.01, 0.001, 0.5)]
+
+
+def test_without_a_grid_values_are_ascending():
+    tied = [
+        replace(made(method="mine"), configuration={"a": a, "b": b}) for a in (10, 9) for b in (True, None, "x", 0.5)
+    ]
+    order = [tuple(trial.configuration.values()) for trial in select(tied).tied]
+    assert order == [(a, b) for a in (9, 10) for b in (None, True, 0.5, "x")]
+
+
+def test_the_rule_of_the_paper_is_the_epoch_that_the_papers_recipe_keeps():
+    """The first of the epochs with the best validation score, whatever the loss says later."""
+    recipe = METHODS["gamma-gin"].recipe("paper", "sbm")
+    assert (recipe.epoch, recipe.tie_break) == ("best", "first")
+    later = Outcome(Scores(1.0, 1.0, 0.9), Scores(validation=0.1), epoch=400)
+    run = replace(made(1.0, 0.3), alternatives={"best-lowest-loss": later})
+    for rule, test in {"paper": 0.3, "first-best": 0.3, "best-lowest-loss": 0.9}.items():
+        assert select([run], RULES[rule]).summary("test").mean == test
+    assert RULES["paper"].tie == "first"
+
+
+def test_configurations_are_selected_by_the_score_that_the_method_asks_for():
+    def run(C, mcc, accuracy):
+        record = made(mcc, test=C / 1000, task="NCI1", method="gc-kernel", C=C)
+        return replace(record, chosen=replace(record.chosen, selected_by=accuracy), alternatives={}, epochs=None)
+
+    chosen = select([run(1, 0.5, 0.6), run(10, 0.4, 0.7), run(100, 0.3, 0.7)])
+    assert (chosen.configuration, len(chosen.tied)) == ({"C": 10}, 2)
+    assert chosen.summary("validation").mean == 0.4  # shown in the metric of the task
 
 
 def test_unknown_losses_come_last_among_equals():
@@ -90,16 +170,16 @@ def test_missing_validation_scores():
     assert select(mixed).configuration == {"hidden": 2}
     assert select(mixed).incomplete == 1
     all_without = [*without, *seeds([None] * 2, [0.9] * 2, hidden=2)]
-    assert (select(all_without).tied, select(all_without).tied_test) == (2, pytest.approx((0.6, 0.9)))
+    assert select(all_without).ties() == Ties(2, pytest.approx(0.6), pytest.approx(0.9))
 
 
 def test_rounding_does_not_break_ties():
     records = [*seeds([0.1, 0.2, 0.3], [0.5] * 3, hidden=2), *seeds([0.3, 0.2, 0.1], [0.4] * 3, hidden=1)]
-    assert select(records).tied == 2
+    assert len(select(records).tied) == 2
     single = [np.float32(value) for value in (0.95, 0.9, 0.85)]  # the sum is that of three times 0.9, but for rounding
     assert sum(map(float, single)) != 3 * float(np.float32(0.9))
     records = [*seeds(single, [0.5] * 3, hidden=2), *seeds([np.float32(0.9)] * 3, [0.4] * 3, hidden=1)]
-    assert select(records).tied == 2
+    assert len(select(records).tied) == 2
 
 
 def test_last_takes_the_last_epoch_and_the_oracle_looks_at_the_test_scores():
@@ -178,10 +258,9 @@ def test_selection_equals_the_obvious_version(drawn, rule, rng: random.Random):
     }
     expected = min(tied, key=lambda hidden: (value[rule](full[hidden]), hidden))
     assert chosen.configuration == {"hidden": expected}
-    assert chosen.tied == len(tied)
     assert chosen.incomplete == len(table) - len(full)
     means = [sum(run[2] for run in full[hidden]) / 4 / most for hidden in tied]
-    assert chosen.tied_test == pytest.approx((min(means), max(means)))
+    assert chosen.ties() == Ties(len(tied), pytest.approx(min(means)), pytest.approx(max(means)))
 
 
 def test_the_order_of_records_does_not_matter():

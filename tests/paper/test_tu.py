@@ -54,11 +54,11 @@ def test_the_validation_graphs_follow_the_seed(data_dir: Path) -> None:
     assert one.train.equals(again.train)
     assert not one.validation.equals(other.validation)  # type: ignore[union-attr, arg-type]
     assert one.test.equals(other.test)
-    assert (one.environments.train == (one.train.sizes > np.median(one.train.sizes))).all()
+    assert (one.environments(one.train) == (one.train.sizes > np.median(one.train.sizes))).all()
 
 
 def test_tasks_know_the_papers_settings() -> None:
-    assert {name: TASKS[name].vocabulary for name in STATISTICS} == {
+    assert {name: TASKS[name].top for name in STATISTICS} == {
         "NCI1": 100, "NCI109": 100, "PROTEINS": None, "DD": 30_000,
     }  # fmt: skip
     for name in STATISTICS:

@@ -27,6 +27,12 @@ def test_tables_are_the_same_under_every_rule():
     assert {bool(run.labels) for run in thinned} == {True, False}  # of selected configurations, and of others
 
 
+def test_the_score_that_selects_is_kept():
+    runs = sweep(("DD",), ("gc-kernel",), configurations=3, runs=1)
+    scored = [replace(run, chosen=replace(run.chosen, selected_by=place / 10)) for place, run in enumerate(runs)]
+    assert [run.chosen.selected_by for run in thin(scored)] == [0.0, 0.1, 0.2]
+
+
 def test_folders_are_merged_and_the_later_run_wins(tmp_path, capsys):
     records = sweep(("sbm-20",), ("gin-sum",), configurations=2)
     later = [replace(run, when="2027-01-01T00:00:00+00:00", seconds=9.0) for run in records[:1]]

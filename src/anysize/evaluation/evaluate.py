@@ -184,13 +184,14 @@ class _Group:
             began = time.perf_counter()
 
     def _data(self, train: Examples, validation: Examples | None) -> TrainingData:
-        """The input of training. Classes are balanced, except where the paper does not weigh them."""
+        """The input of training. Classes are balanced, except where the paper does not weight them."""
         task, classes = self.splits.task, len(self.splits.classes)
         y = train.labels() if validation is None else np.concatenate([train.labels(), validation.labels()])
-        rule = task.class_weights or ("balanced" if self.recipe_name == "robust" else None)
+        rule = task.class_weights or "balanced"
+        weighted = self.recipe_name == "robust" or (task.class_weights is not None and self.method.weighted_in_paper)
         return TrainingData(
             train, validation, classes, k=task.k, metric=task.metric, top=task.top,
-            class_weights=None if rule is None else class_weights(y, classes, rule),
+            class_weights=class_weights(y, classes, rule) if weighted else None,
             device=self.options.device, cache=self.options.cache,
         )  # fmt: skip
 
@@ -239,10 +240,11 @@ class _Group:
             return by_rule
         return checked_probabilities(fitted, examples)
 
-    def _score(self, examples: Examples, probabilities: FloatArray) -> float:
+    def _score(self, examples: Examples, probabilities: FloatArray, metric: str | None = None) -> float:
+        """The score in the metric of the task, or in another one."""
         classes = len(self.splits.classes)
         confusion = confusion_matrix(examples.labels(), probabilities.argmax(axis=-1), classes)
-        return float(OF_CONFUSION[self.splits.task.metric](confusion))
+        return float(OF_CONFUSION[metric or self.splits.task.metric](confusion))
 
     def _outcomes(
         self, trained: Trained | None, member: int, run: Run, probabilities: Mapping[str, FloatArray],
@@ -259,6 +261,9 @@ class _Group:
         for rule, (name, by_model) in enumerate(epochs.items()):
             if name == BEST_LOWEST_PENALTY and not penalized:
                 continue
+            if rule and by_model[member] == epochs["chosen"][member]:
+                outcomes[name] = outcomes["chosen"]
+                continue
             chances = {split: table[rule * models + member] for split, table in probabilities.items()}
             scores: dict[str, float] = {split: self._score(sets[split], table) for split, table in chances.items()}
             losses: dict[str, float | None] = {}
@@ -271,13 +276,22 @@ class _Group:
             if folds:
                 scores["validation"] = float(np.mean(folds))
             predictions = encode(chances["test"].argmax(axis=-1))
-            outcomes[name] = Outcome(Scores(**scores), Scores(**losses), penalty, epoch, predictions)
+            outcomes[name] = Outcome(
+                Scores(**scores), Scores(**losses), penalty, epoch, predictions, selected_by=self._selected_by(chances)
+            )
             if name == "chosen":
                 ranking = chances["test"] if margins is None else margins[member]
                 metrics = all_metrics(test.labels(), chances["test"], ranking)
                 ranks = tuple(map(tuple, ranks_by_class(ranking).tolist())) if self.options.ranks else ()
                 outcomes[name] = replace(outcomes[name], metrics=metrics, ranks=ranks)
         return outcomes
+
+    def _selected_by(self, chances: Mapping[str, FloatArray]) -> float | None:
+        """The validation score in the metric that selects configurations; None where that is the one of the task."""
+        metric = self.method.selection_metric
+        if metric in (None, self.splits.task.metric) or "validation" not in chances:
+            return None
+        return self._score(self.splits.examples["validation"], chances["validation"], metric)
 
     def _about_training(self, trained: Trained, member: int, data: TrainingData) -> dict[str, Any]:
         """Fields of a record for methods with epochs."""

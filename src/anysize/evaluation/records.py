@@ -86,6 +86,8 @@ class Outcome:
             those that are undefined or were not kept.
         ranks: for each class (of two, for the second) the ranks of the test graphs by its probability, from 0, equal
             for ties: what ROC-AUC depends on. Empty unless they were asked for.
+        selected_by: the validation score that configurations are selected by, where it is in another metric than the
+            other scores (`anysize.methods.method.Method.selection_metric`).
     """
 
     scores: Scores
@@ -95,6 +97,7 @@ class Outcome:
     predictions: str = ""
     metrics: Mapping[str, float] = field(default_factory=dict)
     ranks: tuple[tuple[int, ...], ...] = ()
+    selected_by: float | None = None
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "penalty", finite(self.penalty, "the penalty"))
@@ -390,6 +393,7 @@ _OUTCOME = fields(
         "predictions": _CLASSES,
         "metrics": mapping_of(real()),
         "ranks": list_of(numbers(whole=True)),
+        "selected_by": optional(real()),
     },
     others=True,
 )
@@ -460,7 +464,7 @@ def _known(source: Any, names: tuple[str, ...]) -> dict[str, Any]:
 
 def _outcome_fields(outcome: Outcome) -> dict[str, Any]:
     fields: dict[str, Any] = {"scores": _known(outcome.scores, SPLITS), "losses": _known(outcome.losses, SPLITS)}
-    fields |= _known(outcome, ("penalty", "epoch", "predictions", "metrics", "ranks"))
+    fields |= _known(outcome, ("penalty", "epoch", "predictions", "metrics", "ranks", "selected_by"))
     return {name: value for name, value in fields.items() if value != {} or name == "scores"}
 
 
@@ -489,5 +493,5 @@ def _outcome(fields: dict[str, Any]) -> Outcome:
     scores, losses = Scores(**fields["scores"]), Scores(**fields.get("losses", {}))
     return Outcome(
         scores, losses, fields.get("penalty"), fields.get("epoch"), fields.get("predictions", ""),
-        fields.get("metrics", {}), tuple(map(tuple, fields.get("ranks", ()))),
+        fields.get("metrics", {}), tuple(map(tuple, fields.get("ranks", ()))), fields.get("selected_by"),
     )  # fmt: skip

@@ -87,6 +87,22 @@ def interval_text(cell: Cell) -> str:
     return "" if cell.interval is None else f"[{format_score(cell.interval.low)}, {format_score(cell.interval.high)}]"
 
 
+def ties_text(cell: Cell) -> str:
+    """How many configurations tie, and the range of their scores; empty if none do.
+
+    >>> from anysize.evaluation.tables import Ties
+    >>> ties_text(Cell("run", ties=Ties(9, 0.3, 0.7))), ties_text(Cell("run", ties=Ties(2, 0.5, 0.5)))
+    ('9 tie, 0.30 to 0.70', '2 tie, 0.50')
+    """
+    if cell.ties is None:
+        return ""
+    ends = [format_score(end) for end in (cell.ties.low, cell.ties.high) if end is not None]
+    return ", ".join([f"{cell.ties.count} tie", *([" to ".join(dict.fromkeys(ends))] if ends else [])])
+
+
+BELOW = (interval_text, ties_text, comparison_text)  # the lines of a cell below its mean
+
+
 # ---- text ------------------------------------------------------------------------------------------
 
 DEFAULT_WIDTH = 110  # characters
@@ -160,7 +176,7 @@ class _ColumnWidth:
 def _cell_parts(cell: Cell, one_line: bool) -> tuple[str, ...]:
     """What is printed side by side on one line, or else on lines of its own."""
     comparison = (published_text(cell), difference_text(cell)) if one_line else (comparison_text(cell),)
-    return own_text(cell), interval_text(cell), *comparison
+    return own_text(cell), interval_text(cell), ties_text(cell), *comparison
 
 
 def _column_width(table: Table, position: int, one_line: bool) -> _ColumnWidth:
@@ -253,7 +269,7 @@ def markdown_row(cells: Sequence[str]) -> str:
 
 def _markdown_cell(cell: Cell) -> str:
     ours = escape_markdown(own_text(cell))
-    below = [escape_markdown(interval_text(cell)), escape_markdown(comparison_text(cell))]
+    below = [escape_markdown(part(cell)) for part in BELOW]
     return "<br>".join(line for line in (f"**{ours}**" if cell.best else ours, *below) if line)
 
 
@@ -321,7 +337,7 @@ def _latex_rows(row: Row) -> list[str]:
     ours = [_latex_number(own_text(cell)) for cell in row.cells]
     bold = [rf"\textbf{{{text}}}" if cell.best else text for cell, text in zip(row.cells, ours, strict=True)]
     lines = [_latex_line([_latex_label(row.label), *bold])]
-    for part in (interval_text, comparison_text):
+    for part in BELOW:
         texts = [part(cell) for cell in row.cells]
         if any(texts):
             small = [rf"{{\scriptsize {_latex_number(text)}}}" if text else "" for text in texts]
@@ -377,7 +393,7 @@ def html_figure(table: Table) -> str:
 
 def _html_cell(cell: Cell) -> str:
     ours = _html.text(own_text(cell))
-    below = [f"<small>{_html.text(line)}</small>" for line in (interval_text(cell), comparison_text(cell)) if line]
+    below = [f"<small>{_html.text(line)}</small>" for part in BELOW if (line := part(cell))]
     css_class = "" if cell.status == "run" else ' class="missing"'
     return f"<td{css_class}>{f'<b>{ours}</b>' if cell.best else ours}{''.join(below)}</td>"
 

@@ -49,6 +49,21 @@ class Published:
 
 
 @dataclass(frozen=True)
+class Ties:
+    """Configurations that share the best validation score, the selected one included.
+
+    Attributes:
+        count: how many; the most on one data set.
+        low, high: the range of their mean scores, or, over several data sets, of what other choices among ties would
+            give; None if unknown.
+    """
+
+    count: int
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
 class Cell:
     """Our score on one split of one task, and the published one.
 
@@ -60,6 +75,7 @@ class Cell:
         best: printed in bold.
         fallback: the runs did not keep the rule's epoch: shown at the epoch that the recipe chose.
         tied: not distinguishable from the best, in comparisons.
+        ties: the configurations that tie in validation with the one shown; None if one is selected without a choice.
     """
 
     status: Status
@@ -69,6 +85,7 @@ class Cell:
     best: bool = False
     fallback: bool = False
     tied: bool = False
+    ties: Ties | None = None
 
     @property
     def difference(self) -> float | None:

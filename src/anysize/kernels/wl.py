@@ -24,7 +24,7 @@ from anysize._schema import (
     optional,
     text,
 )
-from anysize._typing import IntArray, check_integer
+from anysize._typing import BoolArray, IntArray, check_integer
 from anysize.graphs.colors import ColorName
 from anysize.graphs.edge_types import EdgeType, edge_types
 from anysize.graphs.graphset import BOTH_WAYS, GraphSet
@@ -73,17 +73,27 @@ NO_SIGNATURES = Signatures(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zero
 
 
 def signatures(
-    graphs: GraphSet, colors: IntArray, edge_codes: IntArray | None = None, edge_type_count: int = 1
+    graphs: GraphSet,
+    colors: IntArray,
+    edge_codes: IntArray | None = None,
+    edge_type_count: int = 1,
+    visible: BoolArray | None = None,
 ) -> Signatures:
-    """The signature of every vertex of a set under these colors (integers from 0), and types of edges if given."""
-    near = colors[graphs.neighbors]
+    """The signature of every vertex of a set under these colors (integers from 0), and types of edges if given.
+
+    ``visible``: the vertices that count as neighbors; all of them if None.
+    """
+    first, near = graphs.indptr, colors[graphs.neighbors]
     if edge_codes is not None:
         near = near * edge_type_count + edge_codes
+    if visible is not None:
+        seen = visible[graphs.neighbors]
+        near, first = near[seen], offsets(np.bincount(owners(first)[seen], minlength=len(colors)))
     # One sort of (vertex, color) as a single integer sorts every row. Rows are already in order, and a stable sort uses
     # that: it is ten times faster here than the default.
     base = (int(colors.max(initial=0)) + 1) * edge_type_count
-    offset = owners(graphs.indptr) * base
-    return Signatures(colors, graphs.indptr, np.sort(offset + near, kind="stable") - offset)
+    offset = owners(first) * base
+    return Signatures(colors, first, np.sort(offset + near, kind="stable") - offset)
 
 
 def number_signatures(rows: Signatures, known: Signatures = NO_SIGNATURES) -> tuple[IntArray, Signatures]:
@@ -167,6 +177,9 @@ class WLKernel(ExplicitKernel):
     Args:
         iterations: h, the number of refinements; the kernel sums over 0 .. h.
         normalize: divide by sqrt(K(G, G)), so that every graph has length 1 over all of its colors.
+        padding_color: None for the exact kernel. A color whose vertices are not seen by their neighbors in the first
+            iteration: the effect of the library that the paper used (graphkernels), which fills up short lists of
+            neighbors with the label 0, and so cannot tell neighbors of this label from none.
 
     Attributes (after `fit`):
         edge_types_: the types of edges of the training graphs; None if these have neither edge colors nor directions.
@@ -182,11 +195,16 @@ class WLKernel(ExplicitKernel):
         >>> WLKernel(iterations=1).fit(graphs).kernel(graphs)
         array([[14., 12.],
                [12., 18.]])
+        >>> colored = GraphSet.from_edges([path, path], colors=[["red", "red", "red"], ["blue", "red", "red"]])
+        >>> WLKernel(iterations=1, padding_color="red").fit_transform(colored).toarray()  # red: no or one blue neighbor
+        array([[0., 3., 3., 0., 0.],
+               [1., 2., 1., 1., 1.]])
     """
 
-    def __init__(self, iterations: int = 3, normalize: bool = False) -> None:
+    def __init__(self, iterations: int = 3, normalize: bool = False, padding_color: ColorName | None = None) -> None:
         self.iterations = iterations
         self.normalize = normalize
+        self.padding_color = padding_color
 
     def fit_transform(self, graphs: Any, y: Any = None, validation: Any = None) -> csr_array[np.float64]:
         """Fit the kernel and return the features of the training graphs; validation graphs are not needed.
@@ -269,18 +287,27 @@ class WLKernel(ExplicitKernel):
         """The class of every vertex in every iteration, and the signatures of all classes, known ones first."""
         classes, extended = [self._start(graphs)], []
         codes, known_count, count = self._edge_codes(graphs)
+        visible = self._visible(graphs)
         for known in self.signatures_:
-            rows = signatures(graphs, classes[-1], codes, count)
+            rows = signatures(graphs, classes[-1], codes, count, visible)
             refined, all_signatures = number_signatures(rows, known.with_more_edge_types(known_count, count))
             classes.append(refined)
             extended.append(all_signatures)
+            visible = None
         return classes, tuple(extended)
+
+    def _visible(self, graphs: GraphSet) -> BoolArray | None:
+        """The vertices that their neighbors see in the first iteration; None if all of them are."""
+        if self.padding_color is None or graphs.colors is None or self.padding_color not in graphs.palette:
+            return None
+        return np.asarray(graphs.colors != graphs.palette.index(self.padding_color))
 
     def _classes(self, refined: RefinedGraphs) -> list[IntArray]:
         """The classes of the iterations of this kernel, which must begin like that of the refined graphs."""
         depth = int(self.iterations)
         own, given = (self.start_, *self.signatures_), (refined.kernel.start_, *refined.kernel.signatures_[:depth])
-        if len(given) <= depth or any(one is not other for one, other in zip(own, given, strict=True)):
+        alike = self.padding_color == refined.kernel.padding_color and len(given) == depth + 1
+        if not alike or any(one is not other for one, other in zip(own, given, strict=True)):
             raise ValueError(
                 f"expected graphs refined by this kernel or by a deeper one that it was fitted on; got graphs of a "
                 f"kernel with {refined.kernel.iterations} iterations: pass the graphs themselves"
@@ -348,6 +375,7 @@ class WLKernel(ExplicitKernel):
             "kernel": "wl",
             "iterations": int(self.iterations),
             "normalize": bool(self.normalize),
+            "padding_color": self.padding_color,
             "start": None if self.start_ is None else list(self.start_),
         }
         if self.edge_types_ is not None:
@@ -361,7 +389,7 @@ class WLKernel(ExplicitKernel):
     def from_state(cls, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> WLKernel:
         """Restore a kernel from what `state` returned."""
         about = _STATE(about, "kernel")
-        restored = cls(about["iterations"], about["normalize"])
+        restored = cls(about["iterations"], about["normalize"], about.get("padding_color"))
         restored.start_ = None if about["start"] is None else tuple(about["start"])
         types = about.get("edge_types")
         restored.edge_types_ = None if types is None else tuple(EdgeType(*kind) for kind in types)
@@ -395,5 +423,5 @@ def _edge_type(value: Any, place: str) -> list[Any]:
 
 _STATE = fields(
     {"kernel": text(), "iterations": integer(0), "normalize": boolean, "start": optional(list_of(color_name))},
-    {"edge_types": list_of(_edge_type)},
+    {"edge_types": list_of(_edge_type), "padding_color": optional(color_name)},
 )

@@ -39,12 +39,3 @@ def unused_by(method: Method, graphs: GraphSet) -> str | None:
     rows = [row for row in METHODS.values() if not row.is_baseline]
     users = {attribute: [row.name for row in rows if attribute in row.uses] for attribute in ATTRIBUTES}
     return unused_attributes(graphs, method.uses, method.name, users)
-
-
-def penalty_names() -> frozenset[str]:
-    """The hyper-parameters that weigh a penalty, of all methods.
-
-    >>> sorted(penalty_names())
-    ['beta', 'irm', 'penalty']
-    """
-    return frozenset(method.penalty_name for method in METHODS.values() if method.penalty_name is not None)

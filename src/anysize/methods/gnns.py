@@ -135,15 +135,15 @@ class FittedGNN(FittedStack):
 
 # ---- grids, rows ---------------------------------------------------------------------------------------
 
-# The paper's grids, by the sections of its appendix (see `anysize.methods.gamma`).
+# The paper's grids, by the sections of its appendix and in the order of its runs (see `anysize.methods.gamma`).
 GNN_GRID: Mapping[str, Grid] = {
-    "brain": {"lr": (0.01, 0.001), "hidden": (32, 64, 128), "layers": (1, 2, 3), "batch_size": (32,)},
-    "erdos-renyi": {"hidden": WIDTHS, "layers": (1, 2, 3), "lr": (0.1, 0.01, 0.001), "jumping": (False, True)},
-    "sbm": {"hidden": WIDTHS, "layers": (1, 2, 3), "lr": (0.1, 0.01, 0.001), "jumping": (False, True)},
-    "tu": {**TU_GRID, "layers": (3,)},
+    "brain": {"layers": (1, 2, 3), "hidden": (32, 64, 128), "lr": (0.01, 0.001), "batch_size": (32,)},
+    "erdos-renyi": {"layers": (1, 2, 3), "hidden": WIDTHS, "lr": (0.1, 0.01, 0.001), "jumping": (False, True)},
+    "sbm": {"layers": (1, 2, 3), "hidden": WIDTHS, "lr": (0.1, 0.01, 0.001), "jumping": (False, True)},
+    "tu": {"layers": (3,), **TU_GRID},
 }
 IRM_WEIGHTS = {"erdos-renyi": (4, 8, 16, 32), "sbm": (4, 8, 16, 32), "tu": (8, 32, 128, 512)}
-IRM_GRID: Mapping[str, Grid] = {family: {**GNN_GRID[family], "irm": weights} for family, weights in IRM_WEIGHTS.items()}
+IRM_GRID: Mapping[str, Grid] = {family: {"irm": weights, **GNN_GRID[family]} for family, weights in IRM_WEIGHTS.items()}
 # not in the paper: one architecture, and weights over two orders of magnitude
 _VREX = {"hidden": (32,), "layers": (1, 2), "lr": (0.01,), "jumping": (False,), "beta": (1, 10, 100)}
 VREX_GRID: Mapping[str, Grid] = {

@@ -14,8 +14,9 @@ import numpy as np
 
 from anysize._memory import dense
 from anysize._progress import Progress
-from anysize._typing import FloatArray, PathLike
+from anysize._typing import FloatArray, PathLike, is_integer
 from anysize.graphs.attributes import DIRECTIONS, EDGE_COLORS
+from anysize.graphs.colors import ColorName
 from anysize.methods.configuration import positive, whole_number
 from anysize.methods.method import FAMILIES, Arrays, Examples, Grid, Method, Run, Sizes, TrainingData
 from anysize.training.settings import Recipe
@@ -30,28 +31,35 @@ WL = "the WL kernel"  # in messages
 
 @dataclass(frozen=True)
 class KernelLearner:
-    """Trains a support vector machine on the WL or the graphlet kernel; C and the iterations come with the run."""
+    """Trains a support vector machine on the WL or the graphlet kernel; C and the iterations come with the run.
+
+    ``padded``: the WL kernel has the effect of zero padding (`WLKernel`), for the ``padding_color`` of the run or else
+    the first color of the training graphs.
+    """
 
     kernel: Literal["wl", "graphlet"]
+    padded: bool = False
 
     def fit(
         self, data: TrainingData, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
         max_stack: int | None = None,
     ) -> Iterator[FittedKernel]:  # fmt: skip
-        """Train one machine per run; graphs are refined once for the WL kernels of all runs."""
+        """Train one machine per run; graphs are refined once for the WL kernels of all runs with one padding color."""
         from anysize.kernels.graphlet import GraphletKernel
         from anysize.kernels.svm import KernelClassifier
         from anysize.kernels.wl import WLKernel
 
         weights = None if data.class_weights is None else dict(enumerate(data.class_weights))
-        deepest = None
-        if self.kernel == "wl":
-            deepest = WLKernel(max((_iterations(run) for run in runs), default=0)).fit(data.train.whole(WL))
+        deepest: dict[ColorName | None, WLKernel] = {}
         for number, run in enumerate(runs, 1):
             vocabulary = None
-            if deepest is not None:
-                kernel: Any = WLKernel(_iterations(run))
-                source: Sizes | WLKernel = deepest
+            if self.kernel == "wl":
+                color = self._padding_color(run, data.train)
+                if color not in deepest:
+                    most = max(map(_iterations, runs))
+                    deepest[color] = WLKernel(most, padding_color=color).fit(data.train.whole(WL))
+                kernel: Any = WLKernel(_iterations(run), padding_color=color)
+                source: Sizes | WLKernel = deepest[color]
             else:
                 k: Any = run.configuration.get("k", data.k)
                 kernel, source = GraphletKernel(k=k, top=data.top), k
@@ -62,6 +70,12 @@ class KernelLearner:
             yield FittedKernel(machine, (run,), source, data.classes)
             if progress is not None:
                 progress(number / len(runs))
+
+    def _padding_color(self, run: Run, train: Examples) -> ColorName | None:
+        if not self.padded:
+            return None
+        palette = train.whole(WL).palette
+        return run.configuration.get("padding_color", palette[0] if palette else None)
 
     def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedKernel:
         """A trained machine from what `FittedKernel.state` returned."""
@@ -139,34 +153,58 @@ class FittedKernel:
         return about | {"runs": [asdict(run) for run in self.runs]}, arrays
 
 
+def color(name: str, value: Any) -> ColorName:
+    """The value as the name of a color."""
+    if not isinstance(value, str) and not is_integer(value):
+        raise ValueError(f"{name} must be the name of a color, a string or a whole number; got {value!r}")
+    return value if isinstance(value, str) else int(value)
+
+
 C_GRID = (1e-3, 1e-2, 1e-1, 1.0, 1e1, 1e2, 1e3)  # the paper's, for every task
 WL_GRID: Mapping[str, Grid] = {f: {"iterations": (3,) if f == "tu" else (1, 2, 3, 4), "C": C_GRID} for f in FAMILIES}
+# With zero padding, iterations from 2 on give the published rows. Label 0 of the published block models is red, that of
+# real graphs their smallest label.
+PADDED_GRID: Mapping[str, Grid] = {
+    family: {**grid, "iterations": (3,) if family == "tu" else (2, 3, 4)} for family, grid in WL_GRID.items()
+} | {"sbm": {"padding_color": ("red",), "iterations": (2, 3, 4), "C": C_GRID}}
 GRAPHLET_GRID: Mapping[str, Grid] = {
     family: {"k": (4, 5), "C": C_GRID} if family == "brain" else {"C": C_GRID} for family in FAMILIES
 }
 
+
+def _kernel_method(**fields: Any) -> Method:
+    """A support vector machine; in the paper it minimizes its own loss, without class weights, and C is selected by
+    accuracy.
+    """
+    return Method(kind="kernel", seeded=False, weighted_in_paper=False, selection_metric="accuracy", **fields)
+
+
 KERNEL_METHODS = (
-    Method(
+    _kernel_method(
+        name="wl-kernel-padded",
+        title="WL, padded",
+        learner=KernelLearner("wl", padded=True),
+        grid=PADDED_GRID,
+        defaults={"iterations": 3, "C": 1.0},
+        parameters={"C": positive, "iterations": whole_number, "padding_color": color},
+        in_paper=True,
+    ),
+    _kernel_method(
         name="wl-kernel",
         title="WL kernel",
         learner=KernelLearner("wl"),
-        kind="kernel",
         grid=WL_GRID,
         defaults={"iterations": 3, "C": 1.0},
         parameters={"C": positive, "iterations": whole_number},
-        seeded=False,
         edges=frozenset({EDGE_COLORS, DIRECTIONS}),
-        in_paper=True,
     ),
-    Method(
+    _kernel_method(
         name="gc-kernel",
         title="GC kernel",
         learner=KernelLearner("graphlet"),
-        kind="kernel",
         grid=GRAPHLET_GRID,
         defaults={"C": 1000.0},
         parameters={"C": positive},
-        seeded=False,
         patterns=True,
         in_paper=True,
     ),

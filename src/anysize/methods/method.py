@@ -260,6 +260,8 @@ class Method:
         environments: whether training compares environments; with ``penalty_name``, only where that is above 0.
         penalty_name: the name of the hyper-parameter that weighs its penalty; None without penalty.
         recolors: whether its penalty compares recolored copies of the graphs, which needs vertex colors.
+        weighted_in_paper: whether the paper's recipe weights classes on tasks with class weights.
+        selection_metric: of the validation scores by which its configurations are selected; None for that of the task.
         in_paper: whether it is a row of the paper's tables.
         is_baseline: a trivial baseline or ablation to compare the others with. Tables show it below them, and never as
             the best.
@@ -287,6 +289,8 @@ class Method:
     environments: bool = False
     penalty_name: str | None = None
     recolors: bool = False
+    weighted_in_paper: bool = True
+    selection_metric: str | None = None
     in_paper: bool = False
     is_baseline: bool = False
 
@@ -368,8 +372,12 @@ class Method:
         """The grid for a task, or else for its family, as configurations; the defaults of a method without a grid."""
         if not self.grid:
             return (self.defaults,)
-        grid = self.grid.get(task or "", self.grid.get(family or ""))
+        grid = self.grid_for(family, task)
         return () if grid is None else grid_points(grid)
+
+    def grid_for(self, family: str | None, task: str | None = None) -> Grid | None:
+        """The grid for a task, or else for its family; None if there is none."""
+        return self.grid.get(task or "", self.grid.get(family or ""))
 
 
 def grid_points(grid: Grid) -> tuple[Configuration, ...]:

@@ -37,7 +37,7 @@ TRAINED: Mapping[str, Validator] = {
 DEEP: Mapping[str, Validator] = {**TRAINED, "layers": whole_number, "jumping": switch}
 RECIPE_FIELDS = frozenset(field.name for field in fields(Recipe))
 WIDTHS = (32, 64, 128, 256)
-TU_GRID: Mapping[str, tuple[Any, ...]] = {"batch_size": (64, 128), "lr": (0.01, 0.005, 0.001), "hidden": (32, 64)}
+TU_GRID: Mapping[str, tuple[Any, ...]] = {"hidden": (32, 64), "lr": (0.01, 0.005, 0.001), "batch_size": (64, 128)}
 TU_DEFAULTS: Configuration = {"batch_size": 64, "lr": 0.005}
 
 PAPER = Recipe(

@@ -28,8 +28,8 @@ from anysize.paper.tasks import PUBLISHED_KEYS, TABLE_TASKS, find_task, parse_da
 from anysize.training.device import device_kind, resolve_device
 
 MAIN_METHODS = (
-    "gamma-1hot", "gamma-gin", "gamma-rpgin", "gc-kernel", "wl-kernel", "gin-sum", "gcn-sum", "pna-sum",
-    "topology-only",
+    "gamma-1hot", "gamma-gin", "gamma-rpgin", "gc-kernel", "wl-kernel-padded", "wl-kernel", "gin-sum", "gcn-sum",
+    "pna-sum", "topology-only",
 )  # fmt: skip
 
 GridName = Literal["quick", "paper", "one"]
@@ -74,7 +74,8 @@ def make_plan(
         methods: names of methods or groups (`method_groups`); by default `main` for the quick grid, otherwise `all`.
         grid: `quick`, `paper`, or `one` configuration each; by default `quick` for the paper's recipe, otherwise `one`.
         seeds: the number of seeds for every configuration, from 0; methods without randomness get one.
-        data: `published`, a seed, or `fresh:10` for the data sets of the seeds 0 to 9.
+        data: `published`, a seed, `fresh:10` for the data sets of the seeds 0 to 9, or `splits:10` for ten random
+            splits of the published data, such as other validation graphs of the TU sets.
         settings: replaced in every configuration of the methods that have them, such as ``{"epochs": 50}``.
         stack: the most models that are trained together; by default what suits the device.
         device: where the models will be trained: `cpu`, `cuda` or `auto`.
@@ -97,7 +98,7 @@ def make_plan(
     tasks = _tasks([targets] if isinstance(targets, str) else targets)
     columns, left_out = _columns(tasks, parse_data_sets(data))
     cells: list[list[list[RunBatch]]] = []  # of every task and method: its rounds
-    for task, data_set in columns:
+    for task, data_set, split in columns:
         for method in named:
             if reason := not_applicable(task, method):
                 left_out.append(reason)
@@ -105,7 +106,7 @@ def make_plan(
             points = configurations(method, task, grid_name, recipe, settings)
             rounds = _rounds(points, seed_range if method.seeded else range(1), method, task, max_stack)
             cells.append(
-                [[RunBatch(task, data_set, None, method.name, recipe, runs) for runs in batch] for batch in rounds]
+                [[RunBatch(task, data_set, split, method.name, recipe, runs) for runs in batch] for batch in rounds]
             )
     left_out = list(dict.fromkeys(left_out))
     if not any(cells):
@@ -125,7 +126,7 @@ def configurations(
     their row would not be the paper's.
 
     >>> configurations(find_method("gamma-gin"), find_task("sbm-20"), "quick", "paper")
-    ({'hidden': 32, 'layers': 1, 'lr': 0.01, 'penalty': 0.15, 'jumping': False},)
+    ({'penalty': 0.15, 'layers': 1, 'hidden': 32, 'lr': 0.01, 'jumping': False},)
     """
     if grid not in GRIDS:
         raise ValueError(f"grid must be one of {', '.join(GRIDS)}; got {grid!r}")
@@ -150,20 +151,24 @@ def _restricted(points: Sequence[Configuration], values: Mapping[str, Any]) -> t
     return tuple(point for point in points if all(point[name] in kept[name] for name in point))
 
 
-def parse_data_sets(data: str | Data) -> tuple[Data, ...]:
-    """Parse the option ``--data`` of a sweep.
+def parse_data_sets(data: str | Data) -> tuple[tuple[Data, int | None], ...]:
+    """Parse the option ``--data`` of a sweep: data sets, and the seeds of their splits.
 
-    >>> parse_data_sets("published"), parse_data_sets("7"), parse_data_sets("fresh:3")
-    (('published',), (7,), (0, 1, 2))
+    >>> parse_data_sets("7"), parse_data_sets("fresh:2"), parse_data_sets("splits:2")
+    (((7, None),), ((0, None), (1, None)), (('published', 0), ('published', 1)))
     """
     text = str(data)
+    kind, _, amount = text.partition(":")
     try:
-        if text.startswith("fresh:"):
-            return tuple(range(whole_number("fresh data sets", int(text.removeprefix("fresh:")))))
-        return (parse_data(text),)
+        if kind == "fresh":
+            return tuple((seed, None) for seed in range(whole_number("fresh data sets", int(amount))))
+        if kind == "splits":
+            return tuple(("published", seed) for seed in range(whole_number("splits", int(amount))))
+        return ((parse_data(text), None),)
     except ValueError:
         raise ValueError(
-            f"--data takes 'published', a seed, or 'fresh:10' for ten fresh data sets; got {text!r}."
+            "--data takes 'published', a seed, 'fresh:10' for ten fresh data sets, or 'splits:10' for ten splits; got "
+            f"{text!r}."
         ) from None
 
 
@@ -191,18 +196,20 @@ def _tasks(targets: Sequence[str | Task]) -> dict[str, tuple[Task, bool]]:
     return tasks
 
 
-def _columns(tasks: Mapping[str, tuple[Task, bool]], data: Sequence[Data]) -> tuple[list[tuple[Task, Data]], list[str]]:
-    """Pairs of task and data set, and the reasons for tasks that are left out."""
+def _columns(
+    tasks: Mapping[str, tuple[Task, bool]], data: Sequence[tuple[Data, int | None]]
+) -> tuple[list[tuple[Task, Data, int | None]], list[str]]:
+    """Task, data set and split of every column, and the reasons for tasks that are left out."""
     columns, left_out = [], []
     for task, by_name in tasks.values():
-        reason = task.data_missing(data[0])
+        reason = task.data_missing(data[0][0])
         if reason and by_name:
             raise ValueError(reason)
         if reason:
             left_out.append(reason)
         else:
-            columns += [(task, data_set) for data_set in data]
-    return sorted(columns, key=lambda column: data.index(column[1])), left_out
+            columns += [(task, data_set, split) for data_set, split in data]
+    return sorted(columns, key=lambda column: data.index(column[1:])), left_out
 
 
 def _methods(names: Iterable[str]) -> list[Method]:

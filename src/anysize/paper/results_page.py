@@ -1,32 +1,28 @@
 """The results page and its appendix, from records: `anysize paper results`.
 
 The page: which kind of model is right on which task, whether the paper's conclusions hold on our numbers, how many
-cells agree with the published ones, which epoch the paper kept, test scores, fresh data. The appendix: the tables in
-full with their notes, every cell that differs with possible reasons, the effect of ties, what is missing, and the
-machines that were used.
+cells agree with the published ones, test scores, other validation draws, fresh data. The appendix: the tables in full
+with their notes, what is missing, and the machines that were used.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from statistics import fmean
 
-from anysize._json import JsonScalar, compact_json
 from anysize.evaluation.records import Record
 from anysize.evaluation.render import (
-    difference_text,
     escape_markdown,
     markdown_row,
-    own_text,
-    published_text,
     render_markdown,
 )
-from anysize.evaluation.tables import SCORE_DIGITS, Cell, Published, Table, format_score
-from anysize.methods.catalog import METHODS, penalty_names
+from anysize.evaluation.tables import SCORE_DIGITS, Cell, Table, format_score
+from anysize.methods.catalog import METHODS
 from anysize.paper.claims import claims_rows
-from anysize.paper.epoch_rules import rules_table
 from anysize.paper.layout import TABLES, TaskEntry, table_of
-from anysize.paper.selection import RULES, Group, Selection, grid_position, grouped, select, select_all
+from anysize.paper.published import published
+from anysize.paper.selection import Group, Selection, grouped, select, select_all
 from anysize.paper.tables import GridSize, build_table, rows_that_ran
 
 PAPER_SEEDS = 10
@@ -38,8 +34,9 @@ HEAD = """# Results
 <!-- Made by `make results`; changes by hand are lost. -->
 
 Our numbers beside the published ones; everything on this page, including the sentences with numbers, is made from the
-records in `results/records` by `make results`. [Tables](tables.md) explains cells and rules, the
-[appendix](results-appendix.md) has the tables in full, every difference, ties, missing runs and machines.
+records in `results/records` by `make results`. [Tables](tables.md) explains cells and rules,
+[Why the published numbers differ](why-published-numbers-differ.md) what is known about the differences; the
+[appendix](results-appendix.md) has the tables in full, missing runs and machines.
 """
 APPENDIX_HEAD = """# Appendix of the results
 
@@ -59,8 +56,6 @@ class ComparedCell:
     Attributes:
         selection: the configuration behind our number.
         grid: the number of configurations that the paper tried, if known.
-        all_test: lowest and highest test mean of all configurations with as many seeds.
-        under_other_rules: the test mean under other ways to break ties, by their name.
     """
 
     task: str
@@ -69,25 +64,11 @@ class ComparedCell:
     cell: Cell
     selection: Selection
     grid: int | None
-    all_test: tuple[float, float] | None
-    under_other_rules: Mapping[str, float]
 
     @property
     def method(self) -> str:
         """The name of the method."""
         return self.selection.group.method
-
-    @property
-    def published(self) -> Published:
-        """The published cell."""
-        assert self.cell.published is not None
-        return self.cell.published
-
-    @property
-    def published_mean(self) -> float:
-        """The published mean."""
-        assert self.published.mean is not None
-        return self.published.mean
 
     @property
     def difference(self) -> float:
@@ -98,7 +79,8 @@ class ComparedCell:
     @property
     def deviates(self) -> bool:
         """Whether the difference, as printed, is larger than the published standard deviation over seeds."""
-        return abs(self.difference) > self._published_std
+        assert self.cell.published is not None
+        return abs(self.difference) > round(self.cell.published.std or 0.0, SCORE_DIGITS)
 
     @property
     def near(self) -> bool:
@@ -106,116 +88,25 @@ class ComparedCell:
         return abs(self.difference) <= NEAR_DIFFERENCE
 
     @property
-    def tie_is_near(self) -> bool:
-        """Whether the lowest or highest test mean of the tied configurations is near the published mean."""
-        ends = self.selection.tied_test or ()
-        return any(round(abs(end - self.published_mean), SCORE_DIGITS) <= NEAR_DIFFERENCE for end in ends)
-
-    @property
     def reduced(self) -> bool:
         """Whether fewer configurations were tried than the paper's grid has."""
         return self.grid is not None and self.selection.configurations < self.grid
 
-    @property
-    def depends_on_ties(self) -> bool:
-        """Whether the test means of tied configurations differ by more than the published standard deviation."""
-        spread = self.selection.tied_test
-        return spread is not None and round(spread[1] - spread[0], SCORE_DIGITS) > self._published_std
-
-    @property
-    def _published_std(self) -> float:
-        return round(self.published.std or 0.0, SCORE_DIGITS)
-
 
 def compare(table: Table, records: Iterable[Record], grid_size: GridSize | None = None) -> list[ComparedCell]:
-    """All test cells of a table on published data with both numbers, without baselines, column by column."""
+    """All test cells on published data with both numbers of the rows of the paper, column by column."""
     groups = grouped(records)
-    found = []
+    cells = []
     for place, column in enumerate(table.columns):
         if column.split != "test" or column.data != "published":
             continue
         for row in table.rows:
-            if row.is_baseline or row.cells[place].difference is None:
+            if row.cells[place].difference is None or not METHODS[row.method].in_paper:
                 continue
-            runs = groups[Group(column.task, column.data, row.method, row.recipe)]
-            selection = select(runs)
+            selection = select(groups[Group(column.task, column.data, row.method, row.recipe)])
             size = None if grid_size is None else grid_size(column.task, row.method)
-            found.append(
-                ComparedCell(
-                    column.task, column.heading, row.label, row.cells[place], selection, size,
-                    _test_means(runs, len(selection.records)), _under_other_rules(runs),
-                )
-            )  # fmt: skip
-    return found
-
-
-def reasons(compared: ComparedCell) -> list[str]:
-    """What may explain a difference: facts of the records, and known differences between the procedures."""
-    found = []
-    selection = compared.selection
-    tried, tied = selection.configurations, selection.tied
-    if compared.reduced:
-        found.append(f"{tried} of {compared.grid} configurations tried")
-    if tied > 1 and selection.tied_test is not None:
-        found.append(f"{tied} of {tried} configurations tie, with test means {_range(compared, selection.tied_test)}")
-    elif tried > 1 and compared.all_test is not None:
-        found.append(f"no tie; test means of all configurations tried {_range(compared, compared.all_test)}")
-    scores = [outcome.scores.test for outcome in selection.outcomes if outcome.scores.test is not None]
-    if len(scores) > 1 and max(scores) - min(scores) > NEAR_DIFFERENCE:
-        found.append(f"single runs of the selected one {_range(compared, (min(scores), max(scores)))}")
-    if compared.method.endswith("-irm"):
-        found.append("our IRM penalty has a gradient, the published one had none")
-    if compared.task in REAL_TASKS:
-        found.append("the paper's validation graphs are unknown")
-        if METHODS[compared.method].kind == "kernel":
-            found.append("we use class weights; kernels.md has results with and without")
-    interval = compared.cell.interval
-    if interval is not None:
-        inside = interval.low <= compared.published_mean <= interval.high
-        found.append(f"the published mean is {'inside' if inside else 'outside'} the interval over test graphs")
-    return found or ["nothing in the records explains it"]
-
-
-def _range(compared: ComparedCell, limits: tuple[float, float]) -> str:
-    """A range of test means, and whether it includes the published one, as printed."""
-    low, high = (round(limit, SCORE_DIGITS) for limit in limits)
-    includes = "includes" if low <= compared.published_mean <= high else "does not include"
-    span = f"of {format_score(low)}" if low == high else f"from {format_score(low)} to {format_score(high)}"
-    return f"{span} (which {includes} the published one)"
-
-
-def _test_means(runs: Sequence[Record], seeds: int) -> tuple[float, float] | None:
-    """Lowest and highest test mean of the configurations with this number of seeds."""
-    scores: dict[str, list[float]] = {}
-    for run in runs:
-        if run.scores.test is not None:
-            scores.setdefault(compact_json(run.configuration), []).append(run.scores.test)
-    means = [sum(one) / len(one) for one in scores.values() if len(one) == seeds]
-    return (min(means), max(means)) if means else None
-
-
-def _under_other_rules(runs: Sequence[Record]) -> dict[str, float]:
-    """Test means under other ways to break ties."""
-    names = {"lowest validation loss": "best-lowest-loss", "last epoch": "last"}
-    found = {name: select(runs, RULES[rule]) for name, rule in names.items()}
-    if "penalty" in runs[0].configuration:
-        found["lowest penalty"] = select(runs, RULES["best-lowest-penalty"])
-        found["weaker penalty first"] = select(runs, order=_weaker_penalty_first(runs))
-    means = {name: selection.summary("test") for name, selection in found.items() if not selection.fallback}
-    return {name: summary.mean for name, summary in means.items() if summary is not None}
-
-
-def _weaker_penalty_first(runs: Sequence[Record]) -> list[Mapping[str, JsonScalar]]:
-    """Configurations in the order in which `select` breaks ties, but with penalties ascending."""
-    known = {compact_json(run.configuration): run.configuration for run in runs}
-
-    def negated(configuration: Mapping[str, JsonScalar]) -> dict[str, JsonScalar]:
-        return {
-            name: -value if name in penalty_names() and isinstance(value, (int, float)) else value
-            for name, value in configuration.items()
-        }
-
-    return sorted(known.values(), key=lambda configuration: grid_position(negated(configuration), ()))
+            cells.append(ComparedCell(column.task, column.heading, row.label, row.cells[place], selection, size))
+    return cells
 
 
 # ---- the page ----------------------------------------------------------------------------------------
@@ -231,15 +122,14 @@ def results_page(records: Iterable[Record], grid_size: GridSize | None = None) -
     whole = [_published_table(number, records, grid_size) for number in TABLES]
     tables = [_test_columns(table) for table in whole]
     compared = [cell for table in tables for cell in compare(table, records, grid_size)]
-    rules = rules_table(records)
     return _page(
         HEAD,
         {
             "Who is right where": [_who_is_right(tables)],
             "What the paper concludes": [_claims(whole)],
             "Agreement with the published numbers": [_agreement(compared)],
-            "Which epoch the paper kept": [RULES_LEAD, rules] if rules else [],
             "Test scores on the published data": [render_markdown(_short(one)) for one in tables if one.rows],
+            "Ten validation draws": [_draws(records)],
             "Fresh data": [_fresh_summary(records)],
             "Time on a GPU": [_gpu_time(records, grid_size)],
         },
@@ -257,8 +147,6 @@ def appendix_page(records: Iterable[Record], grid_size: GridSize | None = None) 
         {
             "Published data": [render_markdown(table) for table in tables.values() if table.columns],
             "Fresh data": [render_markdown(table) for table in fresh],
-            "Differences from the published numbers": [_differences(compared)],
-            "Effect of ties": [_ties(compared)],
             "Missing": [_missing(tables, records, compared)],
             "Machines": [_machines(records)],
         },
@@ -268,21 +156,6 @@ def appendix_page(records: Iterable[Record], grid_size: GridSize | None = None) 
 def _page(head: str, parts: Mapping[str, Sequence[str]]) -> str:
     return "\n".join([head, *(f"## {title}\n\n" + "\n".join(texts) for title, texts in parts.items() if any(texts))])
 
-
-RULES_LEAD = """\
-The paper keeps "the" epoch with the best validation score. It does not say which one if several epochs share that
-score, nor which configuration if several do. Our runs, except some older ones (†), were scored under every rule. For
-each rule, the table compares the test means of all configurations with the best validation score to the published mean,
-over all cells of GNNs and Γ models whose runs kept every rule: the mean absolute
-difference, in all, by kind and by table; the mean rank among the rules; the mean log-likelihood under the published
-mean and deviation; and how often a rule has the smallest difference when cells are resampled. `--rule paper`, the
-default of tables, is `best-lowest-loss`, with the first of several configurations: it agrees with the paper's sentence
-and has the smallest difference. The differences between rules are small beside those to the published numbers. On Γ
-models `best-lowest-penalty` and `first-best` are nearer, and these have the highest likelihood over all cells; on Table
-1 `last`, which does not agree with that sentence, is nearer. If only the first of several configurations is compared,
-the order of the rules depends on the measure. That comparison, on GNNs, was made first. The one over all tied
-configurations was added because it does not depend on the order of configurations.
-"""
 
 SEEDS = 10  # of every configuration, as in the paper
 FAMILIES = {"GNNs": "gnn", "kernels": "kernel", "Γ, the paper's recipe": "gamma", "Γ, robust recipe": "gamma"}
@@ -345,20 +218,15 @@ def _claims(tables: Sequence[Table]) -> str:
 def _agreement(compared: Sequence[ComparedCell]) -> str:
     rows = []
     for title, cells in _families(compared):
-        near = sum(cell.near for cell in cells)
-        ties = sum(cell.tie_is_near and not cell.near for cell in cells)
-        differences = [abs(cell.difference) for cell in cells]
-        rows.append(
-            (
-                title, str(len(cells)), str(sum(not cell.deviates for cell in cells)), str(near),
-                str(ties) if ties else "", format_score(sum(differences) / len(differences)),
-            )
-        )  # fmt: skip
-    lead = "How many of our test cells agree with the published number, compared as printed."
-    head = (
-        "rows", "cells", "within the published deviation", f"within {format_score(NEAR_DIFFERENCE)}",
-        "more with another tied configuration", "mean difference",
-    )  # fmt: skip
+        counts = len(cells), sum(not cell.deviates for cell in cells), sum(cell.near for cell in cells)
+        difference = fmean(abs(cell.difference) for cell in cells)
+        rows.append((title, *map(str, counts), format_score(difference)))
+    lead = (
+        "How many of our test cells agree with the published number, compared as printed. The procedure follows the "
+        "text and the code of the paper; it was not chosen by this table."
+    )
+    near = f"within {format_score(NEAR_DIFFERENCE)}"
+    head = ("rows", "cells", "within the published deviation", near, "mean difference")
     return _markdown_table(lead, head, rows) if rows else ""
 
 
@@ -415,7 +283,7 @@ def _fresh_summary(records: Sequence[Record]) -> str:
     rows = [
         (
             f"Table {table}" if table else "none", f"{METHODS[method].title}, {recipe} recipe", str(len(means)),
-            f"{sum(mean for mean, _ in means) / len(means):.3f}", f"{min(means)[0]:.3f} ({min(means)[1]})",
+            f"{fmean(mean for mean, _ in means):.3f}", f"{min(means)[0]:.3f} ({min(means)[1]})",
         )
         for (table, method, recipe), means in sorted(found.items())
     ]  # fmt: skip
@@ -424,48 +292,24 @@ def _fresh_summary(records: Sequence[Record]) -> str:
     return _markdown_table(lead, head, rows) if rows else ""
 
 
-def _differences(compared: Sequence[ComparedCell]) -> str:
-    far = [cell for cell in compared if cell.deviates]
-    if not far:
-        return "No test cell differs by more than the published standard deviation over seeds.\n" if compared else ""
-    lead = (
-        f"{len(far)} of {len(compared)} test cells differ, as printed, by more than the published standard deviation "
-        "over seeds (where that is 0.00, by any amount). Possible reasons are read off the records: fewer "
-        "configurations than in the paper's grid, ties, and known differences between the procedures."
-    )
-    head = ("task", "method", "published", "ours", "difference", "possible reasons")
-    rows = [
-        (one.title, one.label, published_text(one.cell), own_text(one.cell), difference_text(one.cell),
-         "; ".join(reasons(one)))
-        for one in far
-    ]  # fmt: skip
-    return _markdown_table(lead, head, rows)
-
-
-def _ties(compared: Sequence[ComparedCell]) -> str:
-    lead = (
-        "Configurations that share the best validation score can differ much on test graphs. The rows below are those "
-        "where they differ by more than the published standard deviation: the number in the table is one of several "
-        "that validation allows. The order among ties (the smallest model, the stronger penalty first) was fixed after "
-        "these records were made, so the columns on the right show what other orders would have given; `last epoch` "
-        "takes every run at its last epoch, among the configurations that kept it."
-    )
-    others = ("weaker penalty first", "lowest validation loss", "lowest penalty", "last epoch")
+def _draws(records: Sequence[Record]) -> str:
+    """For every kernel on a real data set: the published number, and the mean and range over validation draws."""
+    draws: dict[tuple[str, str], list[float]] = {}
+    for group, selection in select_all(record for record in records if record.data.startswith("split:")).items():
+        summary = selection.summary("test")
+        if summary is not None and group.recipe == "paper" and group.task in REAL_TASKS:
+            draws.setdefault((group.task, group.method), []).append(summary.mean)
     rows = []
-    for one in compared:
-        selection = one.selection
-        if one.depends_on_ties and selection.tied_test is not None:
-            means = [one.under_other_rules.get(name) for name in others]
-            rows.append(
-                (
-                    one.title, one.label, published_text(one.cell), own_text(one.cell),
-                    f"{selection.tied} of {selection.configurations}",
-                    " to ".join(map(format_score, selection.tied_test)),
-                    *("" if mean is None else format_score(mean) for mean in means),
-                )
-            )  # fmt: skip
-    head = ("task", "method", "published", "ours", "tied", "their test means", *others)
-    return _markdown_table(lead, head, rows) if rows else ""
+    for (task, method), means in sorted(draws.items(), key=lambda item: list(METHODS).index(item[0][1])):
+        paper = published(task, method)
+        number = "" if paper is None or paper.mean is None else format_score(paper.mean)
+        ends = f"{format_score(min(means))} to {format_score(max(means))}"
+        rows.append((METHODS[method].title, task, number, format_score(fmean(means)), ends, str(len(means))))
+    lead = (
+        "The validation graphs of the paper's real data sets are not known, and C depends on them. Test MCC over draws "
+        "of them: mean and range."
+    )
+    return _markdown_table(lead, ("kernel", "data set", "published", "mean", "range", "draws"), rows) if rows else ""
 
 
 def _missing(tables: dict[int, Table], records: Sequence[Record], compared: Sequence[ComparedCell]) -> str:

@@ -70,7 +70,7 @@ class CellResult:
             "recipe": self.recipe,
             "configuration": None if chosen is None else dict(chosen.configuration),
             "configurations": 0 if chosen is None else chosen.configurations,
-            "tied": 0 if chosen is None else chosen.tied,
+            "tied": 0 if chosen is None else len(chosen.tied),
             "tests": [] if chosen is None else [outcome.scores.test for outcome in chosen.outcomes],
             "epochs": [] if chosen is None else [outcome.epoch for outcome in chosen.outcomes],
             "published": {split: {"mean": cell.mean, "std": cell.std} for split, cell in paper.items()},
@@ -132,7 +132,7 @@ def run(
         runs = [Run(point, seed) for point in points for seed in range(count if trained.seeded else 1)]
         options = EvaluationOptions(device, cache)
         records = list(evaluate_runs(trained, splits, runs, recipe, options, partial(progress, "training")))
-        selection = select(records, order=[record.configuration for record in records])
+        selection = select(records)
     seconds = time.perf_counter() - began
     return CellResult(scored, trained, data_set, recipe, count, device_name(device), selection, seconds, na)
 

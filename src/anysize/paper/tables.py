@@ -20,6 +20,7 @@ from anysize.evaluation.tables import (
     Row,
     ScoreSummary,
     Table,
+    Ties,
     format_score,
 )
 from anysize.methods.catalog import METHODS
@@ -68,7 +69,7 @@ def build_table(
 
     >>> table = build_table(3, [])
     >>> len(table.rows), table.rows[0].label, table.rows[0].cells[0].status, table.rows[0].cells[0].published.mean
-    (19, 'PNA', 'not run', 0.21)
+    (20, 'PNA', 'not run', 0.21)
     """
     if number is not None and number not in TABLES:
         raise ValueError(f"number must be 1, 2 or 3, a table of the paper; got {number}")
@@ -97,15 +98,21 @@ def build_table(
         for source in sources
         for method, recipe in sorted({(group.method, group.recipe) for group in chosen if source.holds(group)})
     }
+    shown = _checked_splits(entry.splits if splits is None else splits)
+    with_ties = "test" if "test" in shown else shown[-1]  # the column of a task that has the ties
     columns = tuple(
-        Column(source.task.name, source.task.title, source.data, split)
-        for source in sources
-        for split in _checked_splits(entry.splits if splits is None else splits)
+        Column(source.task.name, source.task.title, source.data, split) for source in sources for split in shown
     )
     wanted = entry.metric in OF_CONFUSION and (number is None or entry.metric == "mcc")
     resampling = _Resampling(entry.metric, resamples, seed, wanted)
     rows = [
-        replace(row, cells=tuple(_cell(asked[column.task], column, row, selected, resampling) for column in columns))
+        replace(
+            row,
+            cells=tuple(
+                _cell(asked[column.task], column, row, selected, resampling, column.split == with_ties)
+                for column in columns
+            ),
+        )
         for row in _rows(columns, selected)
     ]
     table = Table(entry.heading, entry.metric, rule, columns, _with_best(rows, columns, entry.bold))
@@ -253,7 +260,9 @@ class _Resampling:
     wanted: bool
 
 
-def _cell(task: TaskEntry, column: Column, row: Row, selected: Selected, resampling: _Resampling) -> Cell:
+def _cell(
+    task: TaskEntry, column: Column, row: Row, selected: Selected, resampling: _Resampling, with_ties: bool
+) -> Cell:
     comparable = column.data == "published" and (row.recipe == PAPER_RECIPE or row.is_baseline)
     paper = published(column.task, row.method, column.split) if comparable else None
     selections = selected.get((column.task, column.data, row.method, row.recipe), ())
@@ -266,7 +275,17 @@ def _cell(task: TaskEntry, column: Column, row: Row, selected: Selected, resampl
     summary = ScoreSummary.of([summary.mean for summary in known]) if column.data in POOLED_DATA else known[0]
     with_interval = column.split == "test" and column.data != "fresh" and resampling.wanted
     bounds = _interval(selections, summary, row.label, resampling) if with_interval else None
-    return Cell("run", summary, paper, bounds, fallback=fallback)
+    ties = _ties([selection.ties(column.split) for selection in selections]) if with_ties else None
+    return Cell("run", summary, paper, bounds, fallback=fallback, ties=ties)
+
+
+def _ties(ties: Sequence[Ties]) -> Ties | None:
+    """The most ties on one data set, and the means over data sets of their lowest and highest scores."""
+    low, high = ([getattr(one, end) for one in ties] for end in ("low", "high"))
+    count = max(one.count for one in ties)
+    if count == 1:
+        return None
+    return Ties(count) if None in low else Ties(count, float(np.mean(low)), float(np.mean(high)))
 
 
 def _interval(
@@ -315,6 +334,8 @@ STATUS_NOTES = {
     "unknown": "?: the runs did not keep this score.",
 }
 
+TIES_NOTE = "9 tie, 0.30 to 0.70: so many configurations share the best validation score, with means in this range."
+POOLED_TIES = " Over several data sets: the most ties on one of them, and the range that other choices would give."
 FALLBACK_NOTE = f"{FALLBACK_MARK}: the runs did not keep the epoch of this rule; shown at the epoch their recipe chose."
 
 
@@ -326,7 +347,7 @@ def _notes(
     cells = _all_cells(table)
     has_intervals = any(cell.interval is not None for cell in cells)
     reduced = any("reduced grid" in note for note in groups)
-    fallback = any(cell.fallback for cell in cells)
+    fallback, ties = any(cell.fallback for cell in cells), any(cell.ties for cell in cells)
     compared = ", published number, difference" if any(cell.published for cell in cells) else ""
     command = "anysize paper table" if number is None else f"anysize paper table {number}"
     patient = sum(len(_patience(_ran(table, places[0], selected))) for _, places in table.groups())
@@ -334,6 +355,7 @@ def _notes(
         f"Mean (std) over seeds{' [95 % interval]' * has_intervals}{compared}. Bold: best test.",
         f"Selection: {RULES[table.rule].summary}",
         f"{'Some grids are smaller than in the paper. ' * reduced}All notes: {command} --format markdown.",
+        *([TIES_NOTE] * ties),
         *([FALLBACK_NOTE] * fallback),
         *([f"Trained with patience, which the paper does not use: {patient} cells."] * (patient > 0)),
     )
@@ -367,6 +389,9 @@ def _general_notes(table: Table, bold: int) -> list[str]:
             f"[low, high]: {intervals[0].level:.0%} bootstrap interval of the mean over seeds when the test graphs are "
             f"resampled ({intervals[0].resamples} times)."
         )
+    if any(cell.ties for cell in cells):
+        pooled = any(column.data in POOLED_DATA for column in table.columns)
+        notes.append(TIES_NOTE + POOLED_TIES * pooled)
     if any(cell.fallback for cell in cells):
         notes.append(FALLBACK_NOTE)
     if any(column.data == "fresh" for column in table.columns):
@@ -380,7 +405,7 @@ def _general_notes(table: Table, bold: int) -> list[str]:
 
 
 def _group_note(table: Table, heading: str, place: int, selected: Selected, grid_size: GridSize | None) -> str:
-    """Seeds, configurations, ties and omissions of one task on one data set; empty if nothing ran."""
+    """Seeds, configurations and omissions of one task on one data set; empty if nothing ran."""
     column, ran = table.columns[place], _ran(table, place, selected)
     if not ran:
         return ""
@@ -396,7 +421,6 @@ def _group_note(table: Table, heading: str, place: int, selected: Selected, grid
         _listed("reduced grid", _reduced(ran, sizes)),
         _listed("selected configuration not of the paper's grid", _outside(ran, sizes)),
         _listed("trained with patience, which the paper does not use", _patience(ran)),
-        _listed("ties at the best score", _ties(ran)),
         _listed("left out for too few seeds or scores", _incomplete(ran)),
         _listed("lowest test mean of a data set", _lowest(ran)) if column.data == "fresh" else "",
     ]
@@ -443,18 +467,6 @@ def _patience(ran: Mapping[str, list[Selection]]) -> dict[str, str]:
     return found
 
 
-def _ties(ran: Mapping[str, list[Selection]]) -> dict[str, str]:
-    """How many configurations tie with the reported one, and the range of their test means."""
-    found = {}
-    for label, selections in ran.items():
-        most = max(selections, key=lambda selection: selection.tied)
-        if most.tied > 1:
-            spread = f", test means {_range(*most.tied_test)}" if most.tied_test is not None else ""
-            up_to = "up to " if len(selections) > 1 else ""
-            found[label] = f"{up_to}{most.tied} of {most.configurations}{spread}"
-    return found
-
-
 def _incomplete(ran: Mapping[str, list[Selection]]) -> dict[str, str]:
     counted = {label: sum(selection.incomplete for selection in own) for label, own in ran.items()}
     return {label: plural(count, "configuration") for label, count in counted.items() if count}
@@ -471,12 +483,6 @@ def _lowest(ran: Mapping[str, list[Selection]]) -> dict[str, str]:
 
 def _span(numbers: list[int]) -> str:
     return str(numbers[0]) if len(set(numbers)) == 1 else f"{min(numbers)} to {max(numbers)}"
-
-
-def _range(low: float, high: float) -> str:
-    return (
-        format_score(low) if format_score(low) == format_score(high) else f"{format_score(low)} to {format_score(high)}"
-    )
 
 
 def _gathered(what: str, values: Mapping[str, str]) -> str:

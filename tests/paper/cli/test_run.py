@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import json
 
-import networkx as nx
 import numpy as np
 import pytest
 import torch
 from typer.testing import CliRunner
 
-from anysize import GraphSet
 from anysize.evaluation.store import RecordStore
 from anysize.methods.catalog import METHODS
 from anysize.paper.cli.app import main_app as app
@@ -25,7 +23,7 @@ def _one_thread():
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+    return CliRunner().invoke(app, ["paper", *map(str, arguments)])
 
 
 # ---- run -------------------------------------------------------------------------------------------
@@ -74,39 +72,6 @@ def test_irm_on_one_environment_is_na_and_says_why():
     assert "NA" in fields["na"]
 
 
-def test_a_file_of_graphs(tmp_path):
-    sizes = range(5, 45)
-    graphs = [nx.cycle_graph(n) if n % 2 else nx.star_graph(n - 1) for n in sizes]
-    GraphSet.from_networkx(graphs, y=[n % 2 for n in sizes]).to_tu(tmp_path, "MINE")
-    cache = tmp_path / "cache"
-    result = run("run", tmp_path / "MINE", "--method", "gc-kernel", "--cache", cache)
-    assert result.exit_code == 0, result.output
-    assert "gc-kernel on MINE: graphs of a file" in result.stdout
-    assert "test graphs have" in result.stdout
-    assert len(list(cache.rglob("*.npz"))) == 3
-    assert "--metric mcc" in result.stdout, "accuracy may hide a model that predicts one class"
-    other = run("run", tmp_path / "MINE", "--method", "majority", "--metric", "mcc")
-    assert other.exit_code == 0, other.output
-    assert "accuracy" not in other.stdout
-    fields = json.loads(run("run", tmp_path / "MINE", "--method", "majority", "--json").stdout)
-    assert (fields["metric"], fields["test"]) == ("accuracy", 0.5)
-
-
-def test_classes_from_a_file_of_their_own(tmp_path):
-    folder, labels = tmp_path / "EGOS", tmp_path / "labels.csv"
-    folder.mkdir()
-    for n in range(5, 45):
-        graph = nx.gnp_random_graph(n, 0.2 if n % 2 else 0.6, seed=n)
-        nx.write_edgelist(graph, folder / f"{n:02}.edges", data=False)
-    labels.write_text("".join(f"{n:02},{'sparse' if n % 2 else 'dense'}\n" for n in reversed(range(5, 45))))
-    given = ("run", folder, "--method", "topology-only", "--metric", "accuracy")
-    fields = json.loads(run(*given, "--labels", labels, "--json").stdout)
-    assert (fields["task"], fields["test"]) == ("EGOS", 1.0)
-    bare = run(*given)
-    assert bare.exit_code == 1
-    assert "give the graphs y, one label per graph (in commands: --labels FILE)." in bare.output.replace("\n", " ")
-
-
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
@@ -116,8 +81,7 @@ def test_classes_from_a_file_of_their_own(tmp_path):
         (["sbm-20", "--set", "hidden"], "--set takes name=value"),
         (["sbm-20", "--set", "hiden=3"], "hiden"),
         (["sbm-20", "--device", "tpu"], "device must be"),
-        (["sbm-color", "--data", "published"], "no task of the published tables"),
-        (["nowhere.zip"], "no file or folder"),
+        (["sbm-color", "--data", "published"], "sbm-color has no published data"),
         (["schizophrenia", "--data-dir", "."], "The brain networks cannot be downloaded"),
     ],
 )

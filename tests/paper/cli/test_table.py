@@ -22,7 +22,7 @@ def folder(tmp_path):
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["table", *map(str, arguments)])
+    return CliRunner().invoke(app, ["paper", "table", *map(str, arguments)])
 
 
 @pytest.mark.parametrize("form", list(FORMATS))
@@ -96,7 +96,7 @@ def test_a_task_of_others_is_shown_where_it_has_records(tmp_path):
 @pytest.mark.parametrize(
     ("arguments", "code", "sentence"),
     [
-        (["4"], 2, "Usage: anysize table"),
+        (["4"], 2, "Usage: anysize paper table"),
         (["2", "--rule", "best"], 2, "oracle"),
         (["2", "--format", "pdf"], 2, "latex"),
         (["2", "--records", "nowhere"], 1, "there is no folder nowhere"),
@@ -139,4 +139,4 @@ def test_rows_without_records_are_shown_on_demand(folder):
 
 
 def test_help_has_an_example():
-    assert "Example:  anysize table 2" in " ".join(run("--help").stdout.split("\n"))
+    assert "Example:  anysize paper table 2" in " ".join(run("--help").stdout.split("\n"))

@@ -1,4 +1,4 @@
-"""The command `anysize theory`: table, JSON, invalid input."""
+"""The command `anysize paper theory`: table, JSON, invalid input."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from anysize.paper.theory.summary import summarize
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["theory", *map(str, arguments)], env={"COLUMNS": "200"})
+    return CliRunner().invoke(app, ["paper", "theory", *map(str, arguments)], env={"COLUMNS": "200"})
 
 
 def test_the_table_of_the_erdos_renyi_task_says_vacuous():
@@ -79,4 +79,4 @@ def test_invalid_input_is_one_sentence(arguments, message):
 
 
 def test_help_has_an_example():
-    assert "anysize theory --k 4 --train-size 80 --test-size 140 --colors 1" in run("--help").stdout
+    assert "anysize paper theory --k 4 --train-size 80 --test-size 140 --colors 1" in run("--help").stdout

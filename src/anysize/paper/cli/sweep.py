@@ -84,7 +84,9 @@ def sweep(
         GridName | None, typer.Option(help="A few configurations, the paper's grid, or one configuration per method.")
     ] = None,
     seeds: Annotated[int, typer.Option(help="Number of models for each configuration.", min=1)] = 10,
-    data: Annotated[str, typer.Option(help="published, a seed, or fresh:10 for ten fresh data sets.")] = "published",
+    data: Annotated[
+        str, typer.Option(help="published, a seed, fresh:10 for ten data sets, or splits:10.")
+    ] = "published",
     recipe: Annotated[RecipeOption, typer.Option(help="Training procedure.")] = RecipeOption.paper,
     settings: Annotated[
         list[str] | None,

@@ -30,7 +30,8 @@ MAX_UNFOLDED_NOTES = 2000  # characters
 MAX_LINES = 6  # rows in one figure
 # rows that figures show first
 DRAWN_FIRST = (
-    "gamma-gin", "gamma-rpgin", "gamma-1hot", "gin-sum", "rpgin", "gc-kernel", "wl-kernel", "gcn-mean", "pna-max",
+    "gamma-gin", "gamma-rpgin", "gamma-1hot", "gin-sum", "rpgin", "gc-kernel", "wl-kernel-padded", "gcn-mean",
+    "pna-max",
 )  # fmt: skip
 
 
