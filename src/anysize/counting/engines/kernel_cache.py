@@ -12,6 +12,7 @@ import os
 import stat
 import sys
 import tempfile
+from contextlib import suppress
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
@@ -36,8 +37,13 @@ def use_cache(dispatcher) -> None:
     numba_cache = dispatcher._cache
     if hasattr(numba_cache, "_cache_file") and hasattr(numba_cache._cache_file, "_source_stamp"):
         numba_cache._cache_file._source_stamp = (numba_cache._cache_file._source_stamp, _all_kernels())
-    if all(hasattr(numba_cache, name) for name in ("_load_overload", "_guard_against_spurious_io_errors", "_impl")):
+    if all(hasattr(numba_cache, name) for name in ("_load_overload", "_index_key", "_impl")):
         dispatcher._cache = _LightCache(numba_cache, Path(dispatcher.py_func.__code__.co_filename))
+
+
+def folder_of(kernel) -> Path:
+    """The folder that keeps the machine code of a kernel."""
+    return Path(kernel._cache.cache_path)
 
 
 @cache
@@ -47,16 +53,16 @@ def temporary_folder() -> str | None:
     The cache holds machine code: a folder that others could have filled is not used.
     """
     user = os.getuid() if hasattr(os, "getuid") else None
-    try:
+    with suppress(OSError):
         folder = Path(tempfile.gettempdir()) / f"{TEMPORARY_NAME}-{'user' if user is None else user}"
-        folder.mkdir(mode=0o700, exist_ok=True)
+        with suppress(FileExistsError):
+            folder.mkdir(mode=0o700)
         status = folder.lstat()
-        mine = user is None or (status.st_uid == user and not stat.S_IMODE(status.st_mode) & 0o077)
-        if stat.S_ISDIR(status.st_mode) and mine and os.access(folder, os.W_OK):
+        private = user is None or (status.st_uid == user and not stat.S_IMODE(status.st_mode) & 0o077)
+        if stat.S_ISDIR(status.st_mode) and private and os.access(folder, os.W_OK):
             return str(folder)
         return tempfile.mkdtemp(prefix=f"{TEMPORARY_NAME}-")
-    except OSError:
-        return None
+    return None
 
 
 def _only_load(dispatcher) -> None:
@@ -106,13 +112,14 @@ class _LightCache:
         from numba.core.runtime import rtsys
 
         rtsys.initialize(target_context)
-        with self._cache._guard_against_spurious_io_errors():
+        kernel = None
+        with suppress(OSError):  # the files cannot be read
             kernel = self._cache._load_overload(sig, target_context)
-            if kernel is None and self._shipped is not None:
+        if kernel is None and self._shipped is not None:
+            with suppress(OSError):
                 data = self._shipped.load(self._cache._index_key(sig, target_context.codegen()))
                 kernel = None if data is None else self._cache._impl.rebuild(target_context, data)
-            return kernel
-        return None
+        return kernel
 
     def save_overload(self, sig, data) -> None:
         folder = Path(self._cache.cache_path)
