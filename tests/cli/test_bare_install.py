@@ -18,6 +18,7 @@ WORKS = {
     "motifs": ["motifs", "graph.txt", "--k", "3", "--samples", "3", "--out", "motifs.csv"],
     "patterns": ["patterns", "3"],
     "demo": ["demo", "demo"],
+    "compile": ["compile", "sparse"],
     "methods": ["methods"],
     "tasks": ["paper", "tasks"],
     "tasks NAME": ["paper", "tasks", "er-single", "--data", "1"],

@@ -10,6 +10,7 @@ from typing import Annotated
 import typer
 
 from anysize.cli.compare import compare
+from anysize.cli.compile import compile
 from anysize.cli.count import count, demo, patterns
 from anysize.cli.diagnose import diagnose
 from anysize.cli.explain import explain
@@ -24,6 +25,7 @@ COMMANDS = (
     (patterns, "anysize patterns 4"),
     (motifs, "anysize motifs GRAPH.txt --k 4 --samples 200 --out motifs.html"),
     (demo, "anysize demo DIR"),
+    (compile, "anysize compile"),
     (fit, "anysize fit NCI1.zip --method gamma-gin --k 4 --n-models 10 --out model.anysize"),
     (predict, "anysize predict model.anysize NEW.zip --out predictions.csv"),
     (explain, "anysize explain model.anysize NEW.zip --graph 0 --reference TRAIN.zip --out why.png"),

@@ -11,59 +11,21 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from contextlib import contextmanager
-from functools import cache
-from hashlib import sha256
-from pathlib import Path
 from types import FunctionType
 
 from numba import njit
 from numba.core import event
+
+from anysize.counting.engines.kernel_cache import use_cache
 
 helper = njit(nogil=True, error_model="numpy")
 
 
 def entry(function: Callable) -> Callable:
     """A kernel that Python calls, without the interpreter lock, in numba's cache on disk."""
-    dispatcher = njit(nogil=True, error_model="numpy", cache=True)(function)
-    cache = dispatcher._cache
-    if hasattr(cache, "_cache_file") and hasattr(cache._cache_file, "_source_stamp"):
-        cache._cache_file._source_stamp = (cache._cache_file._source_stamp, _all_kernels())
-    if all(hasattr(cache, name) for name in ("_load_overload", "_guard_against_spurious_io_errors")):
-        dispatcher._cache = _LightCache(cache)
+    dispatcher = njit(nogil=True, error_model="numpy")(function)
+    use_cache(dispatcher)
     return dispatcher
-
-
-@cache
-def _all_kernels() -> str:
-    """A fingerprint of all files with kernels. numba checks only the file of an entry, and would keep using its old
-    machine code after a helper in another file has changed."""
-    fingerprint = sha256()
-    folders = Path(__file__).parent, Path(__file__).parents[1] / "sampling"
-    for path in sorted(path for folder in folders for path in folder.glob("*.py")):
-        fingerprint.update(path.name.encode() + b"\0" + path.read_bytes())
-    return fingerprint.hexdigest()
-
-
-class _LightCache:
-    """numba's cache, but loading a compiled kernel does not set up the compiler.
-
-    That setup (0.2 s: a hundred modules, including scipy.linalg) is for type inference and code generation; loading
-    machine code only needs the runtime. If there is nothing to load, numba sets up and compiles as usual.
-    """
-
-    def __init__(self, cache) -> None:
-        self._cache = cache
-
-    def load_overload(self, sig, target_context):
-        from numba.core.runtime import rtsys
-
-        rtsys.initialize(target_context)
-        with self._cache._guard_against_spurious_io_errors():
-            return self._cache._load_overload(sig, target_context)
-        return None
-
-    def __getattr__(self, name):
-        return getattr(self._cache, name)
 
 
 def specialize(function: Callable, helpers: tuple[Callable, ...], **constants: int) -> Callable:
