@@ -483,7 +483,7 @@ def all_targets(folder: Path, methods: Sequence[str] = FAST_METHODS) -> list[Tar
     cache.put(SMALL, {"k": [2, 3]}, some_tables()[0])
     key = cache.key(SMALL, {"k": [2, 3]})
     found.append(Target("cache", partial(write_cache, cache._path(key).read_bytes(), key), load_cache))
-    for name, options in (("stream", {}), ("stream of estimates", {"method": "sample", "samples": 50})):
+    for name, options in (("stream", {}), ("stream of estimates", {"engine": "sample", "samples": 50})):
         batches = [SMALL, PROBED.without_colors().with_y(["a", "b"])]
         count_stream(batches, 3, folder / name, threads=1, **options)
         found.append(Target(name, partial(write_stream, folder / name), load_stream))
