@@ -1,4 +1,4 @@
-"""Regular graphs: kappa is below 1 although edges grow as n^2; only evidence inside training tells what carries over."""
+"""Regular graphs: kappa is below 1 although edges grow as n^2; evidence inside training tells what carries over."""
 
 from __future__ import annotations
 
