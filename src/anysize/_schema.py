@@ -127,6 +127,12 @@ def one_of(*values: Any) -> Check:
     return check
 
 
+def edge_type(value: Any, place: str) -> list[Any]:
+    """A type of edges: its color and that of the edge back, or null, and the direction."""
+    color, back, direction = list_of(lambda item, _: item, 3)(value, place)
+    return [optional(color_name)(color, place), optional(color_name)(back, place), one_of(0, 1, 2)(direction, place)]
+
+
 def optional(item: Check) -> Check:
     """Null, or what another check takes."""
     return lambda value, place: None if value is None else item(value, place)

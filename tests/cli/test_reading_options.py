@@ -66,3 +66,12 @@ def test_edge_lists_with_types_and_directions(tmp_path: Path) -> None:
     again = json.loads(run("predict", model, file, "--y", "label", "--edge-color", "kind", "--directed", "--json"))
     assert [row["class"] for row in again["graphs"]] == load_model(model).predict(graphs).tolist()
     assert isinstance(graphs, GraphSet)
+
+
+def test_directed_triads_are_counted(tmp_path: Path) -> None:
+    graph = nx.gnp_random_graph(12, 0.3, seed=1, directed=True)
+    (tmp_path / "g.txt").write_text("\n".join(f"{u} {v}" for u, v in graph.edges))
+    counts = json.loads(run("count", tmp_path / "g.txt", "--k", 3, "--directed", "--edges", "--json"))
+    census = {name: number for name, number in nx.triadic_census(graph).items() if number}
+    assert counts["graphs"][0]["copies"].items() <= census.items()
+    assert set(census) - set(counts["graphs"][0]["copies"]) <= {"003", "012", "102"}

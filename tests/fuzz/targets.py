@@ -228,6 +228,7 @@ def some_tables() -> list[Counts]:
     return [
         az.count(SMALL, (2, 3), threads=1),
         az.count(colored, 2, threads=1),
+        az.count(FULL, 3, threads=1, edges=True),
         az.count(SMALL, 3, engine="sample", samples=50, threads=1),
     ]
 

@@ -68,6 +68,10 @@ def count(
     ],
     k: Annotated[str, typer.Option("--k", help="Pattern size 1..7, or several: 5, 3,4 or 1-4.")] = "4",
     colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Distinguish vertices by color.")] = True,
+    edges: Annotated[
+        bool,
+        typer.Option("--edges", help="Distinguish edges by color and direction, for patterns of up to 5 vertices."),
+    ] = False,
     smiles: SmilesOption = None,
     y: LabelOption = None,
     color: ColorOption = None,
@@ -133,7 +137,7 @@ def count(
             counts = count(
                 graphs, parse_sizes(k), colors, engine, samples=samples, rel_error=rel_error, seed=seed,
                 budget_s=budget, max_memory=max_memory, cache=cache, threads=threads,
-                errors="skip" if skip else "raise", progress=report,
+                errors="skip" if skip else "raise", progress=report, edges=edges,
             )  # fmt: skip
         if explain:
             errors.print(counts.explain(), soft_wrap=True)

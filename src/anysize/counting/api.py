@@ -7,12 +7,17 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
+from scipy.sparse import csr_array, hstack
 
 from anysize._memory import parse_bytes
-from anysize._progress import Progress
+from anysize._progress import Progress, shares_of
 from anysize._typing import IntArray, PathLike, check_integer
+from anysize.counting.cache import attributes_digest
 from anysize.counting.cluster import CountOutcome, count_in_pieces, count_surviving, settle
+from anysize.counting.columns import MAX_TYPED_SIZE, unite
 from anysize.counting.counts import Counts
+from anysize.counting.engines.table import CountTable
+from anysize.counting.engines.threads import Halt, Threads, interruptible
 from anysize.counting.execution import CountRequest, execute_plan, make_plan
 from anysize.executors import Executor, active_executor
 from anysize.executors.executor import available_cores
@@ -38,6 +43,7 @@ def count(
     threads: int | None = None,
     errors: str = "raise",
     progress: Progress | None = None,
+    edges: bool = False,
 ) -> Counts:
     """Count the connected induced k-vertex patterns of graphs, exactly or (on request) by sampling.
 
@@ -66,6 +72,9 @@ def count(
             on every try). "raise" raises an error that names them; in a `cluster` block a `PartialResultError`, after
             all other graphs were counted, with their table as ``finished``. "skip" leaves them out of the table with a
             warning.
+        edges: distinguish edges by their colors and directions, for k up to 5; this takes its own engine, so that
+            ``engine`` is "auto" then. Graphs without either have the patterns that they have without it. Directed
+            patterns on three vertices have the usual names of triads, such as 021D.
         progress: called with the share of the work done so far, from 0 to 1.
 
     Returns:
@@ -89,6 +98,12 @@ def count(
         raise ValueError(f"errors must be 'raise' or 'skip'; got {errors!r}")
     if progress is not None and not callable(progress):
         raise ValueError(f"progress must be a function of the share of the work done; got {progress!r}")
+    if edges and (engine != "auto" or budget_s is not None or max_memory is not None or errors != "raise"):
+        raise ValueError(
+            "edges=True counts exactly, with one engine; leave out engine, budget_s, max_memory and errors"
+        )
+    if edges and (graphset.edge_colors is not None or graphset.directions is not None):
+        return _count_typed(graphset, sizes, threads, progress, cache)
     request = CountRequest(engine, samples, rel_error, seed, budget_s, parse_bytes(max_memory, "max_memory"))
     numbers = np.arange(first, first + len(graphset))
 
@@ -111,6 +126,38 @@ def count(
     elif outcome.counts.sampling is None:  # estimates depend on the numbers of the graphs in the whole set
         folder.put(graphset[outcome.numbers - first], arguments, outcome.counts)
     return settle(outcome, errors)
+
+
+def _count_typed(
+    graphs: GraphSet, sizes: list[int], threads: int | None, progress: Progress | None, cache: PathLike | None
+) -> Counts:
+    """Counts of patterns with types of edges; tables of several sizes side by side."""
+    if sizes[-1] > MAX_TYPED_SIZE:
+        raise ValueError(f"patterns with types of edges have at most {MAX_TYPED_SIZE} vertices; got k = {sizes[-1]}")
+    if cache is not None:
+        from anysize.counting.cache import CountCache
+
+        folder, arguments = CountCache(cache), {"k": sizes, "edges": attributes_digest(graphs).hex()}
+        if (found := folder.get(graphs, arguments)) is not None:
+            return found
+    report, halt = shares_of(progress, float(len(sizes))), Halt()
+
+    def run() -> list[CountTable]:
+        from anysize.counting.engines.jit import announced
+        from anysize.counting.engines.typed import count_typed
+
+        with announced("typed"):
+            workers = Threads(available_cores() if threads is None else threads, halt)
+            return [count_typed(graphs, k, workers, report) for k in sizes]
+
+    tables = interruptible(run, halt)
+    columns = unite([table.columns for table in tables])[0]
+    matrix: Any = csr_array(hstack([table.matrix for table in tables], "csr"))
+    log = tuple(f"k = {k}: typed for {len(graphs)} of {len(graphs)} graphs (types of edges)" for k in sizes)
+    counts = Counts(matrix, columns, graphs.sizes, graphs.y, graphs.names, log)
+    if cache is not None:
+        folder.put(graphs, arguments, counts)
+    return counts
 
 
 def _count(

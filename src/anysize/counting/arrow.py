@@ -127,6 +127,8 @@ def to_arrow(counts: Counts, first: int) -> ArrowTables:
 
 def _patterns(counts: Counts) -> Any:
     pa, columns = pyarrow(), counts.columns
+    if columns.edge_types is not None:
+        raise ValueError("Parquet and Arrow tables hold no types of edges; write .npz, .csv or .json, or edges=False")
     table = {
         "pattern": pa.array([visible_halves(pattern.name) for pattern in counts.patterns], pa.string()),
         "size": columns.size,

@@ -6,7 +6,7 @@ A colored table may have hundreds of thousands of columns, so `Pattern` objects 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
 
@@ -16,8 +16,12 @@ from numpy.typing import NDArray
 from anysize._schema import check_array
 from anysize._typing import IntArray
 from anysize.graphs.colors import ColorName, check_palette, color_order
-from anysize.patterns.orbits import MAX_SIZE, automorphisms
+from anysize.graphs.edge_types import EdgeType, edge_type_order
+from anysize.patterns.orbits import MAX_SIZE, automorphisms, pair_bit
 from anysize.patterns.pattern import Pattern, class_table, connected_patterns, representatives
+
+MAX_TYPED_SIZE = 5  # vertices of patterns with types of edges
+MAX_PAIRS = MAX_TYPED_SIZE * (MAX_TYPED_SIZE - 1) // 2
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,13 +29,17 @@ class Columns:
     """Patterns by size, index in the catalog of that size, and color codes in canonical vertex order.
 
     ``colors`` has the shape (patterns, 7), padded with zeros, or is None in a plain table. Color codes are indices into
-    ``palette``.
+    ``palette``. ``edge_types`` has the shape (patterns, 10), or is None in a table that does not tell edges apart: for
+    the vertex pair with bit b of `anysize.patterns.orbits`, 0 without an edge, else 1 + the position in
+    ``edge_palette`` of the type of the edge, seen from the smaller vertex.
     """
 
     size: NDArray[np.uint8]
     pattern_index: NDArray[np.int16]
     colors: NDArray[np.uint16] | None = None
     palette: tuple[ColorName, ...] = ()
+    edge_types: NDArray[np.uint16] | None = None
+    edge_palette: tuple[EdgeType, ...] = ()
 
     def __len__(self) -> int:
         return len(self.size)
@@ -49,7 +57,12 @@ class Columns:
 
     @staticmethod
     def from_codes(
-        size: NDArray[Any], codes: NDArray[Any], colors: NDArray[np.uint16] | None, palette: tuple[ColorName, ...]
+        size: NDArray[Any],
+        codes: NDArray[Any],
+        colors: NDArray[np.uint16] | None,
+        palette: tuple[ColorName, ...],
+        edge_types: NDArray[np.uint16] | None = None,
+        edge_palette: tuple[EdgeType, ...] = (),
     ) -> Columns:
         """The columns with these `codes`; a ValueError for codes that are not patterns."""
         check_array(size, "pattern_size", "iu", (None,), 1, MAX_SIZE)
@@ -61,7 +74,7 @@ class Columns:
             pattern_index[here] = table[codes[here]]
         if (pattern_index < 0).any():
             raise ValueError("pattern_code: expected connected patterns; one is not connected")
-        return Columns(size, pattern_index, colors, palette).checked()
+        return Columns(size, pattern_index, colors, palette, edge_types, edge_palette).checked()
 
     def checked(self) -> Columns:
         """These columns with arrays of the right types; a ValueError if they are no patterns, or one occurs twice."""
@@ -79,17 +92,36 @@ class Columns:
             colors = colors.astype(np.uint16)
         palette = self.palette if colors is not None else ()
         columns = Columns(size.astype(np.uint8), index.astype(np.int16), colors, palette)
+        if self.edge_types is not None:
+            columns = replace(columns, edge_types=self._checked_types(columns), edge_palette=self.edge_palette)
         if len(unite([columns])[0]) != len(columns):
             raise ValueError("a pattern occurs twice")
         return columns
 
+    def _checked_types(self, columns: Columns) -> NDArray[np.uint16]:
+        """The types of edges; a ValueError unless they are those of the edges of the patterns."""
+        if tuple(sorted(set(self.edge_palette), key=edge_type_order)) != self.edge_palette:
+            raise ValueError("edge_palette: expected sorted types of edges")
+        if len(columns) and columns.size.max() > MAX_TYPED_SIZE:
+            raise ValueError(
+                f"pattern_size: expected at most {MAX_TYPED_SIZE} vertices in patterns with types of edges"
+            )
+        shape = (len(columns), MAX_PAIRS)
+        types = check_array(self.edge_types, "pattern_edge_types", "iu", shape, 0, len(self.edge_palette))
+        bits = (columns.codes[:, None] >> np.arange(MAX_PAIRS)) & 1
+        if ((types > 0) != (bits > 0)).any():
+            raise ValueError("pattern_edge_types: expected a type for every edge, and 0 elsewhere")
+        return types.astype(np.uint16)
+
     @staticmethod
     def of(patterns: Sequence[Pattern]) -> Columns:
         """The columns of these patterns, in the order given."""
-        if len({pattern.colors is None for pattern in patterns}) > 1:
-            raise ValueError("expected either plain or colored patterns; got both")
+        if len({(pattern.colors is None, pattern.edge_types is None) for pattern in patterns}) > 1:
+            raise ValueError("expected either plain or colored patterns, and edges with types in all or none; got both")
         size = np.array([pattern.size for pattern in patterns], np.uint8)
         pattern_index = np.array([_pattern_indices(p.size)[p.edges] for p in patterns], np.int16)
+        if patterns and patterns[0].edge_types is not None:
+            return _typed(patterns, Columns.of([replace(pattern, edge_types=None) for pattern in patterns]))
         if not patterns or patterns[0].colors is None:
             return Columns(size, pattern_index)
         palette = tuple(sorted({name for p in patterns for name in p.colors or ()}, key=color_order))
@@ -101,12 +133,23 @@ class Columns:
 
     def __getitem__(self, key: IntArray | NDArray[np.bool_]) -> Columns:
         colors = None if self.colors is None else self.colors[key]
-        return Columns(self.size[key], self.pattern_index[key], colors, self.palette)
+        types = None if self.edge_types is None else self.edge_types[key]
+        return Columns(self.size[key], self.pattern_index[key], colors, self.palette, types, self.edge_palette)
 
     @cached_property
     def patterns(self) -> tuple[Pattern, ...]:
         """The patterns as objects."""
         plain = {k: connected_patterns(int(k)) for k in np.unique(self.size)}
+        if self.edge_types is not None:
+            untyped = replace(self, edge_types=None, edge_palette=()).patterns
+            rows = zip(untyped, self.edge_types.tolist(), self.automorphisms.tolist(), strict=True)
+            return tuple(
+                replace(
+                    pattern, automorphisms=amount,
+                    edge_types=tuple(self.edge_palette[types[pair_bit(i, j)] - 1] for i, j in pattern.edges),
+                )
+                for pattern, types, amount in rows
+            )  # fmt: skip
         if self.colors is None:
             return tuple(plain[k][p] for k, p in zip(self.size, self.pattern_index, strict=True))
         return tuple(
@@ -137,18 +180,32 @@ class Columns:
 
     @cached_property
     def automorphisms(self) -> IntArray:
-        """The number of color-preserving automorphisms of every pattern."""
+        """The number of automorphisms of every pattern that preserve colors and types of edges."""
         result = np.ones(len(self), np.int64)
         for k in np.unique(self.size):
             for index in np.unique(self.pattern_index[self.size == k]):
                 here = np.flatnonzero((self.size == k) & (self.pattern_index == index))
                 group = automorphisms(connected_patterns(int(k))[index].code, int(k))
-                if self.colors is None:
+                if self.colors is None and self.edge_types is None:
                     result[here] = len(group)
-                else:
-                    colors = self.colors[here][:, : int(k)]
-                    result[here] = sum((colors[:, row] == colors).all(axis=1).astype(np.int64) for row in group)
+                    continue
+                part, amount = self[here], np.zeros(len(here), np.int64)
+                for row in group:
+                    same = np.ones(len(here), np.bool_)
+                    if part.colors is not None:
+                        same &= (part.colors[:, row] == part.colors[:, : int(k)]).all(axis=1)
+                    if part.edge_types is not None:
+                        same &= (permuted_types(part.edge_types, row, self.reverse_types) == part.edge_types).all(
+                            axis=1
+                        )
+                    amount += same
+                result[here] = amount
         return result
+
+    @property
+    def reverse_types(self) -> NDArray[np.uint16]:
+        """For every code of an edge type the code of the same edge, seen from its other end; 0 stays 0."""
+        return reverse_codes(self.edge_palette)
 
     def check_sizes(self, k: int | Sequence[int]) -> None:
         """Raise a ValueError if there are patterns of other sizes."""
@@ -164,12 +221,20 @@ class Columns:
     def recoded(self, palette: tuple[ColorName, ...]) -> Columns:
         """The same patterns with color codes of another palette, which must hold all colors in use."""
         if self.colors is None or palette == self.palette:
-            return Columns(self.size, self.pattern_index, self.colors, palette if self.colors is not None else ())
+            return replace(self, palette=palette if self.colors is not None else ())
         position = {name: code for code, name in enumerate(palette)}
         translate = np.array([position.get(name, 0) for name in self.palette], np.uint16)
         colors = translate[self.colors]
         colors[np.arange(MAX_SIZE) >= self.size[:, None]] = 0
-        return Columns(self.size, self.pattern_index, colors, palette)
+        return replace(self, colors=colors, palette=palette)
+
+    def with_edge_palette(self, palette: tuple[EdgeType, ...]) -> Columns:
+        """The same patterns with types coded by another palette, which must hold all types in use."""
+        if self.edge_types is None or palette == self.edge_palette:
+            return self
+        position = {kind: code for code, kind in enumerate(palette, 1)}
+        translate = np.array([0, *(position.get(kind, 0) for kind in self.edge_palette)], np.uint16)
+        return replace(self, edge_types=translate[self.edge_types], edge_palette=palette)
 
     def in_order(self) -> bool:
         """Whether the patterns of a plain table are distinct and in canonical order."""
@@ -179,7 +244,7 @@ class Columns:
     def short_keys(self, widest: int) -> NDArray[np.uint64] | None:
         """One 64-bit sort key per column, or None if size, index and ``widest`` colors do not fit 64 bits."""
         bits = max(len(self.palette) - 1, 0).bit_length()
-        if 13 + bits * widest > 64:
+        if 13 + bits * widest > 64 or self.edge_types is not None:
             return None
         word = (self.size.astype(np.uint64) << np.uint64(10)) | self.pattern_index.astype(np.uint64)
         for vertex in range(widest if self.colors is not None else 0):
@@ -188,7 +253,7 @@ class Columns:
         return word
 
     def keys(self) -> NDArray[np.uint64]:
-        """Two-word sort keys: (size, index, first colors) and (other colors). Their order is the canonical one."""
+        """Sort keys: words of (size, index, first colors), (other colors) and types of edges, in canonical order."""
         words = np.zeros((len(self), 2), np.uint64)
         words[:, 0] = (self.size.astype(np.uint64) << np.uint64(58)) | (
             self.pattern_index.astype(np.uint64) << np.uint64(48)
@@ -198,7 +263,38 @@ class Columns:
             for vertex in range(MAX_SIZE):
                 word, shift = (0, 32 - 16 * vertex) if vertex < 3 else (1, 48 - 16 * (vertex - 3))
                 words[:, word] |= wide[:, vertex] << np.uint64(shift)
+        if self.edge_types is not None:
+            words = np.concatenate([words, self.edge_types.astype(np.uint64)], axis=1)
         return words
+
+
+def reverse_codes(palette: tuple[EdgeType, ...]) -> NDArray[np.uint16]:
+    """For every code 1 .. of a type of edges the code of the same edge, seen from its other end; 0 for 0."""
+    position = {kind: code for code, kind in enumerate(palette, 1)}
+    return np.array([0, *(position.get(kind.reverse, 0) for kind in palette)], np.uint16)
+
+
+def permuted_types(types: NDArray[np.uint16], order: IntArray, reverse: NDArray[np.uint16]) -> NDArray[np.uint16]:
+    """The types of edges of patterns whose vertex i is what was vertex order[i]; ``reverse``: see `reverse_codes`."""
+    result = np.zeros_like(types)
+    for j in range(len(order)):
+        for i in range(j):
+            a, b = int(order[i]), int(order[j])
+            column = types[:, pair_bit(a, b)]
+            result[:, pair_bit(i, j)] = column if a < b else reverse[column]
+    return result
+
+
+def _typed(patterns: Sequence[Pattern], columns: Columns) -> Columns:
+    """These columns with the types of edges of the patterns."""
+    used = {kind for pattern in patterns for kind in pattern.edge_types or ()}
+    palette = tuple(sorted(used | {kind.reverse for kind in used}, key=edge_type_order))
+    code = {kind: position for position, kind in enumerate(palette, 1)}
+    types = np.zeros((len(patterns), MAX_PAIRS), np.uint16)
+    for row, pattern in enumerate(patterns):
+        for (i, j), kind in zip(pattern.edges, pattern.edge_types or (), strict=True):
+            types[row, pair_bit(i, j)] = code[kind]
+    return replace(columns, edge_types=types, edge_palette=palette)
 
 
 def _grouped(
@@ -211,7 +307,7 @@ def _grouped(
         ordered = words[order][:, None]
     else:
         keys = np.concatenate([part() for part in full])
-        order = np.lexsort((keys[:, 1], keys[:, 0]))
+        order = np.lexsort(keys.T[::-1])
         ordered = keys[order]
     new = np.ones(len(order), bool)
     new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
@@ -226,15 +322,20 @@ def _pattern_indices(k: int) -> dict[tuple[tuple[int, int], ...], int]:
 def unite(parts: Sequence[Columns]) -> tuple[Columns, list[IntArray]]:
     """The union of columns in canonical order, and for each part the positions of its columns in the union.
 
-    Colors are matched by name. The parts must be all plain or all colored.
+    Colors are matched by name. The parts must be all plain or all colored, and tell edges apart or not.
     """
     if len({part.colors is None for part in parts}) > 1:
         raise ValueError("expected tables that are all plain or all colored; got both")
+    if len({part.edge_types is None for part in parts}) > 1:
+        raise ValueError("expected tables that all have types of edges or all have none; got both")
     palette = parts[0].palette
     if any(part.palette != palette for part in parts):
         palette = tuple(sorted({name for part in parts for name in part.palette}, key=color_order))
-    recoded = [part.recoded(palette) for part in parts]
-    if len(parts) == 1 and parts[0].colors is None and parts[0].in_order():
+    edge_palette = parts[0].edge_palette
+    if any(part.edge_palette != edge_palette for part in parts):
+        edge_palette = tuple(sorted({kind for part in parts for kind in part.edge_palette}, key=edge_type_order))
+    recoded = [part.recoded(palette).with_edge_palette(edge_palette) for part in parts]
+    if len(parts) == 1 and parts[0].colors is None and parts[0].edge_types is None and parts[0].in_order():
         return parts[0], [np.arange(len(parts[0]))]
     widest = max(int(part.size.max(initial=0)) for part in recoded)
     order, new = _grouped([part.short_keys(widest) for part in recoded], [part.keys for part in recoded])
@@ -246,5 +347,9 @@ def unite(parts: Sequence[Columns]) -> tuple[Columns, list[IntArray]]:
         np.concatenate([part.pattern_index for part in recoded]),
         None if first.colors is None else np.concatenate([part.colors for part in recoded if part.colors is not None]),
         palette,
+        None
+        if first.edge_types is None
+        else np.concatenate([part.edge_types for part in recoded if part.edge_types is not None]),
+        edge_palette,
     )
     return stacked[order[new]], np.split(position, np.cumsum([len(part) for part in recoded])[:-1])

@@ -2,7 +2,8 @@
 
 ``data, indices, indptr`` are the CSR matrix (graphs x patterns), ``sizes`` the vertices of the graphs, ``y`` their
 labels if any. ``pattern_size`` and ``pattern_code`` are the patterns (bit j (j - 1) / 2 + i for the edge i < j),
-``pattern_colors`` their colors as indices into the palette. ``about`` is JSON in UTF-8: format, palette, names, log. A
+``pattern_colors`` their colors as indices into the palette, ``pattern_edge_types`` their types of edges (see
+`anysize.counting.columns.Columns`). ``about`` is JSON in UTF-8: format, palette, names, log. A
 table of estimates also has, cell by cell, ``hits`` and ``errors``, and by graph ``rates``, ``samples`` and
 ``exact_cliques``.
 """
@@ -25,6 +26,7 @@ from anysize._schema import (
     check_array,
     check_compressed_rows,
     color_name,
+    edge_type,
     fields,
     integer,
     list_of,
@@ -39,6 +41,7 @@ from anysize._unpack import Unpacker
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
 from anysize.counting.sampling.estimates import Sampling
+from anysize.graphs.edge_types import EdgeType
 from anysize.patterns.orbits import MAX_SIZE
 from anysize.patterns.pattern import connected_patterns
 
@@ -54,7 +57,8 @@ _ABOUT = fields(
         "palette": list_of(color_name),
         "names": optional(list_of(text())),
         "log": list_of(text()),
-    }
+    },
+    {"edge_palette": list_of(edge_type)},
 )
 _ARRAYS = ("data", "indices", "indptr", "sizes", "pattern_size", "pattern_code")
 _MOST_COPIES = 1e100  # far above any number of 7-sets of vertices; products stay finite
@@ -126,7 +130,7 @@ def check_format(given: Any, expected: str) -> None:
 
 def to_arrays(counts: Counts) -> Arrays:
     """The arrays of a file, including ``about``."""
-    about = {
+    about: dict[str, Any] = {
         "format": FORMAT,
         "shape": list(counts.shape),
         "palette": list(counts.palette),
@@ -134,6 +138,8 @@ def to_arrays(counts: Counts) -> Arrays:
         "log": list(counts.log),
     }
     columns, matrix = counts.columns, counts.matrix
+    if columns.edge_types is not None:
+        about["edge_palette"] = [list(kind) for kind in columns.edge_palette]
     arrays: Arrays = {
         "about": np.frombuffer(json.dumps(about).encode(), np.uint8),
         "data": matrix.data,
@@ -145,6 +151,8 @@ def to_arrays(counts: Counts) -> Arrays:
     }
     if columns.colors is not None:
         arrays["pattern_colors"] = columns.colors
+    if columns.edge_types is not None:
+        arrays["pattern_edge_types"] = columns.edge_types
     if counts.y is not None:
         if counts.y.dtype == object:
             raise ValueError("labels must be numbers or strings to be saved; got Python objects")
@@ -164,8 +172,9 @@ def from_arrays(about: dict[str, Any], arrays: Arrays) -> Counts:
         if name not in arrays:
             raise ValueError(f"the array {name} is missing")
     columns = Columns.from_codes(
-        arrays["pattern_size"], arrays["pattern_code"], arrays.get("pattern_colors"), tuple(about["palette"])
-    )
+        arrays["pattern_size"], arrays["pattern_code"], arrays.get("pattern_colors"), tuple(about["palette"]),
+        arrays.get("pattern_edge_types"), tuple(EdgeType(*kind) for kind in about.get("edge_palette", [])),
+    )  # fmt: skip
     sizes = check_array(arrays["sizes"], "sizes", "iu", (None,), 0).astype(np.int64)
     shape = (len(sizes), len(columns))
     if about["shape"] != list(shape):

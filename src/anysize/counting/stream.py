@@ -52,6 +52,7 @@ WITHOUT_EFFECT = {"threads", "cache", "max_memory"}  # arguments of `count` that
 REFUSED = {  # arguments of `count` that cannot be used batch by batch, and why
     "first": "graphs are numbered through the stream",
     "budget_s": "all batches must be counted the same way; use engine='sample' or no budget",
+    "edges": "files of streams hold no types of edges; count without a stream",
     "errors": "every graph has its row in the stream; remove graphs that cannot be counted",
 }
 DICTIONARY_PAGE_BYTES = 1 << 26  # a colored table may have a million pattern names, each written once

@@ -132,6 +132,11 @@ def check_table(source: GraphsOrCounts, method: Method, k: Sizes) -> None:
         if not method.takes_tables:
             raise ValueError(f"{method.name} uses {method.input} and got a table of counts; pass the graphs instead")
         source.columns.check_sizes(k)
+        if source.columns.edge_types is not None:
+            raise ValueError(
+                f"{method.name} takes counts of patterns without types of edges; count with edges=False, or train "
+                "sizemix or wl-kernel on the graphs"
+            )
 
 
 # ---- training --------------------------------------------------------------------------------------

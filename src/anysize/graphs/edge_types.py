@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from anysize._typing import IntArray
-from anysize.graphs.colors import ColorName
+from anysize.graphs.colors import ColorName, color_order
 from anysize.graphs.graphset import BOTH_WAYS, IN, OUT, GraphSet
 
 
@@ -17,6 +17,13 @@ class EdgeType(NamedTuple):
     color: ColorName | None
     back: ColorName | None
     direction: int
+
+    @property
+    def reverse(self) -> EdgeType:
+        """The same edge, seen from its other end."""
+        if self.direction == BOTH_WAYS:
+            return EdgeType(self.back, self.color, BOTH_WAYS)
+        return EdgeType(self.color, None, IN if self.direction == OUT else OUT)
 
     def label(self, directed: bool) -> str:
         """A few characters before the name of a neighbor, with an arrow if there are directions.
@@ -31,6 +38,11 @@ class EdgeType(NamedTuple):
             return arrow
         has_two = self.back is not None and self.back != self.color
         return f"{arrow}{self.color}/{self.back} " if has_two else f"{arrow}{self.color} "
+
+
+def edge_type_order(kind: EdgeType) -> tuple[Any, ...]:
+    """Sort key of types: by color, color of the edge back, direction; no color before all colors."""
+    return (*(() if name is None else color_order(name) for name in kind[:2]), kind.direction)
 
 
 def edge_types(graphs: GraphSet) -> tuple[IntArray, list[EdgeType]] | None:

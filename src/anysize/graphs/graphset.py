@@ -29,8 +29,9 @@ BOTH_WAYS, OUT, IN = 0, 1, 2  # directions of an edge, seen from one of its ends
 _REVERSED = np.array([BOTH_WAYS, IN, OUT], np.uint8)
 _Key: TypeAlias = slice | IntArray
 _ARRAYS: dict[str, Any] = {  # name -> dtype
-    "first": np.int64, "indptr": np.int64, "indices": np.uint32, "colors": np.uint16, "y": None,
-    "edge_colors": np.uint16, "directions": np.uint8, "features": np.float32,
+    "first": np.dtype(np.int64), "indptr": np.dtype(np.int64), "indices": np.dtype(np.uint32),
+    "colors": np.dtype(np.uint16), "y": None, "edge_colors": np.dtype(np.uint16), "directions": np.dtype(np.uint8),
+    "features": np.dtype(np.float32),
 }  # fmt: skip
 
 
@@ -83,28 +84,30 @@ class GraphSet:
     feature_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        arrays = dict(zip(_ARRAYS, self._arrays(), strict=True))
-        wrong = [
-            f"{name} has dtype {array.dtype}, expected {np.dtype(kind)}"
-            for name, kind in _ARRAYS.items()
-            if (array := arrays[name]) is not None and kind is not None and array.dtype != kind
-        ]
-        for name, array in arrays.items():
+        wrong, shapes = [], {}
+        for name, kind in _ARRAYS.items():
+            array = getattr(self, name)
+            if array is None:
+                continue
+            if kind is not None and array.dtype is not kind and array.dtype != kind:
+                wrong.append(f"{name} has dtype {array.dtype}, expected {kind}")
+            shapes[name] = array.shape
             flat = name != "features"
-            if array is not None and (array.ndim != 2 - flat or (name in ("first", "indptr") and not len(array))):
+            if array.ndim != 2 - flat or (name in ("first", "indptr") and not len(array)):
                 each = "one label per graph" if name == "y" else "a flat array" if flat else "a row for every vertex"
                 raise GraphError(f"{name} has shape {array.shape}; expected {each}.")
         if wrong:
             raise GraphError(f"These arrays do not make a GraphSet: {'; '.join(wrong)}.")
-        graphs, vertices, slots = len(self.first) - 1, int(self.first[-1]), int(self.indptr[-1])
+        graphs, vertices, slots = shapes["first"][0] - 1, int(self.first[-1]), int(self.indptr[-1])
         lengths = {
             "indptr": vertices + 1, "indices": slots, "colors": vertices, "y": graphs, "names": graphs,
             "edge_colors": slots, "directions": slots, "features": vertices,
         }  # fmt: skip
+        if self.names is not None:
+            shapes["names"] = (len(self.names),)
         for name, expected in lengths.items():
-            held = self.names if name == "names" else arrays[name]
-            if held is not None and len(held) != expected:
-                wrong.append(f"{name} has length {len(held)}, expected {expected}")
+            if name in shapes and shapes[name][0] != expected:
+                wrong.append(f"{name} has length {shapes[name][0]}, expected {expected}")
         columns = 0 if self.features is None else self.features.shape[1]
         if self.feature_names and len(self.feature_names) != columns:
             wrong.append(f"feature_names has length {len(self.feature_names)}, expected {columns}")

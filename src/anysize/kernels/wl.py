@@ -17,10 +17,10 @@ from anysize._schema import (
     check_array,
     check_compressed_rows,
     color_name,
+    edge_type,
     fields,
     integer,
     list_of,
-    one_of,
     optional,
     text,
 )
@@ -415,13 +415,7 @@ class WLKernel(ExplicitKernel):
         return restored
 
 
-def _edge_type(value: Any, place: str) -> list[Any]:
-    """The color of an edge and of the edge back, or null, and the direction."""
-    color, back, direction = list_of(lambda item, _: item, 3)(value, place)
-    return [optional(color_name)(color, place), optional(color_name)(back, place), one_of(0, 1, 2)(direction, place)]
-
-
 _STATE = fields(
     {"kernel": text(), "iterations": integer(0), "normalize": boolean, "start": optional(list_of(color_name))},
-    {"edge_types": list_of(_edge_type), "padding_color": optional(color_name)},
+    {"edge_types": list_of(edge_type), "padding_color": optional(color_name)},
 )

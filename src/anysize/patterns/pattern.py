@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from math import factorial
@@ -15,6 +15,8 @@ from numpy.typing import NDArray
 
 from anysize._typing import is_integer
 from anysize.graphs.colors import ColorName, color_order
+from anysize.graphs.edge_types import EdgeType
+from anysize.graphs.graphset import BOTH_WAYS, IN, OUT
 from anysize.patterns.atlas import atlas_numbers
 from anysize.patterns.drawing import draw
 from anysize.patterns.graph6 import from_graph6, to_graph6
@@ -56,7 +58,8 @@ class Pattern:
     """A connected graph on ``size`` vertices with canonical vertex numbers. Make one with `Pattern.of`.
 
     ``edges`` are pairs i < j; ``colors`` are the color names of the vertices, or None for a plain pattern;
-    ``automorphisms`` is the number of automorphisms that preserve colors.
+    ``automorphisms`` is the number of automorphisms that preserve colors and types of edges; ``edge_types`` are those
+    of the edges, seen from the smaller vertex, or None for a pattern that does not tell edges apart.
 
     Examples:
         >>> Pattern.of([(0, 1), (1, 2), (2, 0)])
@@ -70,6 +73,7 @@ class Pattern:
     colors: tuple[ColorName, ...] | None
     automorphisms: int
     plain_name: str
+    edge_types: tuple[EdgeType, ...] | None = None
 
     @staticmethod
     def of(
@@ -139,10 +143,20 @@ class Pattern:
 
     @cached_property
     def name(self) -> str:
-        """The name, followed by the colors of the vertices in canonical order: ``edge[C,O]``."""
+        """The name, followed by the colors of the vertices in canonical order, ``edge[C,O]``, and types of edges.
+
+        Directed patterns on three vertices without any colors have the names of triads, such as ``021D``.
+        """
+        name = self.plain_name
+        if self.edge_types is not None:
+            is_triad = self.size == 3 and self.colors is None and all(kind.color is None for kind in self.edge_types)
+            if is_triad:
+                return triad_name(self.edges, self.edge_types)
+            directed = any(kind.color is None or kind.direction != BOTH_WAYS for kind in self.edge_types)
+            name += f"{{{','.join(kind.label(directed).strip() for kind in self.edge_types)}}}"
         if self.colors is None:
-            return self.plain_name
-        return f"{self.plain_name}[{','.join(format_color(color) for color in self.colors)}]"
+            return name
+        return f"{name}[{','.join(format_color(color) for color in self.colors)}]"
 
     def __repr__(self) -> str:
         return f"Pattern({self.name!r})"
@@ -159,9 +173,47 @@ class Pattern:
             raise ImportError("Pattern.to_networkx needs networkx: pip install networkx") from error
         graph = nx.empty_graph(self.size)
         graph.add_edges_from(self.edges)
+        if self.edge_types is not None:
+            graph = nx.empty_graph(self.size, nx.DiGraph)
+            graph.add_edges_from(
+                (*ends, {} if color is None else {"edge_color": color})
+                for ends, color in directed_edges(self.edges, self.edge_types)
+            )
         if self.colors is not None:
             nx.set_node_attributes(graph, dict(enumerate(self.colors)), "color")
         return graph
+
+
+def directed_edges(
+    edges: Iterable[tuple[int, int]], types: Iterable[EdgeType]
+) -> list[tuple[tuple[int, int], ColorName | None]]:
+    """The ordered pairs of edges with these types, and the color of each; both pairs of an edge without direction."""
+    pairs: list[tuple[tuple[int, int], ColorName | None]] = []
+    for (i, j), kind in zip(edges, types, strict=True):
+        pairs += [((i, j), kind.color)] if kind.direction != IN else []
+        pairs += [((j, i), kind.reverse.color)] if kind.direction != OUT else []
+    return pairs
+
+
+def triad_name(edges: Iterable[tuple[int, int]], types: Sequence[EdgeType]) -> str:
+    """The usual name of a connected directed graph on three vertices: its numbers of mutual, asymmetric and null pairs.
+
+    A letter tells apart those with the same numbers: down (one vertex points to both others), up, cyclic, transitive.
+
+    >>> triad_name([(0, 1), (0, 2)], [EdgeType(None, None, OUT), EdgeType(None, None, OUT)])
+    '021D'
+    """
+    mutual = sum(kind.direction == BOTH_WAYS for kind in types)
+    arcs = [ends for ends, _ in directed_edges(edges, types)]
+    one_way = [(u, v) for u, v in arcs if (v, u) not in arcs]
+    name = f"{mutual}{len(one_way)}{3 - len(types)}"
+    tails, heads = [u for u, _ in one_way], [v for _, v in one_way]
+    if name == "111":  # the end of the mutual pair that the third vertex is joined to sends or receives the arc
+        in_pair = {u for u, v in arcs if (v, u) in arcs}
+        return f"{name}{'D' if heads[0] in in_pair else 'U'}"
+    if name in ("021", "120"):
+        return f"{name}{'D' if tails[0] == tails[1] else 'U' if heads[0] == heads[1] else 'C'}"
+    return f"{name}{'C' if len(set(tails)) == 3 else 'T'}" if name == "030" else name
 
 
 def format_color(color: ColorName) -> str:
