@@ -128,9 +128,7 @@ def fit_ridge_heads(
             yield RidgeHeads(scaling, depth, columns, exponents, weights, intercepts)
 
 
-def inner_errors(
-    counts: csr_array[np.float64], offsets: IntArray, log_sizes: FloatArray, y: FloatArray
-) -> FloatArray:
+def inner_errors(counts: csr_array[np.float64], offsets: IntArray, log_sizes: FloatArray, y: FloatArray) -> FloatArray:
     """(heads, targets): RMSE on the larger graphs, about 40 %, relative to the deviation of the target, after fitting
     to the smaller ones.
 
