@@ -135,9 +135,10 @@ def _write(about: dict[str, Any], arrays: Arrays, path: str | os.PathLike[str]) 
 
 
 def load_model(path: str | os.PathLike[str]) -> GraphClassifier | GraphRegressor:
-    """Read what `GraphClassifier.save` or `GraphRegressor.save` wrote; predictions are bitwise equal on the same machine.
+    """Read what `GraphClassifier.save` or `GraphRegressor.save` wrote.
 
-    The models of a classifier are put on the device of the classifier, or on the CPU if this machine does not have it.
+    On the same machine its predictions are bitwise equal. The models of a classifier are put on its device, or on the
+    CPU if this machine does not have it.
     """
     name = os.fspath(path)
     if os.path.isdir(name):

@@ -87,7 +87,7 @@ class GraphRegressor(RegressorMixin, BaseEstimator):
         if not len(source):
             raise ValueError("expected training graphs; got none")
         targets = targets_of(source, y)
-        seconds = None if self.check is True else weight("check", self.check)
+        seconds = None if isinstance(self.check, bool) else weight("check", self.check)
         warn_of_identifiers(source)
         warn_of_complete_graphs(source)
         if sentence := self._unused(source):

@@ -65,7 +65,7 @@ class WLRidge:
         means = products.mean(axis=0)
         products += products.mean() - means - means[:, None]
         scale = float(np.trace(products)) / len(y)
-        center = np.asarray(counts.mean(axis=0)).reshape(-1)
+        center: FloatArray = np.asarray(counts.mean(axis=0)).reshape(-1)
         weights = np.zeros(counts.shape[1])
         if scale > 1e-9 * float(center @ center):
             alpha = dual_ridge(*eigenvectors(products / scale), (y - y.mean())[:, None])[:, 0] / scale
@@ -73,7 +73,7 @@ class WLRidge:
         return WLRidge(kernel, weights, float(y.mean() - center @ weights))
 
     def predict(self, graphs: GraphSet) -> FloatArray:
-        return np.asarray(self.kernel.transform(graphs) @ self.weights + self.intercept)
+        return np.asarray(self.kernel.transform(graphs) @ self.weights) + self.intercept
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         about, arrays = self.kernel.state()
