@@ -31,6 +31,8 @@ from anysize.methods.configuration import weight
 from anysize.methods.regression import REGRESSION_METHODS, TRIVIAL, USES, FittedRegression, find_regression_method
 from anysize.metrics import r2
 
+LARGEST_TARGET = 1e100  # squares and sums of larger ones overflow
+
 
 class GraphRegressor(RegressorMixin, BaseEstimator):
     """A regressor for graphs of any size: one number per graph.
@@ -87,6 +89,8 @@ class GraphRegressor(RegressorMixin, BaseEstimator):
         if not len(source):
             raise ValueError("expected training graphs; got none")
         targets = targets_of(source, y)
+        if (largest := float(np.abs(targets).max())) > LARGEST_TARGET:
+            raise ValueError(f"expected targets of at most {LARGEST_TARGET:g}; got {largest:g}: rescale them")
         seconds = None if isinstance(self.check, bool) else weight("check", self.check)
         warn_of_identifiers(source)
         warn_of_complete_graphs(source)
@@ -94,8 +98,6 @@ class GraphRegressor(RegressorMixin, BaseEstimator):
             warn_user(sentence, GraphWarning)
         began = time.monotonic()
         model = method.fit(source, targets)
-        if not np.isfinite(model.predict(source)).all():
-            raise ValueError(f"{self.method} overflows: these targets reach {np.abs(targets).max():g}; rescale them")
         fit_seconds = time.monotonic() - began
         scored = self.check is not False and self.method not in TRIVIAL
         scores = held_out_regression(method, source, targets, fit_seconds, seconds) if scored else ()

@@ -226,7 +226,9 @@ class SizeMixRegression:
 
         about = _STATE(about, "model")
         kernel = WLKernel.from_state(about["kernel"], arrays_of("kernel.", arrays))
-        betas = check_array(arrays["betas"], "betas", "f", (None,))
+        betas = check_array(
+            arrays["betas"], "betas", "f", (None,), LOWEST_TARGET_EXPONENT, HIGHEST_TARGET_EXPONENT
+        )  # fmt: skip
         heads = []
         for number, head in enumerate(about["heads"]):
             held = arrays_of(f"head{number}.", arrays)
@@ -247,7 +249,7 @@ _STATE = fields(
     {
         "kernel": fields({"kernel": text()}, others=True),
         "heads": list_of(fields({"scaling": one_of(*MAPS), "depth": integer(0)})),
-        "log_size": real(),
+        "log_size": real(0, 64),
     }
 )
 
