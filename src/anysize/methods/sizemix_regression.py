@@ -7,13 +7,10 @@ Weisfeiler-Lehman type F, a **head** is a ridge regression
 
 under one hypothesis on the target and one on the counts:
 
-========== =========================== =================================================================
-beta       0: intensive, as a share or a melting point; 1: extensive, as an energy; 1/2: in between; and
-           fitted to the absolute values of the target
----------- ---------------------------------------------------------------------------------------------
-map m_F    counts c; presence log(1 + c); composition c n0 / n; and share, fitted, direction of
-           `anysize.methods.sizemix`
-========== =========================== =================================================================
+- beta is 0 (intensive targets, such as a melting point), 1 (extensive ones, such as an energy), 1/2 (in between), or
+  fitted to the absolute values of the target;
+- the map m_F is counts: c, presence: log(1 + c), composition: c n0 / n, or the share, fitted or direction of
+  `anysize.methods.sizemix`.
 
 Types have depth at most 0, 1 and 3. The penalty of a ridge regression is chosen by its leave-one-out errors, which have
 a closed form.
