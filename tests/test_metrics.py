@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from anysize.metrics import METRIC_NAMES, all_metrics, roc_auc, score
+from anysize.metrics import METRIC_NAMES, all_metrics, regression_metrics, roc_auc, score
 
 pairs = st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=1, max_size=40)
 
@@ -108,3 +108,23 @@ def test_roc_auc_is_undefined_if_a_class_is_missing_and_takes_a_finer_ranking() 
     assert (all_metrics(true, votes)["roc_auc"], all_metrics(true, votes, margins)["roc_auc"]) == (0.75, 1.0)
     with pytest.raises(ValueError, match="one row of scores"):
         roc_auc([0, 1], [[0.5, 0.5]])
+
+
+def test_scores_of_numbers_are_those_of_scikit_learn_and_scipy() -> None:
+    from scipy.stats import spearmanr
+    from sklearn.metrics import mean_absolute_error, r2_score, root_mean_squared_error
+
+    rng = np.random.default_rng(0)
+    true, predicted = rng.integers(0, 5, 40).astype(float), rng.integers(0, 5, 40) + 0.5  # with ties
+    assert regression_metrics(true, predicted) == pytest.approx(
+        {
+            "rmse": root_mean_squared_error(true, predicted),
+            "mae": mean_absolute_error(true, predicted),
+            "r2": r2_score(true, predicted),
+            "rank_correlation": spearmanr(true, predicted).statistic,
+        }
+    )
+    assert regression_metrics([1, 1], [1, 1]) == {"rmse": 0, "mae": 0, "r2": 1}
+    assert regression_metrics([1, 1], [1, 2])["r2"] == 0
+    with pytest.raises(ValueError, match="one true and one predicted number"):
+        regression_metrics([1, 2], [1])

@@ -22,12 +22,12 @@ HEAD = """# API on one page
 Made from the code by `python -m tools.api_page`; do not edit. Full descriptions are in the [reference](reference.md).
 Everything below is imported as `import anysize as az`.
 """
-CLASSES_WITH_METHODS = ("GraphClassifier", "GraphSet", "Counts")
+CLASSES_WITH_METHODS = ("GraphClassifier", "GraphRegressor", "GraphSet", "Counts")
 
 
 def api_page() -> str:
     """The text of the page."""
-    parts = [HEAD, *_names(), *_parameters(az.GraphClassifier)]
+    parts = [HEAD, *_names(), *_parameters(az.GraphClassifier), *_parameters(az.GraphRegressor)]
     for name in CLASSES_WITH_METHODS:
         parts += _members(getattr(az, name))
     parts += _commands()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from anysize.counting.stream import count_stream, open_stream
     from anysize.estimators.classifier import GraphClassifier
     from anysize.estimators.model_file import load_model
+    from anysize.estimators.regressor import GraphRegressor
     from anysize.estimators.transformers import AttachDensities, SubgraphDensities
     from anysize.evaluation.compare import Comparison, compare
     from anysize.evaluation.evaluate import evaluate
@@ -46,6 +47,7 @@ _MODULES = {  # module -> public names
     "anysize.counting.stream": ("count_stream", "open_stream"),
     "anysize.estimators.classifier": ("GraphClassifier",),
     "anysize.estimators.model_file": ("load_model",),
+    "anysize.estimators.regressor": ("GraphRegressor",),
     "anysize.estimators.transformers": ("AttachDensities", "SubgraphDensities"),
     "anysize.executors": ("cluster",),
     "anysize.evaluation.compare": ("Comparison", "compare"),
@@ -73,6 +75,7 @@ __all__ = [
     "ErdosRenyi",
     "GraphClassifier",
     "GraphError",
+    "GraphRegressor",
     "GraphSet",
     "GraphWarning",
     "GraphonDistribution",

@@ -1,4 +1,4 @@
-"""Scores of predicted classes, as in scikit-learn: functions of confusion matrices, and of labels and probabilities.
+"""Scores, as in scikit-learn: of predicted classes (confusion matrices, labels and probabilities) and of numbers.
 
 A confusion matrix (..., true classes, predicted classes) holds numbers or weights of graphs. Leading axes are models,
 resamples or whatever is scored at once.
@@ -20,6 +20,12 @@ METRIC_NAMES: Mapping[str, str] = {  # name in records and options -> name for p
     "mcc": "MCC",
     "roc_auc": "ROC-AUC",
     "macro_f1": "macro F1",
+}
+REGRESSION_METRIC_NAMES: Mapping[str, str] = {
+    "rmse": "RMSE",
+    "mae": "MAE",
+    "r2": "R2",
+    "rank_correlation": "rank correlation",
 }
 
 
@@ -199,3 +205,76 @@ def check_alike(labels: NDArray[Any], classes: NDArray[Any]) -> None:
         )
     if labels.dtype.kind == "f" and np.isnan(labels).any():
         raise ValueError("Some labels are NaN; leave out graphs without a label.")
+
+
+# ---- predicted numbers -------------------------------------------------------------------------------
+
+
+def rmse(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """The root of the mean squared error.
+
+    >>> rmse([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 6.0])
+    1.0
+    """
+    true, predicted = _numbers(y_true, y_pred)
+    return float(np.sqrt(np.mean((true - predicted) ** 2)))
+
+
+def mae(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """The mean absolute error.
+
+    >>> mae([1.0, 2.0], [1.0, 4.0])
+    1.0
+    """
+    true, predicted = _numbers(y_true, y_pred)
+    return float(np.mean(np.abs(true - predicted)))
+
+
+def r2(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+    """The coefficient of determination: 1 minus the squared error by that of predicting the mean.
+
+    As in scikit-learn, of equal targets it is 1 if all predictions are right and otherwise 0.
+
+    >>> r2([1.0, 2.0, 3.0], [1.0, 2.0, 4.0])
+    0.5
+    """
+    true, predicted = _numbers(y_true, y_pred)
+    error, spread = float(((true - predicted) ** 2).sum()), float(((true - true.mean()) ** 2).sum())
+    return 1 - error / spread if spread > 0 else float(error == 0)
+
+
+def rank_correlation(y_true: ArrayLike, y_pred: ArrayLike) -> float | None:
+    """Spearman's rank correlation, equal numbers having the mean of their ranks; None if either side is constant.
+
+    >>> rank_correlation([1.0, 2.0, 3.0], [10.0, 30.0, 20.0])
+    0.5
+    """
+    ranks = [_mean_ranks(values) for values in _numbers(y_true, y_pred)]
+    true, predicted = (rank - rank.mean() for rank in ranks)
+    lengths = float(true @ true) * float(predicted @ predicted)
+    return float(true @ predicted) / float(np.sqrt(lengths)) if lengths > 0 else None
+
+
+def _mean_ranks(values: FloatArray) -> FloatArray:
+    _, rank, amounts = np.unique(values, return_inverse=True, return_counts=True)
+    return np.asarray((np.cumsum(amounts) - (amounts - 1) / 2)[rank])
+
+
+def regression_metrics(y_true: ArrayLike, y_pred: ArrayLike) -> dict[str, float]:
+    """Every metric of `REGRESSION_METRIC_NAMES` that is defined."""
+    values = {
+        "rmse": rmse(y_true, y_pred),
+        "mae": mae(y_true, y_pred),
+        "r2": r2(y_true, y_pred),
+        "rank_correlation": rank_correlation(y_true, y_pred),
+    }
+    return {name: value for name, value in values.items() if value is not None}
+
+
+def _numbers(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[FloatArray, FloatArray]:
+    true, predicted = np.asarray(y_true, np.float64), np.asarray(y_pred, np.float64)
+    if true.ndim != 1 or true.shape != predicted.shape or not true.size:
+        raise ValueError(
+            f"A score needs one true and one predicted number per graph; got shapes {true.shape} and {predicted.shape}."
+        )
+    return true, predicted

@@ -59,12 +59,14 @@ def explain(
 ) -> None:
     """Show what patterns (Gamma models) or vertices (SizeMix, WL kernel) add to the class that a model predicts."""
     with handle_errors():
-        from anysize import load_model
+        from anysize import GraphRegressor, load_model
 
         check_out(out, FIGURES, ending_optional=False)
         if graphs is None and (graph is not None or reference is not None or out is not None):
             raise ValueError("--graph, --reference and --out need graphs to explain; pass their file as well.")
         classifier = load_model(model)
+        if isinstance(classifier, GraphRegressor):
+            raise ValueError(f"anysize explain takes a model of classes; {model} predicts numbers.")
         if graphs is None:
             _show_weights(classifier, top, format)
             return

@@ -1,4 +1,4 @@
-"""`anysize fit`, `anysize predict` and `anysize methods`: train classifiers, use them, list methods."""
+"""`anysize fit`, `anysize predict` and `anysize methods`: train models, use them, list methods."""
 
 from __future__ import annotations
 
@@ -30,6 +30,7 @@ from anysize.cli.input import (
     read_labeled,
     trained_color,
 )
+from anysize.cli.regression import fit_numbers, predict_numbers
 from anysize.cli.shared import (
     MAX_SEED,
     CacheOption,
@@ -99,6 +100,10 @@ def fit(
     colors: ColorsOption = True,
     smiles: SmilesOption = None,
     y: LabelOption = None,
+    target: Annotated[
+        str | None,
+        typer.Option("--target", metavar="COLUMN", help="Predict a number: the column or attribute that holds it."),
+    ] = None,
     color: ColorOption = None,
     edge_color: EdgeColorOption = None,
     directed: DirectedOption = None,
@@ -111,11 +116,29 @@ def fit(
     cache: CacheOption = None,
     json: JsonOption = False,
 ) -> None:
-    """Train a classifier on labeled graphs and write it to a file."""
+    """Train a classifier on labeled graphs, or with --target a model that predicts a number; write it to a file."""
     # Patterns are counted once for training and for the list of class patterns, also without --cache.
     with handle_errors(), TemporaryDirectory(prefix="anysize-", ignore_cleanup_errors=True) as folder:
-        from anysize import GraphClassifier
+        from anysize import GraphClassifier, GraphRegressor
+        from anysize.methods.regression import find_regression_method
 
+        if target is not None:
+            classes_only = {
+                "--y": y is not None, "--labels": labels is not None, "--set": bool(set_), "--k": k != str(defaults.K),
+                "--recipe": recipe != DEFAULT_RECIPE, "--n-models": n_models != 1, "--metric": metric != DEFAULT_METRIC,
+                "--validation": validation is not None, "--class-weight": class_weight != ClassWeightOption.auto,
+                "--seed": seed != 0, "--cache": cache is not None,
+            }  # fmt: skip
+            if given := [option for option, is_given in classes_only.items() if is_given]:
+                raise ValueError(f"{given[0]} is for classes and --target for a number to predict; pass one of them.")
+            regressor = GraphRegressor(defaults.REGRESSION_METHOD if method == defaults.METHOD else method, color=color)
+            find_regression_method(regressor.method)
+            check_out(out, dict.fromkeys(MODEL_ENDINGS, "a model"))
+            graphs = read_labeled(
+                train, colors, smiles=smiles, y=target, color=color, edge_color=edge_color, directed=directed,
+                threshold=threshold, density=density,
+            )  # fmt: skip
+            return fit_numbers(regressor, graphs, target, out, json)
         model = GraphClassifier(
             method, parse_sizes(k), recipe.value, n_models=n_models, random_state=seed, validation=validation,
             class_weight=CLASS_WEIGHTS[class_weight], metric=metric.value, color=color, device=device,
@@ -152,22 +175,24 @@ def predict(
     cache: CacheOption = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object instead of CSV.")] = False,
 ) -> None:
-    """Classify graphs: one line of CSV per graph, with its class and the probability of every class.
+    """Predict graphs: one line of CSV per graph, with its class and the probability of every class, or its number.
 
-    The score is printed as well if the classes are known: from the file, --labels or --y.
+    The scores are printed as well if the classes or numbers are known: from the file, --labels or --y.
     """
     with handle_errors():
-        from anysize import load_model
+        from anysize import GraphRegressor, load_model
         from anysize.estimators.classifier import warn_of_one_class
 
         format = check_out(out, PREDICTION_FORMATS, PredictionFormat.json if json else None)
-        classifier = load_model(model).set_params(cache=cache, verbose=1)
+        classifier = load_model(model)
         color = trained_color(classifier, new, smiles, color)
         graphs = read_input(
             new, colors, labels=labels, smiles=smiles, y=y, color=color, edge_color=edge_color, directed=directed,
             threshold=threshold, density=density,
         )  # fmt: skip
-        probabilities = classifier.predict_proba(graphs)
+        if isinstance(classifier, GraphRegressor):
+            return predict_numbers(model, classifier, graphs, out, format is PredictionFormat.json)
+        probabilities = classifier.set_params(cache=cache, verbose=1).predict_proba(graphs)
         likely = probabilities.argmax(axis=1)
         warn_of_one_class(likely, classifier.classes_, classifier.ensemble_.method)
         predicted = classifier.classes_[likely].tolist()

@@ -27,6 +27,8 @@ from anysize.estimators.ensemble import (
     palette_of,
     train,
     training_curves,
+    warn_of_complete_graphs,
+    warn_of_identifiers,
 )
 from anysize.estimators.forecast import LEVEL, Forecast, forecast
 from anysize.estimators.held_out import HeldOutScores, held_out_scores
@@ -176,7 +178,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         method, k, palette = find_method(self.method), pattern_sizes(self.k), palette_of(source)
         if isinstance(self.params, Mapping) and "k" in self.params:
             raise ValueError("k is a parameter of the classifier itself; pass k=... instead of params={'k': ...}")
-        _warn_of_identifiers(source)
+        warn_of_identifiers(source)
         if not len(source):
             raise ValueError("expected training graphs; got none")
         labels = labels_of(source, y)
@@ -186,7 +188,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             method, self.recipe, colored=palette is not None, params=self.params,
             vanishing=method.patterns and densities_vanish(source, codes),
         )  # fmt: skip
-        _warn_of_complete_graphs(source)
+        warn_of_complete_graphs(source)
         runs = self._runs(method, configuration)
         share, device = self._validation_share(recipe), resolve_device(self.device)
         if self.metric not in METRICS:
@@ -393,35 +395,6 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
 
 
 # ---- what fit does with its arguments --------------------------------------------------------------
-
-
-def _warn_of_identifiers(source: GraphsOrCounts) -> None:
-    """Warn if most colors of the training graphs occur once, as numbers or names of vertices do."""
-    if not isinstance(source, GraphSet) or source.colors is None:
-        return
-    vertices, colors = len(source.colors), len(np.unique(source.colors))
-    if 2 * colors > vertices:
-        warn_user(
-            f"The {vertices} vertices of the training graphs have {colors} colors. A color that occurs once tells "
-            "nothing about other graphs: if it is a number or name of the vertex, train without it (color=None, in "
-            "commands --no-colors).",
-            GraphWarning,
-        )
-
-
-def _warn_of_complete_graphs(source: GraphsOrCounts) -> None:
-    """Warn if most training graphs are complete, as correlation matrices without a threshold are."""
-    if not isinstance(source, GraphSet):
-        return
-    n = source.sizes
-    complete = int(((n > 3) & (2 * source.edge_counts == n * (n - 1))).sum())
-    if 2 * complete > len(source):
-        warn_user(
-            f"{complete} of {len(source)} training graphs are complete: every pair of vertices is an edge, so that "
-            "only colors and sizes tell them apart. If they are matrices of correlations or other weights, keep the "
-            "strongest entries as edges: threshold=... or density=... (in commands --threshold, --density).",
-            GraphWarning,
-        )
 
 
 def _check_patterns(examples: Examples, k: Sizes) -> None:

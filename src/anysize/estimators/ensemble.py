@@ -139,6 +139,35 @@ def check_table(source: GraphsOrCounts, method: Method, k: Sizes) -> None:
             )
 
 
+def warn_of_identifiers(source: GraphsOrCounts) -> None:
+    """Warn if most colors of the training graphs occur once, as numbers or names of vertices do."""
+    if not isinstance(source, GraphSet) or source.colors is None:
+        return
+    vertices, colors = len(source.colors), len(np.unique(source.colors))
+    if 2 * colors > vertices:
+        warn_user(
+            f"The {vertices} vertices of the training graphs have {colors} colors. A color that occurs once tells "
+            "nothing about other graphs: if it is a number or name of the vertex, train without it (color=None, in "
+            "commands --no-colors).",
+            GraphWarning,
+        )
+
+
+def warn_of_complete_graphs(source: GraphsOrCounts) -> None:
+    """Warn if most training graphs are complete, as correlation matrices without a threshold are."""
+    if not isinstance(source, GraphSet):
+        return
+    n = source.sizes
+    complete = int(((n > 3) & (2 * source.edge_counts == n * (n - 1))).sum())
+    if 2 * complete > len(source):
+        warn_user(
+            f"{complete} of {len(source)} training graphs are complete: every pair of vertices is an edge, so that "
+            "only colors and sizes tell them apart. If they are matrices of correlations or other weights, keep the "
+            "strongest entries as edges: threshold=... or density=... (in commands --threshold, --density).",
+            GraphWarning,
+        )
+
+
 # ---- training --------------------------------------------------------------------------------------
 
 

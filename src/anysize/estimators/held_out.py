@@ -96,27 +96,18 @@ def held_out_scores(
         k: pattern sizes of a method on patterns, which is also compared with "topology-only".
         progress: called with the share of the work that is done.
     """
-    deadline = time.monotonic() + (max(FIT_SHARE * fit_seconds, MIN_SECONDS) if max_seconds is None else max_seconds)
+    deadline = deadline_of(fit_seconds, max_seconds)
     y, sizes = data.train.labels(), data.train.sizes
     found: list[HeldOutScores] = []
-    protocols: list[tuple[Protocol, list[tuple[IntArray, IntArray]]]] = []
-    small, large = smaller_and_larger(sizes)
-    if len(large):
-        protocols.append(("larger graphs", [(small, large)]))
-    shares = (len(small) / len(y) if len(large) else 0.0) + FOLDS - 1
-    folds = FOLDS if time.monotonic() + shares * fit_seconds <= deadline else FEW_FOLDS
-    part = parts_by_class(y, folds, run.seed, even=True)
-    parts = [(np.flatnonzero(part != fold), np.flatnonzero(part == fold)) for fold in range(folds)]
-    protocols.append(("same sizes", parts))
-    total, done = sum(len(divisions) for _, divisions in protocols), 0
-    for protocol, divisions in protocols:
+    protocols = divisions(sizes, y, run.seed, fit_seconds, deadline)
+    total, done = sum(len(parts) for _, parts in protocols), 0
+    for protocol, parts in protocols:
         predicted: list[_Predicted] = []
-        for fitted_rows, rows in divisions:
+        for fitted_rows, rows in parts:
             if progress is not None:
                 progress(done / total)
             done += 1
-            late = time.monotonic() + fit_seconds * len(fitted_rows) / len(y) > deadline
-            if late or not _complete(y, fitted_rows, rows):
+            if is_late(fit_seconds * len(fitted_rows) / len(y), deadline) or not _complete(y, fitted_rows, rows):
                 continue
             weights = weigh(y[fitted_rows])
             part_data = replace(_part(data, fitted_rows, run.seed), class_weights=weights)
@@ -127,10 +118,35 @@ def held_out_scores(
             chances = checked_probabilities(fitted, held_out)[0]
             train = data.train.rows(fitted_rows)
             by_baseline = _baseline_predictions(train, held_out, k, weights is not None)
-            predicted.append(_Predicted(y[rows], chances, by_baseline, _log_ratio(sizes[rows], sizes[fitted_rows])))
+            predicted.append(_Predicted(y[rows], chances, by_baseline, log_ratio(sizes[rows], sizes[fitted_rows])))
         if predicted:
             found.append(_scores(protocol, predicted))
     return tuple(found)
+
+
+def deadline_of(fit_seconds: float, max_seconds: float | None) -> float:
+    """When held-out scores must be complete: after so many seconds, by default 1.25 times those of the fit or 3."""
+    return time.monotonic() + (max(FIT_SHARE * fit_seconds, MIN_SECONDS) if max_seconds is None else max_seconds)
+
+
+def is_late(seconds: float, deadline: float) -> bool:
+    """Whether work of so many seconds would end after the deadline."""
+    return time.monotonic() + seconds > deadline
+
+
+def divisions(
+    sizes: IntArray, y: IntArray, seed: int, fit_seconds: float, deadline: float
+) -> list[tuple[Protocol, list[tuple[IntArray, IntArray]]]]:
+    """Pairs of the graphs to fit to and those to predict, by protocol; folds have their share of every class of y."""
+    protocols: list[tuple[Protocol, list[tuple[IntArray, IntArray]]]] = []
+    small, large = smaller_and_larger(sizes)
+    if len(large):
+        protocols.append(("larger graphs", [(small, large)]))
+    shares = (len(small) / len(y) if len(large) else 0.0) + FOLDS - 1
+    folds = FEW_FOLDS if is_late(shares * fit_seconds, deadline) else FOLDS
+    part = parts_by_class(y, folds, seed, even=True)
+    parts = [(np.flatnonzero(part != fold), np.flatnonzero(part == fold)) for fold in range(folds)]
+    return [*protocols, ("same sizes", parts)]
 
 
 def _complete(y: IntArray, fitted: IntArray, rows: IntArray) -> bool:
@@ -152,7 +168,7 @@ def _part(data: TrainingData, rows: IntArray, seed: int) -> TrainingData:
     return replace(data, train=data.train.rows(rows), validation=validation)
 
 
-def _log_ratio(sizes: IntArray, fitted: IntArray) -> float:
+def log_ratio(sizes: IntArray, fitted: IntArray) -> float:
     return float(np.log(np.maximum(sizes, 1)).mean() - np.log(np.maximum(fitted, 1)).mean())
 
 

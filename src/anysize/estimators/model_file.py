@@ -3,7 +3,8 @@
 ``model.json`` holds the format and its version, the versions of the packages, the classes, the parameters of the
 classifier, the verdict, and the metadata of each stack of models and of the novelty detector. ``model.safetensors``
 holds their arrays, named ``<number of the stack>.<name>`` and ``novelty.<name>``. Training curves and the cache folder
-are not stored.
+are not stored. The file of a `GraphRegressor` has ``"task": "regression"`` and one model, whose arrays are named
+``model.<name>``.
 """
 
 from __future__ import annotations
@@ -39,6 +40,7 @@ from anysize._schema import (
     parse_json,
     real,
     reason_of,
+    scalar,
     shorten,
     text,
 )
@@ -48,7 +50,9 @@ from anysize.counting.counts import Counts
 from anysize.estimators.classifier import GraphClassifier
 from anysize.estimators.ensemble import Ensemble
 from anysize.estimators.held_out import HeldOutScores
+from anysize.estimators.held_out_regression import RegressionScores, RegressionVerdict
 from anysize.estimators.novelty import NoveltyDetector
+from anysize.estimators.regressor import GraphRegressor
 from anysize.estimators.verdict import Verdict
 from anysize.graphs.colors import ColorName, check_palette
 from anysize.graphs.graphset import GraphSet
@@ -56,6 +60,7 @@ from anysize.graphs.labels import classes_from_json, classes_to_json
 from anysize.methods.catalog import find_method
 from anysize.methods.method import Arrays, Examples, Fitted, Method, Sizes
 from anysize.methods.neural import FittedStack
+from anysize.methods.regression import find_regression_method
 from anysize.patterns.orbits import MAX_SIZE
 from anysize.patterns.pattern import Pattern, connected_patterns, pattern_sizes
 from anysize.training.device import resolve_device
@@ -64,6 +69,7 @@ FORMAT = "anysize model"
 VERSION = 2
 METADATA, TENSORS = "model.json", "model.safetensors"
 NOVELTY = "novelty"
+REGRESSION = "regression"
 MAX_PERMUTATIONS = 10_000  # of relational pooling; 5040 = 7! are all
 PATHS = frozenset({"cache"})  # parameters that are not stored, and ignored in a file: they are the caller's alone
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)  # a constant: the same model gives the same bytes
@@ -75,18 +81,11 @@ class _UnreadableModel(ValueError):
 
 def save_model(model: GraphClassifier, path: str | os.PathLike[str]) -> None:
     """Write a fitted classifier; the file appears once it is complete."""
-    tensors = _safetensors()
     ensemble = model.ensemble_
     states = {str(number): part.state() for number, part in enumerate(ensemble.parts)}
     states[NOVELTY] = ensemble.novelty.state()
-    arrays = {
-        f"{owner}.{name}": np.array(array, order="C")
-        for owner, (_, held) in states.items()
-        for name, array in held.items()
-    }
+    arrays = _named_arrays(states)
     about = {
-        "format": FORMAT,
-        "version": VERSION,
         "method": ensemble.method.name,
         "k": ensemble.k,
         "classes": classes_to_json(model.classes_),
@@ -94,10 +93,39 @@ def save_model(model: GraphClassifier, path: str | os.PathLike[str]) -> None:
         "parameters": _parameters(model),
         "epochs": model.epochs_.tolist(),
         "verdict": asdict(model.verdict_),
-        "versions": _versions(),
         NOVELTY: states.pop(NOVELTY)[0],
         "parts": [about for about, _ in states.values()],
     }
+    _write(about, arrays, path)
+
+
+def save_regressor(model: GraphRegressor, path: str | os.PathLike[str]) -> None:
+    """Write a fitted regressor; the file appears once it is complete."""
+    states = {"model": model.model_.state(), NOVELTY: model.novelty_.state()}
+    about = {
+        "task": REGRESSION,
+        "method": model.method,
+        "color": model.color,
+        "check": model.check,
+        "palette": None if model.palette_ is None else list(model.palette_),
+        "verdict": asdict(model.verdict_),
+        **{owner: state for owner, (state, _) in states.items()},
+    }
+    _write(about, _named_arrays(states), path)
+
+
+def _named_arrays(states: Mapping[str, tuple[dict[str, Any], Arrays]]) -> Arrays:
+    """The arrays of several states, named by the state and the array."""
+    return {
+        f"{owner}.{name}": np.array(array, order="C")
+        for owner, (_, held) in states.items()
+        for name, array in held.items()
+    }
+
+
+def _write(about: dict[str, Any], arrays: Arrays, path: str | os.PathLike[str]) -> None:
+    tensors = _safetensors()
+    about = {"format": FORMAT, "version": VERSION, **about, "versions": _versions()}
     metadata = json.dumps(about, indent=1, default=_from_numpy).encode()
     with atomic_write(path) as part_path, zipfile.ZipFile(part_path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in ((METADATA, metadata), (TENSORS, tensors.save(arrays))):
@@ -106,10 +134,11 @@ def save_model(model: GraphClassifier, path: str | os.PathLike[str]) -> None:
             archive.writestr(entry, data)
 
 
-def load_model(path: str | os.PathLike[str]) -> GraphClassifier:
-    """Read a classifier that `GraphClassifier.save` wrote; on the same machine its predictions are bitwise equal.
+def load_model(path: str | os.PathLike[str]) -> GraphClassifier | GraphRegressor:
+    """Read what `GraphClassifier.save` or `GraphRegressor.save` wrote.
 
-    The models are put on the device of the classifier, or on the CPU if this machine does not have it.
+    On the same machine its predictions are bitwise equal. The models of a classifier are put on its device, or on the
+    CPU if this machine does not have it.
     """
     name = os.fspath(path)
     if os.path.isdir(name):
@@ -122,7 +151,8 @@ def load_model(path: str | os.PathLike[str]) -> GraphClassifier:
     try:
         with open(name, "rb") as file:
             about, data = _read_members(file.read(), name)
-        return _restored(about, tensors.load(data), name)
+        arrays = tensors.load(data)
+        return _regressor(about, arrays) if about.get("task") == REGRESSION else _restored(about, arrays, name)
     except (_UnreadableModel, OSError, ImportError):
         raise
     except Exception as error:  # zip, JSON, safetensors and torch raise various types for damaged contents
@@ -171,6 +201,38 @@ _HELD_OUT = fields(
         "size_ratio": real(0),
     }
 )
+_NOVELTY = fields(
+    {"colors": optional(list_of(color_name))},
+    {"k": integer(1, MAX_SIZE), "median_size": real(0), "max_distance": real(0), "mean_size": real(0)},
+)
+_REGRESSION_SCORES = fields(
+    {
+        "protocol": text(),
+        "graphs": integer(2),
+        "scores": mapping_of(real(0)),
+        "errors": mapping_of(real(0)),
+        "ahead": mapping_of(list_of(real(), 2)),
+        "metrics": mapping_of(real()),
+        "size_ratio": real(0),
+    }
+)
+_REGRESSION_SCHEMA = fields(
+    {
+        "format": text(),
+        "version": integer(),
+        "task": text(),
+        "method": text(),
+        "color": optional(text()),
+        "check": scalar,
+        "palette": optional(list_of(color_name)),
+        "verdict": fields(
+            {"train": mapping_of(real(0)), "held_out": list_of(_REGRESSION_SCORES), "doubt": optional(text())}
+        ),
+        "versions": mapping_of(text()),
+        "model": mapping_of(anything),  # see the method
+        NOVELTY: _NOVELTY,
+    }
+)
 _SCHEMA = fields(
     {
         "format": text(),
@@ -206,10 +268,7 @@ _SCHEMA = fields(
             {"held_out": list_of(_HELD_OUT)},
         ),
         "versions": mapping_of(text()),
-        NOVELTY: fields(
-            {"colors": optional(list_of(color_name))},
-            {"k": integer(1, MAX_SIZE), "median_size": real(0), "max_distance": real(0), "mean_size": real(0)},
-        ),
+        NOVELTY: _NOVELTY,
         "parts": list_of(fields({"runs": list_of(_RUN)}, others=True)),
     }
 )
@@ -283,8 +342,7 @@ def _check_prediction(model: GraphClassifier) -> None:
 
 def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> GraphClassifier:
     about = _SCHEMA(about, "")
-    for key, array in arrays.items():
-        check_array(array, f"the array {key!r:.60}", "biuf", array.shape)
+    _check_finite(arrays)
     for part in about["parts"]:
         _check_shapes(part, arrays)
     parameters = {name: value for name, value in about["parameters"].items() if name not in PATHS}
@@ -299,9 +357,7 @@ def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> Gr
         )
     if not parts:
         raise ValueError("it holds no models")
-    palette = None if about["palette"] is None else tuple(about["palette"])
-    if palette is not None and check_palette(palette) != palette:
-        raise ValueError("palette: expected sorted color names")
+    palette = _palette(about["palette"])
     novelty = NoveltyDetector.from_state(about[NOVELTY], _arrays_of(NOVELTY, arrays))
     model.classes_ = classes_from_json(about["classes"])
     model.ensemble_ = Ensemble(method, pattern_sizes(about["k"]), palette, parts, novelty)
@@ -311,11 +367,42 @@ def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> Gr
     return model
 
 
+def _regressor(about: dict[str, Any], arrays: Mapping[str, Any]) -> GraphRegressor:
+    about = _REGRESSION_SCHEMA(about, "")
+    _check_finite(arrays)
+    model = GraphRegressor(about["method"], color=about["color"], check=about["check"])
+    model.model_ = find_regression_method(about["method"]).from_state(about["model"], _arrays_of("model", arrays))
+    model.palette_ = _palette(about["palette"])
+    model.novelty_ = NoveltyDetector.from_state(about[NOVELTY], _arrays_of(NOVELTY, arrays))
+    verdict = about["verdict"]
+    scores = tuple(RegressionScores(**_with_pairs(held_out)) for held_out in verdict["held_out"])
+    model.verdict_ = RegressionVerdict(verdict["train"], scores, verdict["doubt"])
+    probe = _Probe.of(2, model.palette_ or None).whole("a regressor")
+    predicted = model.model_.predict(probe)
+    if predicted.shape != (1,) or not np.isfinite(predicted).all():
+        raise ValueError("its model predicts no number: its weights are not finite or do not fit")
+    return model
+
+
+def _check_finite(arrays: Mapping[str, Any]) -> None:
+    for key, array in arrays.items():
+        check_array(array, f"the array {key!r:.60}", "biuf", array.shape)
+
+
+def _palette(held: list[ColorName] | None) -> tuple[ColorName, ...] | None:
+    palette = None if held is None else tuple(held)
+    if palette is not None and check_palette(palette) != palette:
+        raise ValueError("palette: expected sorted color names")
+    return palette
+
+
+def _with_pairs(held_out: dict[str, Any]) -> dict[str, Any]:
+    """Held-out scores with the differences to baselines as pairs."""
+    return held_out | {"ahead": {name: tuple(pair) for name, pair in held_out["ahead"].items()}}
+
+
 def _verdict(about: dict[str, Any]) -> Verdict:
-    scores = tuple(
-        HeldOutScores(**held_out | {"ahead": {name: tuple(pair) for name, pair in held_out["ahead"].items()}})
-        for held_out in about.get("held_out", [])
-    )
+    scores = tuple(HeldOutScores(**_with_pairs(held_out)) for held_out in about.get("held_out", []))
     return Verdict(**about | {"suggestions": tuple(map(tuple, about["suggestions"])), "held_out": scores})
 
 

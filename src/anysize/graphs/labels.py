@@ -1,4 +1,4 @@
-"""Class labels of graphs: conversion, checks and JSON."""
+"""Labels of graphs, classes or numbers: conversion, checks and JSON."""
 
 from __future__ import annotations
 
@@ -103,12 +103,27 @@ def distinct_classes(labels: Labels) -> Labels:
     classes: Labels = np.unique(labels)
     if classes.dtype.kind == "f" and (fractions := classes[classes != np.floor(classes)]).size:
         raise ValueError(
-            f"classes must be whole numbers or strings; got {fractions[0].item()!r}: make classes of the ranges of a "
-            "number that is to be predicted"
+            f"classes must be whole numbers or strings; got {fractions[0].item()!r}: GraphRegressor (anysize fit "
+            "--target COLUMN) predicts numbers"
         )
     if len(classes) < 2:
         raise ValueError(f"expected training graphs of at least two classes; got {classes.tolist()}")
     return classes
+
+
+def targets_of(graphs: Any, y: ArrayLike | None = None) -> NDArray[np.float64]:
+    """The numbers to predict: ``y``, or the labels that graphs carry if it is None; an error unless all are finite.
+
+    >>> targets_of([None, None], [1, 2.5]).tolist()
+    [1.0, 2.5]
+    """
+    labels = labels_of(graphs, y)
+    if labels.dtype.kind not in "biuf":
+        raise ValueError(
+            f"expected a number for every graph; got {labels.tolist()[0]!r}: GraphClassifier (anysize fit --y COLUMN) "
+            "predicts classes"
+        )
+    return labels.astype(np.float64)
 
 
 def classes_to_json(classes: Labels) -> dict[str, Any]:

@@ -1,10 +1,11 @@
-"""Defaults that `GraphClassifier`, `compare` and the commands share. Imports nothing heavy."""
+"""Defaults that `GraphClassifier`, `GraphRegressor`, `compare` and the commands share. Imports nothing heavy."""
 
 from __future__ import annotations
 
 from typing import Literal
 
 METHOD = "auto"
+REGRESSION_METHOD = "sizemix"
 K = 4  # vertices of the patterns
 RECIPE: Literal["robust", "paper"] = "robust"
 METRIC: Literal["accuracy", "mcc"] = "accuracy"

@@ -1,0 +1,261 @@
+r"""SizeMix for numbers: an ensemble over hypotheses on how counts, and the target, scale with the size of a graph.
+
+With n vertices, n0 their geometric mean over the training graphs, and c_F the number of vertices of
+Weisfeiler-Lehman type F, a **head** is a ridge regression
+
+.. math:: y \approx (n / n_0)^\beta (a + \sum_F w_F m_F + b \log(n / n_0))
+
+under one hypothesis on the target and one on the counts:
+
+- beta is 0 (intensive targets, such as a melting point), 1 (extensive ones, such as an energy), 1/2 (in between), or
+  fitted to the absolute values of the target;
+- the map m_F is counts: c, presence: log(1 + c), composition: c n0 / n, or the share, fitted or direction of
+  `anysize.methods.sizemix`.
+
+Types have depth at most 0, 1 and 3. The penalty of a ridge regression is chosen by its leave-one-out errors, which have
+a closed form.
+
+The weight of a head is exp(10 l), where l is its mean Gaussian log-likelihood on the larger 40 % of the training graphs
+when it is fitted to the smaller 60 %, with the variance that fits its residuals there best: up to a constant
+l = -log(RMSE), the weight is RMSE^-10, and neither depends on the unit of the target. A common variance for all heads
+would need to be known: with that of the best head the others vanish, however few graphs there are; with that of the
+target all weigh the same as soon as all are good. Predictions are the weighted mean of those of the heads.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from scipy.sparse import csr_array
+
+from anysize._schema import check_array, fields, integer, list_of, one_of, real, text
+from anysize._typing import FloatArray, IntArray
+from anysize.graphs.graphset import GraphSet
+from anysize.methods.evidence import evidence_weights
+from anysize.methods.method import Arrays
+from anysize.methods.ridge import fit_ridge
+from anysize.methods.sizemix import DEPTHS, common_types, fit_exponents, map_counts
+from anysize.splits import random_60_and_40, smaller_and_larger
+
+if TYPE_CHECKING:
+    from anysize.kernels.wl import WLKernel
+
+MAPS = ("counts", "presence", "composition", "share", "fitted", "direction")
+EXPONENTS = {"presence": 0.0, "share": 1.0, "direction": 0.0}
+TARGET_EXPONENTS = (0.0, 0.5, 1.0)  # and a fitted one
+LOWEST_TARGET_EXPONENT, HIGHEST_TARGET_EXPONENT = -2.0, 3.0
+LEAST_ERROR = 1e-4  # of the standard deviation of the target: smaller errors count as this one
+HEAD_ARRAYS = ("columns", "exponents", "weights", "intercepts")
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeHeads:
+    """Ridge regressions on one map of the types up to one depth, one for every exponent of the target.
+
+    Attributes:
+        scaling: the name of the map. depth: types are refined at most so often.
+        columns: (types,) of the Weisfeiler-Lehman features. exponents: (types,) those of the map "fitted".
+        weights: (types + 1, targets), the last row for log(n / n0). intercepts: (targets,).
+    """
+
+    scaling: str
+    depth: int
+    columns: IntArray
+    exponents: FloatArray
+    weights: FloatArray
+    intercepts: FloatArray
+
+    def predict(self, counts: csr_array[np.float64], log_sizes: FloatArray, betas: FloatArray) -> FloatArray:
+        """(targets, graphs)."""
+        mapped = map_types(csr_array(counts[:, self.columns]), log_sizes, self.scaling, self.exponents)
+        scaled = mapped @ self.weights[:-1] + np.outer(log_sizes, self.weights[-1]) + self.intercepts
+        return np.asarray((scaled * np.exp(np.outer(log_sizes, betas))).T)
+
+
+def map_types(
+    counts: csr_array[np.float64], log_sizes: FloatArray, scaling: str, exponents: FloatArray
+) -> csr_array[np.float64]:
+    """Counts under one of `MAPS`; ``log_sizes`` are log(n / n0)."""
+    if scaling == "counts":
+        return counts
+    if scaling == "composition":
+        return csr_array(counts * np.exp(-log_sizes)[:, None])
+    return map_counts(counts, log_sizes, scaling, exponents)
+
+
+def fit_target_exponent(y: FloatArray, log_sizes: FloatArray) -> float:
+    """The beta of |y| proportional to n^beta: Newton's method on sum |y| / mu + log mu, with the prior N(1/2, 1)."""
+    values, beta = np.abs(y), 0.5
+    if not values.any():
+        return beta
+    x = log_sizes - log_sizes.mean()
+    for _ in range(20):
+        ratios = values * np.exp(-beta * x)
+        ratios /= ratios.mean()
+        step = float(x @ (ratios - 1) - (beta - 0.5)) / float(x**2 @ ratios + 1)
+        beta = float(np.clip(beta + np.clip(step, -1, 1), LOWEST_TARGET_EXPONENT, HIGHEST_TARGET_EXPONENT))
+    return beta
+
+
+def target_exponents(y: FloatArray, log_sizes: FloatArray) -> FloatArray:
+    """The hypotheses on the target: `TARGET_EXPONENTS`, and the fitted one."""
+    return np.array([*TARGET_EXPONENTS, fit_target_exponent(y, log_sizes)])
+
+
+def fit_ridge_heads(
+    counts: csr_array[np.float64], offsets: IntArray, log_sizes: FloatArray, y: FloatArray, betas: FloatArray
+) -> Iterator[RidgeHeads]:
+    """The heads, depth by depth, maps in the order of `MAPS`; ``log_sizes`` are log(n / n0)."""
+    targets = y[:, None] * np.exp(-np.outer(log_sizes, betas))
+    for depth in DEPTHS:
+        columns = common_types(counts, offsets, depth)
+        table = csr_array(counts[:, columns])
+        fitted = fit_exponents(table.toarray(), log_sizes, np.zeros(len(y), np.int64))
+        for scaling in MAPS:
+            exponents = fitted if scaling == "fitted" else np.full_like(fitted, EXPONENTS.get(scaling, 0.0))
+            mapped = map_types(table, log_sizes, scaling, exponents).toarray()
+            length = float(np.sqrt(((mapped - mapped.mean(axis=0)) ** 2).sum(axis=1)).mean()) or 1.0
+            spread = float(np.abs(log_sizes).mean()) or 1.0
+            unit = length / spread  # log n varies as much as all types together
+            weights, intercepts = fit_ridge(np.column_stack([mapped, unit * log_sizes]), targets)
+            weights[-1] *= unit
+            yield RidgeHeads(scaling, depth, columns, exponents, weights, intercepts)
+
+
+def inner_errors(counts: csr_array[np.float64], offsets: IntArray, log_sizes: FloatArray, y: FloatArray) -> FloatArray:
+    """(heads, targets): RMSE on the larger graphs, about 40 %, relative to the deviation of the target, after fitting
+    to the smaller ones.
+
+    On a random 40 % if all graphs have the same size; nan if there are too few graphs for that.
+    """
+    small, large = smaller_and_larger(log_sizes)
+    if not len(large):
+        small, large = random_60_and_40(np.zeros(len(y), np.int64), 0)
+    if not len(large) or len(small) < 2:
+        return np.full((len(DEPTHS) * len(MAPS), len(TARGET_EXPONENTS) + 1), np.nan)
+    center = log_sizes[small].mean()
+    betas = target_exponents(y[small], log_sizes[small])
+    heads = fit_ridge_heads(csr_array(counts[small]), offsets, log_sizes[small] - center, y[small], betas)
+    predicted = [head.predict(csr_array(counts[large]), log_sizes[large] - center, betas) for head in heads]
+    errors = np.sqrt(((np.stack(predicted) - y[large]) ** 2).mean(axis=-1))
+    return np.asarray(errors / max(float(y.std()), 1e-12 * float(np.abs(y).max()), 1e-300))
+
+
+@dataclass(frozen=True, eq=False)
+class SizeMixRegression:
+    """A fitted ensemble over hypotheses on how counts of vertex types, and the target, scale (module docstring).
+
+    Attributes:
+        kernel: the Weisfeiler-Lehman features. heads: the eighteen maps, each with four exponents of the target.
+        betas: (targets,) these exponents.
+        head_weights: (heads, targets) weights that sum to 1. errors: (heads, targets) the inner RMSE behind them,
+            relative to the standard deviation of the target; nan where there are too few graphs.
+        log_size: mean log number of vertices of the training graphs.
+
+    Examples:
+        >>> import networkx as nx
+        >>> small = [nx.path_graph(n) for n in range(4, 20)] + [nx.cycle_graph(n) for n in range(4, 20)]
+        >>> model = SizeMixRegression.fit(GraphSet.from_networkx(small), np.array([g.number_of_edges() for g in small]))
+        >>> model.predict(GraphSet.from_networkx([nx.path_graph(100), nx.cycle_graph(100)])).round().tolist()
+        [99.0, 100.0]
+    """
+
+    kernel: WLKernel
+    heads: tuple[RidgeHeads, ...]
+    betas: FloatArray
+    head_weights: FloatArray
+    errors: FloatArray
+    log_size: float
+
+    @staticmethod
+    def fit(graphs: GraphSet, y: FloatArray) -> SizeMixRegression:
+        """Fit the heads to all training graphs, and weigh them by an inner size shift."""
+        from threadpoolctl import threadpool_limits
+
+        from anysize.kernels.wl import WLKernel
+
+        y = np.asarray(y, np.float64)
+        kernel = WLKernel(iterations=max(DEPTHS))
+        counts = kernel.fit_transform(graphs)
+        log_sizes = log_numbers(graphs)
+        relative, betas = log_sizes - log_sizes.mean(), target_exponents(y, log_sizes)
+        with threadpool_limits(1):  # products this small are slower with more threads
+            heads = tuple(fit_ridge_heads(counts, kernel.offsets_, relative, y, betas))
+            errors = inner_errors(counts, kernel.offsets_, log_sizes, y)
+        evidence = -np.log(np.maximum(np.where(np.isnan(errors), 1.0, errors), LEAST_ERROR))
+        return SizeMixRegression(kernel, heads, betas, evidence_weights(evidence), errors, float(log_sizes.mean()))
+
+    def predict(self, graphs: GraphSet) -> FloatArray:
+        """(graphs,)."""
+        counts, log_sizes = self.kernel.transform(graphs), log_numbers(graphs) - self.log_size
+        by_head = np.stack([head.predict(counts, log_sizes, self.betas) for head in self.heads])
+        return np.asarray(np.tensordot(self.head_weights, by_head, 2))
+
+    def summary(self) -> str:
+        """The hypotheses with their weights and inner errors, the heaviest first."""
+        lines = ["weight  depth  map          beta  inner RMSE / deviation"]
+        for number in np.argsort(-self.head_weights, axis=None, kind="stable"):
+            head, target = divmod(int(number), len(self.betas))
+            held, error = self.heads[head], self.errors[head, target]
+            lines.append(
+                f"{self.head_weights[head, target]:6.3f}  {held.depth:5d}  {held.scaling:11}  {self.betas[target]:4.2f}"
+                f"  {'-' if np.isnan(error) else f'{error:.3f}':>22}"
+            )
+        return "\n".join(lines)
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        """What was learned, as a dictionary that JSON holds and plain arrays."""
+        about, kernel_arrays = self.kernel.state()
+        arrays: Arrays = {f"kernel.{name}": array for name, array in kernel_arrays.items()}
+        arrays |= {"betas": self.betas, "head_weights": self.head_weights, "errors": np.nan_to_num(self.errors, nan=-1)}
+        for number, head in enumerate(self.heads):
+            arrays |= {f"head{number}.{name}": getattr(head, name) for name in HEAD_ARRAYS}
+        heads = [{"scaling": head.scaling, "depth": head.depth} for head in self.heads]
+        return {"kernel": about, "heads": heads, "log_size": self.log_size}, arrays
+
+    @staticmethod
+    def from_state(about: dict[str, Any], arrays: Arrays) -> SizeMixRegression:
+        """The model from what `state` gave; it predicts the same."""
+        from anysize.kernels.wl import WLKernel
+
+        about = _STATE(about, "model")
+        kernel = WLKernel.from_state(about["kernel"], arrays_of("kernel.", arrays))
+        betas = check_array(
+            arrays["betas"], "betas", "f", (None,), LOWEST_TARGET_EXPONENT, HIGHEST_TARGET_EXPONENT
+        )  # fmt: skip
+        heads = []
+        for number, head in enumerate(about["heads"]):
+            held = arrays_of(f"head{number}.", arrays)
+            columns = check_array(held["columns"], "columns", "i", (None,), 0, int(kernel.offsets_[-1]) - 1)
+            exponents = check_array(held["exponents"], "exponents", "f", (len(columns),))
+            weights = check_array(held["weights"], "weights", "f", (len(columns) + 1, len(betas)))
+            intercepts = check_array(held["intercepts"], "intercepts", "f", (len(betas),))
+            heads.append(RidgeHeads(head["scaling"], head["depth"], columns, exponents, weights, intercepts))
+        shape = (len(heads), len(betas))
+        errors = check_array(arrays["errors"], "errors", "f", shape)
+        return SizeMixRegression(
+            kernel, tuple(heads), betas, check_array(arrays["head_weights"], "head_weights", "f", shape, 0, 1),
+            np.where(errors < 0, np.nan, errors), float(about["log_size"]),
+        )  # fmt: skip
+
+
+_STATE = fields(
+    {
+        "kernel": fields({"kernel": text()}, others=True),
+        "heads": list_of(fields({"scaling": one_of(*MAPS), "depth": integer(0)})),
+        "log_size": real(0, 64),
+    }
+)
+
+
+def log_numbers(graphs: GraphSet) -> FloatArray:
+    """log n of every graph; an empty graph counts as one vertex."""
+    return np.log(np.maximum(graphs.sizes, 1).astype(np.float64))
+
+
+def arrays_of(start: str, arrays: Arrays) -> Arrays:
+    """The arrays whose names start so, without the start."""
+    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
