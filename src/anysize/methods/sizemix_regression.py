@@ -37,7 +37,7 @@ from anysize.graphs.graphset import GraphSet
 from anysize.methods.evidence import evidence_weights
 from anysize.methods.method import Arrays
 from anysize.methods.ridge import fit_ridge
-from anysize.methods.sizemix import DEPTHS, common_types, fit_exponents, map_counts
+from anysize.methods.sizemix import DEPTHS, common_columns, fit_exponents, map_counts
 from anysize.splits import random_60_and_40, smaller_and_larger
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def map_types(
         return counts
     if scaling == "composition":
         return csr_array(counts * np.exp(-log_sizes)[:, None])
-    return map_counts(counts, log_sizes, scaling, exponents)
+    return map_counts(counts, log_sizes, scaling, exponents, np.arange(counts.shape[1]))
 
 
 def fit_target_exponent(y: FloatArray, log_sizes: FloatArray) -> float:
@@ -111,7 +111,7 @@ def fit_ridge_heads(
     """The heads, depth by depth, maps in the order of `MAPS`; ``log_sizes`` are log(n / n0)."""
     targets = y[:, None] * np.exp(-np.outer(log_sizes, betas))
     for depth in DEPTHS:
-        columns = common_types(counts, offsets, depth)
+        columns = common_columns(counts, int(offsets[depth + 1]))
         table = csr_array(counts[:, columns])
         fitted = fit_exponents(table.toarray(), log_sizes, np.zeros(len(y), np.int64))
         for scaling in MAPS:
