@@ -53,6 +53,7 @@ RESAMPLES = 1000
 # sets whose test labels were looked at while `auto` and SizeMix were designed
 DESIGN_FAMILIES = frozenset(
     {"NCI1", "NCI109", "PROTEINS", "DD", "IMDB-BINARY", "COLLAB", "DHFR", "PTC", "bbbp", "tox21", "sider"}
+    | {"BZR", "MSRC", "Mutagenicity"}
 )
 _TASK_NAME = re.compile(r"(?P<name>.+)-size-[0-9a-f]{8}")
 
