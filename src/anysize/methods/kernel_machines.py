@@ -188,6 +188,7 @@ KERNEL_METHODS = (
         defaults={"iterations": 3, "C": 1.0},
         parameters={"C": positive, "iterations": whole_number, "padding_color": color},
         in_paper=True,
+        edges=frozenset({EDGE_COLORS, DIRECTIONS}),
     ),
     _kernel_method(
         name="wl-kernel",
