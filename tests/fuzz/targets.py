@@ -382,20 +382,24 @@ def some_models(methods: Sequence[str]) -> list[bytes]:
     edges = [[(v, v + 1) for v in range(4 + n % 3)] + [(0, 2)] * (n % 2) for n in range(24)]
     colors = [["C" if v % 3 else "N" for v in range(5 + n % 3)] for n in range(24)]
     y = np.array(["a", "b", "c"])[np.arange(24) % 3]
+    types = [[chr(97 + (v + n) % 2) for v in range(len(one))] for n, one in enumerate(edges)]
+    graphs = az.GraphSet.from_edges(edges, colors=colors, y=y, edge_colors=types, directed=True)
+    file = Path(shutil.os.environ.get("TMPDIR", "/tmp")) / f"anysize-fuzz-{shutil.os.getpid()}.model"
     saved = []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        for regression in ("sizemix", "wl-kernel", "size-only"):
+            az.GraphRegressor(regression).fit(graphs, np.sqrt(np.arange(24))).save(file)
+            saved.append(file.read_bytes())
         for method in methods:
             params = {"epochs": 2, "hidden": 4} if az.METHODS[method].has_epochs else None
             if az.METHODS[method].compares_environments(az.METHODS[method].default("robust")):
                 continue
             model = az.GraphClassifier(method, k=3, params=params)
-            types = [[chr(97 + (v + n) % 2) for v in range(len(one))] for n, one in enumerate(edges)]
-            model.fit(az.GraphSet.from_edges(edges, colors=colors, y=y, edge_colors=types, directed=True))
-            file = Path(shutil.os.environ.get("TMPDIR", "/tmp")) / f"anysize-fuzz-{shutil.os.getpid()}.model"
+            model.fit(graphs)
             model.save(file)
             saved.append(file.read_bytes())
-            file.unlink()
+    file.unlink()
     return saved
 
 
@@ -436,6 +440,9 @@ def load_model(path: Path) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         try:
+            if isinstance(model, az.GraphRegressor):
+                model.predict(PROBED)  # an error unless all are finite
+                return
             chances = model.predict_proba(PROBED)
         except ValueError as error:  # such as a model of graphs without colors: a sentence about the graphs
             raise ValueError(f"{path}: {error}") from error

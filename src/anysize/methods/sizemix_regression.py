@@ -9,7 +9,7 @@ under one hypothesis on the target and one on the counts:
 
 - beta is 0 (intensive targets, such as a melting point), 1 (extensive ones, such as an energy), 1/2 (in between), or
   fitted to the absolute values of the target;
-- the map m_F is counts: c, presence: log(1 + c), composition: c n0 / n, or the share, fitted or direction of
+- the map m_F is counts: c, presence: log(1 + c), proportion: c n0 / n, or the share, fitted or direction of
   `anysize.methods.sizemix`.
 
 Types have depth at most 0, 1 and 3. The penalty of a ridge regression is chosen by its leave-one-out errors, which have
@@ -43,7 +43,7 @@ from anysize.splits import random_60_and_40, smaller_and_larger
 if TYPE_CHECKING:
     from anysize.kernels.wl import WLKernel
 
-MAPS = ("counts", "presence", "composition", "share", "fitted", "direction")
+MAPS = ("counts", "presence", "proportion", "share", "fitted", "direction")
 EXPONENTS = {"presence": 0.0, "share": 1.0, "direction": 0.0}
 TARGET_EXPONENTS = (0.0, 0.5, 1.0)  # and a fitted one
 LOWEST_TARGET_EXPONENT, HIGHEST_TARGET_EXPONENT = -2.0, 3.0
@@ -81,9 +81,9 @@ def map_types(
     """Counts under one of `MAPS`; ``log_sizes`` are log(n / n0)."""
     if scaling == "counts":
         return counts
-    if scaling == "composition":
+    if scaling == "proportion":
         return csr_array(counts * np.exp(-log_sizes)[:, None])
-    return map_counts(counts, log_sizes, scaling, exponents, np.arange(counts.shape[1]))
+    return map_counts(counts, log_sizes, scaling, exponents, np.arange(len(exponents)))
 
 
 def fit_target_exponent(y: FloatArray, log_sizes: FloatArray) -> float:
