@@ -136,6 +136,8 @@ class Comparison:
         if len(tied) > 1:
             *others, last = map(str, tied)
             return f"{', '.join(others)} and {last} cannot be told apart; all baselines are lower."
+        if len(methods) == 1:
+            return f"{first} is clearly above all baselines."
         return f"{first} is best, clearly above the other methods and all baselines."
 
     def row(self, method: str) -> ComparisonRow:
