@@ -52,6 +52,7 @@ if TYPE_CHECKING:
 
 Metric = Literal["accuracy", "mcc"]
 METRICS: tuple[str, ...] = get_args(Metric)
+LOWEST_PROBABILITY = float(np.finfo(np.float64).eps)  # in logarithms, as in scikit-learn's log_loss
 MIN_GRAPHS_FOR_ONE_CLASS = 20  # predictions that are all one class are reported from this number on
 
 
@@ -318,6 +319,15 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         examples = self._examples(graphs)
         by_model = self.ensemble_.probabilities(examples)
         return by_model if per_model else np.asarray(by_model.mean(axis=0))
+
+    def predict_log_proba(self, graphs: Any) -> FloatArray:
+        """The logarithm of `predict_proba`, in which 0 counts as 2.2e-16."""
+        return np.asarray(np.log(np.maximum(self.predict_proba(graphs), LOWEST_PROBABILITY)))
+
+    def decision_function(self, graphs: Any) -> FloatArray:
+        """The score of every class, (graphs, classes): its log probability. Two classes: the log-odds of the second."""
+        scores = self.predict_log_proba(graphs)
+        return np.asarray(scores[:, 1] - scores[:, 0]) if len(self.classes_) == 2 else scores
 
     def forecast(self, graphs: Any, level: float = LEVEL) -> Forecast:
         """The balanced accuracy and ROC-AUC to expect on unlabeled graphs, with intervals of probability ``level``.
