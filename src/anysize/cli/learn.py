@@ -169,7 +169,7 @@ def predict(
         )  # fmt: skip
         probabilities = classifier.predict_proba(graphs)
         likely = probabilities.argmax(axis=1)
-        warn_of_one_class(likely, classifier.classes_, classifier.ensemble_.method)
+        warn_of_one_class(likely, classifier.classes_, classifier.ensemble_)
         predicted = classifier.classes_[likely].tolist()
         classes = classifier.classes_.tolist()
         rows = list(zip(graph_names(graphs), predicted, probabilities.tolist(), strict=True))

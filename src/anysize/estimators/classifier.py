@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from anysize._errors import GraphWarning, ModelWarning, warn_user
+from anysize._log import log
 from anysize._progress import ProgressFunction, progress_bars
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.causal.graphon_check import check_graphon
@@ -236,6 +237,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             None if checked is None else checked.argmax(axis=1), weights is not None,
             k if method.takes_tables else None, scores,
         )  # fmt: skip
+        log.info(
+            "fitted %s (models: %d) to %d graphs of %d classes in %.1f s",
+            method.name, len(runs), len(source), len(classes), time.monotonic() - began,
+        )  # fmt: skip
         for doubt in ("" if decision is None else decision.doubt, self.verdict_.sentence):
             if doubt:
                 warn_user(doubt, ModelWarning)
@@ -347,7 +352,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, graphs: Any) -> Labels:
         """The most probable class; the first one in a tie."""
         likely = self.predict_proba(graphs).argmax(axis=1)
-        warn_of_one_class(likely, self.classes_, self.ensemble_.method)
+        warn_of_one_class(likely, self.classes_, self.ensemble_)
         return np.asarray(self.classes_[likely])
 
     def score(self, graphs: Any, y: ArrayLike | None = None) -> float:
@@ -450,12 +455,12 @@ def densities_vanish(source: GraphsOrCounts, y: IntArray) -> bool:
     return isinstance(source, GraphSet) and check_graphon(source, y).regime == "not_graphon"
 
 
-def warn_of_one_class(predicted: IntArray, classes: Labels, method: Method) -> None:
+def warn_of_one_class(predicted: IntArray, classes: Labels, ensemble: Ensemble) -> None:
     """Warn if many graphs all get one class although training had several; baselines often do, and say nothing."""
-    if len(predicted) < MIN_GRAPHS_FOR_ONE_CLASS or len(classes) < 2 or method.kind == "baseline":
+    if len(predicted) < MIN_GRAPHS_FOR_ONE_CLASS or len(classes) < 2 or ensemble.method.kind == "baseline":
         return
     if (predicted == predicted[0]).all():
-        warn_user(
+        ensemble.tell(
             f"all {len(predicted)} graphs are predicted to be of class {classes.tolist()[int(predicted[0])]!r}, while "
             f"training had {len(classes)} classes: unless these graphs really are of one class, the model does not "
             "carry over to them; anysize diagnose (az.diagnose) compares them with the training graphs",

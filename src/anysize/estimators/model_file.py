@@ -25,6 +25,7 @@ from scipy.sparse import csr_array
 from anysize import __version__
 from anysize._errors import naming_extra
 from anysize._files import atomic_write
+from anysize._log import log
 from anysize._schema import (
     Check,
     anything,
@@ -122,11 +123,13 @@ def load_model(path: str | os.PathLike[str]) -> GraphClassifier:
     try:
         with open(name, "rb") as file:
             about, data = _read_members(file.read(), name)
-        return _restored(about, tensors.load(data), name)
+        model = _restored(about, tensors.load(data), name)
     except (_UnreadableModel, OSError, ImportError):
         raise
     except Exception as error:  # zip, JSON, safetensors and torch raise various types for damaged contents
         raise ValueError(f"{name} is a damaged model file: {reason_of(error)}") from error
+    log.info("loaded %s from %s", model.ensemble_.method.name, name)
+    return model
 
 
 def _read_members(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
