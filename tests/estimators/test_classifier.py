@@ -159,6 +159,16 @@ def test_scores_are_finite_where_probabilities_are_0(graphs: GraphSet, large: Gr
     assert np.isfinite(model.decision_function(large)).all()
 
 
+def test_predictions_do_not_depend_on_the_number_of_threads(graphs: GraphSet) -> None:
+    """So many rows that torch divides sums among threads."""
+    many = count(labeled(300, sizes=(24, 40), seed=5), 5)
+    model = GraphClassifier("gamma-rpgin", k=5, params={"epochs": 2, "hidden": 64}, check=False).fit(graphs)
+    alone = model.predict_proba(many)
+    torch.set_num_threads(2)
+    np.testing.assert_array_equal(model.predict_proba(many), alone)
+    assert torch.get_num_threads() == 2
+
+
 def test_it_is_the_last_step_of_a_pipeline(graphs: GraphSet) -> None:
     pipe = Pipeline([("model", quick())]).set_params(model__params={"epochs": 60, "hidden": 8})
     assert pipe.fit(graphs, graphs.y).score(graphs, graphs.y) > 0.9

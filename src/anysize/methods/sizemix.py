@@ -197,7 +197,7 @@ def count_patterns(graphs: GraphSet) -> csr_array[np.float64]:
     """(graphs, patterns): induced copies, whatever the colors."""
     from anysize.counting.api import count  # imports numba
 
-    return csr_array(count(graphs, PATTERN_SIZES, colors=False).matrix.astype(np.float64))
+    return count(graphs, PATTERN_SIZES, colors=False).matrix.astype(np.float64)
 
 
 def fit_exponents(counts: FloatArray, log_sizes: FloatArray, y: IntArray) -> FloatArray:
