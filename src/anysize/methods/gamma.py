@@ -46,8 +46,8 @@ from anysize.training.settings import Recipe, Settings
 
 if TYPE_CHECKING:
     from anysize._typing import FloatArray
-    from anysize.training.epoch_selection import KeptEpochs
     from anysize.counting.counts import Counts
+    from anysize.training.epoch_selection import KeptEpochs
     from anysize.training.fit_gamma import GammaStack
     from anysize.training.vocabulary import GammaKind
 

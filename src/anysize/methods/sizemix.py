@@ -272,7 +272,8 @@ class SizeMix:
     def head_probabilities(self, graphs: Any) -> FloatArray:
         """(heads, graphs, classes): each head by itself; rows of several classes need not sum to 1."""
         tables = self._input(as_graphset(graphs))
-        return np.stack([one_against_rest(logits) for logits in all_logits(self.heads, tables)])
+        logits = np.concatenate(list(all_logits(self.heads, tables)))
+        return one_against_rest(logits).reshape(len(self.heads), len(tables.log_sizes), len(self.classes))
 
     def predict(self, graphs: Any) -> NDArray[Any]:
         """The most probable class of every graph."""
