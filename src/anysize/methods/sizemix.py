@@ -181,7 +181,7 @@ def map_counts(
     if scaling == "composition":
         size = np.searchsorted(PATTERN_SIZES, plain_patterns().size[columns])[counts.columns]
         same = rows * len(PATTERN_SIZES) + size  # as many vertices, in the same graph
-        return np.sqrt(values / np.bincount(same, values)[same])
+        return np.asarray(np.sqrt(values / np.bincount(same, values)[same]))
     return np.sqrt(values * np.exp(-log_sizes[rows] * exponents[counts.columns]))
 
 
