@@ -24,7 +24,7 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 
 from anysize import Counts, GraphClassifier, GraphSet, GraphWarning, ModelWarning, count, load_model
-from anysize.estimators.classifier import hold_out, weights_of
+from anysize.estimators.classifier import LOWEST_PROBABILITY, hold_out, weights_of
 from anysize.estimators.ensemble import MAX_LOSS
 from anysize.estimators.verdict import Verdict, check_baselines
 from anysize.methods.catalog import find_method
@@ -137,6 +137,36 @@ def test_what_a_user_sets_for_all_of_torch_changes_nothing_inside(
         assert torch.get_default_dtype() == torch.float64
     finally:
         torch.set_default_dtype(torch.float32)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+def test_scores_rank_classes_as_the_prediction_does(classes: int, graphs: GraphSet, large: GraphSet) -> None:
+    y = np.arange(len(graphs)) % classes
+    model = quick("size-only").fit(graphs, y)
+    chances, logs, scores = model.predict_proba(large), model.predict_log_proba(large), model.decision_function(large)
+    np.testing.assert_allclose(np.exp(logs), chances, atol=1e-15)
+    assert scores.shape == ((len(large),) if classes == 2 else (len(large), classes))
+    expected = np.log(chances.clip(LOWEST_PROBABILITY))
+    np.testing.assert_allclose(scores, expected[:, 1] - expected[:, 0] if classes == 2 else expected)
+    ranked = (scores > 0).astype(int) if classes == 2 else scores.argmax(axis=1)
+    assert np.array_equal(ranked, model.predict(large))
+
+
+def test_scores_are_finite_where_probabilities_are_0(graphs: GraphSet, large: GraphSet) -> None:
+    model = quick("random").fit(graphs)
+    assert (model.predict_proba(large) == 0).any()
+    assert np.isfinite(model.predict_log_proba(large)).all()
+    assert np.isfinite(model.decision_function(large)).all()
+
+
+def test_predictions_do_not_depend_on_the_number_of_threads(graphs: GraphSet) -> None:
+    """So many rows that torch divides sums among threads."""
+    many = count(labeled(300, sizes=(24, 40), seed=5), 5)
+    model = GraphClassifier("gamma-rpgin", k=5, params={"epochs": 2, "hidden": 64}, check=False).fit(graphs)
+    alone = model.predict_proba(many)
+    torch.set_num_threads(2)
+    np.testing.assert_array_equal(model.predict_proba(many), alone)
+    assert torch.get_num_threads() == 2
 
 
 def test_it_is_the_last_step_of_a_pipeline(graphs: GraphSet) -> None:

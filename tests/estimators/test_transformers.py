@@ -17,7 +17,7 @@ from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.naive_bayes import GaussianNB
 from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import MaxAbsScaler
+from sklearn.preprocessing import MaxAbsScaler, StandardScaler
 from torch_geometric.data import Batch, Data
 from torch_geometric.transforms import Compose
 
@@ -110,6 +110,9 @@ def test_dense_output_for_estimators_and_data_frames(graphs: GraphSet) -> None:
     for found in (dense.fit_transform(graphs), dense.transform(graphs)):
         assert isinstance(found, np.ndarray)
         np.testing.assert_array_equal(found, expected)
+    scaled = make_pipeline(dense, StandardScaler(), LogisticRegression()).fit(graphs, labels(24))
+    assert scaled.score(graphs, labels(24)) > 0.9
+    np.testing.assert_allclose(scaled[:-1].transform(graphs).mean(axis=0), 0, atol=1e-12)
     assert make_pipeline(dense, GaussianNB()).fit(graphs, labels(24)).predict(graphs).shape == (24,)
 
 

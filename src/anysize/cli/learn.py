@@ -194,7 +194,7 @@ def predict(
             return predict_numbers(model, classifier, graphs, out, format is PredictionFormat.json)
         probabilities = classifier.set_params(cache=cache, verbose=1).predict_proba(graphs)
         likely = probabilities.argmax(axis=1)
-        warn_of_one_class(likely, classifier.classes_, classifier.ensemble_.method)
+        warn_of_one_class(likely, classifier.classes_, classifier.ensemble_)
         predicted = classifier.classes_[likely].tolist()
         classes = classifier.classes_.tolist()
         rows = list(zip(graph_names(graphs), predicted, probabilities.tolist(), strict=True))

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
 from anysize._errors import CountWarning, warn_user
+from anysize._log import log
 from anysize._memory import parse_bytes
 from anysize._progress import Progress, rough_duration, shares_of
 from anysize._typing import IntArray
@@ -163,8 +164,12 @@ def execute_plan(
         return _execute_within(plan.budget_s, plan, graphs, threads, progress, numbers)
     halt = Halt() if halt is None else halt
     if plan.sample_size is not None:
+        log.debug("counting, k = %d: samples (%s)", plan.sizes[0], plan.reason)
         counts = _execute_sampling(plan, graphs, Threads(threads, halt), progress, numbers)
     else:
+        lines = plan.lines
+        for line in lines:
+            log.debug("counting, %s", line)
         report = shares_of(progress, sum(c.seconds + 1e-6 for choices in plan.choices.values() for c in choices))
         tables = []
         for k, choices in plan.choices.items():
@@ -174,7 +179,7 @@ def execute_plan(
         columns = tables[0].columns if len(tables) == 1 else unite([table.columns for table in tables])[0]
         # Sizes ascend, so the columns of tables side by side are in canonical order.
         matrix: Any = tables[0].matrix if len(tables) == 1 else csr_array(hstack([t.matrix for t in tables], "csr"))
-        counts = Counts(matrix, columns, graphs.sizes, graphs.y, graphs.names, plan.lines)
+        counts = Counts(matrix, columns, graphs.sizes, graphs.y, graphs.names, lines)
     if progress is not None:
         progress(1.0)
     return counts

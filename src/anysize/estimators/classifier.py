@@ -16,6 +16,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from anysize._errors import GraphWarning, ModelWarning, warn_user
+from anysize._log import log
 from anysize._progress import ProgressFunction, progress_bars
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.causal.graphon_check import check_graphon
@@ -54,6 +55,7 @@ if TYPE_CHECKING:
 
 Metric = Literal["accuracy", "mcc"]
 METRICS: tuple[str, ...] = get_args(Metric)
+LOWEST_PROBABILITY = float(np.finfo(np.float64).eps)  # in logarithms, as in scikit-learn's log_loss
 MIN_GRAPHS_FOR_ONE_CLASS = 20  # predictions that are all one class are reported from this number on
 
 
@@ -237,6 +239,10 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             None if checked is None else checked.argmax(axis=1), weights is not None,
             k if method.takes_tables else None, scores,
         )  # fmt: skip
+        log.info(
+            "fitted %s (models: %d) to %d graphs of %d classes in %.1f s",
+            method.name, len(runs), len(source), len(classes), time.monotonic() - began,
+        )  # fmt: skip
         for doubt in ("" if decision is None else decision.doubt, self.verdict_.sentence):
             if doubt:
                 warn_user(doubt, ModelWarning)
@@ -321,6 +327,15 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         by_model = self.ensemble_.probabilities(examples)
         return by_model if per_model else np.asarray(by_model.mean(axis=0))
 
+    def predict_log_proba(self, graphs: Any) -> FloatArray:
+        """The logarithm of `predict_proba`, in which 0 counts as 2.2e-16."""
+        return np.asarray(np.log(np.maximum(self.predict_proba(graphs), LOWEST_PROBABILITY)))
+
+    def decision_function(self, graphs: Any) -> FloatArray:
+        """The score of every class, (graphs, classes): its log probability. Two classes: the log-odds of the second."""
+        scores = self.predict_log_proba(graphs)
+        return np.asarray(scores[:, 1] - scores[:, 0]) if len(self.classes_) == 2 else scores
+
     def forecast(self, graphs: Any, level: float = LEVEL) -> Forecast:
         """The balanced accuracy and ROC-AUC to expect on unlabeled graphs, with intervals of probability ``level``.
 
@@ -339,7 +354,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
     def predict(self, graphs: Any) -> Labels:
         """The most probable class; the first one in a tie."""
         likely = self.predict_proba(graphs).argmax(axis=1)
-        warn_of_one_class(likely, self.classes_, self.ensemble_.method)
+        warn_of_one_class(likely, self.classes_, self.ensemble_)
         return np.asarray(self.classes_[likely])
 
     def score(self, graphs: Any, y: ArrayLike | None = None) -> float:
@@ -413,12 +428,12 @@ def densities_vanish(source: GraphsOrCounts, y: IntArray) -> bool:
     return isinstance(source, GraphSet) and check_graphon(source, y).regime == "not_graphon"
 
 
-def warn_of_one_class(predicted: IntArray, classes: Labels, method: Method) -> None:
+def warn_of_one_class(predicted: IntArray, classes: Labels, ensemble: Ensemble) -> None:
     """Warn if many graphs all get one class although training had several; baselines often do, and say nothing."""
-    if len(predicted) < MIN_GRAPHS_FOR_ONE_CLASS or len(classes) < 2 or method.kind == "baseline":
+    if len(predicted) < MIN_GRAPHS_FOR_ONE_CLASS or len(classes) < 2 or ensemble.method.kind == "baseline":
         return
     if (predicted == predicted[0]).all():
-        warn_user(
+        ensemble.tell(
             f"all {len(predicted)} graphs are predicted to be of class {classes.tolist()[int(predicted[0])]!r}, while "
             f"training had {len(classes)} classes: unless these graphs really are of one class, the model does not "
             "carry over to them; anysize diagnose (az.diagnose) compares them with the training graphs",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from anysize.splits import bootstrap_by_class
 from anysize.training.settings import Recipe
 
 MAX_LOSS = 100.0  # cross entropy in nats above which training has diverged; guessing among 1000 classes has 7
+MAX_TOLD = 1000  # different warnings of one ensemble that are remembered
 BATCH_NORM_EPOCHS = 10  # after fewer epochs the running averages of batch norm are far from the training statistics
 
 
@@ -36,6 +37,7 @@ class Ensemble:
         palette: the colors of the training set; None for graphs without colors.
         parts: the models, in stacks that were trained together.
         novelty: what new graphs are compared with.
+        told: the sentences of warnings about new graphs so far; each is given once.
     """
 
     method: Method
@@ -43,6 +45,7 @@ class Ensemble:
     palette: tuple[ColorName, ...] | None
     parts: tuple[Fitted, ...]
     novelty: NoveltyDetector
+    told: set[str] = field(default_factory=set, repr=False)
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -73,7 +76,16 @@ class Ensemble:
         smallest_k = self.k if isinstance(self.k, int) else min(self.k)
         counted = self.method.takes_tables or self.novelty.shares is not None
         for sentence in self.novelty.warnings(source, examples.counts(self.k) if counted else None, smallest_k):
-            warn_user(sentence, GraphWarning)
+            self.tell(sentence, GraphWarning)
+
+    def tell(self, sentence: str, category: type[Warning]) -> None:
+        """Warn, unless these models have given the same warning before."""
+        if sentence in self.told:
+            return
+        if len(self.told) >= MAX_TOLD:
+            self.told.clear()
+        self.told.add(sentence)
+        warn_user(sentence, category)
 
 
 # ---- input -----------------------------------------------------------------------------------------

@@ -26,6 +26,7 @@ from scipy.sparse import csr_array
 from anysize import __version__
 from anysize._errors import naming_extra
 from anysize._files import atomic_write
+from anysize._log import log
 from anysize._schema import (
     Check,
     anything,
@@ -152,11 +153,13 @@ def load_model(path: str | os.PathLike[str]) -> GraphClassifier | GraphRegressor
         with open(name, "rb") as file:
             about, data = _read_members(file.read(), name)
         arrays = tensors.load(data)
-        return _regressor(about, arrays) if about.get("task") == REGRESSION else _restored(about, arrays, name)
+        model = _regressor(about, arrays) if about.get("task") == REGRESSION else _restored(about, arrays, name)
     except (_UnreadableModel, OSError, ImportError):
         raise
     except Exception as error:  # zip, JSON, safetensors and torch raise various types for damaged contents
         raise ValueError(f"{name} is a damaged model file: {reason_of(error)}") from error
+    log.info("loaded %s from %s", about["method"], name)
+    return model
 
 
 def _read_members(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:

@@ -11,8 +11,6 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from scipy.stats import norm
-from sklearn.neighbors import NearestNeighbors
-from sklearn.preprocessing import normalize
 
 from anysize._schema import check_array
 from anysize._text import plural
@@ -84,6 +82,8 @@ class ShareReference:
 
     def distances(self, shares: csr_array[np.float64]) -> FloatArray:
         """(graphs,): the distance to the m-th nearest reference graph other than the graph itself."""
+        from sklearn.neighbors import NearestNeighbors  # imports much, for methods on patterns alone
+
         neighbors = NearestNeighbors(n_neighbors=isqrt(len(self.shares)) + 1, algorithm="brute")
         neighbors.fit(csr_array(self.shares.astype(np.float64)))
         return np.asarray(neighbors.kneighbors(shares)[0][:, -1])
@@ -91,6 +91,8 @@ class ShareReference:
 
 def pattern_shares(counts: Counts, k: int) -> csr_array[np.float64]:
     """(graphs, patterns of the catalog): shares among the connected k-subsets, summed over colors."""
+    from sklearn.preprocessing import normalize
+
     columns = counts.columns
     of_size = np.flatnonzero(columns.size == k)
     entries = (np.ones(len(of_size)), (of_size, columns.pattern_index[of_size].astype(np.int64)))

@@ -40,7 +40,7 @@ class SubgraphDensities(TransformerMixin, BaseEstimator):
         colors: whether to use vertex colors.
         top: keep this many patterns, the most common ones; the others do not count in denominators either.
         color: for networkx, PyG and igraph graphs, the vertex attribute with the colors.
-        sparse_output: False for numpy arrays, which some estimators need.
+        sparse_output: False for numpy arrays, which `StandardScaler` and some other estimators need.
 
     After ``set_output(transform="pandas")`` the result is a data frame: patterns are columns, graph names the index.
 

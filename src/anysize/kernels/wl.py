@@ -360,10 +360,12 @@ class WLKernel(ExplicitKernel):
             columns.append(np.where(unknown < 0, own + begin, unknown + new))
             new += max(int(unknown.max(initial=-1)) + 1, 0)
         row = np.tile(owners(graphs.first), len(classes))
-        cells = np.ones(len(row)), (row, np.concatenate(columns))
-        full: csr_array[np.float64] = csr_array(cells, shape=(len(graphs), new))
-        known = csr_array(full[:, :width])
+        column = np.concatenate(columns)
+        kept = column < width
+        cells = np.ones(int(kept.sum())), (row[kept], column[kept])
+        known: csr_array[np.float64] = csr_array(cells, shape=(len(graphs), width))
         if self.normalize:
+            full = csr_array((np.ones(len(row)), (row, column)), shape=(len(graphs), new))
             lengths = np.sqrt(np.bincount(owners(full.indptr), full.data**2, minlength=len(graphs)))
             known.data /= lengths[owners(known.indptr)]
         return short_indices(known)

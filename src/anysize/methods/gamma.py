@@ -41,11 +41,13 @@ from anysize.methods.neural import (
     plain_recipe,
     settings_of,
 )
-from anysize.training.device import device_kind, torch_defaults
+from anysize.training.device import device_kind, one_thread, torch_defaults
 from anysize.training.settings import Recipe, Settings
 
 if TYPE_CHECKING:
+    from anysize._typing import FloatArray
     from anysize.counting.counts import Counts
+    from anysize.training.epoch_selection import KeptEpochs
     from anysize.training.fit_gamma import GammaStack
     from anysize.training.vocabulary import GammaKind
 
@@ -122,6 +124,14 @@ class FittedGamma(FittedStack):
 
     def _input(self, examples: Examples) -> Counts:
         return examples.counts(self.k)
+
+    @one_thread()  # as in training: with more, sums have another order
+    def probabilities(self, examples: Examples, kept: KeptEpochs | None = None) -> FloatArray:
+        return super().probabilities(examples, kept)
+
+    @one_thread()
+    def represent(self, examples: Examples) -> FloatArray:
+        return super().represent(examples)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         about, arrays = super().state()

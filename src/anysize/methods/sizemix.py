@@ -86,6 +86,34 @@ class Tables(NamedTuple):
         return self._replace(log_sizes=self.log_sizes - log_size)
 
 
+class Entries(NamedTuple):
+    """The nonzero entries of some columns of a table, which have the numbers 0, 1, ... here.
+
+    Plain arrays: with one small graph most time would go into making sparse matrices.
+    """
+
+    rows: IntArray
+    columns: IntArray
+    values: FloatArray
+    shape: tuple[int, int]
+
+    @staticmethod
+    def of(table: csr_array[np.float64], columns: IntArray) -> Entries:
+        """Those of the columns with these numbers, in ascending order."""
+        shape = table.shape[0], len(columns)
+        numbers = np.full(table.shape[1], -1)
+        numbers[columns] = np.arange(len(columns))
+        number = numbers[table.indices]
+        kept = (number >= 0) & (table.data != 0)
+        return Entries(owners(table.indptr)[kept], number[kept], table.data[kept], shape)
+
+    def dense(self, values: FloatArray) -> FloatArray:
+        """The table with other values at these entries."""
+        table = np.zeros(self.shape)
+        table[self.rows, self.columns] = values
+        return table
+
+
 @dataclass(frozen=True, eq=False)
 class Head:
     """One logistic regression per class (one in all for two classes) on one map of types up to one depth, or patterns.
@@ -106,41 +134,55 @@ class Head:
     intercepts: FloatArray
     center: FloatArray
 
-    def mapped(self, tables: Tables, regression: int) -> csr_array[np.float64]:
-        """(graphs, features): the input of one regression."""
-        counts = csr_array((tables.types if self.depth is not None else tables.patterns)[:, self.columns])
-        return map_counts(counts, tables.log_sizes, self.scaling, self.exponents[regression], self.columns)
+    def counts(self, tables: Tables) -> Entries:
+        """Counts of the types or patterns of this head; heads of one depth have the same."""
+        return Entries.of(tables.types if self.depth is not None else tables.patterns, self.columns)
 
-    def logits(self, tables: Tables) -> FloatArray:
+    def mapped(self, tables: Tables, regression: int) -> FloatArray:
+        """(graphs, features): the input of one regression."""
+        counts = self.counts(tables)
+        values = map_counts(counts, tables.log_sizes, self.scaling, self.exponents[regression], self.columns)
+        return counts.dense(values)
+
+    def logits(self, counts: Entries, log_sizes: FloatArray) -> FloatArray:
         """(graphs, regressions)."""
-        pairs = enumerate(zip(self.weights, self.intercepts, strict=True))
-        columns = [self.mapped(tables, number) @ weights + intercept for number, (weights, intercept) in pairs]
-        return np.stack(columns, axis=1)
+        graphs = counts.shape[0]
+        logits = np.empty((graphs, len(self.intercepts)))
+        for number, (exponents, weights) in enumerate(zip(self.exponents, self.weights, strict=True)):
+            terms = map_counts(counts, log_sizes, self.scaling, exponents, self.columns) * weights[counts.columns]
+            logits[:, number] = np.bincount(counts.rows, terms, graphs)
+        return logits + self.intercepts
+
+
+def all_logits(heads: Sequence[Head], tables: Tables) -> Iterator[FloatArray]:
+    """(graphs, regressions) of every head; columns are selected once per depth."""
+    known: dict[tuple[int | None, bytes], Entries] = {}
+    for head in heads:
+        key = head.depth, head.columns.tobytes()
+        if key not in known:
+            known[key] = head.counts(tables)
+        yield head.logits(known[key], tables.log_sizes)
 
 
 def map_counts(
-    counts: csr_array[np.float64], log_sizes: FloatArray, scaling: str, exponents: FloatArray, columns: IntArray
-) -> csr_array[np.float64]:
-    """Counts under one hypothesis on how they scale; ``log_sizes`` are log(n / n0). Zeros stay zeros.
+    counts: Entries, log_sizes: FloatArray, scaling: str, exponents: FloatArray, columns: IntArray
+) -> FloatArray:
+    """Nonzero counts under one hypothesis on how they scale; ``log_sizes`` are log(n / n0). Zeros stay zeros.
 
     ``columns``: which patterns they are of, for *composition*.
     """
-    mapped = counts.copy()
-    rows = owners(counts.indptr)
+    values, rows = counts.values, counts.rows
     if scaling == "presence":
-        mapped.data = np.log1p(counts.data)
-    elif scaling == "occurrence":
-        mapped.data = (counts.data > 0).astype(np.float64)
-    elif scaling == "direction":
-        squares = np.bincount(rows, weights=counts.data**2, minlength=counts.shape[0])
-        mapped.data = counts.data / np.sqrt(squares)[rows]
-    elif scaling == "composition":
-        sizes = plain_patterns().size[columns]
-        copies = counts @ (sizes[:, None] == np.array(PATTERN_SIZES)).astype(np.float64)
-        mapped.data = np.sqrt(counts.data / copies[rows, np.searchsorted(PATTERN_SIZES, sizes)[counts.indices]])
-    else:
-        mapped.data = np.sqrt(counts.data * np.exp(-log_sizes[rows] * exponents[counts.indices]))
-    return mapped
+        return np.log1p(values)
+    if scaling == "occurrence":
+        return (values > 0).astype(np.float64)
+    if scaling == "direction":
+        return values / np.sqrt(np.bincount(rows, values**2))[rows]
+    if scaling == "composition":
+        size = np.searchsorted(PATTERN_SIZES, plain_patterns().size[columns])[counts.columns]
+        same = rows * len(PATTERN_SIZES) + size  # as many vertices, in the same graph
+        return np.asarray(np.sqrt(values / np.bincount(same, values)[same]))
+    return np.sqrt(values * np.exp(-log_sizes[rows] * exponents[counts.columns]))
 
 
 @cache
@@ -155,7 +197,7 @@ def count_patterns(graphs: GraphSet) -> csr_array[np.float64]:
     """(graphs, patterns): induced copies, whatever the colors."""
     from anysize.counting.api import count  # imports numba
 
-    return csr_array(count(graphs, PATTERN_SIZES, colors=False).matrix.astype(np.float64))
+    return count(graphs, PATTERN_SIZES, colors=False).matrix.astype(np.float64)
 
 
 def fit_exponents(counts: FloatArray, log_sizes: FloatArray, y: IntArray) -> FloatArray:
@@ -230,7 +272,8 @@ class SizeMix:
     def head_probabilities(self, graphs: Any) -> FloatArray:
         """(heads, graphs, classes): each head by itself; rows of several classes need not sum to 1."""
         tables = self._input(as_graphset(graphs))
-        return np.stack([one_against_rest(head.logits(tables)) for head in self.heads])
+        logits = np.concatenate(list(all_logits(self.heads, tables)))
+        return one_against_rest(logits).reshape(len(self.heads), len(tables.log_sizes), len(self.classes))
 
     def predict(self, graphs: Any) -> NDArray[Any]:
         """The most probable class of every graph."""
@@ -274,8 +317,8 @@ class SizeMix:
         width, base = types + tables.patterns.shape[1], 0.0
         total, strongest, scalings = np.zeros(width), np.zeros(width), [("", 0.0)] * width
         for head, weight in zip(self.heads, sign * self.head_weights, strict=True):
-            center = head.center[regression] if others is None else _mean(head.mapped(others, regression))
-            mapped = head.mapped(tables, regression).toarray()[0]
+            center = head.center[regression] if others is None else head.mapped(others, regression).mean(axis=0)
+            mapped = head.mapped(tables, regression)[0]
             terms = weight * (mapped - center) * head.weights[regression]
             base += weight * float(head.intercepts[regression] + center @ head.weights[regression])
             columns = head.columns + (types if head.depth is None else 0)
@@ -294,8 +337,10 @@ class SizeMix:
     def _input(self, graphs: GraphSet) -> Tables:
         """Counts of all types and patterns, and log(n / n0); no counts where no head is of patterns."""
         uses_patterns = any(head.depth is None for head in self.heads)
-        none = csr_array((len(graphs), len(plain_patterns())), dtype=np.float64)
-        patterns = count_patterns(graphs) if uses_patterns else none
+        if uses_patterns:
+            patterns = count_patterns(graphs)
+        else:
+            patterns = csr_array((len(graphs), len(plain_patterns())), dtype=np.float64)
         return Tables(self.kernel.transform(graphs), patterns, _log_sizes(graphs)).centered(self.log_size)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
@@ -329,10 +374,6 @@ def _log_sizes(graphs: GraphSet) -> FloatArray:
     return np.log(np.maximum(graphs.sizes, 1).astype(np.float64))
 
 
-def _mean(rows: csr_array[np.float64]) -> FloatArray:
-    return np.asarray(rows.mean(axis=0), np.float64).ravel()
-
-
 def inner_likelihood(tables: Tables, offsets: IntArray, y: IntArray, classes: int) -> tuple[FloatArray, IntArray]:
     """Log-likelihoods (heads, graphs) of the larger graphs, about 40 %, by heads of the smaller ones; their classes.
 
@@ -346,7 +387,8 @@ def inner_likelihood(tables: Tables, offsets: IntArray, y: IntArray, classes: in
         return np.zeros((len(DEPTHS) * len(MAPS) + len(PATTERN_MAPS), 0)), y[large]
     judged = tables.rows(large).centered(tables.log_sizes[small].mean())
     heads = fit_heads(tables.rows(small), offsets, y[small], classes)
-    return np.stack([log_likelihood(one_against_rest(head.logits(judged)), y[large]) for head in heads]), y[large]
+    chances = (one_against_rest(logits) for logits in all_logits(tuple(heads), judged))
+    return np.stack([log_likelihood(each, y[large]) for each in chances]), y[large]
 
 
 def fit_heads(tables: Tables, offsets: IntArray, y: IntArray, classes: int) -> Iterator[Head]:
@@ -356,14 +398,14 @@ def fit_heads(tables: Tables, offsets: IntArray, y: IntArray, classes: int) -> I
     for depth in (*DEPTHS, None):
         counts = tables.patterns if depth is None else tables.types
         columns = common_columns(counts, counts.shape[1] if depth is None else int(offsets[depth + 1]))
-        table = csr_array(counts[:, columns])
-        dense = table.toarray()
+        table = Entries.of(counts, columns)
+        dense = table.dense(table.values)
         alphas = np.stack([fit_exponents(dense, relative, target) for target in targets])
         for scaling in PATTERN_MAPS if depth is None else MAPS:
             exponents = alphas if scaling == "fitted" else np.full_like(alphas, float(scaling == "share"))
             rows = []
             for target, alpha in zip(targets, exponents, strict=True):
-                mapped = map_counts(table, relative, scaling, alpha, columns).toarray()
+                mapped = table.dense(map_counts(table, relative, scaling, alpha, columns))
                 rows.append(fit_balanced_regression(mapped, target))
             weights, intercepts, centers = map(np.stack, zip(*rows, strict=True))
             yield Head(scaling, depth, columns, exponents, weights, intercepts, centers)

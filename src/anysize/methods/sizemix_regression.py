@@ -37,7 +37,7 @@ from anysize.graphs.graphset import GraphSet
 from anysize.methods.evidence import evidence_weights
 from anysize.methods.method import Arrays
 from anysize.methods.ridge import fit_ridge
-from anysize.methods.sizemix import DEPTHS, common_columns, fit_exponents, map_counts
+from anysize.methods.sizemix import DEPTHS, Entries, common_columns, fit_exponents, map_counts
 from anysize.splits import random_60_and_40, smaller_and_larger
 
 if TYPE_CHECKING:
@@ -83,7 +83,10 @@ def map_types(
         return counts
     if scaling == "proportion":
         return csr_array(counts * np.exp(-log_sizes)[:, None])
-    return map_counts(counts, log_sizes, scaling, exponents, np.arange(len(exponents)))
+    columns = np.arange(counts.shape[1])
+    entries = Entries.of(counts, columns)
+    values = map_counts(entries, log_sizes, scaling, exponents, columns)
+    return csr_array((values, (entries.rows, entries.columns)), shape=entries.shape)
 
 
 def fit_target_exponent(y: FloatArray, log_sizes: FloatArray) -> float:

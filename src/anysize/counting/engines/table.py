@@ -11,6 +11,7 @@ from scipy.sparse import coo_array, csr_array
 from anysize._typing import IntArray
 from anysize.counting.columns import Columns, unite
 from anysize.graphs.graphset import GraphSet
+from anysize.graphs.ragged import offsets
 from anysize.patterns.pattern import connected_patterns
 
 
@@ -42,7 +43,9 @@ def plain_table(copies: NDArray[Any], graphs: GraphSet, k: int) -> CountTable:
                 f"{connected_patterns(k)[column].name!r}, more than a 64-bit integer holds"
             )
         copies = copies.astype(np.int64)
-    return CountTable(Columns.plain(k), csr_array(copies))
+    rows, columns = np.nonzero(copies)  # scipy makes two matrices of a dense one
+    table = csr_array((copies[rows, columns], columns, offsets(np.bincount(rows, minlength=len(copies)))), copies.shape)
+    return CountTable(Columns.plain(k), table)
 
 
 def graph_title(graphs: GraphSet, row: int) -> str:
