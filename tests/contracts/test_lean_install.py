@@ -39,7 +39,8 @@ def told(call):
 print(json.dumps({{name: told(call) for name, call in {calls}.items()}}))
 """
 EXTRA_OF_NAME = {  # the public names that are not there without extras
-    "AttachDensities": "learn", "GraphClassifier": "learn", "SubgraphDensities": "learn", "load_model": "learn",
+    "AttachDensities": "learn", "GraphClassifier": "learn", "GraphRegressor": "learn", "SubgraphDensities": "learn",
+    "load_model": "learn",
 }  # fmt: skip
 EXTRA_OF_CALL = {  # those that need an extra when they are called, or whose methods do
     "az.compare(graphs, methods='majority')": "learn",
