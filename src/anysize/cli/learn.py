@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import time
 from collections.abc import Iterator
+from dataclasses import asdict
 from enum import StrEnum
 from json import dumps
 from pathlib import Path
@@ -283,6 +284,7 @@ def _facts(model: GraphClassifier, graphs: GraphSet, seconds: float) -> dict[str
             for name, score in verdict.train.items()
             if name != "model"
         },
+        "held_out": [asdict(scores) for scores in verdict.held_out],
         "doubt": verdict.doubt,
         "epochs": model.epochs_.tolist(),
         "seconds": round(seconds, 3),
@@ -298,6 +300,10 @@ def _show(facts: dict[str, Any], model: GraphClassifier, graphs: GraphSet) -> No
     if facts["validation"] is not None:
         details = f"{facts['validation_graphs']} graphs: {_baselines(facts, 'validation')}"
         lines.append(f"validation {facts['metric']}  {facts['validation']:.3f}  ({details})")
+    for scores in model.verdict_.held_out:
+        told = f"{scores.scores['model']:.3f} ± {scores.errors['model']:.3f}"
+        beside = f"{scores.graphs} training graphs: size-only {scores.scores['size-only']:.3f}"
+        lines.append(f"held out, {scores.protocol}: balanced_accuracy  {told}  ({beside})")
     for line in (*lines, *_class_patterns(model, graphs)):
         console.print(line, soft_wrap=True)
     errors.print(f"Wrote {facts['out']}.")
