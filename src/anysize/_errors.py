@@ -22,6 +22,8 @@ EXTRAS = {  # package -> extra of anysize that installs it
     "rdkit": "chem",
 }
 
+MAX_TOLD = 1000  # different warnings of one object that are remembered
+
 
 class GraphError(ValueError):
     """The input is not a valid graph, set of graphs or file of graphs."""
@@ -81,6 +83,22 @@ def require(package: str, what: str) -> None:
     with naming_extra(what):
         if find_spec(package) is None:
             raise ModuleNotFoundError(name=package)
+
+
+class Notices:
+    """The warnings of one object: each sentence is given once."""
+
+    def __init__(self) -> None:
+        self.told: set[str] = set()
+
+    def warn(self, sentence: str, category: type[Warning]) -> None:
+        """Warn, unless this object has given the same warning before."""
+        if sentence in self.told:
+            return
+        if len(self.told) >= MAX_TOLD:
+            self.told.clear()
+        self.told.add(sentence)
+        warn_user(sentence, category)
 
 
 def warn_user(message: str, category: type[Warning]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 import zipfile
 from pathlib import Path
 
@@ -143,6 +144,9 @@ def test_new_graphs_unlike_the_training_graphs_are_named(graphs: GraphSet) -> No
     nx.set_node_attributes(other, "Z", "atom")
     with pytest.warns(GraphWarning, match="colors that no training graph had"):
         model.predict(GraphSet.from_networkx([other], color="atom"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model.predict(GraphSet.from_networkx([other], color="atom"))  # said already
     with pytest.raises(ValueError, match="fitted on colored graphs and these are plain"):
         model.predict([nx.path_graph(9)])
     assert model.predict(graphs[:0]).shape == (0,)

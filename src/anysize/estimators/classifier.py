@@ -433,7 +433,7 @@ def warn_of_one_class(predicted: IntArray, classes: Labels, ensemble: Ensemble) 
     if len(predicted) < MIN_GRAPHS_FOR_ONE_CLASS or len(classes) < 2 or ensemble.method.kind == "baseline":
         return
     if (predicted == predicted[0]).all():
-        ensemble.tell(
+        ensemble.notices.warn(
             f"all {len(predicted)} graphs are predicted to be of class {classes.tolist()[int(predicted[0])]!r}, while "
             f"training had {len(classes)} classes: unless these graphs really are of one class, the model does not "
             "carry over to them; anysize diagnose (az.diagnose) compares them with the training graphs",

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from anysize._errors import GraphWarning, warn_user
+from anysize._errors import GraphWarning, Notices, warn_user
 from anysize._progress import ProgressFunction
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.counting.counts import Counts
@@ -23,7 +23,6 @@ from anysize.splits import bootstrap_by_class
 from anysize.training.settings import Recipe
 
 MAX_LOSS = 100.0  # cross entropy in nats above which training has diverged; guessing among 1000 classes has 7
-MAX_TOLD = 1000  # different warnings of one ensemble that are remembered
 BATCH_NORM_EPOCHS = 10  # after fewer epochs the running averages of batch norm are far from the training statistics
 
 
@@ -37,7 +36,7 @@ class Ensemble:
         palette: the colors of the training set; None for graphs without colors.
         parts: the models, in stacks that were trained together.
         novelty: what new graphs are compared with.
-        told: the sentences of warnings about new graphs so far; each is given once.
+        notices: the warnings about new graphs so far; each is given once.
     """
 
     method: Method
@@ -45,7 +44,7 @@ class Ensemble:
     palette: tuple[ColorName, ...] | None
     parts: tuple[Fitted, ...]
     novelty: NoveltyDetector
-    told: set[str] = field(default_factory=set, repr=False)
+    notices: Notices = field(default_factory=Notices, repr=False)
 
     @property
     def seeds(self) -> tuple[int, ...]:
@@ -76,16 +75,7 @@ class Ensemble:
         smallest_k = self.k if isinstance(self.k, int) else min(self.k)
         counted = self.method.takes_tables or self.novelty.shares is not None
         for sentence in self.novelty.warnings(source, examples.counts(self.k) if counted else None, smallest_k):
-            self.tell(sentence, GraphWarning)
-
-    def tell(self, sentence: str, category: type[Warning]) -> None:
-        """Warn, unless these models have given the same warning before."""
-        if sentence in self.told:
-            return
-        if len(self.told) >= MAX_TOLD:
-            self.told.clear()
-        self.told.add(sentence)
-        warn_user(sentence, category)
+            self.notices.warn(sentence, GraphWarning)
 
 
 # ---- input -----------------------------------------------------------------------------------------

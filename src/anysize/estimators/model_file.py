@@ -24,7 +24,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from anysize import __version__
-from anysize._errors import naming_extra
+from anysize._errors import Notices, naming_extra
 from anysize._files import atomic_write
 from anysize._log import log
 from anysize._schema import (
@@ -375,7 +375,7 @@ def _regressor(about: dict[str, Any], arrays: Mapping[str, Any]) -> GraphRegress
     _check_finite(arrays)
     model = GraphRegressor(about["method"], color=about["color"], check=about["check"])
     model.model_ = find_regression_method(about["method"]).from_state(about["model"], _arrays_of("model", arrays))
-    model.palette_ = _palette(about["palette"])
+    model.palette_, model.notices_ = _palette(about["palette"]), Notices()
     model.novelty_ = NoveltyDetector.from_state(about[NOVELTY], _arrays_of(NOVELTY, arrays))
     verdict = about["verdict"]
     scores = tuple(RegressionScores(**_with_pairs(held_out)) for held_out in verdict["held_out"])

@@ -11,7 +11,8 @@ from numpy.typing import ArrayLike
 from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
-from anysize._errors import GraphWarning, ModelWarning, warn_user
+from anysize._errors import GraphWarning, ModelWarning, Notices, warn_user
+from anysize._log import log
 from anysize._typing import FloatArray
 from anysize.counting.counts import Counts
 from anysize.estimators.ensemble import (
@@ -77,6 +78,7 @@ class GraphRegressor(RegressorMixin, BaseEstimator):
     verdict_: RegressionVerdict
     novelty_: NoveltyDetector
     palette_: tuple[ColorName, ...] | None
+    notices_: Notices
 
     def fit(self, graphs: Any, y: ArrayLike | None = None) -> GraphRegressor:
         """Learn from training graphs.
@@ -102,7 +104,9 @@ class GraphRegressor(RegressorMixin, BaseEstimator):
         scored = self.check is not False and self.method not in TRIVIAL
         scores = held_out_regression(method, source, targets, fit_seconds, seconds) if scored else ()
         self.model_, self.verdict_ = model, judge(model, source, targets, scores)
+        self.notices_ = Notices()
         self.palette_, self.novelty_ = palette_of(source), NoveltyDetector.of(source, None, uses_colors=True)
+        log.info("fitted %s to %d graphs in %.1f s", self.method, len(source), time.monotonic() - began)
         if self.verdict_.doubt is not None:
             warn_user(self.verdict_.doubt, ModelWarning)
         return self
@@ -112,7 +116,7 @@ class GraphRegressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self, "model_")
         source = self._graphs(graphs)
         for sentence in self.novelty_.warnings(source, None, 1):
-            warn_user(sentence, GraphWarning)
+            self.notices_.warn(sentence, GraphWarning)
         predicted = self.model_.predict(source)
         if not np.isfinite(predicted).all():
             amount = int((~np.isfinite(predicted)).sum())
