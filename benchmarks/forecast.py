@@ -118,11 +118,15 @@ import anysize as az
 
 small = az.sample_graphs(
     (az.ErdosRenyi(0.3), az.ErdosRenyi(0.35)),
-    az.Environment(sizes=(12, 16, 20)), 120, seed=1,
+    az.Environment(sizes=(12, 16, 20)),
+    120,
+    seed=1,
 )
 large = az.sample_graphs(
     (az.ErdosRenyi(0.3), az.ErdosRenyi(0.35)),
-    az.Environment(sizes=(40,)), 100, seed=2,
+    az.Environment(sizes=(40,)),
+    100,
+    seed=2,
 )
 model = az.GraphClassifier().fit(small)
 print(model.forecast(large))
