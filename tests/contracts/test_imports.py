@@ -23,6 +23,7 @@ LEVELS = (
         "_files",
         "_json",
         "_schema",
+        "_log",
         "_memory",
         "_unpack",
         "_text",

@@ -380,3 +380,10 @@ def test_what_was_done_as_json():
     assert json.loads(json.dumps(fields)) == {
         "planned": 30, "found": 10, "made": 15, "left": 5, "failures": ["a"], "left_out": ["b"], "seconds": 1.235,
     }  # fmt: skip
+
+
+def test_a_second_cache_is_filled_although_counts_are_in_memory(tmp_path):
+    plan = make_plan(["sbm-20"], ["topology-only"], data="7", settings={"k": 3})
+    for name in ("first", "second"):
+        fill_cache(plan, tmp_path / name)
+        assert len(list((tmp_path / name).rglob("*.npz"))) == 3  # train, validation, test

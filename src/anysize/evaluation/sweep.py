@@ -222,6 +222,8 @@ def fill_cache(
                 raise
             missing[name] = f"{name} is left out. {error}"
             continue
+        for examples in splits.examples.values():
+            examples.forget_counts()  # those in memory may be in no cache
         for sizes, colors in counts:
             with suppress(ValueError, OverflowError, MemoryError):  # methods that need these counts fail, others do not
                 for examples in splits.examples.values():

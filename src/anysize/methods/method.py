@@ -80,6 +80,10 @@ class Examples:
             self._tables[key] = count(self.graphs, *key, cache=cache, progress=progress)
         return self._tables[key]
 
+    def forget_counts(self) -> None:
+        """Drop the counts made so far: they are made again, or read from a cache, when they are asked for."""
+        self._tables.clear()
+
     def refined(self, kernel: WLKernel) -> RefinedGraphs:
         """The graphs with the classes of their vertices under a fitted WL kernel; those of the last one are kept."""
         if kernel not in self._refined:
