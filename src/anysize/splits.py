@@ -220,6 +220,15 @@ def draw_by_class(y: Labels, amount: Callable[[int], int], seed: int | np.random
     return np.sort(np.concatenate([np.zeros(0, np.int64), *drawn]))
 
 
+def hold_out_by_class(y: Labels, share: float, seed: int) -> IntArray:
+    """Ascending positions of the graphs to validate on: a random share of every class, at least one of two graphs.
+
+    >>> hold_out_by_class(np.array([0] * 10 + [1] * 20 + [2]), 0.1, seed=0).tolist()
+    [4, 14, 28]
+    """
+    return draw_by_class(y, lambda size: min(max(round(share * size), 1), size - 1) if share > 0 else 0, seed)
+
+
 def parts_by_class(y: Labels, parts: int, seed: int | np.random.Generator, even: bool = False) -> IntArray:
     """A part 0 .. parts - 1 for every graph, at random, each part with its share of every class.
 

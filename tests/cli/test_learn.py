@@ -23,11 +23,11 @@ from typer.testing import CliRunner
 import anysize.counting.api
 from anysize import METHODS, GraphClassifier, GraphSet, GraphWarning, evaluate, load_model, read_graphs, size_split
 from anysize.cli import learn as commands
-from anysize.estimators.classifier import hold_out
 from anysize.estimators.explain import pattern_weights
 from anysize.evaluation.records import decode
 from anysize.paper.cli.app import main_app as app
 from anysize.paper.cli.sweep import run as run_command
+from anysize.splits import hold_out_by_class
 
 
 @pytest.fixture(autouse=True)
@@ -90,7 +90,7 @@ def test_fit_tells_scores_and_what_was_learned(folder: Path, tmp_path: Path) -> 
     assert made.params == {"epochs": 80, "hidden": 8, "jumping": True}
     assert made.ensemble_.seeds == (5, 6)
     graphs = read_graphs(folder / "TRAIN")
-    held = hold_out(np.asarray(graphs.y), 0.1, seed=5)
+    held = hold_out_by_class(np.asarray(graphs.y), 0.1, seed=5)
     rest = np.setdiff1d(np.arange(20), held)
     names = ("majority", "size-only", "topology-only")
     scores = {name: GraphClassifier(name, k=made.k).fit(graphs[rest]) for name in names}

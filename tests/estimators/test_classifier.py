@@ -24,12 +24,12 @@ from sklearn.multiclass import OneVsRestClassifier
 from sklearn.pipeline import Pipeline
 
 from anysize import Counts, GraphClassifier, GraphSet, GraphWarning, ModelWarning, count, load_model
-from anysize.estimators.classifier import LOWEST_PROBABILITY, hold_out, weights_of
+from anysize.estimators.classifier import LOWEST_PROBABILITY, weights_of
 from anysize.estimators.ensemble import MAX_LOSS
 from anysize.estimators.verdict import Verdict, check_baselines
 from anysize.methods.catalog import find_method
 from anysize.methods.method import Examples, Run, TrainingData
-from anysize.splits import bootstrap_by_class
+from anysize.splits import bootstrap_by_class, hold_out_by_class
 
 WILD = Run({"hidden": 32, "layers": 1, "lr": 1e6}, 0)
 
@@ -307,11 +307,11 @@ def test_validation_graphs_are_held_out_where_the_recipe_chooses_an_epoch(graphs
 
 def test_held_out_graphs_are_a_share_of_every_class() -> None:
     y = np.repeat([0, 1, 2, 3], [50, 10, 2, 1])
-    chosen = hold_out(y, 0.2, seed=0)
+    chosen = hold_out_by_class(y, 0.2, seed=0)
     assert np.bincount(y[chosen], minlength=4).tolist() == [10, 2, 1, 0]
-    assert hold_out(y, 0.2, seed=0).tolist() == chosen.tolist() != hold_out(y, 0.2, seed=1).tolist()
-    assert len(hold_out(y, 0.99, seed=0)) == 49 + 9 + 1
-    assert len(hold_out(y, 0.0, seed=0)) == 0
+    assert hold_out_by_class(y, 0.2, seed=0).tolist() == chosen.tolist() != hold_out_by_class(y, 0.2, seed=1).tolist()
+    assert len(hold_out_by_class(y, 0.99, seed=0)) == 49 + 9 + 1
+    assert len(hold_out_by_class(y, 0.0, seed=0)) == 0
 
 
 def test_labels_of_another_kind_are_no_zero_score(graphs: GraphSet) -> None:

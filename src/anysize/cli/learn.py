@@ -180,7 +180,8 @@ def predict(
 
     The scores are printed as well if the classes or numbers are known: from the file, --labels or --y.
     """
-    with handle_errors():
+    # Patterns are counted once for predictions and for the forecast, also without --cache.
+    with handle_errors(), TemporaryDirectory(prefix="anysize-", ignore_cleanup_errors=True) as folder:
         from anysize import GraphRegressor, load_model
         from anysize.estimators.classifier import warn_of_one_class
 
@@ -193,7 +194,7 @@ def predict(
         )  # fmt: skip
         if isinstance(classifier, GraphRegressor):
             return predict_numbers(model, classifier, graphs, out, format is PredictionFormat.json)
-        probabilities = classifier.set_params(cache=cache, verbose=1).predict_proba(graphs)
+        probabilities = classifier.set_params(cache=cache or folder, verbose=1).predict_proba(graphs)
         likely = probabilities.argmax(axis=1)
         warn_of_one_class(likely, classifier.classes_, classifier.ensemble_)
         predicted = classifier.classes_[likely].tolist()

@@ -64,20 +64,20 @@ def motifs(
         output = check_out(out, FORMATS, ending_optional=False)
         chosen = _choose(read_input(file, colors, smiles=smiles, color=color), graph, file)
         with late_progress("comparing with random graphs") as report:
-            found = motifs(
+            result = motifs(
                 chosen, parse_sizes(k), null.value, samples, colors=colors, seed=seed, threads=threads, progress=report
             )
         if out is not None:
             if output in ("CSV", "JSON"):
                 with open_output(out) as opened:
-                    _write_csv(found, opened) if output == "CSV" else writer.dump(found.to_json(), opened)
+                    _write_csv(result, opened) if output == "CSV" else writer.dump(result.to_json(), opened)
             else:
-                found.save(out)
+                result.save(out)
             errors.print(f"Wrote {out}.")
         if json:
-            print(writer.dumps(found.to_json(), allow_nan=False))
+            print(writer.dumps(result.to_json(), allow_nan=False))
         else:
-            console.print(found.text(top), soft_wrap=True)
+            console.print(result.text(top), soft_wrap=True)
 
 
 def _choose(graphs: GraphSet, name: str | None, file: Path) -> GraphSet:
@@ -94,9 +94,9 @@ def _choose(graphs: GraphSet, name: str | None, file: Path) -> GraphSet:
     raise ValueError(f"--graph must be a name, or a number from 0 to {len(graphs) - 1}; {file} has no graph {name!r}.")
 
 
-def _write_csv(found: Motifs, file: IO[str]) -> None:
+def _write_csv(result: Motifs, file: IO[str]) -> None:
     """One line per pattern."""
-    rows = found.to_json()["patterns"]
+    rows = result.to_json()["patterns"]
     columns = ["pattern", "copies", "mean", "std", "z", "p", "q", "profile", "abundance"]
     table = csv.writer(file, lineterminator="\n")
     table.writerow(columns)

@@ -44,7 +44,7 @@ from anysize.methods.method import Examples, Method, RecipeName, Run, Sizes, Tra
 from anysize.metrics import check_alike
 from anysize.metrics import score as score_of
 from anysize.patterns.pattern import pattern_sizes
-from anysize.splits import VALIDATION_SHARE, draw_by_class, median_cut
+from anysize.splits import VALIDATION_SHARE, hold_out_by_class, median_cut
 from anysize.training.device import resolve_device
 from anysize.training.settings import Recipe
 
@@ -208,7 +208,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             )
             if method.takes_tables:
                 _check_patterns(examples, k)
-            held_out = hold_out(codes, share if given is None else 0.0, runs[0].seed)
+            held_out = hold_out_by_class(codes, share if given is None else 0.0, runs[0].seed)
             kept = np.setdiff1d(np.arange(len(codes)), held_out)
             if environment_of is not None and len(np.unique(environment_of[kept])) < 2:
                 raise ValueError(
@@ -439,15 +439,6 @@ def warn_of_one_class(predicted: IntArray, classes: Labels, ensemble: Ensemble) 
             "carry over to them; anysize diagnose (az.diagnose) compares them with the training graphs",
             ModelWarning,
         )
-
-
-def hold_out(y: IntArray, share: float, seed: int) -> IntArray:
-    """Indices of the graphs to validate on: a random share of every class, at least one of two graphs.
-
-    >>> hold_out(np.array([0] * 10 + [1] * 20 + [2]), 0.1, seed=0).tolist()
-    [4, 14, 28]
-    """
-    return draw_by_class(y, lambda size: min(max(round(share * size), 1), size - 1) if share > 0 else 0, seed)
 
 
 def _environments(source: GraphsOrCounts, environments: Any, method: Method, compares: bool) -> IntArray | None:

@@ -21,7 +21,7 @@ from anysize.methods.baselines import size_only, topology_only
 from anysize.methods.method import Examples, Method, Run, Sizes, TrainingData, checked_probabilities
 from anysize.metrics import roc_auc
 from anysize.patterns.pattern import connected_patterns
-from anysize.splits import VALIDATION_SHARE, draw_by_class, parts_by_class, smaller_and_larger
+from anysize.splits import VALIDATION_SHARE, hold_out_by_class, parts_by_class, smaller_and_larger
 from anysize.training.settings import Recipe
 
 Protocol = Literal["same sizes", "larger graphs"]
@@ -98,7 +98,7 @@ def held_out_scores(
     """
     deadline = deadline_of(fit_seconds, max_seconds)
     y, sizes = data.train.labels(), data.train.sizes
-    found: list[HeldOutScores] = []
+    by_protocol: list[HeldOutScores] = []
     protocols = divisions(sizes, y, run.seed, fit_seconds, deadline)
     total, done = sum(len(parts) for _, parts in protocols), 0
     for protocol, parts in protocols:
@@ -120,8 +120,8 @@ def held_out_scores(
             by_baseline = _baseline_predictions(train, held_out, k, weights is not None)
             predicted.append(_Predicted(y[rows], chances, by_baseline, log_ratio(sizes[rows], sizes[fitted_rows])))
         if predicted:
-            found.append(_scores(protocol, predicted))
-    return tuple(found)
+            by_protocol.append(_scores(protocol, predicted))
+    return tuple(by_protocol)
 
 
 def deadline_of(fit_seconds: float, max_seconds: float | None) -> float:
@@ -162,13 +162,13 @@ def _part(data: TrainingData, rows: IntArray, seed: int) -> TrainingData:
     """Some of the training graphs, a tenth of them for validation if the whole set has validation graphs."""
     validation = None
     if data.validation is not None:
-        y = data.train.labels()[rows]
-        drawn = draw_by_class(y, lambda size: min(max(round(VALIDATION_SHARE * size), 1), size - 1), seed)
+        drawn = hold_out_by_class(data.train.labels()[rows], VALIDATION_SHARE, seed)
         validation, rows = data.train.rows(rows[drawn]), np.delete(rows, drawn)
     return replace(data, train=data.train.rows(rows), validation=validation)
 
 
 def log_ratio(sizes: IntArray, fitted: IntArray) -> float:
+    """The logarithm of the geometric mean size of some graphs by that of the graphs that were fitted to."""
     return float(np.log(np.maximum(sizes, 1)).mean() - np.log(np.maximum(fitted, 1)).mean())
 
 
