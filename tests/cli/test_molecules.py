@@ -28,10 +28,11 @@ def test_molecules_are_counted() -> None:
     done = run("count", TABLE, *MOLECULES, "--k", 1, "--json")
     assert done.exit_code == 0, done.output
     assert run("count", TABLE, "--k", 1).exit_code == 1
-    charged = run("count", TABLE, *MOLECULES, "--color", "element+aromatic", "--k", 1)
-    assert charged.exit_code == 0
-    assert "9 colors" in charged.output
-    assert "vertex[c]" in charged.output  # not taken for markup
+    aromatic = run("count", TABLE, *MOLECULES, "--color", "element+aromatic", "--k", 1)
+    assert aromatic.exit_code == 0
+    assert "9 colors" in aromatic.output
+    assert "vertex[c]" in aromatic.output  # not taken for markup
+    assert "6 colors" in run("count", TABLE, *MOLECULES, "--color", "element", "--k", 1).output
 
 
 def test_fit_predict_diagnose_and_compare(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -71,6 +72,20 @@ def test_a_model_remembers_what_atoms_are_told_apart_by(tmp_path: Path) -> None:
     molecule = MolFromSmiles("OC(=O)c1ccccc1")
     found = load_model(model).explain([molecule])
     assert found.text(10) in why.stdout  # RDKit molecules are colored in the same way
+
+
+@pytest.mark.parametrize("options", [("--y", "acid"), ("--target", "acid", "--method", "wl-kernel")])
+def test_a_model_of_elements_reads_new_molecules_as_elements(options: tuple[str, ...], tmp_path: Path) -> None:
+    """Models from before atoms were rich by default, and those of graphs read with atoms="element"."""
+    model, method = tmp_path / "m.anysize", () if "--method" in options else ("--method", "sizemix")
+    run("fit", TABLE, *MOLECULES, *options, *method, "--color", "element", "--out", model)
+    said = run("predict", model, TABLE, *MOLECULES)
+    fitted = load_model(model).set_params(color=None)
+    fitted.save(model)
+    silent = run("predict", model, TABLE, *MOLECULES)
+    assert silent.exit_code == 0, silent.output
+    assert "no training graph" not in silent.stderr
+    assert silent.stdout == said.stdout
 
 
 def test_columns_that_are_missing_end_in_one_sentence(tmp_path: Path) -> None:

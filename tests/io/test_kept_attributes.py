@@ -143,7 +143,7 @@ def test_pyg_fields_that_cannot_be_kept_are_named() -> None:
 def test_smiles_have_bonds_and_rich_atoms(tmp_path: Path) -> None:
     pytest.importorskip("rdkit")
     (tmp_path / "m.csv").write_text("smiles\nc1ccccc1C=O\nC#[N+][O-]\nC\n")
-    graphs = read_graphs(tmp_path / "m.csv", smiles="smiles")
+    graphs = read_graphs(tmp_path / "m.csv", smiles="smiles", atoms="element")
     graphs.check()
     assert graphs.palette == ("C", "N", "O")
     assert graphs.edge_palette == ("aromatic", "double", "single", "triple")
@@ -151,12 +151,12 @@ def test_smiles_have_bonds_and_rich_atoms(tmp_path: Path) -> None:
     assert graphs.arc_color_names(1) == ("triple", "triple", "single", "single")
     assert graphs.arc_color_names(2) == ()
     assert graphs.directions is None
-    rich = read_graphs(tmp_path / "m.csv", smiles="smiles", atoms="rich")
+    rich = read_graphs(tmp_path / "m.csv", smiles="smiles")
     assert rich.color_names(1) == ("CH", "N+", "O-")
     assert set(rich.color_names(0)) == {"cH", "c", "CH", "O"}
-    assert read_graphs(tmp_path / "m.csv", smiles="smiles", atoms="element").equals(graphs)
+    assert read_graphs(tmp_path / "m.csv", smiles="smiles", atoms="rich").equals(rich)
     for options in ({"atoms": "all"}, {"atoms": "rich", "color": "element"}):
-        with pytest.raises(GraphError, match="atoms is 'element' or 'rich', and color is left out"):
+        with pytest.raises(GraphError, match="atoms is 'rich' or 'element', and color is left out"):
             read_graphs(tmp_path / "m.csv", smiles="smiles", **options)  # type: ignore[arg-type]
 
 

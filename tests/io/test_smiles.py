@@ -31,7 +31,7 @@ def test_a_table_of_smiles(tmp_path: Path) -> None:
     for text in (TABLE, TABLE.replace("\n", "\r\n"), "\ufeff" + TABLE):
         graphs = read_graphs(write(tmp_path, text), smiles="smiles", y="acid")
         assert graphs.sizes.tolist() == [3, 4, 5, 5]
-        assert graphs.color_names(1) == ("C", "C", "O", "O")
+        assert graphs.color_names(1) == ("CH3", "C", "O", "OH")
         assert graphs.edges(3).tolist() == [[0, 1], [0, 4], [1, 2], [2, 3], [3, 4]]
         assert graphs.y is not None
         assert graphs.y.tolist() == [0, 1, 1, 0]
@@ -48,7 +48,7 @@ def test_a_table_of_smiles(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("color", "glycine", "pyrrole"),
     [
-        (None, ("N", "C", "C", "O", "O"), ("C", "C", "C", "N", "C")),
+        (None, ("NH3+", "CH2", "C", "O", "O-"), ("cH", "cH", "cH", "nH", "cH")),
         ("element", ("N", "C", "C", "O", "O"), ("C", "C", "C", "N", "C")),
         ("element+charge", ("N+", "C", "C", "O", "O-"), ("C", "C", "C", "N", "C")),
         ("element+aromatic", ("N", "C", "C", "O", "O"), ("c", "c", "c", "n", "c")),

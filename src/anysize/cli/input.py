@@ -13,6 +13,7 @@ from anysize._text import csv_text, plural
 if TYPE_CHECKING:
     from anysize.counting.counts import Counts
     from anysize.estimators.classifier import GraphClassifier
+    from anysize.estimators.regressor import GraphRegressor
     from anysize.graphs.graphset import GraphSet
 
 SmilesOption = Annotated[
@@ -31,7 +32,7 @@ ColorOption = Annotated[
     typer.Option(
         "--color",
         metavar="NAME",
-        help="Vertex attribute with the color (GraphML, GML); for molecules, properties: element+aromatic+charge.",
+        help="Vertex attribute with the color (GraphML, GML); for molecules rich (default) or element.",
     ),
 ]
 
@@ -77,11 +78,19 @@ def read_labeled(file: Path, colors: bool, **options: Any) -> GraphSet:
     return graphs
 
 
-def trained_color(model: GraphClassifier, file: Path, smiles: str | None, color: str | None) -> str | None:
+def trained_color(
+    model: GraphClassifier | GraphRegressor, file: Path, smiles: str | None, color: str | None
+) -> str | None:
     """The color to read new graphs with: as asked for, else that of training for molecules and GraphML."""
+    from anysize import GraphRegressor
     from anysize.io.read import has_named_colors
+    from anysize.io.smiles import are_elements
 
-    return model.color if color is None and (smiles is not None or has_named_colors(file)) else color
+    if color is not None or (smiles is None and not has_named_colors(file)):
+        return color
+    palette = model.palette_ if isinstance(model, GraphRegressor) else model.ensemble_.palette
+    is_of_elements = smiles is not None and model.color is None and palette and are_elements(palette)
+    return "element" if is_of_elements else model.color
 
 
 def graph_names(graphs: GraphSet | Counts) -> list[str]:

@@ -487,11 +487,12 @@ class GraphSet:
         color: str | None = None,
         y: ArrayLike | None = None,
         *,
-        atoms: Literal["element", "rich"] | None = None,
+        atoms: Literal["rich", "element"] | None = None,
     ) -> GraphSet:
-        """RDKit molecules; ``color`` is ``element`` (default), or such as ``element+aromatic+charge``.
+        """RDKit molecules; edge colors are the types of bonds.
 
-        ``atoms="rich"`` tells atoms apart by all properties; edge colors are the types of bonds.
+        Atoms are told apart by element, aromaticity, hydrogens and charge (``atoms="rich"``, the default), by element
+        alone (``atoms="element"``), or by a part of these such as ``color="element+charge"``.
         """
         from anysize.io.smiles import from_rdkit
 

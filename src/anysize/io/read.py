@@ -65,7 +65,7 @@ def read_graphs(
     smiles: str | None = None,
     y: str | None = None,
     color: str | None = None,
-    atoms: Literal["element", "rich"] | None = None,
+    atoms: Literal["rich", "element"] | None = None,
     edge_color: str | None = None,
     features: str | Sequence[str] | None = None,
     directed: bool | None = None,
@@ -94,8 +94,8 @@ def read_graphs(
         y: the column (tables) or graph attribute (GraphML, GML) with the label of a graph.
         color: the vertex attribute that holds the color (GraphML, GML), or the properties that
             distinguish atoms, see `GraphSet.from_rdkit`.
-        atoms: what distinguishes atoms: "element" (the default), or "rich" for element, aromaticity, charge and
-            hydrogens.
+        atoms: what distinguishes atoms: "rich" (the default) for element, aromaticity, hydrogens and charge, or
+            "element".
         edge_color: the column (edge tables) or edge attribute (GraphML, GML) with the color of an edge. Default for
             tables: a column such as ``type`` or ``relation``.
         features: the vertex attribute, or several, with numbers (GraphML, GML).

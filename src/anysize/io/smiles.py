@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import re
+from collections.abc import Iterable, Sequence
 from typing import Any, Literal
 
 from numpy.typing import ArrayLike
 
 from anysize._errors import GraphError, GraphWarning, warn_user
+from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
 from anysize.io.objects import GraphType
 from anysize.io.parsed import ParsedFile, ParsedGraph, edge_array, join_graphs
@@ -16,7 +18,8 @@ from anysize.io.text import first_line, normalize, parse_labels
 
 RDKIT = GraphType("an RDKit Mol", (("rdkit", "Mol"),))
 ATOM_PROPERTIES = ("element", "aromatic", "hydrogens", "charge")
-ATOMS = {"element": frozenset({"element"}), "rich": frozenset(ATOM_PROPERTIES)}  # values of the argument ``atoms``
+ATOMS = {"rich": frozenset(ATOM_PROPERTIES), "element": frozenset({"element"})}  # values of the argument ``atoms``
+_ELEMENT = re.compile(r"[A-Z][a-z]?|\*")
 _MISSING_LABELS = {"", "na", "n/a", "nan", "null", "none"}
 _MAX_ROWS_SHOWN = 10
 
@@ -26,7 +29,7 @@ def from_rdkit(
     color: str | None = None,
     y: ArrayLike | None = None,
     *,
-    atoms: Literal["element", "rich"] | None = None,
+    atoms: Literal["rich", "element"] | None = None,
     warn: bool = True,
 ) -> GraphSet:
     """Convert RDKit molecules: atoms become vertices and bonds edges; colors say what an atom is.
@@ -35,11 +38,11 @@ def from_rdkit(
 
     Args:
         molecules: an RDKit ``Mol``, or an iterable of them.
-        color: what atoms are told apart by: ``"element"`` (default), and joined to it by + any of ``aromatic``,
-            ``hydrogens`` (the number attached) and ``charge``; ``"rich"`` for all. ``"element+aromatic+charge"`` makes
-            colors such as C, c (aromatic), N+ and O-.
+        color: what atoms are told apart by: ``"rich"`` (default) for all that follows, ``"element"``, or joined to it
+            by + any of ``aromatic``, ``hydrogens`` (the number attached) and ``charge``. ``"element+aromatic+charge"``
+            makes colors such as C, c (aromatic), N+ and O-.
         y: one label per molecule.
-        atoms: "element", or "rich" for all of the above, in place of ``color``.
+        atoms: "rich" or "element", in place of ``color``.
         warn: not used; nothing is dropped that depends on the molecules.
 
     >>> from rdkit.Chem import MolFromSmiles
@@ -57,7 +60,7 @@ def parse_smiles(
     smiles: str,
     y: str | None = None,
     color: str | None = None,
-    atoms: Literal["element", "rich"] | None = None,
+    atoms: Literal["rich", "element"] | None = None,
 ) -> ParsedFile:
     """The molecules in a table with a header and a column of SMILES; ``y`` names the column of labels.
 
@@ -110,16 +113,24 @@ def read_smiles(texts: Sequence[str]) -> list[Any]:
         return [Chem.MolFromSmiles(text) if text else None for text in texts]
 
 
+def are_elements(palette: Iterable[ColorName]) -> bool:
+    """Whether colors are elements alone, as those of ``atoms="element"``: no molecules have such rich atoms.
+
+    >>> are_elements(["C", "Cl", "O"]), are_elements(["C", "CH3", "Cl", "O"])
+    (True, False)
+    """
+    return all(isinstance(name, str) and _ELEMENT.fullmatch(name) for name in palette)
+
+
 def _atom_properties(color: str | None, atoms: str | None) -> frozenset[str]:
     if atoms is not None and (color is not None or atoms not in ATOMS):
         raise GraphError(
-            f"atoms is 'element' or 'rich', and color is left out then; got {atoms!r} and color={color!r}."
+            f"atoms is 'rich' or 'element', and color is left out then; got {atoms!r} and color={color!r}."
         )
-    if atoms is not None:
-        return ATOMS[atoms]
-    if color in ATOMS:
-        return ATOMS[color]
-    properties = ["element"] if color is None else str(color).split("+")
+    name = str(color or atoms or "rich")
+    if name in ATOMS:
+        return ATOMS[name]
+    properties = name.split("+")
     unknown = [name for name in properties if name not in ATOM_PROPERTIES]
     if unknown or "element" not in properties:
         raise GraphError(
