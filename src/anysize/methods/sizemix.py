@@ -40,14 +40,16 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.optimize import minimize
 from scipy.sparse import csr_array
+from scipy.special import expit
 
 from anysize._progress import Progress
 from anysize._typing import FloatArray, IntArray
 from anysize.graphs.attributes import DIRECTIONS, EDGE_COLORS
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import Labels, classes_from_json, classes_to_json, distinct_classes, labels_of
-from anysize.graphs.ragged import owners
+from anysize.graphs.ragged import offsets, owners
 from anysize.io.convert import as_graphset
 from anysize.methods.evidence import balanced_mean, log_likelihood, one_against_rest, stacked_weights
 from anysize.methods.method import NO_GRID, Arrays, Examples, Method, Run, TrainingData
@@ -64,6 +66,8 @@ MAPS = ("presence", "share", "fitted", "direction")
 PATTERN_SIZES = (3, 4, 5)
 PATTERN_MAPS = ("occurrence", "presence", "fitted", "composition")
 INVERSE_REGULARIZATION = 10.0
+LBFGS: Any = {"maxiter": 300, "maxls": 50, "gtol": 1e-4, "ftol": 64 * np.finfo(np.float64).eps}
+ROUNDING = 1e-7  # of the lengths of centered rows, relative to that of the center
 LOWEST_TYPE_SHARE = 0.01  # of the training graphs that have a type at least once
 MAX_TYPES = 1000  # per depth: the most common ones
 EXPONENT_PRIOR_MEAN, EXPONENT_PRIOR_DEVIATION, HIGHEST_EXPONENT = 1.0, 0.5, 2.0
@@ -107,11 +111,9 @@ class Entries(NamedTuple):
         kept = (number >= 0) & (table.data != 0)
         return Entries(owners(table.indptr)[kept], number[kept], table.data[kept], shape)
 
-    def dense(self, values: FloatArray) -> FloatArray:
+    def table(self, values: FloatArray) -> csr_array[np.float64]:
         """The table with other values at these entries."""
-        table = np.zeros(self.shape)
-        table[self.rows, self.columns] = values
-        return table
+        return csr_array((values, self.columns, offsets(np.bincount(self.rows, minlength=self.shape[0]))), self.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,7 +144,7 @@ class Head:
         """(graphs, features): the input of one regression."""
         counts = self.counts(tables)
         values = map_counts(counts, tables.log_sizes, self.scaling, self.exponents[regression], self.columns)
-        return counts.dense(values)
+        return np.asarray(counts.table(values).toarray())
 
     def logits(self, counts: Entries, log_sizes: FloatArray) -> FloatArray:
         """(graphs, regressions)."""
@@ -200,19 +202,24 @@ def count_patterns(graphs: GraphSet) -> csr_array[np.float64]:
     return count(graphs, PATTERN_SIZES, colors=False).matrix.astype(np.float64)
 
 
-def fit_exponents(counts: FloatArray, log_sizes: FloatArray, y: IntArray) -> FloatArray:
+def fit_exponents(counts: csr_array[np.float64], log_sizes: FloatArray, y: IntArray) -> FloatArray:
     """alpha_F for every column: Newton's method on the penalized Poisson likelihood, class intercepts profiled out."""
     alpha = np.full(counts.shape[1], EXPONENT_PRIOR_MEAN)
     prior = EXPONENT_PRIOR_DEVIATION**-2
+    classes: list[
+        Any
+    ] = []  # of each: weight, the sizes that occur and their numbers, sums of its counts and of counts * log size
+    for each in np.unique(y):
+        rows = np.flatnonzero(y == each)
+        table, sizes = counts[rows], np.unique(log_sizes[rows], return_counts=True)
+        classes.append((len(y) / (2 * len(rows)), *sizes, table.sum(axis=0), log_sizes[rows] @ table))
     for _ in range(8):
         gradient, curvature = -(alpha - EXPONENT_PRIOR_MEAN) * prior, np.full(counts.shape[1], prior)
-        for each in np.unique(y):
-            rows = y == each
-            weight, x = len(y) / (2 * rows.sum()), log_sizes[rows]
-            shares = np.exp(np.outer(x, alpha))
+        for weight, x, amounts, total, moment in classes:
+            shares = amounts[:, None] * np.exp(np.outer(x, alpha))
             shares /= shares.sum(axis=0)
-            mean, square, total = x @ shares, x**2 @ shares, counts[rows].sum(axis=0)
-            gradient += weight * (x @ counts[rows] - total * mean)
+            mean, square = x @ shares, x**2 @ shares
+            gradient += weight * (moment - total * mean)
             curvature += weight * total * (square - mean**2)
         alpha = np.clip(alpha + gradient / curvature, -1, 3)
     return np.asarray(np.clip(alpha, 0, HIGHEST_EXPONENT))
@@ -398,15 +405,15 @@ def fit_heads(tables: Tables, offsets: IntArray, y: IntArray, classes: int) -> I
     for depth in (*DEPTHS, None):
         counts = tables.patterns if depth is None else tables.types
         columns = common_columns(counts, counts.shape[1] if depth is None else int(offsets[depth + 1]))
-        table = Entries.of(counts, columns)
-        dense = table.dense(table.values)
-        alphas = np.stack([fit_exponents(dense, relative, target) for target in targets])
+        entries = Entries.of(counts, columns)
+        chosen = entries.table(entries.values)
+        alphas = np.stack([fit_exponents(chosen, relative, target) for target in targets])
         for scaling in PATTERN_MAPS if depth is None else MAPS:
             exponents = alphas if scaling == "fitted" else np.full_like(alphas, float(scaling == "share"))
             rows = []
             for target, alpha in zip(targets, exponents, strict=True):
-                mapped = table.dense(map_counts(table, relative, scaling, alpha, columns))
-                rows.append(fit_balanced_regression(mapped, target))
+                mapped = map_counts(entries, relative, scaling, alpha, columns)
+                rows.append(fit_balanced_regression(entries.table(mapped), target))
             weights, intercepts, centers = map(np.stack, zip(*rows, strict=True))
             yield Head(scaling, depth, columns, exponents, weights, intercepts, centers)
 
@@ -421,23 +428,47 @@ def common_columns(counts: csr_array[np.float64], limit: int) -> IntArray:
     return columns
 
 
-def fit_balanced_regression(table: FloatArray, target: IntArray) -> tuple[FloatArray, float, FloatArray]:
-    """Weights, intercept and center of one class-balanced logistic regression; features have mean length 1."""
-    from sklearn.linear_model import LogisticRegression
+def fit_balanced_regression(
+    table: csr_array[np.float64] | FloatArray, target: IntArray
+) -> tuple[FloatArray, float, FloatArray]:
+    """Weights, intercept and center of one class-balanced L2 logistic regression.
 
+    It is that of scikit-learn on centered features that are scaled to the mean length 1, but a sparse table stays
+    sparse: the center is subtracted from products.
+    """
+    graphs, features = table.shape
     if len(np.unique(target)) < 2:
-        return np.zeros(table.shape[1]), 0.0, np.zeros(table.shape[1])
+        return np.zeros(features), 0.0, np.zeros(features)
     balance = 1 / np.bincount(target)[target] / 2
-    center = balance @ table
-    table = table - center
-    scale = float(np.sqrt((table**2).sum(axis=1)).mean())
-    if scale <= 1e-9 * float(np.linalg.norm(center)):  # all graphs are alike, up to rounding
-        return np.zeros(table.shape[1]), 0.0, center
-    table /= scale
-    model = LogisticRegression(C=INVERSE_REGULARIZATION, max_iter=300, tol=1e-4)
-    model.fit(table, target, sample_weight=balance * len(target))
-    weights = model.coef_[0] / scale
-    return weights, float(model.intercept_[0] - weights @ center), center
+    center: FloatArray = np.asarray(balance @ table)
+    scale = float(_lengths(table, center).mean())
+    if scale <= ROUNDING * float(np.linalg.norm(center)):  # all graphs are alike, up to rounding
+        return np.zeros(features), 0.0, center
+    signs, penalty = 2.0 * target - 1, 1 / (INVERSE_REGULARIZATION * graphs)
+
+    def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
+        """The objective and its gradient at the weights of scaled features and the intercept."""
+        weights = parameters[:-1] / scale
+        margins = signs * (table @ weights - center @ weights + parameters[-1])
+        slopes = -balance * signs * expit(-margins)
+        gradient = np.append((slopes @ table - slopes.sum() * center) / scale, slopes.sum())
+        gradient[:-1] += penalty * parameters[:-1]
+        value = balance @ np.logaddexp(0, -margins) + penalty / 2 * (parameters[:-1] @ parameters[:-1])
+        return float(value), gradient
+
+    solved = minimize(loss, np.zeros(features + 1), jac=True, method="L-BFGS-B", options=LBFGS)
+    weights = solved.x[:-1] / scale
+    return weights, float(solved.x[-1] - weights @ center), center
+
+
+def _lengths(table: csr_array[np.float64] | FloatArray, center: FloatArray) -> FloatArray:
+    """(graphs,): the lengths of the rows of the centered table."""
+    if isinstance(table, np.ndarray):
+        return np.asarray(np.sqrt(((table - center) ** 2).sum(axis=1)))
+    rows, centers = owners(table.indptr), center[table.indices]
+    of_zeros = center @ center - np.bincount(rows, centers**2, table.shape[0])
+    squares = np.bincount(rows, (table.data - centers) ** 2, table.shape[0])
+    return np.asarray(np.sqrt(squares + np.maximum(of_zeros, 0)))
 
 
 # ---- the method ----------------------------------------------------------------------------------------

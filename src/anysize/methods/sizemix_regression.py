@@ -116,7 +116,7 @@ def fit_ridge_heads(
     for depth in DEPTHS:
         columns = common_columns(counts, int(offsets[depth + 1]))
         table = csr_array(counts[:, columns])
-        fitted = fit_exponents(table.toarray(), log_sizes, np.zeros(len(y), np.int64))
+        fitted = fit_exponents(table, log_sizes, np.zeros(len(y), np.int64))
         for scaling in MAPS:
             exponents = fitted if scaling == "fitted" else np.full_like(fitted, EXPONENTS.get(scaling, 0.0))
             mapped = map_types(table, log_sizes, scaling, exponents).toarray()
