@@ -43,7 +43,7 @@ def test_fit_predict_diagnose_and_compare(tmp_path: Path, monkeypatch: pytest.Mo
     assert loads(done.stdout)["classes"] == [0, 1]
     done = run("predict", model, TABLE, *MOLECULES)
     assert done.exit_code == 0, done.output
-    assert done.stdout.splitlines()[1].startswith("CO,0,")
+    assert done.stdout.splitlines()[1].startswith("CO,methanol,0,0,")
     done = run("diagnose", TABLE, TABLE, *MOLECULES, "--y", "acid", "--k", 2)
     assert done.exit_code == 0, done.output
     done = run("compare", TABLE, *MOLECULES, "--y", "acid", "--methods", "wl-kernel", "--seeds", 1)

@@ -45,12 +45,12 @@ def test_predict_writes_one_number_per_graph(folder: Path) -> None:
     done = run("predict", model, large, "--smiles", "smiles", "--y", "weight")
     assert done.exit_code == 0, done.output
     header, *rows = csv.reader(done.stdout.splitlines())
-    assert header == ["graph", "prediction"]
-    assert [name for name, _ in rows[:2]] == ["C" * 30 + "O", "C" * 30 + "C(=O)O"]
-    assert [float(value) for _, value in rows] == pytest.approx([31.5, 33.5, 32.5, 34.5, 33.5, 35.5], abs=0.5)
+    assert header == ["graph", "weight", "name", "prediction"]
+    assert [row[0] for row in rows[:2]] == ["C" * 30 + "O", "C" * 30 + "C(=O)O"]
+    assert [float(row[-1]) for row in rows] == pytest.approx([31.5, 33.5, 32.5, 34.5, 33.5, 35.5], abs=0.5)
     assert "On these 6 labeled graphs: RMSE" in done.stderr
     bare = run("predict", model, large, "--smiles", "smiles", "--json")
-    assert [graph["prediction"] for graph in json.loads(bare.stdout)["graphs"]] == [float(value) for _, value in rows]
+    assert [graph["prediction"] for graph in json.loads(bare.stdout)["graphs"]] == [float(row[-1]) for row in rows]
     assert "RMSE" not in bare.stderr
 
 

@@ -115,9 +115,20 @@ def test_refusals(tmp_path: Path, text: str, options: dict[str, str], message: s
         read_graphs(write(tmp_path, text), **options)  # type: ignore[arg-type]
 
 
-def test_smiles_without_a_header_are_no_edge_list(tmp_path: Path) -> None:
-    with pytest.raises(GraphError, match="header"):
-        read_graphs(write(tmp_path, "CCO ethanol\nCC ethane\n", "m.smi"))
+def test_a_file_with_a_smiles_on_every_line(tmp_path: Path) -> None:
+    for text in ("CCO ethanol\nCC ethane\n", "smiles name\nCCO\n\nCC\tethane\n", "CCO\r\nCC"):
+        graphs = read_graphs(write(tmp_path, text, "m.smi"))
+        assert graphs.names == ("CCO", "CC")
+        assert graphs.sizes.tolist() == [3, 2]
+    charged = read_graphs(write(tmp_path, "CC[NH3+]\n", "m.smi"), color="element+charge")
+    assert charged.palette == ("C", "N+")
+    assert GraphSet.concatenate([charged, charged]).palette == as_graphset(tmp_path / "m.smi", "element+charge").palette
+    with pytest.warns(GraphWarning, match="Left out 1 line .*: line 2"):
+        assert len(read_graphs(write(tmp_path, "CCO\nxyz\n", "m.smi"))) == 1
+    with pytest.raises(GraphError, match="none of 1 line begins with a readable SMILES"):
+        read_graphs(write(tmp_path, "xyz\n", "m.smi"))
+    with pytest.raises(GraphError, match="expected a SMILES on every line"):
+        read_graphs(write(tmp_path, "smiles\n", "m.smi"))
 
 
 def test_molecules_that_failed_to_parse_are_named() -> None:

@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import csv
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from anysize._text import csv_text, plural
+from anysize.io.smiles import SMILES_ENDINGS, is_missing_label
 
 if TYPE_CHECKING:
     from anysize.counting.counts import Counts
     from anysize.estimators.classifier import GraphClassifier
     from anysize.estimators.regressor import GraphRegressor
     from anysize.graphs.graphset import GraphSet
+    from anysize.io.rows import GraphRows
 
 SmilesOption = Annotated[
     str | None, typer.Option("--smiles", metavar="COLUMN", help="Read molecules: the column of a table with SMILES.")
@@ -70,6 +75,63 @@ def read_input(
     return graphs if colors else graphs.without_colors()
 
 
+def read_new(
+    words: Sequence[str], model: GraphClassifier | GraphRegressor, colors: bool, *, labels: Path | None = None,
+    smiles: str | None = None, color: str | None = None, threshold: list[float] | None = None,
+    density: list[float] | None = None, **options: Any,
+) -> GraphRows:  # fmt: skip
+    """The rows of new graphs: of a file or folder, of standard input (a dash), or SMILES.
+
+    Molecules, and files whose colors have a name, are colored as in training unless ``color`` says otherwise.
+    """
+    from anysize.io.rows import read_rows
+
+    if not all(word.strip() for word in words):
+        raise ValueError("expected a file of graphs, SMILES, or - for standard input; got an empty argument.")
+    options |= {"smiles": smiles, "threshold": threshold or None, "density": density or None}
+    files = [word for word in words if Path(word).exists()]
+    if files and len(words) > 1:
+        raise ValueError(f"predict takes one file or folder, or SMILES; got {len(words)} arguments with {files[0]}.")
+    if files:
+        rows = read_rows(Path(words[0]), **options, color=trained_color(model, Path(words[0]), smiles, color))
+    elif words == ["-"]:
+        rows = _read_standard_input(color_of_atoms(model, color), options)
+    else:
+        rows = _read_words(words, color_of_atoms(model, color), options)
+    if labels is not None:
+        found = read_labels(labels, rows)
+        missing = [isinstance(label, str) and is_missing_label(label) for label in found]
+        rows = replace(rows, labels=[None if no else label for no, label in zip(missing, found, strict=True)])
+    return rows if colors else replace(rows, graphs=rows.graphs.without_colors())
+
+
+def _read_standard_input(color: str | None, options: dict[str, Any]) -> GraphRows:
+    """Lines of SMILES, JSON lines, or with ``--smiles`` a table."""
+    from anysize.io.jsonlines import is_json_lines
+    from anysize.io.rows import parse_rows
+
+    data = sys.stdin.buffer.read()
+    if options["smiles"] is None and is_json_lines(data):
+        return parse_rows(data, "-.jsonl", "standard input", **options)
+    return parse_rows(data, "-.smi", "standard input", **options, color=color)
+
+
+def _read_words(words: Sequence[str], color: str | None, options: dict[str, Any]) -> GraphRows:
+    """SMILES that are arguments; an error if they are none, as a file that does not exist."""
+    from anysize.io.rows import join_rows
+    from anysize.io.smiles import smiles_word_rows
+
+    if given := [name for name, value in options.items() if value is not None]:
+        raise ValueError(f"There is no file or folder {words[0]}; SMILES as arguments take no --{given[0]}.")
+    try:
+        rows = smiles_word_rows(words, color)
+    except ImportError as error:
+        raise ValueError(f"There is no file or folder {words[0]}. {error}") from None
+    if all(row.graph is None for row in rows):
+        raise ValueError(f"There is no file or folder {words[0]}, and RDKit cannot read it as SMILES.")
+    return join_rows(rows, "the arguments")
+
+
 def read_labeled(file: Path, colors: bool, **options: Any) -> GraphSet:
     """As `read_input`; an error if the graphs have no labels."""
     graphs = read_input(file, colors, **options)
@@ -82,23 +144,30 @@ def trained_color(
     model: GraphClassifier | GraphRegressor, file: Path, smiles: str | None, color: str | None
 ) -> str | None:
     """The color to read new graphs with: as asked for, else that of training for molecules and GraphML."""
-    from anysize import GraphRegressor
     from anysize.io.read import has_named_colors
+
+    if smiles is not None or file.name.removesuffix(".gz").endswith(SMILES_ENDINGS):
+        return color_of_atoms(model, color)
+    return model.color if color is None and has_named_colors(file) else color
+
+
+def color_of_atoms(model: GraphClassifier | GraphRegressor, color: str | None) -> str | None:
+    """What distinguishes atoms: as asked for, else as in training; models of elements alone do not say so."""
+    from anysize import GraphRegressor
     from anysize.io.smiles import are_elements
 
-    if color is not None or (smiles is None and not has_named_colors(file)):
-        return color
+    if color is not None or model.color is not None:
+        return model.color if color is None else color
     palette = model.palette_ if isinstance(model, GraphRegressor) else model.ensemble_.palette
-    is_of_elements = smiles is not None and model.color is None and palette and are_elements(palette)
-    return "element" if is_of_elements else model.color
+    return "element" if palette and are_elements(palette) else None
 
 
-def graph_names(graphs: GraphSet | Counts) -> list[str]:
+def graph_names(graphs: GraphSet | Counts | GraphRows) -> list[str]:
     """The names of the graphs, or their positions."""
     return [str(row) for row in range(len(graphs))] if graphs.names is None else list(graphs.names)
 
 
-def read_labels(file: Path, graphs: GraphSet) -> list[Any]:
+def read_labels(file: Path, graphs: GraphSet | GraphRows) -> list[Any]:
     """Read one label per line, or lines 'graph name,label' in any order; integers become numbers.
 
     Names and labels are separated by commas, tabs or semicolons, and may be quoted. Graphs without names are named by

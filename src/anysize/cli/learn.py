@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import time
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from anysize._files import MODEL_ENDINGS
-from anysize._text import csv_cell, plural
+from anysize._text import plural
 from anysize.cli.input import (
     ColorOption,
     ColorsOption,
@@ -26,11 +25,10 @@ from anysize.cli.input import (
     LabelsFileOption,
     SmilesOption,
     ThresholdOption,
-    graph_names,
-    read_input,
     read_labeled,
-    trained_color,
+    read_new,
 )
+from anysize.cli.predictions import PredictionColumn, PredictionFormat, PredictionTable
 from anysize.cli.regression import fit_numbers, predict_numbers
 from anysize.cli.shared import (
     MAX_SEED,
@@ -44,15 +42,16 @@ from anysize.cli.shared import (
     errors,
     handle_errors,
     note,
-    open_output,
     parse_settings,
     parse_sizes,
 )
 from anysize.methods import defaults
 
 if TYPE_CHECKING:
+    from anysize._typing import FloatArray
     from anysize.estimators.classifier import GraphClassifier
     from anysize.graphs.graphset import GraphSet
+    from anysize.io.rows import GraphRows
 
 OPTIONS = {  # parameters of GraphClassifier with an option of their own, which --set refuses
     "n_models": "--n-models",
@@ -60,10 +59,6 @@ OPTIONS = {  # parameters of GraphClassifier with an option of their own, which 
     "class_weight": "--class-weight",
     **{name: f"--{name}" for name in ("method", "k", "recipe", "validation", "metric", "device", "cache")},
 }
-
-
-class PredictionFormat(StrEnum):
-    csv, json = "csv", "json"
 
 
 class ClassWeightOption(StrEnum):
@@ -162,7 +157,10 @@ def fit(
 
 def predict(
     model: Annotated[Path, typer.Argument(help="A model file that anysize fit wrote.")],
-    new: Annotated[Path, typer.Argument(help="Graphs to classify: any file of graphs.")],
+    new: Annotated[
+        list[str],
+        typer.Argument(help="Graphs to predict: any file of graphs, SMILES, or - for SMILES or JSON lines on stdin."),
+    ],
     out: Annotated[Path | None, typer.Option(help="Write to this .csv or .json file instead of the screen.")] = None,
     labels: LabelsFileOption = None,
     colors: ColorsOption = True,
@@ -176,9 +174,11 @@ def predict(
     cache: CacheOption = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object instead of CSV.")] = False,
 ) -> None:
-    """Predict graphs: one line of CSV per graph, with its class and the probability of every class, or its number.
+    """Predict graphs: one line of CSV per graph or row of a table, with its class and the probability of every class.
 
-    The scores are printed as well if the classes or numbers are known: from the file, --labels or --y.
+    Models of numbers give the number. Other columns of a table are kept, and rows that cannot be read have a reason
+    instead of a prediction. Of several models (--n-models), the standard deviation of the probability of the class is
+    told. Scores are printed as well if classes or numbers are known: from the file, --labels or --y.
     """
     # Patterns are counted once for predictions and for the forecast, also without --cache.
     with handle_errors(), TemporaryDirectory(prefix="anysize-", ignore_cleanup_errors=True) as folder:
@@ -187,36 +187,30 @@ def predict(
 
         format = check_out(out, PREDICTION_FORMATS, PredictionFormat.json if json else None)
         classifier = load_model(model)
-        color = trained_color(classifier, new, smiles, color)
-        graphs = read_input(
-            new, colors, labels=labels, smiles=smiles, y=y, color=color, edge_color=edge_color, directed=directed,
-            threshold=threshold, density=density,
+        rows = read_new(
+            new, classifier, colors, labels=labels, smiles=smiles, y=y, color=color, edge_color=edge_color,
+            directed=directed, threshold=threshold, density=density,
         )  # fmt: skip
         if isinstance(classifier, GraphRegressor):
-            return predict_numbers(model, classifier, graphs, out, format is PredictionFormat.json)
-        probabilities = classifier.set_params(cache=cache or folder, verbose=1).predict_proba(graphs)
+            return predict_numbers(model, classifier, rows, out, format)
+        graphs = rows.graphs
+        by_model = classifier.set_params(cache=cache or folder, verbose=1).predict_proba(graphs, per_model=True)
+        probabilities = by_model.mean(axis=0)
         likely = probabilities.argmax(axis=1)
         warn_of_one_class(likely, classifier.classes_, classifier.ensemble_)
-        predicted = classifier.classes_[likely].tolist()
-        classes = classifier.classes_.tolist()
-        rows = list(zip(graph_names(graphs), predicted, probabilities.tolist(), strict=True))
-        with open_output(out) as file:
-            if format is PredictionFormat.json:
-                listed = [
-                    {"graph": name, "class": label, "probabilities": dict(zip(map(str, classes), row, strict=True))}
-                    for name, label, row in rows
-                ]
-                fields = {"model": str(model), "classes": classes, "graphs": listed}
-                file.write(dumps(fields) + "\n")
-            else:
-                writer = csv.writer(file, lineterminator="\n")
-                writer.writerow(["graph", "class", *(f"probability of {name}" for name in classes)])
-                writer.writerows([csv_cell(name), csv_cell(label), *row] for name, label, row in rows)
-        if out is not None:
-            errors.print(f"Wrote {out}.")
+        predicted, classes = classifier.classes_[likely].tolist(), classifier.classes_.tolist()
+        columns = [PredictionColumn("class", predicted, ("class",))]
+        columns += [
+            PredictionColumn(f"probability of {name}", values, ("probabilities", str(name)))
+            for name, values in zip(classes, probabilities.T.tolist(), strict=True)
+        ]
+        if len(by_model) > 1:
+            spread = by_model[:, range(len(likely)), likely].std(axis=0).tolist()
+            columns.append(PredictionColumn("standard deviation over models", spread, ("standard_deviation",)))
+        PredictionTable(rows, columns).write(out, format, {"model": str(model), "classes": classes})
         if classifier.verdict_.held_out and len(graphs):
             errors.print(f"{classifier.forecast(graphs)}", highlight=False, soft_wrap=True)
-        _show_score(classifier, graphs, predicted)
+        _show_score(classifier, rows, probabilities)
 
 
 def methods(json: JsonOption = False) -> None:
@@ -336,22 +330,29 @@ def _class_patterns(model: GraphClassifier, graphs: GraphSet) -> Iterator[str]:
 # ---- predict ---------------------------------------------------------------------------------------
 
 
-def _show_score(model: GraphClassifier, graphs: GraphSet, predicted: list[Any]) -> None:
-    """The score, if the new graphs have labels, and the model knows all of their classes."""
-    if graphs.y is None or not len(graphs):
+def _show_score(model: GraphClassifier, rows: GraphRows, probabilities: FloatArray) -> None:
+    """The scores on graphs with labels, if there are any and the model knows all of their classes."""
+    import numpy as np
+
+    from anysize.metrics import roc_auc, score
+
+    labeled = [] if rows.labels is None else [rows.labels[position] for position in rows.read]
+    known = [number for number, label in enumerate(labeled) if label is not None]
+    if not known:
         return
-    unknown = sorted(set(graphs.y.tolist()) - set(model.classes_.tolist()), key=str)
+    classes = model.classes_.tolist()
+    unknown = sorted({labeled[number] for number in known} - set(classes), key=str)
     if unknown:
         note(f"no score: these graphs have the class {unknown[0]!r}, which no training graph had.")
         return
-    import numpy as np
-
-    from anysize.metrics import score
-
-    value = score(model.metric, graphs.y, predicted)
-    beside = ""
+    y, chances = np.array([classes.index(labeled[number]) for number in known]), probabilities[known]
+    predicted = chances.argmax(axis=1)
+    value, area, beside = score(model.metric, y, predicted), roc_auc(y, chances), ""
     if model.metric == "accuracy":  # high where one class is common
-        common = float(np.unique(graphs.y, return_counts=True)[1].max()) / len(graphs)
-        balanced = score("balanced_accuracy", graphs.y, predicted)
+        common = float(np.bincount(y).max()) / len(y)
+        balanced = score("balanced_accuracy", y, predicted)
         beside = f" (balanced {balanced:.3f}; always the most common class: {common:.3f})"
-    errors.print(f"{model.metric} on these {len(graphs)} labeled graphs: {value:.3f}{beside}", highlight=False)
+    if area is not None:
+        beside += f", ROC-AUC {area:.3f}"
+    told = f"{model.metric} on these {len(known)} labeled graphs: {value:.3f}{beside}"
+    errors.print(told, highlight=False, soft_wrap=True)

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import csv
 import time
 from collections.abc import Mapping
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from anysize._text import csv_cell
-from anysize.cli.input import graph_names
-from anysize.cli.shared import console, errors, note, open_output
+from anysize.cli.predictions import PredictionColumn, PredictionFormat, PredictionTable
+from anysize.cli.shared import console, errors, note
 
 if TYPE_CHECKING:
     from anysize.estimators.regressor import GraphRegressor
     from anysize.graphs.graphset import GraphSet
+    from anysize.io.rows import GraphRows
 
 
 def fit_numbers(model: GraphRegressor, graphs: GraphSet, target: str, out: Path, json: bool) -> None:
@@ -53,27 +52,23 @@ def _beside_baselines(scores: Mapping[str, float]) -> str:
     return f"{scores['model']:.3g}  ({others})"
 
 
-def predict_numbers(file: Path, model: GraphRegressor, graphs: GraphSet, out: Path | None, json: bool) -> None:
-    """Write one number per graph; print the scores if the graphs have numbers as labels."""
-    predicted = model.predict(graphs)
-    rows = list(zip(graph_names(graphs), predicted.tolist(), strict=True))
-    with open_output(out) as stream:
-        if json:
-            listed: list[dict[str, Any]] = [{"graph": name, "prediction": value} for name, value in rows]
-            stream.write(dumps({"model": str(file), "graphs": listed}) + "\n")
-        else:
-            writer = csv.writer(stream, lineterminator="\n")
-            writer.writerow(["graph", "prediction"])
-            writer.writerows([csv_cell(name), value] for name, value in rows)
-    if out is not None:
-        errors.print(f"Wrote {out}.")
-    if graphs.y is None or not len(graphs):
+def predict_numbers(
+    file: Path, model: GraphRegressor, rows: GraphRows, out: Path | None, format: PredictionFormat | None
+) -> None:
+    """Write one number per row; print the scores on graphs with numbers as labels."""
+    predicted = model.predict(rows.graphs)
+    table = PredictionTable(rows, [PredictionColumn("prediction", predicted.tolist(), ("prediction",))])
+    table.write(out, format, {"model": str(file)})
+    labeled = [] if rows.labels is None else [rows.labels[position] for position in rows.read]
+    known = [number for number, label in enumerate(labeled) if label is not None]
+    if not known:
         return
-    if graphs.y.dtype.kind not in "biuf":
-        note(f"no score: these graphs have the label {graphs.y.tolist()[0]!r}, and the model predicts numbers.")
+    text = [labeled[number] for number in known if isinstance(labeled[number], str)]
+    if text:
+        note(f"no score: these graphs have the label {text[0]!r}, and the model predicts numbers.")
         return
     from anysize.metrics import REGRESSION_METRIC_NAMES, regression_metrics
 
-    scores = regression_metrics(graphs.y, predicted)
+    scores = regression_metrics([labeled[number] for number in known], predicted[known])
     told = ", ".join(f"{REGRESSION_METRIC_NAMES[name]} {value:.3f}" for name, value in scores.items())
-    errors.print(f"On these {len(graphs)} labeled graphs: {told}", highlight=False)
+    errors.print(f"On these {len(known)} labeled graphs: {told}", highlight=False)

@@ -36,10 +36,6 @@ def parse_edges(
         raise GraphError(f"{where} is not a text file: expected lines with two vertices.")
     if data.startswith(b"%%MatrixMarket"):  # its first line of numbers is the shape, not an edge
         raise GraphError(f"{where} is a Matrix Market file; pass scipy.io.mmread({where!r}) to GraphSet.from_scipy.")
-    if where.removesuffix(".gz").lower().endswith(".smi"):
-        raise GraphError(
-            f"{where} holds molecules; give it a header line such as 'smiles name' and pass smiles='smiles'."
-        )
     data = strip_comments(data)
     _, line = first_line(data)
     if not line:

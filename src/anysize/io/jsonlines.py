@@ -14,7 +14,7 @@ from typing import Any
 
 from anysize._errors import GraphError
 from anysize.io.edges import likely_vertices, parse_edge_array
-from anysize.io.parsed import ParsedFile, ParsedGraph
+from anysize.io.parsed import ParsedFile, ParsedGraph, ParsedRow
 from anysize.io.text import decode, normalize
 
 KEYS = ("n", "edges", "colors", "edge_colors", "features", "feature_names", "directed", "y", "name")
@@ -39,6 +39,30 @@ def parse_json_lines(data: bytes, where: str) -> ParsedFile:
                 f'{where}, line {number}: expected "y" to be all numbers or all strings; got {label!r:.40}.'
             )
     return ParsedFile(graphs, labels, None if names is None else [str(name) for name in names])
+
+
+def json_rows(data: bytes, where: str) -> list[ParsedRow]:
+    """Every line that is not blank, with the keys that no graph uses and the label as columns."""
+    rows: list[ParsedRow] = []
+    for number, line in enumerate(decode(normalize(data), where).split("\n"), 1):
+        if not line.strip():
+            continue
+        record: dict[str, Any] = {}
+        graph, problem, begin = None, "", f"{where}, line {number}"
+        try:
+            record = _record(line, begin)
+            graph = replace(_graph(record, number, where), unused=())
+        except GraphError as error:
+            problem = str(error).removeprefix(f"{begin}: ").removesuffix(".")
+        label = record.get("y")
+        if not isinstance(label, (str, int, float)) or label != label:  # NaN
+            label = None
+        columns = {key: value for key, value in record.items() if key not in KEYS or key == "y"}
+        name = record.get("name")
+        rows.append(ParsedRow(number, str(len(rows) if name is None else name), graph, problem, label, columns))
+    if not rows:
+        raise GraphError(f"{where} holds no graphs: expected one JSON object per line.")
+    return rows
 
 
 def _record(line: str, where: str) -> dict[str, Any]:

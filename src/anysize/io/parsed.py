@@ -1,9 +1,9 @@
-"""What every reader produces: a `ParsedGraph` per graph, and a `ParsedFile` per file; `join_graphs` makes a set."""
+"""What readers produce: a `ParsedGraph` per graph, and a `ParsedFile` per file; `join_graphs` makes a set."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import Any
 
@@ -52,6 +52,27 @@ class ParsedFile:
     graphs: list[ParsedGraph]
     y: Any = None
     names: list[str] | None = None
+
+
+@dataclass(frozen=True)
+class ParsedRow:
+    """One row of an input: its graph, or the reason why it has none.
+
+    Attributes:
+        line: its number in the input, from 1.
+        name: of the graph.
+        graph: None if the row cannot be read.
+        problem: why not.
+        label: None if there is none.
+        columns: what else the row holds, by name.
+    """
+
+    line: int
+    name: str
+    graph: ParsedGraph | None
+    problem: str = ""
+    label: Any = None
+    columns: Mapping[str, Any] = field(default_factory=dict)
 
 
 def join_graphs(

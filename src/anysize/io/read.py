@@ -19,21 +19,25 @@ from anysize.io.arrays import parse_mat, parse_npy, parse_npz
 from anysize.io.dropped import warn_unused
 from anysize.io.edgelist import parse_edges
 from anysize.io.graphml import parse_gml, parse_graphml
-from anysize.io.jsonlines import is_json_lines, parse_json_lines
+from anysize.io.jsonlines import is_json_lines, json_rows, parse_json_lines
 from anysize.io.neighborlists import find_neighbor_lists, is_neighbor_lists, parse_neighbor_lists
-from anysize.io.parsed import ParsedFile, join_graphs
-from anysize.io.smiles import parse_smiles
+from anysize.io.parsed import ParsedFile, ParsedRow, join_graphs
+from anysize.io.smiles import SMILES_ENDINGS, parse_smiles, parse_smiles_lines, smiles_line_rows, smiles_rows
 from anysize.io.tu import check_not_tu_part, find_sets, is_tu_folder, read_tu
 from anysize.io.weights import Cut
 
 
 class Format(NamedTuple):
-    """A file format: its title, a test of name and content, its parser, and the options that the parser takes."""
+    """A file format: its title, a test of name and content, its parser, and the options that the parser takes.
+
+    ``rows`` also parses what the parser refuses or leaves out; None for formats without a graph on each row.
+    """
 
     title: str
     matches: Callable[[str, bytes], bool]
     parse: Callable[..., ParsedFile]
     options: frozenset[str] = frozenset()
+    rows: Callable[..., list[ParsedRow]] | None = None
 
 
 _JSON = (".jsonl", ".ndjson")
@@ -45,16 +49,35 @@ FORMATS = (  # the first that matches is used; the last takes any text
     Format("numpy array", lambda name, data: name.endswith(".npy"), parse_npy, _CUT),
     Format("numpy archive", lambda name, data: name.endswith(".npz"), parse_npz, _CUT),
     Format("MATLAB", lambda name, data: name.endswith(".mat"), parse_mat, _CUT),
-    Format("JSON lines", lambda name, data: name.endswith(_JSON) or is_json_lines(data), parse_json_lines),
+    Format(
+        "JSON lines", lambda name, data: name.endswith(_JSON) or is_json_lines(data), parse_json_lines, rows=json_rows
+    ),
+    Format(
+        "SMILES lines",
+        lambda name, data: name.endswith(SMILES_ENDINGS),
+        parse_smiles_lines,
+        frozenset({"color", "atoms"}),
+        smiles_line_rows,
+    ),
     Format("neighbor lists", lambda name, data: is_neighbor_lists(data), parse_neighbor_lists),
     Format("adjacency matrix", lambda name, data: is_matrix(data, name), parse_matrix, _CUT),
     Format("edge list", lambda name, data: True, parse_edges, frozenset({"y", "edge_color", "directed"})),
 )
-MOLECULES = Format("SMILES", lambda name, data: True, parse_smiles, frozenset({"smiles", "y", "color", "atoms"}))
+MOLECULES = Format(
+    "SMILES", lambda name, data: True, parse_smiles, frozenset({"smiles", "y", "color", "atoms"}), smiles_rows
+)
 _EDGE_LISTS = (".edges", ".edgelist", ".txt")
 _NAMED_COLORS = (".graphml", ".gml")
 _ARRAYS = (".npy", ".npz", ".mat")
-ENDINGS = (*_NAMED_COLORS, *_ARRAYS, *_JSON, ".csv", ".tsv", *_EDGE_LISTS)  # read in a folder, also with .gz
+ENDINGS = (
+    *_NAMED_COLORS,
+    *_ARRAYS,
+    *_JSON,
+    *SMILES_ENDINGS,
+    ".csv",
+    ".tsv",
+    *_EDGE_LISTS,
+)  # read in a folder, also with .gz
 _MAX_FILES_SHOWN = 3
 
 
@@ -76,7 +99,7 @@ def read_graphs(
     """Read the graphs in a file or a folder; the format is recognized by name and content.
 
     - a TU folder (or its parent), or a zip file of one
-    - a table of molecules in SMILES: pass ``smiles``
+    - a table of molecules in SMILES: pass ``smiles``; a file with a SMILES on every line (.smi)
     - neighbor lists (the text format of isomorphism benchmarks), plain or in a zip file
     - an edge list (.txt, .edges, .edgelist, .csv, .tsv): two vertex numbers or names per line, or a table with a header
       such as ``source,target,weight`` and perhaps ``graph``
@@ -153,25 +176,37 @@ def read_graphs(
 
 
 def has_named_colors(path: PathLike) -> bool:
-    """Whether the colors of a file or folder are found by a name, ``color=``: GraphML and GML."""
-    path = Path(path)
+    """Whether the colors of a file or folder are found by a name, ``color=``: GraphML, GML, lines of SMILES."""
+    path, endings = Path(path), (*_NAMED_COLORS, *SMILES_ENDINGS)
     if path.is_dir():
-        return not is_tu_folder(path) and any(_ending(file) in _NAMED_COLORS for file in path.glob("*"))
-    return _ending(path) in _NAMED_COLORS
+        return not is_tu_folder(path) and any(_ending(file) in endings for file in path.glob("*"))
+    return _ending(path) in endings
 
 
 def _parse_file(file: Path, options: dict[str, Any]) -> ParsedFile:
-    cut = Cut.of(options.get("threshold"), options.get("density"))
+    data = read_unpacked(file)
+    form, parse_options = recognize(data, file.name, str(file), options)
+    return form.parse(data, str(file), **parse_options)
+
+
+def read_unpacked(file: Path) -> bytes:
+    """The content of a file, which may be gzipped; an error if it is empty."""
     data = read_bytes(file)
     if data.startswith(b"\x1f\x8b") or file.suffix == ".gz":
         data = read_gzip(file)
     if not data.strip():
         raise GraphError(f"{file} is empty; expected a graph.")
-    name = file.name.removesuffix(".gz").lower()
+    return data
+
+
+def recognize(data: bytes, name: str, where: str, options: dict[str, Any]) -> tuple[Format, dict[str, Any]]:
+    """The format of a file, and the options of its parser; an error for options that it does not take."""
+    cut = Cut.of(options.get("threshold"), options.get("density"))
+    name = name.removesuffix(".gz").lower()
     form = MOLECULES if "smiles" in options else next(form for form in FORMATS if form.matches(name, data))
-    _check_options(options, form.options, f"{file}, which is read as {form.title}")
+    _check_options(options, form.options, f"{where}, which is read as {form.title}")
     parse_options = {key: value for key, value in options.items() if key not in _CUT}
-    return form.parse(data, str(file), **parse_options, **({"cut": cut} if cut.levels else {}))
+    return form, {**parse_options, **({"cut": cut} if cut.levels else {})}
 
 
 def _check_options(options: dict[str, Any], accepted: frozenset[str], what: str) -> None:

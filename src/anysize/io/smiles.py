@@ -9,17 +9,19 @@ from typing import Any, Literal
 from numpy.typing import ArrayLike
 
 from anysize._errors import GraphError, GraphWarning, warn_user
+from anysize._text import plural
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
 from anysize.io.objects import GraphType
-from anysize.io.parsed import ParsedFile, ParsedGraph, edge_array, join_graphs
-from anysize.io.table import column_position, find_delimiter, text_rows
-from anysize.io.text import first_line, normalize, parse_labels
+from anysize.io.parsed import ParsedFile, ParsedGraph, ParsedRow, edge_array, join_graphs
+from anysize.io.table import column_position, distinct_names, find_delimiter, text_rows
+from anysize.io.text import decode, first_line, normalize, parse_labels
 
 RDKIT = GraphType("an RDKit Mol", (("rdkit", "Mol"),))
 ATOM_PROPERTIES = ("element", "aromatic", "hydrogens", "charge")
 ATOMS = {"rich": frozenset(ATOM_PROPERTIES), "element": frozenset({"element"})}  # values of the argument ``atoms``
 _ELEMENT = re.compile(r"[A-Z][a-z]?|\*")
+SMILES_ENDINGS = (".smi", ".smiles")  # of files with a SMILES on every line
 _MISSING_LABELS = {"", "na", "n/a", "nan", "null", "none"}
 _MAX_ROWS_SHOWN = 10
 
@@ -67,40 +69,124 @@ def parse_smiles(
     Rows whose SMILES RDKit cannot read are left out with one warning, and rows without a label with another. Graphs are
     named by their SMILES.
     """
+    rows = smiles_rows(data, where, smiles, y, color, atoms)
+    kept = [row for row in rows if row.graph is not None and (y is None or row.label is not None)]
+    if not kept:
+        raise GraphError(
+            f"{where}: none of {len(rows)} rows has a readable SMILES in the column {smiles!r}"
+            f"{'' if y is None else f' and a label in the column {y!r}'}."
+        )
+    unlabeled = [row.line for row in rows if row.label is None and y is not None]
+    unread = [row.line for row in rows if row.graph is None and (y is None or row.label is not None)]
+    header = " (the header is row 1)"
+    _warn_left_out(unread, f"with SMILES that RDKit cannot read in the column {smiles!r} of {where}", "row", header)
+    _warn_left_out(unlabeled, f"without a label in the column {y!r} of {where}", "row", header)
+    labels = None if y is None else [row.label for row in kept]
+    return ParsedFile([row.graph for row in kept if row.graph is not None], labels, [row.name for row in kept])
+
+
+def smiles_rows(
+    data: bytes,
+    where: str,
+    smiles: str,
+    y: str | None = None,
+    color: str | None = None,
+    atoms: Literal["rich", "element"] | None = None,
+) -> list[ParsedRow]:
+    """Every row of a table of molecules, with all columns but that of the SMILES."""
     properties = _atom_properties(color, atoms)
     data = normalize(data)
     head = first_line(data)[1]
-    rows = text_rows(data, where, find_delimiter(head) or (None if b" " in head else ","))
-    header = next(rows, (0, []))[1]
+    lines = text_rows(data, where, find_delimiter(head) or (None if b" " in head else ","))
+    header = next(lines, (0, []))[1]
     if not header:
         raise GraphError(f"{where} is empty: expected a table with a header and a column of SMILES.")
     at = column_position(header, smiles, where)
     label_at = None if y is None else column_position(header, y, where)
-    kept: list[tuple[int, str, str]] = []
-    unlabeled = []
-    for line, row in rows:
-        label = "" if label_at is None or label_at >= len(row) else row[label_at]
-        if label_at is not None and label.lower() in _MISSING_LABELS:
-            unlabeled.append(line)
-        else:
-            kept.append((line, row[at] if at < len(row) else "", label))
-    molecules = read_smiles([text for _, text, _ in kept])
-    unreadable = [line for (line, _, _), molecule in zip(kept, molecules, strict=True) if molecule is None]
-    read = [(row, molecule) for row, molecule in zip(kept, molecules, strict=True) if molecule is not None]
-    if not kept and not unlabeled:
+    table = [(line, [*row, *[""] * (len(header) - len(row))]) for line, row in lines]
+    if not table:
         raise GraphError(f"{where} has a header and no rows.")
-    if not read:
-        raise GraphError(
-            f"{where}: none of {len(kept) + len(unlabeled)} rows has a readable SMILES in the column {smiles!r}"
-            f"{'' if y is None else f' and a label in the column {y!r}'}."
+    names = distinct_names(header)
+    graphs = _molecules([row[at] for _, row in table], properties)
+    written = ["" if label_at is None else row[label_at] for _, row in table]
+    labels = _labels(written, [graph is not None for graph in graphs])
+    return [
+        ParsedRow(
+            line, row[at], graph, "" if graph is not None else _problem(row[at]), label,
+            {name: cell for column, (name, cell) in enumerate(zip(names, row, strict=False)) if column != at},
         )
-    if unreadable:
-        _warn_left_out(unreadable, f"with SMILES that RDKit cannot read in the column {smiles!r}", where)
-    if unlabeled:
-        _warn_left_out(unlabeled, f"without a label in the column {y!r}", where)
-    graphs = [_parse(molecule, graph, properties) for graph, (_, molecule) in enumerate(read)]
-    labels = None if y is None else parse_labels([label for (_, _, label), _ in read])
-    return ParsedFile(graphs, labels, [text for (_, text, _), _ in read])
+        for (line, row), graph, label in zip(table, graphs, labels, strict=True)
+    ]  # fmt: skip
+
+
+def _labels(written: list[str], readable: list[bool]) -> list[Any]:
+    """The labels; None where there is none, and text beside molecules that cannot be read, which decides nothing."""
+    used = [readable[row] and not is_missing_label(text) for row, text in enumerate(written)]
+    parsed = iter(parse_labels([text for row, text in enumerate(written) if used[row]]))
+    return [next(parsed) if used[row] else None if is_missing_label(text) else text for row, text in enumerate(written)]
+
+
+def parse_smiles_lines(
+    data: bytes, where: str, color: str | None = None, atoms: Literal["rich", "element"] | None = None
+) -> ParsedFile:
+    """The molecules of a file with a SMILES, and perhaps a name, on every line (.smi); named by their SMILES."""
+    rows = smiles_line_rows(data, where, color, atoms)
+    read = [row for row in rows if row.graph is not None]
+    if not read:
+        raise GraphError(f"{where}: none of {plural(len(rows), 'line')} begins with a readable SMILES.")
+    unread = [row.line for row in rows if row.graph is None]
+    _warn_left_out(unread, f"with SMILES that RDKit cannot read in {where}", "line")
+    return ParsedFile([row.graph for row in read if row.graph is not None], None, [row.name for row in read])
+
+
+def smiles_line_rows(
+    data: bytes, where: str, color: str | None = None, atoms: Literal["rich", "element"] | None = None
+) -> list[ParsedRow]:
+    """Every line that is not blank, the text after its SMILES as the column "name"; a line "smiles ..." is a header."""
+    properties = _atom_properties(color, atoms)
+    split = [(n, line.split(None, 1)) for n, line in enumerate(decode(normalize(data), where).split("\n"), 1)]
+    lines = [(number, parts[0], parts[1].strip() if parts[1:] else "") for number, parts in split if parts]
+    if lines and lines[0][1].lower() == "smiles":
+        del lines[0]
+    if not lines:
+        raise GraphError(f"{where} is empty: expected a SMILES on every line.")
+    named = any(name for *_, name in lines)
+    return [
+        ParsedRow(
+            number, text, graph, "" if graph is not None else _problem(text), columns={"name": name} if named else {}
+        )
+        for (number, text, name), graph in zip(
+            lines, _molecules([text for _, text, _ in lines], properties), strict=True
+        )
+    ]
+
+
+def smiles_word_rows(words: Sequence[str], color: str | None = None) -> list[ParsedRow]:
+    """A row for each of these SMILES."""
+    graphs = enumerate(_molecules(words, _atom_properties(color, None)))
+    return [
+        ParsedRow(row + 1, words[row], graph, "" if graph is not None else _problem(words[row]))
+        for row, graph in graphs
+    ]
+
+
+def _molecules(texts: Sequence[str], properties: frozenset[str]) -> list[ParsedGraph | None]:
+    """The graph of every SMILES; None for those that RDKit cannot read."""
+    molecules = enumerate(read_smiles(texts))
+    return [None if molecule is None else _parse(molecule, row, properties) for row, molecule in molecules]
+
+
+def _problem(text: str) -> str:
+    return "RDKit cannot read this SMILES" if text else "there is no SMILES"
+
+
+def is_missing_label(text: str) -> bool:
+    """Whether the cell of a table says that there is no label.
+
+    >>> is_missing_label("NaN"), is_missing_label("no")
+    (True, False)
+    """
+    return text.strip().lower() in _MISSING_LABELS
 
 
 def read_smiles(texts: Sequence[str]) -> list[Any]:
@@ -164,11 +250,10 @@ def _atom_name(atom: Any, properties: frozenset[str]) -> str:
     return name + ("" if not charge else "+-"[charge < 0] + (str(abs(charge)) if abs(charge) > 1 else ""))
 
 
-def _warn_left_out(lines: list[int], reason: str, where: str) -> None:
+def _warn_left_out(lines: list[int], which: str, noun: str, remark: str = "") -> None:
+    """Warn that these lines are left out, if there are any."""
+    if not lines:
+        return
     shown = ", ".join(map(str, lines[:_MAX_ROWS_SHOWN])) + (", ..." if len(lines) > _MAX_ROWS_SHOWN else "")
-    one = len(lines) == 1
-    warn_user(
-        f"Left out {len(lines)} {'row' if one else 'rows'} {reason} of {where}: {'row' if one else 'rows'} {shown} "
-        "(the header is row 1).",
-        GraphWarning,
-    )
+    left_out = plural(len(lines), noun)
+    warn_user(f"Left out {left_out} {which}: {left_out.partition(' ')[2]} {shown}{remark}.", GraphWarning)

@@ -6,7 +6,7 @@ import csv
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import pairwise
+from itertools import count, pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,7 +19,7 @@ from anysize.graphs.ragged import offsets
 from anysize.io.dropped import unused_edges, warn_unused
 from anysize.io.objects import GraphType
 from anysize.io.parsed import ParsedFile, ParsedGraph, join_graphs
-from anysize.io.text import decode, first_line, parse_fast, parse_labels
+from anysize.io.text import decode, first_line, parse_fast, parse_labels, strip_comments
 
 PANDAS = GraphType("a pandas DataFrame", (("pandas", "DataFrame"),))
 END_NAMES = (  # the columns with the two ends of an edge, in lower case without spaces and underscores
@@ -178,6 +178,25 @@ def parse_table(
     return make_graphs(values, labels, edge_types, varying, where, directed)
 
 
+def graph_columns(data: bytes, where: str) -> dict[str, list[str]]:
+    """What a table of edges says of its graphs: the columns with one value per graph; none without a column graph."""
+    data = strip_comments(data)
+    rows = (row for _, row in text_rows(data, where, find_delimiter(first_line(data)[1])))
+    header = next(rows, [])
+    columns = find_columns(header)
+    if columns is None or columns.graph is None:
+        return {}
+    values: dict[str, list[str | None]] = {}
+    others = [at for at in range(len(header)) if at not in columns.used]
+    for row in rows:
+        cells = [row[at] if at < len(row) else "" for at in others]
+        known = values.setdefault(row[columns.graph], [*cells])
+        values[row[columns.graph]] = [old if old == new else None for old, new in zip(known, cells, strict=True)]
+    by_column = zip(*values.values(), strict=True)
+    pairs = zip(distinct_names([header[at] for at in others]), by_column, strict=True)
+    return {name: [cell or "" for cell in cells] for name, cells in pairs if None not in cells}
+
+
 def make_graphs(
     values: Sequence[Any],
     labels: list[str] | None,
@@ -267,6 +286,19 @@ def format_columns(header: Sequence[str]) -> str:
     return ", ".join(name[:40] for name in header[:_MAX_COLUMNS_SHOWN]) + (
         ", ..." if len(header) > _MAX_COLUMNS_SHOWN else ""
     )
+
+
+def distinct_names(names: Sequence[str]) -> list[str]:
+    """The names with a number after those that occurred before.
+
+    >>> distinct_names(["a", "b", "a", "a.1"])
+    ['a', 'b', 'a.1', 'a.1.1']
+    """
+    found: list[str] = []
+    for name in names:
+        candidates = (name if number == 0 else f"{name}.{number}" for number in count())
+        found.append(next(candidate for candidate in candidates if candidate not in found))
+    return found
 
 
 def is_integer_text(field: str) -> bool:
