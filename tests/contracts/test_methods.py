@@ -54,6 +54,8 @@ CASES = {
     "gamma-gin-free": Case(counts=True),
     "sizemix": Case(params=NO_EPOCHS),
     "auto": Case(params=NO_EPOCHS),
+    **{f"gin-{peer}": Case(params=(("epochs", 2),)) for peer in ("plain", "ssr", "ciga", "gsat", "dann", "crop")},
+    **{f"{features}-forest": Case(params=(("trees", 5),)) for features in ("patterns", "ecfp")},
     **{name: Case(colors=False, params=NO_EPOCHS) for name in ("random", "majority", "size-only", "topology-only")},
 }
 NAMES = sorted(CASES)
@@ -104,7 +106,7 @@ def test_capabilities_are_those_of_the_contract(name: str) -> None:
     method = METHODS[name]
     assert CASES[name].counts == method.takes_tables
     assert CASES[name].colors == method.colors
-    assert bool(CASES[name].params) == method.has_epochs
+    assert ("epochs" in dict(CASES[name].params)) == method.has_epochs
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -324,7 +324,7 @@ def test_a_name_is_taken_once() -> None:
 @pytest.mark.parametrize(
     ("name", "told"),
     [
-        ("gin", "did you mean gin-sum, gin-mean, gin-max, gin-irm or gin-vrex?"),
+        ("gin", "did you mean gin-sum, gin-mean, gin-max, gin-irm, gin-vrex, gin-plain,"),
         ("GCN-s", "did you mean gcn-sum?"),
         ("gamm-gin", "did you mean gamma-gin?"),
         ("", "the methods are pna-sum,"),

@@ -12,10 +12,12 @@ from anysize.graphs.attributes import ATTRIBUTES, unused_attributes
 from anysize.graphs.graphset import GraphSet
 from anysize.methods.auto import AUTO
 from anysize.methods.baselines import BASELINES
+from anysize.methods.forests import FORESTS
 from anysize.methods.gamma import ABLATION, GAMMA_METHODS
 from anysize.methods.gnns import GNN_METHODS, VREX
 from anysize.methods.kernel_machines import KERNEL_METHODS
 from anysize.methods.method import Method
+from anysize.methods.peers import PEERS
 from anysize.methods.sizemix import SIZEMIX
 
 # the names that stand for all methods of a kind in sweeps
@@ -25,7 +27,7 @@ _REGISTRY = Registry(
     Method,
     "method",
     "ANYSIZE_METHODS",
-    (*GNN_METHODS, *KERNEL_METHODS, *GAMMA_METHODS, VREX, SIZEMIX, AUTO, ABLATION, *BASELINES),
+    (*GNN_METHODS, *KERNEL_METHODS, *GAMMA_METHODS, VREX, SIZEMIX, AUTO, *PEERS, *FORESTS, ABLATION, *BASELINES),
     reserved="|".join(("main", *GROUP_KINDS, "all")),
 )
 METHODS: Mapping[str, Method] = _REGISTRY

@@ -9,7 +9,17 @@ from typing import TYPE_CHECKING, Any
 from anysize._progress import Progress, part_of
 from anysize.methods.baselines import FittedPipeline, logistic, restore_arrays
 from anysize.methods.configuration import weight
-from anysize.methods.method import Arrays, Configuration, Examples, Grid, Method, Run, TrainingData
+from anysize.methods.method import (
+    Arrays,
+    Configuration,
+    Examples,
+    Grid,
+    Method,
+    RecipeName,
+    Run,
+    TrainingData,
+    Validator,
+)
 from anysize.methods.neural import TRAINED, TU_DEFAULTS, FittedStack, fitting_recipe, plain_recipe
 from anysize.training.device import torch_defaults
 from anysize.training.settings import Recipe, Settings
@@ -118,6 +128,7 @@ class FittedModule(FittedStack):
         return examples.whole("a GNN")
 
 
+MODULE_FAMILY_DEFAULTS: Mapping[str, Configuration] = {"tu": TU_DEFAULTS}
 LOOP_FIELDS = frozenset({"epochs", "epoch", "tie_break", "patience", "schedule"})  # of a recipe
 
 
@@ -128,6 +139,9 @@ def module_method(
     learner: ModuleLearner,
     grid: Mapping[str, Grid] | None = None,
     defaults: Mapping[str, Any] | None = None,
+    family_defaults: Mapping[str, Configuration] = MODULE_FAMILY_DEFAULTS,
+    parameters: Mapping[str, Validator] | None = None,
+    recipes: Callable[[RecipeName, str | None, bool], Recipe] = plain_recipe,
     **fields: Any,
 ) -> Method:
     """A method that trains a torch module of your own, with the recipes of the GNNs.
@@ -138,8 +152,12 @@ def module_method(
         learner: the module and the objective.
         grid: hyper-parameter values to try for each family of tasks; none by default.
         defaults: added to the default configuration: what builds the module, the weight of the objective's penalty.
+        family_defaults: family of tasks -> what is added to the defaults.
+        parameters: validators of what builds the module.
+        recipes: how it is trained; by default as the other GNNs.
         fields: further fields of `Method`.
     """
+    checks = {name: TRAINED[name] for name in ("epochs", "lr", "batch_size")}
     penalty = {} if learner.penalty_name is None else {learner.penalty_name: weight}
     return Method(
         name=name,
@@ -148,9 +166,9 @@ def module_method(
         kind="gnn",
         grid=grid or {},
         defaults={"lr": 0.01, **(defaults or {})},
-        family_defaults={"tu": TU_DEFAULTS},
-        parameters={**{name: TRAINED[name] for name in ("epochs", "lr", "batch_size")}, **penalty},
-        recipes=plain_recipe,
+        family_defaults=family_defaults,
+        parameters={**checks, **penalty, **(parameters or {})},
+        recipes=recipes,
         recipe_fields=LOOP_FIELDS,
         environments=learner.penalty_name is not None,
         penalty_name=learner.penalty_name,

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import torch
@@ -57,6 +58,85 @@ class GraphTensors:
         owner = index_tensor(owners(graphs.first))
         return GraphTensors(x.to(device), edges.to(device), owner.to(device), len(graphs))
 
+    @cached_property
+    def sizes(self) -> Tensor:
+        """(graphs,): numbers of vertices."""
+        return torch.bincount(self.batch, minlength=self.num_graphs)
+
+    @cached_property
+    def edge_amounts(self) -> Tensor:
+        """(graphs,): numbers of edges, each counted in both directions."""
+        return torch.bincount(self.batch[self.edge_index[0]], minlength=self.num_graphs)
+
+    @cached_property
+    def starts(self) -> tuple[Tensor, Tensor]:
+        """The first vertex and the first edge of every graph; edges are in the order of their graphs."""
+        return self.sizes.cumsum(0) - self.sizes, self.edge_amounts.cumsum(0) - self.edge_amounts
+
+    def select(self, numbers: Tensor) -> GraphTensors:
+        """The graphs with these numbers, in this order.
+
+        >>> graphs = GraphTensors.of(GraphSet.from_edges([[(0, 1)], [(0, 1), (1, 2)]]), None)
+        >>> graphs.select(torch.tensor([1, 0])).edge_index.tolist()
+        [[0, 1, 1, 2, 3, 4], [1, 0, 2, 1, 4, 3]]
+        """
+        first_vertex, first_edge = self.starts
+        sizes, amounts = self.sizes[numbers], self.edge_amounts[numbers]
+        vertices, owner = _ranges(first_vertex[numbers], sizes)
+        edges, edge_owner = _ranges(first_edge[numbers], amounts)
+        shift = (sizes.cumsum(0) - sizes) - first_vertex[numbers]
+        edge_index = self.edge_index[:, edges] + shift[edge_owner]
+        return replace(self, x=self.x[vertices], edge_index=edge_index, batch=owner, num_graphs=len(numbers))
+
+    def induced(self, kept: Tensor) -> GraphTensors:
+        """The subgraphs that vertices induce; ``kept`` (vertices,): which ones.
+
+        >>> path = GraphTensors.of(GraphSet.from_edges([(0, 1), (1, 2)]), None)
+        >>> path.induced(torch.tensor([False, True, True])).edge_index.tolist()
+        [[0, 1], [1, 0]]
+        """
+        number = kept.cumsum(0) - 1
+        source, target = self.edge_index
+        inside = kept[source] & kept[target]
+        edge_index = number[self.edge_index[:, inside]]
+        return replace(self, x=self.x[kept], edge_index=edge_index, batch=self.batch[kept])
+
+
+def _ranges(starts: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+    """The concatenation of start .. start + length - 1, and the number of the range of every entry."""
+    owner = torch.repeat_interleave(lengths)
+    within = torch.arange(len(owner), device=owner.device) - (lengths.cumsum(0) - lengths)[owner]
+    return starts[owner] + within, owner
+
+
+@dataclass(frozen=True, eq=False)
+class TrainingStep:
+    """What an objective of a module sees in one step.
+
+    ``graphs``, ``y``: of the mini-batch. ``numbers``: the places of these graphs among the training graphs. ``epoch``:
+    counted from 0, of ``epochs``. ``prepared``: what the module's ``prepare`` returned, None without it.
+    """
+
+    graphs: GraphTensors
+    y: Tensor
+    numbers: Tensor
+    epoch: int
+    epochs: int
+    prepared: Any
+
+
+@runtime_checkable
+class HasObjective(Protocol):
+    """A module with an objective of its own: training minimizes the cross entropy of its logits, and a penalty.
+
+    If it has a method ``prepare(graphs)``, that is called once before training, with all training graphs; what it
+    returns is part of every step.
+    """
+
+    def training_step(self, step: TrainingStep) -> tuple[Tensor, Tensor]:
+        """The logits (graphs, classes) of a mini-batch, and a penalty () with its weight."""
+        ...
+
 
 class OneModel(nn.Module):
     """A module as a stack of one model: logits (1, graphs, classes)."""
@@ -75,17 +155,22 @@ class ModuleProblem(WholeGraphProblem):
 
     recordable, eager, threads = False, True, None  # a module may do anything
 
-    def __init__(self, graphs: GraphSet, palette: Palette, *others: Any) -> None:
+    def __init__(self, graphs: GraphTensors, epochs: int, prepared: Any, *others: Any) -> None:
         super().__init__(*others)
-        self.graphs, self.palette = graphs, palette
-        self.everything: GraphTensors | None = None
+        self.graphs, self.epochs, self.prepared = graphs, epochs, prepared
 
     def inputs(self, graphs: Tensor | None, step: Tensor) -> GraphTensors:
-        if graphs is not None:
-            return GraphTensors.of(self.graphs[graphs.cpu().numpy()], self.palette, self.y.device)
-        if self.everything is None:
-            self.everything = GraphTensors.of(self.graphs, self.palette, self.y.device)
-        return self.everything
+        return self.graphs if graphs is None else self.graphs.select(graphs)
+
+    def outputs(self, model: OneModel, graphs: Tensor | None, step: Tensor, epoch: Tensor) -> tuple[Tensor, Tensor]:
+        module = model.module
+        if not isinstance(module, HasObjective):
+            return super().outputs(model, graphs, step, epoch)
+        numbers = torch.arange(self.size, device=self.y.device) if graphs is None else graphs
+        inputs = self.inputs(graphs, step)
+        now = TrainingStep(inputs, self.y[numbers], numbers, int(epoch), self.epochs, self.prepared)
+        logits, penalty = module.training_step(now)
+        return logits[None], penalty[None]
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +226,7 @@ def fit_module(
 
     ``build(inputs, classes, **parameters)`` makes it; it maps `GraphTensors` to logits (graphs, classes). Of the
     settings, ``lr``, ``batch_size``, ``invariance`` and ``seed`` count. The seed decides whatever the module draws; the
-    global random state is left as it was.
+    global random state is left as it was. A module may have an objective of its own, see `HasObjective`.
     """
     check_training_graphs(train_graphs, y, [settings], environments)
     palette: Palette = None if train_graphs.colors is None else train_graphs.palette
@@ -150,9 +235,11 @@ def fit_module(
         held_out = GraphTensors.of(validation[0], palette, device), index_tensor(validation[1]).to(device)
     with torch.random.fork_rng(devices=[device] if device.startswith("cuda") else []):
         model = OneModel(_built(build, palette, classes, parameters, settings.seed)).to(device)
+        tensors = GraphTensors.of(train_graphs, palette, device)
         problem = ModuleProblem(
-            train_graphs,
-            palette,
+            tensors,
+            recipe.epochs,
+            prepare(tensors) if callable(prepare := getattr(model.module, "prepare", None)) else None,
             index_tensor(y).to(device),
             held_out,
             [settings],

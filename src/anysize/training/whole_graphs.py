@@ -36,19 +36,24 @@ class WholeGraphProblem(TrainingProblem):
     def inputs(self, graphs: Tensor | None, step: Tensor) -> Any:
         """The training graphs with these numbers (None: all), as the model takes them."""
 
+    def outputs(self, model: Any, graphs: Tensor | None, step: Tensor, epoch: Tensor) -> tuple[Tensor, Tensor]:
+        """Logits (models, graphs, classes), and what a model adds to its loss (models,)."""
+        logits: Tensor = model(self.inputs(graphs, step))
+        return logits, logits.new_zeros(len(logits))
+
     def losses(self, model: nn.Module, graphs: Tensor | None, step: Tensor, epoch: Tensor) -> Losses:
-        logits = model(self.inputs(graphs, step))
+        logits, added = self.outputs(model, graphs, step, epoch)
         y = self.y if graphs is None else self.y[graphs]
         entropy = cross_entropy(logits, y, self.class_weights)
         if not self.penalized:
-            return Losses(entropy, entropy, torch.zeros_like(entropy))
+            return Losses(entropy + added, entropy, added)
         assert self.environments is not None
         numbers = self.environments if graphs is None else self.environments[graphs]
         environments = EnvironmentBatch(logits, y, numbers, self.environment_count, self.class_weights)
         risk, penalty = environments.mean(environments.risks), self.objective.penalty(environments)
         total = penalized_risk(risk, penalty, self.weights, epoch)
         weighted = self.weights > 0
-        return Losses(torch.where(weighted, total, entropy), entropy, torch.where(weighted, penalty, 0.0))
+        return Losses(torch.where(weighted, total, entropy) + added, entropy, torch.where(weighted, penalty, added))
 
 
 def environment_tensor(environments: IntArray | None, device: torch.device | str) -> Tensor | None:

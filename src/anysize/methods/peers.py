@@ -1,0 +1,74 @@
+"""Methods of other groups for graphs of other sizes, one GIN and one recipe for all of them (docs/why-these-rows.md).
+
+`anysize.nn.peers` has the modules.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from anysize.methods.configuration import number, weight, whole_number
+from anysize.methods.method import Method, RecipeName, Validator
+from anysize.methods.neural import TRAINED
+from anysize.methods.own import ModuleLearner, module_method
+from anysize.training.settings import Recipe
+
+if TYPE_CHECKING:
+    from torch import nn
+
+PEER_RECIPE = Recipe(epochs=60, epoch="last", schedule="cosine")
+NETWORK: Mapping[str, Any] = {"hidden": 32, "layers": 3, "readout": "sum", "lr": 0.003, "batch_size": 64}
+
+
+@dataclass(frozen=True)
+class PeerModule:
+    """The module of `anysize.nn.peers` with this name, which is imported when it is built."""
+
+    name: str
+
+    def __call__(self, inputs: int, classes: int, **parameters: Any) -> nn.Module:
+        from anysize.nn import peers
+
+        module: nn.Module = getattr(peers, self.name)(inputs, classes, **parameters)
+        return module
+
+
+def peer_recipe(name: RecipeName, family: str | None, vanishing: bool = False) -> Recipe:
+    """One recipe for all sets: 60 epochs, the learning rate falls along a cosine, the last epoch."""
+    return PEER_RECIPE
+
+
+def share(name: str, value: Any) -> float:
+    """The value as a float above 0 and at most 1."""
+    if not 0 < number(value) <= 1:
+        raise ValueError(f"{name} must be a number above 0 and at most 1; got {value!r}")
+    return float(value)
+
+
+CIGA_CHECKS: Mapping[str, Validator] = {"ratio": share, "alpha": weight, "beta": weight}
+GSAT_CHECKS: Mapping[str, Validator] = {"beta": weight, "interval": whole_number}
+CROP_CHECKS: Mapping[str, Validator] = {"probability": share, "smallest": share}
+
+
+def _peer(name: str, title: str, module: str, checks: Mapping[str, Validator], **defaults: Any) -> Method:
+    return module_method(
+        name=name,
+        title=title,
+        learner=ModuleLearner(PeerModule(module)),
+        defaults={**NETWORK, **defaults},
+        family_defaults={},
+        parameters={"hidden": TRAINED["hidden"], "layers": whole_number, **checks},
+        recipes=peer_recipe,
+    )
+
+
+PEERS = (
+    _peer("gin-plain", "GIN, plain recipe", "GIN", {}),
+    _peer("gin-ssr", "GIN + SizeShiftReg", "SizeShiftReg", {"ssr": weight}, ssr=0.1),
+    _peer("gin-ciga", "GIN + CIGA", "CIGA", CIGA_CHECKS, ratio=0.6, alpha=1.0, beta=0.0),
+    _peer("gin-gsat", "GIN + GSAT", "GSAT", GSAT_CHECKS, beta=1.0, final_r=0.7, interval=10, dropout=0.5),
+    _peer("gin-dann", "GIN + DANN on sizes", "DANN", {"strength": weight}, strength=1.0),
+    _peer("gin-crop", "GIN on random crops", "Crop", CROP_CHECKS, probability=0.5, smallest=0.5),
+)
