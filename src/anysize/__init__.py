@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from anysize.counting.api import count
     from anysize.counting.counts import Counts
     from anysize.counting.orbits.api import orbits
-    from anysize.counting.orbits.numbering import orbit_positions
+    from anysize.counting.orbits.numbering import edge_orbit_positions, orbit_positions
+    from anysize.counting.orbits.table import OrbitCounts
     from anysize.counting.stream import count_stream, open_stream
     from anysize.estimators.classifier import GraphClassifier
     from anysize.estimators.model_file import load_model
@@ -43,7 +44,8 @@ _MODULES = {  # module -> public names
     "anysize.counting.api": ("count",),
     "anysize.counting.counts": ("Counts",),
     "anysize.counting.orbits.api": ("orbits",),
-    "anysize.counting.orbits.numbering": ("orbit_positions",),
+    "anysize.counting.orbits.numbering": ("edge_orbit_positions", "orbit_positions"),
+    "anysize.counting.orbits.table": ("OrbitCounts",),
     "anysize.counting.stream": ("count_stream", "open_stream"),
     "anysize.estimators.classifier": ("GraphClassifier",),
     "anysize.estimators.model_file": ("load_model",),
@@ -81,6 +83,7 @@ __all__ = [
     "GraphonDistribution",
     "ModelWarning",
     "Motifs",
+    "OrbitCounts",
     "PartialResultError",
     "Pattern",
     "SmoothGraphon",
@@ -95,6 +98,7 @@ __all__ = [
     "count_stream",
     "diagnose",
     "distances",
+    "edge_orbit_positions",
     "evaluate",
     "load_model",
     "motifs",

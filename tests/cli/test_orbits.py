@@ -1,4 +1,4 @@
-"""`anysize count --per vertex`."""
+"""`anysize count --per vertex` and `--per edge`."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def colored(tmp_path):
     return tmp_path / "COLORED"
 
 
-def run(*arguments):
-    return CliRunner().invoke(app, ["count", *(str(argument) for argument in arguments), "--per", "vertex"])
+def run(*arguments, per="vertex"):
+    return CliRunner().invoke(app, ["count", *(str(argument) for argument in arguments), "--per", per])
 
 
 def test_csv_has_one_line_per_vertex(pair):
@@ -101,8 +101,40 @@ def test_wrong_options_are_one_sentence(house, arguments, sentence):
     assert result.stderr.count("\n") == 1
 
 
-def test_colors_must_be_ignored(colored):
-    result = run(colored)
-    assert result.exit_code == 1
-    assert "these graphs have colors; add --no-colors." in result.stderr
-    assert run(colored, "--no-colors").exit_code == 0
+@pytest.mark.parametrize("ending", ["npz", "parquet", "csv", "txt", "json"])
+@pytest.mark.parametrize("per", ["vertex", "edge"])
+def test_colored_orbits_have_names(colored, tmp_path, ending, per):
+    out = tmp_path / f"orbits.{ending}"
+    result = run(colored, "--k", 3, "--out", out, per=per)
+    assert result.exit_code == 0, result.stderr
+    expected = az.orbits(az.read_graphs(colored), 3, per=per)
+    name = "triangle[1,1,3]@2" if per == "vertex" else "triangle[1,1,3]@0-1"
+    assert name in expected.names
+    if ending == "npz":
+        with np.load(out, allow_pickle=False) as arrays:
+            assert tuple(arrays["names"].tolist()) == expected.names
+            assert arrays["data"].tolist() == expected.matrix.data.tolist()
+    elif ending == "parquet":
+        table = pytest.importorskip("pyarrow.parquet").read_table(out)
+        assert table["orbit"].to_pylist().count(name) == 1
+        assert table["copies"].to_pylist() == expected.matrix.data.tolist()
+    elif ending == "csv":
+        rows = list(csv.DictReader(out.read_text().splitlines()))
+        assert [row["copies"] for row in rows if row["orbit"] == name] == ["1"]
+        assert list(rows[0]) == ["graph", *(["vertex"] if per == "vertex" else ["u", "v"]), "orbit", "copies"]
+    elif ending == "json":
+        answer = json.loads(out.read_text())
+        assert sum(counts.get(name, 0) for counts in answer["graphs"][0]["counts"]) == 1
+        assert len(answer["orbits"]) == len(expected.names)
+    else:
+        assert "triangle[1,1,3]" in out.read_text()
+
+
+def test_orbits_of_edges(house):
+    rows = list(csv.reader(io.StringIO(run(house, "--k", 4, "--format", "csv", per="edge").stdout)))
+    assert rows[0] == ["graph", "u", "v", *(f"orbit_{number}" for number in range(12))]
+    graph = az.read_graphs(house)
+    assert [row[1:3] for row in rows[1:]] == [list(map(str, edge)) for edge in graph.edges().tolist()]
+    assert np.array_equal(np.array([row[3:] for row in rows[1:]], np.int64), az.orbits(graph, 4, per="edge"))
+    wrong = run(house, "--k", 2, per="edge")
+    assert "up to k = 3, 4 or 5 vertices; got k=2." in wrong.stderr

@@ -58,7 +58,7 @@ class Denominator(StrEnum):
 
 
 class Per(StrEnum):
-    graph, vertex = "graph", "vertex"
+    graph, vertex, edge = "graph", "vertex", "edge"
 
 
 def count(
@@ -80,7 +80,8 @@ def count(
     threshold: ThresholdOption = None,
     density: DensityOption = None,
     per: Annotated[
-        Per, typer.Option(help="vertex: the 1, 4, 15 or 73 orbit counts of every vertex (k = 2..5).")
+        Per,
+        typer.Option(help="vertex, edge: orbit counts of every vertex (k = 2..5) or every edge (k = 3..5)."),
     ] = Per.graph,
     over: Annotated[Denominator, typer.Option(help="Denominator of densities.")] = Denominator.subsets,
     format: Annotated[
@@ -113,7 +114,7 @@ def count(
             raise ValueError(f"The format {output} is not text; write it to a file with --out FILE.")
         if zeros and output in (OutputFormat.text, OutputFormat.npz):
             raise ValueError(f"--zeros goes with the formats csv, json and parquet; got {output}.")
-        if per is Per.vertex:
+        if per is not Per.graph:
             given = {
                 "--engine": engine != "auto", "--samples": samples, "--rel-error": rel_error, "--budget": budget,
                 "--max-memory": max_memory, "--cache": cache, "--cluster": cluster, "--skip": skip, "--zeros": zeros,
@@ -121,13 +122,14 @@ def count(
             }  # fmt: skip
             unused = [option for option, value in given.items() if value not in (None, False)]
             if unused:
-                raise ValueError(f"--per vertex counts all orbits exactly, and does not go with {unused[0]}.")
+                raise ValueError(f"--per {per} counts all orbits exactly, and does not go with {unused[0]}.")
             from anysize.cli.orbits import write_orbits
 
             graphs = read_input(
-                file, colors, smiles=smiles, y=y, color=color, directed=directed, threshold=threshold, density=density
-            )
-            write_orbits(graphs, k, output, out, threads)
+                file, colors, smiles=smiles, y=y, color=color, edge_color=edge_color, directed=directed,
+                threshold=threshold, density=density,
+            )  # fmt: skip
+            write_orbits(graphs, k, per.value, edges, output, out, threads, top)
             return
         graphs = read_input(
             file, smiles=smiles, y=y, color=color, edge_color=edge_color, directed=directed, threshold=threshold,

@@ -1,15 +1,17 @@
-"""`anysize count --per vertex`: write orbit counts."""
+"""`anysize count --per vertex` and `--per edge`: write orbit counts."""
 
 from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from rich import box
 from rich.table import Table
+from scipy.sparse import csr_array
 
 from anysize._files import atomic_write
 from anysize._text import csv_cell, visible_halves
@@ -19,104 +21,186 @@ from anysize.cli.shared import PlainConsole, console, errors, late_progress, ope
 from anysize.graphs.ragged import owners
 
 if TYPE_CHECKING:
+    from anysize.counting.orbits.numbering import EdgePosition, Position
     from anysize.graphs.graphset import GraphSet
 
 
-def write_orbits(graphs: GraphSet, k: str, output: str, out: Path | None, threads: int | None) -> None:
-    """Count the orbits of all vertices, and write them in the format ``output``."""
-    from anysize import orbits
+class _Counted(NamedTuple):
+    """Orbit counts of a set: a dense table of the usual orbits, or a sparse one of orbits with names."""
 
-    sizes = parse_sizes(k)
+    table: IntArray | csr_array[np.int64]
+    positions: Sequence[Position | EdgePosition]
+    names: Sequence[str]  # of orbits
+    per: str
+    first: IntArray
+    vertices: IntArray
+
+    @property
+    def header(self) -> list[str]:
+        """The names of the columns that say which row it is."""
+        return ["graph", "vertex"] if self.per == "vertex" else ["graph", "u", "v"]
+
+
+def write_orbits(
+    graphs: GraphSet, k: str, per: str, edges: bool, output: str, out: Path | None, threads: int | None, top: int
+) -> None:
+    """Count the orbits of all vertices or edges, and write them in the format ``output``."""
+    sizes, smallest = parse_sizes(k), 2 if per == "vertex" else 3
     if len(sizes) > 1:
-        raise ValueError(f"--per vertex takes one size, and counts the sizes 2 to k together; got --k {k}.")
-    if graphs.colors is not None:
-        raise ValueError("--per vertex counts patterns without colors, and these graphs have colors; add --no-colors.")
-    with late_progress("counting") as report:
-        counted = orbits(graphs, sizes[0], threads=threads, progress=report)
-    rows = counted if isinstance(counted, list) else [counted]
-    width = counted.shape[1] if not isinstance(counted, list) else rows[0].shape[1] if rows else 0
-    table = np.concatenate([np.empty((0, width), np.int64), *rows])
+        raise ValueError(f"--per {per} takes one size, and counts the sizes {smallest} to k together; got --k {k}.")
+    counted = _count(graphs, sizes[0], per, edges, threads)
     if output == "parquet":
-        _write_parquet(graphs, table, str(out))
+        _write_parquet(graphs, counted, str(out))
     elif output == "npz":
         assert out is not None
-        with atomic_write(out) as part, open(part, "wb") as file:
-            np.savez_compressed(file, orbits=table, first=graphs.first)
+        _write_npz(counted, out)
     else:
         with open_output(out) as file:
             if output == "csv":
-                _write_csv(graphs, table, file)
+                _write_csv(graphs, counted, file)
             elif output == "json":
-                _write_json(graphs, rows, file)
+                _write_json(graphs, counted, file)
             else:
                 printer = PlainConsole(file=file, width=110) if out is not None else console
-                printer.print(f"{graphs}: {table.shape[1]} orbits of patterns on 2 to {sizes[0]} vertices")
-                printer.print(_summary(table, sizes[0]))
+                amount = len(counted.positions)
+                printer.print(f"{graphs}: {amount} orbits of patterns on {smallest} to {sizes[0]} vertices")
+                printer.print(_summary(counted, amount if isinstance(counted.table, np.ndarray) else top))
+                if not isinstance(counted.table, np.ndarray) and amount > top:
+                    printer.print(f"The {top} most common of {amount}; --top shows more.")
                 if out is None:
-                    printer.print("The counts of every vertex: --format csv, or --out FILE.csv, .json, .npz, .parquet.")
+                    printer.print(f"The counts of every {per}: --format csv, or --out FILE.csv, .json, .npz, .parquet.")
     if out is not None:
         errors.print(f"Wrote {out}.")
 
 
-def _names(table: IntArray) -> list[str]:
-    return [f"orbit_{number}" for number in range(table.shape[1])]
+def _count(graphs: GraphSet, k: int, per: str, edges: bool, threads: int | None) -> _Counted:
+    from anysize import edge_orbit_positions, orbit_positions, orbits
+    from anysize.counting.orbits.table import OrbitCounts, rows_of
+
+    with late_progress("counting") as report:
+        counted = orbits(graphs, k, edges=edges, per=per, threads=threads, progress=report)
+    if isinstance(counted, OrbitCounts):
+        return _Counted(counted.matrix, counted.positions, counted.names, per, counted.first, counted.vertices)
+    positions = orbit_positions(k) if per == "vertex" else edge_orbit_positions(k)
+    rows = counted if isinstance(counted, list) else [counted]
+    table = np.concatenate([np.empty((0, len(positions)), np.int64), *rows])
+    names = [f"orbit_{number}" for number in range(len(positions))]
+    vertices, first = rows_of(graphs, per)
+    return _Counted(table, positions, names, per, first, vertices)
 
 
-def _vertices(graphs: GraphSet) -> tuple[IntArray, IntArray]:
-    """The graph of every vertex, and its number there."""
-    graph = owners(graphs.first)
-    return graph, np.arange(len(graph)) - graphs.first[graph]
-
-
-def _summary(table: IntArray, k: int) -> Table:
-    from anysize import orbit_positions
-
+def _summary(counted: _Counted, top: int) -> Table:
+    """The orbits, or those with the largest sums."""
+    table, rows = counted.table, max(len(counted.vertices), 1)
+    sums = np.asarray(table.sum(axis=0, dtype=np.float64)).ravel()
+    if isinstance(table, np.ndarray):
+        held, largest = np.count_nonzero(table, axis=0), table.max(axis=0, initial=0)
+    else:
+        held, largest = np.bincount(table.indices, minlength=table.shape[1]), _largest(table)
     shown = Table(box=box.SIMPLE, header_style="bold")
-    for heading in ("orbit", "pattern", "vertices of the pattern"):
+    plural = "vertices" if counted.per == "vertex" else "edges"
+    for heading in ("orbit", "pattern", f"{plural} of the pattern"):
         shown.add_column(heading)
-    for heading in ("mean over vertices", "largest", "vertices with it"):
+    for heading in (f"mean over {plural}", "largest", f"{plural} with it"):
         shown.add_column(heading, justify="right")
-    for number, pattern, vertices in orbit_positions(k):
-        column = table[:, number]
-        mean = column.astype(np.float64).mean() if len(column) else 0.0
-        amounts = f"{mean:,.6g}", f"{column.max(initial=0):,}", f"{np.count_nonzero(column):,}"
-        shown.add_row(str(number), pattern.name, ", ".join(map(str, vertices)), *amounts)
+    for number in np.sort(np.argsort(-sums, kind="stable")[:top]):
+        _, pattern, places = counted.positions[number]
+        place = ", ".join(str(at) if isinstance(at, int) else f"{at[0]}-{at[1]}" for at in places)
+        amounts = f"{sums[number] / rows:,.6g}", f"{largest[number]:,}", f"{held[number]:,}"
+        shown.add_row(str(number), pattern.name, place, *amounts)
     return shown
 
 
-def _write_csv(graphs: GraphSet, table: IntArray, file: IO[str]) -> None:
-    """One line per vertex: graph, vertex, and one column for every orbit."""
-    names = [csv_cell(name) for name in graph_names(graphs)]
+def _largest(table: csr_array[np.int64]) -> IntArray:
+    return np.asarray(table.max(axis=0).todense() if table.shape[0] else np.zeros(table.shape[1]), np.int64).ravel()
+
+
+def _rows(graphs: GraphSet, counted: _Counted) -> Iterator[list[Any]]:
+    """Graph, vertex (or both ends) and all counts of every row; a line for every count that is not 0 if sparse."""
+    names = graph_names(graphs)
+    keys = zip(owners(counted.first).tolist(), counted.vertices.tolist(), strict=True)
+    for row, (graph, vertices) in enumerate(keys):
+        key, table = [names[graph], *vertices], counted.table
+        if isinstance(table, np.ndarray):
+            yield [*key, *table[row].tolist()]
+        else:
+            cells = slice(*table.indptr[row : row + 2].tolist())
+            for number, copies in zip(table.indices[cells].tolist(), table.data[cells].tolist(), strict=True):
+                yield [*key, counted.names[number], copies]
+
+
+def _write_csv(graphs: GraphSet, counted: _Counted, file: IO[str]) -> None:
+    """One line per vertex or edge, with a column for every orbit; one line per count that is not 0 if sparse."""
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(["graph", "vertex", *_names(table)])
-    for graph, vertex, counts in zip(*_vertices(graphs), table, strict=True):
-        writer.writerow([names[graph], vertex, *counts.tolist()])
+    dense = isinstance(counted.table, np.ndarray)
+    writer.writerow([*counted.header, *(counted.names if dense else ("orbit", "copies"))])
+    writer.writerows(map(csv_cell, row) for row in _rows(graphs, counted))
 
 
-def _write_json(graphs: GraphSet, rows: list[IntArray], file: IO[str]) -> None:
-    """One JSON object: the graphs with one list of counts per vertex, and the orbits."""
-    from anysize import orbit_positions
-
-    width = rows[0].shape[1] if rows else 0
+def _write_json(graphs: GraphSet, counted: _Counted, file: IO[str]) -> None:
+    """One JSON object: the orbits, and the graphs with the counts of every vertex or edge: a list, or by name."""
+    places = "vertices" if counted.per == "vertex" else "edges_of_orbit"
     described = [
-        {"orbit": number, "pattern": pattern.name, "edges": pattern.edges, "vertices": vertices}
-        for number, pattern, vertices in orbit_positions(5)[:width]
+        {"orbit": number, "pattern": pattern.name, "edges": pattern.edges, places: at}
+        | ({} if isinstance(counted.table, np.ndarray) else {"name": name, "colors": pattern.colors})
+        for (number, pattern, at), name in zip(counted.positions, counted.names, strict=True)
     ]
-    counted = [{"graph": name, "counts": row.tolist()} for name, row in zip(graph_names(graphs), rows, strict=True)]
-    json.dump({"orbits": described, "graphs": counted}, file)
+    result: list[dict[str, Any]] = []
+    for graph, name in enumerate(graph_names(graphs)):
+        rows = slice(*counted.first[graph : graph + 2].tolist())
+        result.append({"graph": name, "counts": _as_values(counted, rows)})
+        if counted.per == "edge":
+            result[-1]["edges"] = counted.vertices[rows].tolist()
+    json.dump({"orbits": described, "graphs": result}, file)
     file.write("\n")
 
 
-def _write_parquet(graphs: GraphSet, table: IntArray, path: str) -> None:
+def _as_values(counted: _Counted, rows: slice) -> list[Any]:
+    table = counted.table
+    if isinstance(table, np.ndarray):
+        counts: list[Any] = table[rows].tolist()
+        return counts
+    found: list[Any] = []
+    for row in range(rows.start, rows.stop):
+        cells = slice(*table.indptr[row : row + 2].tolist())
+        numbers, copies = table.indices[cells].tolist(), table.data[cells].tolist()
+        found.append({counted.names[number]: amount for number, amount in zip(numbers, copies, strict=True)})
+    return found
+
+
+def _write_npz(counted: _Counted, out: Path) -> None:
+    """The table, or the arrays of a sparse one (CSR), and the first row of every graph."""
+    table = counted.table
+    arrays: dict[str, Any] = {"first": counted.first}
+    if counted.per == "edge":
+        arrays["edges"] = counted.vertices
+    if isinstance(table, np.ndarray):
+        arrays["orbits"] = table
+    else:
+        arrays |= {"data": table.data, "indices": table.indices, "indptr": table.indptr}
+        arrays["names"] = np.array([visible_halves(name) for name in counted.names], np.str_)
+    with atomic_write(out) as part, open(part, "wb") as file:
+        np.savez_compressed(file, allow_pickle=False, **arrays)
+
+
+def _write_parquet(graphs: GraphSet, counted: _Counted, path: str) -> None:
     """The same rows as in CSV."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
         raise ImportError("Parquet needs pyarrow: pip install 'anysize[table]'") from error
-    graph, vertex = _vertices(graphs)
+    table = counted.table
+    row = np.arange(len(counted.vertices)) if isinstance(table, np.ndarray) else owners(table.indptr)
     names = pa.array([visible_halves(name) for name in graph_names(graphs)], pa.string())
-    columns = {"graph": pa.DictionaryArray.from_arrays(pa.array(graph, pa.int32()), names), "vertex": pa.array(vertex)}
-    columns |= dict(zip(_names(table), map(pa.array, table.T), strict=True))
+    graph = pa.array(owners(counted.first)[row], pa.int32())
+    columns = {"graph": pa.DictionaryArray.from_arrays(graph, names)}
+    columns |= dict(zip(counted.header[1:], map(pa.array, counted.vertices[row].T), strict=True))
+    if isinstance(table, np.ndarray):
+        columns |= dict(zip(counted.names, map(pa.array, table.T), strict=True))
+    else:
+        orbits = pa.array([visible_halves(name) for name in counted.names], pa.string())
+        number = pa.array(table.indices.astype(np.int32), pa.int32())
+        columns |= {"orbit": pa.DictionaryArray.from_arrays(number, orbits), "copies": pa.array(table.data)}
     with atomic_write(path) as part:
         pq.write_table(pa.table(columns), part)

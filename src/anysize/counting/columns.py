@@ -5,7 +5,7 @@ A colored table may have hundreds of thousands of columns, so `Pattern` objects 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from typing import Any
@@ -181,16 +181,22 @@ class Columns:
     @cached_property
     def automorphisms(self) -> IntArray:
         """The number of automorphisms of every pattern that preserve colors and types of edges."""
-        result = np.ones(len(self), np.int64)
+        if self.colors is None and self.edge_types is None:
+            plain = {k: np.array([p.automorphisms for p in connected_patterns(int(k))]) for k in np.unique(self.size)}
+            return np.array([plain[k][index] for k, index in zip(self.size, self.pattern_index, strict=True)], np.int64)
+        result = np.zeros(len(self), np.int64)
+        for here, _, same in self.symmetries():
+            result[here] += same
+        return result
+
+    def symmetries(self) -> Iterator[tuple[IntArray, IntArray, NDArray[np.bool_]]]:
+        """For every plain pattern and automorphism of it: its columns, the image of every vertex, and in which of the
+        columns it preserves colors and types of edges."""
         for k in np.unique(self.size):
             for index in np.unique(self.pattern_index[self.size == k]):
                 here = np.flatnonzero((self.size == k) & (self.pattern_index == index))
-                group = automorphisms(connected_patterns(int(k))[index].code, int(k))
-                if self.colors is None and self.edge_types is None:
-                    result[here] = len(group)
-                    continue
-                part, amount = self[here], np.zeros(len(here), np.int64)
-                for row in group:
+                part = self[here]
+                for row in automorphisms(connected_patterns(int(k))[index].code, int(k)):
                     same = np.ones(len(here), np.bool_)
                     if part.colors is not None:
                         same &= (part.colors[:, row] == part.colors[:, : int(k)]).all(axis=1)
@@ -198,9 +204,7 @@ class Columns:
                         same &= (permuted_types(part.edge_types, row, self.reverse_types) == part.edge_types).all(
                             axis=1
                         )
-                    amount += same
-                result[here] = amount
-        return result
+                    yield here, row, same
 
     @property
     def reverse_types(self) -> NDArray[np.uint16]:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from math import comb, factorial
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -73,7 +73,7 @@ def distances(
 
 def _correlation_distance(k: int, columns: tuple[int, ...]) -> Measure:
     def measure(graphs: GraphSet, threads: int | None, progress: Progress | None) -> FloatArray:
-        counts = orbits(list(graphs), k, threads=threads, progress=progress)
+        counts = cast(list[IntArray], orbits(list(graphs), k, threads=threads, progress=progress))
         upper = np.triu_indices(len(columns), 1)
         signatures = [rank_correlations(rows[:, columns])[upper] for rows in counts]
         return _between(np.array(signatures).reshape(len(graphs), -1))
@@ -92,7 +92,7 @@ def rank_correlations(counts: IntArray) -> FloatArray:
 
 def _distribution_distance(graphs: GraphSet, threads: int | None, progress: Progress | None) -> FloatArray:
     """1 - agreement: the mean over orbits of sqrt(sum_d (p(d) - q(d))^2 / 2), with p(d) the scaled share of count d."""
-    counts = orbits(list(graphs), 5, threads=threads, progress=progress)
+    counts = cast(list[IntArray], orbits(list(graphs), 5, threads=threads, progress=progress))
     total = np.zeros((len(graphs), len(graphs)))
     for orbit in range(73):
         shares = _scaled_distributions([rows[:, orbit] for rows in counts])

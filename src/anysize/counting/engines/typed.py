@@ -2,11 +2,15 @@
 
 Every connected k-set is visited once (ESU, Wernicke 2006), as in the engine `enumerate`. A raw pattern, the types of
 edges and the colors in the order of the visit, is a number of at most 128 bits; a hash table counts raw patterns, and
-each of them is brought into canonical form once.
+each of them is brought into canonical form once. For counts of every vertex or edge, all sets are visited again: a raw
+pattern is looked up, and the hash table counts (vertex, orbit) or (edge, orbit).
 """
 
 # mypy: ignore-errors
 from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numba import int64, uint64
@@ -16,45 +20,90 @@ from anysize.counting.engines.bits import fetch_add, is_set
 from anysize.counting.engines.jit import entry, helper
 from anysize.counting.engines.table import CountTable, merged
 from anysize.counting.engines.threads import Threads, Tick
-from anysize.graphs.edge_types import edge_type_order, edge_types
-from anysize.graphs.graphset import GraphSet
+from anysize.graphs.edge_types import EdgeType, edge_type_order, edge_types
+from anysize.graphs.graphset import BOTH_WAYS, GraphSet
 from anysize.patterns.orbits import MAX_SIZE, automorphisms, orbits, pair_bit
 from anysize.patterns.pattern import class_table, connected_patterns
 
 MAX_BITS = 128  # of a raw pattern
 
 
+@dataclass(frozen=True)
+class Alphabet:
+    """The colors of vertices and the types of edges of a set as codes, and the bits that one of them takes."""
+
+    graphs: GraphSet
+    colors: np.ndarray
+    entry_types: np.ndarray
+    palette: tuple[EdgeType, ...]  # of types; empty if edges are not told apart
+    color_bits: int
+    type_bits: int
+
+    @staticmethod
+    def of(graphs: GraphSet) -> Alphabet:
+        """Edges are told apart by their colors and directions, if they have any."""
+        found = edge_types(graphs)
+        codes, types = found or (np.zeros(len(graphs.indices), np.int64), [EdgeType(None, None, BOTH_WAYS)])
+        palette = tuple(sorted({*types, *(kind.reverse for kind in types)}, key=edge_type_order))
+        position = {kind: code for code, kind in enumerate(palette, 1)}
+        entry_types = np.array([0, *(position[kind] for kind in types)], np.uint16)[codes + 1]
+        colors = graphs.colors if graphs.colors is not None else np.zeros(int(graphs.first[-1]), np.uint16)
+        color_bits = max(len(graphs.palette) - 1, 0).bit_length() if graphs.colors is not None else 0
+        return Alphabet(
+            graphs, colors, entry_types, palette if found else (), color_bits, len(palette).bit_length()
+        )  # fmt: skip
+
+    def check(self, k: int) -> None:
+        """Raise a ValueError if raw patterns of k vertices are too long."""
+        bits = self.color_bits * k + self.type_bits * (k * (k - 1) // 2)
+        if bits > MAX_BITS:
+            colors, types = len(self.graphs.palette), len(self.palette)
+            raise ValueError(
+                f"patterns on {k} vertices with {colors} colors and {types} types of edges take {bits} bits, more than "
+                f"{MAX_BITS}; use a smaller k, or fewer colors or types"
+            )
+
+    def visit(self, k: int, threads: Threads, tick: Tick, positions: Positions) -> list:
+        """(graph, first word, second word, copies) parts of the kernel, one of every thread."""
+        graphs, counter = self.graphs, np.zeros(1, np.int64)
+        arrays = (graphs.first, graphs.indptr, graphs.indices, self.entry_types, self.colors)
+
+        def run():
+            return kernel(*arrays, counter, threads.flag, k, self.color_bits, self.type_bits, *positions)
+
+        return threads.pull(run, counter, len(graphs), tick)
+
+
+class Positions(NamedTuple):
+    """Where the kernel adds a raw pattern: its row in a hash table, and by row the orbit of every visited vertex.
+
+    ``edge`` is empty, or numbers the edges by entry of ``indices``; then there is an orbit for every pair of vertices.
+    """
+
+    keys: np.ndarray
+    rows: np.ndarray
+    orbits: np.ndarray
+    edge: np.ndarray
+
+
+NO_POSITIONS = Positions(
+    np.zeros((1, 2), np.uint64), np.zeros(1, np.int64), np.zeros((0, 1), np.int32), np.zeros(0, np.int64)
+)
+
+
 def count_typed(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
     """Induced copies of the patterns that occur, told apart by colors of vertices and types of edges."""
-    codes, types = edge_types(graphs)
-    palette = tuple(sorted({*types, *(kind.reverse for kind in types)}, key=edge_type_order))
-    position = {kind: code for code, kind in enumerate(palette, 1)}
-    entry_types = np.array([0, *(position[kind] for kind in types)], np.uint16)[codes + 1]
-    colors = graphs.colors if graphs.colors is not None else np.zeros(int(graphs.first[-1]), np.uint16)
-    color_bits = max(len(graphs.palette) - 1, 0).bit_length() if graphs.colors is not None else 0
-    type_bits = len(palette).bit_length()
-    bits = color_bits * k + type_bits * (k * (k - 1) // 2)
-    if bits > MAX_BITS:
-        raise ValueError(
-            f"patterns on {k} vertices with {len(graphs.palette)} colors and {len(palette)} types of edges take {bits} "
-            f"bits, more than {MAX_BITS}; use a smaller k, or fewer colors or types"
-        )
-    counter = np.zeros(1, np.int64)
-    arrays = (graphs.first, graphs.indptr, graphs.indices, entry_types, colors)
-
-    def run():
-        return kernel(*arrays, counter, threads.flag, k, color_bits, type_bits)
-
+    alphabet = Alphabet.of(graphs)
+    alphabet.check(k)
     parts = []
-    for row, high, low, copies in threads.pull(run, counter, len(graphs), tick):
-        columns, column = _canonical_columns(high, low, k, color_bits, type_bits, graphs, palette)
-        parts.append((columns, row, column, copies))
+    for row, high, low, copies in alphabet.visit(k, threads, tick, NO_POSITIONS):
+        raw, inverse = np.unique(np.stack([high, low], axis=1), axis=0, return_inverse=True)
+        parts.append((canonical_columns(raw, k, alphabet)[0], row, inverse.ravel(), copies))
     return merged(parts, len(graphs))
 
 
-def _canonical_columns(high, low, k: int, color_bits: int, type_bits: int, graphs: GraphSet, palette):
-    """The columns of raw patterns, and the column of each; raw patterns that are isomorphic have one column."""
-    raw, inverse = np.unique(np.stack([high, low], axis=1), axis=0, return_inverse=True)
+def canonical_columns(raw, k: int, alphabet: Alphabet):
+    """The columns of raw patterns, which may be equal, and the place in the visit of each of their vertices."""
     colors, types = np.zeros((len(raw), k), np.uint16), np.zeros((len(raw), MAX_PAIRS), np.uint16)
     high, low = raw[:, 0].copy(), raw[:, 1].copy()
 
@@ -69,52 +118,61 @@ def _canonical_columns(high, low, k: int, color_bits: int, type_bits: int, graph
         return taken
 
     for j in range(k - 1, -1, -1):
-        colors[:, j] = take(color_bits)
+        colors[:, j] = take(alphabet.color_bits)
         for i in range(j - 1, -1, -1):
-            types[:, pair_bit(i, j)] = take(type_bits)
+            types[:, pair_bit(i, j)] = take(alphabet.type_bits)
     codes = ((types[:, : k * (k - 1) // 2] > 0) << np.arange(k * (k - 1) // 2)).sum(axis=1, dtype=np.int64)
-    index, reverse = class_table(k)[codes], reverse_codes(palette)
+    graphs, palette = alphabet.graphs, alphabet.palette
+    index, reverse = class_table(k)[codes], reverse_codes(palette or (EdgeType(None, None, BOTH_WAYS),))
+    visited = np.zeros((len(raw), k), np.int64)
     for code in np.unique(codes):
         here = np.flatnonzero(codes == code)
         order = np.argsort(orbits(k).renaming[code])  # the vertex that comes to each position
-        colors[here], types[here] = _smallest(
-            colors[here][:, order],
-            permuted_types(types[here], order, reverse),
-            *(automorphisms(connected_patterns(k)[int(index[here[0]])].code, k), reverse),
+        group = automorphisms(connected_patterns(k)[int(index[here[0]])].code, k)
+        colors[here], types[here], chosen = _smallest(
+            colors[here][:, order], permuted_types(types[here], order, reverse), group, reverse
         )
+        visited[here] = order[group[chosen]]
     wide = np.zeros((len(raw), MAX_SIZE), np.uint16)
     wide[:, :k] = colors
     columns = Columns(
         np.full(len(raw), k, np.uint8), index.astype(np.int16), None if graphs.colors is None else wide, graphs.palette,
-        types, palette,
+        types if palette else None, palette,
     )  # fmt: skip
-    return columns, inverse.ravel()
+    return columns, visited
 
 
 def _smallest(colors, types, group, reverse):
-    """The smallest (colors, types) over a group of renamings, row by row."""
-    best = np.concatenate([colors, types], axis=1)
-    for row in group[1:]:
+    """The smallest (colors, types) over a group of renamings, row by row, and the number of the renaming."""
+    best, chosen = np.concatenate([colors, types], axis=1), np.zeros(len(colors), np.int64)
+    for number, row in enumerate(group[1:], 1):
         trial = np.concatenate([colors[:, row], permuted_types(types, row, reverse)], axis=1)
         differs = trial != best
         at = differs.argmax(axis=1)
         rows = np.arange(len(best))
         better = differs.any(axis=1) & (trial[rows, at] < best[rows, at])
-        best[better] = trial[better]
-    return best[:, : colors.shape[1]], best[:, colors.shape[1] :]
+        best[better], chosen[better] = trial[better], number
+    return best[:, : colors.shape[1]], best[:, colors.shape[1] :], chosen
 
 
 # ---- kernels ---------------------------------------------------------------------------------------------
 
 
 @entry
-def kernel(first, indptr, indices, entry_types, colors, counter, halt, k, color_bits, type_bits):
-    """Take graphs from the counter until there are none; return the graph, words and copies of raw patterns."""
-    biggest = 1
+def kernel(
+    first, indptr, indices, entry_types, colors, counter, halt, k, color_bits, type_bits, known, rows, positions, edge
+):
+    """Take graphs from the counter until there are none; return the graph, words and copies of raw patterns.
+
+    With orbits in ``positions`` (see `Positions`), the words are the vertex or edge and the orbit.
+    """
+    biggest, per_edge, per_vertex = 1, len(edge) > 0, len(edge) == 0 and len(positions) > 0
+    at_most = max(positions.shape[1], 1)  # entries of the table for one set
     for g in range(len(first) - 1):
         biggest = max(biggest, first[g + 1] - first[g])
     mark = np.zeros(biggest, np.uint8)  # bit s: adjacent to member s
     near = np.zeros((biggest, MAX_TYPED_SIZE), np.uint16)  # type of the edge from member s
+    link = np.zeros((biggest if per_edge else 1, MAX_TYPED_SIZE), np.int64)  # number of that edge
     queue = np.empty(biggest + 1, np.int64)
     place, length, member = np.zeros(8, np.int64), np.zeros(8, np.int64), np.zeros(8, np.int64)
     highs, lows = np.zeros(8, np.uint64), np.zeros(8, np.uint64)
@@ -141,18 +199,29 @@ def kernel(first, indptr, indices, entry_types, colors, counter, halt, k, color_
                 u = int64(indices[e])
                 near[u, 0] = entry_types[e]
                 mark[u] = 1
+                if per_edge:
+                    link[u, 0] = edge[e]
                 if u > root:
                     queue[size] = u
                     size += 1
-            s, length[1], place[1] = 1, size, 0
+            s, length[1], place[1], member[0] = 1, size, 0, root
             while s > 0:
                 if s == k - 1:
-                    while 2 * (used + length[s] - place[s]) >= len(amounts):
+                    while 2 * (used + at_most * (length[s] - place[s])) >= len(amounts):
                         keys, amounts = doubled_table(keys, amounts)
                     for q in range(place[s], length[s]):
                         u = queue[q]
                         high, low = appended(highs[s], lows[s], near, u, s, colors[start + u], color_bits, type_bits)
-                        used += add(keys, amounts, high, low)
+                        if per_vertex or per_edge:
+                            member[s] = u
+                            kinds = positions[rows[slot_of(known, rows, high, low)] - 1]
+                            if per_vertex:
+                                for i in range(k):
+                                    used += add(keys, amounts, uint64(start + member[i]), uint64(kinds[i]))
+                            else:
+                                used += add_edges(keys, amounts, kinds, member, link, k)
+                        else:
+                            used += add(keys, amounts, high, low)
                     place[s] = length[s]
                 if place[s] >= length[s]:  # one vertex back
                     s -= 1
@@ -173,6 +242,8 @@ def kernel(first, indptr, indices, entry_types, colors, counter, halt, k, color_
                         size += 1
                     near[u, s] = entry_types[e]
                     mark[u] |= np.uint8(1 << s)
+                    if per_edge:
+                        link[u, s] = edge[e]
                 length[s + 1], place[s + 1] = size, place[s]
                 s += 1
             clear(root, 0, start, indptr, indices, mark, near)
@@ -229,6 +300,31 @@ def add(keys, amounts, high, low):
         return 0
     keys[at, 0], keys[at, 1] = high, low
     return 1
+
+
+@helper
+def add_edges(keys, amounts, kinds, member, link, k):
+    """Count every edge of a set in its orbit; returns how many of these are new."""
+    new, pair = 0, 0
+    for j in range(1, k):
+        for i in range(j):
+            if kinds[pair] >= 0:
+                new += add(keys, amounts, uint64(link[member[j], i]), uint64(kinds[pair]))
+            pair += 1
+    return new
+
+
+@entry
+def index_of(raw):
+    """A hash table of distinct raw patterns: their words, and 1 + the row of each (0 where the table is empty)."""
+    size = 2
+    while size < 2 * len(raw) + 2:
+        size *= 2
+    keys, rows = np.zeros((size, 2), np.uint64), np.zeros(size, np.int64)
+    for row in range(len(raw)):
+        at = slot_of(keys, rows, raw[row, 0], raw[row, 1])
+        keys[at, 0], keys[at, 1], rows[at] = raw[row, 0], raw[row, 1], row + 1
+    return keys, rows
 
 
 @helper

@@ -1,4 +1,8 @@
-"""The usual numbers of orbits (Przulj 2007): the positions of a vertex in the connected patterns on 2 to 5 vertices."""
+"""The usual numbers of orbits: positions in the connected patterns on 2 to 5 vertices.
+
+Those of a vertex are from Przulj 2007, those of an edge, from 3 vertices on, as ORCA numbers them (Hocevar and Demsar
+2016; the orbits of edges are those of Solava et al. 2012).
+"""
 
 from __future__ import annotations
 
@@ -10,42 +14,44 @@ import numpy as np
 
 from anysize._typing import IntArray, is_integer
 from anysize.patterns.orbits import automorphisms, code_of, orbits
-from anysize.patterns.pattern import Pattern, connected_patterns
+from anysize.patterns.pattern import Pattern
 
 ORBITS = {2: 1, 3: 4, 4: 15, 5: 73}  # orbits of the patterns on up to k vertices
+EDGE_ORBITS = {3: 2, 4: 12, 5: 68}  # the same of edges, in patterns on 3 or more vertices
 
-# The graphlets 0 .. 29, and for each one vertex of every orbit, in the order of their numbers.
-_GRAPHLETS: tuple[tuple[str, tuple[int, ...]], ...] = (
-    ("edge", (0,)),
-    ("3-path", (1, 0)),
-    ("triangle", (0,)),
-    ("4-path", (2, 0)),
-    ("claw", (1, 0)),
-    ("4-cycle", (0,)),
-    ("paw", (3, 1, 0)),
-    ("diamond", (2, 0)),
-    ("4-clique", (0,)),
-    ("5-path", (3, 0, 2)),
-    ("fork", (2, 3, 1, 0)),
-    ("K1,4", (1, 0)),
-    ("bull", (3, 2, 0)),
-    ("tadpole", (4, 0, 2, 1)),
-    ("cricket", (3, 1, 0)),
-    ("5-cycle", (0,)),
-    ("banner", (4, 1, 2, 0)),
-    ("dart", (4, 2, 1, 0)),
-    ("butterfly", (1, 0)),
-    ("kite", (4, 3, 0, 1)),
-    ("K2,3", (2, 0)),
-    ("house", (2, 4, 0)),
-    ("K1,1,3", (2, 0)),
-    ("lollipop", (4, 1, 0)),
-    ("gem", (3, 1, 0)),
-    ("K2,3+e", (4, 0, 2)),
-    ("K5-P3", (4, 2, 0)),
-    ("4-wheel", (1, 0)),
-    ("K5-e", (3, 0)),
-    ("5-clique", (0,)),
+# The graphlets 0 .. 29, and for each one vertex of every orbit, and one edge of every orbit of edges, in the order of
+# their numbers.
+_GRAPHLETS: tuple[tuple[str, tuple[int, ...], tuple[tuple[int, int], ...]], ...] = (
+    ("edge", (0,), ()),
+    ("3-path", (1, 0), ((0, 1),)),
+    ("triangle", (0,), ((0, 1),)),
+    ("4-path", (2, 0), ((0, 3), (0, 1))),
+    ("claw", (1, 0), ((0, 1),)),
+    ("4-cycle", (0,), ((0, 2),)),
+    ("paw", (3, 1, 0), ((0, 3), (1, 2), (0, 1))),
+    ("diamond", (2, 0), ((0, 2), (0, 1))),
+    ("4-clique", (0,), ((0, 1),)),
+    ("5-path", (3, 0, 2), ((0, 4), (0, 2))),
+    ("fork", (2, 3, 1, 0), ((1, 2), (0, 3), (0, 1))),
+    ("K1,4", (1, 0), ((0, 1),)),
+    ("bull", (3, 2, 0), ((0, 4), (0, 2), (0, 1))),
+    ("tadpole", (4, 0, 2, 1), ((0, 4), (0, 1), (2, 3), (1, 2))),
+    ("cricket", (3, 1, 0), ((0, 3), (1, 2), (0, 1))),
+    ("5-cycle", (0,), ((0, 3),)),
+    ("banner", (4, 1, 2, 0), ((0, 4), (1, 2), (0, 2))),
+    ("dart", (4, 2, 1, 0), ((0, 4), (1, 2), (0, 2), (0, 1))),
+    ("butterfly", (1, 0), ((1, 4), (0, 1))),
+    ("kite", (4, 3, 0, 1), ((0, 4), (1, 3), (0, 1), (1, 2))),
+    ("K2,3", (2, 0), ((0, 2),)),
+    ("house", (2, 4, 0), ((2, 3), (0, 3), (0, 4), (0, 1))),
+    ("K1,1,3", (2, 0), ((0, 2), (0, 1))),
+    ("lollipop", (4, 1, 0), ((0, 4), (1, 2), (0, 1))),
+    ("gem", (3, 1, 0), ((1, 4), (0, 3), (1, 2), (0, 1))),
+    ("K2,3+e", (4, 0, 2), ((0, 4), (0, 2), (2, 3))),
+    ("K5-P3", (4, 2, 0), ((0, 4), (2, 3), (0, 2), (0, 1))),
+    ("4-wheel", (1, 0), ((1, 3), (0, 1))),
+    ("K5-e", (3, 0), ((0, 3), (0, 1))),
+    ("5-clique", (0,), ((0, 1),)),
 )
 
 
@@ -57,10 +63,25 @@ class Position(NamedTuple):
     vertices: tuple[int, ...]
 
 
-def check_orbit_size(k: object) -> int:
+class EdgePosition(NamedTuple):
+    """An orbit of edges: its number, its pattern, and the edges of the pattern that it consists of."""
+
+    number: int
+    pattern: Pattern
+    edges: tuple[tuple[int, int], ...]
+
+
+def check_orbit_size(k: object, per: str = "vertex") -> int:
     """Return k if orbits of patterns on up to k vertices are supported; otherwise raise an error."""
-    if not is_integer(k) or k not in ORBITS:
-        raise ValueError(f"Orbits are counted for patterns on up to k = 2, 3, 4 or 5 vertices; got k={k!r:.60}.")
+    if per not in ("vertex", "edge"):
+        raise ValueError(f"per must be 'vertex' or 'edge'; got {per!r:.60}.")
+    sizes = ORBITS if per == "vertex" else EDGE_ORBITS
+    if not is_integer(k) or k not in sizes:
+        *most, last = map(str, sizes)
+        what = "Orbits" if per == "vertex" else "Orbits of edges"
+        raise ValueError(
+            f"{what} are counted for patterns on up to k = {', '.join(most)} or {last} vertices; got k={k!r:.60}."
+        )
     return int(k)
 
 
@@ -75,13 +96,34 @@ def orbit_positions(k: int = 5) -> tuple[Position, ...]:
         73
     """
     amount = ORBITS[check_orbit_size(k)]
-    patterns = {pattern.name: pattern for size in range(2, 6) for pattern in connected_patterns(size)}
     positions: list[Position] = []
-    for name, vertices in _GRAPHLETS:
-        images = automorphisms(patterns[name].code, patterns[name].size)
+    for name, vertices, _ in _GRAPHLETS:
+        pattern = Pattern.named(name)
+        images = automorphisms(pattern.code, pattern.size)
         for vertex in vertices:
             orbit = tuple(sorted({int(image) for image in images[:, vertex]}))
-            positions.append(Position(len(positions), patterns[name], orbit))
+            positions.append(Position(len(positions), pattern, orbit))
+    return tuple(positions[:amount])
+
+
+@cache
+def edge_orbit_positions(k: int = 5) -> tuple[EdgePosition, ...]:
+    """List the orbits of edges of the patterns on 3 to k vertices (k = 3..5): the columns of `orbits` per edge.
+
+    Examples:
+        >>> [(number, pattern.name, edges) for number, pattern, edges in edge_orbit_positions(4)][6:9]
+        [(6, 'paw', ((0, 3),)), (7, 'paw', ((1, 2),)), (8, 'paw', ((0, 1), (0, 2)))]
+    """
+    amount = EDGE_ORBITS[check_orbit_size(k, "edge")]
+    positions: list[EdgePosition] = []
+    for name, _, edges in _GRAPHLETS:
+        pattern = Pattern.named(name)
+        images = automorphisms(pattern.code, pattern.size)
+        for u, v in edges:
+            ends = np.sort(images[:, [u, v]], axis=1)
+            orbit = {(int(a), int(b)) for a, b in ends}
+            edges_there = tuple(edge for edge in pattern.edges if edge in orbit)
+            positions.append(EdgePosition(len(positions), pattern, edges_there))
     return tuple(positions[:amount])
 
 
