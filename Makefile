@@ -66,9 +66,10 @@ results: $(STAMP) ## docs/results.md, its appendix, tables and figures of README
 	$(BIN)/python examples/draw_results.py results/records docs/figures/results.svg
 	$(BIN)/python examples/draw_ties.py results/records docs/figures/ties.svg
 
-# Trains what has no record where DATA names folders, e.g. make league DATA="sets more-sets".
-league: $(STAMP) ## docs/league.md and its figure, from results/league
-	$(BIN)/anysize league $(DATA) --records results/league --workers $(WORKERS) \
+# Trains what has no record where DATA names folders, e.g. make league DATA="sets more-sets" PARTS=up,down,motifs.
+PARTS ?= up
+league: $(STAMP) ## docs/league.md and its figures, from results/league
+	$(BIN)/anysize league $(DATA) --parts $(PARTS) --records results/league --workers $(WORKERS) \
 		--out docs/league.md --figure docs/figures/league.svg
 
 $(DOCS): pyproject.toml constraints.txt | $(STAMP)

@@ -24,7 +24,8 @@ import anysize as az
 from anysize._files import atomic_write
 from anysize.estimators import forecast as module
 from anysize.estimators.held_out import HeldOutScores
-from anysize.evaluation.league import family_names, find_sets
+from anysize.evaluation.league import find_sets
+from anysize.evaluation.standings import family_names
 from anysize.metrics import all_metrics
 
 MAX_GRAPHS, MIN_MINORITY = 900, 8

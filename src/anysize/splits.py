@@ -56,13 +56,21 @@ class BySize:
     """Train on graphs up to one percentile of the size, test on graphs from another one on, leave out the others.
 
     Both comparisons include the percentile itself. The seed draws a tenth of the small graphs for validation: the test
-    set is always the same. The default percentiles are those of the paper.
+    set is always the same. The default percentiles are those of the paper. ``down``: train on the large graphs and test
+    on the small ones; percentiles are then counted from the largest graph.
     """
 
     train_below: float = 50
     test_above: float = 90
-    name = "size"
-    title = "split by size"
+    down: bool = False
+
+    @property
+    def name(self) -> str:
+        return "size-down" if self.down else "size"
+
+    @property
+    def title(self) -> str:
+        return "split by size, large to small" if self.down else "split by size"
 
     def __post_init__(self) -> None:
         if not 0 <= self.train_below < self.test_above <= 100:
@@ -74,21 +82,24 @@ class BySize:
     def positions(self, graphs: GraphSet, seed: int) -> Positions:
         if not len(graphs):
             raise ValueError("A split by size needs graphs; this set has none.")
-        low, high = np.percentile(graphs.sizes, [self.train_below, self.test_above])
+        sizes = -graphs.sizes if self.down else graphs.sizes
+        last, first = np.percentile(sizes, [self.train_below, self.test_above])
         at_random = "; compare can also split at random: split='random' (--split random)"
-        if low >= high:
+        if last >= first:
+            percentiles = [100 - percent if self.down else percent for percent in (self.train_below, self.test_above)]
             raise ValueError(
-                f"These graphs differ too little in size: their percentiles {self.train_below:g} and "
-                f"{self.test_above:g} are both {low:g} vertices. Take percentiles further apart, or graphs of more "
-                f"sizes{at_random}."
+                f"These graphs differ too little in size: their percentiles {percentiles[0]:g} and "
+                f"{percentiles[1]:g} are both {abs(last):g} vertices. Take percentiles further apart, or graphs of "
+                f"more sizes{at_random}."
             )
-        small, large = np.flatnonzero(graphs.sizes <= low), np.flatnonzero(graphs.sizes >= high)
-        if len(np.unique(np.asarray(graphs.y)[small])) < 2:
+        train, test = np.flatnonzero(sizes <= last), np.flatnonzero(sizes >= first)
+        if len(np.unique(np.asarray(graphs.y)[train])) < 2:
+            limit = f"from {abs(last):g} vertices on" if self.down else f"of up to {last:g} vertices"
             raise ValueError(
-                f"All {len(small)} graphs of up to {low:g} vertices have one class and cannot be learned from; use a "
-                f"larger train_below{at_random}."
+                f"All {len(train)} graphs {limit} have one class and cannot be learned from; use a larger "
+                f"train_below{at_random}."
             )
-        return Positions(*hold_out(small, seed), large)
+        return Positions(*hold_out(train, seed), test)
 
 
 @dataclass(frozen=True)
@@ -141,9 +152,11 @@ class ByLists:
 
 
 def split_rule(split: str | Path | Lists, graphs: GraphSet) -> SplitRule:
-    """The rule for ``"size"``, ``"random"``, lists, or a file of lists."""
-    if isinstance(split, str) and split in ("size", "random"):
-        return BySize() if split == "size" else AtRandom()
+    """The rule for ``"size"``, ``"size-down"``, ``"random"``, lists, or a file of lists."""
+    named: list[SplitRule] = [BySize(), BySize(down=True), AtRandom()]
+    for rule in named:
+        if split == rule.name:
+            return rule
     return ByLists.of(split, graphs)
 
 
@@ -154,7 +167,7 @@ def read_lists(path: str | Path) -> Lists:
         text = file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise ValueError(
-            f"A split is 'size', 'random', or a JSON or CSV file of lists; there is no file {str(path)!r}."
+            f"A split is 'size', 'size-down', 'random', or a JSON or CSV file of lists; there is no file {str(path)!r}."
         ) from None
     except (OSError, UnicodeDecodeError) as error:
         raise ValueError(f"The lists of a split are a UTF-8 text file; {file} cannot be read: {error}.") from None

@@ -8,7 +8,7 @@ from pathlib import Path
 from benchmarks.forecast import constants, forecasts, page
 
 from anysize.estimators import forecast as module
-from anysize.evaluation.league import family_names
+from anysize.evaluation.standings import family_names
 
 ROOT = Path(__file__).resolve().parents[2]
 RECORDS = [json.loads(line) for line in (ROOT / "results" / "forecast.jsonl").read_text().splitlines()]

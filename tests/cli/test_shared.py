@@ -88,7 +88,7 @@ def test_out_is_checked_before_the_work(
         (("paper", "report"), "x.pdf", (".html",)),
         (("paper", "table", 2), "x.pdf", (".md", ".tex", ".html")),
         (("paper", "table", 2, "--format", "latex"), "x.html", ("html", "latex")),
-        (("league", "FOLDER"), "x.csv", (".md",)),
+        (("league", "FOLDER"), "x.pdf", (".md", ".tex", ".csv", ".json")),
         (("league", "FOLDER", "--figure"), "x.html", (".png", ".svg", ".pdf")),
     ],
 )

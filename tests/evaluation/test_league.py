@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import re
 from dataclasses import replace
@@ -14,16 +15,18 @@ from typer.testing import CliRunner
 
 from anysize import GraphError, GraphSet
 from anysize.cli.app import app
-from anysize.evaluation.league import (
+from anysize.evaluation.league import find_sets, motif_tasks, run_league
+from anysize.evaluation.league_check import check_records
+from anysize.evaluation.league_page import to_csv, to_latex, to_markdown
+from anysize.evaluation.records import decode, to_line
+from anysize.evaluation.standings import (
     MIN_MINORITY_GRAPHS,
+    critical_difference,
     family_names,
-    find_sets,
     minority,
     read_league,
-    run_league,
-    to_markdown,
+    read_leagues,
 )
-from anysize.evaluation.records import decode
 from anysize.evaluation.store import RecordStore
 from anysize.metrics import score
 
@@ -89,11 +92,11 @@ def test_sets_that_are_all_too_small_are_an_error(records: Path, tmp_path: Path)
 
 def test_only_sets_that_the_default_was_designed_with_are_said_to_be_no_test_of_it(records: Path) -> None:
     league = read_league(records)
-    assert "looked at" not in to_markdown(league)
-    assert "2 families" in to_markdown(league)
-    known = replace(league, families={"PTC_MR": ("PTC_MR",)})
-    assert "Test labels of PTC_MR were looked at" in to_markdown(known)
-    assert "1 set of real graphs in 1 family;" in to_markdown(known)
+    assert "looked at" not in to_markdown([league])
+    assert "2 families" in to_markdown([league])
+    known = replace(league, families={"PTC_MR": ("PTC_MR",)}, splits={"PTC_MR": "size-0"})
+    assert "Test labels of PTC_MR were looked at" in to_markdown([known])
+    assert "1 set in 1 family" in to_markdown([known])
 
 
 def test_every_column_of_a_table_of_molecules_is_a_set(tmp_path: Path) -> None:
@@ -123,7 +126,7 @@ def test_the_league_is_made_from_records_alone(records: Path) -> None:
     assert list(league.left_out) == ["RARE"]
     assert league.left_out["RARE"] < MIN_MINORITY_GRAPHS
     row = league.row("sizemix")
-    assert row.seeds == 2
+    assert row.runs == {"AB_one": 2, "AB_two": 2, "OTHER": 2}
     runs = [record for record in RecordStore(records).read() if record.method == "sizemix"]
     by_hand: dict[str, list[float]] = {}
     for run in runs:
@@ -159,20 +162,92 @@ def test_a_method_without_all_sets_has_no_mean(records: Path, tmp_path: Path) ->
 
 
 def test_the_page_and_the_command(records: Path, tmp_path: Path) -> None:
-    page = to_markdown(read_league(records), "league.svg")
+    page = to_markdown(read_leagues(records), "league.svg")
+    assert page.index("has the highest mean MCC") < page.index("| method |")
     assert "![Mean MCC of every method](league.svg)" in page
     assert "AB (2 sets)" in page
     assert "RARE" in page.splitlines()[-1]
     out, figure = tmp_path / "league.md", tmp_path / "figures" / "league.svg"
     figure.parent.mkdir()
     done = CliRunner().invoke(
-        app, ["league", "--records", str(records), "--out", str(out), "--figure", str(figure), "--json"]
-    )
+        app, ["league", "--records", str(records), "--out", str(out), "--figure", str(figure)]
+    )  # fmt: skip
     assert done.exit_code == 0, done.output
     assert "figures/league.svg" in out.read_text(encoding="utf-8")
+    assert "figures/league-ranks.svg" in out.read_text(encoding="utf-8")
     assert figure.read_text().startswith("<?xml")
-    shown = json.loads(done.stdout.splitlines()[-1])
+    shown = json.loads(CliRunner().invoke(app, ["league", "--records", str(records), "--json"]).stdout)["up"]
     assert {row["method"] for row in shown["rows"]} >= {"sizemix", "wl-kernel", "majority"}
     empty = CliRunner().invoke(app, ["league", "--records", str(tmp_path)])
     assert empty.exit_code == 1
     assert "no records of a league" in empty.stderr.replace("\n", " ")
+
+
+def test_another_metric_is_in_every_format(records: Path) -> None:
+    (league,) = read_leagues(records, "balanced_accuracy")
+    row = league.row("wl-kernel")
+    mean = np.mean(list(row.families.values()))
+    latex = to_latex([league])
+    assert rf"wl-kernel & {mean:.2f}" in latex.replace(r"\textbf{", "").replace("}", "").replace(r" $\approx$", "")
+    assert "balanced accuracy" in latex
+    lines = list(csv.DictReader(to_csv([league]).splitlines()))
+    (line,) = [line for line in lines if (line["method"], line["set"]) == ("wl-kernel", "AB_one")]
+    assert (line["metric"], line["runs"], line["split"]) == ("balanced_accuracy", "2", league.splits["AB_one"])
+    assert float(line["score"]) == pytest.approx(row.sets["AB_one"], abs=1e-6)
+
+
+def test_a_part_from_large_to_small_graphs_and_one_of_motifs(folder: Path, tmp_path: Path) -> None:
+    tasks, _ = find_sets([folder / "OTHER"], ["up", "down"])
+    up, down = (task.splits(seed=0) for task in tasks)
+    whole = np.concatenate([down.train.sizes, down.validation.sizes])  # type: ignore[union-attr]
+    assert whole.min() >= up.train.sizes.max() - 1
+    assert down.test.sizes.max() < whole.min() < up.test.sizes.min()
+    motifs, _ = find_sets([], ["motifs"])
+    assert motifs == motif_tasks()
+    source = replace(motifs[0].source, graphs=(60, 10, 60))  # type: ignore[type-var]
+    run_league([*tasks, replace(motifs[0], source=source)], tmp_path, methods=("wl-kernel",), seeds=2)
+    parts = {league.part.name: league for league in read_leagues(tmp_path)}
+    assert {name: league.metric for name, league in parts.items()} == {"up": "mcc", "down": "mcc", "motifs": "accuracy"}
+    assert parts["down"].splits["OTHER"].startswith("size-down-")
+    drawn = [record for record in RecordStore(tmp_path).read(method="wl-kernel") if record.data.startswith("seed:")]
+    assert len({record.labels for record in drawn}) == 2
+    assert parts["motifs"].row("wl-kernel").runs == {"motif-size": 2}
+    with pytest.raises(ValueError, match=r"up, down, motifs; got 'sideways'"):
+        find_sets([folder], ["sideways"])
+
+
+def test_records_of_two_versions_of_a_set_are_not_mixed(records: Path, tmp_path: Path) -> None:
+    whole = RecordStore(records).read()
+    other = [replace(record, task="OTHER-size-01234567") for record in whole if record.task.startswith("OTHER")]
+    RecordStore(tmp_path).write([*whole, *other[:1]])
+    with pytest.raises(ValueError, match="two versions of OTHER"):
+        read_league(tmp_path)
+    changed = next(record for record in whole if record.method == "wl-kernel")
+    twice = replace(changed, configuration={**changed.configuration, "C": 7})
+    several = RecordStore(tmp_path / "several")
+    several.write([*whole, twice])
+    with pytest.raises(ValueError, match=r"wl-kernel on .* several configurations"):
+        read_league(several.folder)
+
+
+def test_sent_records_are_checked_by_their_predictions_and_labels(folder: Path, records: Path, tmp_path: Path) -> None:
+    tasks, _ = find_sets([folder])
+    whole = check_records(records, tasks)
+    assert (whole.records, whole.compared, whole.problems) == (len(RecordStore(records).read()),) * 2 + ((),)
+    run = RecordStore(records).read(method="wl-kernel")[0]
+    better = replace(run.chosen, metrics={**run.chosen.metrics, "mcc": 0.987})
+    relabeled = replace(run, labels=run.labels[::-1])
+    sent = tmp_path / "sent.jsonl"
+    sent.write_bytes(to_line(replace(run, chosen=better)) + to_line(relabeled) + b"no record\n")
+    problems = check_records(sent, tasks).problems
+    assert any("mcc is 0.987" in problem for problem in problems)
+    assert any("labels are not those" in problem for problem in problems)
+    assert any("line 3 is not a record" in problem for problem in problems)
+    done = CliRunner().invoke(app, ["league", "--check", str(sent)])
+    assert (done.exit_code, "mcc is 0.987" in done.stdout) == (1, True)
+
+
+def test_the_critical_difference_is_that_of_the_literature() -> None:
+    # q of Nemenyi's test at .05 is 2.343 for 3 and 3.164 for 10 methods (Demsar, 2006, Table 5)
+    assert critical_difference(3, 10) == pytest.approx(2.343 * np.sqrt(3 * 4 / 60), abs=1e-3)
+    assert critical_difference(10, 14) == pytest.approx(3.164 * np.sqrt(10 * 11 / 84), abs=1e-3)

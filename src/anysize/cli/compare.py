@@ -57,7 +57,8 @@ def compare(
         int, typer.Option(help="Number of splits and models for each method.", min=1)
     ] = defaults.COMPARED_SEEDS,
     split: Annotated[
-        str, typer.Option(help="size, random, or a JSON or CSV file that lists graphs for train, validation and test.")
+        str,
+        typer.Option(help="size, size-down, random, or a JSON or CSV file of lists for train, validation and test."),
     ] = "size",
     metric: Annotated[
         MetricOption, typer.Option(help="Metric of the table; another one needs no training.")

@@ -34,7 +34,7 @@ from anysize.evaluation.render import render_text
 from anysize.evaluation.store import RecordStore
 from anysize.evaluation.sweep import RunBatch, SweepPlan, SweepResult, sweep
 from anysize.evaluation.tables import Cell, Column, Row, ScoreSummary, Table, format_score
-from anysize.evaluation.tasks import OwnGraphs, Splits, Task, own_task
+from anysize.evaluation.tasks import Data, OwnGraphs, Splits, Task, own_task
 from anysize.evaluation.workers import error_sentence
 from anysize.methods import defaults
 from anysize.methods.baselines import TRIVIAL_BASELINES
@@ -271,7 +271,7 @@ def compare(
         y: one label per graph; None for the labels stored with the graphs.
         methods: names of `anysize.METHODS`.
         seeds: the number of splits and models per method.
-        split: ``"size"``, ``"random"``, or lists of graphs, see `anysize.evaluation.tasks.own_task`.
+        split: ``"size"``, ``"size-down"``, ``"random"``, or lists of graphs, see `anysize.evaluation.tasks.own_task`.
         color: for networkx, PyG and igraph graphs, the vertex attribute that holds the color.
         k: pattern size, or several.
         metric: `accuracy`, `balanced_accuracy`, `mcc`, `roc_auc` or `macro_f1`. Records have all of them, so that
@@ -338,10 +338,11 @@ def plan_runs(
 ) -> tuple[SweepPlan, dict[str, str]]:
     """One batch per method and seed, all methods with the first seed first; and why some methods cannot be run.
 
-    What the task leaves open is decided by its split with seed 0, for all of them.
+    A seed is that of the model and of the split, or of the graphs of a task that draws them. What the task leaves open
+    is decided by its split with seed 0, for all of them.
     """
     check_settings(settings, methods)
-    first = task.splits(seed=0)
+    first = task.splits(*_data_and_split(task, 0))
     task = replace(task, vanishing=first.vanishing, color_penalty=first.color_penalty)
     configurations, problems = {}, {}
     for method in methods:
@@ -351,11 +352,16 @@ def plan_runs(
             changes = settings_for(method, settings)
             configurations[method.name] = task_configuration(method, task, defaults.RECIPE) | changes
     batches = [
-        RunBatch(task, "published", seed, name, defaults.RECIPE, (Run(configuration, seed),))
+        RunBatch(task, *_data_and_split(task, seed), name, defaults.RECIPE, (Run(configuration, seed),))
         for seed in seeds
         for name, configuration in configurations.items()
     ]
     return SweepPlan(tuple(batches)), problems
+
+
+def _data_and_split(task: Task, seed: int) -> tuple[Data, int | None]:
+    """What a seed decides: the split of a fixed set, or the graphs."""
+    return ("published", seed) if task.source.has_published else (seed, None)
 
 
 def not_applicable(task: Task, method: Method) -> str:

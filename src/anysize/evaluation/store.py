@@ -154,6 +154,21 @@ class RecordStore:
         raise OSError(f"the files of {self.folder} change while they are read; try again later")
 
 
+def read_records(path: str | os.PathLike[str]) -> tuple[list[Record], list[str]]:
+    """All records of a file or of the files of a folder, and what is wrong with other lines."""
+    place = Path(path)
+    files = RecordStore(place).files() if place.is_dir() else [place]
+    if not files:
+        raise ValueError(f"{place} has no files of records, *.jsonl or *.jsonl.gz.")
+    records: list[Record] = []
+    problems: list[str] = []
+    for file in files:
+        values, complaints = _read_file(file, from_line)
+        records += values
+        problems += [f"{file}: {complaint}" for complaint in complaints]
+    return records, problems
+
+
 def _read_file(path: Path, read: Callable[[bytes], Read]) -> tuple[list[Read], list[str]]:
     """What was read from the valid lines of a file, and what is wrong with the others."""
     values: list[Read] = []

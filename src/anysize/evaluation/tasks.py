@@ -375,6 +375,7 @@ def own_task(
     - ``"size"``: graphs up to the median size are for training, graphs from the 90th percentile on for test, those in
       between are left out. The seed draws a tenth of the training graphs for validation: the test set is always the
       same.
+    - ``"size-down"``: graphs from the median size on are for training, graphs up to the 10th percentile for test.
     - ``"random"``: the seed draws a fifth of each class for test, and a tenth of the others for validation.
     - lists: ``{"train": [...], "validation": [...], "test": [...]}``, graphs by position or name, or a JSON file with
       the same, or a CSV file with lines ``graph,train``. Without validation the seed draws a tenth of the training

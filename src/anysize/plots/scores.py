@@ -122,6 +122,47 @@ def method_scores(rows: Sequence[MethodScores], metric: str = "accuracy") -> Fig
         return figure
 
 
+def critical_differences(ranks: Mapping[str, float], critical: float) -> Figure:
+    """Methods by mean rank, best first; bars on the right join those whose ranks differ by less than ``critical``."""
+    if len(ranks) < 2:
+        raise ValueError(f"critical_differences needs at least two methods; got {len(ranks)}")
+    names = sorted(ranks, key=lambda name: ranks[name])
+    values = np.array([ranks[name] for name in names])
+    with drawing():
+        figure = new_figure(0.9 + 0.22 * len(names))
+        groups = joined(values, critical)
+        axes, bars = figure.subplots(1, 2, sharey=True, width_ratios=[1, 0.04 + 0.03 * len(groups)])
+        axes.plot(values, range(len(names)), "o", markersize=6, color=SERIES[0])
+        axes.plot([values[0], values[0] + critical], [-1] * 2, "|-", color=MUTED, lw=1.2, markersize=7)
+        axes.annotate(
+            f"critical difference {critical:.1f}", (values[0] + critical / 2, -1.25), ha="center", color=MUTED, size=8
+        )
+        axes.set_yticks(range(len(names)), [caption(name, 22) for name in names], color=INK)
+        axes.set_ylim(len(names) - 0.5, -2)
+        axes.set_xlabel("mean rank over families, 1 is best")
+        axes.spines["left"].set_visible(False)
+        quiet_grid(axes, "x")
+        for place, (first, last) in enumerate(groups):
+            bars.plot([place] * 2, [first - 0.2, last + 0.2], color=INK, lw=3, solid_capstyle="butt")
+        bars.set_xlim(-0.7, max(len(groups), 1) - 0.3)
+        bars.set_axis_off()
+        return figure
+
+
+def joined(values: FloatArray, critical: float) -> list[tuple[int, int]]:
+    """The first and last position of the longest stretches of ascending values that span less than ``critical``.
+
+    >>> joined(np.array([1.0, 1.5, 2.5, 4.0]), 1.6)
+    [(0, 2), (2, 3)]
+    """
+    groups: list[tuple[int, int]] = []
+    for first, value in enumerate(values):
+        last = int(np.searchsorted(values, value + critical) - 1)
+        if last > first and (not groups or last > groups[-1][1]):
+            groups.append((first, last))
+    return groups
+
+
 class SizePoint(NamedTuple):
     """The score on graphs of about this size, with an interval where known; ``train`` marks training graphs."""
 
