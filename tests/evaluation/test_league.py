@@ -28,6 +28,7 @@ from anysize.evaluation.standings import (
     read_leagues,
 )
 from anysize.evaluation.store import RecordStore
+from anysize.evaluation.tuning import inner_task
 from anysize.metrics import score
 
 
@@ -111,6 +112,8 @@ def test_every_column_of_a_table_of_molecules_is_a_set(tmp_path: Path) -> None:
     assert not left_out
     assert [task.name.partition("-size-")[0] for task in tasks] == ["mol.toxic", "mol.active"]
     assert len(tasks[1].source.graphs) < len(tasks[0].source.graphs) == 120  # type: ignore[attr-defined]
+    (fullest,), _ = find_sets([tmp_path], max_targets=1)
+    assert fullest.name == max(tasks, key=lambda task: minority(task.splits().test.y)).name
 
 
 def test_families_and_minorities() -> None:
@@ -251,3 +254,30 @@ def test_the_critical_difference_is_that_of_the_literature() -> None:
     # q of Nemenyi's test at .05 is 2.343 for 3 and 3.164 for 10 methods (Demsar, 2006, Table 5)
     assert critical_difference(3, 10) == pytest.approx(2.343 * np.sqrt(3 * 4 / 60), abs=1e-3)
     assert critical_difference(10, 14) == pytest.approx(3.164 * np.sqrt(10 * 11 / 84), abs=1e-3)
+
+
+def test_a_tuned_league_chooses_inside_the_training_graphs(folder: Path, tmp_path: Path) -> None:
+    tasks, _ = find_sets([folder / "OTHER"], ["up", "down"])
+    run_league(tasks, tmp_path, methods=("wl-kernel", "sizemix"), seeds=2, tune=3)
+    store = RecordStore(tmp_path)
+    for task in tasks:
+        inner = inner_task(task)
+        outside = task.splits().test.sizes
+        pool = inner.source.graphs  # type: ignore[attr-defined]
+        assert not set(pool.sizes) & set(outside)
+        up = bool(pool.sizes.max() < outside.min())
+        assert (inner.splits().train.sizes.max() < inner.splits().test.sizes.min()) == up
+        tried = store.read(task=inner.name, method="wl-kernel")
+        default = {"C": 1, "iterations": 3}
+        assert len({record.configuration["C"] for record in tried}) == len(tried) == 3
+        assert default in [record.configuration for record in tried]
+        highest = max(record.chosen.metrics["balanced_accuracy"] for record in tried)
+        used = store.read(task=task.name, method="wl-kernel")
+        assert len({record.configuration["C"] for record in used}) == 1
+        (score,) = {r.chosen.metrics["balanced_accuracy"] for r in tried if r.configuration == used[0].configuration}
+        assert score == highest
+        assert not store.read(task=inner.name, method="sizemix")  # nothing to choose
+    leagues = read_leagues(tmp_path)
+    assert [(row.method, row.tried) for row in leagues[0].rows[:2]].count(("wl-kernel", 3)) == 1
+    assert "wl-kernel 3" in to_markdown(leagues)
+    assert run_league(tasks, tmp_path, methods=("wl-kernel", "sizemix"), seeds=2, tune=3).made == 0

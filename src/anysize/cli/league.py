@@ -59,9 +59,17 @@ def league(
             help="What to train, comma-separated: up, from small to large graphs; down; motifs, which need no folder."
         ),
     ] = "up",
+    max_targets: Annotated[
+        int | None,
+        typer.Option(help="Of a table of SMILES take so many columns, those with most test graphs of a class.", min=1),
+    ] = None,
     seeds: Annotated[int, typer.Option(help="Number of random 90 % subsets of the training graphs.", min=1)] = (
         defaults.COMPARED_SEEDS
     ),
+    tune: Annotated[
+        int,
+        typer.Option(help="Configurations of every method, of which one is chosen inside the training graphs.", min=1),
+    ] = 1,
     metric: Annotated[
         MetricOption, typer.Option(help="Metric of the table; another one needs no training.")
     ] = MetricOption.mcc,
@@ -100,7 +108,7 @@ def league(
         wanted = split_names(parts) or []
         tasks: list[Task] = []
         if folders or "motifs" in wanted:
-            tasks, left_out = find_sets(folders or [], wanted)
+            tasks, left_out = find_sets(folders or [], wanted, max_targets)
             for name, why in left_out.items():
                 note(f"left out {name}: {why}")
         if check is not None:
@@ -109,7 +117,7 @@ def league(
         if tasks:
             with progress_bars() as progress:
                 done = run_league(
-                    tasks, records, methods=split_names(methods) or LEAGUE_METHODS, seeds=seeds,
+                    tasks, records, methods=split_names(methods) or LEAGUE_METHODS, seeds=seeds, tune=tune,
                     workers=workers, device=device, cache=cache, time_limit=time_limit,
                     progress=progress,
                 )  # fmt: skip

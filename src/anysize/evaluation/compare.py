@@ -342,7 +342,7 @@ def plan_runs(
     is decided by its split with seed 0, for all of them.
     """
     check_settings(settings, methods)
-    first = task.splits(*_data_and_split(task, 0))
+    first = task.splits(*data_and_split(task, 0))
     task = replace(task, vanishing=first.vanishing, color_penalty=first.color_penalty)
     configurations, problems = {}, {}
     for method in methods:
@@ -352,14 +352,14 @@ def plan_runs(
             changes = settings_for(method, settings)
             configurations[method.name] = task_configuration(method, task, defaults.RECIPE) | changes
     batches = [
-        RunBatch(task, *_data_and_split(task, seed), name, defaults.RECIPE, (Run(configuration, seed),))
+        RunBatch(task, *data_and_split(task, seed), name, defaults.RECIPE, (Run(configuration, seed),))
         for seed in seeds
         for name, configuration in configurations.items()
     ]
     return SweepPlan(tuple(batches)), problems
 
 
-def _data_and_split(task: Task, seed: int) -> tuple[Data, int | None]:
+def data_and_split(task: Task, seed: int) -> tuple[Data, int | None]:
     """What a seed decides: the split of a fixed set, or the graphs."""
     return ("published", seed) if task.source.has_published else (seed, None)
 

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import partial
 from hashlib import sha256
-from itertools import chain
 from pathlib import Path
 
 from anysize._errors import GraphError, GraphWarning, require
@@ -24,14 +23,18 @@ from anysize._typing import PathLike
 from anysize.evaluation.compare import plan_runs
 from anysize.evaluation.evaluate import EvaluationOptions
 from anysize.evaluation.motif_tasks import MOTIF_SIZE, MOTIF_SIZE_CONCEPT, SPMOTIF_33, SPMOTIF_60, SPMOTIF_90
+from anysize.evaluation.records import Record
 from anysize.evaluation.standings import MIN_MINORITY_GRAPHS, PARTS, minority
+from anysize.evaluation.store import RecordStore
 from anysize.evaluation.sweep import RunBatch, SweepPlan, SweepResult, sweep
 from anysize.evaluation.tasks import Task, own_task
+from anysize.evaluation.tuning import best, candidates, inner_task
 from anysize.graphs.graphset import GraphSet
 from anysize.io.read import read_graphs
 from anysize.methods import defaults
 from anysize.methods.baselines import TRIVIAL_BASELINES
 from anysize.methods.catalog import find_method
+from anysize.methods.method import Run
 from anysize.splits import BySize
 
 LEAGUE_METHODS = (
@@ -40,23 +43,24 @@ LEAGUE_METHODS = (
 )  # fmt: skip
 MOTIFS = (MOTIF_SIZE, MOTIF_SIZE_CONCEPT, SPMOTIF_33, SPMOTIF_60, SPMOTIF_90)
 MOTIF_GRAPHS = 1_800, 200, 1_000  # training, validation, test: fewer than those of the tasks, for time
-
 # ---- sets --------------------------------------------------------------------------------------------
 
 
-def find_sets(folders: Iterable[PathLike], parts: Sequence[str] = ("up",)) -> tuple[list[Task], dict[str, str]]:
+def find_sets(
+    folders: Iterable[PathLike], parts: Sequence[str] = ("up",), max_targets: int | None = None
+) -> tuple[list[Task], dict[str, str]]:
     """The tasks of some parts of the league, of the sets in folders; and what was left out: name -> why.
 
     Every file and folder inside is read as labeled graphs; a file or the folder of one TU set is a set by itself. A CSV
     file with a column ``smiles`` gives one set for every other column, ``file.column``; rows without a value are not
-    part of it. The part ``motifs`` needs no folder.
+    part of it. Of more than ``max_targets`` such columns those with most test graphs of the rarest class are taken. The
+    part ``motifs`` needs no folder.
     """
     if unknown := [part for part in parts if part not in PARTS]:
         raise ValueError(f"The parts of the league are {', '.join(PARTS)}; got {unknown[0]!r}.")
-    tasks: dict[tuple[str, str], Task] = {}
+    sets: dict[str, dict[str, Task]] = {}
     left_out: dict[str, str] = {}
     roots = [Path(folder) for folder in folders]
-    rules = {"up": BySize(), "down": BySize(down=True)}
     for root in roots:
         if not root.exists():
             raise GraphError(f"A league needs folders with sets of graphs; there is no folder {root}.")
@@ -64,23 +68,27 @@ def find_sets(folders: Iterable[PathLike], parts: Sequence[str] = ("up",)) -> tu
         for path in [root] if is_set else sorted(root.iterdir()):
             if path.name.startswith(".") or path.suffix in (".md", ".json"):
                 continue
+            in_file: dict[str, dict[str, Task]] = {}
             for name, read in _sets_of(path):
-                if any(name == other for _, other in tasks):
+                if name in sets:
                     left_out[str(path)] = f"Another set is called {name}, too."
                     continue
                 try:
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore", GraphWarning)
                         graphs = read()
-                        for part in rules.keys() & set(parts):
-                            tasks[part, name] = own_task(graphs, rules[part], name=name)
+                        in_file[name] = {"up": own_task(graphs, BySize(), name=name)}
+                        if "down" in parts:
+                            in_file[name]["down"] = own_task(graphs, BySize(down=True), name=name)
                 except (GraphError, ValueError, OSError) as error:
-                    left_out[name] = str(error)
-    if roots and not tasks:
+                    left_out[f"{name}, down" if name in in_file else name] = str(error)
+            fullest = sorted(in_file, key=lambda name: -minority(in_file[name]["up"].splits().test.y))
+            sets |= {name: in_file[name] for name in in_file if name in fullest[:max_targets]}
+    if roots and not sets:
         reasons = "".join(f" {name}: {why}" for name, why in left_out.items())
         raise GraphError(f"There is no set of labeled graphs in {', '.join(map(str, roots))}.{reasons}")
-    motifs = motif_tasks() if "motifs" in parts else []
-    return [*(task for part in parts for (of, _), task in tasks.items() if of == part), *motifs], left_out
+    real = [of_set[part] for part in parts for of_set in sets.values() if part in of_set]
+    return [*real, *(motif_tasks() if "motifs" in parts else [])], left_out
 
 
 def motif_tasks() -> list[Task]:
@@ -114,6 +122,7 @@ def run_league(
     *,
     methods: Sequence[str] = LEAGUE_METHODS,
     seeds: int = defaults.COMPARED_SEEDS,
+    tune: int = 1,
     workers: int = 1,
     device: str = defaults.DEVICE,
     cache: PathLike | None = None,
@@ -122,17 +131,62 @@ def run_league(
 ) -> SweepResult:
     """Train what has no record yet: all sets and methods with the first seed, then with the second, and so on.
 
-    Of sets with too few test graphs of a class only the majority is recorded, so that tables can name them.
+    Of sets with too few test graphs of a class only the majority is recorded, so that tables can name them. ``tune``:
+    configurations of every method, of which `anysize.evaluation.tuning` chooses one inside the training graphs; their
+    records are kept, too. Keep tuned runs in a folder of their own.
     """
     require("sklearn", "A league")
     named = [find_method(name) for name in dict.fromkeys((*methods, *TRIVIAL_BASELINES))]
-    by_seed: dict[int, list[RunBatch]] = {}
+    planned: list[RunBatch] = []
     for task in tasks:
         enough = minority(task.splits().test.y) >= MIN_MINORITY_GRAPHS
         run_here = named if enough else [method for method in named if method.name == "majority"]
         plan, _ = plan_runs(task, run_here, range(seeds), {})
-        for batch in plan.batches:
-            by_seed.setdefault(batch.runs[0].seed, []).append(batch)
-    whole = SweepPlan(tuple(chain.from_iterable(by_seed.values())))
-    options = EvaluationOptions(device, cache, ranks=True)
-    return sweep(whole, records, workers=workers, options=options, time_limit=time_limit, progress=progress)
+        planned += plan.batches
+    run = partial(
+        sweep, records=records, workers=workers, options=EvaluationOptions(device, cache, ranks=True),
+        time_limit=time_limit, progress=progress,
+    )  # fmt: skip
+    if tune > 1:
+        planned = _tuned(planned, tune, run, RecordStore(records))
+    return run(SweepPlan(tuple(sorted(planned, key=lambda batch: batch.runs[0].seed))))
+
+
+def _tuned(
+    planned: Sequence[RunBatch], tune: int, run: Callable[[SweepPlan], SweepResult], store: RecordStore
+) -> list[RunBatch]:
+    """The planned runs with the configurations chosen inside training graphs; without those that have no choice yet."""
+    inner: dict[str, Task | None] = {}
+    tried: dict[tuple[str, str], RunBatch] = {}
+    for batch in planned:
+        cell = batch.task.name, batch.method
+        chosen_from = candidates(find_method(batch.method), batch.runs[0].configuration, tune)
+        if cell in tried or len(chosen_from) == 1:
+            continue
+        if batch.task.name not in inner:
+            try:
+                inner[batch.task.name] = inner_task(batch.task)
+            except ValueError:  # nothing to choose by: one size, or one class
+                inner[batch.task.name] = None
+        task = inner[batch.task.name]
+        if task is None:
+            continue
+        runs = tuple(Run(configuration, 0) for configuration in chosen_from)
+        tried[cell] = RunBatch(task, "published", 0, batch.method, batch.recipe, runs)
+    if not tried:
+        return list(planned)
+    run(SweepPlan(tuple(tried.values())))
+    records: dict[tuple[str, str], list[Record]] = {}
+    for record in store.read(task={batch.task.name for batch in tried.values()}):
+        records.setdefault((record.task, record.method), []).append(record)
+    tuned = []
+    for batch in planned:
+        choice = tried.get((batch.task.name, batch.method))
+        if choice is None:
+            tuned.append(batch)
+            continue
+        of_choice = records.get((choice.task.name, choice.method), [])
+        configuration = best([each.configuration for each in choice.runs], of_choice)
+        if configuration is not None:
+            tuned.append(replace(batch, runs=(Run(configuration, batch.runs[0].seed),)))
+    return tuned

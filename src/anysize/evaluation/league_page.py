@@ -53,6 +53,13 @@ def to_markdown(leagues: Sequence[League], means: str | None = None, ranks: str 
     for league in leagues:
         lines += [f"## {league.part.title}", "", league.part.about, "", *_main_table(league), ""]
     lines += ["## How to read it", "", METHOD_NOTE, "", INTERVAL_NOTE, ""]
+    tried = {row.method: row.tried for league in leagues for row in league.rows if row.tried > 1}
+    if tried:
+        listed = ", ".join(f"{method} {number}" for method, number in tried.items())
+        lines += [
+            f"Tuned: on every set one of so many configurations was chosen inside the training graphs, by the balanced "
+            f"accuracy of a model of the nearer training graphs on those whose sizes are farther: {listed}.", "",
+        ]  # fmt: skip
     lines += ["[Contribute](contribute-to-the-league.md) a method or a set; every number can be recomputed.", ""]
     for league in leagues:
         lines += _details(league)

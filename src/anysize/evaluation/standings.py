@@ -7,6 +7,7 @@ small ones, and drawn graphs with planted motifs. Each has families, means and r
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from itertools import chain
@@ -25,6 +26,7 @@ from anysize.metrics import METRIC_NAMES, check_metric
 METRIC = "mcc"
 MIN_MINORITY_GRAPHS = 8  # test graphs of the rarest class: with fewer, scores are chance
 RESAMPLES = 1000
+INNER = "-inner-"  # in the names of tasks made of training graphs, on which configurations are chosen
 
 Runs: TypeAlias = Mapping[str, Mapping[str, Sequence[Record]]]  # set -> method -> its runs
 
@@ -86,6 +88,7 @@ class LeagueRow:
         behind: the share of resamples in which it has a lower mean than the highest one, baselines included; None for
             that one.
         one_class: sets on which every run gives all test graphs one class.
+        tried: of how many configurations one was chosen inside the training graphs (`anysize.evaluation.tuning`).
     """
 
     method: str
@@ -102,6 +105,7 @@ class LeagueRow:
     ahead_high: float | None = None
     behind: float | None = None
     one_class: tuple[str, ...] = ()
+    tried: int = 1
 
     @property
     def told_apart(self) -> bool:
@@ -223,7 +227,9 @@ def read_leagues(records: PathLike, metric: str = METRIC) -> list[League]:
     check_metric(metric)
     by_part: dict[str, dict[str, dict[str, list[Record]]]] = {}
     splits: dict[tuple[str, str], str] = {}
+    tried: Counter[tuple[str, str]] = Counter()  # configurations of a method on an inner task
     for record in RecordStore(records).read(curves=False):
+        tried[record.task, record.method] += INNER in record.task
         for part in PARTS.values():
             match = re.fullmatch(part.task, record.task)
             if match is None or record.data == "published":
@@ -237,10 +243,15 @@ def read_leagues(records: PathLike, metric: str = METRIC) -> list[League]:
             by_part.setdefault(part.name, {}).setdefault(name, {}).setdefault(record.method, []).append(record)
     if not by_part:
         raise ValueError(f"{records} has no records of a league; name folders with sets of graphs to train on.")
-    return [
+    most = {method: max(tried[key] for key in tried if key[1] == method) for _, method in tried}
+    leagues = [
         _league(part, {name: splits[part.name, name] for name in by_part[part.name]}, by_part[part.name], metric)
         for part in PARTS.values()
         if part.name in by_part
+    ]
+    return [
+        replace(league, rows=tuple(replace(row, tried=max(most[row.method], 1)) for row in league.rows))
+        for league in leagues
     ]
 
 
