@@ -39,7 +39,8 @@ from anysize.splits import BySize
 
 LEAGUE_METHODS = (
     "auto", "sizemix", "gamma-1hot", "gamma-gin", "gamma-rpgin", "gin-sum", "gin-mean", "gcn-sum", "gcn-mean",
-    "pna-sum", "pna-mean", "wl-kernel", "gc-kernel",
+    "pna-sum", "pna-mean", "wl-kernel", "gc-kernel", "gin-plain", "gin-ssr", "gin-ciga", "gin-gsat", "gin-dann",
+    "gin-crop", "patterns-forest", "ecfp-forest",
 )  # fmt: skip
 MOTIFS = (MOTIF_SIZE, MOTIF_SIZE_CONCEPT, SPMOTIF_33, SPMOTIF_60, SPMOTIF_90)
 MOTIF_GRAPHS = 1_800, 200, 1_000  # training, validation, test: fewer than those of the tasks, for time
