@@ -103,8 +103,8 @@ OF_CONFUSION: Mapping[str, Callable[[FloatArray], FloatArray]] = {
 # ---- labels and probabilities ------------------------------------------------------------------------
 
 
-def score(metric: str, y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """A metric of `OF_CONFUSION` of true and predicted labels, numbers or strings.
+def score(metric: str, y_true: ArrayLike, y_pred: ArrayLike, weights: FloatArray | None = None) -> float:
+    """A metric of `OF_CONFUSION` of true and predicted labels, numbers or strings; ``weights``: of the graphs.
 
     >>> score("accuracy", ["a", "b", "b", "c"], ["a", "b", "c", "c"])
     0.75
@@ -116,12 +116,15 @@ def score(metric: str, y_true: ArrayLike, y_pred: ArrayLike) -> float:
         )
     check_alike(true, predicted)
     classes, codes = np.unique(np.concatenate([true, predicted]), return_inverse=True)
-    return float(OF_CONFUSION[metric](confusion_matrix(codes[: len(true)], codes[len(true) :], len(classes))))
+    confusion = confusion_matrix(codes[: len(true)], codes[len(true) :], len(classes), weights)
+    return float(OF_CONFUSION[metric](confusion))
 
 
-def confusion_matrix(true: IntArray, predicted: IntArray, classes: int) -> FloatArray:
-    """(classes, classes) numbers of graphs, from class numbers below ``classes``."""
-    cells = np.bincount(true * classes + predicted, minlength=classes**2)
+def confusion_matrix(
+    true: IntArray, predicted: IntArray, classes: int, weights: FloatArray | None = None
+) -> FloatArray:
+    """(classes, classes) numbers or weights of graphs, from class numbers below ``classes``."""
+    cells = np.bincount(true * classes + predicted, weights, minlength=classes**2)
     return cells.reshape(classes, classes).astype(np.float64)  # integers overflow in products of four sizes
 
 
@@ -210,28 +213,30 @@ def check_alike(labels: NDArray[Any], classes: NDArray[Any]) -> None:
 # ---- predicted numbers -------------------------------------------------------------------------------
 
 
-def rmse(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """The root of the mean squared error.
+def rmse(y_true: ArrayLike, y_pred: ArrayLike, weights: FloatArray | None = None) -> float:
+    """The root of the mean squared error; ``weights``: of the graphs.
 
     >>> rmse([1.0, 2.0, 3.0, 4.0], [1.0, 2.0, 3.0, 6.0])
     1.0
     """
     true, predicted = _numbers(y_true, y_pred)
-    return float(np.sqrt(np.mean((true - predicted) ** 2)))
+    return float(np.sqrt(np.average((true - predicted) ** 2, weights=weights)))
 
 
-def mae(y_true: ArrayLike, y_pred: ArrayLike) -> float:
-    """The mean absolute error.
+def mae(y_true: ArrayLike, y_pred: ArrayLike, weights: FloatArray | None = None) -> float:
+    """The mean absolute error; ``weights``: of the graphs.
 
     >>> mae([1.0, 2.0], [1.0, 4.0])
     1.0
     """
     true, predicted = _numbers(y_true, y_pred)
-    return float(np.mean(np.abs(true - predicted)))
+    return float(np.average(np.abs(true - predicted), weights=weights))
 
 
-def r2(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+def r2(y_true: ArrayLike, y_pred: ArrayLike, weights: FloatArray | None = None) -> float:
     """The coefficient of determination: 1 minus the squared error by that of predicting the mean.
+
+    ``weights``: of the graphs.
 
     As in scikit-learn, of equal targets it is 1 if all predictions are right and otherwise 0.
 
@@ -239,7 +244,9 @@ def r2(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     0.5
     """
     true, predicted = _numbers(y_true, y_pred)
-    error, spread = float(((true - predicted) ** 2).sum()), float(((true - true.mean()) ** 2).sum())
+    repeats = np.ones(len(true)) if weights is None else weights
+    error = float((repeats * (true - predicted) ** 2).sum())
+    spread = float((repeats * (true - np.average(true, weights=repeats)) ** 2).sum())
     return 1 - error / spread if spread > 0 else float(error == 0)
 
 
@@ -260,12 +267,12 @@ def _mean_ranks(values: FloatArray) -> FloatArray:
     return np.asarray((np.cumsum(amounts) - (amounts - 1) / 2)[rank])
 
 
-def regression_metrics(y_true: ArrayLike, y_pred: ArrayLike) -> dict[str, float]:
-    """Every metric of `REGRESSION_METRIC_NAMES` that is defined."""
+def regression_metrics(y_true: ArrayLike, y_pred: ArrayLike, weights: FloatArray | None = None) -> dict[str, float]:
+    """Every metric of `REGRESSION_METRIC_NAMES` that is defined; ``weights``: of the graphs, except in ranks."""
     values = {
-        "rmse": rmse(y_true, y_pred),
-        "mae": mae(y_true, y_pred),
-        "r2": r2(y_true, y_pred),
+        "rmse": rmse(y_true, y_pred, weights),
+        "mae": mae(y_true, y_pred, weights),
+        "r2": r2(y_true, y_pred, weights),
         "rank_correlation": rank_correlation(y_true, y_pred),
     }
     return {name: value for name, value in values.items() if value is not None}

@@ -285,14 +285,15 @@ def stratified_folds(y: IntArray, folds: int, seed: int) -> IntArray:
     return parts_by_class(y, folds, seed, even=True)
 
 
-def smaller_and_larger(sizes: FloatArray | IntArray) -> tuple[IntArray, IntArray]:
-    """Ascending positions of the smaller graphs, about 60 %, and of the larger ones.
+def smaller_and_larger(sizes: FloatArray | IntArray, weights: FloatArray | None = None) -> tuple[IntArray, IntArray]:
+    """Ascending positions of the smaller graphs, about 60 % (of the weights), and of the larger ones.
 
     Graphs of the same size are on the same side: the order of the graphs does not matter. If all have the same size,
     there are no larger ones.
     """
-    values, amounts = np.unique(sizes, return_counts=True)
-    shares = np.cumsum(amounts)[:-1] / len(sizes)
+    values, codes = np.unique(sizes, return_inverse=True)
+    amounts = np.cumsum(np.bincount(codes, weights))
+    shares = amounts[:-1] / max(len(sizes) if weights is None else amounts[-1], 1)
     limit = values[np.abs(shares - SMALLER_SHARE).argmin()] if len(shares) else np.inf
     return np.flatnonzero(sizes <= limit), np.flatnonzero(sizes > limit)
 

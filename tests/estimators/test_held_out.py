@@ -51,7 +51,8 @@ def test_the_error_is_the_spread_over_repeated_samples() -> None:
     rng = np.random.default_rng(0)
     y = np.repeat([0, 1], [40, 120])
     drawn = [
-        balanced_mean_and_error((rng.random(160) < np.where(y == 0, 0.6, 0.8)).astype(float), y) for _ in range(400)
+        balanced_mean_and_error((rng.random(160) < np.where(y == 0, 0.6, 0.8)).astype(float), y, np.ones(160))
+        for _ in range(400)
     ]
     means, errors = np.array(drawn).T
     assert means.std() == pytest.approx(errors.mean(), rel=0.1)

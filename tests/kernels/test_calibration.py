@@ -48,11 +48,15 @@ def test_a_slope_maximizes_the_balanced_likelihood() -> None:
     rng = np.random.default_rng(0)
     margins = rng.normal(0, 2, 4000)
     is_first = rng.random(4000) < expit(0.7 * margins)
-    assert fit_slope(margins[is_first], margins[~is_first]) == pytest.approx(0.7, abs=0.08)
-    assert fit_slope(3 * margins[is_first], 3 * margins[~is_first]) == pytest.approx(0.7 / 3, abs=0.03)
-    separated = fit_slope(np.array([1.0, 2.0, 1.0, 2.0]), np.array([-1.0, -2.0, -1.0, -2.0]))
+    weights = np.ones(4000)
+    assert fit_slope(margins, is_first, weights) == pytest.approx(0.7, abs=0.08)
+    assert fit_slope(3 * margins, is_first, weights) == pytest.approx(0.7 / 3, abs=0.03)
+    repeats = rng.integers(1, 4, 4000)
+    repeated = fit_slope(np.repeat(margins, repeats), np.repeat(is_first, repeats), np.ones(repeats.sum()))
+    assert fit_slope(margins, is_first, repeats.astype(float)) == pytest.approx(repeated, rel=1e-3)
+    separated = fit_slope(np.array([1.0, 2.0, 1.0, 2.0, -1.0, -2.0, -1.0, -2.0]), np.arange(8) < 4, np.ones(8))
     assert 0.5 < expit(separated) < 0.95, "four graphs of each class are no certainty"
-    assert 0 < fit_slope(-margins[is_first], -margins[~is_first]) < 0.02
+    assert 0 < fit_slope(-margins, is_first, weights) < 0.02
 
 
 def test_votes_decide_where_means_and_votes_disagree() -> None:

@@ -192,7 +192,8 @@ def test_exponents_are_found(alpha: float, nearest: float) -> None:
     rng = np.random.default_rng(0)
     x = np.log(rng.uniform(10, 60, 400) / 25)
     counts = rng.poisson(6 * np.exp(alpha * x)[:, None], (400, 5)).astype(float)
-    assert fit_exponents(csr_array(counts), x, rng.integers(0, 2, 400)) == pytest.approx(alpha, abs=nearest)
+    exponents = fit_exponents(csr_array(counts), x, rng.integers(0, 2, 400), np.ones(400))
+    assert exponents == pytest.approx(alpha, abs=nearest)
 
 
 def test_logistic_regression_is_that_of_scikit_learn() -> None:
@@ -204,12 +205,12 @@ def test_logistic_regression_is_that_of_scikit_learn() -> None:
     unit = np.linalg.norm(centered, axis=1).mean()
     other = LogisticRegression(C=10, tol=1e-4, max_iter=300).fit(centered / unit, y, sample_weight=80 * balance)
     for given in (table, csr_array(table)):
-        weights, intercept, center = fit_balanced_regression(given, y)
+        weights, intercept, center = fit_balanced_regression(given, y, np.ones(80))
         np.testing.assert_allclose(weights * unit, other.coef_[0], atol=1e-5)
         assert intercept + weights @ center == pytest.approx(other.intercept_[0], abs=1e-5)
         np.testing.assert_allclose(center, balance @ table)
     for alike in (np.full((80, 3), 0.1), csr_array(np.full((80, 3), 0.1))):
-        assert not fit_balanced_regression(alike, y)[0].any()
+        assert not fit_balanced_regression(alike, y, np.ones(80))[0].any()
 
 
 def test_distinct_classes_and_graphs_without_colors() -> None:

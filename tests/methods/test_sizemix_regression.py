@@ -50,7 +50,7 @@ def test_ridge_takes_the_penalty_that_leaving_out_each_row_prefers(features: int
     table -= table.mean(axis=0)
     targets = np.stack([table[:, 0] + 0.1 * rng.normal(size=12), rng.normal(size=12)], axis=1)
     length = np.linalg.norm(table, axis=1).mean()
-    weights, intercepts = fit_ridge(table, targets)
+    weights, intercepts = fit_ridge(table, targets, np.ones(len(table)))
     for column, target in enumerate(targets.T):
         errors = []
         for penalty in PENALTIES:
@@ -102,10 +102,11 @@ def test_targets_are_extrapolated_whether_extensive_intensive_or_in_between(beta
 
 def test_the_exponent_of_a_power_law_is_fitted() -> None:
     log_sizes = np.log(np.repeat(np.arange(10.0, 40.0), 20))
+    ones = np.ones(len(log_sizes))
     for beta in (-1.0, 0.3, 2.0):
-        assert fit_target_exponent(-5 * np.exp(beta * log_sizes), log_sizes) == pytest.approx(beta, abs=0.05)
-    assert fit_target_exponent(np.zeros(len(log_sizes)), log_sizes) == 0.5
-    assert target_exponents(np.exp(log_sizes), log_sizes)[:3].tolist() == [0, 0.5, 1]
+        assert fit_target_exponent(-5 * np.exp(beta * log_sizes), log_sizes, ones) == pytest.approx(beta, abs=0.05)
+    assert fit_target_exponent(np.zeros(len(log_sizes)), log_sizes, ones) == 0.5
+    assert target_exponents(np.exp(log_sizes), log_sizes, ones)[:3].tolist() == [0, 0.5, 1]
 
 
 def test_the_weights_are_powers_of_the_inner_errors() -> None:

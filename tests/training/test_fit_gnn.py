@@ -132,7 +132,7 @@ def problem_of(architecture: GNNArchitecture, members: list[Settings], **more: A
     """A problem that has the graphs in both forms: as one structure, and as rows for mini-batches."""
     y = torch.from_numpy(np.asarray(TRAIN.y, np.int64))
     structure = None if architecture.relational else architecture.structure(TRAIN, TRAIN.palette)
-    given = {"environments": None, "class_weights": None} | more
+    given = {"environments": None, "graph_weights": None} | more
     return GNNProblem(architecture, structure, architecture.batch(TRAIN, TRAIN.palette), y, None, members, **given)
 
 
@@ -141,7 +141,8 @@ def test_a_mini_batch_of_all_graphs_is_the_full_batch(kind: str) -> None:
     members = [Settings(hidden=5, layers=3, jumping=True, invariance=2.0)]
     environments = torch.from_numpy((TRAIN.sizes > 10).astype(np.int64))
     architecture = GNNArchitecture(kind, "mean", False, 3, 2, 5, 3, Recipe())
-    problem = problem_of(architecture, members, environments=environments, class_weights=torch.tensor([1.0, 3.0]))
+    weights = torch.rand(len(TRAIN), generator=torch.Generator().manual_seed(0)) + 0.5
+    problem = problem_of(architecture, members, environments=environments, graph_weights=weights)
     order = torch.from_numpy(np.random.default_rng(0).permutation(len(TRAIN)))
     step, found = torch.tensor(1), []
     for graphs in (None, order):
@@ -166,7 +167,8 @@ def test_the_irm_penalty_is_the_squared_derivative_by_a_dummy_scale(weighted: bo
     y = torch.randint(0, 3, (9,), generator=source)
     environments = torch.tensor([0, 1, 0, 1, 2, 2, 0, 1, 0])
     weights = torch.tensor([0.5, 1.0, 4.0], dtype=torch.float64) if weighted else None
-    found = EnvironmentBatch(logits, y, environments, 4, weights)  # the last environment is empty
+    by_graph = None if weights is None else weights[y]
+    found = EnvironmentBatch(logits, y, environments, 4, by_graph)  # the last environment is empty
     loss, penalty = found.mean(found.risks), squared_slopes(found)
     for model in range(2):
         risks, squares = [], []

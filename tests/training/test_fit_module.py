@@ -74,7 +74,7 @@ def test_it_is_an_ordinary_loop(graphs: GraphSet) -> None:
     y, before = codes(graphs), torch.random.get_rng_state()
     weights = np.array([1.0, 3.0])
     recipe, settings = Recipe(epochs=12), Settings(lr=0.02, seed=5)
-    stack = fit_module(Degrees, {"dropout": 0.5}, graphs, y, settings, recipe, classes=2, class_weights=weights)
+    stack = fit_module(Degrees, {"dropout": 0.5}, graphs, y, settings, recipe, classes=2, weights=weights[y])
     assert torch.equal(torch.random.get_rng_state(), before)
 
     with torch.random.fork_rng(devices=[]):

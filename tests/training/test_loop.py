@@ -177,7 +177,8 @@ def test_class_weights_move_the_decision() -> None:
     settings = [Settings(hidden=8, seed=0)]
     shares = []
     for weights in ([20.0, 1.0], [1.0, 20.0]):
-        stack = fitted("gnn", settings, Recipe(epochs=8), data, class_weights=np.array(weights))
+        by_graph = np.array(weights)[data["train"][1]]
+        stack = fitted("gnn", settings, Recipe(epochs=8), data, weights=by_graph)
         shares.append(stack.logits(data["train"][0]).argmax(-1).mean())
     assert shares[0] < shares[1]
 

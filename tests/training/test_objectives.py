@@ -43,7 +43,7 @@ def random_logits(seed: int = 0) -> tuple[Tensor, Tensor]:
 def test_cross_entropy_is_that_of_torch(weights: list[float] | None) -> None:
     logits, y = random_logits()
     given = None if weights is None else torch.tensor(weights, dtype=torch.float64)
-    found = cross_entropy(logits, y, given)
+    found = cross_entropy(logits, y, None if given is None else given[y])
     for model in range(MODELS):
         torch.testing.assert_close(found[model], torch.nn.functional.cross_entropy(logits[model], y, given))
 
@@ -167,7 +167,7 @@ def test_penalty_and_class_weights_combine(penalty: Any, weighted: bool) -> None
     randomized(model, [0, 1]).float()
     y, weights = torch.tensor([0, 1, 1, 0, 1, 1, 1]), torch.tensor([3.0, 1.0])
     recipe = Recipe(penalty_on=penalty)
-    problem = GammaProblem(pairs, y, None, members, recipe, weights if weighted else None)
+    problem = GammaProblem(pairs, y, None, members, recipe, weights[y] if weighted else None)
     step = torch.tensor(3)
     found = problem.losses(model, None, step, step)
     drawn = pairs.draw(step)
@@ -204,7 +204,8 @@ def test_irm_is_the_derivative_by_a_dummy_scale(weights: list[float] | None) -> 
     logits.requires_grad_()
     environments = torch.randint(0, 3, (20,), generator=source(2))
     given = None if weights is None else torch.tensor(weights, dtype=torch.float64)
-    found = EnvironmentBatch(logits, y, environments, 5, given)  # two environments do not occur
+    base = torch.ones(20, dtype=torch.float64) if given is None else given[y]
+    found = EnvironmentBatch(logits, y, environments, 5, base)  # two environments do not occur
     loss, penalty = found.mean(found.risks), squared_slopes(found)
     for model in range(MODELS):
         losses, penalties = [], []
@@ -213,7 +214,6 @@ def test_irm_is_the_derivative_by_a_dummy_scale(weights: list[float] | None) -> 
             scale = torch.ones((), dtype=torch.float64, requires_grad=True)
             risk = torch.nn.functional.cross_entropy(logits[model, here] * scale, y[here], given)
             (slope,) = torch.autograd.grad(risk, scale, create_graph=True)
-            base = torch.ones(20, dtype=torch.float64) if given is None else given[y]
             torch.testing.assert_close(irm_gradient(logits, y, base * here)[model], slope)
             losses.append(risk)
             penalties.append(slope**2)

@@ -128,8 +128,10 @@ class GraphonCheck:
         return float((precision + (0.0 if not isfinite(self.exponent_error) else self.exponent_error**-2)) ** -0.5)
 
 
-def check_graphon(graphs: GraphSet, y: IntArray | None = None) -> GraphonCheck:
+def check_graphon(graphs: GraphSet, y: IntArray | None = None, weights: FloatArray | None = None) -> GraphonCheck:
     """Compare graphs with samples of graphons, one per class if ``y`` (class numbers) is given.
+
+    ``weights``: how often each graph counts, once if None.
 
     Graphs with fewer than 4 vertices are left out of kappa and the dispersion.
 
@@ -148,51 +150,57 @@ def check_graphon(graphs: GraphSet, y: IntArray | None = None) -> GraphonCheck:
     degrees = graphs.degrees.astype(np.float64)
     s = np.bincount(owners(graphs.first), degrees * (degrees - 1), minlength=len(graphs)).astype(np.float64)
     classes = np.zeros(len(graphs), np.int64) if y is None else np.unique(y, return_inverse=True)[1]
-    exponent, error = _growth(n, m, classes)
+    repeats = np.ones(len(graphs)) if weights is None else weights
+    exponent, error = _growth(n, m, classes, repeats)
     prior = EXPONENT_PRIOR_DEVIATION**-2
     shrunk = 2.0 if not isfinite(error) else (exponent * error**-2 + 2 * prior) / (error**-2 + prior)
-    kappa, kappa_error, dispersion = _moments(n, m, s, classes)
-    degree = float(np.mean(2 * m / np.maximum(n, 1))) if len(n) else 0.0
+    kappa, kappa_error, dispersion = _moments(n, m, s, classes, repeats)
+    degree = float(np.average(2 * m / np.maximum(n, 1), weights=repeats)) if len(n) else 0.0
     return GraphonCheck(kappa, kappa_error, exponent, error, float(shrunk), dispersion, degree)
 
 
-def _growth(n: FloatArray, m: FloatArray, classes: IntArray) -> tuple[float, float]:
+def _growth(n: FloatArray, m: FloatArray, classes: IntArray, weights: FloatArray) -> tuple[float, float]:
     """The edge exponent within classes, and its standard error; a graph without edges counts as half an edge."""
     possible = n > 1
-    n, m, classes = n[possible], m[possible], classes[possible]
+    n, m, classes, weights = n[possible], m[possible], classes[possible], weights[possible]
     x, z = np.log(n), np.log(np.maximum(m, 0.5) / (n * (n - 1)))
     for label in np.unique(classes):
         rows = classes == label
-        x[rows] -= x[rows].mean()
-        z[rows] -= z[rows].mean()
-    spread = float(x @ x)
+        x[rows] -= np.average(x[rows], weights=weights[rows])
+        z[rows] -= np.average(z[rows], weights=weights[rows])
+    spread = float((weights * x) @ x)
     if spread < 1e-9:
         return nan, inf
-    slope = float(x @ z) / spread
+    slope = float((weights * x) @ z) / spread
     residual = z - slope * x
-    freedom = max(1, len(x) - len(np.unique(classes)) - 1)
-    return 2 + slope, max(float(np.sqrt(residual @ residual / freedom / spread)), 1e-3)
+    freedom = max(1, weights.sum() - len(np.unique(classes)) - 1)
+    return 2 + slope, max(float(np.sqrt((weights * residual) @ residual / freedom / spread)), 1e-3)
 
 
-def _moments(n: FloatArray, m: FloatArray, s: FloatArray, classes: IntArray) -> tuple[float, float, float]:
+def _moments(
+    n: FloatArray, m: FloatArray, s: FloatArray, classes: IntArray, weights: FloatArray
+) -> tuple[float, float, float]:
     """kappa, its standard error, and the dispersion."""
     enough = n >= 4
-    n, m, s, classes = n[enough], m[enough], s[enough], classes[enough]
+    n, m, s, classes, weights = n[enough], m[enough], s[enough], classes[enough], weights[enough]
     if len(n) < 2:
         return 1.0, inf, 1.0
     triples = n * (n - 1) * (n - 2)
     t, a = 2 * m / (n * (n - 1)), s / triples
     q = 4 * (m * (m - 1) - s) / (triples * (n - 3))
-    disjoint = max(float((triples * q).sum()), 1e-12)
-    kappa = float(s.sum()) / disjoint
-    error = float((s - kappa * triples * q).std()) * len(n) ** 0.5 / disjoint
+    disjoint = max(float((weights * triples * q).sum()), 1e-12)
+    kappa = float((weights * s).sum()) / disjoint
+    residual = s - kappa * triples * q
+    residual = residual - np.average(residual, weights=weights)
+    error = float(np.sqrt(np.average(residual**2, weights=weights) * weights.sum())) / disjoint
     observed = expected = 0.0
     for label in np.unique(classes):
         rows = classes == label
-        graphs = int(rows.sum())
-        mean = t[rows].mean()
-        degree_variance = max(0.0, float((a - q)[rows].mean()))
+        repeats = weights[rows]
+        graphs = float(repeats.sum())
+        mean = np.average(t[rows], weights=repeats)
+        degree_variance = max(0.0, float(np.average((a - q)[rows], weights=repeats)))
         variance = (2 * mean * (1 - mean) + 4 * (n[rows] - 2) * degree_variance) / (n[rows] * (n[rows] - 1))
-        expected += float(variance.sum())
-        observed += float(((t[rows] - mean) ** 2).sum()) * graphs / max(1, graphs - 1)
+        expected += float((repeats * variance).sum())
+        observed += float((repeats * (t[rows] - mean) ** 2).sum()) * graphs / max(1, graphs - 1)
     return kappa, error, observed / max(expected, 1e-300)

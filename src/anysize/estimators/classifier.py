@@ -36,7 +36,7 @@ from anysize.estimators.held_out import HeldOutScores, held_out_scores
 from anysize.estimators.novelty import SHIFT_LEVEL, GraphsOrCounts, NoveltyDetector
 from anysize.estimators.verdict import Verdict, check_baselines
 from anysize.graphs.graphset import GraphSet
-from anysize.graphs.labels import Labels, distinct_classes, labels_of
+from anysize.graphs.labels import Labels, checked_weights, distinct_classes, labels_of, training_weights
 from anysize.methods import defaults
 from anysize.methods.catalog import find_method, unused_by
 from anysize.methods.configuration import number, resolve_configuration, weight, whole_number
@@ -165,7 +165,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
 
     def fit(
         self, graphs: Any, y: ArrayLike | None = None, validation: Any = None,
-        environments: Literal["median", "size"] | ArrayLike = "median",
+        environments: Literal["median", "size"] | ArrayLike = "median", sample_weight: ArrayLike | None = None,
     ) -> GraphClassifier:  # fmt: skip
         """Train the models.
 
@@ -175,6 +175,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             validation: labeled graphs, or a pair (graphs, labels), that select the epoch instead of held-out graphs.
             environments: for methods that compare environments, such as "gin-irm" and "gin-vrex": one value per
                 training graph, "median" (graphs up to and above the median size) or "size" (one per size).
+            sample_weight: how often each training graph counts: 2 as if it were there twice, 0 as if it were not there;
+                once if None. Scores on training graphs are weighted, too.
         """
         source = as_graphs_or_counts(graphs, self.color)
         method, k, palette = find_method(self.method), pattern_sizes(self.k), palette_of(source)
@@ -183,12 +185,16 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         warn_of_identifiers(source)
         if not len(source):
             raise ValueError("expected training graphs; got none")
-        labels = labels_of(source, y)
+        labels, environments = labels_of(source, y), _environment_values(source, environments)
+        present, graph_weights = training_weights(sample_weight, len(source))
+        if len(present) < len(source):
+            source, labels = source[present], labels[present]
+            environments = environments[present] if isinstance(environments, np.ndarray) else environments
         classes = distinct_classes(labels)
         codes = np.searchsorted(classes, labels).astype(np.int64)
         configuration, recipe = resolve_configuration(
             method, self.recipe, colored=palette is not None, params=self.params,
-            vanishing=method.patterns and densities_vanish(source, codes),
+            vanishing=method.patterns and densities_vanish(source, codes, graph_weights),
         )  # fmt: skip
         warn_of_complete_graphs(source)
         runs = self._runs(method, configuration)
@@ -201,11 +207,11 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         environment_of = _environments(source, environments, method, method.compares_environments(configuration))
         with progress_bars(bool(self.verbose)) as progress:
             given = self._given_validation(validation, method, k, source, classes, progress)
-            known = codes if given is None else np.concatenate([codes, given.labels()])
-            weights = self._class_weights(classes, known)
             examples = replace(
-                as_examples(source, method, k, palette, self.cache, progress), y=codes, environments=environment_of
-            )
+                as_examples(source, method, k, palette, self.cache, progress), y=codes, environments=environment_of,
+                weights=graph_weights,
+            )  # fmt: skip
+            weights = self._class_weights(classes, examples, given)
             if method.takes_tables:
                 _check_patterns(examples, k)
             held_out = hold_out_by_class(codes, share if given is None else 0.0, runs[0].seed)
@@ -230,7 +236,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             counted = data.train
         table = None if counted is None else counted.counts(k, self.cache)
         novelty = NoveltyDetector.of(source, table, method.colors)
-        self.classes_, self.held_out_ = classes, held_out
+        self.classes_, self.held_out_ = classes, present[held_out]
         self.ensemble_ = Ensemble(method, k, palette, parts, novelty)
         self.curves_, self.epochs_ = training_curves(parts)
         checked = None if data.validation is None else self.ensemble_.probabilities(data.validation).mean(axis=0)
@@ -261,12 +267,14 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             data.k if method.takes_tables else None, lambda done: progress("scoring held-out graphs", done),
         )  # fmt: skip
 
-    def _class_weights(self, classes: Labels, y: IntArray) -> FloatArray | None:
-        """The weight of every class in the loss; None for equal weights."""
+    def _class_weights(self, classes: Labels, train: Examples, given: Examples | None = None) -> FloatArray | None:
+        """The weight of every class in the loss; None for equal weights. ``given``: validation graphs, if any."""
         rule = self.class_weight
         if isinstance(rule, str) and rule == "auto":
             rule = None if self.recipe == "paper" else "balanced"
-        return weights_of(rule, classes, y)
+        known = [train] if given is None else [train, given]
+        y = np.concatenate([examples.labels() for examples in known])
+        return weights_of(rule, classes, y, np.concatenate([examples.graph_weights() for examples in known]))
 
     @property
     def decision_(self) -> Decision | None:
@@ -357,13 +365,16 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         warn_of_one_class(likely, self.classes_, self.ensemble_)
         return np.asarray(self.classes_[likely])
 
-    def score(self, graphs: Any, y: ArrayLike | None = None) -> float:
-        """The accuracy of `predict`, or its Matthews correlation coefficient if ``metric="mcc"``."""
+    def score(self, graphs: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
+        """The accuracy of `predict`, or its Matthews correlation coefficient if ``metric="mcc"``.
+
+        ``sample_weight``: of the graphs; equal ones if None.
+        """
         source = as_graphs_or_counts(graphs, self.color)
-        labels = labels_of(source, y)
+        labels, weights = labels_of(source, y), checked_weights(sample_weight, len(source))
         check_is_fitted(self, "ensemble_")
         check_alike(labels, self.classes_)  # before counting
-        return score_of(self.metric, labels, self.predict(source))
+        return score_of(self.metric, labels, self.predict(source), weights)
 
     def representation(self, graphs: Any) -> FloatArray:
         """The input of the final classifiers, (graphs, models * width), concatenated over the models."""
@@ -423,9 +434,9 @@ def _check_patterns(examples: Examples, k: Sizes) -> None:
         )
 
 
-def densities_vanish(source: GraphsOrCounts, y: IntArray) -> bool:
+def densities_vanish(source: GraphsOrCounts, y: IntArray, weights: FloatArray | None = None) -> bool:
     """Whether densities over all subsets vanish with size (`anysize.causal.graphon_check`); False for counts."""
-    return isinstance(source, GraphSet) and check_graphon(source, y).regime == "not_graphon"
+    return isinstance(source, GraphSet) and check_graphon(source, y, weights).regime == "not_graphon"
 
 
 def warn_of_one_class(predicted: IntArray, classes: Labels, ensemble: Ensemble) -> None:
@@ -455,21 +466,29 @@ def _environments(source: GraphsOrCounts, environments: Any, method: Method, com
         if environments not in ("median", "size"):
             raise ValueError(f"environments must be 'median', 'size' or one value per graph; got {environments!r}")
         environments = source.sizes > median_cut(source.sizes) if environments == "median" else source.sizes
+    return np.unique(environments, return_inverse=True)[1].astype(np.int64)
+
+
+def _environment_values(source: GraphsOrCounts, environments: Any) -> Any:
+    """The name of a rule unchanged, anything else as an array with one value per graph."""
+    if isinstance(environments, str) or environments is None:
+        return environments
     values = np.asarray(environments)
     if values.shape != (len(source),):
         raise ValueError(f"expected one environment for each of the {len(source)} graphs; got shape {values.shape}")
-    return np.unique(values, return_inverse=True)[1].astype(np.int64)
+    return values
 
 
-def weights_of(class_weight: Any, classes: Labels, y: IntArray) -> FloatArray | None:
+def weights_of(class_weight: Any, classes: Labels, y: IntArray, weights: FloatArray) -> FloatArray | None:
     """The weight of every class in the loss; None for equal weights.
 
-    "balanced" is n / (classes * n_c). In a mapping, classes that are not named have weight 1.
+    "balanced" is n / (classes * n_c), where graphs count by their ``weights``. In a mapping, classes that are not named
+    have weight 1.
     """
     if class_weight is None:
         return None
     if isinstance(class_weight, str) and class_weight == "balanced":
-        return class_weights(y, len(classes), "balanced")
+        return class_weights(y, len(classes), "balanced", weights)
     if not isinstance(class_weight, Mapping):
         raise ValueError(
             f"class_weight must be 'auto', 'balanced', None or a mapping from classes to weights; got {class_weight!r}"
@@ -481,7 +500,7 @@ def weights_of(class_weight: Any, classes: Labels, y: IntArray) -> FloatArray | 
         near = get_close_matches(str(unknown[0]), shown, n=1)
         hint = f"did you mean {shown[near[0]]!r}?" if near else f"the classes are {', '.join(map(repr, names[:10]))}"
         raise ValueError(f"class_weight names {unknown[0]!r}, which is not a class of the training graphs: {hint}")
-    weights = np.array([class_weight.get(name, 1.0) for name in names], np.float64)
-    if not (np.isfinite(weights).all() and (weights >= 0).all() and weights.any()):
+    by_class = np.array([class_weight.get(name, 1.0) for name in names], np.float64)
+    if not (np.isfinite(by_class).all() and (by_class >= 0).all() and by_class.any()):
         raise ValueError(f"class weights must be numbers of at least 0, not all 0; got {dict(class_weight)}")
-    return weights
+    return by_class

@@ -3,6 +3,8 @@
 Two protocols divide the training graphs. *Same sizes*: the method is fitted to random parts of every class and predicts
 the others. *Larger graphs*: it is fitted to the smaller graphs, about 60 %, and predicts the larger ones. Trivial
 baselines are fitted and scored in the same way on the same graphs, and every comparison is paired by graphs.
+
+Weights of graphs count in fitting and in scores. Standard errors know that a graph of weight 2 is no two graphs.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ import numpy as np
 from anysize._progress import Progress
 from anysize._typing import BoolArray, FloatArray, IntArray
 from anysize.counting.counts import Counts
-from anysize.methods.baselines import size_only, topology_only
+from anysize.methods.baselines import fit_pipeline, size_only, topology_only
+from anysize.methods.evidence import effective_number
 from anysize.methods.method import Examples, Method, Run, Sizes, TrainingData, checked_probabilities
 from anysize.metrics import roc_auc
 from anysize.patterns.pattern import connected_patterns
@@ -81,7 +84,7 @@ class HeldOutScores:
 
 
 def held_out_scores(
-    method: Method, recipe: Recipe, run: Run, data: TrainingData, weigh: Callable[[IntArray], FloatArray | None],
+    method: Method, recipe: Recipe, run: Run, data: TrainingData, weigh: Callable[[Examples], FloatArray | None],
     fit_seconds: float, max_seconds: float | None = None, k: Sizes | None = None, progress: Progress | None = None,
 ) -> tuple[HeldOutScores, ...]:  # fmt: skip
     """The scores of a method under each protocol that the training graphs and the time allow.
@@ -89,7 +92,7 @@ def held_out_scores(
     Args:
         method, recipe, run: what is fitted.
         data: the training graphs, and whether an epoch is selected on held-out ones.
-        weigh: class numbers -> class weights.
+        weigh: training graphs -> class weights.
         fit_seconds: that fitting to all of them took.
         max_seconds: to spend; by default 1.25 times as long as the fit, and 3 seconds if that is less. No part is
             fitted that would probably take longer.
@@ -99,7 +102,7 @@ def held_out_scores(
     deadline = deadline_of(fit_seconds, max_seconds)
     y, sizes = data.train.labels(), data.train.sizes
     by_protocol: list[HeldOutScores] = []
-    protocols = divisions(sizes, y, run.seed, fit_seconds, deadline)
+    protocols = divisions(sizes, y, data.train.weights, run.seed, fit_seconds, deadline)
     total, done = sum(len(parts) for _, parts in protocols), 0
     for protocol, parts in protocols:
         predicted: list[_Predicted] = []
@@ -109,16 +112,16 @@ def held_out_scores(
             done += 1
             if is_late(fit_seconds * len(fitted_rows) / len(y), deadline) or not _complete(y, fitted_rows, rows):
                 continue
-            weights = weigh(y[fitted_rows])
+            train, held_out = data.train.rows(fitted_rows), data.train.rows(rows)
+            weights = weigh(train)
             part_data = replace(_part(data, fitted_rows, run.seed), class_weights=weights)
             if method.compares_environments(run.configuration) and _one_environment(part_data.train):
                 continue
             (fitted,) = method.fit(part_data, [run], recipe)
-            held_out = data.train.rows(rows)
             chances = checked_probabilities(fitted, held_out)[0]
-            train = data.train.rows(fitted_rows)
             by_baseline = _baseline_predictions(train, held_out, k, weights is not None)
-            predicted.append(_Predicted(y[rows], chances, by_baseline, log_ratio(sizes[rows], sizes[fitted_rows])))
+            ratio = log_ratio(sizes[rows], sizes[fitted_rows])
+            predicted.append(_Predicted(y[rows], held_out.graph_weights(), chances, by_baseline, ratio))
         if predicted:
             by_protocol.append(_scores(protocol, predicted))
     return tuple(by_protocol)
@@ -135,11 +138,11 @@ def is_late(seconds: float, deadline: float) -> bool:
 
 
 def divisions(
-    sizes: IntArray, y: IntArray, seed: int, fit_seconds: float, deadline: float
+    sizes: IntArray, y: IntArray, weights: FloatArray | None, seed: int, fit_seconds: float, deadline: float
 ) -> list[tuple[Protocol, list[tuple[IntArray, IntArray]]]]:
     """Pairs of the graphs to fit to and those to predict, by protocol; folds have their share of every class of y."""
     protocols: list[tuple[Protocol, list[tuple[IntArray, IntArray]]]] = []
-    small, large = smaller_and_larger(sizes)
+    small, large = smaller_and_larger(sizes, weights)
     if len(large):
         protocols.append(("larger graphs", [(small, large)]))
     shares = (len(small) / len(y) if len(large) else 0.0) + FOLDS - 1
@@ -204,7 +207,7 @@ def _baseline_predictions(train: Examples, held_out: Examples, k: Sizes | None, 
     for name, baseline in baselines(inputs, weighted).items():
         patterns = sum(len(connected_patterns(size)) for size in counted_sizes(inputs[0])) if name != SIZE_ONLY else 0
         if len(train) >= MIN_GRAPHS_PER_PATTERN * patterns:
-            baseline.fit(inputs[0], train.labels())
+            fit_pipeline(baseline, inputs[0], train.labels(), train.weights)
             predictions[name] = np.asarray(baseline.predict(inputs[1]), np.int64)
     return predictions
 
@@ -214,9 +217,10 @@ def _baseline_predictions(train: Examples, held_out: Examples, k: Sizes | None, 
 
 @dataclass(frozen=True, eq=False)
 class _Predicted:
-    """Predictions for one part of the training graphs: true classes, probabilities, classes by each baseline."""
+    """Predictions for one part of the training graphs: classes, weights, probabilities, classes by each baseline."""
 
     y: IntArray
+    weights: FloatArray
     chances: FloatArray
     by_baseline: Mapping[str, IntArray]
     log_ratio: float
@@ -225,6 +229,7 @@ class _Predicted:
 def _scores(protocol: Protocol, parts: Sequence[_Predicted]) -> HeldOutScores:
     """The scores over all graphs of the parts; baselines that every part has."""
     y = np.concatenate([part.y for part in parts])
+    weights = np.concatenate([part.weights for part in parts])
     chances = np.concatenate([part.chances for part in parts])
     right: dict[str, BoolArray] = {MODEL: chances.argmax(axis=1) == y}
     for name in parts[0].by_baseline:
@@ -232,38 +237,41 @@ def _scores(protocol: Protocol, parts: Sequence[_Predicted]) -> HeldOutScores:
             right[name] = np.concatenate([part.by_baseline[name] for part in parts]) == y
     scores, errors = {}, {}
     for name, correct in right.items():
-        scores[name], errors[name] = balanced_mean_and_error(correct.astype(np.float64), y)
+        scores[name], errors[name] = balanced_mean_and_error(correct.astype(np.float64), y, weights)
     ahead = {
-        name: balanced_mean_and_error(right[MODEL] - correct.astype(np.float64), y)
+        name: balanced_mean_and_error(right[MODEL] - correct.astype(np.float64), y, weights)
         for name, correct in right.items()
         if name != MODEL
     }
     ratio = float(np.exp(np.average([part.log_ratio for part in parts], weights=[len(part.y) for part in parts])))
     return HeldOutScores(
-        protocol, len(y), len(np.unique(y)), scores, errors, ahead, _auc(y, chances), ratio
+        protocol, len(y), len(np.unique(y)), scores, errors, ahead, _auc(y, chances, weights), ratio
     )  # fmt: skip
 
 
-def _auc(y: IntArray, chances: FloatArray) -> float | None:
+def _auc(y: IntArray, chances: FloatArray, weights: FloatArray) -> float | None:
     occurring = np.unique(y)
-    return None if len(occurring) < chances.shape[1] else roc_auc(y, chances)
+    return None if len(occurring) < chances.shape[1] else roc_auc(y, chances, weights)
 
 
-def balanced_mean_and_error(values: FloatArray, y: IntArray) -> tuple[float, float]:
+def balanced_mean_and_error(values: FloatArray, y: IntArray, weights: FloatArray) -> tuple[float, float]:
     """The mean of values from -1 to 1 over the graphs, classes weighted alike, and its standard error.
 
     The variance within a class counts one more graph at either end of the range of the values: few graphs that all
-    are right do not make an error of 0.
+    are right do not make an error of 0. Graphs with unequal ``weights`` count as fewer (`effective_number`), and those
+    with large weights as one: no weight makes a mean more certain.
 
-    >>> mean, error = balanced_mean_and_error(np.array([1.0, 1, 1, 0]), np.array([0, 0, 1, 1]))
+    >>> mean, error = balanced_mean_and_error(np.array([1.0, 1, 1, 0]), np.array([0, 0, 1, 1]), np.ones(4))
     >>> mean, round(error, 2)
     (0.75, 0.17)
     """
     low = -1.0 if values.min(initial=0) < 0 else 0.0
     means, variances = [], []
     for label in np.unique(y):
-        of_class = values[y == label]
-        padded = np.append(of_class, [low, 1.0])
-        means.append(of_class.mean())
-        variances.append(padded.var() / len(padded))
+        of_class, of_weights = values[y == label], weights[y == label]
+        graphs = effective_number(of_weights)
+        padded, shares = np.append(of_class, [low, 1.0]), np.append(of_weights * (graphs / of_weights.sum()), [1, 1])
+        squares = (padded - np.average(padded, weights=shares)) ** 2
+        means.append(np.average(of_class, weights=of_weights))
+        variances.append(np.average(squares, weights=shares) / (graphs + 2))
     return float(np.mean(means)), float(np.sqrt(np.sum(variances)) / len(means))

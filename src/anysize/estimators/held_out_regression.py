@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from anysize._typing import FloatArray
+from anysize._typing import FloatArray, IntArray
 from anysize.estimators.held_out import MODEL, STANDARD_ERRORS, Protocol, deadline_of, divisions, is_late, log_ratio
 from anysize.graphs.graphset import GraphSet
+from anysize.methods.evidence import effective_number
 from anysize.methods.regression import TRIVIAL, FittedRegression
 from anysize.metrics import regression_metrics, rmse
 
@@ -68,11 +69,12 @@ class RegressionVerdict:
 
 
 def judge(
-    model: FittedRegression, graphs: GraphSet, y: FloatArray, held_out: tuple[RegressionScores, ...]
-) -> RegressionVerdict:
+    model: FittedRegression, graphs: GraphSet, y: FloatArray, weights: FloatArray | None,
+    held_out: tuple[RegressionScores, ...],
+) -> RegressionVerdict:  # fmt: skip
     """The verdict on a model; baselines themselves are never doubted."""
-    train = {MODEL: rmse(y, model.predict(graphs))}
-    train |= {name: rmse(y, method.fit(graphs, y).predict(graphs)) for name, method in TRIVIAL.items()}
+    models = {MODEL: model} | {name: method.fit(graphs, y, weights) for name, method in TRIVIAL.items()}
+    train = {name: rmse(y, each.predict(graphs), weights) for name, each in models.items()}
     doubt = next((scores.doubt for scores in held_out if scores.doubt is not None), None)
     if (y == y[0]).all():
         doubt = f"all {len(y)} training graphs have the target {y[0]:g}: there is nothing to learn from them"
@@ -80,46 +82,54 @@ def judge(
 
 
 def held_out_regression(
-    method: type[FittedRegression], graphs: GraphSet, y: FloatArray, fit_seconds: float, max_seconds: float | None
-) -> tuple[RegressionScores, ...]:
+    method: type[FittedRegression], graphs: GraphSet, y: FloatArray, weights: FloatArray | None, fit_seconds: float,
+    max_seconds: float | None,
+) -> tuple[RegressionScores, ...]:  # fmt: skip
     """The scores of a method under each protocol that the training graphs and the time allow.
 
-    ``fit_seconds``: that fitting to all graphs took. ``max_seconds``: to spend; by default 1.25 times as long as the
-    fit, and 3 seconds if that is less.
+    ``weights``: how often each graph counts, in fitting and in scores; a graph of weight 2 is no two graphs in standard
+    errors. ``fit_seconds``: that fitting to all graphs took. ``max_seconds``: to spend; by default 1.25 times as long
+    as the fit, and 3 seconds if that is less.
     """
     deadline, sizes = deadline_of(fit_seconds, max_seconds), graphs.sizes
     scores = []
-    for protocol, parts in divisions(sizes, np.zeros(len(y), np.int64), 0, fit_seconds, deadline):
-        true: list[FloatArray] = []
+    for protocol, parts in divisions(sizes, np.zeros(len(y), np.int64), weights, 0, fit_seconds, deadline):
+        judged: list[IntArray] = []
         predicted: dict[str, list[FloatArray]] = {name: [] for name in (MODEL, *TRIVIAL)}
         ratios = []
         for fitted, rows in parts:
             if len(fitted) < 2 or not len(rows) or is_late(fit_seconds * len(fitted) / len(y), deadline):
                 continue
             for name, each in {MODEL: method, **TRIVIAL}.items():
-                predicted[name].append(each.fit(graphs[fitted], y[fitted]).predict(graphs[rows]))
-            true.append(y[rows])
+                fitted_weights = None if weights is None else weights[fitted]
+                predicted[name].append(each.fit(graphs[fitted], y[fitted], fitted_weights).predict(graphs[rows]))
+            judged.append(rows)
             ratios.append(log_ratio(sizes[rows], sizes[fitted]))
-        if sum(map(len, true)) > 1:
+        if sum(map(len, judged)) > 1:
             by_name = {name: np.concatenate(values) for name, values in predicted.items()}
-            ratio = float(np.exp(np.average(ratios, weights=list(map(len, true)))))
-            scores.append(_scores(protocol, np.concatenate(true), by_name, ratio))
+            ratio = float(np.exp(np.average(ratios, weights=list(map(len, judged)))))
+            order = np.concatenate(judged)
+            of_judged = np.ones(len(order)) if weights is None else weights[order]
+            scores.append(_scores(protocol, y[order], of_judged, by_name, ratio))
     return tuple(scores)
 
 
-def _scores(protocol: Protocol, y: FloatArray, by_name: Mapping[str, FloatArray], ratio: float) -> RegressionScores:
+def _scores(
+    protocol: Protocol, y: FloatArray, weights: FloatArray, by_name: Mapping[str, FloatArray], ratio: float
+) -> RegressionScores:
     squares = {name: (predicted - y) ** 2 for name, predicted in by_name.items()}
-    rmses = {name: rmse(y, predicted) for name, predicted in by_name.items()}
-    errors = {name: _standard_error(square) / max(2 * rmses[name], 1e-300) for name, square in squares.items()}
+    rmses = {name: rmse(y, predicted, weights) for name, predicted in by_name.items()}
+    errors = {name: _standard_error(square, weights) / max(2 * rmses[name], 1e-300) for name, square in squares.items()}
     ahead = {}
     for name, square in squares.items():
         if name != MODEL:
             difference = square - squares[MODEL]
-            ahead[name] = float(difference.mean()), _standard_error(difference)
+            ahead[name] = float(np.average(difference, weights=weights)), _standard_error(difference, weights)
     return RegressionScores(
-        protocol, len(y), rmses, errors, ahead, regression_metrics(y, by_name[MODEL]), ratio
+        protocol, len(y), rmses, errors, ahead, regression_metrics(y, by_name[MODEL], weights), ratio
     )  # fmt: skip
 
 
-def _standard_error(values: Sequence[float] | FloatArray) -> float:
-    return float(np.std(values, ddof=1)) / float(np.sqrt(len(values)))
+def _standard_error(values: FloatArray, weights: FloatArray) -> float:
+    squares = (values - np.average(values, weights=weights)) ** 2
+    return float(np.sqrt(np.average(squares, weights=weights) / max(effective_number(weights) - 1, 1e-9)))

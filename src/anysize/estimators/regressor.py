@@ -26,7 +26,7 @@ from anysize.estimators.novelty import NoveltyDetector
 from anysize.graphs.attributes import ATTRIBUTES, unused_attributes
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
-from anysize.graphs.labels import targets_of
+from anysize.graphs.labels import checked_weights, targets_of, training_weights
 from anysize.methods import defaults
 from anysize.methods.configuration import weight
 from anysize.methods.regression import REGRESSION_METHODS, TRIVIAL, USES, FittedRegression, find_regression_method
@@ -80,17 +80,21 @@ class GraphRegressor(RegressorMixin, BaseEstimator):
     palette_: tuple[ColorName, ...] | None
     notices_: Notices
 
-    def fit(self, graphs: Any, y: ArrayLike | None = None) -> GraphRegressor:
+    def fit(self, graphs: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> GraphRegressor:
         """Learn from training graphs.
 
         Args:
             graphs: the training graphs.
             y: the number to predict of every graph; None for the labels stored with the graphs.
+            sample_weight: how often each training graph counts: 2 as if it were there twice, 0 as if it were not there;
+                once if None. Scores on training graphs are weighted, too.
         """
         method, source = find_regression_method(self.method), self._graphs(graphs)
         if not len(source):
             raise ValueError("expected training graphs; got none")
-        targets = targets_of(source, y)
+        targets, (present, weights) = targets_of(source, y), training_weights(sample_weight, len(source))
+        if len(present) < len(source):
+            source, targets = source[present], targets[present]
         if (largest := float(np.abs(targets).max())) > LARGEST_TARGET:
             raise ValueError(f"expected targets of at most {LARGEST_TARGET:g}; got {largest:g}: rescale them")
         seconds = None if isinstance(self.check, bool) else weight("check", self.check)
@@ -99,11 +103,11 @@ class GraphRegressor(RegressorMixin, BaseEstimator):
         if sentence := self._unused(source):
             warn_user(sentence, GraphWarning)
         began = time.monotonic()
-        model = method.fit(source, targets)
+        model = method.fit(source, targets, weights)
         fit_seconds = time.monotonic() - began
         scored = self.check is not False and self.method not in TRIVIAL
-        scores = held_out_regression(method, source, targets, fit_seconds, seconds) if scored else ()
-        self.model_, self.verdict_ = model, judge(model, source, targets, scores)
+        scores = held_out_regression(method, source, targets, weights, fit_seconds, seconds) if scored else ()
+        self.model_, self.verdict_ = model, judge(model, source, targets, weights, scores)
         self.notices_ = Notices()
         self.palette_, self.novelty_ = palette_of(source), NoveltyDetector.of(source, None, uses_colors=True)
         log.info("fitted %s to %d graphs in %.1f s", self.method, len(source), time.monotonic() - began)
@@ -126,10 +130,8 @@ class GraphRegressor(RegressorMixin, BaseEstimator):
     def score(self, graphs: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """R2 of `predict`: 1 minus the squared error by that of predicting the mean of these targets."""
         source = self._graphs(graphs)
-        targets = targets_of(source, y)
-        if sample_weight is not None:
-            return float(super().score(source, targets, sample_weight))
-        return r2(targets, self.predict(source))
+        targets, weights = targets_of(source, y), checked_weights(sample_weight, len(source))
+        return r2(targets, self.predict(source), weights)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the model to one file without pickle; `anysize.load_model` reads it."""

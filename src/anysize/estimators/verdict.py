@@ -21,6 +21,7 @@ from anysize.estimators.held_out import (
     counted_sizes,
 )
 from anysize.graphs.labels import Labels
+from anysize.methods.baselines import fit_pipeline
 from anysize.methods.method import Examples, Method, Sizes
 from anysize.metrics import score
 from anysize.patterns.pattern import connected_patterns
@@ -73,7 +74,8 @@ def check_baselines(
     ``k``: sizes of the patterns of a method on patterns, which is also compared with "topology-only".
 
     A model that was trained with class weights trades accuracy for balance: it and the baselines are then compared by
-    balanced accuracy, and the baselines are balanced as well.
+    balanced accuracy, and the baselines are balanced as well. Weights of graphs count in scores and in baselines; what
+    may be chance depends on the number of graphs.
     """
     sets = {"training": (train, train_classes)}
     if validation is not None and validation_classes is not None:
@@ -83,11 +85,16 @@ def check_baselines(
     inputs = [baseline_input(examples, k) for examples, _ in sets.values()]
     scores: dict[str, dict[str, float]] = {}
     for where, (examples, predicted) in sets.items():
-        scores[where] = {"model": score(metric, examples.labels(), predicted)}
-    for name, baseline in {"majority": DummyClassifier(), **baselines(inputs, weighted)}.items():
-        baseline.fit(inputs[0], train.labels())
+        scores[where] = {"model": score(metric, examples.labels(), predicted, examples.weights)}
+    majority = DummyClassifier().fit(inputs[0], train.labels(), train.weights)
+    fitted = {"majority": majority} | {
+        name: fit_pipeline(baseline, inputs[0], train.labels(), train.weights)
+        for name, baseline in baselines(inputs, weighted).items()
+    }
+    for name, baseline in fitted.items():
         for graphs, (where, (examples, _)) in zip(inputs, sets.items(), strict=True):
-            scores[where][name] = score(metric, examples.labels(), np.asarray(baseline.predict(graphs), np.int64))
+            classes_of = np.asarray(baseline.predict(graphs), np.int64)
+            scores[where][name] = score(metric, examples.labels(), classes_of, examples.weights)
     sizes = {where: len(examples) for where, (examples, _) in sets.items()}
     table = inputs[0] if isinstance(inputs[0], Counts) else None
     patterns = 0 if table is None else sum(len(connected_patterns(size)) for size in counted_sizes(table))

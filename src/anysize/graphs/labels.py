@@ -11,6 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 from anysize._errors import GraphWarning, warn_user
 from anysize._schema import fields, list_of, scalar, text
 
+LEAST_WEIGHT = 2.0  # of all training graphs: weights that sum to 1 are shares, not numbers of graphs
+
 Labels = NDArray[Any]
 # The fitted state of an estimator: a dictionary for JSON, and numeric arrays.
 State = tuple[dict[str, Any], dict[str, NDArray[Any]]]
@@ -124,6 +126,48 @@ def targets_of(graphs: Any, y: ArrayLike | None = None) -> NDArray[np.float64]:
             "predicts classes"
         )
     return labels.astype(np.float64)
+
+
+def checked_weights(sample_weight: ArrayLike | None, graphs: int) -> NDArray[np.float64] | None:
+    """How often each graph counts, (graphs,); None if each counts once. An error unless all are finite and not below 0.
+
+    >>> checked_weights([1, 0, 2.5], 3).tolist(), checked_weights([1, 1, 1], 3)
+    ([1.0, 0.0, 2.5], None)
+    """
+    if sample_weight is None:
+        return None
+    try:
+        weights = np.asarray(sample_weight, np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(f"sample_weight must hold one number per graph; got {sample_weight!r:.60}") from None
+    if weights.shape != (graphs,):
+        raise ValueError(f"sample_weight must hold one number for each of {graphs} graphs; got shape {weights.shape}")
+    if not (np.isfinite(weights).all() and (weights >= 0).all()):
+        wrong = weights[~(np.isfinite(weights) & (weights >= 0))][0]
+        raise ValueError(f"sample_weight must hold finite numbers of at least 0; got {wrong:g}")
+    return None if (weights == 1).all() else weights
+
+
+def training_weights(
+    sample_weight: ArrayLike | None, graphs: int
+) -> tuple[NDArray[np.int64], NDArray[np.float64] | None]:
+    """Positions of the training graphs whose weight is above 0, and how often each of these counts; None: once.
+
+    An error if they count as hardly any graph.
+
+    >>> training_weights([1, 0, 2.5], 3)
+    (array([0, 2]), array([1. , 2.5]))
+    """
+    weights = checked_weights(sample_weight, graphs)
+    if weights is None:
+        return np.arange(graphs), None
+    if weights.sum() < LEAST_WEIGHT:
+        raise ValueError(
+            f"sample_weight says how often each graph counts, and these weights count as {weights.sum():.3g} graphs in "
+            "all; scale them, for example to a mean of 1"
+        )
+    rows = np.flatnonzero(weights)
+    return rows, None if (weights[rows] == 1).all() else weights[rows]
 
 
 def classes_to_json(classes: Labels) -> dict[str, Any]:

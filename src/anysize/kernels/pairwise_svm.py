@@ -9,13 +9,14 @@ products to single precision, which shows for large C; here they are not rounded
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
 from itertools import combinations
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.utils.class_weight import compute_class_weight
 
 from anysize._errors import GraphWarning
 from anysize._typing import BoolArray, FloatArray, IntArray
@@ -44,13 +45,18 @@ class PairwiseSVM(ClassifierMixin, BaseEstimator):
         self.C = C
         self.class_weight = class_weight
 
-    def fit(self, features: csr_array[np.float64], labels: Labels) -> PairwiseSVM:
-        """Train on (graphs, features) and one class per graph."""
+    def fit(
+        self, features: csr_array[np.float64], labels: Labels, sample_weight: FloatArray | None = None
+    ) -> PairwiseSVM:
+        """Train on (graphs, features) and one class per graph; ``sample_weight``: a factor of C for each."""
         self.classes_, numbers = np.unique(labels, return_inverse=True)
-        factors = compute_class_weight(self.class_weight, classes=self.classes_, y=labels)
-        penalties = float(self.C) * factors[numbers]
+        weights = np.ones(len(numbers)) if sample_weight is None else sample_weight
+        factors = class_factors(self.class_weight, self.classes_, np.bincount(numbers, weights))
+        penalties = float(self.C) * factors[numbers] * weights
         if not (penalties > 0).all():
-            raise ValueError(f"C and the weights of classes must be positive; got C={self.C} and {factors.tolist()}")
+            raise ValueError(
+                f"C and the weights of classes and graphs must be positive; got C={self.C} and {factors.tolist()}"
+            )
         machines = []
         for first, second in combinations(range(len(self.classes_)), 2):
             part = np.flatnonzero((numbers == first) | (numbers == second))
@@ -63,6 +69,17 @@ class PairwiseSVM(ClassifierMixin, BaseEstimator):
     def predict(self, features: csr_array[np.float64]) -> Labels:
         """The class that wins most pairs."""
         return winners(features, self.weights_, self.intercepts_, self.classes_)
+
+
+def class_factors(class_weight: Any, classes: Labels, amounts: NDArray[Any]) -> FloatArray:
+    """The factor of C of every class, from `class_weight` as in scikit-learn and the weight of its graphs."""
+    if class_weight is None:
+        return np.ones(len(classes))
+    if isinstance(class_weight, Mapping):
+        return np.array([class_weight.get(name, 1.0) for name in classes.tolist()], np.float64)
+    if not isinstance(class_weight, str) or class_weight != "balanced":
+        raise ValueError(f"class_weight must be None, 'balanced' or weights by class; got {class_weight!r}")
+    return np.asarray(amounts.sum() / (len(classes) * amounts))
 
 
 def winners(features: csr_array[np.float64], weights: FloatArray, intercepts: FloatArray, classes: Labels) -> Labels:

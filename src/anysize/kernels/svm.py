@@ -16,14 +16,22 @@ from sklearn.svm import SVC
 from sklearn.utils.validation import check_is_fitted
 
 from anysize._memory import check_table, table_limit
-from anysize._typing import FloatArray, IntArray
-from anysize.graphs.labels import Labels, State, classes_from_json, classes_to_json, distinct_classes, labels_of
+from anysize._typing import BoolArray, FloatArray, IntArray
+from anysize.graphs.labels import (
+    Labels,
+    State,
+    classes_from_json,
+    classes_to_json,
+    distinct_classes,
+    labels_of,
+    training_weights,
+)
 from anysize.graphs.ragged import offsets
 from anysize.io.convert import as_graphset
 from anysize.kernels.explanation import VertexExplanation, explain_types
 from anysize.kernels.gram import gram
 from anysize.kernels.graphlet import GraphletKernel
-from anysize.kernels.pairwise_svm import PairwiseSVM, votes, winners
+from anysize.kernels.pairwise_svm import PairwiseSVM, class_factors, votes, winners
 from anysize.kernels.wl import WLKernel
 from anysize.splits import parts_by_class
 
@@ -78,34 +86,47 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         self.C = C
         self.class_weight = class_weight
 
-    def fit(self, graphs: Any, y: ArrayLike | None = None, vocabulary: Any = None) -> KernelClassifier:
+    def fit(
+        self, graphs: Any, y: ArrayLike | None = None, vocabulary: Any = None, sample_weight: ArrayLike | None = None
+    ) -> KernelClassifier:
         """Train the machine.
 
         Args:
             graphs: what the kernel takes: graphs, or for `GraphletKernel` also `Counts`.
             y: one class per graph, numbers or strings; those of ``graphs`` if None.
             vocabulary: further graphs that count for the vocabulary of a `GraphletKernel` with ``top``.
+            sample_weight: a factor of C for each graph; one with factor 0 is left out.
         """
         labels = labels_of(graphs, y)
+        rows, given = training_weights(sample_weight, len(labels))
+        weights = np.ones(len(rows)) if given is None else given
+        labels, everything = labels[rows], len(labels)
         self.classes_ = distinct_classes(labels)
         self.kernel_: Kernel = clone(WLKernel() if self.kernel is None else self.kernel)
         features = self.kernel_.fit_transform(graphs, validation=vocabulary)
+        if len(rows) < everything:
+            features = csr_array(features[rows])
         pairs = len(self.classes_) * (len(self.classes_) - 1) // 2
         instead = "merge classes, or train on fewer graphs or with a method other than a kernel"
         check_table((pairs, max(features.shape)), "the table of weights by pair of classes", instead)
-        self.weights_, self.intercepts_ = self._separate(features, labels)
-        self.slopes_ = self._calibrate(features, labels)
+        self.weights_, self.intercepts_ = self._separate(features, labels, weights)
+        self.slopes_ = self._calibrate(features, labels, weights)
         return self
 
-    def _separate(self, features: csr_array[np.float64], labels: Labels) -> tuple[FloatArray, FloatArray]:
+    def _separate(
+        self, features: csr_array[np.float64], labels: Labels, weights: FloatArray
+    ) -> tuple[FloatArray, FloatArray]:
         """Weights and intercepts by pair of classes."""
         if 8 * features.shape[0] ** 2 > min(MAX_GRAM, table_limit()):
-            machine = PairwiseSVM(self.C, self.class_weight).fit(features, labels)
+            machine = PairwiseSVM(self.C, self.class_weight).fit(features, labels, weights)
             return machine.weights_, machine.intercepts_
-        svc = SVC(kernel="precomputed", C=self.C, class_weight=self.class_weight).fit(gram(features), labels)
+        classes, codes = np.unique(labels, return_inverse=True)
+        factors = class_factors(self.class_weight, classes, np.bincount(codes, weights))
+        by_class = dict(zip(classes.tolist(), factors.tolist(), strict=True))
+        svc = SVC(kernel="precomputed", C=self.C, class_weight=by_class).fit(gram(features), labels, weights)
         return _pair_weights(svc, features), _first_class_positive(svc, svc.intercept_)
 
-    def _calibrate(self, features: csr_array[np.float64], labels: Labels) -> FloatArray:
+    def _calibrate(self, features: csr_array[np.float64], labels: Labels, weights: FloatArray) -> FloatArray:
         """The slope of every pair, from margins of each half of the graphs under the machine of the other half."""
         codes = np.searchsorted(self.classes_, labels)
         half = parts_by_class(codes, 2, 0, even=True)
@@ -113,10 +134,13 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
             return np.ones(len(self.weights_))
         margins = np.zeros((len(labels), len(self.weights_)))
         for judged in (half == 0, half == 1):
-            weights, intercepts = self._separate(csr_array(features[~judged]), labels[~judged])
-            margins[judged] = features[judged] @ weights.T + intercepts
-        pairs = enumerate(combinations(range(len(self.classes_)), 2))
-        return np.array([fit_slope(margins[codes == a, pair], margins[codes == b, pair]) for pair, (a, b) in pairs])
+            by_pair, intercepts = self._separate(csr_array(features[~judged]), labels[~judged], weights[~judged])
+            margins[judged] = features[judged] @ by_pair.T + intercepts
+        slopes = []
+        for pair, classes in enumerate(combinations(range(len(self.classes_)), 2)):
+            rows = np.isin(codes, classes)
+            slopes.append(fit_slope(margins[rows, pair], codes[rows] == classes[0], weights[rows]))
+        return np.array(slopes)
 
     def decision_function(self, graphs: Any) -> FloatArray:
         """(graphs, pairs) margins: positive for the first class of a pair, in the order (0, 1), (0, 2), ..."""
@@ -193,20 +217,20 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         return restored
 
 
-def fit_slope(first: FloatArray, second: FloatArray) -> float:
+def fit_slope(margins: FloatArray, is_first: BoolArray, weights: FloatArray) -> float:
     """The slope a with which 1 / (1 + exp(-a margin)) predicts best whether a margin is of the first class.
 
-    Classes weigh alike. Targets are not 1 and 0 but, as Platt proposed, (n + 1) / (n + 2) and 1 / (n + 2) for n graphs
-    of the class: the slope stays finite where margins separate the classes.
+    Classes weigh alike, and graphs of a class by their weights. Targets are not 1 and 0 but, as Platt proposed,
+    (n + 1) / (n + 2) and 1 / (n + 2) for n graphs of the class (the sum of weights): the slope stays finite where
+    margins separate the classes.
     """
-    margins, amounts = np.concatenate([first, second]), np.repeat([len(first), len(second)], [len(first), len(second)])
-    is_first = np.arange(len(margins)) < len(first)
+    amounts = np.where(is_first, weights[is_first].sum(), weights[~is_first].sum())
     targets = np.where(is_first, (amounts + 1) / (amounts + 2), 1 / (amounts + 2))
     unit = float(np.abs(margins).mean()) or 1.0
 
     def loss(log_slope: float) -> float:
         logits = np.exp(log_slope) * margins / unit
-        return float(((np.logaddexp(0, logits) - targets * logits) / amounts).sum())
+        return float(((np.logaddexp(0, logits) - targets * logits) * weights / amounts).sum())
 
     return float(np.exp(minimize_scalar(loss, bounds=LOG_SLOPES, method="bounded").x) / unit)
 

@@ -35,7 +35,14 @@ from anysize._typing import FloatArray, IntArray
 from anysize.causal.graphon_check import GraphonCheck, check_graphon
 from anysize.graphs.assembly import induced_subgraphs
 from anysize.graphs.graphset import GraphSet
-from anysize.methods.evidence import STRENGTH, balanced_mean, evidence_weights, log_likelihood, one_against_rest
+from anysize.methods.evidence import (
+    STRENGTH,
+    balanced_error,
+    balanced_mean,
+    evidence_weights,
+    log_likelihood,
+    one_against_rest,
+)
 from anysize.methods.gamma import GammaLearner, gamma_recipe
 from anysize.methods.method import (
     NO_GRID,
@@ -202,12 +209,12 @@ def decide(data: TrainingData, seed: int) -> Decision:
     """Which family to use: the regime of the training graphs, overruled only by clear evidence across sizes."""
     data = _balanced(data)
     graphs, y = data.train.whole("auto"), data.train.labels()
-    check = check_graphon(graphs, y)
+    check = check_graphon(graphs, y, data.train.weights)
     if check.edges_grow_slowly:
         return Decision(check, "sizemix", None)
     if not data.train.counts(data.k, data.cache).matrix.nnz:  # graphs too small for patterns
         return Decision(check, "sizemix", None)
-    small, large = smaller_and_larger(graphs.sizes)
+    small, large = smaller_and_larger(graphs.sizes, data.train.weights)
     shifted = is_size_shift(graphs.sizes, y, small, large)
     if check.regime == "graphon" and not shifted:
         return Decision(check, "gamma", None)
@@ -220,7 +227,8 @@ def _balanced(data: TrainingData) -> TrainingData:
     """The data with weights that balance its classes, unless they have weights."""
     if data.class_weights is not None:
         return data
-    return replace(data, class_weights=class_weights(data.train.labels(), data.classes, "balanced"))
+    weights = class_weights(data.train.labels(), data.classes, "balanced", data.train.weights)
+    return replace(data, class_weights=weights)
 
 
 def is_size_shift(sizes: IntArray, y: IntArray, small: IntArray, large: IntArray) -> bool:
@@ -245,8 +253,8 @@ def gather_evidence(data: TrainingData, small: IntArray, large: IntArray, shifte
         train, test = data.train.rows(small), data.train.rows(large)
     else:
         train, test = map(data.train.rows, random_60_and_40(y, rng))
-        train = Examples(_sample_vertices(train.whole("auto"), rng), train.y)
-    truth = test.labels()
+        train = Examples(_sample_vertices(train.whole("auto"), rng), train.y, weights=train.weights)
+    truth, weights = test.labels(), test.graph_weights()
     classes, amounts = np.unique(truth, return_counts=True)
     complete = len(np.unique(train.labels())) == len(classes) == len(np.unique(y))
     if not complete or amounts.min() < 2 or not train.counts(data.k, data.cache).matrix.nnz:
@@ -255,11 +263,11 @@ def gather_evidence(data: TrainingData, small: IntArray, large: IntArray, shifte
     for family in FAMILIES:
         experts = _fit_family(family, replace(data, train=train), seed)
         by_expert = np.stack([expert.probabilities(test)[0] for expert in experts.values()])
-        likelihood[family] = log_likelihood(_cross_weighted(by_expert, truth, rng), truth)
+        likelihood[family] = log_likelihood(_cross_weighted(by_expert, truth, weights, rng), truth)
     difference = likelihood["gamma"] - likelihood["sizemix"]
-    variance = sum(difference[truth == label].var() / amount for label, amount in zip(classes, amounts, strict=True))
-    z = balanced_mean(difference, truth) / max(float(np.sqrt(variance)) / len(classes), 1e-9)
-    gamma, sizemix = (float(balanced_mean(likelihood[family], truth)) for family in FAMILIES)
+    error = balanced_error(difference, truth, weights)
+    z = balanced_mean(difference, truth, weights) / max(error, 1e-9)
+    gamma, sizemix = (float(balanced_mean(likelihood[family], truth, weights)) for family in FAMILIES)
     return Evidence("sizes" if shifted else "samples", gamma, sizemix, float(z))
 
 
@@ -287,10 +295,12 @@ def _weigh(data: TrainingData, seed: int) -> FloatArray:
         held_out = data.train.rows(test)
         for row, expert in enumerate(experts.values()):
             likelihood[row, test] = log_likelihood(expert.probabilities(held_out)[0], y[test])
-    return evidence_weights(balanced_mean(likelihood, y))
+    return evidence_weights(balanced_mean(likelihood, y, data.train.graph_weights()))
 
 
-def _cross_weighted(chances: FloatArray, y: IntArray, rng: np.random.Generator) -> FloatArray:
+def _cross_weighted(
+    chances: FloatArray, y: IntArray, graph_weights: FloatArray, rng: np.random.Generator
+) -> FloatArray:
     """Probabilities of a family: experts weighted by their likelihood on one half of the graphs, for the other half."""
     if len(chances) == 1:
         return np.asarray(chances[0])
@@ -300,7 +310,8 @@ def _cross_weighted(chances: FloatArray, y: IntArray, rng: np.random.Generator) 
         judged, judging = part == half, part != half
         weights = np.full(len(chances), 1 / len(chances))
         if judging.any():
-            weights = evidence_weights(balanced_mean(log_likelihood(chances[:, judging], y[judging]), y[judging]))
+            likelihood = log_likelihood(chances[:, judging], y[judging])
+            weights = evidence_weights(balanced_mean(likelihood, y[judging], graph_weights[judging]))
         mixed[judged] = np.tensordot(weights, chances[:, judged], 1)
     return mixed
 
@@ -327,14 +338,16 @@ class DensityRegressionLearner:
     ) -> Iterator[FittedDensityRegression]:  # fmt: skip
         """Train the runs; results do not depend on the seed."""
         y = data.train.labels()
-        weights = 1 / np.bincount(y, minlength=data.classes)[y]
+        graph_weights = data.train.graph_weights()
+        weights = graph_weights / np.bincount(y, graph_weights)[y]
         for number, run in enumerate(runs, 1):
             k = run.configuration.get("k", data.k)
             table = _densities(data.train, k, data.cache)
             whitening = fit_whitening(table, weights)
             features = whitening.apply(table)
             targets = range(data.classes) if data.classes > 2 else (1,)
-            rows = [fit_balanced_regression(features, (y == target).astype(np.int64)) for target in targets]
+            codes = [(y == target).astype(np.int64) for target in targets]
+            rows = [fit_balanced_regression(features, code, graph_weights) for code in codes]
             coefficients, intercepts = np.stack([row[0] for row in rows]), np.array([row[1] for row in rows])
             yield FittedDensityRegression(whitening, coefficients, intercepts, (run,), k)
             if progress is not None:

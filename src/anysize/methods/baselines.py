@@ -72,6 +72,16 @@ def logistic(features: Callable[..., Any], class_weight: ClassWeight, C: float =
     return Pipeline(steps).set_output(transform="default")  # arrays, whatever a user sets for all of scikit-learn
 
 
+def fit_pipeline(pipeline: Pipeline, graphs: Any, y: Any, weights: FloatArray | None) -> Pipeline:
+    """Fit a pipeline of `logistic`; ``weights``: how often each graph counts, once if None."""
+    if weights is None:
+        return pipeline.fit(graphs, y)
+    features, scale, classifier = (step for _, step in pipeline.steps)  # parameters of a pipeline depend on its routing
+    table = features.fit_transform(graphs)
+    classifier.fit(scale.fit(table, sample_weight=weights).transform(table), y, sample_weight=weights)
+    return pipeline
+
+
 def log_sizes(graphs: Any) -> FloatArray:
     """(graphs, 1): log n of graphs or of the graphs of a table of counts; 0 for a graph without vertices."""
     sizes = (graphs if isinstance(graphs, Counts) else as_graphset(graphs)).sizes
@@ -126,11 +136,13 @@ class BaselineLearner:
         weights = None if data.class_weights is None else dict(enumerate(data.class_weights))
         for run in runs:
             if self.name in ("random", "majority"):
-                shares = None if self.name == "random" else np.bincount(y, minlength=data.classes) / len(y)
+                amounts = np.bincount(y, data.train.weights, minlength=data.classes)
+                shares = None if self.name == "random" else amounts / amounts.sum()
                 yield FittedConstant(data.classes, (run,), shares)
                 continue
             k = run.configuration.get("k", data.k) if self.name == "topology-only" else None
-            pipeline = self._pipeline(k, weights).fit(pipeline_input(data.train, k, data.cache), y)
+            graphs = pipeline_input(data.train, k, data.cache)
+            pipeline = fit_pipeline(self._pipeline(k, weights), graphs, y, data.train.weights)
             yield FittedPipeline(pipeline, (run,), data.classes, k)
 
     def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedPipeline | FittedConstant:

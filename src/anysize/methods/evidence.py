@@ -30,9 +30,30 @@ def log_likelihood(probabilities: FloatArray, y: IntArray) -> FloatArray:
     return np.asarray(np.log((clipped / clipped.sum(axis=-1, keepdims=True))[..., np.arange(len(y)), y]))
 
 
-def balanced_mean(values: FloatArray, y: IntArray) -> Any:
-    """Means over the last axis, the graphs, with classes weighted alike."""
-    return np.mean([values[..., y == label].mean(axis=-1) for label in np.unique(y)], axis=0)
+def balanced_mean(values: FloatArray, y: IntArray, weights: FloatArray) -> Any:
+    """Means over the last axis, the graphs with their weights, where classes weigh alike."""
+    means = [np.average(values[..., y == label], axis=-1, weights=weights[y == label]) for label in np.unique(y)]
+    return np.mean(means, axis=0)
+
+
+def balanced_error(values: FloatArray, y: IntArray, weights: FloatArray) -> float:
+    """The standard error of `balanced_mean` of values (graphs,), from the variance within classes."""
+    variance = 0.0
+    classes = np.unique(y)
+    for label in classes:
+        of_class, of_weights = values[y == label], weights[y == label]
+        squares = (of_class - np.average(of_class, weights=of_weights)) ** 2
+        variance += np.average(squares, weights=of_weights) / effective_number(of_weights)
+    return float(np.sqrt(variance)) / len(classes)
+
+
+def effective_number(weights: FloatArray) -> float:
+    """How many graphs with equal weights have a mean as uncertain as that of graphs with these weights (Kish).
+
+    >>> effective_number(np.ones(5)), effective_number(np.array([4.0, 1.0, 1.0]))
+    (5.0, 2.0)
+    """
+    return float(weights.sum() ** 2 / (weights**2).sum())
 
 
 def evidence_weights(evidence: FloatArray) -> FloatArray:
@@ -41,7 +62,7 @@ def evidence_weights(evidence: FloatArray) -> FloatArray:
     return np.asarray(weights / weights.sum())
 
 
-def stacked_weights(likelihood: FloatArray, y: IntArray) -> FloatArray:
+def stacked_weights(likelihood: FloatArray, y: IntArray, graph_weights: FloatArray) -> FloatArray:
     """Stacking: weights of models under which the weighted mean of their probabilities predicts best.
 
     They maximize the log-likelihood of graphs that the models were not fitted to, classes weighted alike, plus that of
@@ -50,19 +71,20 @@ def stacked_weights(likelihood: FloatArray, y: IntArray) -> FloatArray:
 
     Args:
         likelihood: (models, graphs) log-likelihoods of the true classes, see `log_likelihood`.
-        y: (graphs,) the classes.
+        y: (graphs,) the classes. graph_weights: (graphs,) how often each graph counts.
 
     Examples:
         >>> likelihood = np.log([[0.9] * 30, [0.5] * 30])
-        >>> stacked_weights(likelihood, np.zeros(30, int)).round(2).tolist()
+        >>> stacked_weights(likelihood, np.zeros(30, int), np.ones(30)).round(2).tolist()
         [0.77, 0.23]
     """
     models, graphs = likelihood.shape
     weights = np.full(models, 1 / models)
     if not graphs:
         return weights
-    classes, codes, amounts = np.unique(y, return_inverse=True, return_counts=True)
-    balance = graphs / (len(classes) * amounts[codes])
+    classes, codes = np.unique(y, return_inverse=True)
+    amounts = np.bincount(codes, graph_weights)
+    balance = graph_weights * graph_weights.sum() / (len(classes) * amounts[codes])
     chances = np.exp(likelihood)
     for _ in range(STACKING_STEPS):
         credit = weights[:, None] * chances

@@ -207,7 +207,7 @@ class ForestLearner:
             forest = RandomForestClassifier(
                 run.configuration["trees"], class_weight=weights, random_state=run.seed, n_jobs=1
             )
-            forest.fit(_dense(table, columns), y)
+            forest.fit(_dense(table, columns), y, sample_weight=data.train.weights)
             yield FittedForest(features, columns, Trees.of(forest), forest.classes_, data.classes, (run,))
             if progress is not None:
                 progress(number / len(runs))

@@ -84,7 +84,8 @@ class GammaLearner:
             fitted = fit_gamma(
                 self.kind, counts, data.train.labels(), stack.members,
                 fitting_recipe(recipe, data, colored=counts.columns.colors is not None),
-                classes=data.classes, top=stack.top, class_weights=data.class_weights,
+                classes=data.classes, top=stack.top, weights=data.loss_weights(),
+                validation_weights=data.validation_weights,
                 validation=None if validation is None else (
                     validation.counts(stack.k, data.cache), validation.labels()
                 ),

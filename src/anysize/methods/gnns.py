@@ -86,7 +86,8 @@ class GNNLearner:
                 fitting_recipe(recipe, data), classes=data.classes, relational=self.relational,
                 environments=data.train.environments, objective=objective,
                 validation=None if validation is None else (validation.whole(self.encoder), validation.labels()),
-                class_weights=data.class_weights, metric=data.epoch_metric, device=data.device,
+                weights=data.loss_weights(), validation_weights=data.validation_weights, metric=data.epoch_metric,
+                device=data.device,
                 progress=part_of(progress, number, len(stacks)),
             )  # fmt: skip
             yield FittedGNN(fitted, stack.runs)

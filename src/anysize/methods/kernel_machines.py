@@ -66,7 +66,8 @@ class KernelLearner:
                 if data.validation is not None and data.top is not None:
                     vocabulary = _kernel_input(data.validation, source, data.cache)
             machine = KernelClassifier(kernel, C=run.configuration.get("C", 1.0), class_weight=weights)
-            machine.fit(_kernel_input(data.train, source, data.cache), data.train.labels(), vocabulary)
+            features, labels = _kernel_input(data.train, source, data.cache), data.train.labels()
+            machine.fit(features, labels, vocabulary, data.train.weights)
             yield FittedKernel(machine, (run,), source, data.classes)
             if progress is not None:
                 progress(number / len(runs))

@@ -39,7 +39,9 @@ NO_TRAINING = Recipe(epochs=1)  # for kernels and baselines, which have no epoch
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Graphs, or their counts alone, with class numbers and environments where they are known.
+    """Graphs, or their counts alone, with class numbers, environments and weights where they are known.
+
+    ``weights``: how often each graph counts, for example 2 as if it were there twice; None if each counts once.
 
     Graphs are counted when a method asks for counts, once per pattern size, and refined once for all runs that share a
     WL kernel.
@@ -49,6 +51,7 @@ class Examples:
     y: IntArray | None = None
     environments: IntArray | None = None
     table: Counts | None = None
+    weights: FloatArray | None = None
     _tables: dict[tuple[tuple[int, ...], bool], Counts] = field(default_factory=dict, repr=False)
     _refined: dict[WLKernel, RefinedGraphs] = field(default_factory=dict, repr=False)
 
@@ -98,6 +101,7 @@ class Examples:
             None if self.y is None else self.y[chosen],
             None if self.environments is None else self.environments[chosen],
             None if self.table is None else self.table[chosen],
+            None if self.weights is None else self.weights[chosen],
             {key: table[chosen] for key, table in self._tables.items()},
         )
 
@@ -112,6 +116,10 @@ class Examples:
         if self.y is None:
             raise ValueError("these examples have no classes; pass y")
         return np.asarray(self.y, np.int64)
+
+    def graph_weights(self) -> FloatArray:
+        """(graphs,): how often each graph counts, 1 where no weights are given."""
+        return np.ones(len(self)) if self.weights is None else self.weights
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +146,17 @@ class TrainingData:
     class_weights: FloatArray | None = None
     device: str = "cpu"
     cache: PathLike | None = None
+
+    def loss_weights(self) -> FloatArray | None:
+        """(training graphs,): the weight of each graph in a loss, times that of its class; None: all are equal."""
+        if self.class_weights is None:
+            return self.train.weights
+        return np.asarray(self.train.graph_weights() * self.class_weights[self.train.labels()])
+
+    @property
+    def validation_weights(self) -> FloatArray | None:
+        """(validation graphs,): how often each counts; None if each counts once, or there are none."""
+        return None if self.validation is None else self.validation.weights
 
     @property
     def epoch_metric(self) -> Literal["accuracy", "balanced_accuracy", "mcc"]:
@@ -205,21 +224,24 @@ def checked_probabilities(fitted: Fitted, examples: Examples) -> FloatArray:
     return probabilities
 
 
-def class_weights(y: IntArray, classes: int, rule: Literal["balanced", "inverse"] = "balanced") -> FloatArray:
+def class_weights(
+    y: IntArray, classes: int, rule: Literal["balanced", "inverse"] = "balanced", weights: FloatArray | None = None
+) -> FloatArray:
     """The weight of each class, which is large where the class is rare; 0 for a class that does not occur.
 
     ``balanced`` is n / (classes * n_c), as in scikit-learn: the weights of all graphs have the mean 1. ``inverse`` is
     n / n_c, the inverse share, which is ``classes`` times as much. Neural methods divide by the sum of weights and do
     not depend on the scale. Kernel machines multiply C by the weight, so that the same C means another machine: the
-    paper's TU rows and our records of them have the inverse shares, everything else is balanced.
+    paper's TU rows and our records of them have the inverse shares, everything else is balanced. With ``weights`` of
+    the graphs, n and n_c are sums of weights.
 
     Examples:
         >>> y = np.array([0, 0, 0, 1])
         >>> class_weights(y, 2).round(3).tolist(), class_weights(y, 2, "inverse").round(3).tolist()
         ([0.667, 2.0], [1.333, 4.0])
     """
-    amounts = np.bincount(y, minlength=classes)
-    inverse = np.where(amounts > 0, amounts.sum() / np.maximum(amounts, 1), 0.0)
+    amounts = np.bincount(y, weights, minlength=classes)
+    inverse = np.where(amounts > 0, amounts.sum() / np.where(amounts > 0, amounts, 1), 0.0)
     return inverse / classes if rule == "balanced" else inverse
 
 

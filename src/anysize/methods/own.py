@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anysize._progress import Progress, part_of
-from anysize.methods.baselines import FittedPipeline, logistic, restore_arrays
+from anysize.methods.baselines import FittedPipeline, fit_pipeline, logistic, restore_arrays
 from anysize.methods.configuration import weight
 from anysize.methods.method import (
     Arrays,
@@ -49,8 +49,8 @@ class FeatureLearner:
         """Train one classifier per run."""
         weights = None if data.class_weights is None else dict(enumerate(data.class_weights))
         for run in runs:
-            pipeline = self._pipeline(run, weights)
-            pipeline.fit(data.train.whole("a method on features"), data.train.labels())
+            graphs, labels = data.train.whole("a method on features"), data.train.labels()
+            pipeline = fit_pipeline(self._pipeline(run, weights), graphs, labels, data.train.weights)
             yield FittedPipeline(pipeline, (run,), data.classes, None)
 
     def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedPipeline:
@@ -96,7 +96,8 @@ class ModuleLearner:
                 self._settings(run), fitting_recipe(recipe, data),
                 classes=data.classes, environments=data.train.environments, objective=self.objective or IRM,
                 validation=None if validation is None else (validation.whole("a GNN"), validation.labels()),
-                class_weights=data.class_weights, metric=data.epoch_metric, device=data.device,
+                weights=data.loss_weights(), validation_weights=data.validation_weights, metric=data.epoch_metric,
+                device=data.device,
                 progress=part_of(progress, number, len(runs)),
             )  # fmt: skip
             yield FittedModule(stack, (run,))

@@ -27,8 +27,8 @@ class FittedRegression(Protocol):
     """What a regression method learned; ``state`` is for model files."""
 
     @staticmethod
-    def fit(graphs: GraphSet, y: FloatArray) -> FittedRegression:
-        """Learn from training graphs with finite targets."""
+    def fit(graphs: GraphSet, y: FloatArray, weights: FloatArray | None = None) -> FittedRegression:
+        """Learn from training graphs with finite targets; ``weights``: how often each graph counts, once if None."""
 
     def predict(self, graphs: GraphSet) -> FloatArray:
         """(graphs,)."""
@@ -54,23 +54,27 @@ class WLRidge:
     intercept: float
 
     @staticmethod
-    def fit(graphs: GraphSet, y: FloatArray) -> WLRidge:
+    def fit(graphs: GraphSet, y: FloatArray, weights: FloatArray | None = None) -> WLRidge:
         """Solve for the coefficients of the training graphs; weights of types are their sums."""
         from anysize.kernels.gram import gram
         from anysize.kernels.wl import WLKernel
 
         kernel = WLKernel(iterations=WL_ITERATIONS)
         counts = kernel.fit_transform(graphs)
+        repeats = np.ones(len(y)) if weights is None else weights
+        mean = np.average(y, weights=repeats)
         products = gram(counts)
-        means = products.mean(axis=0)
-        products += products.mean() - means - means[:, None]
-        scale = float(np.trace(products)) / len(y)
-        center: FloatArray = np.asarray(counts.mean(axis=0)).reshape(-1)
-        weights = np.zeros(counts.shape[1])
+        means = np.average(products, axis=0, weights=repeats)
+        products += repeats @ products @ repeats / repeats.sum() ** 2 - means - means[:, None]
+        scale = float(np.average(np.diag(products), weights=repeats))
+        center = np.asarray(counts.T @ repeats) / repeats.sum()
+        coefficients = np.zeros(counts.shape[1])
         if scale > 1e-9 * float(center @ center):
-            alpha = dual_ridge(*eigenvectors(products / scale), (y - y.mean())[:, None])[:, 0] / scale
-            weights = counts.T @ alpha - alpha.sum() * center
-        return WLRidge(kernel, weights, float(y.mean() - center @ weights))
+            root = np.sqrt(repeats)
+            vectors, squares = eigenvectors(products * np.outer(root, root) / scale)
+            alpha = root * dual_ridge(vectors, squares, (root * (y - mean))[:, None], repeats)[:, 0] / scale
+            coefficients = counts.T @ alpha - alpha.sum() * center
+        return WLRidge(kernel, coefficients, float(mean - center @ coefficients))
 
     def predict(self, graphs: GraphSet) -> FloatArray:
         return np.asarray(self.kernel.transform(graphs) @ self.weights) + self.intercept
@@ -98,11 +102,13 @@ class SizeLine:
     intercept: float
 
     @staticmethod
-    def fit(graphs: GraphSet, y: FloatArray) -> SizeLine:
-        x = log_numbers(graphs)
-        spread = float(((x - x.mean()) ** 2).sum())
-        slope = float((x - x.mean()) @ y) / spread if spread > 1e-9 else 0.0
-        return SizeLine(slope, float(y.mean() - slope * x.mean()))
+    def fit(graphs: GraphSet, y: FloatArray, weights: FloatArray | None = None) -> SizeLine:
+        x, mean = log_numbers(graphs), np.average(y, weights=weights)
+        center = np.average(x, weights=weights)
+        relative = x - center if weights is None else weights * (x - center)
+        spread = float((relative * (x - center)).sum())
+        slope = float(relative @ y) / spread if spread > 1e-9 else 0.0
+        return SizeLine(slope, float(mean - slope * center))
 
     def predict(self, graphs: GraphSet) -> FloatArray:
         return self.intercept + self.slope * log_numbers(graphs)
@@ -123,8 +129,8 @@ class Mean:
     mean: float
 
     @staticmethod
-    def fit(graphs: GraphSet, y: FloatArray) -> Mean:
-        return Mean(float(y.mean()))
+    def fit(graphs: GraphSet, y: FloatArray, weights: FloatArray | None = None) -> Mean:
+        return Mean(float(np.average(y, weights=weights)))
 
     def predict(self, graphs: GraphSet) -> FloatArray:
         return np.full(len(graphs), self.mean)

@@ -25,20 +25,22 @@ def left_vectors(table: FloatArray) -> tuple[FloatArray, FloatArray]:
     return table @ right / np.sqrt(squares), squares
 
 
-def dual_ridge(vectors: FloatArray, squares: FloatArray, targets: FloatArray) -> FloatArray:
+def dual_ridge(vectors: FloatArray, squares: FloatArray, targets: FloatArray, repeats: FloatArray) -> FloatArray:
     """(rows, targets) coefficients: the weights of features are table.T @ coefficients, for a centered table.
 
     With the hat matrix H of a penalty and the residuals r, the residual of a row that is left out is r_i / (1 - H_ii).
-    Every target gets the penalty with the least sum of their squares.
+    Every target gets the penalty with the least sum of their squares. A row that counts w times stands for w equal
+    rows, of which one is left out: it and its target are multiplied by sqrt(w), and H_ii is that of one of them.
 
     Args:
         vectors, squares: those of the centered table, see `left_vectors`.
         targets: (rows, targets), centered.
+        repeats: (rows,) how often each row counts; the roots of these are factors of the rows and their targets.
     """
-    rows = len(vectors)
+    rows = repeats.sum()
     shares = squares / (squares + rows * PENALTIES[:, None])  # (penalties, rank)
     projected = vectors.T @ targets
-    leverage = 1 / rows + shares @ (vectors**2).T
+    leverage = 1 / rows + shares @ (vectors**2).T / repeats
     errors = np.stack([
         (((targets - vectors @ (share[:, None] * projected)) / np.maximum(1 - hat, 1e-9)[:, None]) ** 2).sum(axis=0)
         for share, hat in zip(shares, leverage, strict=True)
@@ -47,13 +49,17 @@ def dual_ridge(vectors: FloatArray, squares: FloatArray, targets: FloatArray) ->
     return np.asarray(vectors @ (shares[best].T / squares[:, None] * projected))
 
 
-def fit_ridge(table: FloatArray, targets: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Weights (features, targets) and intercepts (targets,); features are centered and rows have mean length 1."""
-    center, means = table.mean(axis=0), targets.mean(axis=0)
+def fit_ridge(table: FloatArray, targets: FloatArray, repeats: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Weights (features, targets) and intercepts (targets,); features are centered and rows have mean length 1.
+
+    ``repeats``: (rows,) how often each row counts.
+    """
+    center, means = (np.average(values, axis=0, weights=repeats) for values in (table, targets))
     table = table - center
-    scale = float(np.sqrt((table**2).sum(axis=1)).mean()) if table.size else 0.0
+    scale = float(np.average(np.sqrt((table**2).sum(axis=1)), weights=repeats)) if table.size else 0.0
     if scale <= 1e-9 * float(np.linalg.norm(center)):  # all rows are alike, up to rounding
         return np.zeros((table.shape[1], targets.shape[1])), means
-    table /= scale
-    weights = table.T @ dual_ridge(*left_vectors(table), targets - means) / scale
+    root = np.sqrt(repeats)[:, None]
+    table = root * table / scale
+    weights = table.T @ dual_ridge(*left_vectors(table), root * (targets - means), repeats) / scale
     return weights, means - center @ weights

@@ -48,7 +48,14 @@ from anysize._progress import Progress
 from anysize._typing import FloatArray, IntArray
 from anysize.graphs.attributes import DIRECTIONS, EDGE_COLORS
 from anysize.graphs.graphset import GraphSet
-from anysize.graphs.labels import Labels, classes_from_json, classes_to_json, distinct_classes, labels_of
+from anysize.graphs.labels import (
+    Labels,
+    classes_from_json,
+    classes_to_json,
+    distinct_classes,
+    labels_of,
+    training_weights,
+)
 from anysize.graphs.ragged import offsets, owners
 from anysize.io.convert import as_graphset
 from anysize.methods.evidence import balanced_mean, log_likelihood, one_against_rest, stacked_weights
@@ -75,15 +82,22 @@ HEAD_ARRAYS = ("columns", "exponents", "weights", "intercepts", "center")
 
 
 class Tables(NamedTuple):
-    """Counts of vertex types and of patterns in graphs, and log(n / n0)."""
+    """Counts of vertex types and of patterns in graphs, log(n / n0), and how often each graph counts."""
 
     types: csr_array[np.float64]
     patterns: csr_array[np.float64]
     log_sizes: FloatArray
+    weights: FloatArray
 
     def rows(self, chosen: IntArray) -> Tables:
         """Those of some of the graphs."""
-        return Tables(csr_array(self.types[chosen]), csr_array(self.patterns[chosen]), self.log_sizes[chosen])
+        types, patterns = csr_array(self.types[chosen]), csr_array(self.patterns[chosen])
+        return Tables(types, patterns, self.log_sizes[chosen], self.weights[chosen])
+
+    @property
+    def mean_log_size(self) -> float:
+        """The mean of log(n / n0)."""
+        return float(np.average(self.log_sizes, weights=self.weights))
 
     def centered(self, log_size: float) -> Tables:
         """The same with another n0."""
@@ -202,17 +216,20 @@ def count_patterns(graphs: GraphSet) -> csr_array[np.float64]:
     return count(graphs, PATTERN_SIZES, colors=False).matrix.astype(np.float64)
 
 
-def fit_exponents(counts: csr_array[np.float64], log_sizes: FloatArray, y: IntArray) -> FloatArray:
+def fit_exponents(
+    counts: csr_array[np.float64], log_sizes: FloatArray, y: IntArray, graph_weights: FloatArray
+) -> FloatArray:
     """alpha_F for every column: Newton's method on the penalized Poisson likelihood, class intercepts profiled out."""
     alpha = np.full(counts.shape[1], EXPONENT_PRIOR_MEAN)
     prior = EXPONENT_PRIOR_DEVIATION**-2
-    classes: list[
-        Any
-    ] = []  # of each: weight, the sizes that occur and their numbers, sums of its counts and of counts * log size
+    # of each class: its weight, the sizes that occur and their numbers, sums of its counts and of counts * log size
+    classes: list[Any] = []
     for each in np.unique(y):
         rows = np.flatnonzero(y == each)
-        table, sizes = counts[rows], np.unique(log_sizes[rows], return_counts=True)
-        classes.append((len(y) / (2 * len(rows)), *sizes, table.sum(axis=0), log_sizes[rows] @ table))
+        graphs, x, table = graph_weights[rows], log_sizes[rows], counts[rows]
+        sizes, codes = np.unique(x, return_inverse=True)
+        share = graph_weights.sum() / (2 * graphs.sum())
+        classes.append((share, sizes, np.bincount(codes, graphs), graphs @ table, (graphs * x) @ table))
     for _ in range(8):
         gradient, curvature = -(alpha - EXPONENT_PRIOR_MEAN) * prior, np.full(counts.shape[1], prior)
         for weight, x, amounts, total, moment in classes:
@@ -252,24 +269,34 @@ class SizeMix:
     log_size: float
 
     @staticmethod
-    def fit(graphs: Any, y: ArrayLike | None = None) -> SizeMix:
-        """Fit the heads to all training graphs, and weigh them by an inner size shift."""
+    def fit(graphs: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> SizeMix:
+        """Fit the heads to all training graphs, and weigh them by an inner size shift.
+
+        ``sample_weight``: how often each graph counts; once if None.
+        """
         from threadpoolctl import threadpool_limits
 
         from anysize.kernels.wl import WLKernel
 
         graph_set = as_graphset(graphs)
         labels = labels_of(graph_set, y)
+        rows, weights = training_weights(sample_weight, len(graph_set))
+        if len(rows) < len(graph_set):
+            graph_set, labels = graph_set[rows], labels[rows]
+        graph_weights = np.ones(len(rows)) if weights is None else weights
         classes = distinct_classes(labels)
         codes = np.searchsorted(classes, labels).astype(np.int64)
         kernel = WLKernel(iterations=max(DEPTHS))
-        tables = Tables(kernel.fit_transform(graph_set), count_patterns(graph_set), _log_sizes(graph_set))
+        features, patterns = kernel.fit_transform(graph_set), count_patterns(graph_set)
+        tables = Tables(features, patterns, _log_sizes(graph_set), graph_weights)
         with threadpool_limits(1):  # products this small are slower with more threads
             heads = tuple(fit_heads(tables, kernel.offsets_, codes, len(classes)))
-            likelihood, truth = inner_likelihood(tables, kernel.offsets_, codes, len(classes))
-        weights = stacked_weights(likelihood, truth)
-        evidence = balanced_mean(likelihood, truth) if len(truth) else np.full(len(heads), np.nan)
-        return SizeMix(classes, kernel, heads, weights, evidence, float(tables.log_sizes.mean()))
+            likelihood, judged = inner_likelihood(tables, kernel.offsets_, codes, len(classes))
+        head_weights = stacked_weights(likelihood, codes[judged], graph_weights[judged])
+        evidence = np.full(len(heads), np.nan)
+        if len(judged):
+            evidence = balanced_mean(likelihood, codes[judged], graph_weights[judged])
+        return SizeMix(classes, kernel, heads, head_weights, evidence, tables.mean_log_size)
 
     def predict_proba(self, graphs: Any) -> FloatArray:
         """(graphs, classes)."""
@@ -348,7 +375,8 @@ class SizeMix:
             patterns = count_patterns(graphs)
         else:
             patterns = csr_array((len(graphs), len(plain_patterns())), dtype=np.float64)
-        return Tables(self.kernel.transform(graphs), patterns, _log_sizes(graphs)).centered(self.log_size)
+        tables = Tables(self.kernel.transform(graphs), patterns, _log_sizes(graphs), np.ones(len(graphs)))
+        return tables.centered(self.log_size)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """What was learned, as a dictionary that JSON holds and plain arrays."""
@@ -382,69 +410,72 @@ def _log_sizes(graphs: GraphSet) -> FloatArray:
 
 
 def inner_likelihood(tables: Tables, offsets: IntArray, y: IntArray, classes: int) -> tuple[FloatArray, IntArray]:
-    """Log-likelihoods (heads, graphs) of the larger graphs, about 40 %, by heads of the smaller ones; their classes.
+    """Log-likelihoods (heads, graphs) of the larger graphs, about 40 %, by heads of the smaller ones; their positions.
 
     Of a random 40 % of every class if all graphs have the same size; of none if there are too few graphs for that. If
     the smaller graphs have one class, all heads are alike: nothing shows which scaling holds.
     """
-    small, large = smaller_and_larger(tables.log_sizes)
+    small, large = smaller_and_larger(tables.log_sizes, tables.weights)
     if not len(large):
         small, large = random_60_and_40(y, 0)
     if not len(large):
-        return np.zeros((len(DEPTHS) * len(MAPS) + len(PATTERN_MAPS), 0)), y[large]
-    judged = tables.rows(large).centered(tables.log_sizes[small].mean())
-    heads = fit_heads(tables.rows(small), offsets, y[small], classes)
+        return np.zeros((len(DEPTHS) * len(MAPS) + len(PATTERN_MAPS), 0)), large
+    fitted = tables.rows(small)
+    judged = tables.rows(large).centered(fitted.mean_log_size)
+    heads = fit_heads(fitted, offsets, y[small], classes)
     chances = (one_against_rest(logits) for logits in all_logits(tuple(heads), judged))
-    return np.stack([log_likelihood(each, y[large]) for each in chances]), y[large]
+    return np.stack([log_likelihood(each, y[large]) for each in chances]), large
 
 
 def fit_heads(tables: Tables, offsets: IntArray, y: IntArray, classes: int) -> Iterator[Head]:
     """The heads, those of types depth by depth, then those of patterns; maps in the order of `MAPS`."""
-    relative = tables.log_sizes - tables.log_sizes.mean()
+    relative = tables.log_sizes - tables.mean_log_size
     targets = [(y == each).astype(np.int64) for each in (range(classes) if classes > 2 else (1,))]
     for depth in (*DEPTHS, None):
         counts = tables.patterns if depth is None else tables.types
-        columns = common_columns(counts, counts.shape[1] if depth is None else int(offsets[depth + 1]))
+        limit = counts.shape[1] if depth is None else int(offsets[depth + 1])
+        columns = common_columns(counts, limit, tables.weights)
         entries = Entries.of(counts, columns)
         chosen = entries.table(entries.values)
-        alphas = np.stack([fit_exponents(chosen, relative, target) for target in targets])
+        alphas = np.stack([fit_exponents(chosen, relative, target, tables.weights) for target in targets])
         for scaling in PATTERN_MAPS if depth is None else MAPS:
             exponents = alphas if scaling == "fitted" else np.full_like(alphas, float(scaling == "share"))
             rows = []
             for target, alpha in zip(targets, exponents, strict=True):
                 mapped = map_counts(entries, relative, scaling, alpha, columns)
-                rows.append(fit_balanced_regression(entries.table(mapped), target))
+                rows.append(fit_balanced_regression(entries.table(mapped), target, tables.weights))
             weights, intercepts, centers = map(np.stack, zip(*rows, strict=True))
             yield Head(scaling, depth, columns, exponents, weights, intercepts, centers)
 
 
-def common_columns(counts: csr_array[np.float64], limit: int) -> IntArray:
+def common_columns(counts: csr_array[np.float64], limit: int, weights: FloatArray) -> IntArray:
     """Columns below the limit that at least 1 % of the graphs have (and two), the most common ones."""
-    graphs = np.bincount(counts.indices[counts.data > 0], minlength=counts.shape[1])
+    occurs = counts.data > 0
+    graphs = np.bincount(counts.indices[occurs], weights[owners(counts.indptr)[occurs]], counts.shape[1])
     known = np.arange(counts.shape[1]) < limit
-    columns = np.flatnonzero(known & (graphs >= max(2, np.ceil(LOWEST_TYPE_SHARE * counts.shape[0]))))
+    columns = np.flatnonzero(known & (graphs >= max(2, np.ceil(LOWEST_TYPE_SHARE * weights.sum()))))
     if len(columns) > MAX_TYPES:
         columns = np.sort(columns[np.argsort(-graphs[columns], kind="stable")[:MAX_TYPES]])
     return columns
 
 
 def fit_balanced_regression(
-    table: csr_array[np.float64] | FloatArray, target: IntArray
+    table: csr_array[np.float64] | FloatArray, target: IntArray, graph_weights: FloatArray
 ) -> tuple[FloatArray, float, FloatArray]:
     """Weights, intercept and center of one class-balanced L2 logistic regression.
 
     It is that of scikit-learn on centered features that are scaled to the mean length 1, but a sparse table stays
     sparse: the center is subtracted from products.
     """
-    graphs, features = table.shape
+    features = table.shape[1]
     if len(np.unique(target)) < 2:
         return np.zeros(features), 0.0, np.zeros(features)
-    balance = 1 / np.bincount(target)[target] / 2
+    balance = graph_weights / np.bincount(target, graph_weights)[target] / 2
     center: FloatArray = np.asarray(balance @ table)
-    scale = float(_lengths(table, center).mean())
+    scale = float(np.average(_lengths(table, center), weights=graph_weights))
     if scale <= ROUNDING * float(np.linalg.norm(center)):  # all graphs are alike, up to rounding
         return np.zeros(features), 0.0, center
-    signs, penalty = 2.0 * target - 1, 1 / (INVERSE_REGULARIZATION * graphs)
+    signs, penalty = 2.0 * target - 1, 1 / (INVERSE_REGULARIZATION * graph_weights.sum())
 
     def loss(parameters: FloatArray) -> tuple[float, FloatArray]:
         """The objective and its gradient at the weights of scaled features and the intercept."""
@@ -483,7 +514,7 @@ class SizeMixLearner:
         max_stack: int | None = None,
     ) -> Iterator[FittedSizeMix]:  # fmt: skip
         """Fit one ensemble for all runs."""
-        model = SizeMix.fit(data.train.whole("sizemix"), data.train.labels())
+        model = SizeMix.fit(data.train.whole("sizemix"), data.train.labels(), data.train.weights)
         for run in runs:
             yield FittedSizeMix(model, (run,), data.classes)
 

@@ -89,62 +89,68 @@ def map_types(
     return csr_array((values, (entries.rows, entries.columns)), shape=entries.shape)
 
 
-def fit_target_exponent(y: FloatArray, log_sizes: FloatArray) -> float:
+def fit_target_exponent(y: FloatArray, log_sizes: FloatArray, weights: FloatArray) -> float:
     """The beta of |y| proportional to n^beta: Newton's method on sum |y| / mu + log mu, with the prior N(1/2, 1)."""
     values, beta = np.abs(y), 0.5
     if not values.any():
         return beta
-    x = log_sizes - log_sizes.mean()
+    x = log_sizes - np.average(log_sizes, weights=weights)
     for _ in range(20):
         ratios = values * np.exp(-beta * x)
-        ratios /= ratios.mean()
-        step = float(x @ (ratios - 1) - (beta - 0.5)) / float(x**2 @ ratios + 1)
+        ratios /= np.average(ratios, weights=weights)
+        step = float((weights * x) @ (ratios - 1) - (beta - 0.5)) / float((weights * x**2) @ ratios + 1)
         beta = float(np.clip(beta + np.clip(step, -1, 1), LOWEST_TARGET_EXPONENT, HIGHEST_TARGET_EXPONENT))
     return beta
 
 
-def target_exponents(y: FloatArray, log_sizes: FloatArray) -> FloatArray:
+def target_exponents(y: FloatArray, log_sizes: FloatArray, weights: FloatArray) -> FloatArray:
     """The hypotheses on the target: `TARGET_EXPONENTS`, and the fitted one."""
-    return np.array([*TARGET_EXPONENTS, fit_target_exponent(y, log_sizes)])
+    return np.array([*TARGET_EXPONENTS, fit_target_exponent(y, log_sizes, weights)])
 
 
 def fit_ridge_heads(
-    counts: csr_array[np.float64], offsets: IntArray, log_sizes: FloatArray, y: FloatArray, betas: FloatArray
-) -> Iterator[RidgeHeads]:
+    counts: csr_array[np.float64], offsets: IntArray, log_sizes: FloatArray, y: FloatArray, betas: FloatArray,
+    graph_weights: FloatArray,
+) -> Iterator[RidgeHeads]:  # fmt: skip
     """The heads, depth by depth, maps in the order of `MAPS`; ``log_sizes`` are log(n / n0)."""
     targets = y[:, None] * np.exp(-np.outer(log_sizes, betas))
     for depth in DEPTHS:
-        columns = common_columns(counts, int(offsets[depth + 1]))
+        columns = common_columns(counts, int(offsets[depth + 1]), graph_weights)
         table = csr_array(counts[:, columns])
-        fitted = fit_exponents(table, log_sizes, np.zeros(len(y), np.int64))
+        fitted = fit_exponents(table, log_sizes, np.zeros(len(y), np.int64), graph_weights)
         for scaling in MAPS:
             exponents = fitted if scaling == "fitted" else np.full_like(fitted, EXPONENTS.get(scaling, 0.0))
             mapped = map_types(table, log_sizes, scaling, exponents).toarray()
-            length = float(np.sqrt(((mapped - mapped.mean(axis=0)) ** 2).sum(axis=1)).mean()) or 1.0
-            spread = float(np.abs(log_sizes).mean()) or 1.0
+            centered = mapped - np.average(mapped, axis=0, weights=graph_weights)
+            length = float(np.average(np.sqrt((centered**2).sum(axis=1)), weights=graph_weights)) or 1.0
+            spread = float(np.average(np.abs(log_sizes), weights=graph_weights)) or 1.0
             unit = length / spread  # log n varies as much as all types together
-            weights, intercepts = fit_ridge(np.column_stack([mapped, unit * log_sizes]), targets)
+            weights, intercepts = fit_ridge(np.column_stack([mapped, unit * log_sizes]), targets, graph_weights)
             weights[-1] *= unit
             yield RidgeHeads(scaling, depth, columns, exponents, weights, intercepts)
 
 
-def inner_errors(counts: csr_array[np.float64], offsets: IntArray, log_sizes: FloatArray, y: FloatArray) -> FloatArray:
+def inner_errors(
+    counts: csr_array[np.float64], offsets: IntArray, log_sizes: FloatArray, y: FloatArray, weights: FloatArray
+) -> FloatArray:
     """(heads, targets): RMSE on the larger graphs, about 40 %, relative to the deviation of the target, after fitting
     to the smaller ones.
 
     On a random 40 % if all graphs have the same size; nan if there are too few graphs for that.
     """
-    small, large = smaller_and_larger(log_sizes)
+    small, large = smaller_and_larger(log_sizes, weights)
     if not len(large):
         small, large = random_60_and_40(np.zeros(len(y), np.int64), 0)
     if not len(large) or len(small) < 2:
         return np.full((len(DEPTHS) * len(MAPS), len(TARGET_EXPONENTS) + 1), np.nan)
-    center = log_sizes[small].mean()
-    betas = target_exponents(y[small], log_sizes[small])
-    heads = fit_ridge_heads(csr_array(counts[small]), offsets, log_sizes[small] - center, y[small], betas)
+    fitted, judged = weights[small], weights[large]
+    center = np.average(log_sizes[small], weights=fitted)
+    betas = target_exponents(y[small], log_sizes[small], fitted)
+    heads = fit_ridge_heads(csr_array(counts[small]), offsets, log_sizes[small] - center, y[small], betas, fitted)
     predicted = [head.predict(csr_array(counts[large]), log_sizes[large] - center, betas) for head in heads]
-    errors = np.sqrt(((np.stack(predicted) - y[large]) ** 2).mean(axis=-1))
-    return np.asarray(errors / max(float(y.std()), 1e-12 * float(np.abs(y).max()), 1e-300))
+    errors = np.sqrt(np.average((np.stack(predicted) - y[large]) ** 2, axis=-1, weights=judged))
+    deviation = float(np.sqrt(np.average((y - np.average(y, weights=weights)) ** 2, weights=weights)))
+    return np.asarray(errors / max(deviation, 1e-12 * float(np.abs(y).max()), 1e-300))
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,22 +180,23 @@ class SizeMixRegression:
     log_size: float
 
     @staticmethod
-    def fit(graphs: GraphSet, y: FloatArray) -> SizeMixRegression:
+    def fit(graphs: GraphSet, y: FloatArray, weights: FloatArray | None = None) -> SizeMixRegression:
         """Fit the heads to all training graphs, and weigh them by an inner size shift."""
         from threadpoolctl import threadpool_limits
 
         from anysize.kernels.wl import WLKernel
 
         y = np.asarray(y, np.float64)
+        repeats = np.ones(len(y)) if weights is None else weights
         kernel = WLKernel(iterations=max(DEPTHS))
         counts = kernel.fit_transform(graphs)
         log_sizes = log_numbers(graphs)
-        relative, betas = log_sizes - log_sizes.mean(), target_exponents(y, log_sizes)
+        mean, betas = np.average(log_sizes, weights=repeats), target_exponents(y, log_sizes, repeats)
         with threadpool_limits(1):  # products this small are slower with more threads
-            heads = tuple(fit_ridge_heads(counts, kernel.offsets_, relative, y, betas))
-            errors = inner_errors(counts, kernel.offsets_, log_sizes, y)
+            heads = tuple(fit_ridge_heads(counts, kernel.offsets_, log_sizes - mean, y, betas, repeats))
+            errors = inner_errors(counts, kernel.offsets_, log_sizes, y, repeats)
         evidence = -np.log(np.maximum(np.where(np.isnan(errors), 1.0, errors), LEAST_ERROR))
-        return SizeMixRegression(kernel, heads, betas, evidence_weights(evidence), errors, float(log_sizes.mean()))
+        return SizeMixRegression(kernel, heads, betas, evidence_weights(evidence), errors, float(mean))
 
     def predict(self, graphs: GraphSet) -> FloatArray:
         """(graphs,)."""

@@ -20,25 +20,34 @@ INFINITY = float("inf")
 # ---- scores --------------------------------------------------------------------------------------
 
 
-def stack_accuracy(predicted: Tensor, y: Tensor, classes: int | None = None) -> Tensor:
-    """Accuracy of every model: predicted (models, graphs), y (graphs,) -> (models,)."""
-    return (predicted == y).float().mean(1)
+def stack_accuracy(predicted: Tensor, y: Tensor, classes: int | None = None, weights: Tensor | None = None) -> Tensor:
+    """Accuracy of every model: predicted (models, graphs), y and weights (graphs,) -> (models,)."""
+    right = (predicted == y).float()
+    return right.mean(1) if weights is None else right @ weights / weights.sum()
 
 
-def stack_balanced_accuracy(predicted: Tensor, y: Tensor, classes: int | None = None) -> Tensor:
+def stack_balanced_accuracy(
+    predicted: Tensor, y: Tensor, classes: int | None = None, weights: Tensor | None = None
+) -> Tensor:
     """The mean accuracy of the classes that occur in y, of every model.
 
     Examples:
         >>> stack_balanced_accuracy(torch.tensor([[0, 0, 0, 0], [0, 0, 1, 1]]), torch.tensor([0, 0, 1, 1])).tolist()
         [0.5, 1.0]
     """
-    truth = torch.nn.functional.one_hot(y, -1 if classes is None else classes).double()
+    truth = _weighted_one_hot(y, -1 if classes is None else classes, weights)
     amounts = truth.sum(0)
     correct = (predicted == y).double() @ truth
-    return ((correct / amounts.clamp(min=1)).sum(1) / (amounts > 0).sum()).float()
+    return ((correct / torch.where(amounts > 0, amounts, 1)).sum(1) / (amounts > 0).sum()).float()
 
 
-def stack_mcc(predicted: Tensor, y: Tensor, classes: int | None = None) -> Tensor:
+def _weighted_one_hot(y: Tensor, classes: int, weights: Tensor | None) -> Tensor:
+    """(..., graphs, classes): the weight of each graph (1 if None) at its class."""
+    table = torch.nn.functional.one_hot(y, classes).double()
+    return table if weights is None else table * weights[:, None]
+
+
+def stack_mcc(predicted: Tensor, y: Tensor, classes: int | None = None, weights: Tensor | None = None) -> Tensor:
     """Matthews correlation coefficient of every model, for any number of classes; 0 where it is undefined.
 
     ``classes``: their number; without it, the GPU is synchronized.
@@ -49,11 +58,11 @@ def stack_mcc(predicted: Tensor, y: Tensor, classes: int | None = None) -> Tenso
     """
     if classes is None:
         classes = int(max(predicted.max(), y.max())) + 1
-    predictions = torch.nn.functional.one_hot(predicted, classes).double()
+    predictions = _weighted_one_hot(predicted, classes, weights)
     truth = torch.nn.functional.one_hot(y, classes).double()
     correct = (predictions * truth).sum((1, 2))
-    predicted_sizes, true_sizes = predictions.sum(1), truth.sum(0)
-    n = y.shape[0]
+    predicted_sizes, true_sizes = predictions.sum(1), _weighted_one_hot(y, classes, weights).sum(0)
+    n = true_sizes.sum()
     covariance = correct * n - predicted_sizes @ true_sizes
     variances = (n * n - (predicted_sizes**2).sum(1)) * (n * n - (true_sizes**2).sum())
     return torch.where(variances > 0, covariance / variances.clamp(min=1e-12).sqrt(), 0.0).float()

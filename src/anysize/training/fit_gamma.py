@@ -29,7 +29,7 @@ from anysize.training.color_roles import color_roles
 from anysize.training.device import torch_defaults
 from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.loop import Losses, Trained, TrainingProblem, train
-from anysize.training.objectives import class_weight_tensor, color_penalty, cross_entropy, logit_penalty
+from anysize.training.objectives import color_penalty, cross_entropy, logit_penalty, weight_tensor
 from anysize.training.settings import Recipe, Settings, check_one_seed, check_one_stack
 from anysize.training.vocabulary import GammaKind, Vocabulary
 from anysize.training.whitening import TopologyWhitening, Whitening
@@ -111,11 +111,11 @@ class GammaProblem(TrainingProblem):
 
     def __init__(
         self, patterns: Structure | RecoloredPatterns, y: Tensor, held_out: tuple[Structure, Tensor] | None,
-        members: Sequence[Settings], recipe: Recipe, class_weights: Tensor | None,
-        fresh: Callable[[int], Structure | RecoloredPatterns] | None = None,
+        members: Sequence[Settings], recipe: Recipe, graph_weights: Tensor | None,
+        fresh: Callable[[int], Structure | RecoloredPatterns] | None = None, held_out_weights: Tensor | None = None,
     ) -> None:  # fmt: skip
         """``fresh``: the patterns with the densities of one epoch, where these are drawn again in every epoch."""
-        super().__init__(y, held_out, class_weights)
+        super().__init__(y, held_out, graph_weights, held_out_weights)
         self.patterns, self.recipe, self.fresh = patterns, recipe, fresh
         self.weights = torch.tensor([member.penalty for member in members], device=y.device)
 
@@ -136,11 +136,11 @@ class GammaProblem(TrainingProblem):
         else:
             draw = self.patterns.draw(step)
             structure, readouts, differences = draw.structure, draw.readouts, draw.differences
-        rows, y = model.representation.encode(structure), self.y
+        rows, (y, weights) = model.representation.encode(structure), self.labels_and_weights(graphs)
         if graphs is not None:
-            readouts, y = {level: readouts[level].rows(graphs) for level, _ in rows}, y[graphs]
+            readouts = {level: readouts[level].rows(graphs) for level, _ in rows}
         logits, deviation = model.head(read_out(rows, readouts))
-        entropy = cross_entropy(logits, y, self.class_weights)
+        entropy = cross_entropy(logits, y, weights)
         if not differences:
             return Losses(entropy, entropy, torch.zeros_like(entropy))
         slopes = model.head.slopes(deviation)
@@ -244,14 +244,15 @@ class GammaStack:
 def fit_gamma(
     kind: GammaKind, train_counts: Counts, y: IntArray, members: Sequence[Settings], recipe: Recipe, *,
     classes: int, validation: tuple[Counts, IntArray] | None = None, top: int | None = None,
-    class_weights: FloatArray | None = None, metric: str = "accuracy", device: str = "cpu",
-    sample: Callable[[int], Counts] | None = None, progress: Callable[[float], None] | None = None,
+    weights: FloatArray | None = None, validation_weights: FloatArray | None = None, metric: str = "accuracy",
+    device: str = "cpu", sample: Callable[[int], Counts] | None = None, progress: Callable[[float], None] | None = None,
 ) -> GammaStack:  # fmt: skip
     """Train members of one stack key as one stack, of one seed if they draw permutations.
 
-    ``top``: limit the vocabulary to the most common patterns. ``sample``: the counts of the training graphs to train on
-    in an epoch, such as estimates that are drawn again in every epoch. Vocabulary, whitening, validation and prediction
-    have the exact counts.
+    ``top``: limit the vocabulary to the most common patterns. ``weights``, ``validation_weights``: of the graphs, in
+    the loss and in validation; vocabulary, whitening and batch norm take graphs as they are. ``sample``: the counts of
+    the training graphs to train on in an epoch, such as estimates that are drawn again in every epoch. Vocabulary,
+    whitening, validation and prediction have the exact counts.
     """
     check_one_stack(members)
     pool, pool_y = train_counts, y
@@ -288,7 +289,6 @@ def fit_gamma(
     held_out = None
     if validation is not None:
         held_out = structure(*vocabulary.densities(validation[0])), index_tensor(validation[1]).to(device)
-    weights = class_weight_tensor(class_weights, device)
     fresh = None
     if sample is not None:
 
@@ -297,7 +297,10 @@ def fit_gamma(
             return csr_array(vocabulary.densities(sample(epoch).align(train_counts))[1][:, occurring])
 
         fresh = _fresh(drawn, patterns, partial(structure, columns), kind == "1hot")
-    problem = GammaProblem(patterns, index_tensor(y).to(device), held_out, members, recipe, weights, fresh)
+    problem = GammaProblem(
+        patterns, index_tensor(y).to(device), held_out, members, recipe, weight_tensor(weights, device), fresh,
+        weight_tensor(validation_weights, device),
+    )  # fmt: skip
     trained = train(model, problem, members, recipe, metric, progress)
     return GammaStack(architecture, vocabulary, model, tuple(members), trained)
 

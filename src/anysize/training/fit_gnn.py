@@ -38,7 +38,7 @@ from anysize.nn.rows.structure import Structure
 from anysize.training.device import torch_defaults
 from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.loop import Trained, seeds_of, train
-from anysize.training.objectives import IRM, Objective, class_weight_tensor
+from anysize.training.objectives import IRM, Objective, weight_tensor
 from anysize.training.settings import EncoderName, Recipe, Settings
 from anysize.training.whole_graphs import WholeGraphProblem, check_training_graphs, environment_tensor, parts_by_load
 
@@ -115,9 +115,10 @@ class GNNProblem(WholeGraphProblem):
     def __init__(
         self, architecture: GNNArchitecture, structure: Structure | None, batch: FlatGraphs | PaddedGraphs | None,
         y: Tensor, held_out: tuple[Structure, Tensor] | None, members: Sequence[Settings],
-        environments: Tensor | None, class_weights: Tensor | None, objective: Objective = IRM,
+        environments: Tensor | None, graph_weights: Tensor | None, objective: Objective = IRM,
+        held_out_weights: Tensor | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(y, held_out, members, environments, class_weights, objective)
+        super().__init__(y, held_out, members, environments, graph_weights, objective, held_out_weights)
         self.architecture, self.structure, self.batch = architecture, structure, batch
         self.seeds = seeds_of([member.seed for member in members], y.device)
         self.all_rows = None if batch is None else batch.rows()
@@ -205,13 +206,14 @@ def fit_gnn(
     kind: EncoderName, readout: Readout, train_graphs: GraphSet, y: IntArray, members: Sequence[Settings],
     recipe: Recipe, *, classes: int, validation: tuple[GraphSet, IntArray] | None = None,
     environments: IntArray | None = None, objective: Objective = IRM, relational: bool = False,
-    class_weights: FloatArray | None = None, metric: str = "accuracy", device: str = "cpu",
-    progress: Callable[[float], None] | None = None,
+    weights: FloatArray | None = None, validation_weights: FloatArray | None = None, metric: str = "accuracy",
+    device: str = "cpu", progress: Callable[[float], None] | None = None,
 ) -> GNNStack:  # fmt: skip
     """Train members of one stack key as one stack.
 
     ``environments`` (graphs,): integers, which ``objective`` compares for members with ``invariance`` above 0.
-    ``relational`` with ``kind`` gin is RPGIN. `bytes_per_model` estimates how many members fit on a device.
+    ``weights``, ``validation_weights``: of the graphs, in the loss and in validation; batch norm takes graphs as they
+    are. ``relational`` with ``kind`` gin is RPGIN. `bytes_per_model` estimates how many members fit on a device.
     """
     check_training_graphs(train_graphs, y, members, environments)
     palette: Palette = None if train_graphs.colors is None else train_graphs.palette
@@ -237,8 +239,9 @@ def fit_gnn(
         held_out,
         members,
         environment_tensor(environments, device),
-        class_weight_tensor(class_weights, device),
+        weight_tensor(weights, device),
         objective,
+        weight_tensor(validation_weights, device),
     )
     trained = train(model, problem, members, recipe, metric, progress)
     return GNNStack(architecture, palette, model, tuple(members), trained)

@@ -21,7 +21,7 @@ from anysize.training.device import torch_defaults
 from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.fit_gnn import Palette
 from anysize.training.loop import Trained, train
-from anysize.training.objectives import IRM, Objective, class_weight_tensor
+from anysize.training.objectives import IRM, Objective, weight_tensor
 from anysize.training.settings import Recipe, Settings
 from anysize.training.whole_graphs import WholeGraphProblem, check_training_graphs, environment_tensor, parts_by_load
 
@@ -219,14 +219,16 @@ class ModuleStack:
 def fit_module(
     build: Build, parameters: Mapping[str, Any], train_graphs: GraphSet, y: IntArray, settings: Settings,
     recipe: Recipe, *, classes: int, validation: tuple[GraphSet, IntArray] | None = None,
-    environments: IntArray | None = None, objective: Objective = IRM, class_weights: FloatArray | None = None,
-    metric: str = "accuracy", device: str = "cpu", progress: Callable[[float], None] | None = None,
+    environments: IntArray | None = None, objective: Objective = IRM, weights: FloatArray | None = None,
+    validation_weights: FloatArray | None = None, metric: str = "accuracy", device: str = "cpu",
+    progress: Callable[[float], None] | None = None,
 ) -> ModuleStack:  # fmt: skip
     """Train one module by the loop of the GNNs: Adam, mini-batches, the epoch that the recipe selects.
 
     ``build(inputs, classes, **parameters)`` makes it; it maps `GraphTensors` to logits (graphs, classes). Of the
-    settings, ``lr``, ``batch_size``, ``invariance`` and ``seed`` count. The seed decides whatever the module draws; the
-    global random state is left as it was. A module may have an objective of its own, see `HasObjective`.
+    settings, ``lr``, ``batch_size``, ``invariance`` and ``seed`` count. ``weights``, ``validation_weights``: of the
+    graphs, in the cross entropy and in validation. The seed decides whatever the module draws; the global random state
+    is left as it was. A module may have an objective of its own, see `HasObjective`.
     """
     check_training_graphs(train_graphs, y, [settings], environments)
     palette: Palette = None if train_graphs.colors is None else train_graphs.palette
@@ -244,8 +246,9 @@ def fit_module(
             held_out,
             [settings],
             environment_tensor(environments, device),
-            class_weight_tensor(class_weights, device),
+            weight_tensor(weights, device),
             objective,
+            weight_tensor(validation_weights, device),
         )
         trained = train(model, problem, [settings], recipe, metric, progress)
     return ModuleStack(model, classes, palette, trained)

@@ -37,14 +37,19 @@ class Losses:
 class TrainingProblem(ABC):
     """What the loop needs: training labels, validation graphs, and the losses, all on one device.
 
-    ``held_out``: the validation graphs, as the model takes them, and their labels; or None. ``eager``: nothing may be
+    ``held_out``: the validation graphs, as the model takes them, and their labels; or None. ``graph_weights``,
+    ``held_out_weights``: of the training and the validation graphs; None for equal ones. ``eager``: nothing may be
     recorded as a CUDA graph.
     """
 
     eager = False
 
-    def __init__(self, y: Tensor, held_out: tuple[Any, Tensor] | None, class_weights: Tensor | None) -> None:
-        self.y, self.held_out, self.class_weights = y, held_out, class_weights
+    def __init__(
+        self, y: Tensor, held_out: tuple[Any, Tensor] | None, graph_weights: Tensor | None,
+        held_out_weights: Tensor | None = None,
+    ) -> None:  # fmt: skip
+        self.y, self.held_out = y, held_out
+        self.graph_weights, self.held_out_weights = graph_weights, held_out_weights
 
     @property
     def size(self) -> int:
@@ -69,6 +74,12 @@ class TrainingProblem(ABC):
     def begin_epoch(self, epoch: int) -> None:
         """Called before every epoch, counted from 0; nothing to do unless the problem `changes`."""
         return
+
+    def labels_and_weights(self, graphs: Tensor | None) -> tuple[Tensor, Tensor | None]:
+        """Those of the training graphs with these numbers (None: all); no weights if all are equal."""
+        if graphs is None:
+            return self.y, self.graph_weights
+        return self.y[graphs], None if self.graph_weights is None else self.graph_weights[graphs]
 
     @abstractmethod
     def losses(self, model: nn.Module, graphs: Tensor | None, step: Tensor, epoch: Tensor) -> Losses:
@@ -206,7 +217,8 @@ class _Run:
         self.optimizer = StackAdam(model.parameters(), [member.lr for member in members])
         first = problem.validation(model.eval())
         self.validates = first is not None
-        score_step = 1 / max(len(first[1]), 1) if first is not None and metric == "accuracy" else 0.0
+        same_steps = first is not None and metric == "accuracy" and problem.held_out_weights is None
+        score_step = 1 / max(len(first[1]), 1) if first is not None and same_steps else 0.0
         penalized = any(member.penalty > 0 or member.invariance > 0 for member in members)
         self.selector = EpochSelector(model, len(members), recipe.tie_break, score_step, recipe.patience, penalized)
         self.step = torch.zeros((), dtype=torch.int64, device=self.device)
@@ -265,8 +277,10 @@ class _Run:
         assert validation is not None
         logits, y = validation
         truth = y[:, None].expand(-1, logits.shape[0])
-        loss = torch.nn.functional.cross_entropy(logits.permute(1, 2, 0), truth, reduction="none").mean(0)
-        score = self.score(logits.argmax(-1), y, logits.shape[-1])
+        losses = torch.nn.functional.cross_entropy(logits.permute(1, 2, 0), truth, reduction="none")
+        weights = self.problem.held_out_weights
+        loss = losses.mean(0) if weights is None else weights @ losses / weights.sum()
+        score = self.score(logits.argmax(-1), y, logits.shape[-1], weights)
         self._record("validation_loss", loss)
         self._record("validation_score", score)
         penalty = self.curves["penalty"].index_select(0, self.now[None])[0]

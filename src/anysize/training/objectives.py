@@ -19,21 +19,20 @@ from anysize.nn.gamma import GraphModel
 WARM_UP_EPOCHS = 100  # epochs in which the penalty of environments has weight 1
 
 
-def class_weight_tensor(weights: FloatArray | None, device: torch.device | str) -> Tensor | None:
-    """The weights of the classes on a device; None: all are equal."""
+def weight_tensor(weights: FloatArray | None, device: torch.device | str) -> Tensor | None:
+    """The weights of graphs on a device; None: all are equal."""
     return None if weights is None else torch.as_tensor(weights, dtype=torch.float32, device=device)
 
 
-def cross_entropy(logits: Tensor, y: Tensor, class_weights: Tensor | None = None) -> Tensor:
-    """Mean over graphs of -log softmax(z)_y; with class weights, the weighted mean.
+def cross_entropy(logits: Tensor, y: Tensor, weights: Tensor | None = None) -> Tensor:
+    """Mean over graphs of -log softmax(z)_y; with weights of the graphs, the weighted mean.
 
-    logits (models, graphs, classes), y (graphs,) or (models, graphs), class_weights (classes,).
+    logits (models, graphs, classes), y and weights (graphs,) or (models, graphs).
     """
     losses = _graph_losses(logits, y)
-    if class_weights is None:
+    if weights is None:
         return losses.mean(1)
-    weight = class_weights[y]
-    return (losses * weight).sum(1) / weight.sum(-1)
+    return (losses * weights).sum(1) / weights.sum(-1)
 
 
 def _graph_losses(logits: Tensor, y: Tensor) -> Tensor:
@@ -75,17 +74,17 @@ def logit_penalty(model: GraphModel, moved: Tensor) -> Tensor:
 
 
 class EnvironmentBatch:
-    """The graphs of one step by environment: logits (models, graphs, classes), y and environments (graphs,) or
+    """The graphs of one step by environment: logits (models, graphs, classes), y, environments and weights (graphs,) or
     (models, graphs).
 
     ``environments`` holds 0 .. count - 1; a batch may lack some of them.
     """
 
     def __init__(
-        self, logits: Tensor, y: Tensor, environments: Tensor, count: int, class_weights: Tensor | None = None
+        self, logits: Tensor, y: Tensor, environments: Tensor, count: int, weights: Tensor | None = None
     ) -> None:
         self.logits, self.y = logits, y
-        base = torch.ones_like(logits[0, :, 0]) if class_weights is None else class_weights[y]
+        base = torch.ones_like(logits[0, :, 0]) if weights is None else weights
         self.weights = [base * (environments == number) for number in range(count)]
         self.occurs = [(weight.sum(-1) > 0).to(logits.dtype) for weight in self.weights]
 
@@ -112,7 +111,7 @@ class EnvironmentBatch:
 def irm_gradient(logits: Tensor, y: Tensor, weight: Tensor) -> Tensor:
     """d loss / d s at s = 1, where the logits are multiplied by s: weighted mean of (sum_c softmax(z)_c z_c - z_y).
 
-    ``weight`` (graphs,) or (models, graphs): class weights of an environment's graphs, zero for all others.
+    ``weight`` (graphs,) or (models, graphs): weights of an environment's graphs, zero for all others.
     """
     slope = (torch.softmax(logits, -1) * logits).sum(-1) - _at_class(logits, y)
     return (slope * weight).sum(1) / weight.sum(-1).clamp(min=1e-12)

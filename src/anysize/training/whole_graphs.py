@@ -24,9 +24,9 @@ class WholeGraphProblem(TrainingProblem):
 
     def __init__(
         self, y: Tensor, held_out: tuple[Any, Tensor] | None, members: Sequence[Settings], environments: Tensor | None,
-        class_weights: Tensor | None, objective: Objective,
+        graph_weights: Tensor | None, objective: Objective, held_out_weights: Tensor | None = None,
     ) -> None:  # fmt: skip
-        super().__init__(y, held_out, class_weights)
+        super().__init__(y, held_out, graph_weights, held_out_weights)
         self.environments, self.objective = environments, objective
         self.weights = torch.tensor([member.invariance for member in members], device=y.device)
         self.penalized = any(member.invariance > 0 for member in members)
@@ -43,13 +43,13 @@ class WholeGraphProblem(TrainingProblem):
 
     def losses(self, model: nn.Module, graphs: Tensor | None, step: Tensor, epoch: Tensor) -> Losses:
         logits, added = self.outputs(model, graphs, step, epoch)
-        y = self.y if graphs is None else self.y[graphs]
-        entropy = cross_entropy(logits, y, self.class_weights)
+        y, weights = self.labels_and_weights(graphs)
+        entropy = cross_entropy(logits, y, weights)
         if not self.penalized:
             return Losses(entropy + added, entropy, added)
         assert self.environments is not None
         numbers = self.environments if graphs is None else self.environments[graphs]
-        environments = EnvironmentBatch(logits, y, numbers, self.environment_count, self.class_weights)
+        environments = EnvironmentBatch(logits, y, numbers, self.environment_count, weights)
         risk, penalty = environments.mean(environments.risks), self.objective.penalty(environments)
         total = penalized_risk(risk, penalty, self.weights, epoch)
         weighted = self.weights > 0
