@@ -349,9 +349,9 @@ def test_validation_graphs_that_are_passed(graphs: GraphSet, table: Counts) -> N
 def test_class_weights(graphs: GraphSet) -> None:
     y = np.array([0, 0, 0, 1])
     names = np.array(["a", "b"])
-    np.testing.assert_allclose(weights_of("balanced", names, y), [4 / 6, 4 / 2])  # as scikit-learn has it
-    np.testing.assert_array_equal(weights_of({"b": 3}, names, y), [1, 3])
-    assert weights_of(None, names, y) is None
+    np.testing.assert_allclose(weights_of("balanced", names, y, np.ones(4)), [4 / 6, 4 / 2])  # as scikit-learn has it
+    np.testing.assert_array_equal(weights_of({"b": 3}, names, y, np.ones(4)), [1, 3])
+    assert weights_of(None, names, y, np.ones(4)) is None
     hidden = np.array([f"{i % 5 == 0}" for i in range(24)])  # a fifth, at random: only weights decide
     share = {
         weight: np.mean(quick(class_weight=weight).fit(graphs, hidden).predict_proba(graphs)[:, 1])
@@ -365,9 +365,9 @@ def test_class_weights(graphs: GraphSet) -> None:
         ("equal", "'balanced', None or a mapping"),
     ):
         with pytest.raises(ValueError, match=told):
-            weights_of(wrong, names, y)
+            weights_of(wrong, names, y, np.ones(4))
     with pytest.raises(ValueError, match=r"names '1', .* did you mean 1"):
-        weights_of({"1": 2}, np.array([0, 1]), y)
+        weights_of({"1": 2}, np.array([0, 1]), y, np.ones(4))
 
 
 def test_environments_of_invariant_risk_minimization(graphs: GraphSet) -> None:

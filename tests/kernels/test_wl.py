@@ -191,8 +191,9 @@ def test_names_of_types_show_edges() -> None:
 def test_benzene_and_cyclohexane_have_different_types() -> None:
     chem = pytest.importorskip("rdkit.Chem")
     rings = GraphSet.from_rdkit([chem.MolFromSmiles(text) for text in ("c1ccccc1", "C1CCCCC1")])
-    features = WLKernel(1).fit_transform(rings).toarray()
-    assert features[:, 1:].tolist() == [[6, 0], [0, 6]]
+    assert WLKernel(0).fit_transform(rings).toarray().tolist() == [[0, 6], [6, 0]]  # types CH2 and cH
+    bonds = rings.without_colors()
+    assert WLKernel(1).fit_transform(bonds).toarray()[:, 1:].tolist() == [[6, 0], [0, 6]]  # bonds alone
 
 
 def test_an_unseen_color_stays_unseen_and_keeps_refining() -> None:
