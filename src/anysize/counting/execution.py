@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from threading import TIMEOUT_MAX, Event, Timer
 from typing import Any, NamedTuple, cast
 
@@ -104,7 +104,7 @@ class EngineChoice:
     why: str = ""
     others: tuple[tuple[str, float], ...] = ()  # expected seconds with other engines
 
-    @property
+    @cached_property
     def seconds(self) -> float:
         """Expected time for all of them on one core."""
         return float(self.costs.sum())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from time import monotonic
 
 import numpy as np
@@ -147,11 +148,12 @@ def _cheapest(
         features.estimate_sets(k)
         costs, best = _compare(engines, features, k, threads, limit)
     choices = []
-    for number in np.unique(best).tolist():
+    for number, engine in enumerate(engines):
         rows = np.flatnonzero(best == number)
-        sums = costs[:, rows].sum(axis=1).tolist()
-        others = [(engine.name, sums[n]) for n, engine in enumerate(engines) if n != number and np.isfinite(sums[n])]
-        choices.append(EngineChoice(k, engines[number], rows, costs[number, rows], len(best), why, tuple(others)))
+        if len(rows):
+            sums = zip(engines, costs[:, rows].sum(axis=1).tolist(), strict=True)
+            others = tuple((other.name, total) for other, total in sums if other is not engine and isfinite(total))
+            choices.append(EngineChoice(k, engine, rows, costs[number, rows], len(best), why, others))
     return choices
 
 

@@ -186,10 +186,12 @@ class Threads:
 
 def cut_by_weight(weights: NDArray[Any], pieces: int) -> list[tuple[int, int]]:
     """At most that many consecutive ranges (from, to) of about equal total weight; none is empty."""
+    if pieces == 1:
+        return [(0, len(weights))]
     total = np.concatenate([[0.0], np.cumsum(np.asarray(weights, np.float64) + 1e-9)])
     borders = np.searchsorted(total, np.linspace(0, total[-1], pieces + 1))
     borders[0], borders[-1] = 0, len(weights)
-    return list(pairwise(np.unique(borders).tolist()))
+    return list(pairwise(sorted(set(borders.tolist()))))
 
 
 def loaded(name: str) -> ModuleType:

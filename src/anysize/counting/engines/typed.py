@@ -235,6 +235,8 @@ def kernel(
             s, length[1], place[1], member[0] = 1, size, 0, root
             while s > 0:
                 if s == k - 1:
+                    if is_set(halt):
+                        break
                     while 2 * (used + at_most * (length[s] - place[s])) >= len(amounts):
                         keys, amounts = doubled_table(keys, amounts)
                     for q in range(place[s], length[s]):
