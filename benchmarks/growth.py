@@ -28,7 +28,7 @@ MAX_ESTIMATE_S = 2.0  # engines with a higher estimate are not compared
 
 def engines_of(counts: Counts) -> str:
     """The engines that a count used, by name."""
-    return "+".join(dict.fromkeys(line.split(": ")[1].split()[0] for line in counts.log))
+    return "+".join(dict.fromkeys(str(line).split(": ")[1].split()[0] for line in counts.log))
 
 
 def _budget(quick: bool) -> float:

@@ -61,10 +61,10 @@ class WarnAndCount:
 
         count = cluster.count_surviving
 
-        def surviving(plan: Any, graphs: Any, numbers: Any, *rest: Any) -> Any:
+        def surviving(plan: Any, graphs: Any, threads: Any, progress: Any, numbers: Any) -> Any:
             if 0 in numbers:
                 warn_user("beware of graph 0", CountWarning)
-            return count(plan, graphs, numbers, *rest)
+            return count(plan, graphs, threads, progress, numbers)
 
         cluster.count_surviving = surviving
         try:

@@ -107,12 +107,12 @@ def test_fit_tells_scores_and_what_was_learned(folder: Path, tmp_path: Path) -> 
 def test_fit_counts_the_training_graphs_once(folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     counted = []
 
-    def record(graphs: GraphSet, *rest: Any) -> Any:
+    def record(plan: Any, graphs: GraphSet, *rest: Any) -> Any:
         counted.append((len(graphs), graphs.colors is not None))
-        return count(graphs, *rest)
+        return execute_plan(plan, graphs, *rest)
 
-    count = anysize.counting.api._count
-    monkeypatch.setattr(anysize.counting.api, "_count", record)
+    execute_plan = anysize.counting.api.execute_plan
+    monkeypatch.setattr(anysize.counting.api, "execute_plan", record)
     options = ("--method", "gamma-gin", "--k", 3, "--set", "epochs=3", "--out", tmp_path / "m")
     done = run("fit", folder / "TRAIN", *options)
     assert "class 0 has " in done.stdout

@@ -28,6 +28,7 @@ CONTRACTS = {
     "flip": ((4, 5, 6), True),
     "flip_sparse": ((4, 5), True),
     "enumerate": ((3, 4, 5, 6, 7), True),
+    "typed": ((1, 2, 3, 4, 5), True),
     "brute": ((1, 2, 3, 4, 5, 6, 7), True),
 }
 # Strings, and a color that nobody has in the middle, so that codes are not the numbers of colors in use.

@@ -18,8 +18,9 @@ from counting.helpers import colored, gnp, identical, same
 
 import anysize as az
 from anysize.counting.cluster import CountPiece, cut_pieces
-from anysize.counting.engines.threads import Halt
-from anysize.counting.execution import CountRequest, make_plan
+from anysize.counting.engines.threads import Threads
+from anysize.counting.execution import CountRequest
+from anysize.counting.planner import make_plan
 from anysize.executors import LocalExecutor, cluster
 from anysize.executors.executor import Executor
 from anysize.graphs.graphset import GraphSet, empty_set
@@ -179,7 +180,7 @@ def test_failed_graphs_can_be_left_out_without_a_cluster(tmp_path: Path) -> None
         identical(counts, expected)
         assert counts.names == expected.names
     nameless = replace(graphs, names=None)
-    with pytest.warns(az.CountWarning, match="graph '3' has"):
+    with pytest.warns(az.CountWarning, match="graph 3 has"):
         counts = az.count(nameless, 5, errors="skip")
     assert counts.names is None
     with pytest.warns(az.CountWarning, match="1 of 1 graphs"):
@@ -192,19 +193,20 @@ def test_pieces_have_one_engine_and_equal_cost(monkeypatch: pytest.MonkeyPatch) 
     monkeypatch.setattr("anysize.counting.planner.SECOND_ENGINE_ABOVE_S", -1e18)
     graphs = unlike()
     plan = make_plan(graphs, [5], CountRequest("auto", None, None, 0, None), 2)
-    assert len(plan.choices[5]) == 2
+    assert len(plan.choices) == 2
     with LocalExecutor(2) as two:
-        made = list(cut_pieces(plan, graphs, np.arange(len(graphs)), two, None, Halt()))
-        threads = {piece.cores for piece in cut_pieces(plan, graphs, np.arange(len(graphs)), two, 2, Halt())}
+        made = list(cut_pieces(plan, graphs, np.arange(len(graphs)), two, None, Threads()))
+        others = cut_pieces(plan, graphs, np.arange(len(graphs)), two, 2, Threads())
+        threads = {piece.threads.number for piece in others}
     assert sorted(np.concatenate([piece.numbers for piece in made]).tolist()) == list(range(len(graphs)))
-    assert all(len(piece.plan.choices[5]) == 1 for piece in made)
+    assert all(len(piece.plan.choices) == 1 for piece in made)
     assert all(np.array_equal(piece.graphs.sizes, graphs.sizes[piece.numbers]) for piece in made)
-    assert all(1 <= piece.cores <= two.max_cores for piece in made)
+    assert all(1 <= piece.threads.number <= two.max_cores for piece in made)
     assert threads == {2}
     equal = GraphSet.concatenate([gnp(12, 0.5)] * 1000)
     plan = make_plan(equal, [4], CountRequest("enumerate", None, None, 0, None), 2)
     with LocalExecutor(2) as two:
-        sizes = [len(piece.numbers) for piece in cut_pieces(plan, equal, np.arange(1000), two, None, Halt())]
+        sizes = [len(piece.numbers) for piece in cut_pieces(plan, equal, np.arange(1000), two, None, Threads())]
     assert 2 <= len(sizes) <= 16
     assert max(sizes) - min(sizes) <= 2
 
@@ -214,7 +216,7 @@ def test_large_sets_are_cut_small_enough_to_send(monkeypatch: pytest.MonkeyPatch
     graphs = small(200)
     plan = make_plan(graphs, [3], CountRequest("auto", None, None, 0, None), 1)
     with LocalExecutor(1) as one:
-        made = list(cut_pieces(plan, graphs, np.arange(200), one, None, Halt()))
+        made = list(cut_pieces(plan, graphs, np.arange(200), one, None, Threads()))
     assert max(piece.graphs.indices.nbytes + piece.graphs.indptr.nbytes for piece in made) < 40_000
 
 

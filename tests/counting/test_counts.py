@@ -308,7 +308,7 @@ def test_a_saved_table_comes_back(kind: str, tmp_path: Path) -> None:
     counts.save(tmp_path / "table.npz")
     back = Counts.load(tmp_path / "table.npz")
     identical(back, counts)
-    assert (back.names, back.log, back.patterns) == (counts.names, counts.log, counts.patterns)
+    assert (back.names, back.explain(), back.patterns) == (counts.names, counts.explain(), counts.patterns)
     assert back.y is not None
     assert back.y.tolist() == graphs[: len(counts)].with_y(counts.y).y.tolist()  # type: ignore[union-attr]
     assert [file.name for file in tmp_path.iterdir()] == ["table.npz"]

@@ -7,12 +7,13 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from anysize.counting.engines.threads import Halt, Threads
+from anysize.counting.engines.threads import Threads
 from anysize.counting.planner import ENGINES
 
 SECONDS_TO_STOP = 2.0
@@ -40,6 +41,7 @@ jobs = [  # each takes at least several seconds
     ("flip", random(400, 0.4, 2), 5, {}),
     ("flip_sparse", random(600, 0.4, 2), 5, {}),
     ("enumerate", star, 7, {}),
+    ("typed", star, 5, {}),
     ("brute", star, 5, {}),
     ("sample", random(300, 0.1), 7, {"samples": 10**9}),
 ]
@@ -112,16 +114,18 @@ def test_errors_of_a_thread_reach_the_caller(number: int) -> None:
             raise OverflowError("too large")
         return start
 
-    chunks = [(i, i + 1) for i in range(6)]
+    weights = np.ones(6)
     with pytest.raises(OverflowError, match="too large"):
-        Threads(number).run(work, chunks)
-    assert Threads(number).run(lambda start, stop: start * stop, chunks) == [0, 2, 6, 12, 20, 30]
+        Threads(number).run(work, weights, 6)
+    assert Threads(number).run(lambda start, stop: start * stop, weights, 6) == [0, 2, 6, 12, 20, 30]
 
 
 def test_a_halted_count_has_no_result() -> None:
-    halt, counter = Halt(), np.zeros(1, np.int64)
-    halt.set()
+    threads, counter = Threads(2), np.zeros(1, np.int64)
+    threads.stop()
     with pytest.raises(KeyboardInterrupt):
-        Threads(1, halt).run(lambda start, stop: start, [(0, 1)])
+        replace(threads, number=1).run(lambda start, stop: start, np.ones(1))
     with pytest.raises(KeyboardInterrupt):
-        Threads(2, halt).pull(lambda: 0, counter, 5, lambda share: None)
+        threads.run(lambda start, stop: start, np.ones(3))
+    with pytest.raises(KeyboardInterrupt):
+        threads.pull(lambda: 0, counter, 5, lambda share: None)

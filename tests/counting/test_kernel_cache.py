@@ -29,7 +29,7 @@ def refuse(*_, **__):
 
 tempfile.mkdtemp = tempfile.gettempdir = refuse
 """
-COMPILING, KEPT, NOT_KEPT = "compiling the 'sparse' engine", "compiled kernels are kept in", "are not kept, because"
+COMPILING, KEPT, NOT_KEPT = "compiling kernels", "compiled kernels are kept in", "are not kept, because"
 
 
 @pytest.fixture(scope="module")

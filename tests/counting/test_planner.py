@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import networkx as nx
-import numpy as np
 import pytest
 from counting.helpers import colored, gnp
 
@@ -86,4 +85,4 @@ def test_a_budget_holds_for_small_plain_graphs() -> None:
 def test_the_oracle_is_never_chosen() -> None:
     for k in (3, 4, 5, 6, 7):
         assert {choice.engine.name for choice in choose_engines(gnp(8, 0.5), k)} <= set(ENGINES) - {"brute"}
-    assert np.isfinite(ENGINES["brute"].cost(Features(gnp(8, 0.5)), 4)).all()
+    assert [choice.engine.name for choice in choose_engines(gnp(8, 0.5), 4, "brute")] == ["brute"]

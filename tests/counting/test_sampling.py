@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import anysize as az
-from anysize.counting.engines.engine import EngineChoice
+from anysize.counting.execution import EngineChoice
 from anysize.counting.sampling.estimates import SampleSize
 from anysize.counting.sampling.trees import spanning_trees, tree_plans
 from anysize.graphs.assembly import assemble

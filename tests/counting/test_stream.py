@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import inspect
 import json
 import random
@@ -71,7 +72,7 @@ def test_a_stream_equals_one_count_of_everything(tmp_path: Path, colors: bool, k
     for number, table in enumerate(stream):
         own = count(batches[number], k)
         same(table, own)
-        assert table.log == own.log
+        assert table.explain() == own.explain()
         assert table.names == own.names
         assert np.array_equal(table.y, own.y)
     same(stream.batch(-1), count(batches[-1], k))
@@ -222,7 +223,7 @@ def test_a_batch_that_fails_on_a_cluster_keeps_those_before(tmp_path: Path, two_
     batches = [gnp(9, 0.4), gnp(8, 0.4), star, gnp(9, 0.5)]
     with (
         cluster(two_workers),
-        pytest.raises(PartialResultError, match=r"1 of 1 graphs could not be counted.*graph '2' has"),
+        pytest.raises(PartialResultError, match=r"1 of 1 graphs could not be counted.*graph 2 has"),
     ):
         count_stream(batches, 5, tmp_path)
     assert open_stream(tmp_path).n_batches == 2
@@ -461,6 +462,7 @@ def test_memory_stays_flat(tmp_path: Path) -> None:
     held: list[int] = []
 
     def measure(done: int, _: int) -> None:
+        gc.collect()
         held.append(tracemalloc.get_traced_memory()[0] + pa.total_allocated_bytes())
 
     count_stream(large_batches(2), 3, tmp_path / "warm")  # kernels and catalogs, once

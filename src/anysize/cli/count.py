@@ -232,7 +232,7 @@ def _write(
                 printer.print(f"{title}: {plural(len(counts.columns), 'pattern')}")
                 printer.print(count_output.summary(counts, over, top))
                 if counts.sampling is not None:
-                    printer.print(f"Estimates, no exact counts: {'; '.join(counts.log)}", soft_wrap=True)
+                    printer.print(f"Estimates, no exact counts: {'; '.join(map(str, counts.log))}", soft_wrap=True)
                 if len(counts.columns) > top:
                     printer.print(f"The {top} most common of {len(counts.columns)}; --top shows more.")
     if out is not None:

@@ -101,7 +101,7 @@ def write_json(counts: Counts, over: Over, file: IO[str]) -> None:
             if counts.sampling is not None:
                 graph.setdefault("standard_error", {})[name] = float(counts.sampling.errors.data[at])
     patterns = [described(pattern) for pattern in counts.patterns]
-    json.dump({"over": over, "patterns": patterns, "graphs": graphs, "engines": list(counts.log)}, file)
+    json.dump({"over": over, "patterns": patterns, "graphs": graphs, "engines": list(map(str, counts.log))}, file)
     file.write("\n")
 
 

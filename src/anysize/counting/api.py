@@ -7,23 +7,21 @@ from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csr_array, hstack
 
 from anysize._memory import parse_bytes
-from anysize._progress import Progress, shares_of
-from anysize._typing import IntArray, PathLike, check_integer
-from anysize.counting.cache import attributes_digest
-from anysize.counting.cluster import CountOutcome, count_in_pieces, count_surviving, settle
-from anysize.counting.columns import MAX_TYPED_SIZE, unite
+from anysize._progress import Progress
+from anysize._typing import PathLike, check_integer
+from anysize.counting.cluster import FailedGraph, count_in_pieces, count_surviving, without_failed
+from anysize.counting.columns import MAX_TYPED_SIZE
 from anysize.counting.counts import Counts
-from anysize.counting.engines.table import CountTable
-from anysize.counting.engines.threads import Halt, Threads, interruptible
-from anysize.counting.execution import CountRequest, execute_plan, make_plan
+from anysize.counting.engines.threads import Threads, loaded
+from anysize.counting.execution import CountRequest, execute_plan
 from anysize.executors import Executor, active_executor
 from anysize.executors.executor import available_cores
-from anysize.graphs.graphset import GraphSet
 from anysize.io.convert import as_graphset
 from anysize.patterns.pattern import list_sizes
+
+TYPED = "typed"  # the engine that tells edges apart
 
 
 def count(
@@ -102,83 +100,47 @@ def count(
         raise ValueError(
             "edges=True counts exactly, with one engine; leave out engine, budget_s, max_memory and errors"
         )
-    if edges and (graphset.edge_colors is not None or graphset.directions is not None):
-        return _count_typed(graphset, sizes, threads, progress, cache)
+    executor = active_executor() if len(graphset) else None
+    typed = edges and (graphset.edge_colors is not None or graphset.directions is not None)
+    if typed:
+        if sizes[-1] > MAX_TYPED_SIZE:
+            raise ValueError(
+                f"patterns with types of edges have at most {MAX_TYPED_SIZE} vertices; got k = {sizes[-1]}"
+            )
+        engine, executor = TYPED, None
+    elif graphset.edge_colors is not None or graphset.directions is not None:
+        graphset = replace(graphset, edge_colors=None, edge_palette=(), directions=None)
     request = CountRequest(engine, samples, rel_error, seed, budget_s, parse_bytes(max_memory, "max_memory"))
+
+    if cache is not None:
+        from anysize.counting.cache import CountCache, attributes_digest
+
+        folder, arguments = CountCache(cache), {"k": sizes, **asdict(request)}
+        if budget_s is None:  # otherwise the memory limit may decide whether to sample
+            del arguments["max_memory"]
+        if first and (engine == "sample" or budget_s is not None):
+            arguments["first"] = first
+        if typed:
+            arguments = {"k": sizes, "edges": attributes_digest(graphset).hex()}
+        if (cached := folder.get(graphset, arguments)) is not None:
+            return cached
     numbers = np.arange(first, first + len(graphset))
-
-    if cache is None:
-        return settle(_count(graphset, numbers, sizes, request, threads, progress, errors), errors)
-    from anysize.counting.cache import CountCache
-
-    arguments = {"k": sizes, **asdict(request)}
-    if budget_s is None:  # otherwise the memory limit may decide whether to sample
-        del arguments["max_memory"]
-    if first and (engine == "sample" or budget_s is not None):
-        arguments["first"] = first
-    folder = CountCache(cache)
-    cached = folder.get(graphset, arguments)
-    if cached is not None:
-        return cached
-    outcome = _count(graphset, numbers, sizes, request, threads, progress, errors)
-    if not outcome.failed:
-        folder.put(graphset, arguments, outcome.counts)
-    elif outcome.counts.sampling is None:  # estimates depend on the numbers of the graphs in the whole set
-        folder.put(graphset[outcome.numbers - first], arguments, outcome.counts)
-    return settle(outcome, errors)
-
-
-def _count_typed(
-    graphs: GraphSet, sizes: list[int], threads: int | None, progress: Progress | None, cache: PathLike | None
-) -> Counts:
-    """Counts of patterns with types of edges; tables of several sizes side by side."""
-    if sizes[-1] > MAX_TYPED_SIZE:
-        raise ValueError(f"patterns with types of edges have at most {MAX_TYPED_SIZE} vertices; got k = {sizes[-1]}")
-    if cache is not None:
-        from anysize.counting.cache import CountCache
-
-        folder, arguments = CountCache(cache), {"k": sizes, "edges": attributes_digest(graphs).hex()}
-        if (found := folder.get(graphs, arguments)) is not None:
-            return found
-    report, halt = shares_of(progress, float(len(sizes))), Halt()
-
-    def run() -> list[CountTable]:
-        from anysize.counting.engines.jit import announced
-        from anysize.counting.engines.typed import count_typed
-
-        with announced("typed"):
-            workers = Threads(available_cores() if threads is None else threads, halt)
-            return [count_typed(graphs, k, workers, report) for k in sizes]
-
-    tables = interruptible(run, halt)
-    columns = unite([table.columns for table in tables])[0]
-    matrix: Any = csr_array(hstack([table.matrix for table in tables], "csr"))
-    log = tuple(f"k = {k}: typed for {len(graphs)} of {len(graphs)} graphs (types of edges)" for k in sizes)
-    counts = Counts(matrix, columns, graphs.sizes, graphs.y, graphs.names, log)
-    if cache is not None:
-        folder.put(graphs, arguments, counts)
-    return counts
-
-
-def _count(
-    graphs: GraphSet,
-    numbers: IntArray,
-    sizes: list[int],
-    request: CountRequest,
-    threads: int | None,
-    progress: Progress | None,
-    errors: str,
-) -> CountOutcome:
-    """Count in this process, or in pieces on the executor of the enclosing `cluster` block."""
-    executor = active_executor()
-    if executor is not None and len(graphs):
-        plan = make_plan(graphs, sizes, _memory_per_piece(request, executor, threads), 1, executor.workers)
-        return count_in_pieces(executor, plan, graphs, numbers, threads, progress)
-    n_threads = available_cores() if threads is None else threads
-    plan = make_plan(graphs, sizes, request, n_threads)
-    if errors == "skip":
-        return count_surviving(plan, graphs, numbers, n_threads, progress)
-    return CountOutcome(execute_plan(plan, graphs, n_threads, progress, numbers), numbers)
+    failed: tuple[FailedGraph, ...] = ()
+    make_plan = loaded("anysize.counting.planner").make_plan
+    if executor is not None:
+        limited = _memory_per_piece(request, executor, threads)
+        plan = make_plan(graphset, sizes, limited, 1, executor.workers)
+        counts, numbers, failed, _ = count_in_pieces(executor, plan, graphset, numbers, threads, progress)
+    else:
+        workers = Threads(available_cores() if threads is None else threads)
+        plan = make_plan(graphset, sizes, request, workers.number)
+        if errors == "skip":
+            counts, numbers, failed, _ = count_surviving(plan, graphset, workers, progress, numbers)
+        else:
+            counts = execute_plan(plan, graphset, workers, progress, numbers)
+    if cache is not None and not (failed and counts.sampling is not None):  # estimates depend on the numbers of graphs
+        folder.put(graphset[numbers - first] if failed else graphset, arguments, counts)
+    return without_failed(counts, failed, errors) if failed else counts
 
 
 def _memory_per_piece(request: CountRequest, executor: Executor, threads: int | None) -> CountRequest:

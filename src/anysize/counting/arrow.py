@@ -135,7 +135,11 @@ def _patterns(counts: Counts) -> Any:
         "code": columns.codes,
         "colors": pa.array([p.colors and json.dumps(p.colors) for p in counts.patterns], pa.string()),
     }
-    about: dict[str, Any] = {"colored": columns.colors is not None, "palette": counts.palette, "log": counts.log}
+    about: dict[str, Any] = {
+        "colored": columns.colors is not None,
+        "palette": counts.palette,
+        "log": list(map(str, counts.log)),
+    }
     if counts.sampling is not None:
         about["sampled"] = counts.sampling.k
     return pa.table(table).replace_schema_metadata({"anysize": json.dumps(about)})

@@ -10,6 +10,7 @@ import threading
 import warnings
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,10 +19,8 @@ from anysize._errors import CountWarning, PartialResultError, warn_user
 from anysize._progress import Progress, shares_of
 from anysize._typing import FloatArray, IntArray
 from anysize.counting.counts import Counts
-from anysize.counting.engines.engine import EngineChoice
-from anysize.counting.engines.table import graph_title
-from anysize.counting.engines.threads import Halt, cut_by_weight
-from anysize.counting.execution import CountRequest, EnginePlan, execute_plan, make_plan
+from anysize.counting.engines.threads import Threads, cut_by_weight, loaded
+from anysize.counting.execution import CountPlan, CountRequest, execute_plan, graph_title
 from anysize.counting.sampling.estimates import describe_sampling
 from anysize.executors.executor import RETRIES, Executor, Failure, available_cores
 from anysize.graphs.graphset import GraphSet
@@ -44,8 +43,7 @@ class FailedGraph:
         return self.reason if self.name in self.reason else f"{self.name}: {self.reason}"
 
 
-@dataclass(frozen=True)
-class CountOutcome:
+class CountOutcome(NamedTuple):
     """The table of the graphs that were counted, their numbers, and those that failed."""
 
     counts: Counts
@@ -54,62 +52,72 @@ class CountOutcome:
     warnings: tuple[str, ...] = ()  # of a worker, to be repeated in the user's process
 
 
-@dataclass(frozen=True)
-class CountPiece:
-    """Some graphs of a set, and how to count them."""
-
-    graphs: GraphSet
-    numbers: IntArray
-    plan: EnginePlan
-    cores: int
-    weight: float
-    halt: Halt  # shared with other pieces in threads of this process
-    version: str = __version__
-
-
-def settle(outcome: CountOutcome, errors: str) -> Counts:
-    """The table; failed graphs raise an error, or are left out with a warning."""
-    if not outcome.failed:
-        return outcome.counts
-    shown = "; ".join(str(failure) for failure in outcome.failed[:MAX_FAILURES_SHOWN])
-    more = "" if len(outcome.failed) <= MAX_FAILURES_SHOWN else f"; and {len(outcome.failed) - MAX_FAILURES_SHOWN} more"
-    amount = f"{len(outcome.failed)} of {len(outcome.failed) + len(outcome.numbers)} graphs could not be counted"
+def without_failed(counts: Counts, failed: tuple[FailedGraph, ...], errors: str) -> Counts:
+    """The table of the other graphs, with a warning, or an error that names the graphs that failed."""
+    shown = "; ".join(str(failure).rstrip(".") for failure in failed[:MAX_FAILURES_SHOWN])
+    more = "" if len(failed) <= MAX_FAILURES_SHOWN else f"; and {len(failed) - MAX_FAILURES_SHOWN} more"
+    amount = f"{len(failed)} of {len(failed) + len(counts)} graphs could not be counted"
     if errors == "skip":
         warn_user(f"{amount} and have no row in the table: {shown}{more}.", CountWarning)
-        lines = tuple(f"left out: {failure}" for failure in outcome.failed)
-        return replace(outcome.counts, log=(*outcome.counts.log, *lines))
+        return replace(counts, log=(*counts.log, *(f"left out: {failure}" for failure in failed)))
     others = "the others are in the 'finished' table of this error; errors='skip' leaves out failed ones"
-    raise PartialResultError(f"{amount} ({others}): {shown}{more}.", outcome.failed, outcome.counts)
-
-
-# ---- one piece ---------------------------------------------------------------------------------------
+    raise PartialResultError(f"{amount} ({others}): {shown}{more}.", failed, counts)
 
 
 def count_surviving(
-    plan: EnginePlan,
-    graphs: GraphSet,
-    numbers: IntArray,
-    threads: int,
-    progress: Progress | None = None,
-    halt: Halt | None = None,
+    plan: CountPlan, graphs: GraphSet, threads: Threads, progress: Progress | None, numbers: IntArray
 ) -> CountOutcome:
     """Count all graphs at once; if that fails, one by one, to find those that fail and count the others."""
     try:
-        return CountOutcome(execute_plan(plan, graphs, threads, progress, numbers, halt), numbers)
+        return CountOutcome(execute_plan(plan, graphs, threads, progress, numbers), numbers)
     except Exception:
-        rows: list[int] = []
-        failed, tables = [], []
+        rows, failed, tables = [], [], []
         for row, graph in enumerate(graphs):
-            named = graph if graph.names is not None else replace(graph, names=(str(numbers[row]),))
+            number = numbers[row : row + 1]
             try:
                 single = replace(_restrict(plan, np.array([row])), budget_s=None)
-                tables.append(execute_plan(single, named, threads, None, numbers[row : row + 1], halt))
+                tables.append(execute_plan(single, graph, threads, None, number))
                 rows.append(row)
             except Exception as error:
-                failed.append(_failed(named, numbers[row], str(error) or type(error).__name__))
+                failed.append(_failed(graph, number[0], str(error) or type(error).__name__))
         counts = Counts.concatenate(tables or [_empty_counts(plan, graphs)])
-        names = None if graphs.names is None else counts.names
-        return CountOutcome(replace(counts, names=names, log=_log_lines(plan, counts)), numbers[rows], tuple(failed))
+        return CountOutcome(replace(counts, log=_log_lines(plan, counts)), numbers[rows], tuple(failed))
+
+
+def _restrict(plan: CountPlan, rows: IntArray) -> CountPlan:
+    """The same plan for some of the graphs."""
+    choices = (choice.among(rows) for choice in plan.choices)
+    return replace(plan, choices=tuple(choice for choice in choices if len(choice.rows)))
+
+
+def _empty_counts(plan: CountPlan, graphs: GraphSet) -> Counts:
+    """The table of no graphs."""
+    return execute_plan(_restrict(plan, np.zeros(0, np.int64)), graphs[:0], Threads())
+
+
+def _failed(graph: GraphSet, number: int, reason: str) -> FailedGraph:
+    return FailedGraph(int(number), graph_title(graph, 0, int(number)), reason)
+
+
+def _log_lines(plan: CountPlan, counts: Counts) -> tuple[object, ...]:
+    if counts.sampling is None:
+        return tuple(choice.use for choice in plan.choices)
+    return (describe_sampling(plan.sizes[0], counts.sampling.samples, plan.seed, plan.reason),)
+
+
+# ---- many pieces -------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class CountPiece:
+    """Some graphs of a set, and how to count them. Pieces that this process counts share a flag that stops them."""
+
+    graphs: GraphSet
+    numbers: IntArray
+    plan: CountPlan
+    threads: Threads
+    weight: float = 0.0
+    version: str = __version__
 
 
 def count_piece(piece: CountPiece) -> CountOutcome:
@@ -118,49 +126,19 @@ def count_piece(piece: CountPiece) -> CountOutcome:
         raise ValueError(
             f"a worker has anysize {__version__}, this machine {piece.version}; install the same version on both"
         )
+    arguments = piece.plan, piece.graphs, piece.threads, None, piece.numbers
     if threading.current_thread() is not threading.main_thread():  # catch_warnings is not thread-safe
-        return count_surviving(piece.plan, piece.graphs, piece.numbers, piece.cores, None, piece.halt)
+        return count_surviving(*arguments)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
-        outcome = count_surviving(piece.plan, piece.graphs, piece.numbers, piece.cores, None, piece.halt)
+        outcome = count_surviving(*arguments)
     messages = tuple(str(warning.message) for warning in caught if issubclass(warning.category, CountWarning))
-    return replace(outcome, warnings=messages)
-
-
-def _restrict(plan: EnginePlan, rows: IntArray) -> EnginePlan:
-    """The same plan for some of the graphs."""
-    choices: dict[int, list[EngineChoice]] = {}
-    for size, all_choices in plan.choices.items():
-        choices[size] = []
-        for choice in all_choices:
-            here = np.flatnonzero(np.isin(rows, choice.rows))
-            if len(here):
-                costs = choice.costs[np.searchsorted(choice.rows, rows[here])]
-                choices[size].append(replace(choice, rows=here, costs=costs))
-    return replace(plan, choices=choices)
-
-
-def _empty_counts(plan: EnginePlan, graphs: GraphSet) -> Counts:
-    """The table of no graphs."""
-    return execute_plan(_restrict(plan, np.zeros(0, np.int64)), graphs[:0], 1)
-
-
-def _failed(graph: GraphSet, number: int, reason: str) -> FailedGraph:
-    return FailedGraph(int(number), graph_title(graph, int(number)), reason)
-
-
-def _log_lines(plan: EnginePlan, counts: Counts) -> tuple[str, ...]:
-    if counts.sampling is None:
-        return plan.lines
-    return (describe_sampling(plan.sizes[0], counts.sampling.samples, plan.seed, plan.reason),)
-
-
-# ---- many pieces -------------------------------------------------------------------------------------
+    return outcome._replace(warnings=messages)
 
 
 def count_in_pieces(
     executor: Executor,
-    plan: EnginePlan,
+    plan: CountPlan,
     graphs: GraphSet,
     numbers: IntArray,
     threads: int | None,
@@ -169,43 +147,46 @@ def count_in_pieces(
     """Count the pieces of a set on an executor; a piece whose workers keep dying is cut into single graphs."""
     report = shares_of(progress, float(_weights(plan, graphs).sum()))
     outcomes: list[CountOutcome] = []
-    lost: list[CountPiece] = []
-    with Halt() as halt:
-        for first_round in (True, False):
-            pieces: Iterable[CountPiece] = cut_pieces(plan, graphs, numbers, executor, threads, halt)
-            if not first_round:
-                pieces = [single for piece in lost for single in _singles(piece)]
-            running: dict[int, CountPiece] = {}
-
-            def submitted(
-                pieces: Iterable[CountPiece] = pieces, running: dict[int, CountPiece] = running
-            ) -> Iterator[CountPiece]:
-                for number, piece in enumerate(pieces):
-                    running[number] = piece
-                    yield piece
-
-            for number, result in executor.completed(
-                count_piece, submitted(), retries=RETRIES, cores=lambda p: p.cores, errors="return"
-            ):
-                piece = running.pop(number)
+    with Threads() as here:
+        pieces: Iterable[CountPiece] = cut_pieces(plan, graphs, numbers, executor, threads, here)
+        while pieces:
+            lost: list[CountPiece] = []
+            for piece, result in _completed(executor, pieces):
                 if not isinstance(result, Failure):
                     outcomes.append(result)
                 elif not result.died:
                     raise PartialResultError(str(result.error), (result,)) from result.error
-                elif first_round and len(piece.numbers) > 1:
+                elif len(piece.numbers) > 1:
                     lost.append(piece)
                     continue
                 else:
                     failed = _failed(piece.graphs, piece.numbers[0], str(result.error))
                     outcomes.append(CountOutcome(_empty_counts(plan, graphs), piece.numbers[:0], (failed,)))
                 report(piece.weight)
+            pieces = [single for piece in lost for single in _singles(piece)]
     return _join(outcomes, plan, graphs, numbers, executor)
 
 
+def _completed(executor: Executor, pieces: Iterable[CountPiece]) -> Iterator[tuple[CountPiece, Any]]:
+    """Pieces and their outcomes or failures, in order of completion."""
+    running: dict[int, CountPiece] = {}
+
+    def submitted() -> Iterator[CountPiece]:
+        for number, piece in enumerate(pieces):
+            running[number] = piece
+            yield piece
+
+    for number, result in executor.completed(count_piece, submitted(), retries=RETRIES, cores=_cores, errors="return"):
+        yield running.pop(number), result
+
+
 def cut_pieces(
-    plan: EnginePlan, graphs: GraphSet, numbers: IntArray, executor: Executor, threads: int | None, halt: Halt
+    plan: CountPlan, graphs: GraphSet, numbers: IntArray, executor: Executor, cores: int | None, threads: Threads
 ) -> Iterator[CountPiece]:
-    """Pieces of about equal cost and bounded size, each with one engine for every pattern size."""
+    """Pieces of about equal cost and bounded size, each with one engine for every pattern size.
+
+    A piece has a number of cores, or as many as its share of the work, and the flag of ``threads``.
+    """
     weights = _weights(plan, graphs)
     seconds, fair = float(weights.sum()), float(weights.sum()) / executor.workers
     n_bytes = 8 * graphs.sizes + 8 * graphs.edge_counts
@@ -216,31 +197,30 @@ def cut_pieces(
         for start, stop in cut_by_weight(weights[group], share):
             rows = group[start:stop]
             weight = float(weights[rows].sum())
-            cores = threads or int(min(max(np.ceil(weight / fair - 1e-6), 1), executor.max_cores))
+            number = cores or int(min(max(np.ceil(weight / fair - 1e-6), 1), executor.max_cores))
             part = graphs[rows[0] : rows[-1] + 1] if rows[-1] - rows[0] == len(rows) - 1 else graphs[rows]
-            yield CountPiece(replace(part, y=None), numbers[rows], _restrict(plan, rows), cores, weight, halt)
+            share_of_threads = replace(threads, number=number)
+            yield CountPiece(replace(part, y=None), numbers[rows], _restrict(plan, rows), share_of_threads, weight)
 
 
-def _weights(plan: EnginePlan, graphs: GraphSet) -> FloatArray:
+def _weights(plan: CountPlan, graphs: GraphSet) -> FloatArray:
     """Expected seconds for each graph; a rough guess for sampling."""
     if plan.sample_size is not None:
         each = plan.sample_size.seconds or 1e-7 * (plan.sample_size.samples or 1e7)
         return np.asarray(1e-3 + each + 1e-6 * graphs.edge_counts, np.float64)
     seconds = np.full(len(graphs), 1e-9)
-    for choices in plan.choices.values():
-        for choice in choices:
-            seconds[choice.rows] += choice.costs
+    for choice in plan.choices:
+        seconds[choice.rows] += choice.costs
     return seconds
 
 
-def _groups(plan: EnginePlan, n_graphs: int) -> list[IntArray]:
+def _groups(plan: CountPlan, n_graphs: int) -> list[IntArray]:
     """The rows of the graphs, grouped by their engines."""
-    engines = np.zeros((n_graphs, len(plan.choices)), np.int64)
-    for column, choices in enumerate(plan.choices.values()):
-        for number, choice in enumerate(choices):
-            engines[choice.rows, column] = number
-    _, group = np.unique(engines, axis=0, return_inverse=True)
-    return [np.flatnonzero(group.ravel() == number) for number in range(int(group.max(initial=0)) + 1)]
+    engines = np.zeros((n_graphs, len(plan.choices)), bool)
+    for column, choice in enumerate(plan.choices):
+        engines[choice.rows, column] = True
+    group = np.unique(engines, axis=0, return_inverse=True)[1].ravel()
+    return [np.flatnonzero(group == number) for number in range(int(group.max(initial=0)) + 1)]
 
 
 def _singles(piece: CountPiece) -> Iterator[CountPiece]:
@@ -250,7 +230,7 @@ def _singles(piece: CountPiece) -> Iterator[CountPiece]:
 
 
 def _join(
-    outcomes: list[CountOutcome], plan: EnginePlan, graphs: GraphSet, numbers: IntArray, executor: Executor
+    outcomes: list[CountOutcome], plan: CountPlan, graphs: GraphSet, numbers: IntArray, executor: Executor
 ) -> CountOutcome:
     for message in dict.fromkeys(message for outcome in outcomes for message in outcome.warnings):
         warn_user(message, CountWarning)
@@ -274,26 +254,33 @@ def count_batches(
     batches: Iterator[tuple[GraphSet, int] | None],
     sizes: list[int],
     request: CountRequest,
-    threads: int | None,
+    cores: int | None,
 ) -> Iterator[Counts | None]:
     """The tables of batches (graphs, number of the first graph), in order, one worker each; None stays None."""
+    make_plan = loaded("anysize.counting.planner").make_plan
 
-    def pieces(halt: Halt) -> Iterator[CountPiece | None]:
+    def pieces(threads: Threads) -> Iterator[CountPiece | None]:
         for batch in batches:
             if batch is None:
                 yield None
                 continue
             graphs, first = batch
-            plan = make_plan(graphs, sizes, request, threads or available_cores())
-            yield CountPiece(graphs, np.arange(first, first + len(graphs)), plan, threads or 1, 0.0, halt)
+            plan = make_plan(graphs, sizes, request, cores or available_cores())
+            yield CountPiece(graphs, np.arange(first, first + len(graphs)), plan, threads)
 
-    with Halt() as halt:
-        results = executor.map(_piece_or_none, pieces(halt), cores=lambda piece: 1 if piece is None else piece.cores)
+    with Threads(cores or 1) as threads:
+        results = executor.map(_piece_or_none, pieces(threads), cores=_cores)
         for outcome in results:
             for message in () if outcome is None else outcome.warnings:
                 warn_user(message, CountWarning)
-            yield None if outcome is None else settle(outcome, "raise")
+            if outcome is not None and outcome.failed:
+                without_failed(outcome.counts, outcome.failed, "raise")
+            yield None if outcome is None else outcome.counts
 
 
 def _piece_or_none(piece: CountPiece | None) -> CountOutcome | None:
     return None if piece is None else count_piece(piece)
+
+
+def _cores(piece: CountPiece | None) -> int:
+    return 1 if piece is None else piece.threads.number

@@ -1,22 +1,26 @@
-"""Columns of a table of counts: patterns in canonical order, as flat arrays.
+"""Columns of a table of counts (patterns in canonical order, as flat arrays), and the tables of engines.
 
 A colored table may have hundreds of thousands of columns, so `Pattern` objects are only made on request.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from typing import Any
+from itertools import repeat
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.sparse import coo_array, csr_array
 
 from anysize._schema import check_array
 from anysize._typing import IntArray
 from anysize.graphs.colors import ColorName, check_palette, color_order
 from anysize.graphs.edge_types import EdgeType, edge_type_order
+from anysize.graphs.graphset import GraphSet
+from anysize.graphs.ragged import offsets
 from anysize.patterns.orbits import MAX_SIZE, automorphisms, pair_bit
 from anysize.patterns.pattern import Pattern, class_table, connected_patterns, representatives
 
@@ -119,17 +123,24 @@ class Columns:
         if len({(pattern.colors is None, pattern.edge_types is None) for pattern in patterns}) > 1:
             raise ValueError("expected either plain or colored patterns, and edges with types in all or none; got both")
         size = np.array([pattern.size for pattern in patterns], np.uint8)
-        pattern_index = np.array([_pattern_indices(p.size)[p.edges] for p in patterns], np.int16)
+        columns = Columns(size, np.array([_pattern_indices(p.size)[p.edges] for p in patterns], np.int16))
+        if patterns and patterns[0].colors is not None:
+            palette = tuple(sorted({name for pattern in patterns for name in pattern.colors or ()}, key=color_order))
+            code = {name: position for position, name in enumerate(palette)}
+            colors = np.zeros((len(patterns), MAX_SIZE), np.uint16)
+            for row, pattern in enumerate(patterns):
+                colors[row, : pattern.size] = [code[name] for name in pattern.colors or ()]
+            columns = replace(columns, colors=colors, palette=palette)
         if patterns and patterns[0].edge_types is not None:
-            return _typed(patterns, Columns.of([replace(pattern, edge_types=None) for pattern in patterns]))
-        if not patterns or patterns[0].colors is None:
-            return Columns(size, pattern_index)
-        palette = tuple(sorted({name for p in patterns for name in p.colors or ()}, key=color_order))
-        code = {name: position for position, name in enumerate(palette)}
-        colors = np.zeros((len(patterns), MAX_SIZE), np.uint16)
-        for row, pattern in enumerate(patterns):
-            colors[row, : pattern.size] = [code[name] for name in pattern.colors or ()]
-        return Columns(size, pattern_index, colors, palette)
+            used = {kind for pattern in patterns for kind in pattern.edge_types or ()}
+            kinds = tuple(sorted(used | {kind.reverse for kind in used}, key=edge_type_order))
+            code_of_type = {kind: position for position, kind in enumerate(kinds, 1)}
+            types = np.zeros((len(patterns), MAX_PAIRS), np.uint16)
+            for row, pattern in enumerate(patterns):
+                for (i, j), kind in zip(pattern.edges, pattern.edge_types or (), strict=True):
+                    types[row, pair_bit(i, j)] = code_of_type[kind]
+            columns = replace(columns, edge_types=types, edge_palette=kinds)
+        return columns
 
     def __getitem__(self, key: IntArray | NDArray[np.bool_]) -> Columns:
         colors = None if self.colors is None else self.colors[key]
@@ -139,31 +150,20 @@ class Columns:
     @cached_property
     def patterns(self) -> tuple[Pattern, ...]:
         """The patterns as objects."""
-        plain = {k: connected_patterns(int(k)) for k in np.unique(self.size)}
+        catalog = {k: connected_patterns(k) for k in np.unique(self.size).tolist()}
+        plain = [catalog[k][index] for k, index in zip(self.size.tolist(), self.pattern_index.tolist(), strict=True)]
+        if self.colors is None and self.edge_types is None:
+            return tuple(plain)
+        colors: Iterable[tuple[ColorName, ...] | None] = repeat(None, len(self))
+        if self.colors is not None:
+            rows = zip(plain, self.colors.tolist(), strict=True)
+            colors = (tuple(self.palette[code] for code in codes[: pattern.size]) for pattern, codes in rows)
+        types: Iterable[tuple[EdgeType, ...] | None] = repeat(None, len(self))
         if self.edge_types is not None:
-            untyped = replace(self, edge_types=None, edge_palette=()).patterns
-            rows = zip(untyped, self.edge_types.tolist(), self.automorphisms.tolist(), strict=True)
-            return tuple(
-                replace(
-                    pattern, automorphisms=amount,
-                    edge_types=tuple(self.edge_palette[types[pair_bit(i, j)] - 1] for i, j in pattern.edges),
-                )
-                for pattern, types, amount in rows
-            )  # fmt: skip
-        if self.colors is None:
-            return tuple(plain[k][p] for k, p in zip(self.size, self.pattern_index, strict=True))
-        return tuple(
-            Pattern(
-                size=int(k),
-                edges=plain[k][index].edges,
-                colors=tuple(self.palette[code] for code in codes[:k]),
-                automorphisms=int(self.automorphisms[column]),
-                plain_name=plain[k][index].plain_name,
-            )
-            for column, (k, index, codes) in enumerate(
-                zip(self.size, self.pattern_index, self.colors.tolist(), strict=True)
-            )
-        )
+            coded = zip(plain, self.edge_types.tolist(), strict=True)
+            types = (tuple(self.edge_palette[c[pair_bit(i, j)] - 1] for i, j in p.edges) for p, c in coded)
+        parts = zip(plain, colors, self.automorphisms.tolist(), types, strict=True)
+        return tuple(Pattern(p.size, p.edges, held, amount, p.plain_name, kinds) for p, held, amount, kinds in parts)
 
     def pattern(self, column: int) -> Pattern:
         """The pattern of one column, without making those of a wide table."""
@@ -182,8 +182,7 @@ class Columns:
     def automorphisms(self) -> IntArray:
         """The number of automorphisms of every pattern that preserve colors and types of edges."""
         if self.colors is None and self.edge_types is None:
-            plain = {k: np.array([p.automorphisms for p in connected_patterns(int(k))]) for k in np.unique(self.size)}
-            return np.array([plain[k][index] for k, index in zip(self.size, self.pattern_index, strict=True)], np.int64)
+            return np.array([pattern.automorphisms for pattern in self.patterns], np.int64)
         result = np.zeros(len(self), np.int64)
         for here, _, same in self.symmetries():
             result[here] += same
@@ -222,54 +221,38 @@ class Columns:
                 f"{', '.join(map(str, sorted(sizes))) or 'none'}; count with k={k}, or set k before fitting"
             )
 
-    def recoded(self, palette: tuple[ColorName, ...]) -> Columns:
-        """The same patterns with color codes of another palette, which must hold all colors in use."""
-        if self.colors is None or palette == self.palette:
-            return replace(self, palette=palette if self.colors is not None else ())
-        position = {name: code for code, name in enumerate(palette)}
-        translate = np.array([position.get(name, 0) for name in self.palette], np.uint16)
-        colors = translate[self.colors]
-        colors[np.arange(MAX_SIZE) >= self.size[:, None]] = 0
-        return replace(self, colors=colors, palette=palette)
-
-    def with_edge_palette(self, palette: tuple[EdgeType, ...]) -> Columns:
-        """The same patterns with types coded by another palette, which must hold all types in use."""
-        if self.edge_types is None or palette == self.edge_palette:
-            return self
-        position = {kind: code for code, kind in enumerate(palette, 1)}
-        translate = np.array([0, *(position.get(kind, 0) for kind in self.edge_palette)], np.uint16)
-        return replace(self, edge_types=translate[self.edge_types], edge_palette=palette)
-
-    def in_order(self) -> bool:
-        """Whether the patterns of a plain table are distinct and in canonical order."""
-        number = self.size.astype(np.int64) << 16 | self.pattern_index.astype(np.int64)
-        return bool((np.diff(number) > 0).all())
-
-    def short_keys(self, widest: int) -> NDArray[np.uint64] | None:
-        """One 64-bit sort key per column, or None if size, index and ``widest`` colors do not fit 64 bits."""
-        bits = max(len(self.palette) - 1, 0).bit_length()
-        if 13 + bits * widest > 64 or self.edge_types is not None:
-            return None
-        word = (self.size.astype(np.uint64) << np.uint64(10)) | self.pattern_index.astype(np.uint64)
-        for vertex in range(widest if self.colors is not None else 0):
-            assert self.colors is not None
-            word = (word << np.uint64(bits)) | self.colors[:, vertex].astype(np.uint64)
-        return word
+    def recoded(self, palette: tuple[ColorName, ...], edge_palette: tuple[EdgeType, ...] | None = None) -> Columns:
+        """The same patterns with codes of other palettes, which must hold all colors and types of edges in use."""
+        edge_palette = self.edge_palette if edge_palette is None else edge_palette
+        colors, types = self.colors, self.edge_types
+        if colors is None:
+            palette = ()
+        elif palette != self.palette:
+            position = {name: code for code, name in enumerate(palette)}
+            translate = np.array([position.get(name, 0) for name in self.palette], np.uint16)
+            colors = translate[colors]
+            colors[np.arange(MAX_SIZE) >= self.size[:, None]] = 0
+        if types is not None and edge_palette != self.edge_palette:
+            code = {kind: number for number, kind in enumerate(edge_palette, 1)}
+            types = np.array([0, *(code.get(kind, 0) for kind in self.edge_palette)], np.uint16)[types]
+        return Columns(self.size, self.pattern_index, colors, palette, types, edge_palette)
 
     def keys(self) -> NDArray[np.uint64]:
-        """Sort keys: words of (size, index, first colors), (other colors) and types of edges, in canonical order."""
-        words = np.zeros((len(self), 2), np.uint64)
-        words[:, 0] = (self.size.astype(np.uint64) << np.uint64(58)) | (
-            self.pattern_index.astype(np.uint64) << np.uint64(48)
-        )
+        """Sort keys (patterns, words): size, index, colors and types of edges, in as few 64-bit words as hold them."""
+        fields: list[tuple[NDArray[Any], int]] = [(self.size, 3), (self.pattern_index, 10)]
         if self.colors is not None:
-            wide = self.colors.astype(np.uint64)
-            for vertex in range(MAX_SIZE):
-                word, shift = (0, 32 - 16 * vertex) if vertex < 3 else (1, 48 - 16 * (vertex - 3))
-                words[:, word] |= wide[:, vertex] << np.uint64(shift)
+            bits = max(len(self.palette) - 1, 0).bit_length()
+            fields += [(codes, bits) for codes in self.colors.T[: self.size.max(initial=0)]]
         if self.edge_types is not None:
-            words = np.concatenate([words, self.edge_types.astype(np.uint64)], axis=1)
-        return words
+            fields += [(codes, len(self.edge_palette).bit_length()) for codes in self.edge_types.T]
+        words, room = [np.zeros(len(self), np.uint64)], 64
+        for values, bits in fields:
+            if bits > room:
+                words.append(np.zeros(len(self), np.uint64))
+                room = 64
+            room -= bits
+            words[-1] |= values.astype(np.uint64) << np.uint64(room)
+        return np.stack(words, axis=1)
 
 
 def reverse_codes(palette: tuple[EdgeType, ...]) -> NDArray[np.uint16]:
@@ -289,35 +272,6 @@ def permuted_types(types: NDArray[np.uint16], order: IntArray, reverse: NDArray[
     return result
 
 
-def _typed(patterns: Sequence[Pattern], columns: Columns) -> Columns:
-    """These columns with the types of edges of the patterns."""
-    used = {kind for pattern in patterns for kind in pattern.edge_types or ()}
-    palette = tuple(sorted(used | {kind.reverse for kind in used}, key=edge_type_order))
-    code = {kind: position for position, kind in enumerate(palette, 1)}
-    types = np.zeros((len(patterns), MAX_PAIRS), np.uint16)
-    for row, pattern in enumerate(patterns):
-        for (i, j), kind in zip(pattern.edges, pattern.edge_types or (), strict=True):
-            types[row, pair_bit(i, j)] = code[kind]
-    return replace(columns, edge_types=types, edge_palette=palette)
-
-
-def _grouped(
-    short: list[NDArray[np.uint64] | None], full: list[Callable[[], NDArray[np.uint64]]]
-) -> tuple[IntArray, NDArray[np.bool_]]:
-    """The order that sorts all keys, and where in it a key differs from the previous one."""
-    if all(part is not None for part in short):
-        words = np.concatenate([part for part in short if part is not None])
-        order = np.argsort(words)
-        ordered = words[order][:, None]
-    else:
-        keys = np.concatenate([part() for part in full])
-        order = np.lexsort(keys.T[::-1])
-        ordered = keys[order]
-    new = np.ones(len(order), bool)
-    new[1:] = (ordered[1:] != ordered[:-1]).any(axis=1)
-    return order, new
-
-
 @cache
 def _pattern_indices(k: int) -> dict[tuple[tuple[int, int], ...], int]:
     return {pattern.edges: index for index, pattern in enumerate(connected_patterns(k))}
@@ -326,34 +280,81 @@ def _pattern_indices(k: int) -> dict[tuple[tuple[int, int], ...], int]:
 def unite(parts: Sequence[Columns]) -> tuple[Columns, list[IntArray]]:
     """The union of columns in canonical order, and for each part the positions of its columns in the union.
 
-    Colors are matched by name. The parts must be all plain or all colored, and tell edges apart or not.
+    Colors and types of edges are matched by name.
     """
-    if len({part.colors is None for part in parts}) > 1:
-        raise ValueError("expected tables that are all plain or all colored; got both")
-    if len({part.edge_types is None for part in parts}) > 1:
-        raise ValueError("expected tables that all have types of edges or all have none; got both")
-    palette = parts[0].palette
-    if any(part.palette != palette for part in parts):
+    first = parts[0]
+    if any((p.colors is None, p.edge_types is None) != (first.colors is None, first.edge_types is None) for p in parts):
+        raise ValueError(
+            "expected tables that are all plain or all colored, and have all types of edges or all none; got both"
+        )
+    if any(part.palette != first.palette or part.edge_palette != first.edge_palette for part in parts):
         palette = tuple(sorted({name for part in parts for name in part.palette}, key=color_order))
-    edge_palette = parts[0].edge_palette
-    if any(part.edge_palette != edge_palette for part in parts):
         edge_palette = tuple(sorted({kind for part in parts for kind in part.edge_palette}, key=edge_type_order))
-    recoded = [part.recoded(palette).with_edge_palette(edge_palette) for part in parts]
-    if len(parts) == 1 and parts[0].colors is None and parts[0].edge_types is None and parts[0].in_order():
-        return parts[0], [np.arange(len(parts[0]))]
-    widest = max(int(part.size.max(initial=0)) for part in recoded)
-    order, new = _grouped([part.short_keys(widest) for part in recoded], [part.keys for part in recoded])
+        parts = [part.recoded(palette, edge_palette) for part in parts]
+    stacked = Columns(
+        np.concatenate([part.size for part in parts]),
+        np.concatenate([part.pattern_index for part in parts]),
+        None if first.colors is None else np.concatenate([part.colors for part in parts if part.colors is not None]),
+        parts[0].palette,
+        None if first.edge_types is None else np.concatenate([p.edge_types for p in parts if p.edge_types is not None]),
+        parts[0].edge_palette,
+    )
+    keys = stacked.keys()
+    order = np.argsort(keys[:, 0]) if keys.shape[1] == 1 else np.lexsort(keys.T[::-1])
+    keys = keys[order]
+    new = np.ones(len(order), bool)
+    new[1:] = (keys[1:] != keys[:-1]).any(axis=1)
     position = np.empty(len(order), np.int64)
     position[order] = np.cumsum(new) - 1
-    first = recoded[0]
-    stacked = Columns(
-        np.concatenate([part.size for part in recoded]),
-        np.concatenate([part.pattern_index for part in recoded]),
-        None if first.colors is None else np.concatenate([part.colors for part in recoded if part.colors is not None]),
-        palette,
-        None
-        if first.edge_types is None
-        else np.concatenate([part.edge_types for part in recoded if part.edge_types is not None]),
-        edge_palette,
-    )
-    return stacked[order[new]], np.split(position, np.cumsum([len(part) for part in recoded])[:-1])
+    return stacked[order[new]], np.split(position, np.cumsum([len(part) for part in parts])[:-1])
+
+
+# ---- tables of engines -----------------------------------------------------------------------------------
+
+
+class CountTable(NamedTuple):
+    """The copies of patterns (columns) on one number of vertices in graphs (rows)."""
+
+    columns: Columns
+    matrix: csr_array[np.int64]
+
+
+class CountOverflow(OverflowError):
+    """Raised by an engine if a graph cannot be counted: its row in the set, and the reason, such as "has too many"."""
+
+    def __init__(self, row: int, reason: str) -> None:
+        super().__init__(reason)
+        self.row = row
+
+
+Cells = tuple[Columns, NDArray[Any], NDArray[Any], IntArray]  # columns; row, column and copies of cells
+
+
+def merged(parts: Sequence[Cells], graphs: GraphSet, k: int) -> CountTable:
+    """One table; equal cells are summed, columns are in canonical order. Plain graphs have the whole catalog."""
+    if not parts or (graphs.colors is None and parts[0][0].edge_types is None):
+        columns = Columns.plain(k) if graphs.colors is None else Columns.no_patterns(graphs.palette)
+        parts = [(columns, *(np.zeros(0, np.int64),) * 3), *parts]
+    columns, new_columns = unite([part[0] for part in parts])
+    dtype = np.int32 if max(len(graphs), len(columns)) < 2**31 else np.int64
+    row = np.concatenate([part[1].astype(dtype, copy=False) for part in parts])
+    column = np.concatenate([new.astype(dtype)[part[2]] for new, part in zip(new_columns, parts, strict=True)])
+    copies = np.concatenate([part[3] for part in parts])
+    matrix = coo_array((copies, (row, column)), shape=(len(graphs), len(columns))).tocsr()
+    matrix.sort_indices()
+    return CountTable(columns, matrix)
+
+
+def plain_table(copies: NDArray[Any], k: int) -> CountTable:
+    """The table of plain counts (graphs, connected patterns), of int64 or of Python integers; an error if too large."""
+    if copies.dtype == object:
+        for row, column in zip(*np.nonzero(copies > np.iinfo(np.int64).max), strict=True):
+            name = connected_patterns(k)[column].name
+            raise CountOverflow(
+                int(row),
+                f"has {copies[row, column]} induced copies of the pattern {name!r}, more than a 64-bit integer holds",
+            )
+        copies = copies.astype(np.int64)
+    rows, columns = np.nonzero(copies)  # scipy makes two matrices of a dense one
+    table = csr_array((copies[rows, columns], columns, offsets(np.bincount(rows, minlength=len(copies)))), copies.shape)
+    return CountTable(Columns.plain(k), table)

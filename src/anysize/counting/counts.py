@@ -37,7 +37,7 @@ class Counts:
         sizes: the number of vertices of each graph.
         y: the labels of the graph set, if any.
         names: the graph names of the graph set, if any.
-        log: which engine counted which graphs, see `explain`.
+        log: which engine counted which graphs and why; each item as text is a line of `explain`.
         sampling: hits and errors of a table of estimates (``engine="sample"``), otherwise None; see `standard_errors`,
             `hits` and `interval`.
     """
@@ -47,7 +47,7 @@ class Counts:
     sizes: IntArray
     y: NDArray[Any] | None = None
     names: tuple[str, ...] | None = None
-    log: tuple[str, ...] = ()
+    log: tuple[object, ...] = ()
     sampling: Sampling | None = None
 
     @property
@@ -94,7 +94,7 @@ class Counts:
 
     def explain(self) -> str:
         """Which engine counted which graphs, and why."""
-        return "\n".join(self.log)
+        return "\n".join(map(str, self.log))
 
     # ---- rows, columns and sums ------------------------------------------------------------------------
 

@@ -135,7 +135,7 @@ def to_arrays(counts: Counts) -> Arrays:
         "shape": list(counts.shape),
         "palette": list(counts.palette),
         "names": None if counts.names is None else list(counts.names),
-        "log": list(counts.log),
+        "log": list(map(str, counts.log)),
     }
     columns, matrix = counts.columns, counts.matrix
     if columns.edge_types is not None:

@@ -1,40 +1,33 @@
-"""Count on this machine: what to do (`CountRequest`, `make_plan`) and the table of a plan (`execute_plan`)."""
+"""Carry out a plan on this machine: exact counts by engines, or estimates from samples."""
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from importlib import import_module
+from functools import cached_property, partial
 from threading import TIMEOUT_MAX, Event, Timer
-from time import monotonic
-from types import ModuleType
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from scipy.sparse import csr_array, hstack
 
-from anysize._errors import CountWarning, warn_user
 from anysize._log import log
 from anysize._memory import parse_bytes
 from anysize._progress import Progress, rough_duration, shares_of
-from anysize._typing import IntArray
-from anysize.counting.columns import Columns, unite
+from anysize._typing import FloatArray, IntArray
+from anysize.counting.columns import Cells, CountOverflow, CountTable, merged, unite
 from anysize.counting.counts import Counts
-from anysize.counting.engines.engine import EngineChoice
-from anysize.counting.engines.table import CountTable, merged
-from anysize.counting.engines.threads import Halt, Threads, Tick, interruptible
+from anysize.counting.engines.engine import Engine
+from anysize.counting.engines.threads import Threads, Tick, loaded
 from anysize.counting.features import Features
-from anysize.counting.memory import too_large
-from anysize.counting.sampling.estimates import SAMPLED_SIZES, SampleSize, memory
+from anysize.counting.sampling.estimates import SampleSize
 from anysize.graphs.graphset import GraphSet
-from anysize.patterns.pattern import connected_patterns
 
-WARN_ABOVE_S = 60.0  # seconds of expected work
-_warm: set[str] = set()  # engines that have counted, whose kernels are loaded
 BUDGET_AFTER_DEADLINE = 0.2  # share of a time budget for estimates, if exact counting took longer than expected
+WARN_ABOVE_S = 60.0  # seconds of expected work
 SHORT_S = 0.1  # expected work that does not need a background thread, once the engine has counted
+MIN_S_PER_THREAD = 1e-3  # expected work that is worth starting one more thread
+_warm: set[str] = set()  # engines that have counted, whose kernels are loaded
 
 
 @dataclass(frozen=True)
@@ -67,129 +60,181 @@ def make_request(options: Mapping[str, Any]) -> CountRequest:
     return request
 
 
-@dataclass(frozen=True)
-class EnginePlan:
-    """What will be done: an engine for every size and graph, or samples, and the reason."""
+class EngineUse(NamedTuple):
+    """Which engine counts how many graphs of a set, and why; as text a line of `Counts.explain`."""
+
+    k: int
+    engine: str
+    idea: str
+    amount: int
+    total: int
+    why: str
+    seconds: tuple[tuple[str, float], ...]  # expected on one core, with this engine and then with others
+
+    def __str__(self) -> str:
+        (_, seconds), *others = self.seconds
+        reasons = [self.idea, *[self.why] * bool(self.why), f"estimated {short_duration(seconds)} on one core"]
+        if others:
+            slower = sorted(others, key=lambda other: other[1])
+            reasons.append(", ".join(f"{name} {short_duration(value)}" for name, value in slower))
+        return f"k = {self.k}: {self.engine} for {self.amount} of {self.total} graphs ({'; '.join(reasons)})"
+
+
+def short_duration(seconds: float) -> str:
+    """An expected time with three digits.
+
+    >>> short_duration(0.0123), short_duration(90)
+    ('12.3 ms', '90 seconds')
+    """
+    if seconds >= 60:
+        return rough_duration(seconds)
+    unit, scale = next((unit for unit in (("s", 1.0), ("ms", 1e-3), ("us", 1e-6)) if seconds >= unit[1]), ("ns", 1e-9))
+    return f"{seconds / scale:.3g} {unit}"
+
+
+@dataclass(frozen=True, eq=False)
+class EngineChoice:
+    """The graphs of a set that an engine counts, for one pattern size."""
+
+    k: int
+    engine: Engine
+    rows: IntArray  # ascending
+    costs: FloatArray  # expected seconds per graph on one core
+    total: int  # graphs of the set
+    why: str = ""
+    others: tuple[tuple[str, float], ...] = ()  # expected seconds with other engines
+
+    @cached_property
+    def seconds(self) -> float:
+        """Expected time for all of them on one core."""
+        return float(self.costs.sum())
+
+    @property
+    def use(self) -> EngineUse:
+        """The choice in words, for `Counts.log`."""
+        seconds = ((self.engine.name, self.seconds), *self.others)
+        return EngineUse(self.k, self.engine.name, self.engine.idea, len(self.rows), self.total, self.why, seconds)
+
+    def among(self, rows: IntArray) -> EngineChoice:
+        """The choice for the graphs with these rows of the set, ascending, as a set of their own."""
+        here = np.flatnonzero(np.isin(rows, self.rows))
+        return replace(self, rows=here, costs=self.costs[np.searchsorted(self.rows, rows[here])])
+
+
+@dataclass(frozen=True, eq=False)
+class CountPlan:
+    """What will be done: an engine for every size and graph, or samples for the reason given."""
 
     sizes: list[int]
-    choices: Mapping[int, list[EngineChoice]]
+    choices: tuple[EngineChoice, ...]
     sample_size: SampleSize | None = None
     seed: int = 0
     reason: str = ""
     max_memory: int | None = None
     budget_s: float | None = None  # for exact counts; after it, estimates are made instead
 
-    @property
-    def lines(self) -> tuple[str, ...]:
-        """The engines as text, for `Counts.explain`."""
-        lines = []
-        for k, choices in self.choices.items():
-            total = sum(len(choice.rows) for choice in choices)
-            for choice in choices:
-                engine, amount = choice.engine, f"{len(choice.rows)} of {total} graphs"
-                lines.append(f"k = {k}: {engine.name} for {amount} ({engine.idea}; {choice.reason})")
-        return tuple(lines)
 
-
-def make_plan(
-    graphs: GraphSet, sizes: list[int], request: CountRequest, threads: int, workers: int | None = None
-) -> EnginePlan:
-    """Choose exact engines, or samples if requested or over budget; warn if it will take long.
-
-    ``threads`` count at the same time, in this process or in each of several workers.
-    """
-    began = monotonic()
-    graphs.check()
-    if request.engine == "sample":
-        return _sampling_plan(graphs, sizes, SampleSize(request.samples, request.rel_error), request, "requested")
-    features, cores = Features(graphs), threads * (workers or 1)
-    choose = _planner().choose_engines
-    choices = {size: choose(graphs, size, request.engine, cores, features, request.max_memory) for size in sizes}
-    seconds = sum(choice.seconds for per_size in choices.values() for choice in per_size) / cores
-    could_sample = sizes[-1] in SAMPLED_SIZES
-    if request.budget_s is not None and seconds > request.budget_s and could_sample:
-        expected = f"exact counting would take about {rough_duration(seconds)}"
-        reason = f"{expected}, more than the budget of {request.budget_s:g} s"
-        left = max(request.budget_s - (monotonic() - began), 0.0)
-        size = SampleSize(seconds=left * (workers or 1) / len(graphs))
-        return _sampling_plan(graphs, sizes, size, request, reason)
-    if seconds > WARN_ABOVE_S:
-        k, colored = sizes[-1], graphs.colors is not None
-        warn_user(
-            f"Counting exactly will take about {rough_duration(seconds)}. Sampling takes a minute and gives standard "
-            f"errors: count(graphs, {k}, budget_s=60), or on the command line anysize count FILE --k {k} --budget 60. "
-            f"Exact counts are faster with a smaller k{', without colors' * colored} or with fewer graphs.",
-            CountWarning,
-        )
-    budget = request.budget_s if could_sample and len(sizes) == 1 and workers is None else None
-    return EnginePlan(sizes, choices, seed=request.seed, max_memory=request.max_memory, budget_s=budget)
-
-
-def _planner() -> ModuleType:
-    """The planner. It imports the engines, and so numba, which Ctrl-C must not end halfway."""
-    name = "anysize.counting.planner"
-    if name not in sys.modules:
-        interruptible(lambda: import_module(name), Halt())
-    return sys.modules[name]
-
-
-def _sampling_plan(
-    graphs: GraphSet, sizes: list[int], sample_size: SampleSize, request: CountRequest, reason: str
-) -> EnginePlan:
-    if len(sizes) > 1:
-        raise ValueError(f"sampling takes one pattern size at a time; got k = {', '.join(map(str, sizes))}")
-    k, limit = sizes[0], request.max_memory
-    if limit is not None and k in SAMPLED_SIZES:
-        features = Features(graphs)
-        need = memory(features, k)
-        large = np.flatnonzero(~need.within(limit))
-        if len(large):
-            raise too_large({"sample": need}, features, k, limit, int(large[0]))
-    return EnginePlan(sizes, {}, sample_size, request.seed, reason)
+def graph_title(graphs: GraphSet, row: int, number: int) -> str:
+    """A graph in messages: by its name, or by its number in the set that these graphs are a part of."""
+    return f"graph {number}" if graphs.names is None else f"graph {graphs.names[row]!r}"
 
 
 def execute_plan(
-    plan: EnginePlan,
+    plan: CountPlan,
     graphs: GraphSet,
-    threads: int,
+    threads: Threads,
     progress: Progress | None = None,
     numbers: IntArray | None = None,
-    halt: Halt | None = None,
 ) -> Counts:
     """The table of a plan; ``numbers`` are those of the graphs in the set that they are a part of.
 
-    Setting the flag ``halt`` stops the count with a KeyboardInterrupt.
+    Stopping the threads ends the count with a KeyboardInterrupt.
     """
+    numbers = np.arange(len(graphs)) if numbers is None else numbers
     if plan.budget_s is not None:
         return _execute_within(plan.budget_s, plan, graphs, threads, progress, numbers)
-    halt = Halt() if halt is None else halt
     if plan.sample_size is not None:
         log.debug("counting, k = %d: samples (%s)", plan.sizes[0], plan.reason)
-        counts = _execute_sampling(plan, graphs, Threads(threads, halt), progress, numbers)
+        counts = _sample(plan, plan.sample_size, graphs, threads, progress, numbers)
     else:
-        lines = plan.lines
-        for line in lines:
-            log.debug("counting, %s", line)
-        report = shares_of(progress, sum(c.seconds + 1e-6 for choices in plan.choices.values() for c in choices))
+        uses = tuple(choice.use for choice in plan.choices)
+        for use in uses:
+            log.debug("counting, %s", use)
+        report = shares_of(progress, sum(choice.seconds + 1e-6 for choice in plan.choices))
         tables = []
-        for k, choices in plan.choices.items():
-            parts = [part for choice in choices for part in _split(choice, graphs, k, threads, plan.max_memory)]
-            results = [_run(part, graphs, k, Threads(n_threads, halt), report) for part, n_threads in parts]
-            tables.append(_join_graphs(results, [part for part, _ in parts], graphs, k))
-        columns = tables[0].columns if len(tables) == 1 else unite([table.columns for table in tables])[0]
-        # Sizes ascend, so the columns of tables side by side are in canonical order.
-        matrix: Any = tables[0].matrix if len(tables) == 1 else csr_array(hstack([t.matrix for t in tables], "csr"))
-        counts = Counts(matrix, columns, graphs.sizes, graphs.y, graphs.names, lines)
+        for k in plan.sizes:
+            parts: list[tuple[IntArray, CountTable]] = []
+            for choice in plan.choices:
+                if choice.k == k:
+                    parts += _run(choice, graphs, numbers, threads, plan.max_memory, report)
+            tables.append(parts[0][1] if len(parts) == 1 else _join(parts, graphs, k))
+        columns, matrix = tables[0]
+        if len(tables) > 1:  # sizes ascend, so the columns of tables side by side are in canonical order
+            columns = unite([table.columns for table in tables])[0]
+            matrix = csr_array(hstack([table.matrix for table in tables], "csr"))
+        counts = Counts(matrix, columns, graphs.sizes, graphs.y, graphs.names, uses)
     if progress is not None:
         progress(1.0)
     return counts
 
 
+def _run(
+    choice: EngineChoice, graphs: GraphSet, numbers: IntArray, threads: Threads, limit: int | None, report: Tick
+) -> list[tuple[IntArray, CountTable]]:
+    """Rows and tables: of all graphs of a choice, or of batches that stay within a memory limit."""
+    engine, k, rows = choice.engine, choice.k, choice.rows
+    part = graphs if len(rows) == len(graphs) else graphs[rows]
+    batches, number = [(0, len(part))], threads.number
+    if limit is not None:
+        batches, number = engine.memory(Features(part), k).batches(number, limit)
+    number = min(number, 1 + int(choice.seconds / MIN_S_PER_THREAD))
+    weight = (choice.seconds + 1e-6) / max(len(batches), 1)
+    tables = []
+    for start, stop in batches:
+        batch = part if len(batches) == 1 else part[start:stop]
+        work = partial(engine.count, batch, k, replace(threads, number=number), lambda share: report(share * weight))
+        try:
+            if choice.seconds < SHORT_S and engine.name in _warm:
+                table = work()
+            else:
+                table = threads.interruptible(work)
+                _warm.add(engine.name)
+        except CountOverflow as error:
+            row = rows[start + error.row]
+            raise OverflowError(f"{graph_title(graphs, row, numbers[row])} {error}. Use a smaller k.") from None
+        tables.append((rows[start:stop], table))
+    return tables
+
+
+def _join(parts: list[tuple[IntArray, CountTable]], graphs: GraphSet, k: int) -> CountTable:
+    """One table of all graphs from tables of some of them."""
+    cells: list[Cells] = []
+    for rows, (columns, matrix) in parts:
+        coo = matrix.tocoo()
+        cells.append((columns, rows[coo.row], coo.col, coo.data))
+    return merged(cells, graphs, k)
+
+
+def _sample(
+    plan: CountPlan,
+    size: SampleSize,
+    graphs: GraphSet,
+    threads: Threads,
+    progress: Progress | None,
+    numbers: IntArray,
+) -> Counts:
+    """A table of estimates."""
+    sampler = loaded("anysize.counting.sampling.sampler")
+    report = shares_of(progress, float(max(len(graphs), 1)))
+    arguments = graphs, plan.sizes[0], size, plan.seed, threads, report, plan.reason, numbers
+    return cast(Counts, threads.interruptible(partial(sampler.count_sampled, *arguments)))
+
+
 def _execute_within(
-    budget: float, plan: EnginePlan, graphs: GraphSet, threads: int, progress: Progress | None, numbers: IntArray | None
+    budget: float, plan: CountPlan, graphs: GraphSet, threads: Threads, progress: Progress | None, numbers: IntArray
 ) -> Counts:
     """Exact counts; if they take longer than expected, and than the budget, they are stopped and estimates made."""
-    halt, late, done = Halt(), Event(), 0.0
+    exact, late, done = Threads(threads.number), Event(), 0.0
 
     def rise(share: float) -> None:
         nonlocal done
@@ -199,13 +244,13 @@ def _execute_within(
 
     def stop() -> None:
         late.set()
-        halt.set()
+        exact.stop()
 
     timer = Timer(min(budget, TIMEOUT_MAX), stop)
     timer.daemon = True
     timer.start()
     try:
-        return execute_plan(replace(plan, budget_s=None), graphs, threads, rise, numbers, halt)
+        return execute_plan(replace(plan, budget_s=None), graphs, exact, rise, numbers)
     except KeyboardInterrupt:
         if not late.is_set():
             raise
@@ -213,79 +258,4 @@ def _execute_within(
         timer.cancel()
     size = SampleSize(seconds=BUDGET_AFTER_DEADLINE * budget / len(graphs))
     reason = f"exact counting took longer than expected, and than the budget of {budget:g} s"
-    estimates = EnginePlan(plan.sizes, {}, size, plan.seed, reason)
-    return execute_plan(estimates, graphs, threads, rise, numbers)
-
-
-def _execute_sampling(
-    plan: EnginePlan, graphs: GraphSet, threads: Threads, progress: Progress | None, numbers: IntArray | None
-) -> Counts:
-    numbers = np.arange(len(graphs)) if numbers is None else numbers
-    report = shares_of(progress, float(max(len(graphs), 1)))
-    assert plan.sample_size is not None
-    k, sample_size = plan.sizes[0], plan.sample_size
-
-    def sample() -> Counts:
-        from anysize.counting.engines.jit import announced
-        from anysize.counting.sampling.sampler import count_sampled
-
-        with announced("sample"):
-            return count_sampled(graphs, k, sample_size, plan.seed, threads, report, plan.reason, numbers)
-
-    return cast(Counts, interruptible(sample, threads.halt))
-
-
-def _split(
-    choice: EngineChoice, graphs: GraphSet, k: int, threads: int, limit: int | None
-) -> list[tuple[EngineChoice, int]]:
-    """Split a choice into batches within a memory limit; returns (batch, number of threads) pairs."""
-    if limit is None:
-        return [(choice, threads)]
-    part = graphs if len(choice.rows) == len(graphs) else graphs[choice.rows]
-    ranges, threads = choice.engine.memory(Features(part), k).batches(threads, limit)
-    return [
-        (replace(choice, rows=choice.rows[start:stop], costs=choice.costs[start:stop]), threads)
-        for start, stop in ranges
-    ]
-
-
-def _run(choice: EngineChoice, graphs: GraphSet, k: int, threads: Threads, report: Tick) -> CountTable:
-    """The table of one choice."""
-    part = graphs
-    if len(choice.rows) < len(graphs):
-        part = graphs[choice.rows]
-        if part.names is None:  # errors name graphs by their number in the whole set
-            part = replace(part, names=tuple(str(row) for row in choice.rows))
-    weight = choice.seconds + 1e-6
-
-    def count() -> CountTable:
-        from anysize.counting.engines.jit import announced
-
-        with announced(choice.engine.name):
-            try:
-                return choice.engine.count(part, k, threads, lambda share: report(share * weight))
-            except OverflowError as error:
-                raise OverflowError(f"{error}. Use a smaller k.") from None
-
-    if choice.seconds < SHORT_S and choice.engine.name in _warm:
-        return count()
-    table = cast(CountTable, interruptible(count, threads.halt))
-    _warm.add(choice.engine.name)
-    return table
-
-
-def _join_graphs(results: list[CountTable], choices: list[EngineChoice], graphs: GraphSet, k: int) -> CountTable:
-    """One table of all graphs; a plain one has the whole catalog as columns."""
-    plain = graphs.colors is None
-    if len(results) == 1 and (not plain or len(results[0].columns) == len(connected_patterns(k))):
-        return results[0]
-    no_cells = (np.zeros(0, np.int64),) * 3
-    parts: list[tuple[Columns, NDArray[Any], NDArray[Any], IntArray]] = []
-    if plain:
-        parts.append((Columns.plain(k), *no_cells))
-    for table, choice in zip(results, choices, strict=True):
-        coo = table.matrix.tocoo()
-        parts.append((table.columns, choice.rows[coo.row], coo.col, coo.data))
-    if not parts:
-        parts.append((Columns.no_patterns(graphs.palette), *no_cells))
-    return merged(parts, len(graphs))
+    return execute_plan(CountPlan(plan.sizes, (), size, plan.seed, reason), graphs, threads, rise, numbers)

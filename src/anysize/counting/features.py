@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from scipy.special import comb
 
 from anysize._typing import FloatArray
-from anysize.counting.engines.threads import Halt, interruptible
+from anysize.counting.engines.threads import Threads
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.ragged import owners
 from anysize.patterns.pattern import connected_patterns
@@ -205,6 +205,6 @@ def _sample_sets(graph: GraphSet, k: int) -> _SetSample:
 
         return estimate_connected_sets(graph, k, SAMPLED_MAPS)
 
-    sets, packed, hits = interruptible(estimate, Halt())
+    sets, packed, hits = Threads().interruptible(estimate)
     once, twice = float((hits == 1).sum()), float((hits == 2).sum())
     return _SetSample(sets, min(len(hits) + once * max(once - 1, 0) / (2 * (twice + 1)), sets), packed)

@@ -44,7 +44,7 @@ def draw(graph: GraphSet, null: str, seed: int, numbers: range, threads: Threads
     def work(start: int, stop: int) -> list[GraphSet]:
         return [sample(graph, np.random.SeedSequence([seed, numbers[row]]), threads) for row in range(start, stop)]
 
-    for part in threads.run(work, [(row, row + 1) for row in range(len(numbers))]):
+    for part in threads.run(work, np.ones(len(numbers)), len(numbers)):
         drawn += part
     return GraphSet.concatenate(drawn)
 
@@ -83,7 +83,7 @@ def _swapped(graph: GraphSet, seed: np.random.SeedSequence, threads: Threads, co
     groups = _groups(graph) if colors else (np.empty(0, np.int64),) * 3
     steps = max(SWAPS_PER_EDGE * len(indices) // 2, MIN_STEPS) if len(indices) else 0
     swap_edges(graph.indptr, owner, *groups, steps, seed.generate_state(1, np.uint64), indices, mate, threads.flag)
-    threads.halt.check()
+    threads.check()
     return replace(graph, indices=indices)
 
 
@@ -111,7 +111,7 @@ def _matched(graph: GraphSet, seed: np.random.SeedSequence, threads: Threads) ->
     owner = owners(graph.indptr).astype(np.uint32)
     state = seed.generate_state(1, np.uint64)
     if not match_stubs(graph.indptr, owner, MAX_TRIES, state, indices, threads.flag):
-        threads.halt.check()
+        threads.check()
         raise ValueError(f"None of {MAX_TRIES:,} random matchings of the stubs was a simple graph; use null='degrees'.")
     return replace(graph, indices=indices)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from anysize._typing import FloatArray, IntArray, PathLike, check_integer
 from anysize.counting.api import count
 from anysize.counting.columns import unite
 from anysize.counting.counts import Counts
-from anysize.counting.engines.threads import Halt, Threads, interruptible
+from anysize.counting.engines.threads import Threads
 from anysize.executors.executor import available_cores
 from anysize.graphs.graphset import GraphSet
 from anysize.io.convert import as_graphset
@@ -240,14 +240,8 @@ def motifs(
 
 
 def _draw(graph: GraphSet, null: str, seed: int, numbers: range, threads: int) -> GraphSet:
-    from anysize.counting.engines.jit import announced
-
-    def work() -> GraphSet:
-        with announced("rewiring"):
-            return draw(graph, null, seed, numbers, Threads(threads, halt))
-
-    halt = Halt()
-    drawn: GraphSet = interruptible(work, halt)
+    workers = Threads(threads)
+    drawn: GraphSet = workers.interruptible(partial(draw, graph, null, seed, numbers, workers))
     return drawn
 
 

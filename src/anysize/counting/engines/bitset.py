@@ -15,14 +15,13 @@ import numpy as np
 from numba import int64, uint64
 
 from anysize._typing import BoolArray, FloatArray
+from anysize.counting.columns import CountTable, plain_table
 from anysize.counting.engines.bits import is_set, lowest_bit, popcount
-from anysize.counting.engines.engine import Engine
+from anysize.counting.engines.engine import Engine, MemoryNeed
 from anysize.counting.engines.jit import specialize
 from anysize.counting.engines.moebius import INDEX, LENGTH, SUMS, from_complement_sums, from_sums
-from anysize.counting.engines.table import CountTable, plain_table
-from anysize.counting.engines.threads import Threads, Tick, chunks_by_weight
+from anysize.counting.engines.threads import Threads, Tick
 from anysize.counting.features import Features
-from anysize.counting.memory import MemoryNeed
 from anysize.graphs.graphset import GraphSet
 
 MAX_VERTICES = 4096  # a codegree matrix of 64 MiB, and sums that fit int64
@@ -47,12 +46,12 @@ def count(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
                 compiled(*arrays, k, sums, threads.flag)
                 tick((stop - start) / len(graphs))
 
-            threads.run(work, chunks_by_weight(sizes[rows] ** 3, threads.number))
+            threads.run(work, sizes[rows] ** 3)
     # This step is linear: int64 may wrap on the way, but the result, at most C(n, 5), fits.
     counts = sums[:, : LENGTH[k]] @ from_sums(k).T
     if complemented.any():
         counts[complemented] = from_complement_sums(k, sizes[complemented], sums[complemented])
-    return plain_table(counts, graphs, k)
+    return plain_table(counts, k)
 
 
 def fits(f: Features, k: int) -> BoolArray:

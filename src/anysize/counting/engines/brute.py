@@ -7,12 +7,10 @@ from itertools import combinations, permutations
 import numpy as np
 
 from anysize._typing import FloatArray
-from anysize.counting.columns import Columns
-from anysize.counting.engines.engine import Engine
-from anysize.counting.engines.table import CountTable, merged
-from anysize.counting.engines.threads import Halt, Threads, Tick
+from anysize.counting.columns import Columns, CountTable, merged
+from anysize.counting.engines.engine import Engine, MemoryNeed
+from anysize.counting.engines.threads import Threads, Tick
 from anysize.counting.features import Features
-from anysize.counting.memory import MemoryNeed
 from anysize.graphs.graphset import GraphSet
 from anysize.patterns.orbits import MAX_SIZE, edges_of, pair_bit
 from anysize.patterns.pattern import class_table, connected_patterns
@@ -22,7 +20,7 @@ Key = tuple[int, tuple[int, ...]]  # pattern index, color codes in canonical ord
 
 def count(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
     """Induced copies of the patterns that occur."""
-    copies_by_key = [_count_graph(graph, k, threads.halt) for graph in graphs]
+    copies_by_key = [_count_graph(graph, k, threads) for graph in graphs]
     tick(1.0)
     keys = sorted({key for copies in copies_by_key for key in copies})
     column = {key: number for number, key in enumerate(keys)}
@@ -33,7 +31,7 @@ def count(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
     columns = Columns(np.full(len(keys), k, np.uint8), index, None if graphs.colors is None else colors, graphs.palette)
     cells = [(row, column[key], n) for row, copies in enumerate(copies_by_key) for key, n in copies.items()]
     row, col, n_copies = np.array(cells, np.int64).reshape(-1, 3).T
-    return merged([(columns, row, col, n_copies)], len(graphs))
+    return merged([(columns, row, col, n_copies)], graphs, k)
 
 
 def seconds(f: Features, k: int) -> FloatArray:
@@ -49,7 +47,7 @@ def memory(f: Features, k: int) -> MemoryNeed:
 BRUTE = Engine("brute", "every subset; the test oracle", count, (1, 2, 3, 4, 5, 6, 7), True, seconds, memory)
 
 
-def _count_graph(graph: GraphSet, k: int, halt: Halt) -> dict[Key, int]:
+def _count_graph(graph: GraphSet, k: int, threads: Threads) -> dict[Key, int]:
     """The number of induced copies of each pattern; colors are () in plain graphs."""
     n = int(graph.first[-1])
     adjacent = np.zeros((n, n), bool)
@@ -57,7 +55,7 @@ def _count_graph(graph: GraphSet, k: int, halt: Halt) -> dict[Key, int]:
         adjacent[u, v] = adjacent[v, u] = True
     copies: dict[Key, int] = {}
     for subset in combinations(range(n), k):
-        halt.check()
+        threads.check()
         code = sum(1 << pair_bit(i, j) for j in range(k) for i in range(j) if adjacent[subset[i], subset[j]])
         index = int(class_table(k)[code])
         if index >= 0:

@@ -5,12 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from anysize._typing import FloatArray
-from anysize.counting.columns import Columns
-from anysize.counting.engines.engine import Engine
-from anysize.counting.engines.table import CountTable, merged
+from anysize.counting.columns import Columns, CountTable, merged
+from anysize.counting.engines.engine import CELL_BYTES, Engine, MemoryNeed
 from anysize.counting.engines.threads import Threads, Tick
 from anysize.counting.features import Features
-from anysize.counting.memory import CELL_BYTES, MemoryNeed
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.ragged import owners
 from anysize.patterns.orbits import MAX_SIZE
@@ -37,7 +35,7 @@ def count(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
     size, index = np.full(len(kinds), k, np.uint8), np.zeros(len(kinds), np.int16)
     columns = Columns(size, index, None if graphs.colors is None else codes, graphs.palette)
     tick(1.0)
-    return merged([(columns, cells // palette**k, column, copies.astype(np.int64))], len(graphs))
+    return merged([(columns, cells // palette**k, column, copies.astype(np.int64))], graphs, k)
 
 
 def seconds(f: Features, k: int) -> FloatArray:

@@ -16,7 +16,7 @@ import numpy as np
 from numba import int64, uint64
 
 from anysize._typing import FloatArray
-from anysize.counting.columns import Columns
+from anysize.counting.columns import Columns, CountTable, merged
 from anysize.counting.engines.bits import fetch_add, is_set, prefetch_row
 from anysize.counting.engines.canonical import (
     COPIES,
@@ -32,12 +32,10 @@ from anysize.counting.engines.canonical import (
     unpack,
     write_out,
 )
-from anysize.counting.engines.engine import Engine
+from anysize.counting.engines.engine import CELL_BYTES, Engine, MemoryNeed
 from anysize.counting.engines.jit import helper, specialize
-from anysize.counting.engines.table import CountTable, merged
 from anysize.counting.engines.threads import Threads, Tick
 from anysize.counting.features import Features, colored_patterns
-from anysize.counting.memory import CELL_BYTES, MemoryNeed
 from anysize.graphs.graphset import GraphSet
 
 DIRECT_BITS = 22  # raw patterns of up to so many bits index a table of counters; others use a cache
@@ -118,7 +116,7 @@ def _merge(parts, task_graph, k: int, graphs: GraphSet) -> CountTable:
         size = np.full(len(kind), k, np.uint8)
         columns = Columns(size, kind, None if graphs.colors is None else colors, graphs.palette)
         tables.append((columns, row, column, amount))
-    return merged(tables, len(graphs))
+    return merged(tables, graphs, k)
 
 
 @cache

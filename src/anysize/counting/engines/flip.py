@@ -7,22 +7,21 @@ All (k - 2)-sets Q are visited. Vertices are sorted by color, each color in its 
 # mypy: ignore-errors
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 from numba import int64, uint64
 
 from anysize._typing import BoolArray, FloatArray
-from anysize.counting.columns import Columns
+from anysize.counting.columns import Columns, CountTable, merged
 from anysize.counting.engines.bits import add_outer, add_scaled, is_set, lowest_bit, popcount
 from anysize.counting.engines.canonical import unpack
-from anysize.counting.engines.engine import Engine
+from anysize.counting.engines.engine import CELL_BYTES, Engine, MemoryNeed
 from anysize.counting.engines.flip_plan import PRODUCT_BYTES, flip_plan, padded
 from anysize.counting.engines.jit import entry, helper
-from anysize.counting.engines.table import CountTable, merged
-from anysize.counting.engines.threads import AccumulatorPool, Threads, Tick, chunks_by_weight
+from anysize.counting.engines.threads import Threads, Tick
 from anysize.counting.features import Features
-from anysize.counting.memory import CELL_BYTES, MemoryNeed
 from anysize.graphs.graphset import GraphSet
 
 MAX_VERTICES = 1024  # products of the group sizes of one set Q fit int32
@@ -32,19 +31,21 @@ COLORS = {4: (1, 2, 4, 8, 12, 16), 5: (1, 2, 4, 6, 8, 12), 6: (1, 2, 4)}  # that
 def count(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
     """Induced copies of the patterns that occur."""
 
+    single = replace(threads, number=1)
+
     def work(start, stop):
         parts = []
         for g in range(start, stop):
-            parts.append(_count_graph(graphs[g], g, k, Threads(1, threads.halt)))
+            parts.append(_count_graph(graphs[g], g, k, single))
             tick(1 / len(graphs))
         return parts
 
     if len(graphs) >= 2 * threads.number:
-        chunks = threads.run(work, chunks_by_weight(graphs.sizes ** (k - 1), threads.number))
+        chunks = threads.run(work, graphs.sizes ** (k - 1))
         parts = [part for chunk in chunks for part in chunk]
     else:
         parts = one_by_one(_count_graph, graphs, k, threads, tick)
-    return merged(parts, len(graphs))
+    return merged(parts, graphs, k)
 
 
 def one_by_one(count_graph, graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> list:
@@ -95,20 +96,15 @@ def _count_graph(graph: GraphSet, row: int, k: int, threads: Threads):
     plan = flip_plan(k, int(padded(len(present), COLORS[k])))
     bit_of, word_color, bits, upper = _layout(graph, local)
 
-    pool = AccumulatorPool(lambda: np.zeros(plan.length, np.int64))
-    sums_pool = AccumulatorPool(lambda: np.zeros(plan.n_groups, np.int64))
-    clique_pool = AccumulatorPool(lambda: np.zeros(plan.colors**k, np.int64))
     kernel = _kernel(k, plan.colors, plan.square)
 
-    def work(start, stop):
-        with pool.borrow() as products, sums_pool.borrow() as group_sums, clique_pool.borrow() as cliques:
-            kernel(start, stop, bit_of, word_color, bits, plan.layout, products, group_sums, threads.flag)
-            _cliques(start, stop, k, plan.colors, bit_of, word_color, upper, cliques, threads.flag)
+    def work(start, stop, products, group_sums, cliques):
+        kernel(start, stop, bit_of, word_color, bits, plan.layout, products, group_sums, threads.flag)
+        _cliques(start, stop, k, plan.colors, bit_of, word_color, upper, cliques, threads.flag)
 
-    if n >= k:
-        remaining = np.arange(n, 0, -1.0) ** (k - 2)
-        threads.run(work, [(0, n)] if threads.number == 1 else chunks_by_weight(remaining, threads.number))
-    copies = plan.solve(pool.total(), sums_pool.total(), clique_pool.total())
+    weights = np.arange(n, 0, -1.0) ** (k - 2) if n >= k else np.zeros(0)
+    totals = threads.accumulate(work, weights, plan.length, plan.n_groups, plan.colors**k)[1]
+    copies = plan.solve(*totals)
     return count_part(plan, copies, present, row, k, graph)
 
 

@@ -14,16 +14,15 @@ import numpy as np
 from numba import int64
 
 from anysize._typing import BoolArray, FloatArray
+from anysize.counting.columns import CountOverflow, CountTable, merged
 from anysize.counting.engines.bits import add_outer_wide, is_set
-from anysize.counting.engines.engine import Engine
+from anysize.counting.engines.engine import CELL_BYTES, Engine, MemoryNeed
 from anysize.counting.engines.flip import count_part, one_by_one
 from anysize.counting.engines.flip_plan import PRODUCT_BYTES, flip_plan, padded
 from anysize.counting.engines.jit import entry, helper
 from anysize.counting.engines.oriented import orient, triangle_lists, triangles_of_edges
-from anysize.counting.engines.table import CountTable, graph_title, merged
-from anysize.counting.engines.threads import AccumulatorPool, Threads, Tick, chunks_by_weight
+from anysize.counting.engines.threads import Threads, Tick
 from anysize.counting.features import Features
-from anysize.counting.memory import CELL_BYTES, MemoryNeed
 from anysize.graphs.graphset import GraphSet
 
 COLORS = {4: (2, 4, 8, 12, 16), 5: (2, 4, 6, 8, 12)}  # that kernels are compiled for
@@ -31,7 +30,7 @@ COLORS = {4: (2, 4, 8, 12, 16), 5: (2, 4, 6, 8, 12)}  # that kernels are compile
 
 def count(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
     """Induced copies of the patterns that occur."""
-    return merged(one_by_one(_count_graph, graphs, k, threads, tick), len(graphs))
+    return merged(one_by_one(_count_graph, graphs, k, threads, tick), graphs, k)
 
 
 def fits(f: Features, k: int) -> BoolArray:
@@ -78,25 +77,17 @@ def _count_graph(graph: GraphSet, row: int, k: int, threads: Threads):
     by_color = degrees_by_color(oriented, lists, color, colors, threads.flag)
     lower = np.repeat(np.arange(n), np.diff(oriented.high_ptr))
     around = np.bincount(lower, degree[oriented.high], n) + np.bincount(oriented.high, degree[lower], n)
-    check_overflow(degree, around, k, graph_title(graph, row))
+    check_overflow(degree, around, k, row)
 
-    accumulators = [
-        AccumulatorPool(lambda size=size: np.zeros(size, np.int64))
-        for size in (plan.length, plan.n_groups, colors**k, colors**k)
-    ]
     products_of, cliques_of, cycles_of = _kernels(k, colors)
     shared = threads.flag, oriented, lists, color
 
-    def work(start, stop):
-        with accumulators[0].borrow() as products, accumulators[1].borrow() as group_sums:
-            products_of(*shared, *by_color, start, stop, plan.layout, products, group_sums)
-        with accumulators[2].borrow() as cliques:
-            cliques_of(*shared, start, stop, cliques)
-        with accumulators[3].borrow() as cycles:
-            cycles_of(*shared, start, stop, cycles)
+    def work(start, stop, products, group_sums, cliques, cycles):
+        products_of(*shared, *by_color, start, stop, plan.layout, products, group_sums)
+        cliques_of(*shared, start, stop, cliques)
+        cycles_of(*shared, start, stop, cycles)
 
-    threads.run(work, chunks_by_weight(around, threads.number))
-    totals = [pool.total() for pool in accumulators]
+    totals = threads.accumulate(work, around, plan.length, plan.n_groups, colors**k, colors**k)[1]
     return count_part(plan, plan.solve(*totals), present, row, k, graph)
 
 
@@ -110,8 +101,8 @@ def _kernels(k: int, colors: int):
     )
 
 
-def check_overflow(degree, around, k: int, title: str) -> None:
-    """Raise an OverflowError if a sum of products may not fit int64; around: sum of the degrees of the neighbors."""
+def check_overflow(degree, around, k: int, row: int) -> None:
+    """Raise a CountOverflow if a sum of products may not fit int64; around: sum of the degrees of the neighbors."""
     center = degree.astype(np.float64)
     if k == 4:
         bound = 4 * float((center * (center * center + around * around / np.maximum(center, 1))).sum())
@@ -120,7 +111,7 @@ def check_overflow(degree, around, k: int, title: str) -> None:
         largest = float(center.max(initial=0))
         bound = float((center * center / 2 * (center + np.minimum(2 * largest, around)) ** 2).sum())
     if bound >= 2**62:
-        raise OverflowError(f"sums toward the colored counts of {title} may exceed a 64-bit integer")
+        raise CountOverflow(row, "has sums of products, toward its colored counts, that may exceed a 64-bit integer")
 
 
 # ---- products of neighborhood sizes over edges or wedges --------------------------------------------------

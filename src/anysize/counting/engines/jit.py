@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from contextlib import contextmanager
 from types import FunctionType
 
 from numba import njit
@@ -43,28 +42,19 @@ def specialize(function: Callable, helpers: tuple[Callable, ...], **constants: i
     return scope[function.__name__]
 
 
-_announced: set[str] = set()
+class _Notice(event.Listener):
+    """A note on standard error when the first kernel of a process is compiled, which takes some seconds."""
 
-
-class _Announcer(event.Listener):
-    def __init__(self, engine: str) -> None:
-        self._engine = engine
+    shown = False
 
     def on_start(self, event) -> None:
-        if self._engine not in _announced:
-            _announced.add(self._engine)
-            print(
-                f"anysize: compiling the {self._engine!r} engine for this machine (some seconds, the first time only)",
-                file=sys.stderr,
-                flush=True,
-            )
+        if not _Notice.shown and event.data["dispatcher"].py_func.__module__.startswith("anysize."):
+            _Notice.shown = True
+            note = "anysize: compiling kernels for this machine (some seconds for each engine, the first time only)"
+            print(note, file=sys.stderr, flush=True)
 
     def on_end(self, event) -> None:
         pass
 
 
-@contextmanager
-def announced(engine: str):
-    """Print a note on standard error when a kernel is compiled inside this block: once per machine, some seconds."""
-    with event.install_listener("numba:compile", _Announcer(engine)):
-        yield
+event.register("numba:compile", _Notice())

@@ -14,15 +14,14 @@ import numpy as np
 from numba import int64, uint64
 
 from anysize._typing import FloatArray
+from anysize.counting.columns import CountOverflow, CountTable, plain_table
 from anysize.counting.engines.bits import is_set, lowest_bit, popcount
-from anysize.counting.engines.engine import Engine
+from anysize.counting.engines.engine import Engine, MemoryNeed
 from anysize.counting.engines.jit import entry, helper
 from anysize.counting.engines.moebius import LENGTH, SUM_INDEX, from_sums
 from anysize.counting.engines.oriented import Oriented, Triangles, orient, triangle_lists, triangles_of_edges
-from anysize.counting.engines.table import CountTable, graph_title, plain_table
-from anysize.counting.engines.threads import AccumulatorPool, Threads, Tick, chunks_by_weight
+from anysize.counting.engines.threads import Threads, Tick
 from anysize.counting.features import Features
-from anysize.counting.memory import MemoryNeed
 from anysize.graphs.graphset import GraphSet
 
 MAX_SAFE_SUM = float(2**62)  # if a float sum is below it, the same sum in int64 did not overflow
@@ -35,10 +34,10 @@ def count(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
         try:
             sums = measure(graph, k, threads)
         except OverflowError as error:
-            raise OverflowError(f"{graph_title(graph, row)}: {error}") from None
+            raise CountOverflow(row, str(error)) from None
         rows.append(from_sums(k).astype(object) @ np.array(sums, object))
         tick(1 / len(graphs))
-    return plain_table(np.array(rows, object).reshape(len(graphs), from_sums(k).shape[0]), graphs, k)
+    return plain_table(np.array(rows, object).reshape(len(graphs), from_sums(k).shape[0]), k)
 
 
 def seconds(f: Features, k: int) -> FloatArray:
@@ -143,35 +142,27 @@ def _sums_of_degrees(graph: Oriented, degree, per_edge, k: int) -> dict[str, int
 
 
 def _triangles(graph: Oriented, threads: Threads) -> np.ndarray:
-    pool = AccumulatorPool(lambda: np.zeros(len(graph.high), np.int64))
+    def work(start, stop, per_edge):
+        triangles_of_edges(graph, start, stop, per_edge, threads.flag)
 
-    def work(start, stop):
-        with pool.borrow() as per_edge:
-            triangles_of_edges(graph, start, stop, per_edge, threads.flag)
-
-    threads.run(work, chunks_by_weight(np.diff(graph.high_ptr) ** 2, threads.number))
-    return pool.total()
+    return threads.accumulate(work, np.diff(graph.high_ptr) ** 2, len(graph.high))[1][0]
 
 
 def _small_sums(graph: Oriented, degree, k: int, threads: Threads) -> dict[str, int]:
     """k = 3 and 4: without lists of triangles."""
     if k == 3:
         return _sums_of_degrees(graph, degree, _triangles(graph, threads), 3)
-    pool = AccumulatorPool(lambda: np.zeros(len(graph.high), np.int64))
 
-    def cliques(start, stop):
-        with pool.borrow() as per_edge:
-            return count_cliques4(graph, start, stop, per_edge, threads.flag)
+    def cliques(start, stop, per_edge):
+        return count_cliques4(graph, start, stop, per_edge, threads.flag)
 
-    out = np.diff(graph.high_ptr)
-    cliques4 = sum(threads.run(cliques, chunks_by_weight(out**2, threads.number)))
-    sums = _sums_of_degrees(graph, degree, pool.total(), 4)
+    parts, (per_edge,) = threads.accumulate(cliques, np.diff(graph.high_ptr) ** 2, len(graph.high))
+    sums = _sums_of_degrees(graph, degree, per_edge, 4)
 
     def cycles(start, stop):
         return count_cycles4(graph, start, stop, threads.flag)
 
-    cycles4 = sum(threads.run(cycles, chunks_by_weight(_wedge_work(graph, degree), threads.number)))
-    return sums | {"cliques4": cliques4, "cycles4": cycles4}
+    return sums | {"cliques4": sum(parts), "cycles4": sum(threads.run(cycles, _wedge_work(graph, degree)))}
 
 
 def _wedge_work(graph: Oriented, degree) -> np.ndarray:
@@ -191,23 +182,20 @@ def _all_sums(graph: Oriented, degree, threads: Threads) -> dict[str, int]:
 
 
 def _around_triangles(graph: Oriented, lists: Triangles, degree, per_edge, threads: Threads) -> dict[str, int]:
-    pool = AccumulatorPool(lambda: np.zeros(len(graph.high), np.int64))
     weights = np.add.reduceat(np.append(per_edge, 0), graph.high_ptr[:-1].clip(max=len(per_edge)))
     weights = np.where(np.diff(graph.high_ptr) > 0, weights, 0)
 
-    def cliques(start, stop):
-        with pool.borrow() as at_edge:
-            return around_triangles(graph, lists, degree, start, stop, at_edge, threads.flag)
+    def cliques(start, stop, at_edge):
+        return around_triangles(graph, lists, degree, start, stop, at_edge, threads.flag)
 
-    parts = threads.run(cliques, chunks_by_weight(weights, threads.number))
+    parts, (at_edge,) = threads.accumulate(cliques, weights, len(graph.high))
     gems, kites, pairs, cliques5 = _add(parts, "gems, kites or cliques")
-    at_edge = pool.total() // 2
+    at_edge //= 2
 
     def wheels(start, stop):
         return count_wheels(graph, lists, start, stop, threads.flag)
 
-    chunks = chunks_by_weight(over_ends(graph, per_edge.astype(np.float64) ** 2), threads.number)
-    (wheels4,) = _add(threads.run(wheels, chunks), "wheels")
+    (wheels4,) = _add(threads.run(wheels, over_ends(graph, per_edge.astype(np.float64) ** 2)), "wheels")
     return {
         "gems": gems,
         "kites": kites,
@@ -221,15 +209,11 @@ def _around_triangles(graph: Oriented, lists: Triangles, degree, per_edge, threa
 
 
 def _along_cycles(graph: Oriented, lists: Triangles, degree, per_edge, threads: Threads) -> dict[str, int]:
-    pool = AccumulatorPool(lambda: np.zeros(len(graph.high), np.int64))
+    def cycles(start, stop, at_edge):
+        return along_cycles(graph, start, stop, at_edge, threads.flag)
 
-    def cycles(start, stop):
-        with pool.borrow() as at_edge:
-            return along_cycles(graph, start, stop, at_edge, threads.flag)
-
-    parts = threads.run(cycles, chunks_by_weight(_wedge_work(graph, degree), threads.number))
+    parts, (at_edge,) = threads.accumulate(cycles, _wedge_work(graph, degree), len(graph.high))
     (closed5,) = _add(parts, "5-cycles")
-    at_edge = pool.total()
     tails = triangles_below(graph, lists, threads.flag)
     return {
         "cycles4": int(at_edge.sum()) // 4,
@@ -245,8 +229,7 @@ def _over_pairs(graph: Oriented, lists: Triangles, degree, threads: Threads) -> 
 
     lower = np.repeat(np.arange(len(degree)), np.diff(graph.high_ptr))
     steps = np.bincount(lower, degree[graph.high], len(degree)) + _wedge_work(graph, degree)
-    parts = threads.run(pairs, chunks_by_weight(steps, threads.number))
-    bipartite23, with_edge = _add(parts, "K2,3")
+    bipartite23, with_edge = _add(threads.run(pairs, steps), "K2,3")
     return {"bipartite23": bipartite23, "bipartite23e": with_edge}
 
 
@@ -254,7 +237,7 @@ def _add(parts, what: str) -> list[int]:
     """Totals of (sums, the same sums as floats) in Python integers; an error if a part overflowed."""
     for _, shadow in parts:
         if max(abs(x) for x in shadow) >= MAX_SAFE_SUM:
-            raise OverflowError(f"the number of {what} in one part of the graph exceeds 2^62")
+            raise OverflowError(f"has more than 2^62 {what} in one of its parts")
     return [sum(int(sums[i]) for sums, _ in parts) for i in range(len(parts[0][0]))]
 
 

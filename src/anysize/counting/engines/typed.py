@@ -15,11 +15,21 @@ from typing import NamedTuple
 import numpy as np
 from numba import int64, uint64
 
-from anysize.counting.columns import MAX_PAIRS, MAX_TYPED_SIZE, Columns, permuted_types, reverse_codes
+from anysize._typing import FloatArray
+from anysize.counting.columns import (
+    MAX_PAIRS,
+    MAX_TYPED_SIZE,
+    Columns,
+    CountTable,
+    merged,
+    permuted_types,
+    reverse_codes,
+)
 from anysize.counting.engines.bits import fetch_add, is_set
+from anysize.counting.engines.engine import CELL_BYTES, Engine, MemoryNeed
 from anysize.counting.engines.jit import entry, helper
-from anysize.counting.engines.table import CountTable, merged
 from anysize.counting.engines.threads import Threads, Tick
+from anysize.counting.features import Features
 from anysize.graphs.edge_types import EdgeType, edge_type_order, edge_types
 from anysize.graphs.graphset import BOTH_WAYS, GraphSet
 from anysize.patterns.orbits import MAX_SIZE, automorphisms, orbits, pair_bit
@@ -91,7 +101,7 @@ NO_POSITIONS = Positions(
 )
 
 
-def count_typed(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
+def count(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
     """Induced copies of the patterns that occur, told apart by colors of vertices and types of edges."""
     alphabet = Alphabet.of(graphs)
     alphabet.check(k)
@@ -99,7 +109,25 @@ def count_typed(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> Count
     for row, high, low, copies in alphabet.visit(k, threads, tick, NO_POSITIONS):
         raw, inverse = np.unique(np.stack([high, low], axis=1), axis=0, return_inverse=True)
         parts.append((canonical_columns(raw, k, alphabet)[0], row, inverse.ravel(), copies))
-    return merged(parts, len(graphs))
+    return merged(parts, graphs, k)
+
+
+def seconds(f: Features, k: int) -> FloatArray:
+    """A lookup for every connected set, and for each graph the table of its raw patterns."""
+    sets = f.sets(k) if k > 2 else f.n + f.edges
+    return np.asarray(1e-9 * (2000 + 40 * f.edges + 30 * sets))
+
+
+def memory(f: Features, k: int) -> MemoryNeed:
+    """For each thread what a graph is next to, and a table of raw patterns; the counts of all graphs."""
+    patterns = f.max_patterns(k)
+    return MemoryNeed(0.0, 1e6 + 30 * f.n + 100 * patterns, CELL_BYTES * patterns)
+
+
+TYPED = Engine(
+    "typed", "every connected set once, with types of edges", count, tuple(range(1, MAX_TYPED_SIZE + 1)), True, seconds,
+    memory, splits_graphs=False,
+)  # fmt: skip
 
 
 def canonical_columns(raw, k: int, alphabet: Alphabet):
@@ -207,6 +235,8 @@ def kernel(
             s, length[1], place[1], member[0] = 1, size, 0, root
             while s > 0:
                 if s == k - 1:
+                    if is_set(halt):
+                        break
                     while 2 * (used + at_most * (length[s] - place[s])) >= len(amounts):
                         keys, amounts = doubled_table(keys, amounts)
                     for q in range(place[s], length[s]):

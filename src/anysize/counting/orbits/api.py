@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from typing import Any, cast
@@ -13,9 +14,8 @@ from anysize._errors import CountWarning, warn_user
 from anysize._memory import check_table
 from anysize._progress import Progress, rough_duration, shares_of
 from anysize._typing import IntArray, check_integer
-from anysize.counting.engines.table import graph_title
-from anysize.counting.engines.threads import Halt, Threads, chunks_by_weight, interruptible
-from anysize.counting.execution import WARN_ABOVE_S
+from anysize.counting.engines.threads import Threads, loaded
+from anysize.counting.execution import WARN_ABOVE_S, graph_title
 from anysize.counting.features import Features
 from anysize.counting.orbits.numbering import EDGE_ORBITS, ORBITS, check_orbit_size, edge_orbit_positions
 from anysize.counting.orbits.table import OrbitCounts, usual_columns
@@ -80,7 +80,7 @@ def orbits(
     graphset = graphset if colors else graphset.without_colors()
     graphset = graphset if edges else graphset.without_edge_colors().without_directions()
     graphset.check()
-    halt = Halt()
+    workers = Threads(n_threads)
     plain = edge_types(graphset) is None and graphset.colors is None
     if plain:
         rows = int(graphset.first[-1]) if per == "vertex" else int(graphset.edge_counts.sum())
@@ -88,14 +88,16 @@ def orbits(
         check_table((rows, amount), "the table of orbits", "use a smaller k or fewer graphs")
     if not plain or per == "edge":
         _warn_if_long(graphset, k, n_threads)
-        table = interruptible(partial(_enumerate, graphset, k, per, Threads(n_threads, halt), progress), halt)
+        enumeration = loaded("anysize.counting.orbits.enumeration")
+        work = partial(enumeration.count_by_enumeration, graphset, k, per, workers, shares_of(progress, 1.0))
+        table = workers.interruptible(work)
         if not plain:
             return cast(OrbitCounts, table)
         counts, first = usual_columns(table, edge_orbit_positions(k)), table.first
     else:
-        work = partial(_count, graphset, k, Threads(n_threads, halt), progress)
         short = float((graphset.degrees.astype(np.float64) ** 3).sum()) < MAX_SHORT and MEASURE in sys.modules
-        counts, first = work() if short else interruptible(work, halt), graphset.first
+        work = partial(_count, graphset, k, workers, progress)
+        counts, first = work() if short else workers.interruptible(work), graphset.first
     parts = [counts[start:stop] for start, stop in pairwise(first)]
     return parts[0] if len(parts) == 1 and not isinstance(graphs, (list, tuple)) else parts
 
@@ -114,26 +116,13 @@ def _warn_if_long(graphs: GraphSet, k: int, threads: int) -> None:
             )
 
 
-def _enumerate(graphs: GraphSet, k: int, per: str, threads: Threads, progress: Progress | None) -> OrbitCounts:
-    """The orbits of vertices or edges that occur."""
-    from anysize.counting.engines.jit import announced
-    from anysize.counting.orbits.enumeration import count_by_enumeration
-
-    with announced("typed"):
-        table = count_by_enumeration(graphs, k, per, threads, shares_of(progress, 1.0))
-    if progress is not None:
-        progress(1.0)
-    return table
-
-
 def _count(graphs: GraphSet, k: int, threads: Threads, progress: Progress | None) -> IntArray:
     """The orbit counts of all vertices of the set."""
-    from anysize.counting.engines.jit import announced
     from anysize.counting.orbits.measure import count_orbits
 
     work = graphs.edge_counts + graphs.sizes + 1.0
     report = shares_of(progress, float(work.sum()))
-    per_graph = threads if len(graphs) < threads.number else Threads(1, threads.halt)
+    per_graph = threads if len(graphs) < threads.number else replace(threads, number=1)
     table = np.empty((int(graphs.first[-1]), ORBITS[k]), np.int64)
 
     def count(start: int, stop: int) -> None:
@@ -143,14 +132,13 @@ def _count(graphs: GraphSet, k: int, threads: Threads, progress: Progress | None
             try:
                 count_orbits(graphs[row], k, counts, per_graph, tick)
             except OverflowError as error:
-                raise OverflowError(f"{graph_title(graphs, row)}: {error}. Use a smaller k.") from None
-            threads.halt.check()
+                raise OverflowError(f"{graph_title(graphs, row, row)}: {error}. Use a smaller k.") from None
+            threads.check()
 
-    with announced("orbits"):
-        if per_graph is threads:
-            count(0, len(graphs))
-        else:
-            threads.run(count, chunks_by_weight(work, threads.number))
+    if per_graph is threads:
+        count(0, len(graphs))
+    else:
+        threads.run(count, work)
     if progress is not None:
         progress(1.0)
     return table

@@ -81,7 +81,7 @@ def measure(graph: Oriented, k: int, threads: Threads, tick: Tick) -> IntArray:
         )
     elif k == 5:
         _size5(graph, degree, per_edge, sums, threads, tick)
-    threads.halt.check()
+    threads.check()
     return sums
 
 
@@ -118,7 +118,7 @@ def _at_once(tasks: list[Callable[[], None]], threads: Threads, tick: Tick) -> N
             task()
             tick(1 / len(tasks))
 
-    threads.run(work, [(i, i + 1) for i in range(len(tasks))])
+    threads.run(work, np.ones(len(tasks)), len(tasks))
 
 
 # ---- overflow --------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from anysize.counting.columns import Columns
 from anysize.counting.engines.bits import is_set, lowest_bit, popcount
 from anysize.counting.engines.jit import entry
 from anysize.counting.engines.oriented import orient
-from anysize.counting.engines.threads import Threads, chunks_by_weight
+from anysize.counting.engines.threads import Threads
 from anysize.graphs.graphset import GraphSet
 from anysize.patterns.orbits import MAX_SIZE
 from anysize.patterns.pattern import connected_patterns
@@ -43,7 +43,7 @@ def count_cliques(graph: GraphSet, k: int, threads: Threads) -> tuple[Columns, n
         return finished, copies
 
     # The parts, and so the limit of steps, do not depend on the number of threads.
-    parts = threads.run(work, chunks_by_weight(out.astype(np.float64) ** 3, PARTS // 8))
+    parts = threads.run(work, out.astype(np.float64) ** 3, PARTS)
     if any(not finished for finished, _ in parts):
         return None
     copies = sum((table for _, table in parts), np.zeros(max(len(present), 1) ** k, np.int64))

@@ -12,8 +12,8 @@ from scipy.sparse import csr_array
 
 from anysize._typing import BoolArray, FloatArray, IntArray
 from anysize.counting.columns import Columns
+from anysize.counting.engines.engine import CELL_BYTES, MemoryNeed
 from anysize.counting.features import Features
-from anysize.counting.memory import CELL_BYTES, MemoryNeed
 from anysize.patterns.pattern import connected_patterns
 
 SAMPLED_SIZES = (3, 4, 5, 6, 7)

@@ -177,7 +177,7 @@ def _estimate_from(
     spread = (hits * (1 - hits / np.maximum(per_tree, 1)[:, None])).sum(axis=0)
     copies, errors = hits.sum(axis=0) / rate, np.sqrt(spread) / rate
     result = GraphEstimate(columns, hits.sum(axis=0), copies, errors, rates, int(per_tree.sum()), False)
-    return result if cliques is None else _with_exact_cliques(result, graph, k, *cliques)
+    return result if cliques is None else _with_exact_cliques(result, *cliques)
 
 
 def estimate_connected_sets(graph: GraphSet, k: int, samples: int) -> tuple[float, np.ndarray, np.ndarray]:
@@ -201,28 +201,10 @@ def _rates(maps: TreeMaps, per_tree: np.ndarray, k: int) -> np.ndarray:
     return per_tree * automorphisms / np.where(maps.amount > 0, maps.amount, 1) @ spanning_trees(k)
 
 
-def _with_exact_cliques(
-    result: GraphEstimate, graph: GraphSet, k: int, columns: Columns, exact: np.ndarray
-) -> GraphEstimate:
+def _with_exact_cliques(result: GraphEstimate, columns: Columns, exact: IntArray) -> GraphEstimate:
     """Replace estimates of cliques by exact counts, where that is fast: cliques are rare and easily missed."""
-    other = result.columns.pattern_index != spanning_trees(k).shape[1] - 1
-    sampled = dict(zip(_keys(result.columns[~other]), result.hits[~other], strict=True))
-    hits = np.array([sampled.get(key, 0) for key in _keys(columns)], np.int64)
-    colors = result.columns.colors
-    merged = Columns(
-        np.concatenate([result.columns.size[other], columns.size]),
-        np.concatenate([result.columns.pattern_index[other], columns.pattern_index]),
-        None if colors is None or columns.colors is None else np.concatenate([colors[other], columns.colors]),
-        graph.palette,
-    )
-    return result._replace(
-        columns=merged,
-        hits=np.concatenate([result.hits[other], hits]),
-        copies=np.concatenate([result.copies[other], exact.astype(np.float64)]),
-        errors=np.concatenate([result.errors[other], np.zeros(len(exact))]),
-        exact_cliques=True,
-    )
-
-
-def _keys(columns: Columns) -> list[tuple[int, int]]:
-    return [(int(high), int(low)) for high, low in columns.keys().tolist()]
+    union, (sampled, counted) = unite([result.columns, columns])
+    hits, copies, errors = np.zeros(len(union), np.int64), np.zeros(len(union)), np.zeros(len(union))
+    hits[sampled], copies[sampled], errors[sampled] = result.hits, result.copies, result.errors
+    copies[counted], errors[counted] = exact, 0.0
+    return result._replace(columns=union, hits=hits, copies=copies, errors=errors, exact_cliques=True)
