@@ -180,32 +180,49 @@ def measured(job: Job, quick: bool) -> dict[str, Any]:
     return {"job": job.name, "wrapped": wrapped, **race(calls, 0.2 if quick else 1.5, process_time)}
 
 
-def rewiring(quick: bool) -> dict[str, Any]:
+def with_random_directions(graph: GraphSet) -> GraphSet:
+    """The same graph with a third of the edges both ways, one third each way."""
+    return graph.with_directions(np.random.default_rng(0).integers(0, 3, int(graph.edge_counts[0])))
+
+
+def arc_degrees(graph: GraphSet) -> Table:
+    """Out- and in-degrees."""
+    return np.stack([np.bincount(ends, minlength=int(graph.first[-1])) for ends in graph.arcs().T])
+
+
+def rewiring(directed: bool, quick: bool) -> dict[str, Any]:
     """CPU seconds of one random graph with the degrees of a graph, as many tries of swaps for both."""
     import igraph
 
     graph = barabasi_albert(10_000, 5) if quick else real(ASTRO).without_colors()
-    tries = null_models.SWAPS_PER_EDGE * int(graph.edge_counts[0])
-    made = igraph.Graph(n=int(graph.first[-1]), edges=graph.edges().tolist())
+    graph = with_random_directions(graph) if directed else graph
+    edges = graph.arcs() if directed else graph.edges()
+    tries = null_models.SWAPS_PER_EDGE * len(edges)
+    made = igraph.Graph(n=int(graph.first[-1]), edges=edges.tolist(), directed=directed)
     drawn = null_models.draw(graph, "degrees", 0, range(1), Threads())
     drawn.check()
-    if not np.array_equal(drawn.degrees, graph.degrees):
-        raise WrongAnswer("a random graph has other degrees")
+    theirs = made.copy()
+    theirs.rewire(tries)
+    for other in (drawn, GraphSet.from_igraph(theirs)):
+        if not np.array_equal(arc_degrees(other), arc_degrees(graph)):
+            raise WrongAnswer("a random graph has other degrees")
     calls = {
         "anysize": lambda: null_models.draw(graph, "degrees", 0, range(1), Threads()),
         "igraph": lambda: made.copy().rewire(tries),
     }
-    name = f"random graph, {'BA 10k m=5' if quick else 'ca-AstroPh'}, {tries:,} tries"
+    kind = "random directed graph" if directed else "random graph"
+    name = f"{kind}, {'BA 10k m=5' if quick else 'ca-AstroPh'}, {tries:,} tries"
     return {"job": name, "wrapped": [], **race(calls, 0.2 if quick else 1.5, process_time)}
 
 
-def mixing() -> list[tuple[int, list[int]]]:
+def mixing(directed: bool) -> list[tuple[int, list[int]]]:
     """The triangles of two random graphs with the degrees of ca-AstroPh, after some tries of swaps per edge."""
     graph = real(ASTRO).without_colors()
+    graph = with_random_directions(graph) if directed else graph
     rows = []
     for tries in (1, 2, 5, 10, 20, 40):
         with mock.patch.object(null_models, "SWAPS_PER_EDGE", tries):
-            drawn = null_models.draw(graph, "degrees", 1, range(2), Threads())
+            drawn = null_models.draw(graph, "degrees", 1, range(2), Threads()).without_directions()
         rows.append((tries, count(drawn, 3).matrix.toarray()[:, 1].tolist()))
     return rows
 
@@ -233,7 +250,8 @@ def main() -> None:
         for job in JOBS
         if (job.quick or not options.quick) and options.only in job.name
     ]
-    for run in chosen if options.only else [*chosen, partial(rewiring, options.quick)]:
+    drawing = [partial(rewiring, directed, options.quick) for directed in (False, True)]
+    for run in chosen if options.only else [*chosen, *drawing]:
         try:
             with without_output():
                 records.append(run())
@@ -245,7 +263,9 @@ def main() -> None:
         table.add_row(record["job"], written(record["anysize"]), *(_cell(record, name) for name in PEERS))
     screen.print(table)
     if options.mixing:
-        screen.print("", *(f"{tries} tries per edge: {found} triangles" for tries, found in mixing()), sep="\n")
+        for directed in (False, True):
+            lines = (f"{tries} tries per edge: {found} triangles" for tries, found in mixing(directed))
+            screen.print("directed" if directed else "undirected", *lines, sep="\n")
     if options.json:
         options.json.write_text(json.dumps({"machine": machine(), "rows": records}, indent=1) + "\n")
 

@@ -46,6 +46,31 @@ def test_every_format_can_be_written(karate, tmp_path, ending):
         assert json.loads(out.read_text())["samples"] == 5
 
 
+def test_directed_edge_lists(tmp_path):
+    path = tmp_path / "loops.txt"
+    path.write_text("0 1\n1 2\n0 2\n2 3\n3 4\n2 4\n")
+    names = [row["pattern"] for row in patterns(run(path, "--k", 3, "--samples", 3, "--directed", "--json"))]
+    assert {"030T", "021C"} <= set(names)
+    for option in ("--undirected", "--k=3"):  # every edge is given once: undirected by default
+        names = [row["pattern"] for row in patterns(run(path, "--k", 3, "--samples", 3, option, "--json"))]
+        assert names == ["3-path", "triangle"]
+    path.write_text("0 1\n1 2\n0 2\n2 0\n")
+    assert "030T" not in run(path, "--k", 3, "--samples", 3, "--undirected").stdout
+    assert "120C" in run(path, "--k", 3, "--samples", 3).stdout
+
+
+def patterns(result):
+    assert result.exit_code == 0, result.stderr
+    return json.loads(result.stdout)["patterns"]
+
+
+def test_matrices_take_a_threshold(tmp_path):
+    path = tmp_path / "weights.csv"
+    path.write_text("0,.9,.8\n.9,0,.1\n.8,.1,0\n")
+    rows = patterns(run(path, "--k", 3, "--samples", 3, "--threshold", 0.5, "--json"))
+    assert [row["copies"] for row in rows] == [1, 0]
+
+
 def test_one_of_several_graphs(tmp_path):
     az.GraphSet.from_edges([[(0, 1), (1, 2)], [(0, 1), (1, 2), (2, 0)]], y=[0, 1]).to_tu(tmp_path, "PAIR")
     result = run(tmp_path / "PAIR", "--k", 3, "--samples", 3)

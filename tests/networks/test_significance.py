@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -103,10 +104,59 @@ def test_colored_patterns_of_both_are_listed():
     assert found.copies.sum() == plain.copies.sum()
 
 
+@pytest.fixture(scope="module")
+def circuit() -> nx.DiGraph:
+    """A random directed graph with twenty feed-forward loops more than by chance."""
+    graph = nx.gnp_random_graph(60, 0.03, directed=True, seed=1)
+    for v in range(0, 60, 3):
+        graph.add_edges_from([(v, v + 1), (v + 1, v + 2), (v, v + 2)])
+    return graph
+
+
+def test_feed_forward_loops_are_found(circuit):
+    triads = az.motifs(circuit, 3, samples=599, seed=1)
+    names = [pattern.name for pattern in triads.patterns]
+    census = nx.triadic_census(circuit)
+    assert triads.copies.tolist() == [census[name] for name in names]
+    loop = names.index("030T")
+    assert triads.z.argmax() == loop
+    assert triads.q[loop] <= 0.05 < triads.q[names.index("030C")]
+    drawn = draw(az.GraphSet.from_networkx(circuit), "degrees", 1, range(3), Threads())
+    for row in range(3):
+        counted = nx.triadic_census(drawn.to_networkx()[row])
+        assert triads.null_copies[row].tolist() == [counted[name] for name in names]
+
+
+def test_directed_patterns_by_color_and_undirected_ones(circuit):
+    circuit = circuit.copy()
+    nx.set_node_attributes(circuit, {v: "ab"[v % 2] for v in circuit}, "kind")
+    colored = az.motifs(circuit, 3, "colors", samples=5, color="kind")
+    assert all(pattern.colors and pattern.arcs for pattern in colored.patterns)
+    plain = az.motifs(circuit, 3, samples=5, color="kind", colors=False, directions=False)
+    assert [pattern.name for pattern in plain.patterns] == ["3-path", "triangle"]
+    assert not any(pattern.arcs for pattern in plain.patterns)
+    assert plain.copies.sum() == colored.copies.sum()
+    with pytest.raises(ValueError, match="Directed motifs have at most 5 vertices; got k=6"):
+        az.motifs(circuit, 6, color="kind")
+
+
+def test_directed_patterns_have_arrows(circuit, tmp_path):
+    found = az.motifs(circuit, 3, samples=5, colors=False)
+    found.save(tmp_path / "page.html")
+    page = (tmp_path / "page.html").read_text()
+    assert "the in- and out-degree of every vertex" in page
+    drawings = page.split('<svg class="pattern"')[1:]
+    assert [row.partition("</svg>")[0].count("<polygon") for row in drawings] == [len(p.arcs) for p in found.patterns]
+    assert found.to_json()["patterns"][0]["arcs"] == found.patterns[0].arcs
+    found.save(tmp_path / "figure.svg")
+
+
 def test_text_table_and_json(found):
     text = str(found)
     assert text.startswith("200 vertices, 591 edges against 60 random graphs (null='degrees', seed 4)")
-    assert len(text.splitlines()) == 10
+    assert len(text.splitlines()) == 11
+    assert "319 or more" in text  # 2 / 320 * 8 patterns = .05
+    assert "or more" not in replace(found, null_copies=np.repeat(found.null_copies, 6, axis=0)).text()
     assert "6 more patterns with a smaller abs(z)." in found.text(top=2)
     rows = found.to_json()["patterns"]
     assert rows[1]["copies"] == found.copies[1]

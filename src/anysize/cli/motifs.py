@@ -11,7 +11,14 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from anysize._text import csv_cell
-from anysize.cli.input import ColorOption, SmilesOption, graph_names, read_input
+from anysize.cli.input import (
+    ColorOption,
+    DensityOption,
+    SmilesOption,
+    ThresholdOption,
+    graph_names,
+    read_input,
+)
 from anysize.cli.shared import (
     FIGURES,
     MAX_SEED,
@@ -47,8 +54,17 @@ def motifs(
     samples: Annotated[int, typer.Option(help="Number of random graphs.", min=2)] = 100,
     graph: Annotated[str | None, typer.Option(help="One of the graphs of the file: its name or number from 0.")] = None,
     colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Distinguish vertices by color.")] = True,
+    directed: Annotated[
+        bool | None,
+        typer.Option(
+            "--directed/--undirected",
+            help="Whether edges of an edge list have directions; --undirected: count undirected patterns of any graph.",
+        ),
+    ] = None,
     smiles: SmilesOption = None,
     color: ColorOption = None,
+    threshold: ThresholdOption = None,
+    density: DensityOption = None,
     seed: Annotated[int, typer.Option(help="Seed of the random graphs.", min=0, max=MAX_SEED)] = 0,
     threads: Annotated[int | None, typer.Option(help="Number of threads; default: all cores.")] = None,
     out: Annotated[
@@ -62,11 +78,14 @@ def motifs(
         from anysize import motifs
 
         output = check_out(out, FORMATS, ending_optional=False)
-        chosen = _choose(read_input(file, colors, smiles=smiles, color=color), graph, file)
+        graphs = read_input(
+            file, colors, smiles=smiles, color=color, directed=directed or None, threshold=threshold, density=density
+        )
         with late_progress("comparing with random graphs") as report:
             result = motifs(
-                chosen, parse_sizes(k), null.value, samples, colors=colors, seed=seed, threads=threads, progress=report
-            )
+                _choose(graphs, graph, file), parse_sizes(k), null.value, samples, colors=colors,
+                directions=directed is not False, seed=seed, threads=threads, progress=report,
+            )  # fmt: skip
         if out is not None:
             if output in ("CSV", "JSON"):
                 with open_output(out) as opened:

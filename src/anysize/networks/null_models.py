@@ -6,6 +6,8 @@
 | stubs | the same, by matching stubs until the graph is simple; for graphs of small degrees |
 | edges | the numbers of vertices and edges (Erdos-Renyi) |
 | colors | the colors, and the number of neighbors of every color of every vertex; by swaps of edges |
+
+In directed graphs the degree of a vertex is its in- and its out-degree, and neighbors are counted each way.
 """
 
 from __future__ import annotations
@@ -13,14 +15,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from math import exp
+from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from anysize._typing import IntArray
 from anysize.counting.engines.threads import Threads
 from anysize.graphs.assembly import assemble
 from anysize.graphs.graphset import GraphSet
-from anysize.graphs.ragged import owners
+from anysize.graphs.ragged import offsets, owners
 
 SWAPS_PER_EDGE = 10  # steps of a random walk, accepted or not
 MIN_STEPS = 10_000  # of the walk of a small graph
@@ -29,10 +33,14 @@ MAX_TRIES = 100_000  # matchings of stubs
 
 @dataclass(frozen=True)
 class NullModel:
-    """A null model: ``sample(graph, rng_seed, threads)`` draws one graph."""
+    """A null model: ``sample(graph, rng_seed, threads)`` draws one graph.
+
+    ``keeps`` and ``keeps_directed`` say what the random graphs share with an undirected and a directed graph.
+    """
 
     name: str
     keeps: str
+    keeps_directed: str
     sample: Callable[[GraphSet, np.random.SeedSequence, Threads], GraphSet]
 
 
@@ -66,61 +74,109 @@ def check_null(graph: GraphSet, null: str) -> None:
 
 def _chance_of_simple(graph: GraphSet) -> float:
     """About the probability that a random matching of the stubs has no loops and no multiple edges (Janson 2009)."""
-    degrees = graph.degrees.astype(np.float64)
-    ratio = float((degrees * (degrees - 1)).sum() / max(degrees.sum(), 1.0))
-    return exp(-ratio / 2 - ratio**2 / 4)
+    if graph.directions is None:
+        degrees = graph.degrees.astype(np.float64)
+        ratio = float((degrees * (degrees - 1)).sum() / max(degrees.sum(), 1.0))
+        return exp(-ratio / 2 - ratio**2 / 4)
+    n, (source, target) = int(graph.first[-1]), graph.arcs().T
+    out, into = np.bincount(source, minlength=n).astype(np.float64), np.bincount(target, minlength=n)
+    loops = float((out * into).sum()) / len(source)
+    return exp(-loops - float((out * (out - 1)).sum() * (into * (into - 1)).sum()) / (2 * len(source) ** 2))
 
 
-# ---- swaps of edges --------------------------------------------------------------------------------------------
+# ---- swaps of edges, matchings of stubs ------------------------------------------------------------------------
+
+
+class _Slots(NamedTuple):
+    """The ends of edges (see `anysize.counting.rewiring`); ``vertices`` is 0 for undirected graphs."""
+
+    indptr: IntArray
+    owner: NDArray[np.uint32]
+    indices: NDArray[np.uint32]
+    vertices: int
+
+    @staticmethod
+    def of(graph: GraphSet) -> _Slots:
+        if graph.directions is None:
+            return _Slots(graph.indptr, owners(graph.indptr).astype(np.uint32), graph.indices.copy(), 0)
+        n = int(graph.first[-1])
+        source, target = graph.arcs().T
+        ends = np.concatenate([target + n, source[np.argsort(target, kind="stable")]])
+        indptr = offsets(np.concatenate([np.bincount(source, minlength=n), np.bincount(target, minlength=n)]))
+        return _Slots(indptr, owners(indptr).astype(np.uint32), ends.astype(np.uint32), n)
+
+    def graph(self, like: GraphSet) -> GraphSet:
+        """The graph with the neighbors that are in ``indices`` now."""
+        if not self.vertices:
+            return replace(like, indices=self.indices)
+        arcs = len(self.indices) // 2
+        return _with_edges(like, self.owner[:arcs], self.indices[:arcs] - np.uint32(self.vertices))
+
+
+def _with_edges(graph: GraphSet, source: NDArray[Any], target: NDArray[Any]) -> GraphSet:
+    """The same vertices with other edges, directed if those of the graph are."""
+    directed = graph.directions is not None
+    drawn = assemble(graph.sizes, source, target, directed=directed)
+    directions = np.zeros(len(drawn.indices), np.uint8) if directed and drawn.directions is None else drawn.directions
+    return replace(graph, indptr=drawn.indptr, indices=drawn.indices, directions=directions)
 
 
 def _swapped(graph: GraphSet, seed: np.random.SeedSequence, threads: Threads, colors: bool = False) -> GraphSet:
     from anysize.counting.rewiring import mates, swap_edges
 
-    indices = graph.indices.copy()
-    owner, mate = np.empty(len(indices), np.uint32), np.empty(len(indices), np.int64)
-    mates(graph.indptr, indices, owner, mate)
-    groups = _groups(graph) if colors else (np.empty(0, np.int64),) * 3
-    steps = max(SWAPS_PER_EDGE * len(indices) // 2, MIN_STEPS) if len(indices) else 0
-    swap_edges(graph.indptr, owner, *groups, steps, seed.generate_state(1, np.uint64), indices, mate, threads.flag)
+    slots = _Slots.of(graph)
+    amount = len(slots.indices)
+    mate = np.empty(amount, np.int64)
+    mates(slots.indptr, slots.indices, mate)
+    groups = _groups(slots, graph if colors else None)
+    steps = max(SWAPS_PER_EDGE * amount // 2, MIN_STEPS) if amount else 0
+    state = seed.generate_state(1, np.uint64)
+    swap_edges(slots.indptr, slots.owner, *groups, slots.vertices, steps, state, slots.indices, mate, threads.flag)
     threads.check()
-    return replace(graph, indices=indices)
+    return slots.graph(graph)
 
 
 def _swapped_within_colors(graph: GraphSet, seed: np.random.SeedSequence, threads: Threads) -> GraphSet:
     return _swapped(graph, seed, threads, colors=True)
 
 
-def _groups(graph: GraphSet) -> tuple[IntArray, IntArray, IntArray]:
-    """The slots by (color of the owner, color of the neighbor): group of a slot, starts of groups, slots of groups."""
-    assert graph.colors is not None
-    colors = graph.colors.astype(np.int64)
-    pair = colors[owners(graph.indptr)] * len(graph.palette) + colors[graph.indices]
-    _, group = np.unique(pair, return_inverse=True)
-    first = np.concatenate([[0], np.cumsum(np.bincount(group))])
-    return group.astype(np.int64), first.astype(np.int64), np.argsort(group, kind="stable").astype(np.int64)
+def _groups(slots: _Slots, colored: GraphSet | None) -> tuple[IntArray, IntArray, IntArray]:
+    """The slots that may be swapped with each other: group of a slot, starts of groups, slots of groups.
 
-
-# ---- stubs, edges ----------------------------------------------------------------------------------------------
+    They have the same (color of the owner, color of the neighbor) and are all senders, or all receivers.
+    """
+    key = (slots.owner >= slots.vertices).astype(np.int64)
+    if colored is not None:
+        assert colored.colors is not None
+        colors = np.tile(colored.colors.astype(np.int64), 2 if slots.vertices else 1)
+        amount = len(colored.palette)
+        key = (key * amount + colors[slots.owner]) * amount + colors[slots.indices]
+    elif not slots.vertices:
+        return (np.empty(0, np.int64),) * 3
+    _, group = np.unique(key, return_inverse=True)
+    return group.astype(np.int64), offsets(np.bincount(group)), np.argsort(group, kind="stable").astype(np.int64)
 
 
 def _matched(graph: GraphSet, seed: np.random.SeedSequence, threads: Threads) -> GraphSet:
     from anysize.counting.rewiring import match_stubs
 
-    indices = np.empty_like(graph.indices)
-    owner = owners(graph.indptr).astype(np.uint32)
-    state = seed.generate_state(1, np.uint64)
-    if not match_stubs(graph.indptr, owner, MAX_TRIES, state, indices, threads.flag):
+    slots, state = _Slots.of(graph), seed.generate_state(1, np.uint64)
+    if not match_stubs(slots.indptr, slots.owner, slots.vertices, MAX_TRIES, state, slots.indices, threads.flag):
         threads.check()
         raise ValueError(f"None of {MAX_TRIES:,} random matchings of the stubs was a simple graph; use null='degrees'.")
-    return replace(graph, indices=indices)
+    return slots.graph(graph)
+
+
+# ---- edges -----------------------------------------------------------------------------------------------------
 
 
 def _erdos_renyi(graph: GraphSet, seed: np.random.SeedSequence, threads: Threads) -> GraphSet:
-    n = int(graph.first[-1])
-    low, high = _pairs_of(_subset(n * (n - 1) // 2, int(graph.edge_counts[0]), np.random.default_rng(seed)))
-    drawn = assemble(graph.sizes, low, high)
-    return replace(graph, indptr=drawn.indptr, indices=drawn.indices)
+    n, rng = int(graph.first[-1]), np.random.default_rng(seed)
+    if graph.directions is None:
+        low, high = _pairs_of(_subset(n * (n - 1) // 2, int(graph.edge_counts[0]), rng))
+        return _with_edges(graph, low, high)
+    source, target = np.divmod(_subset(n * (n - 1), len(graph.arcs()), rng), n - 1)
+    return _with_edges(graph, source, target + (target >= source))
 
 
 def _subset(population: int, size: int, rng: np.random.Generator) -> IntArray:
@@ -143,12 +199,18 @@ def _pairs_of(numbers: IntArray) -> tuple[IntArray, IntArray]:
     return numbers - high * (high - 1) // 2, high
 
 
+_DEGREE, _DEGREES = "the degree of every vertex", "the in- and out-degree of every vertex"
+_COLORS = "the number of {} of every color of every vertex"
 NULL_MODELS = {
     model.name: model
     for model in (
-        NullModel("degrees", "the degree of every vertex", _swapped),
-        NullModel("stubs", "the degree of every vertex", _matched),
-        NullModel("edges", "the numbers of vertices and edges", _erdos_renyi),
-        NullModel("colors", "the number of neighbors of every color of every vertex", _swapped_within_colors),
+        NullModel("degrees", _DEGREE, _DEGREES, _swapped),
+        NullModel("stubs", _DEGREE, _DEGREES, _matched),
+        NullModel(
+            "edges", "the numbers of vertices and edges", "the numbers of vertices and directed edges", _erdos_renyi
+        ),
+        NullModel(
+            "colors", _COLORS.format("neighbors"), _COLORS.format("in- and out-neighbors"), _swapped_within_colors
+        ),
     )
 }

@@ -8,6 +8,7 @@ import numpy as np
 
 from anysize._html import Section, card, html_table, page, paragraph, text, tiles
 from anysize.networks.null_models import NULL_MODELS
+from anysize.networks.significance import LEVEL
 
 if TYPE_CHECKING:
     from anysize.networks.significance import Motifs
@@ -31,13 +32,15 @@ def to_page(motifs: Motifs) -> str:
     rows = []
     for number in shown:
         name, *cells = (text(cell) for cell in motifs.row(number))
-        q = f"<b>{cells[5]}</b>" if motifs.q[number] <= 0.05 else cells[5]
+        q = f"<b>{cells[5]}</b>" if motifs.q[number] <= LEVEL else cells[5]
         bar = _bar(float(np.nan_to_num(motifs.profile[number])))
         rows.append([pattern_svg(motifs.patterns[number], places), name, *cells[:5], q, cells[6], bar])
     samples = len(motifs.null_copies)
-    found = int((motifs.q <= 0.05).sum())
+    found = int((motifs.q <= LEVEL).sum())
+    model = NULL_MODELS[motifs.null]
+    keeps = model.keeps_directed if any(pattern.arcs for pattern in motifs.patterns) else model.keeps
     lead = paragraph(
-        f"The random graphs share with it {NULL_MODELS[motifs.null].keeps}; apart from that, all are equally likely.",
+        f"The random graphs share with it {keeps}; apart from that, all are equally likely.",
         "lead",
     ) + tiles(
         [(str(found), "patterns with q <= .05"), (str(len(motifs)), "patterns"), (f"{samples:,}", "random graphs")]

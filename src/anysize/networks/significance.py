@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -14,7 +14,7 @@ from anysize._memory import check_table
 from anysize._progress import Progress
 from anysize._typing import FloatArray, IntArray, PathLike, check_integer
 from anysize.counting.api import count
-from anysize.counting.columns import unite
+from anysize.counting.columns import MAX_TYPED_SIZE, unite
 from anysize.counting.counts import Counts
 from anysize.counting.engines.threads import Threads
 from anysize.executors.executor import available_cores
@@ -25,6 +25,7 @@ from anysize.patterns.pattern import Pattern, list_sizes
 from anysize.shift.hypothesis_tests import adjust_benjamini_hochberg
 
 SLOTS_PER_BATCH = 1 << 23  # neighbors in the random graphs that are in memory at the same time
+LEVEL = 0.05  # of q
 TEXT_COLUMNS = ("pattern", "copies", "null mean", "null sd", "z", "p", "q", "profile")
 
 
@@ -39,6 +40,8 @@ class Motifs:
         null: the name of the null model.
         seed: of the random graphs.
         graph: the graph in words.
+
+    Where the graph has directions, patterns are directed.
     """
 
     patterns: tuple[Pattern, ...]
@@ -99,7 +102,7 @@ class Motifs:
         return len(self.patterns)
 
     def __repr__(self) -> str:
-        samples, significant = len(self.null_copies), int((self.q <= 0.05).sum())
+        samples, significant = len(self.null_copies), int((self.q <= LEVEL).sum())
         return f"Motifs({len(self)} patterns, {significant} with q <= .05, null={self.null!r}, {samples} samples)"
 
     def __str__(self) -> str:
@@ -120,6 +123,12 @@ class Motifs:
         ]
         left_out = len(self) - (len(rows) - 1)
         more = [f"{left_out} more patterns with a smaller abs(z)."] if left_out else []
+        samples, enough = len(self.null_copies), round(2 / LEVEL * len(self)) - 1
+        if samples < enough:
+            more.append(
+                f"With {samples} samples q <= {LEVEL} takes several extreme patterns; for a single one of {len(self)} "
+                f"take {enough} or more."
+            )
         return "\n".join([self.title, *lines, *more])
 
     @property
@@ -149,6 +158,7 @@ class Motifs:
         names = ("copies", "mean", "std", "z", "p", "q", "profile", "abundance")
         rows = [
             {"pattern": pattern.name, "edges": pattern.edges, "colors": pattern.colors}
+            | ({"arcs": pattern.arcs} if pattern.arcs else {})
             | {name: _finite(getattr(self, name)[number].item()) for name in names}
             for number, pattern in enumerate(self.patterns)
         ]
@@ -185,6 +195,7 @@ def motifs(
     samples: int = 100,
     *,
     colors: bool = True,
+    directions: bool = True,
     color: str | None = None,
     seed: int = 0,
     threads: int | None = None,
@@ -194,13 +205,17 @@ def motifs(
 
     Args:
         graph: one graph, anything that `count` takes.
-        k: pattern size 3..7, or several sizes.
+        k: pattern size 3..7, or several sizes; up to 5 for directed patterns.
         null: what random graphs share with the graph: "degrees" (the degree of every vertex, by swaps of edges),
             "stubs" (the same, by matching stubs; for small degrees), "edges" (the number of edges) or "colors" (the
-            number of neighbors of every color of every vertex, by swaps of edges).
+            number of neighbors of every color of every vertex, by swaps of edges). In a directed graph these are in-
+            and out-degrees, and neighbors each way.
         samples: the number of random graphs. No p-value is below 2 / (samples + 1).
         colors: distinguish patterns by the colors of their vertices, where the graph has colors. In random graphs every
             vertex keeps its color.
+        directions: distinguish patterns by the directions of their edges, where the graph has directions. Those on
+            three vertices have the usual names of triads, such as 030T. With False, both the graph and the random
+            graphs are undirected.
         color: for networkx, PyG and igraph graphs: the vertex attribute that holds the color.
         seed: of the random graphs, which do not depend on the number of threads.
         threads: number of threads; all cores if None.
@@ -213,6 +228,10 @@ def motifs(
         (['3-path', 'triangle'], [36, 24])
         >>> bool(found.z[1] > 3), found.p.round(3).tolist()
         (True, [0.039, 0.039])
+        >>> loops = nx.DiGraph([(3 * i + j, 3 * i + k) for i in range(5) for j, k in [(0, 1), (1, 2), (2, 0)]])
+        >>> triads = motifs(loops, 3, samples=50)
+        >>> triads.to_pandas().copies["030C"].item()
+        5
     """
     sizes = list_sizes(k)
     if sizes[0] < 3:
@@ -224,17 +243,28 @@ def motifs(
     if len(graphs) != 1:
         raise ValueError(f"Motifs are found in one graph at a time; got {len(graphs)} graphs.")
     graphs.check()
+    graphs = graphs.without_edge_colors().without_features().with_y(None)
+    graphs = replace(graphs if directions else graphs.without_directions(), names=None)
     check_null(graphs, null)
-    title = repr(graphs.with_y(None))[len("GraphSet(1 graph, ") : -1]
-    plain = GraphSet(graphs.first, graphs.indptr, graphs.indices, graphs.colors, graphs.palette)
+    directed = graphs.directions is not None
+    if directed and sizes[-1] > MAX_TYPED_SIZE:
+        raise ValueError(
+            f"Directed motifs have at most {MAX_TYPED_SIZE} vertices; got k={sizes[-1]}. With directions=False (on the "
+            "command line --undirected) the underlying undirected graph is counted."
+        )
     batch = max(min(SLOTS_PER_BATCH // max(len(graphs.indices), 1), samples), min(n_threads, samples))
-    tables = [count(plain, sizes, colors, threads=n_threads)]
+
+    def counted(part: GraphSet, done: int) -> Counts:
+        share = None if progress is None else lambda share: progress((done + share * len(part)) / (samples + 1))
+        return count(part, sizes, colors, threads=n_threads, edges=directed, progress=share)
+
+    tables = [counted(graphs, 0)]
     for start in range(0, samples, batch):
         numbers = range(start, min(start + batch, samples))
-        drawn = _draw(plain, null, seed, numbers, n_threads)
-        tables.append(count(drawn, sizes, colors, threads=n_threads))
-        if progress is not None:
-            progress(numbers.stop / samples)
+        tables.append(counted(_draw(graphs, null, seed, numbers, n_threads), 1 + start))
+    if progress is not None:
+        progress(1.0)
+    title = repr(graphs)[len("GraphSet(1 graph, ") : -1]
     patterns, copies = _side_by_side(tables)
     return Motifs(patterns, copies[0], copies[1:], null, seed, title)
 

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from itertools import combinations, permutations
 from math import cos, hypot, pi, sin
+
+import numpy as np
+from numpy.typing import NDArray
 
 Point = tuple[float, float]
 Edges = tuple[tuple[int, int], ...]
@@ -47,12 +51,59 @@ def layout(size: int, edges: Edges) -> tuple[Point, ...]:
         return ((0.5, 0.5),)
     if size == 2:
         return ((0.0, 0.5), (1.0, 0.5))
-    frames = [_circle(size)] + ([[*_circle(size - 1), (0.5, 0.5)]] if size > 3 else [])
-    best = min((_cost(frame, order, edges), number, order)
-               for number, frame in enumerate(frames)
-               for order in permutations(range(size)))  # fmt: skip
-    frame, order = frames[best[1]], best[2]
-    return tuple(frame[position] for position in order)
+    orders = _orders(size)
+    costs = np.stack([frame.costs(orders, edges) for frame in _frames(size)])
+    number, row = np.unravel_index(costs.argmin(), costs.shape)
+    return tuple(_frames(size)[number].points[position] for position in orders[row])
+
+
+@dataclass(frozen=True)
+class _Frame:
+    """Points for vertices, and tables of lines between points p and q, with the number p * size + q."""
+
+    points: tuple[Point, ...]
+    length: NDArray[np.float64]
+    touched: NDArray[np.int64]  # other points on the line
+    crossed: NDArray[np.int64]  # (lines, lines): whether they cross
+    has_center: bool
+
+    @staticmethod
+    def of(points: list[Point]) -> _Frame:
+        lines = [(p, q) for p in points for q in points]
+        touched = [sum(_is_on(p, q, point) for point in points) if p != q else 0 for p, q in lines]
+        return _Frame(
+            tuple(points),
+            np.array([hypot(q[0] - p[0], q[1] - p[1]) for p, q in lines]),
+            np.array(touched),
+            np.array([[int(_cross(*first, *second)) for second in lines] for first in lines]),
+            points[-1] == (0.5, 0.5),
+        )
+
+    def costs(self, orders: NDArray[np.int64], edges: Edges) -> NDArray[np.float64]:
+        """The cost of every order of the vertices: vertices on edges of others, crossings, total length of edges."""
+        size = len(self.points)
+        lines = np.stack([orders[:, i] * size + orders[:, j] for i, j in edges], axis=1)
+        crossings = np.zeros(len(orders), np.int64)
+        for first, second in combinations(lines.T, 2):
+            crossings += self.crossed[first, second]
+        idle = np.zeros(len(orders), np.bool_)
+        if self.has_center:
+            degrees = np.bincount(np.ravel(edges), minlength=size)
+            idle = degrees[(orders == size - 1).argmax(axis=1)] < 3
+        cost = 1000 * self.touched[lines].sum(axis=1) + 100 * crossings + 2 * idle + self.length[lines].sum(axis=1)
+        return np.asarray(cost.round(6), np.float64)
+
+
+@cache
+def _frames(size: int) -> tuple[_Frame, ...]:
+    centered = [[*_circle(size - 1), (0.5, 0.5)]] if size > 3 else []
+    return tuple(map(_Frame.of, [_circle(size), *centered]))
+
+
+@cache
+def _orders(size: int) -> NDArray[np.int64]:
+    """The point of every vertex, in all orders."""
+    return np.array(list(permutations(range(size))))
 
 
 def _circle(size: int) -> list[Point]:
@@ -63,18 +114,12 @@ def _circle(size: int) -> list[Point]:
     return [((x - low_x) / (high_x - low_x), (y - low_y) / (high_y - low_y)) for x, y in points]
 
 
-def _cost(frame: list[Point], order: tuple[int, ...], edges: Edges) -> float:
-    """Cost of a layout: vertices on edges of others, crossings, total edge length."""
-    lines = [(frame[order[i]], frame[order[j]]) for i, j in edges]
-    crossings = sum(_cross(a, b, c, d) for (a, b), (c, d) in combinations(lines, 2))
-    touched = sum(
-        1 for a, b in lines for point in frame if point not in (a, b) and abs(_side(a, b, point)) < 1e-9
+def _is_on(a: Point, b: Point, point: Point) -> bool:
+    """Whether a point lies between two others."""
+    return (
+        point not in (a, b) and abs(_side(a, b, point)) < 1e-9
         and min(a[0], b[0]) <= point[0] <= max(a[0], b[0]) and min(a[1], b[1]) <= point[1] <= max(a[1], b[1])
     )  # fmt: skip
-    center = order.index(len(frame) - 1)
-    idle_center = frame[-1] == (0.5, 0.5) and sum(center in edge for edge in edges) < 3
-    length = sum(hypot(b[0] - a[0], b[1] - a[1]) for a, b in lines)
-    return round(1000 * touched + 100 * crossings + 2 * idle_center + length, 6)
 
 
 def _side(a: Point, b: Point, c: Point) -> float:

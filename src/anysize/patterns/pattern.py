@@ -132,6 +132,13 @@ class Pattern:
         return code_of(self.edges)
 
     @property
+    def arcs(self) -> tuple[tuple[int, int], ...]:
+        """The ordered pairs of a directed pattern, both pairs of an edge without direction; none of other patterns."""
+        if all(kind.direction == BOTH_WAYS and kind.color is not None for kind in self.edge_types or ()):
+            return ()
+        return tuple(ends for ends, _ in directed_edges(self.edges, self.edge_types or ()))
+
+    @property
     def graph6(self) -> str:
         """The plain pattern in the graph6 format, by which databases of graphs can be searched."""
         return to_graph6(self.size, self.edges)

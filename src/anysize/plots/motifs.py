@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from anysize.networks.significance import LEVEL
 from anysize.patterns.drawing import layout
 from anysize.patterns.pattern import Pattern
 from anysize.plots.theme import INK, MUTED, SERIES, caption, drawing, new_figure, quiet_grid
@@ -16,8 +17,8 @@ if TYPE_CHECKING:
     from anysize.networks.significance import Motifs
 
 MOST_ROWS = 40
-LEVEL = 0.05  # of q: other patterns have pale bars
 SIDE = 0.66  # of a drawn pattern, in rows
+ARROW = {"arrowstyle": "-|>", "mutation_scale": 7, "shrinkA": 0, "shrinkB": 0.6, "color": INK, "linewidth": 0.8}
 
 
 def motif_profile(motifs: Motifs, top: int = MOST_ROWS) -> Figure:
@@ -50,4 +51,6 @@ def _draw(axes: Axes, pattern: Pattern, row: int) -> None:
     points = np.array(layout(pattern.size, pattern.edges)) * SIDE - SIDE / 2 + (0, row)
     for edge in pattern.edges:
         axes.plot(*points[list(edge)].T, color=INK, linewidth=0.8)
+    for tail, head in pattern.arcs:
+        axes.annotate("", points[head], points[tail], arrowprops=ARROW)
     axes.plot(*points.T, "o", color=INK, markersize=2.4)

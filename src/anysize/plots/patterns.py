@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from math import hypot
 
 from anysize._html import LIGHT, text
 from anysize.graphs.colors import ColorName
-from anysize.patterns.drawing import layout
+from anysize.patterns.drawing import Point, layout
 from anysize.patterns.pattern import Pattern
 
-SIDE, MARGIN, RADIUS = 64, 12, 8.5  # pixels
+SIDE, MARGIN, RADIUS, PLAIN_RADIUS = 64, 12, 8.5, 5  # pixels
+HEAD_LENGTH, HEAD_WIDTH = 8, 7  # of arrows
 CELL_WIDTH, CELL_HEIGHT, COLUMNS = 104, 110, 8  # of a picture of many patterns
 DRAWN_COLORS = 8  # more vertex colors than this share drawn colors and differ by their letters only
 HUES = {"blue": 0, "orange": 1, "green": 2, "red": 3, "purple": 4, "teal": 5, "yellow": 6, "gray": 7}
@@ -45,9 +47,14 @@ def pattern_svg(pattern: Pattern, places: Mapping[ColorName, int] | None = None)
         f'style="stroke: {ink}; stroke-width: 1.6"/>'
         for i, j in pattern.edges
     ]
+    radius = PLAIN_RADIUS if colors is None else RADIUS
+    parts += [
+        f'<polygon points="{_arrow_head(points[tail], points[head], radius)}" style="fill: {ink}"/>'
+        for tail, head in pattern.arcs
+    ]
     for vertex, (x, y) in enumerate(points):
         if colors is None:
-            parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="5" style="fill: {ink}"/>')
+            parts.append(f'<circle cx="{x:g}" cy="{y:g}" r="{PLAIN_RADIUS}" style="fill: {ink}"/>')
             continue
         name = f"series-{known[colors[vertex]] + 1}"
         letters = text(str(colors[vertex])[:2])
@@ -84,6 +91,18 @@ def patterns_svg(patterns: Sequence[Pattern]) -> str:
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" width="{width}" height="{height}">'
         f'<rect width="100%" height="100%" fill="{LIGHT["paper"]}"/>\n{content}\n</svg>\n'
     )
+
+
+def _arrow_head(tail: Point, head: Point, radius: float) -> str:
+    """The corners of the head of an arrow that ends at the circle around a vertex."""
+    length = hypot(head[0] - tail[0], head[1] - tail[1])
+    along = (head[0] - tail[0]) / length, (head[1] - tail[1]) / length
+
+    def corner(back: float, aside: float) -> str:
+        return f"{head[0] - back * along[0] - aside * along[1]:.1f},{head[1] - back * along[1] + aside * along[0]:.1f}"
+
+    base = radius + HEAD_LENGTH
+    return " ".join((corner(radius - 1, 0), corner(base, HEAD_WIDTH / 2), corner(base, -HEAD_WIDTH / 2)))
 
 
 def _scaled(x: float, y: float) -> tuple[float, float]:
