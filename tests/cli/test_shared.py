@@ -11,7 +11,6 @@ import sys
 import threading
 import tomllib
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +21,6 @@ from typer.testing import CliRunner
 
 import anysize as az
 from anysize._errors import EXTRAS, CountWarning
-from anysize.cli.input import read_labels
 from anysize.cli.shared import handle_errors
 from anysize.paper.cli.app import app as paper
 from anysize.paper.cli.app import main_app
@@ -200,18 +198,6 @@ def test_a_seed_out_of_range_is_named(command: tuple[str, ...], seed: int) -> No
     assert ("4294967295" if seed > 0 else " 0") in message
 
 
-def test_a_file_of_labels_that_cannot_be_read_is_named(tmp_path: Path) -> None:
-    graphs = az.GraphSet.from_edges([[(0, 1)], [(0, 1)]])
-    wrong = tmp_path / "labels.txt"
-    with pytest.raises(ValueError, match=f"--labels {wrong} cannot be read: No such file or directory"):
-        read_labels(wrong, graphs)
-    with pytest.raises(ValueError, match=f"--labels {tmp_path} cannot be read: Is a directory"):
-        read_labels(tmp_path, graphs)
-    wrong.write_bytes("größer\nkleiner\n".encode("latin-1"))
-    with pytest.raises(ValueError, match=f"{wrong} is not UTF-8"):
-        read_labels(wrong, graphs)
-
-
 # ---- warnings, errors, pipes -------------------------------------------------------------------------
 
 
@@ -383,55 +369,12 @@ def test_a_full_disk_is_named(triangle: Path, tmp_path: Path, monkeypatch: pytes
     assert f"{tmp_path / 'out.npz'}: No space left" in result.output
 
 
-def test_a_label_file_may_have_tabs_and_names_what_is_missing(tmp_path: Path) -> None:
-    file = tmp_path / "labels.tsv"
-    pair = replace(az.GraphSet.from_edges([[(0, 1)], [(0, 1)]]), names=("a", "b"))
-    file.write_text("graph\tkind\nb\ttree\na\t\n")
-    assert read_labels(file, pair) == ["", "tree"]  # training tells that the first graph has no class
-    file.write_text("a.txt,1\nb.txt,2\n")
-    with pytest.raises(ValueError, match=r"'a'.*without its ending"):
-        read_labels(file, pair)
-    file.write_text("class\n 1\n2\n")
-    with pytest.raises(ValueError, match=r"3 labels for 2 graphs.*no header"):
-        read_labels(file, pair)
-
-
-def test_a_label_file_may_be_quoted_or_have_semicolons(tmp_path: Path) -> None:
-    file = tmp_path / "labels.csv"
-    pair = replace(az.GraphSet.from_edges([[(0, 1)], [(0, 1)]]), names=("a", "b, c"))
-    for text in ('"b, c","tree"\n"a","ring"\n', "b, c,tree\na,ring\n", "name;kind\nb, c;tree\na;ring\n"):
-        file.write_text(text)
-        assert read_labels(file, pair) == ["ring", "tree"]
-
-
 @pytest.mark.parametrize("header", ["", "name,class\n"])
-def test_a_label_file_among_the_graphs_is_told(tmp_path: Path, header: str) -> None:
+def test_a_label_file_among_the_graphs_is_no_graph(tmp_path: Path, header: str) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.csv").write_text("source,target\n0,1\n1,2\n")
     labels = tmp_path / "labels.csv"
     labels.write_text(f"{header}a,tree\nb,ring\n")
     done = run("fit", tmp_path, "--labels", labels, "--method", "majority", "--out", tmp_path / "m")
-    assert done.exit_code == 1
-    assert "labels.csv" in done.stderr
-    assert "move it" in done.stderr
-
-
-def test_graphs_without_names_are_labeled_by_position(tmp_path: Path) -> None:
-    file = tmp_path / "labels.csv"
-    pair = az.GraphSet.from_edges([[(0, 1)], [(0, 1)]])
-    file.write_text("graph,class\n1,tree\n0,ring\n")
-    assert read_labels(file, pair) == ["ring", "tree"]
-    file.write_text("a,tree\nb,ring\n")
-    with pytest.raises(ValueError, match="'0'"):
-        read_labels(file, pair)
-
-
-def test_a_label_file_names_each_graph_once(tmp_path: Path) -> None:
-    (tmp_path / "labels.csv").write_text("a,1\nb,2\na,3\n")
-    pair = az.GraphSet.from_edges([[(0, 1)], [(0, 1)]])
-    with pytest.raises(ValueError, match="'a' twice"):
-        read_labels(tmp_path / "labels.csv", replace(pair, names=("a", "b")))
-    (tmp_path / "labels.csv").write_text("'=a,1\nb,2\n")
-    assert read_labels(tmp_path / "labels.csv", replace(pair, names=("=a", "b"))) == [1, 2]
-    with pytest.raises(ValueError, match="same name"):
-        read_labels(tmp_path / "labels.csv", replace(pair, names=("b", "b")))
+    assert done.exit_code == 0, done.stderr
+    assert "2 graphs of 2 classes" in done.stdout

@@ -7,17 +7,17 @@ import re
 from pages import ROOT
 
 from anysize import METHODS
-from anysize.graphs.attributes import ATTRIBUTES
+from anysize.graphs.attributes import TITLES
 
 
 def test_the_table_of_methods_and_attributes_is_true() -> None:
     page = (ROOT / "docs" / "attributes.md").read_text(encoding="utf-8")
     table = page[page.index("## What methods use") : page.index("`auto` uses edge colors")]
     head, _, *rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("|")]
-    assert head == ["method", *ATTRIBUTES]
+    assert head == ["method", *TITLES]
     told: dict[str, set[str]] = {}
     for title, *cells in rows:
-        used = {attribute for attribute, cell in zip(ATTRIBUTES, cells, strict=True) if cell == "yes"}
+        used = {attribute for attribute, cell in zip(TITLES, cells, strict=True) if cell == "yes"}
         names = re.findall(r"`([a-z0-9.-]+)", title)
         if title.startswith("GNNs"):
             names = [name for name, method in METHODS.items() if method.kind == "gnn"]

@@ -22,12 +22,12 @@ import scipy.sparse as sp
 from fuzz.mutations import damaged_bytes, damaged_text, forged_array, forged_json, json_bytes
 
 import anysize as az
-from anysize.cli.input import read_labels
 from anysize.counting.cache import CountCache, _seal
 from anysize.counting.counts import Counts
 from anysize.counting.stream import count_stream, open_stream
 from anysize.evaluation.records import CHECK_START, Curves, Outcome, Record, Scores, to_line
 from anysize.evaluation.store import RecordStore
+from anysize.io.labels import read_labels
 from anysize.kernels.wl import WLKernel
 
 Write = Callable[[Path, Random], Path]  # (empty folder, chance) -> the attacked file or folder
@@ -174,8 +174,8 @@ def write_arrays(files: dict[str, bytes], folder: Path, chance: Random) -> Path:
 
 
 def read_own_labels(path: Path) -> None:
-    named = az.GraphSet(SMALL.first, SMALL.indptr, SMALL.indices, names=("a", "b"))
-    named.with_y(read_labels(path, named))
+    read_labels(path, ("a", "b"))
+    read_labels(path, ("a", "b"), "label")
 
 
 # ---- arrays in memory --------------------------------------------------------------------------------
@@ -468,7 +468,7 @@ def all_targets(folder: Path, methods: Sequence[str] = FAST_METHODS) -> list[Tar
         Target("gzip", write_gzip, graphs),
         Target("TU folder", write_tu, graphs),
         Target("TU zip", write_tu_zip, graphs),
-        Target("labels", partial(write_text, "labels.csv", b"a,1\nb,2\n"), read_own_labels),
+        Target("labels", partial(write_text, "labels.csv", b"name,label\na,1\nb,2\n"), read_own_labels),
         Target("sparse matrices", write_seed, load_sparse, names_file=False),
         Target("arrays", write_seed, load_arrays, names_file=False),
         Target("files of matrices", partial(write_arrays, some_array_files()), matrices),

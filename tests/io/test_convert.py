@@ -85,7 +85,7 @@ def test_paths_are_read(tmp_path: Path) -> None:
         ([(0, 1), (1, 2)], None, "Graph 0 of the list has type tuple"),
         (3, None, "got int"),
         ({"a": nx.path_graph(2)}, None, "got dict"),
-        (sp.csr_array((2, 2)), "kind", "got a scipy sparse matrix"),
+        (sp.csr_array((2, 2)), "kind", "got an adjacency matrix"),
         (GraphSet.from_edges([(0, 1)]), "kind", "got a GraphSet"),
     ],
 )
@@ -100,7 +100,7 @@ def test_a_list_of_symmetric_matrices_is_a_list_of_graphs() -> None:
     assert as_graphset(matrices).equals(as_graphset(made))
     assert as_graphset(tuple(matrices)).equals(as_graphset(made))
     assert count(matrices, 3).matrix.toarray().tolist() == count(made, 3).matrix.toarray().tolist()
-    with pytest.raises(GraphError, match="adjacency matrices"):
+    with pytest.raises(GraphError, match="adjacency matrix"):
         as_graphset(matrices, color="kind")
 
 

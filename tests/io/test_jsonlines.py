@@ -55,9 +55,12 @@ def test_other_keys_are_named_once(tmp_path: Path) -> None:
         ('{"n": 2, "edges": [[0, 2]]}\n', "vertices 0 and 2"),
         ('{"n": "x", "edges": []}\n', "line 1: n_vertices: expected an integer"),
         ('{"n": 3, "edges": [], "colors": ["C"]}\n', "3 vertices but 1 colors"),
-        ('{"edges": [[0, 1]], "y": 1}\n{"edges": [[0, 1]]}\n', "line 2: the graph has no 'y'"),
-        ('{"edges": [[0, 1]], "y": 1}\n{"edges": [[0, 1]], "y": "b"}\n', 'line 2: expected "y" to be'),
-        ('{"edges": [[0, 1]], "y": [1, 2]}\n', 'line 1: expected "y" to be'),
+        ('{"edges": [[0, 1]], "y": 1}\n{"edges": [[0, 1]]}\n', "line 2: expected a label for every graph or for none"),
+        (
+            '{"edges": [[0, 1]], "y": 1}\n{"edges": [[0, 1]], "y": "b"}\n',
+            "line 2: expected a label for every graph or for none, all numbers or all strings; got 'b'",
+        ),
+        ('{"edges": [[0, 1]], "y": [1, 2]}\n', "line 1: expected a label for every graph or for none"),
         ('{"edges": [[0, 1]], "colors": [1.5, 2]}\n', "graphs.jsonl: graph 0, colors: vertex 0"),
     ],
 )

@@ -50,7 +50,7 @@ def test_networkx() -> None:
         GraphSet.from_networkx(graph, edge_color="kind", features=names)
     with pytest.raises(GraphError, match="expected a number, or as many numbers, for every vertex in the attribute"):
         GraphSet.from_networkx(graph, features=names)
-    with pytest.raises(GraphError, match="edge_color takes the name of one edge attribute"):
+    with pytest.raises(GraphError, match="edge_color takes the name of one column or attribute"):
         GraphSet.from_networkx(graph, edge_color=["kind"])  # type: ignore[arg-type]
 
 

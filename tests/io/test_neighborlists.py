@@ -38,7 +38,10 @@ def test_zip_files_with_files_of_folds(tmp_path: Path) -> None:
     assert read_graphs(tmp_path / "SET.zip").equals(read_graphs(write(tmp_path, TEXT)))
     with zipfile.ZipFile(tmp_path / "SET.zip", "a") as archive:
         archive.writestr("SET/MORE.txt", TEXT)
-    with pytest.raises(GraphError, match="several files"):
+    assert read_graphs(tmp_path / "SET.zip").names == ("MORE:0", "MORE:1", "SET:0", "SET:1")
+    with zipfile.ZipFile(tmp_path / "SET.zip", "a") as archive:
+        archive.writestr("TWO/TWO.txt", TEXT)
+    with pytest.raises(GraphError, match="several folders: SET, TWO"):
         read_graphs(tmp_path / "SET.zip")
 
 

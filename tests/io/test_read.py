@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 
 from anysize import GraphError, GraphWarning, read_graphs
-from anysize.io.adjacency import read_adjacency_csv
 
 
 def write(where: Path, text: str | bytes, name: str = "graph.txt") -> Path:
@@ -22,10 +21,6 @@ def test_paths_without_graphs(tmp_path: Path) -> None:
         read_graphs(tmp_path / "missing")
     with pytest.raises(GraphError, match=r"TU set .*\.graphml.*\.csv"):
         read_graphs(tmp_path)
-    with pytest.raises(GraphError, match=r"\*\.csv"):
-        read_adjacency_csv(tmp_path)
-    with pytest.raises(GraphError, match="There is no folder"):
-        read_adjacency_csv(tmp_path / "missing")
 
 
 def test_one_file_of_a_tu_set_is_not_an_edge_list(tmp_path: Path) -> None:

@@ -46,7 +46,8 @@ def test_rows_of_other_formats_are_their_graphs(tmp_path: Path) -> None:
     assert read_rows(tmp_path / "one.edges").names == ["one"]
     with pytest.warns(GraphWarning):
         rows = read_rows(tmp_path)
-    assert (rows.names, rows.columns) == (["edges:b", "edges:a", "one"], {})
+    assert rows.names == ["edges:b", "edges:a", "one"]
+    assert rows.columns == {"city": ["Rome", "Oslo", None], "city.1": ["x", "y", None]}
 
 
 def test_rows_of_a_table_of_molecules(tmp_path: Path) -> None:

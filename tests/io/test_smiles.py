@@ -81,15 +81,15 @@ def test_unreadable_smiles_and_missing_labels_are_named_and_left_out(
         graphs = read_graphs(write(tmp_path, text), smiles="smiles", y="y")
     unreadable, unlabeled = (str(one.message) for one in caught)
     assert "3 rows" in unreadable
-    assert "rows 3, 4, 5 " in unreadable
+    assert "lines 3, 4, 5." in unreadable
     assert "3 rows" in unlabeled
-    assert "rows 6, 7, 9 " in unlabeled
+    assert "lines 6, 7, 9." in unlabeled
     assert graphs.names == ("CCO", "C")
     assert capfd.readouterr().err == ""  # RDKit is silent
 
 
 def test_many_rows_are_counted_and_some_named(tmp_path: Path) -> None:
-    with pytest.warns(GraphWarning, match=r"50 rows .*: rows 3, 4, .*\.\.\.") as caught:
+    with pytest.warns(GraphWarning, match=r"50 rows .*: lines 3, 4, .*\.\.\.") as caught:
         read_graphs(write(tmp_path, "smiles\nC\n" + "xyz\n" * 50), smiles="smiles")
     assert len(caught) == 1
     assert len(str(caught[0].message)) < 300 + len(str(tmp_path))
@@ -102,11 +102,11 @@ def test_many_rows_are_counted_and_some_named(tmp_path: Path) -> None:
         (TABLE, {"smiles": "smiles", "y": "class"}, "there is no column 'class'"),
         (TABLE, {"smiles": "smiles", "color": "charge"}, "expected 'element' and any of aromatic"),
         (TABLE, {"smiles": "smiles", "color": "element+mass"}, "color='element+mass'"),
-        ("smiles\nxyz\n", {"smiles": "smiles"}, "none of 1 rows has a readable SMILES"),
-        ("smiles,y\nC,\n", {"smiles": "smiles", "y": "y"}, "none of 1 rows"),
+        ("smiles\nxyz\n", {"smiles": "smiles"}, "none of 1 row has a SMILES that RDKit can read"),
+        ("smiles,y\nC,\n", {"smiles": "smiles", "y": "y"}, "none of 1 row has"),
         ("", {"smiles": "smiles"}, "is empty"),
         ("smiles,y\n", {"smiles": "smiles", "y": "y"}, "a header and no rows"),
-        (TABLE, {"smiles": "smiles", "y": ["acid"]}, "y takes the name of a column or attribute; got list"),
+        (TABLE, {"smiles": "smiles", "y": ["acid"]}, "y takes the name of one column or attribute; got ['acid']"),
         (TABLE, {}, "pass smiles='smiles'"),
     ],
 )
@@ -123,9 +123,9 @@ def test_a_file_with_a_smiles_on_every_line(tmp_path: Path) -> None:
     charged = read_graphs(write(tmp_path, "CC[NH3+]\n", "m.smi"), color="element+charge")
     assert charged.palette == ("C", "N+")
     assert GraphSet.concatenate([charged, charged]).palette == as_graphset(tmp_path / "m.smi", "element+charge").palette
-    with pytest.warns(GraphWarning, match="Left out 1 line .*: line 2"):
+    with pytest.warns(GraphWarning, match="Left out 1 row .*: line 2"):
         assert len(read_graphs(write(tmp_path, "CCO\nxyz\n", "m.smi"))) == 1
-    with pytest.raises(GraphError, match="none of 1 line begins with a readable SMILES"):
+    with pytest.raises(GraphError, match="none of 1 row has a SMILES that RDKit can read"):
         read_graphs(write(tmp_path, "xyz\n", "m.smi"))
     with pytest.raises(GraphError, match="expected a SMILES on every line"):
         read_graphs(write(tmp_path, "smiles\n", "m.smi"))
@@ -161,5 +161,5 @@ def test_strings_and_other_objects_get_a_hint() -> None:
     frame = pytest.importorskip("pandas").DataFrame({"smiles": ["CCO"], "acid": [0]})
     with pytest.raises(GraphError, match=r"columns smiles, acid .*read_graphs\(frame, smiles="):
         count(frame, 3)
-    with pytest.raises(GraphError, match="y takes the name of a column"):
+    with pytest.raises(GraphError, match="y takes the name of one column"):
         read_graphs(frame, smiles="smiles", y=frame["acid"])

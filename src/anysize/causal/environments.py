@@ -19,7 +19,7 @@ from anysize.causal.graphons import Graphon, GraphonDistribution, block_sizes
 from anysize.graphs.assembly import assemble
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import MAX_VERTICES_PER_GRAPH, GraphSet
-from anysize.graphs.ragged import offsets, ranges
+from anysize.graphs.ragged import offsets, ranges, select_rows
 
 MAX_PAIRS_IN_MEMORY = 1 << 20  # vertex pairs drawn at once; the result does not depend on it
 
@@ -101,18 +101,12 @@ class CausalSample(GraphSet):
     classes: IntArray
     graphons: tuple[Graphon, ...]
 
-    def _contiguous(self, start: int, stop: int) -> CausalSample:
-        vertices = slice(int(self.first[start]), int(self.first[stop]))
-        return self._with_hidden(super()._contiguous(start, stop), slice(start, stop), vertices)
-
-    def _gather(self, rows: IntArray) -> CausalSample:
-        vertices = ranges(self.first[rows], self.sizes[rows])
-        return self._with_hidden(super()._gather(rows), rows, vertices)
-
-    def _with_hidden(self, graphs: GraphSet, rows: IntArray | slice, vertices: IntArray | slice) -> CausalSample:
+    def __getitem__(self, key: int | slice | ArrayLike) -> CausalSample:
+        rows = select_rows(key, len(self))
+        vertices = ranges(self.first[:-1][rows], self.sizes[rows])
         chosen = self.graphons[rows] if isinstance(rows, slice) else tuple(self.graphons[row] for row in rows.tolist())
         hidden, blocks = self.hidden[vertices], self.blocks[vertices]
-        return _sample(graphs, self.environments[rows], hidden, blocks, self.classes[rows], chosen)
+        return _sample(super().__getitem__(key), self.environments[rows], hidden, blocks, self.classes[rows], chosen)
 
 
 @dataclass(frozen=True)

@@ -9,18 +9,7 @@ from typing import Annotated
 
 import typer
 
-from anysize.cli.input import (
-    ColorOption,
-    ColorsOption,
-    DensityOption,
-    DirectedOption,
-    EdgeColorOption,
-    LabelOption,
-    LabelsFileOption,
-    SmilesOption,
-    ThresholdOption,
-    read_labeled,
-)
+from anysize.cli.input import ColorsOption, Reading, read_labeled, with_reading_options
 from anysize.cli.shared import (
     PAGES,
     CacheOption,
@@ -48,8 +37,10 @@ class MetricOption(StrEnum):
 DEFAULT_METRIC = MetricOption(defaults.COMPARED_BY)
 
 
+@with_reading_options()
 def compare(
     file: Annotated[Path, typer.Argument(help="Labeled graphs: a TU folder or zip, or any file of graphs.")],
+    reading: Reading,
     methods: Annotated[str, typer.Option(help="Comma-separated names; anysize methods lists them.")] = ",".join(
         defaults.COMPARED_METHODS
     ),
@@ -64,15 +55,7 @@ def compare(
         MetricOption, typer.Option(help="Metric of the table; another one needs no training.")
     ] = DEFAULT_METRIC,
     k: Annotated[str, typer.Option(help="Pattern size 1..7; several as 3,4 or 1-4.")] = str(defaults.K),
-    labels: LabelsFileOption = None,
     colors: ColorsOption = True,
-    smiles: SmilesOption = None,
-    y: LabelOption = None,
-    color: ColorOption = None,
-    edge_color: EdgeColorOption = None,
-    directed: DirectedOption = None,
-    threshold: ThresholdOption = None,
-    density: DensityOption = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A hyper-parameter of all methods that have it, as name=value.")
     ] = None,
@@ -98,10 +81,7 @@ def compare(
         check_out(out, PAGES)
         if out is not None:
             import anysize.plots  # noqa: F401 (a missing matplotlib is said before the training)
-        graphs = read_labeled(
-            file, colors, labels=labels, smiles=smiles, y=y, color=color, edge_color=edge_color, directed=directed,
-            threshold=threshold, density=density,
-        )  # fmt: skip
+        graphs = read_labeled(file, reading, colors)
         name = file.name.removesuffix("".join(file.suffixes)) or file.name
         folder = Path(f"{name}-records") if records is None else records
         if records is None:

@@ -12,16 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from anysize._text import plural
-from anysize.cli.input import (
-    ColorOption,
-    DensityOption,
-    DirectedOption,
-    EdgeColorOption,
-    LabelOption,
-    SmilesOption,
-    ThresholdOption,
-    read_input,
-)
+from anysize.cli.input import Reading, read_input, with_reading_options
 from anysize.cli.shared import (
     MAX_SEED,
     CacheOption,
@@ -61,24 +52,19 @@ class Per(StrEnum):
     graph, vertex, edge = "graph", "vertex", "edge"
 
 
+@with_reading_options()
 def count(
     file: Annotated[
         Path,
         typer.Argument(help="TU folder or zip, edge list, matrix, GraphML, JSON lines, table of SMILES, folder."),
     ],
+    reading: Reading,
     k: Annotated[str, typer.Option("--k", help="Pattern size 1..7, or several: 5, 3,4 or 1-4.")] = "4",
     colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Distinguish vertices by color.")] = True,
     edges: Annotated[
         bool,
         typer.Option("--edges", help="Distinguish edges by color and direction, for patterns of up to 5 vertices."),
     ] = False,
-    smiles: SmilesOption = None,
-    y: LabelOption = None,
-    color: ColorOption = None,
-    edge_color: EdgeColorOption = None,
-    directed: DirectedOption = None,
-    threshold: ThresholdOption = None,
-    density: DensityOption = None,
     per: Annotated[
         Per,
         typer.Option(help="vertex, edge: orbit counts of every vertex (k = 2..5) or every edge (k = 3..5)."),
@@ -125,16 +111,9 @@ def count(
                 raise ValueError(f"--per {per} counts all orbits exactly, and does not go with {unused[0]}.")
             from anysize.cli.orbits import write_orbits
 
-            graphs = read_input(
-                file, colors, smiles=smiles, y=y, color=color, edge_color=edge_color, directed=directed,
-                threshold=threshold, density=density,
-            )  # fmt: skip
-            write_orbits(graphs, k, per.value, edges, output, out, threads, top)
+            write_orbits(read_input(file, reading, colors), k, per.value, edges, output, out, threads, top)
             return
-        graphs = read_input(
-            file, smiles=smiles, y=y, color=color, edge_color=edge_color, directed=directed, threshold=threshold,
-            density=density,
-        )  # fmt: skip
+        graphs = read_input(file, reading)
         with _on_cluster(cluster), late_progress("counting") as report:
             counts = count(
                 graphs, parse_sizes(k), colors, engine, samples=samples, rel_error=rel_error, seed=seed,

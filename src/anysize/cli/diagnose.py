@@ -7,16 +7,7 @@ from typing import Annotated
 
 import typer
 
-from anysize.cli.input import (
-    ColorOption,
-    DensityOption,
-    DirectedOption,
-    EdgeColorOption,
-    LabelOption,
-    SmilesOption,
-    ThresholdOption,
-    read_input,
-)
+from anysize.cli.input import Reading, read_input, with_reading_options
 from anysize.cli.shared import (
     MAX_SEED,
     PAGES,
@@ -30,21 +21,13 @@ from anysize.cli.shared import (
 )
 
 
+@with_reading_options()
 def diagnose(
     train: Annotated[Path, typer.Argument(help="Training graphs: any file that anysize count reads. Labels are used.")],
     new: Annotated[Path, typer.Argument(help="The graphs to predict on. Labels are not used.")],
+    reading: Reading,
     k: Annotated[int, typer.Option("--k", help="Largest number of vertices of a pattern, 2..7.")] = 4,
     colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Compare the colors of vertices.")] = True,
-    labels: Annotated[
-        Path | None, typer.Option(help="Text file with the labels of TRAIN: one per line, or lines 'graph name,label'.")
-    ] = None,
-    smiles: SmilesOption = None,
-    y: LabelOption = None,
-    color: ColorOption = None,
-    edge_color: EdgeColorOption = None,
-    directed: DirectedOption = None,
-    threshold: ThresholdOption = None,
-    density: DensityOption = None,
     level: Annotated[float, typer.Option(help="Probability of any false alarm in the report.")] = 0.05,
     seed: Annotated[int, typer.Option(help="Seed of permutations and folds.", min=0, max=MAX_SEED)] = 0,
     out: Annotated[Path | None, typer.Option(help="Also write the report to this file, as an HTML page.")] = None,
@@ -55,14 +38,8 @@ def diagnose(
         from anysize.shift.diagnosis import diagnose
 
         check_out(out, PAGES)
-        ours = read_input(
-            train, labels=labels, smiles=smiles, y=y, color=color, edge_color=edge_color, directed=directed,
-            threshold=threshold, density=density,
-        )  # fmt: skip
-        theirs = read_input(
-            new, smiles=smiles, color=color, edge_color=edge_color, directed=directed, threshold=threshold,
-            density=density,
-        )  # fmt: skip
+        ours = read_input(train, reading)
+        theirs = read_input(new, {name: value for name, value in reading.items() if name not in ("labels", "y")})
         with late_progress("diagnosing") as report:
             found = diagnose(ours, theirs, k, colors=colors, level=level, seed=seed, progress=report)
         if out is not None:

@@ -10,17 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from anysize.cli.input import (
-    ColorOption,
-    ColorsOption,
-    DensityOption,
-    DirectedOption,
-    EdgeColorOption,
-    SmilesOption,
-    ThresholdOption,
-    read_input,
-    trained_color,
-)
+from anysize.cli.input import ColorsOption, Reading, read_input, with_reading_options, with_trained_color
 from anysize.cli.shared import FIGURES, check_out, console, errors, handle_errors, note
 
 if TYPE_CHECKING:
@@ -36,10 +26,12 @@ class FormatOption(StrEnum):
     text, json = "text", "json"
 
 
+@with_reading_options("labels", "y")
 def explain(
     model: Annotated[
         Path, typer.Argument(help="A model file that anysize fit wrote: auto, sizemix, wl-kernel, gamma.")
     ],
+    reading: Reading,
     graphs: Annotated[
         Path | None,
         typer.Argument(help="Graphs to explain; without them, the weights of the patterns of a Gamma model."),
@@ -48,12 +40,6 @@ def explain(
     reference: Annotated[Path | None, typer.Option(help="Graphs to compare with, such as the training graphs.")] = None,
     out: Annotated[Path | None, typer.Option(help="Draw one graph: .png, .svg or .pdf.")] = None,
     colors: ColorsOption = True,
-    smiles: SmilesOption = None,
-    color: ColorOption = None,
-    edge_color: EdgeColorOption = None,
-    directed: DirectedOption = None,
-    threshold: ThresholdOption = None,
-    density: DensityOption = None,
     top: Annotated[int, typer.Option(help="Number of patterns or vertex types.", min=1)] = 10,
     format: Annotated[FormatOption, typer.Option(help="What to print.")] = FormatOption.text,
 ) -> None:
@@ -72,10 +58,7 @@ def explain(
             return
 
         def read(file: Path) -> GraphSet:
-            return read_input(
-                file, colors, smiles=smiles, color=trained_color(classifier, file, smiles, color),
-                edge_color=edge_color, directed=directed, threshold=threshold, density=density,
-            )  # fmt: skip
+            return read_input(file, with_trained_color(reading, classifier, file), colors)
 
         found = read(graphs)
         rows = _selected_rows(found, graph, graphs)

@@ -20,9 +20,9 @@ def fetch(
     """Download missing sets of the TU collection, and print where they are."""
     with handle_errors():
         from anysize.io.download import find_tu
-        from anysize.io.tu import read_tu
+        from anysize.io.read import read_graphs
 
         for name in names:
             path = find_tu(name, data_dir, max_mb << 20)
-            graphs = read_tu(path, name, warn=False)
+            graphs = read_graphs(path, name, warn=False)
             console.print(f"{path}: {graphs}", soft_wrap=True)

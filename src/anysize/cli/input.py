@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import csv
+import inspect
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, TypeAlias
 
 import typer
 
-from anysize._text import csv_text, plural
-from anysize.io.smiles import SMILES_ENDINGS, is_missing_label
+from anysize.io.smiles import SMILES_ENDINGS
 
 if TYPE_CHECKING:
     from anysize.counting.counts import Counts
@@ -21,192 +21,180 @@ if TYPE_CHECKING:
     from anysize.graphs.graphset import GraphSet
     from anysize.io.rows import GraphRows
 
-SmilesOption = Annotated[
-    str | None, typer.Option("--smiles", metavar="COLUMN", help="Read molecules: the column of a table with SMILES.")
-]
-LabelOption = Annotated[
-    str | None, typer.Option("--y", metavar="COLUMN", help="The column of a table with the label of each graph.")
-]
-LabelsFileOption = Annotated[
-    Path | None,
-    typer.Option("--labels", help="Text file with the labels: one per line, or lines 'graph name,label'."),
-]
+Reading: TypeAlias = dict[str, Any]  # options of `read_graphs` that the user gave
 ColorsOption = Annotated[bool, typer.Option("--colors/--no-colors", help="Use vertex colors.")]
-ColorOption = Annotated[
-    str | None,
-    typer.Option(
-        "--color",
-        metavar="NAME",
-        help="Vertex attribute with the color (GraphML, GML); for molecules rich (default) or element.",
-    ),
-]
+READING: dict[str, Any] = {  # the options of `read_graphs`
+    "labels": Annotated[
+        Path | None,
+        typer.Option(
+            "--labels",
+            help="Text file with the labels: one per line, lines 'graph name,label', or with --y a table with a column "
+            "of names.",
+        ),
+    ],
+    "smiles": Annotated[
+        str | None,
+        typer.Option("--smiles", metavar="COLUMN", help="Read molecules: the column of a table with SMILES."),
+    ],
+    "y": Annotated[
+        str | None, typer.Option("--y", metavar="COLUMN", help="The column of a table with the label of each graph.")
+    ],
+    "color": Annotated[
+        str | None,
+        typer.Option(
+            "--color",
+            metavar="NAME",
+            help="Vertex attribute with the color (GraphML, GML); for molecules rich (default) or element.",
+        ),
+    ],
+    "edge_color": Annotated[
+        str | None,
+        typer.Option(
+            "--edge-color", metavar="NAME", help="Edge attribute or column of a table with the type of an edge."
+        ),
+    ],
+    "features": Annotated[
+        list[str] | None,
+        typer.Option("--features", metavar="NAME", help="Vertex attribute with numbers (GraphML, GML); repeatable."),
+    ],
+    "directed": Annotated[
+        bool | None,
+        typer.Option(
+            "--directed/--undirected", help="Whether edges of an edge list have directions; default: if mixed."
+        ),
+    ],
+    "threshold": Annotated[
+        list[float] | None,
+        typer.Option(
+            "--threshold", help="Matrices: pairs with a larger weight are edges; several give types of edges."
+        ),
+    ],
+    "density": Annotated[
+        list[float] | None,
+        typer.Option("--density", help="Matrices: the share of pairs that are edges, those with the largest weights."),
+    ],
+}
 
-EdgeColorOption = Annotated[
-    str | None,
-    typer.Option("--edge-color", metavar="NAME", help="Edge attribute or column of a table with the type of an edge."),
-]
-DirectedOption = Annotated[
-    bool | None,
-    typer.Option("--directed/--undirected", help="Whether edges of an edge list have directions; default: if mixed."),
-]
-ThresholdOption = Annotated[
-    list[float] | None,
-    typer.Option("--threshold", help="Matrices: pairs with a larger weight are edges; several give types of edges."),
-]
-DensityOption = Annotated[
-    list[float] | None,
-    typer.Option("--density", help="Matrices: the share of pairs that are edges, those with the largest weights."),
-]
 
+def with_reading_options(*left_out: str) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """Give a command the options in `READING`, but those left out, in the place of its parameter ``reading``.
 
-def read_input(
-    file: Path, colors: bool = True, *, labels: Path | None = None, threshold: list[float] | None = None,
-    density: list[float] | None = None, **options: Any,
-) -> GraphSet:  # fmt: skip
-    """Read the graphs of a file, with or without their colors, with labels from the file of ``--labels`` if given.
-
-    The other options are those of `read_graphs`.
+    The parameter is a dictionary of those that the user gave, for `read_graphs`.
     """
+    names = [name for name in READING if name not in left_out]
+    options = [inspect.Parameter(n, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=READING[n]) for n in names]
+
+    def decorate(command: Callable[..., None]) -> Callable[..., None]:
+        @wraps(command)
+        def call(**arguments: Any) -> None:
+            given = {name: value for name in names if (value := arguments.pop(name)) not in (None, [])}
+            command(**arguments, reading=given)
+
+        parameters: list[inspect.Parameter] = []
+        for parameter in inspect.signature(command, eval_str=True).parameters.values():
+            own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
+            parameters += options if parameter.name == "reading" else own
+        call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
+        return call
+
+    return decorate
+
+
+def read_input(file: Path, reading: Reading, colors: bool = True) -> GraphSet:
+    """Read the graphs of a file, with or without their colors."""
     from anysize import read_graphs
 
-    graphs = read_graphs(file, threshold=threshold or None, density=density or None, **options)
-    if labels is not None:
-        graphs = graphs.with_y(read_labels(labels, graphs))
+    graphs = read_graphs(file, **reading)
     return graphs if colors else graphs.without_colors()
 
 
-def read_new(
-    words: Sequence[str], model: GraphClassifier | GraphRegressor, colors: bool, *, labels: Path | None = None,
-    smiles: str | None = None, color: str | None = None, threshold: list[float] | None = None,
-    density: list[float] | None = None, **options: Any,
-) -> GraphRows:  # fmt: skip
-    """The rows of new graphs: of a file or folder, of standard input (a dash), or SMILES.
-
-    Molecules, and files whose colors have a name, are colored as in training unless ``color`` says otherwise.
-    """
-    from anysize.io.rows import read_rows
-
-    if not all(word.strip() for word in words):
-        raise ValueError("expected a file of graphs, SMILES, or - for standard input; got an empty argument.")
-    options |= {"smiles": smiles, "threshold": threshold or None, "density": density or None}
-    files = [word for word in words if Path(word).exists()]
-    if files and len(words) > 1:
-        raise ValueError(f"predict takes one file or folder, or SMILES; got {len(words)} arguments with {files[0]}.")
-    if files:
-        rows = read_rows(Path(words[0]), **options, color=trained_color(model, Path(words[0]), smiles, color))
-    elif words == ["-"]:
-        rows = _read_standard_input(color_of_atoms(model, color), options)
-    else:
-        rows = _read_words(words, color_of_atoms(model, color), options)
-    if labels is not None:
-        found = read_labels(labels, rows)
-        missing = [isinstance(label, str) and is_missing_label(label) for label in found]
-        rows = replace(rows, labels=[None if no else label for no, label in zip(missing, found, strict=True)])
-    return rows if colors else replace(rows, graphs=rows.graphs.without_colors())
-
-
-def _read_standard_input(color: str | None, options: dict[str, Any]) -> GraphRows:
-    """Lines of SMILES, JSON lines, or with ``--smiles`` a table."""
-    from anysize.io.jsonlines import is_json_lines
-    from anysize.io.rows import parse_rows
-
-    data = sys.stdin.buffer.read()
-    if options["smiles"] is None and is_json_lines(data):
-        return parse_rows(data, "-.jsonl", "standard input", **options)
-    return parse_rows(data, "-.smi", "standard input", **options, color=color)
-
-
-def _read_words(words: Sequence[str], color: str | None, options: dict[str, Any]) -> GraphRows:
-    """SMILES that are arguments; an error if they are none, as a file that does not exist."""
-    from anysize.io.rows import join_rows
-    from anysize.io.smiles import smiles_word_rows
-
-    if given := [name for name, value in options.items() if value is not None]:
-        raise ValueError(f"There is no file or folder {words[0]}; SMILES as arguments take no --{given[0]}.")
-    try:
-        rows = smiles_word_rows(words, color)
-    except ImportError as error:
-        raise ValueError(f"There is no file or folder {words[0]}. {error}") from None
-    if all(row.graph is None for row in rows):
-        raise ValueError(f"There is no file or folder {words[0]}, and RDKit cannot read it as SMILES.")
-    return join_rows(rows, "the arguments")
-
-
-def read_labeled(file: Path, colors: bool, **options: Any) -> GraphSet:
+def read_labeled(file: Path, reading: Reading, colors: bool) -> GraphSet:
     """As `read_input`; an error if the graphs have no labels."""
-    graphs = read_input(file, colors, **options)
+    graphs = read_input(file, reading, colors)
     if graphs.y is None:
         raise ValueError(f"{file} has graphs without labels; pass --labels FILE or --y COLUMN.")
     return graphs
 
 
-def trained_color(
-    model: GraphClassifier | GraphRegressor, file: Path, smiles: str | None, color: str | None
-) -> str | None:
-    """The color to read new graphs with: as asked for, else that of training for molecules and GraphML."""
-    from anysize.io.read import has_named_colors
+def read_new(
+    words: Sequence[str], model: GraphClassifier | GraphRegressor, reading: Reading, colors: bool
+) -> GraphRows:
+    """The rows of new graphs: of a file or folder, of standard input (a dash), or SMILES.
 
-    if smiles is not None or file.name.removesuffix(".gz").endswith(SMILES_ENDINGS):
-        return color_of_atoms(model, color)
-    return model.color if color is None and has_named_colors(file) else color
+    Molecules, and files whose colors have a name, are colored as in training unless an option says otherwise.
+    """
+    from anysize.io.labels import read_labels
+    from anysize.io.rows import read_rows
+
+    if not all(word.strip() for word in words):
+        raise ValueError("expected a file of graphs, SMILES, or - for standard input; got an empty argument.")
+    files = [word for word in words if Path(word).exists()]
+    if files and len(words) > 1:
+        raise ValueError(f"predict takes one file or folder, or SMILES; got {len(words)} arguments with {files[0]}.")
+    options = dict(reading)
+    labels = options.get("labels")
+    column = options.pop("y", None) if labels is not None else None
+    if files:
+        rows = read_rows(Path(words[0]), **with_trained_color(options, model, Path(words[0])))
+    elif words == ["-"]:
+        rows = _read_standard_input(model, options)
+    else:
+        rows = _read_words(words, model, options)
+    if labels is not None:
+        rows = replace(rows, labels=read_labels(labels, rows.names, column))
+    return rows if colors else replace(rows, graphs=rows.graphs.without_colors())
 
 
-def color_of_atoms(model: GraphClassifier | GraphRegressor, color: str | None) -> str | None:
-    """What distinguishes atoms: as asked for, else as in training; models of elements alone do not say so."""
+def _read_standard_input(model: GraphClassifier | GraphRegressor, options: Reading) -> GraphRows:
+    """Lines of SMILES, JSON lines, or with ``--smiles`` a table."""
+    from anysize.io.jsonlines import is_json_lines
+    from anysize.io.rows import parse_rows
+
+    data = sys.stdin.buffer.read()
+    if "smiles" not in options and is_json_lines(data):
+        return parse_rows(data, "-.jsonl", "standard input", **options)
+    return parse_rows(data, "-.smi", "standard input", **with_trained_color(options, model))
+
+
+def _read_words(words: Sequence[str], model: GraphClassifier | GraphRegressor, options: Reading) -> GraphRows:
+    """SMILES that are arguments; an error if they are none, as a file that does not exist."""
+    from anysize.io.reader import ReadOptions
+    from anysize.io.rows import join_rows
+    from anysize.io.smiles import parse_smiles
+
+    if given := [name for name in options if name not in ("color", "edge_color", "labels")]:
+        option = given[0].replace("_", "-")
+        raise ValueError(f"There is no file or folder {words[0]}; SMILES as arguments take no --{option}.")
+    try:
+        parsed = parse_smiles(words, ReadOptions(**with_trained_color(options, model)))
+    except ImportError as error:
+        raise ValueError(f"There is no file or folder {words[0]}. {error}") from None
+    if all(parsed.problems):
+        raise ValueError(f"There is no file or folder {words[0]}, and RDKit cannot read it as SMILES.")
+    return join_rows(parsed, "the arguments")
+
+
+def with_trained_color(reading: Reading, model: GraphClassifier | GraphRegressor, file: Path | None = None) -> Reading:
+    """The options, with the color of training where it has a name and no other one is asked for.
+
+    These are molecules (without a file: lines of SMILES), GraphML and GML; models of elements alone do not say so.
+    """
     from anysize import GraphRegressor
+    from anysize.io.read import has_named_colors
     from anysize.io.smiles import are_elements
 
-    if color is not None or model.color is not None:
-        return model.color if color is None else color
-    palette = model.palette_ if isinstance(model, GraphRegressor) else model.ensemble_.palette
-    return "element" if palette and are_elements(palette) else None
+    if "color" in reading:
+        return reading
+    color = model.color
+    if file is None or "smiles" in reading or file.name.removesuffix(".gz").endswith(SMILES_ENDINGS):
+        palette = model.palette_ if isinstance(model, GraphRegressor) else model.ensemble_.palette
+        color = color or ("element" if palette and are_elements(palette) else None)
+    elif not has_named_colors(file):
+        return reading
+    return reading if color is None else {**reading, "color": color}
 
 
 def graph_names(graphs: GraphSet | Counts | GraphRows) -> list[str]:
     """The names of the graphs, or their positions."""
     return [str(row) for row in range(len(graphs))] if graphs.names is None else list(graphs.names)
-
-
-def read_labels(file: Path, graphs: GraphSet | GraphRows) -> list[Any]:
-    """Read one label per line, or lines 'graph name,label' in any order; integers become numbers.
-
-    Names and labels are separated by commas, tabs or semicolons, and may be quoted. Graphs without names are named by
-    their positions, as `predict` does.
-    """
-    try:
-        text = file.read_text(encoding="utf-8-sig")
-    except UnicodeDecodeError:
-        raise ValueError(f"--labels takes a UTF-8 text file with one label per line; {file} is not UTF-8.") from None
-    except OSError as error:
-        raise ValueError(f"--labels {file} cannot be read: {error.strerror}.") from None
-    lines = [line for line in text.replace("\r\n", "\n").split("\n") if line.strip()]
-    separator = next((one for one in (",", "\t", ";") if lines and all(one in line for line in lines)), None)
-    if separator is not None:
-        names = graph_names(graphs)
-        pairs: dict[str, str] = {}
-        for number, line in enumerate(lines, 1):
-            *parts, last = next(csv.reader([line], delimiter=separator))
-            name, label = (csv_text(cell.strip()) for cell in (separator.join(parts), last))
-            if name in pairs:
-                raise ValueError(f"{file} names graph {name!r:.60} twice (line {number}); expected one line per graph.")
-            pairs[name] = label
-        if len(set(names)) < len(names):
-            raise ValueError(f"Several graphs have the same name; give {file} one label per line, without names.")
-        missing = [name for name in names if name not in pairs]
-        if missing == [file.stem]:
-            raise ValueError(f"{file} was read as a graph, too; move it out of the folder of graphs.")
-        if missing:
-            raise ValueError(
-                f"{file} has no line for graph {missing[0]!r}; expected 'name,label' for every graph (in a folder of "
-                "files the name is that of the file without its ending)."
-            )
-        lines = [pairs[name] for name in names]
-    if len(lines) != len(graphs):
-        raise ValueError(
-            f"{file} has {plural(len(lines), 'label')} for {plural(len(graphs), 'graph')}; expected one "
-            "line per graph and no header."
-        )
-    try:
-        return [int(line) for line in lines]
-    except ValueError:
-        return [line.strip() for line in lines]

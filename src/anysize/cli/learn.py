@@ -15,19 +15,7 @@ import typer
 
 from anysize._files import MODEL_ENDINGS
 from anysize._text import plural
-from anysize.cli.input import (
-    ColorOption,
-    ColorsOption,
-    DensityOption,
-    DirectedOption,
-    EdgeColorOption,
-    LabelOption,
-    LabelsFileOption,
-    SmilesOption,
-    ThresholdOption,
-    read_labeled,
-    read_new,
-)
+from anysize.cli.input import ColorsOption, Reading, read_labeled, read_new, with_reading_options
 from anysize.cli.predictions import PredictionColumn, PredictionFormat, PredictionTable
 from anysize.cli.regression import fit_numbers, predict_numbers
 from anysize.cli.shared import (
@@ -72,9 +60,11 @@ CLASS_WEIGHTS: dict[ClassWeightOption, Literal["auto", "balanced"] | None] = {
 DEFAULT_RECIPE, DEFAULT_METRIC = RecipeOption(defaults.RECIPE), ScoreOption(defaults.METRIC)
 
 
+@with_reading_options()
 def fit(
     train: Annotated[Path, typer.Argument(help="Labeled training graphs: a TU folder or zip, or any file of graphs.")],
     out: Annotated[Path, typer.Option(help="Write the trained model to this file, such as model.anysize.")],
+    reading: Reading,
     method: Annotated[str, typer.Option(help="A method; anysize methods lists them.")] = defaults.METHOD,
     k: Annotated[str, typer.Option(help="Pattern size 1..7; several as 3,4 or 1-4.")] = str(defaults.K),
     recipe: Annotated[RecipeOption, typer.Option(help="Training procedure.")] = DEFAULT_RECIPE,
@@ -82,7 +72,6 @@ def fit(
     seed: Annotated[
         int, typer.Option(help="Seed of the first model; the others use the next numbers.", min=0, max=MAX_SEED)
     ] = 0,
-    labels: LabelsFileOption = None,
     validation: Annotated[
         float | None,
         typer.Option(help="Share of the graphs held out to select the epoch; default: as the recipe needs."),
@@ -94,17 +83,10 @@ def fit(
         ScoreOption, typer.Option(help="Metric that selects the epoch and scores predictions.")
     ] = DEFAULT_METRIC,
     colors: ColorsOption = True,
-    smiles: SmilesOption = None,
-    y: LabelOption = None,
     target: Annotated[
         str | None,
         typer.Option("--target", metavar="COLUMN", help="Predict a number: the column or attribute that holds it."),
     ] = None,
-    color: ColorOption = None,
-    edge_color: EdgeColorOption = None,
-    directed: DirectedOption = None,
-    threshold: ThresholdOption = None,
-    density: DensityOption = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A hyper-parameter or a field of the recipe, as name=value.")
     ] = None,
@@ -120,31 +102,26 @@ def fit(
 
         if target is not None:
             classes_only = {
-                "--y": y is not None, "--labels": labels is not None, "--set": bool(set_), "--k": k != str(defaults.K),
+                "--y": "y" in reading, "--set": bool(set_), "--k": k != str(defaults.K),
                 "--recipe": recipe != DEFAULT_RECIPE, "--n-models": n_models != 1, "--metric": metric != DEFAULT_METRIC,
                 "--validation": validation is not None, "--class-weight": class_weight != ClassWeightOption.auto,
                 "--seed": seed != 0, "--cache": cache is not None,
             }  # fmt: skip
             if given := [option for option, is_given in classes_only.items() if is_given]:
                 raise ValueError(f"{given[0]} is for classes and --target for a number to predict; pass one of them.")
-            regressor = GraphRegressor(defaults.REGRESSION_METHOD if method == defaults.METHOD else method, color=color)
+            name = defaults.REGRESSION_METHOD if method == defaults.METHOD else method
+            regressor = GraphRegressor(name, color=reading.get("color"))
             find_regression_method(regressor.method)
             check_out(out, dict.fromkeys(MODEL_ENDINGS, "a model"))
-            graphs = read_labeled(
-                train, colors, smiles=smiles, y=target, color=color, edge_color=edge_color, directed=directed,
-                threshold=threshold, density=density,
-            )  # fmt: skip
+            graphs = read_labeled(train, reading | {"y": target}, colors)
             return fit_numbers(regressor, graphs, target, out, json)
         model = GraphClassifier(
             method, parse_sizes(k), recipe.value, n_models=n_models, random_state=seed, validation=validation,
-            class_weight=CLASS_WEIGHTS[class_weight], metric=metric.value, color=color, device=device,
+            class_weight=CLASS_WEIGHTS[class_weight], metric=metric.value, color=reading.get("color"), device=device,
             cache=cache or folder, params=_params(set_) or None,
         )  # fmt: skip
         check_out(out, dict.fromkeys(MODEL_ENDINGS, "a model"))
-        graphs = read_labeled(
-            train, colors, labels=labels, smiles=smiles, y=y, color=color, edge_color=edge_color, directed=directed,
-            threshold=threshold, density=density,
-        )  # fmt: skip
+        graphs = read_labeled(train, reading, colors)
         began = time.perf_counter()
         model.set_params(verbose=1).fit(graphs)
         facts = _facts(model, graphs, time.perf_counter() - began) | {"out": str(out)}
@@ -155,22 +132,16 @@ def fit(
             _show(facts, model, graphs)
 
 
+@with_reading_options()
 def predict(
     model: Annotated[Path, typer.Argument(help="A model file that anysize fit wrote.")],
     new: Annotated[
         list[str],
         typer.Argument(help="Graphs to predict: any file of graphs, SMILES, or - for SMILES or JSON lines on stdin."),
     ],
+    reading: Reading,
     out: Annotated[Path | None, typer.Option(help="Write to this .csv or .json file instead of the screen.")] = None,
-    labels: LabelsFileOption = None,
     colors: ColorsOption = True,
-    smiles: SmilesOption = None,
-    y: LabelOption = None,
-    color: ColorOption = None,
-    edge_color: EdgeColorOption = None,
-    directed: DirectedOption = None,
-    threshold: ThresholdOption = None,
-    density: DensityOption = None,
     cache: CacheOption = None,
     json: Annotated[bool, typer.Option("--json", help="One JSON object instead of CSV.")] = False,
 ) -> None:
@@ -187,10 +158,7 @@ def predict(
 
         format = check_out(out, PREDICTION_FORMATS, PredictionFormat.json if json else None)
         classifier = load_model(model)
-        rows = read_new(
-            new, classifier, colors, labels=labels, smiles=smiles, y=y, color=color, edge_color=edge_color,
-            directed=directed, threshold=threshold, density=density,
-        )  # fmt: skip
+        rows = read_new(new, classifier, reading, colors)
         if isinstance(classifier, GraphRegressor):
             return predict_numbers(model, classifier, rows, out, format)
         graphs = rows.graphs

@@ -11,14 +11,7 @@ from typing import IO, TYPE_CHECKING, Annotated
 import typer
 
 from anysize._text import csv_cell
-from anysize.cli.input import (
-    ColorOption,
-    DensityOption,
-    SmilesOption,
-    ThresholdOption,
-    graph_names,
-    read_input,
-)
+from anysize.cli.input import Reading, graph_names, read_input, with_reading_options
 from anysize.cli.shared import (
     FIGURES,
     MAX_SEED,
@@ -44,8 +37,10 @@ class NullOption(StrEnum):
 FORMATS = {**PAGES, **FIGURES, ".csv": "CSV", ".json": "JSON"}
 
 
+@with_reading_options("labels", "y")
 def motifs(
     file: Annotated[Path, typer.Argument(help="A file with one graph, anything that anysize count reads.")],
+    reading: Reading,
     k: Annotated[str, typer.Option("--k", help="Pattern size 3..7, or several: 4, 3,4 or 3-5.")] = "4",
     null: Annotated[
         NullOption,
@@ -54,17 +49,6 @@ def motifs(
     samples: Annotated[int, typer.Option(help="Number of random graphs.", min=2)] = 100,
     graph: Annotated[str | None, typer.Option(help="One of the graphs of the file: its name or number from 0.")] = None,
     colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Distinguish vertices by color.")] = True,
-    directed: Annotated[
-        bool | None,
-        typer.Option(
-            "--directed/--undirected",
-            help="Whether edges of an edge list have directions; --undirected: count undirected patterns of any graph.",
-        ),
-    ] = None,
-    smiles: SmilesOption = None,
-    color: ColorOption = None,
-    threshold: ThresholdOption = None,
-    density: DensityOption = None,
     seed: Annotated[int, typer.Option(help="Seed of the random graphs.", min=0, max=MAX_SEED)] = 0,
     threads: Annotated[int | None, typer.Option(help="Number of threads; default: all cores.")] = None,
     out: Annotated[
@@ -78,13 +62,15 @@ def motifs(
         from anysize import motifs
 
         output = check_out(out, FORMATS, ending_optional=False)
-        graphs = read_input(
-            file, colors, smiles=smiles, color=color, directed=directed or None, threshold=threshold, density=density
-        )
+        given = dict(reading)
+        directions = given.get("directed") is not False
+        if not directions:  # undirected patterns of any graph, not only of edge lists
+            del given["directed"]
+        chosen = _choose(read_input(file, given, colors), graph, file)
         with late_progress("comparing with random graphs") as report:
             result = motifs(
-                _choose(graphs, graph, file), parse_sizes(k), null.value, samples, colors=colors,
-                directions=directed is not False, seed=seed, threads=threads, progress=report,
+                chosen, parse_sizes(k), null.value, samples, colors=colors, directions=directions, seed=seed,
+                threads=threads, progress=report,
             )  # fmt: skip
         if out is not None:
             if output in ("CSV", "JSON"):

@@ -23,7 +23,7 @@ from anysize.estimators.ensemble import (
 )
 from anysize.estimators.held_out_regression import RegressionVerdict, held_out_regression, judge
 from anysize.estimators.novelty import NoveltyDetector
-from anysize.graphs.attributes import ATTRIBUTES, unused_attributes
+from anysize.graphs.attributes import unused_attributes
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import checked_weights, targets_of, training_weights
@@ -150,5 +150,5 @@ class GraphRegressor(RegressorMixin, BaseEstimator):
         """A sentence about attributes of the graphs that the method leaves unused; baselines say nothing."""
         if self.method in TRIVIAL:
             return None
-        users = {name: [method for method in REGRESSION_METHODS if method not in TRIVIAL] for name in USES}
-        return unused_attributes(source, USES, self.method, {name: users.get(name, []) for name in ATTRIBUTES})
+        methods = [method for method in REGRESSION_METHODS if method not in TRIVIAL]
+        return unused_attributes(source, USES, self.method, lambda title: methods if title in USES else [])

@@ -59,7 +59,7 @@ def assemble(
     if loops.any():
         source, target = source[~loops], target[~loops]
         edge_colors = None if edge_colors is None else edge_colors[~loops]
-    given = _matrix(source, target, total)
+    given = coo_array((np.ones(len(source), np.int8), (source, target)), shape=(total, total)).tocsr()
     repeated = len(source) - given.nnz
     if loops.any() or repeated:
         dropped_amounts = [(int(loops.sum()), "self loop"), (repeated, "repeated edge")]
@@ -69,8 +69,8 @@ def assemble(
     both = (given + given.T).tocsr()
     both.sort_indices()
     indptr = both.indptr.astype(np.int64)
-    start = np.repeat(first[:-1], np.diff(first))  # first vertex of the graph of each vertex
-    local = both.indices - np.repeat(start, np.diff(indptr))
+    local = both.indices - np.repeat(first[:-1], np.diff(indptr[first]))
+    may_be_directed = given.nnz != both.nnz and directed is not False
     return GraphSet(
         first,
         indptr,
@@ -81,14 +81,10 @@ def assemble(
         None if names is None else tuple(names),
         None if edge_colors is None else _entry_colors(both, source, target, edge_colors),
         edge_palette,
-        _directions(given, both, first, directed),
+        _directions(given, both, first, directed) if may_be_directed else None,
         features,
         feature_names,
     )
-
-
-def _matrix(source: IntArray, target: IntArray, total: int) -> csr_array[np.int8]:
-    return coo_array((np.ones(len(source), np.int8), (source, target)), shape=(total, total)).tocsr()
 
 
 def _directions(
@@ -96,16 +92,13 @@ def _directions(
 ) -> NDArray[np.uint8] | None:
     """The direction of every entry of ``both``; None if all edges are undirected."""
     graphs = len(first) - 1
-    if directed is False or given.nnz == both.nnz:
-        return None
     conventions = [directed] * graphs if isinstance(directed, bool | None) else list(directed)
     is_directed = np.array([convention is True for convention in conventions], np.bool_)
     unknown = np.array([convention is None for convention in conventions], np.bool_)
-    if unknown.any():
-        pairs, entries = np.diff(given.indptr[first]), np.diff(both.indptr[first])
-        if (unknown & (pairs != entries) & (2 * pairs != entries)).any():
-            is_directed |= unknown
-    one_way = np.repeat(np.repeat(is_directed, np.diff(first)), np.diff(both.indptr))
+    pairs, entries = np.diff(given.indptr[first]), np.diff(both.indptr[first])
+    if (unknown & (pairs != entries) & (2 * pairs != entries)).any():  # some graph has edges of both kinds
+        is_directed |= unknown
+    one_way = np.repeat(is_directed, entries)
     if not (one_way & (both.data == 1)).any():
         return None
     coded = (given + 2 * given.T).tocsr()
@@ -141,17 +134,6 @@ def induced_subgraphs(graphs: GraphSet, keep: BoolArray) -> GraphSet:
     first = offsets(keep.astype(np.int64))[graphs.first]
     number = np.cumsum(keep) - 1 - first[owners(graphs.first)]  # of kept vertices in the subgraph
     ends = offsets(inside.astype(np.int64))[graphs.indptr]
-    return GraphSet(
-        first,
-        np.concatenate([ends[:1], ends[1:][keep]]),
-        number[graphs.neighbors[inside]].astype(np.uint32),
-        None if graphs.colors is None else graphs.colors[keep],
-        graphs.palette,
-        graphs.y,
-        graphs.names,
-        None if graphs.edge_colors is None else graphs.edge_colors[inside],
-        graphs.edge_palette,
-        None if graphs.directions is None else graphs.directions[inside],
-        None if graphs.features is None else graphs.features[keep],
-        graphs.feature_names,
-    )
+    indptr = np.concatenate([ends[:1], ends[1:][keep]])
+    indices = number[graphs.neighbors[inside]].astype(np.uint32)
+    return graphs._part(first, indptr, indices, slice(None), keep, inside)

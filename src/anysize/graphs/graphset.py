@@ -16,23 +16,17 @@ from scipy.sparse import csr_array
 from anysize._errors import GraphError
 from anysize._schema import check_compressed_rows
 from anysize._text import plural
-from anysize._typing import IntArray, PathLike
+from anysize._typing import BoolArray, IntArray, PathLike
+from anysize.graphs.attributes import ARRAYS, ATTRIBUTES, check_features
 from anysize.graphs.colors import ColorName, check_palette, encode_colors, recode, unite_palettes
-from anysize.graphs.features import check_features
 from anysize.graphs.labels import label_array, warn_of_order
 from anysize.graphs.ragged import offsets, owners, ranges, select_rows
 
 MAX_VERTICES_PER_GRAPH = 1 << 31  # vertex numbers are uint32, with a bit to spare in the kernels
 
-
 BOTH_WAYS, OUT, IN = 0, 1, 2  # directions of an edge, seen from one of its ends
 _REVERSED = np.array([BOTH_WAYS, IN, OUT], np.uint8)
-_Key: TypeAlias = slice | IntArray
-_ARRAYS: dict[str, Any] = {  # name -> dtype
-    "first": np.dtype(np.int64), "indptr": np.dtype(np.int64), "indices": np.dtype(np.uint32),
-    "colors": np.dtype(np.uint16), "y": None, "edge_colors": np.dtype(np.uint16), "directions": np.dtype(np.uint8),
-    "features": np.dtype(np.float32),
-}  # fmt: skip
+_Key: TypeAlias = slice | IntArray | BoolArray
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -84,33 +78,30 @@ class GraphSet:
     feature_names: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        wrong, shapes = [], {}
-        for name, kind in _ARRAYS.items():
+        wrong, lengths = [], []
+        for name, per, dtype, _, _ in ARRAYS:
             array = getattr(self, name)
             if array is None:
                 continue
-            if kind is not None and array.dtype is not kind and array.dtype != kind:
-                wrong.append(f"{name} has dtype {array.dtype}, expected {kind}")
-            shapes[name] = array.shape
-            flat = name != "features"
-            if array.ndim != 2 - flat or (name in ("first", "indptr") and not len(array)):
-                each = "one label per graph" if name == "y" else "a flat array" if flat else "a row for every vertex"
-                raise GraphError(f"{name} has shape {array.shape}; expected {each}.")
-        if wrong:
-            raise GraphError(f"These arrays do not make a GraphSet: {'; '.join(wrong)}.")
-        graphs, vertices, slots = shapes["first"][0] - 1, int(self.first[-1]), int(self.indptr[-1])
-        lengths = {
-            "indptr": vertices + 1, "indices": slots, "colors": vertices, "y": graphs, "names": graphs,
-            "edge_colors": slots, "directions": slots, "features": vertices,
-        }  # fmt: skip
-        if self.names is not None:
-            shapes["names"] = (len(self.names),)
-        for name, expected in lengths.items():
-            if name in shapes and shapes[name][0] != expected:
-                wrong.append(f"{name} has length {shapes[name][0]}, expected {expected}")
-        columns = 0 if self.features is None else self.features.shape[1]
-        if self.feature_names and len(self.feature_names) != columns:
-            wrong.append(f"feature_names has length {len(self.feature_names)}, expected {columns}")
+            if dtype is not None and array.dtype is not dtype and array.dtype != dtype:
+                wrong.append(f"{name} has dtype {array.dtype}, expected {dtype}")
+            has_offsets = name in ("first", "indptr")
+            if array.ndim != (2 if name == "features" else 1) or (has_offsets and not len(array)):
+                expected = {"y": "one label per graph", "features": "a row for every vertex"}.get(name, "a flat array")
+                raise GraphError(f"{name} has shape {array.shape}; expected {expected}.")
+            lengths.append((name, len(array) - has_offsets, per))
+        if not wrong:
+            if self.names is not None:
+                lengths.append(("names", len(self.names), "graph"))
+            if self.feature_names:
+                lengths.append(("feature_names", len(self.feature_names), "column"))
+            amounts = {
+                "graph": len(self.first) - 1, "vertex": int(self.first[-1]), "entry": int(self.indptr[-1]),
+                "column": 0 if self.features is None else self.features.shape[1],
+            }  # fmt: skip
+            for name, length, per in lengths:
+                if length != amounts[per]:
+                    wrong.append(f"{name} has length {length}, expected {amounts[per]}")
         if wrong:
             raise GraphError(f"These arrays do not make a GraphSet: {'; '.join(wrong)}.")
 
@@ -119,24 +110,26 @@ class GraphSet:
 
         Whatever reads or converts graphs makes such arrays; this is for sets that were made from arrays directly.
         """
-        vertices, slots = int(self.first[-1]), len(self.indices)
+        vertices, entries = int(self.first[-1]), len(self.indices)
         try:
             if self.first[0] != 0 or (np.diff(self.first) < 0).any():
                 raise ValueError("first: expected numbers that ascend from 0")
-            check_compressed_rows(self.indptr, self.indices, slots, (vertices, max(int(self.sizes.max(initial=0)), 1)))
+            largest = int(self.sizes.max(initial=1))
+            check_compressed_rows(self.indptr, self.indices, entries, (vertices, largest))
             neighbor = self.neighbors
-            if (neighbor >= np.repeat(np.repeat(self.first[1:], self.sizes), self.degrees)).any():
+            if (neighbor >= np.repeat(self.first[1:], np.diff(self.indptr[self.first]))).any():
                 raise ValueError("indices: expected vertices of the same graph")
-            matrix = csr_array((np.ones(slots, np.int8), neighbor, self.indptr), shape=(vertices, vertices))
+            matrix = csr_array((np.ones(entries, np.int8), neighbor, self.indptr), shape=(vertices, vertices))
             if not matrix.has_canonical_format:
                 raise ValueError("indices: expected the neighbors of every vertex in ascending order, each once")
             reverse = matrix.tocsc()
             same = np.array_equal(reverse.indptr, matrix.indptr) and np.array_equal(reverse.indices, matrix.indices)
-            if not same or (neighbor == owners(self.indptr)).any():
+            if not same or matrix.diagonal().any():
                 raise ValueError("indices: expected every edge in both directions, and no self loops")
             if self.colors is not None and vertices and self.colors.max() >= len(self.palette):
                 raise ValueError(f"colors: expected positions in the palette of {len(self.palette)} colors")
-            self._check_edge_attributes()
+            if self.edge_colors is not None or self.directions is not None:
+                self._check_edge_attributes()
             if self.features is not None and not np.isfinite(self.features).all():
                 raise ValueError("features: expected finite numbers")
         except ValueError as error:
@@ -183,7 +176,7 @@ class GraphSet:
     @property
     def neighbors(self) -> IntArray:
         """The neighbors in ``indices``, numbered inside the whole set."""
-        return np.repeat(self.first[owners(self.first)], self.degrees) + self.indices
+        return np.repeat(self.first[:-1], np.diff(self.indptr[self.first])) + self.indices
 
     @property
     def reverse_entries(self) -> IntArray:
@@ -193,11 +186,9 @@ class GraphSet:
 
     def edges(self, graph: int = 0) -> IntArray:
         """Edges of one graph as a sorted (m, 2) array with u < v."""
-        one = self[graph]
-        source = owners(one.indptr)
-        target = one.indices.astype(np.int64)
-        keep = source < target
-        return np.stack([source[keep], target[keep]], axis=1)
+        part = self[graph]
+        ends = np.stack([owners(part.indptr), part.indices.astype(np.int64)], axis=1)
+        return ends[ends[:, 0] < ends[:, 1]]
 
     def arcs(self, graph: int = 0) -> IntArray:
         """Edges of one graph as a sorted (m, 2) array of ordered pairs: both pairs of an edge without direction.
@@ -206,22 +197,22 @@ class GraphSet:
             >>> GraphSet.from_edges([(0, 1), (1, 2), (2, 1)]).arcs().tolist()
             [[0, 1], [1, 2], [2, 1]]
         """
-        one = self[graph]
-        ends = np.stack([owners(one.indptr), one.indices.astype(np.int64)], axis=1)
-        return ends if one.directions is None else ends[one.directions != IN]
+        part = self[graph]
+        ends = np.stack([owners(part.indptr), part.indices.astype(np.int64)], axis=1)
+        return ends if part.directions is None else ends[part.directions != IN]
 
     def arc_color_names(self, graph: int = 0) -> tuple[ColorName, ...]:
         """The edge color names of one graph, one per row of `arcs`; an empty tuple if edges have no colors."""
-        one = self[graph]
-        if one.edge_colors is None:
+        part = self[graph]
+        if part.edge_colors is None:
             return ()
-        codes = one.edge_colors if one.directions is None else one.edge_colors[one.directions != IN]
+        codes = part.edge_colors if part.directions is None else part.edge_colors[part.directions != IN]
         return tuple(self.edge_palette[code] for code in codes)
 
     def color_names(self, graph: int = 0) -> tuple[ColorName, ...]:
         """The color name of every vertex of one graph; empty if the set has no colors."""
-        one = self[graph]
-        return () if one.colors is None else tuple(self.palette[code] for code in one.colors)
+        part = self[graph]
+        return () if part.colors is None else tuple(self.palette[code] for code in part.colors)
 
     def __repr__(self) -> str:
         parts = [
@@ -243,69 +234,51 @@ class GraphSet:
 
     def equals(self, other: GraphSet) -> bool:
         """Whether both sets have the same graphs, attributes and their names, labels and graph names, in order."""
-        if not isinstance(other, GraphSet) or any(
-            getattr(self, name) != getattr(other, name)
-            for name in ("names", "palette", "edge_palette", "feature_names")
-        ):
+        if not isinstance(other, GraphSet) or self.names != other.names:
             return False
-        pairs = zip(self._arrays(), other._arrays(), strict=True)
-        return all(a is b if a is None or b is None else np.array_equal(a, b) for a, b in pairs)
-
-    def _arrays(self) -> tuple[NDArray[Any] | None, ...]:
-        return tuple(getattr(self, name) for name in _ARRAYS)
+        for name, _, _, palette, _ in ARRAYS:
+            ours, theirs = getattr(self, name), getattr(other, name)
+            if (ours is None) != (theirs is None) or not (ours is None or np.array_equal(ours, theirs)):
+                return False
+            if palette and getattr(self, palette) != getattr(other, palette):
+                return False
+        return True
 
     # ---- indexing and concatenation ------------------------------------------------------------
 
     def __getitem__(self, key: int | slice | ArrayLike) -> GraphSet:
         """Select one graph (an integer) or several (a slice, integers, booleans) as a new set."""
         rows = select_rows(key, len(self))
-        return self._contiguous(rows.start, rows.stop) if isinstance(rows, slice) else self._gather(rows)
+        if isinstance(rows, slice):
+            v0, v1 = int(self.first[rows.start]), int(self.first[rows.stop])
+            e0, e1 = int(self.indptr[v0]), int(self.indptr[v1])
+            first, indptr = self.first[rows.start : rows.stop + 1] - v0, self.indptr[v0 : v1 + 1] - e0
+            return self._part(first, indptr, self.indices[e0:e1], rows, slice(v0, v1), slice(e0, e1))
+        sizes = self.sizes[rows]
+        vertices = ranges(self.first[rows], sizes)
+        degrees = self.degrees[vertices]
+        entries = ranges(self.indptr[vertices], degrees)
+        return self._part(offsets(sizes), offsets(degrees), self.indices[entries], rows, vertices, entries)
 
-    def _contiguous(self, start: int, stop: int) -> GraphSet:
-        v0, v1 = int(self.first[start]), int(self.first[stop])
-        e0, e1 = int(self.indptr[v0]), int(self.indptr[v1])
-        return self._selected(
-            self.first[start : stop + 1] - v0,
-            self.indptr[v0 : v1 + 1] - e0,
-            slice(start, stop),
-            slice(v0, v1),
-            slice(e0, e1),
-            None if self.names is None else self.names[start:stop],
-        )
-
-    def _gather(self, rows: IntArray) -> GraphSet:
-        vertices = ranges(self.first[rows], self.sizes[rows])
-        return self._selected(
-            offsets(self.sizes[rows]),
-            offsets(self.degrees[vertices]),
-            rows,
-            vertices,
-            ranges(self.indptr[vertices], self.degrees[vertices]),
-            None if self.names is None else tuple(self.names[row] for row in rows),
-        )
-
-    def _selected(
-        self, first: IntArray, indptr: IntArray, rows: _Key, vertices: _Key, slots: _Key, names: tuple[str, ...] | None
+    def _part(
+        self, first: IntArray, indptr: IntArray, indices: NDArray[np.uint32], rows: _Key, vertices: _Key, entries: _Key
     ) -> GraphSet:
-        """The set of these graphs, vertices and entries of ``indices``."""
-        directions = None if self.directions is None else self.directions[slots]
-        return GraphSet(
-            first,
-            indptr,
-            self.indices[slots],
-            None if self.colors is None else self.colors[vertices],
-            self.palette,
-            None if self.y is None else self.y[rows],
-            names,
-            None if self.edge_colors is None else self.edge_colors[slots],
-            self.edge_palette,
-            None if directions is None or not directions.any() else directions,
-            None if self.features is None else self.features[vertices],
-            self.feature_names,
-        )
+        """The set with this structure, and the attributes of these graphs, vertices and entries of ``indices``."""
+        keys, fields = {"graph": rows, "vertex": vertices, "entry": entries}, {}
+        for name, per, _, palette, _ in ATTRIBUTES:
+            array = getattr(self, name)
+            if array is not None:
+                fields[name] = array[keys[per]]
+                if palette:
+                    fields[palette] = getattr(self, palette)
+        if self.directions is not None and not fields["directions"].any():
+            fields["directions"] = None
+        if self.names is not None:
+            fields["names"] = self.names[rows] if isinstance(rows, slice) else tuple(np.array(self.names, object)[rows])
+        return GraphSet(first, indptr, indices, **fields)
 
     def __iter__(self) -> Iterator[GraphSet]:
-        return (self._contiguous(g, g + 1) for g in range(len(self)))
+        return (self[graph] for graph in range(len(self)))
 
     def __add__(self, other: GraphSet) -> GraphSet:
         return GraphSet.concatenate([self, other])
@@ -318,8 +291,8 @@ class GraphSet:
         undirected edges. Labels and graph names are kept if every set has them.
         """
         sets = list(sets)
-        if not sets:
-            return empty_set()
+        if len(sets) < 2:
+            return sets[0] if sets else empty_set()
         filled = [s for s in sets if len(s)] or sets[:1]
         for name, words in (("colors", "colors"), ("edge_colors", "edge colors"), ("features", "features")):
             if len({getattr(s, name) is None for s in filled}) > 1:
@@ -329,23 +302,22 @@ class GraphSet:
                 )
         if len({(s.feature_names, s.features.shape[1]) for s in filled if s.features is not None}) > 1:
             raise GraphError("These graph sets have different vertex features; call without_features() on each.")
-        palette = unite_palettes(s.palette for s in filled)
-        edge_palette = unite_palettes(s.edge_palette for s in filled)
+        palette, edge_palette = (unite_palettes(getattr(s, n) for s in filled) for n in ("palette", "edge_palette"))
         united = [s.with_palette(palette).with_edge_palette(edge_palette) for s in filled]
-        directed = any(s.directions is not None for s in united)
+        fields: dict[str, Any] = {"palette": palette, "edge_palette": edge_palette}
+        for name, *_ in ATTRIBUTES:
+            arrays = [getattr(s, name) for s in united]
+            if name == "directions" and any(array is not None for array in arrays):
+                undirected = [np.zeros(len(s.indices), np.uint8) for s in united]
+                arrays = [none if array is None else array for array, none in zip(arrays, undirected, strict=True)]
+            fields[name] = None if any(array is None for array in arrays) else np.concatenate(arrays)
         return GraphSet(
             offsets(np.concatenate([s.sizes for s in united])),
             offsets(np.concatenate([s.degrees for s in united])),
             np.concatenate([s.indices for s in united]),
-            _joined([s.colors for s in united]),
-            palette,
-            _joined([s.y for s in united]),
-            tuple(name for s in united for name in s.names or ()) if all(s.names is not None for s in united) else None,
-            _joined([s.edge_colors for s in united]),
-            edge_palette,
-            _joined([_or_undirected(s) for s in united]) if directed else None,
-            _joined([s.features for s in united]),
-            united[0].feature_names,
+            names=tuple(n for s in united for n in s.names or ()) if all(s.names is not None for s in united) else None,
+            feature_names=united[0].feature_names,
+            **fields,
         )
 
     # ---- other colors and labels ---------------------------------------------------------------
@@ -428,7 +400,8 @@ class GraphSet:
 
     def with_y(self, y: ArrayLike | None) -> GraphSet:
         """The same graphs with these labels, one per graph."""
-        warn_of_order(y, self.names)
+        if self.names is not None:
+            warn_of_order(y, self.names)
         return replace(self, y=None if y is None else np.atleast_1d(label_array(y)))
 
     # ---- conversion (implemented in anysize.io) ------------------------------------------------
@@ -442,13 +415,28 @@ class GraphSet:
         edge_color: str | None = None,
         features: str | Sequence[str] | None = None,
     ) -> GraphSet:
-        """Convert networkx graphs; ``color`` and ``features`` name vertex attributes, ``edge_color`` an edge attribute.
+        """Convert one or several networkx graphs; vertices are numbered in the order of iteration.
 
-        Edges of a DiGraph have directions.
+        Edges of a DiGraph keep their directions, if some edge has no reverse; parallel edges are one. Attributes that
+        no argument names are not used; one warning names those that distinguish edges or vertices.
+
+        Args:
+            graphs: a graph, or an iterable of graphs.
+            color: the vertex attribute that holds the color. Default: no colors.
+            y: one label per graph.
+            edge_color: the edge attribute that holds the color of the edge, its type. Default: no edge colors.
+            features: the vertex attribute, or several, with numbers or rows of numbers. Default: no features.
+
+        Examples:
+            >>> import networkx as nx
+            >>> GraphSet.from_networkx([nx.path_graph(3), nx.complete_graph(4)], y=[0, 1])
+            GraphSet(2 graphs, 7 vertices, 8 edges, 2 classes)
         """
-        from anysize.io.networkx import from_networkx
+        from anysize.io.convert import convert
+        from anysize.io.networkx import NETWORKX
+        from anysize.io.reader import ReadOptions
 
-        return from_networkx(graphs, color=color, y=y, edge_color=edge_color, features=features)
+        return convert(NETWORKX, graphs, ReadOptions(color=color, edge_color=edge_color, features=features), y)
 
     @staticmethod
     def from_pyg(
@@ -459,13 +447,27 @@ class GraphSet:
         edge_color: str | None = None,
         features: str | Sequence[str] | None = None,
     ) -> GraphSet:
-        """Convert PyG graphs; ``color`` names the field that holds colors or one-hot rows, such as ``x``.
+        """Convert PyG graphs: one `Data`, several, a dataset, a `Batch`, several of them, or a `DataLoader`.
 
-        Floating-point ``x`` becomes features, integer or one-hot ``edge_attr`` edge colors.
+        If ``edge_index`` lacks the reverse of some edges, edges have directions. One warning names the fields and
+        labels that are not used.
+
+        Args:
+            data: the graphs; ``edge_index`` holds an edge without direction in both directions, as PyG does.
+            color: the field with one integer or string per vertex (one column allowed) or one-hot rows, such as
+                ``"x"``. Default: no colors. Pick one column of a field with several first:
+                ``data.atom = data.x[:, 0]``.
+            y: one label per graph. Default: the ``y`` of the graphs, if each holds exactly one number.
+            edge_color: the field with one integer or string per edge, one-hot rows, or several columns of integers,
+                which become one color. Default: ``edge_attr`` if it is like that.
+            features: the field, or several, with the features of vertices. Default: ``x`` if it holds floating-point
+                numbers that are not one-hot and is not the color.
         """
-        from anysize.io.pyg import from_pyg
+        from anysize.io.convert import convert
+        from anysize.io.pyg import PYG
+        from anysize.io.reader import ReadOptions
 
-        return from_pyg(data, color=color, y=y, edge_color=edge_color, features=features)
+        return convert(PYG, data, ReadOptions(color=color, edge_color=edge_color, features=features), y)
 
     @staticmethod
     def from_igraph(
@@ -476,10 +478,18 @@ class GraphSet:
         edge_color: str | None = None,
         features: str | Sequence[str] | None = None,
     ) -> GraphSet:
-        """Convert igraph graphs; arguments as for `from_networkx`."""
-        from anysize.io.igraph import from_igraph
+        """Convert igraph graphs; arguments as for `from_networkx`.
 
-        return from_igraph(graphs, color=color, y=y, edge_color=edge_color, features=features)
+        Examples:
+            >>> import igraph
+            >>> GraphSet.from_igraph(igraph.Graph.Ring(5)).edge_counts.tolist()
+            [5]
+        """
+        from anysize.io.convert import convert
+        from anysize.io.igraph import IGRAPH
+        from anysize.io.reader import ReadOptions
+
+        return convert(IGRAPH, graphs, ReadOptions(color=color, edge_color=edge_color, features=features), y)
 
     @staticmethod
     def from_rdkit(
@@ -488,27 +498,60 @@ class GraphSet:
         y: ArrayLike | None = None,
         *,
         atoms: Literal["rich", "element"] | None = None,
+        edge_color: str | None = None,
     ) -> GraphSet:
-        """RDKit molecules; edge colors are the types of bonds.
+        """Convert RDKit molecules: atoms become vertices and bonds edges; colors say what an atom or a bond is.
 
-        Atoms are told apart by element, aromaticity, hydrogens and charge (``atoms="rich"``, the default), by element
-        alone (``atoms="element"``), or by a part of these such as ``color="element+charge"``.
+        Args:
+            molecules: an RDKit ``Mol``, or an iterable of them.
+            color: what atoms are told apart by: ``"element"``, or joined to it by + any of ``aromatic``, ``hydrogens``
+                (the number attached), ``charge`` and ``ring``. ``"element+aromatic+charge"`` makes colors such as C,
+                c (aromatic), N+ and O-.
+            y: one label per molecule.
+            atoms: in place of ``color``: "rich" (the default) for element, aromaticity, hydrogens and charge, or
+                "element".
+            edge_color: what bonds are told apart by: ``"type"`` (the default: single, double, triple, aromatic, ...) or
+                ``"type+ring"``.
+
+        Examples:
+            >>> from rdkit.Chem import MolFromSmiles
+            >>> GraphSet.from_rdkit(MolFromSmiles("c1ccccc1C(=O)[O-]"), color="element+aromatic+charge").palette
+            ('C', 'O', 'O-', 'c')
         """
-        from anysize.io.smiles import from_rdkit
+        from anysize.io.convert import convert
+        from anysize.io.reader import ReadOptions
+        from anysize.io.smiles import RDKIT
 
-        return from_rdkit(molecules, color=color, y=y, atoms=atoms)
+        return convert(RDKIT, molecules, ReadOptions(color=color, atoms=atoms, edge_color=edge_color), y)
 
     @staticmethod
     def from_pandas(
         frame: Any, y: str | None = None, *, edge_color: str | None = None, directed: bool | None = None
     ) -> GraphSet:
-        """A table of edges with columns source and target, and perhaps graph; ``y`` names the column of labels.
+        """Convert a DataFrame with one row per edge and the columns ``source`` and ``target``: vertex numbers or names.
 
-        ``edge_color`` names the column of edge colors.
+        With a column ``graph`` a frame holds several graphs, in the order in which they appear. Vertices are numbered
+        by value (numbers) or in order of appearance (names).
+
+        Args:
+            frame: the table, or a list of tables. Other common names of the two columns (from and to, src and dst) are
+                recognized.
+            y: the column with the label, the same in all rows of a graph.
+            edge_color: the column with the color of each edge. Default: a column such as ``type`` or ``relation``.
+            directed: whether an edge without its reverse points from source to target. Default: only if some edges of
+                a graph are given in both directions and others are not.
+
+        Examples:
+            >>> import pandas as pd
+            >>> table = pd.DataFrame({"source": ["ann", "bob"], "target": ["bob", "cat"]})
+            >>> GraphSet.from_pandas(table).edges().tolist()
+            [[0, 1], [1, 2]]
         """
-        from anysize.io.table import from_pandas
+        from anysize.io.convert import convert
+        from anysize.io.reader import ReadOptions
+        from anysize.io.table import EDGE_TABLE
 
-        return from_pandas(frame, y=y, edge_color=edge_color, directed=directed)
+        return convert(EDGE_TABLE, frame, ReadOptions(y=y, edge_color=edge_color, directed=directed))
 
     @staticmethod
     def from_scipy(
@@ -519,13 +562,31 @@ class GraphSet:
         threshold: float | Sequence[float] | None = None,
         density: float | Sequence[float] | None = None,
     ) -> GraphSet:
-        """Convert one or several adjacency matrices (scipy sparse, numpy, pandas, torch), or matrices of weights.
+        """Convert square adjacency matrices (scipy sparse, numpy, pandas or torch); any non-zero entry is an edge.
 
-        ``threshold`` or ``density`` say which weights are edges.
+        A matrix with entries that lack their reverse is a directed graph: row to column. Weights are not used, and a
+        warning says so if they differ. A matrix with weights for all pairs, such as correlations, needs a threshold or
+        a density.
+
+        Args:
+            matrices: a matrix, or an iterable of matrices. The diagonal holds no edges.
+            colors: one color per vertex (or one-hot rows); for several matrices a list of such, one per matrix.
+            y: one label per graph.
+            threshold: pairs with a larger weight, without its sign, are edges. With several thresholds the color of an
+                edge is the number of thresholds that it passes.
+            density: the share of pairs that are edges: those with the largest weights, without their signs (and all
+                that tie with the last of them). Several: as for the threshold.
+
+        Examples:
+            >>> GraphSet.from_scipy(np.array([[0, 2, 0], [2, 0, 2], [0, 2, 0]])).edges().tolist()
+            [[0, 1], [1, 2]]
+            >>> weights = np.array([[1, 0.9, 0.2], [0.9, 1, -0.6], [0.2, -0.6, 1]])
+            >>> GraphSet.from_scipy(weights, threshold=0.5).edges().tolist()
+            [[0, 1], [1, 2]]
         """
-        from anysize.io.scipy import from_scipy
+        from anysize.io.matrices import from_scipy
 
-        return from_scipy(matrices, colors=colors, y=y, threshold=threshold, density=density)
+        return from_scipy(matrices, colors, y, threshold=threshold, density=density)
 
     @staticmethod
     def from_edges(
@@ -538,13 +599,28 @@ class GraphSet:
         features: Any = None,
         directed: bool | None = None,
     ) -> GraphSet:
-        """Convert the edges of one graph, as (m, 2) vertex numbers from 0, or of several graphs."""
+        """Convert the edges of one graph or of several.
+
+        Args:
+            edges: (m, 2) vertex numbers from 0, each edge once or in both directions; or a list of such arrays.
+            n_vertices: number of vertices; for several graphs a list. Default: the number of colors, or without colors
+                the largest vertex number plus 1.
+            colors: one color per vertex (or one-hot rows); for several graphs a list of such, one per graph.
+            y: one label per graph.
+            edge_colors: one color per edge, its type; for several graphs a list of such, one per graph.
+            features: a row of numbers per vertex; for several graphs a list of such, one per graph.
+            directed: whether an edge without its reverse points from its first to its second vertex. Default: only if
+                some edges of a graph are given in both directions and others are not.
+
+        Examples:
+            >>> GraphSet.from_edges([(0, 1), (1, 2)], n_vertices=4)
+            GraphSet(1 graph, 4 vertices, 2 edges)
+            >>> GraphSet.from_edges([[(0, 1)], [(0, 1), (1, 2)]], y=["a", "b"])
+            GraphSet(2 graphs, 5 vertices, 3 edges, 2 classes)
+        """
         from anysize.io.edges import from_edges
 
-        return from_edges(
-            edges, n_vertices=n_vertices, colors=colors, y=y, edge_colors=edge_colors, features=features,
-            directed=directed,
-        )  # fmt: skip
+        return from_edges(edges, n_vertices, colors, y, edge_colors=edge_colors, features=features, directed=directed)
 
     def to_networkx(self, color: str = "color", edge_color: str = "edge_color") -> list[Any]:
         """Make one `networkx.Graph` (or `DiGraph`) per graph, with color names and features in attributes."""
@@ -563,16 +639,6 @@ class GraphSet:
         from anysize.io.write import to_tu
 
         to_tu(self, folder, name)
-
-
-def _joined(arrays: Sequence[NDArray[Any] | None]) -> NDArray[Any] | None:
-    """The arrays one after the other; None if one of them is."""
-    held = [array for array in arrays if array is not None]
-    return np.concatenate(held) if len(held) == len(arrays) else None
-
-
-def _or_undirected(graphs: GraphSet) -> NDArray[np.uint8]:
-    return np.zeros(len(graphs.indices), np.uint8) if graphs.directions is None else graphs.directions
 
 
 def empty_set() -> GraphSet:

@@ -36,17 +36,18 @@ def labels_of(graphs: Any, y: ArrayLike | None = None) -> Labels:
         got = f"y of shape {labels.shape}" if labels.ndim else f"a {type(given).__name__}: pass a list or an array"
         raise ValueError(f"expected one label for each of the {len(graphs)} graphs; got {got}")
     check_complete(labels)
-    warn_of_order(given, getattr(graphs, "names", None))
+    if (names := getattr(graphs, "names", None)) is not None:
+        warn_of_order(given, names)
     return np.asarray(labels)
 
 
-def warn_of_order(y: Any, names: Sequence[str] | None) -> None:
+def warn_of_order(y: Any, names: Sequence[str]) -> None:
     """Warn if the index of a pandas series has the names of the graphs in another order: its index is not used."""
     index = getattr(y, "index", None)
-    if names is None or index is None or not hasattr(index, "tolist"):  # an index of pandas, not the method of a list
+    if index is None or not hasattr(index, "tolist"):  # no index of pandas, but perhaps the method of a list
         return
-    listed = index.tolist()
-    if listed != list(names) and sorted(map(str, listed)) == sorted(names):
+    order = index.tolist()
+    if order != list(names) and sorted(map(str, order)) == sorted(names):
         warn_user(
             "The index of y has the names of the graphs in another order, and labels are taken by position; to take "
             "them by name, bring y into the order of the names of the GraphSet.",
@@ -158,7 +159,7 @@ def training_weights(
     >>> training_weights([1, 0, 2.5], 3)
     (array([0, 2]), array([1. , 2.5]))
     """
-    weights = checked_weights(sample_weight, graphs)
+    weights = None if sample_weight is None else checked_weights(sample_weight, graphs)
     if weights is None:
         return np.arange(graphs), None
     if weights.sum() < LEAST_WEIGHT:

@@ -4,20 +4,15 @@ from __future__ import annotations
 
 import io
 import warnings
-from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
 from anysize._errors import GraphError
-from anysize._typing import FloatArray, PathLike
-from anysize.graphs.graphset import GraphSet
-from anysize.io.archive import read_bytes
-from anysize.io.dropped import warn_unused
-from anysize.io.parsed import ParsedFile, join_graphs
+from anysize._typing import FloatArray
+from anysize.io.matrices import Cut, parse_matrix
+from anysize.io.reader import Format, ParsedSet, ReadOptions
 from anysize.io.table import find_columns
 from anysize.io.text import normalize, quote_bytes
-from anysize.io.weights import NO_CUT, Cut, parse_weights
 
 _MAX_EDGE_COLUMNS = 4  # a CSV file without a header and with more columns is a matrix
 
@@ -57,44 +52,16 @@ def _has_matrix_entries(matrix: FloatArray, is_csv: bool) -> bool:
     return is_csv and (not np.diagonal(matrix).any() or (len(matrix) > 2 and bool((matrix == matrix.T).all())))
 
 
-def parse_matrix(data: bytes, where: str, cut: Cut = NO_CUT) -> ParsedFile:
-    """The graph in a square matrix of numbers."""
-    matrix = _matrix(_with_commas(normalize(data)), where)
-    source, target = np.nonzero(matrix)
-    return ParsedFile([parse_weights(len(matrix), source, target, matrix[source, target], None, cut, where)])
+def parse_matrix_text(data: bytes, where: str, options: ReadOptions) -> ParsedSet:
+    """The graph in a square matrix of numbers, in which any non-zero off the diagonal is an edge.
 
-
-def read_adjacency_csv(
-    folder: PathLike,
-    pattern: str = "*.csv",
-    *,
-    threshold: float | Sequence[float] | None = None,
-    density: float | Sequence[float] | None = None,
-    warn: bool = True,
-) -> GraphSet:
-    """Read one graph per CSV file of the folder, ordered by file name and named by the file's stem.
-
-    A file holds a square matrix of numbers, in which any non-zero off the diagonal is an edge. A header line, or a
-    header line and an index column, are recognized: by the numbers of lines and columns, or, if these fit a matrix
-    alone, by labels that count up from 0 or 1. Weights are not used; a warning says so if they differ.
-
-    Args:
-        folder: where the files are.
-        pattern: which files of the folder to read.
-        threshold: which weights are edges, as in `from_scipy`. density: likewise.
-        warn: whether to warn about weights that are not used.
+    A header line, or a header line and an index column, are recognized: by the numbers of lines and columns, or, if
+    these fit a matrix alone, by labels that count up from 0 or 1.
     """
-    if not Path(folder).is_dir():
-        raise GraphError(f"There is no folder {folder}.")
-    files = sorted(file for file in Path(folder).glob(pattern) if file.is_file())
-    if not files:
-        raise GraphError(f"{folder} holds no adjacency matrices: expected files {pattern}.")
-    cut = Cut.of(threshold, density)
-    parsed = [parse_matrix(read_bytes(file), str(file), cut).graphs[0] for file in files]
-    graphs = join_graphs(parsed, names=[file.stem for file in files])
-    if warn:
-        warn_unused(parsed)
-    return graphs
+    return ParsedSet([parse_matrix(_matrix(_with_commas(normalize(data)), where), where, Cut.of(options))])
+
+
+MATRIX_TEXT = Format("adjacency matrix", parse_matrix_text, frozenset({"threshold", "density"}), recognizes=is_matrix)
 
 
 def _with_commas(data: bytes) -> bytes:

@@ -1,7 +1,9 @@
-"""Read bytes from folders, zip archives and gzip files; every failure becomes a GraphError."""
+"""Folders, zip archives and gzip files: names of files and their bytes; every failure becomes a GraphError."""
 
 from __future__ import annotations
 
+import gzip
+import io
 import lzma
 import re
 import struct
@@ -11,11 +13,11 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import IO, Protocol, cast
 
 from anysize._errors import GraphError
 from anysize._schema import reason_of
-from anysize._unpack import Unpacker, open_gzip
+from anysize._unpack import Unpacker
 
 _READ_ERRORS = (
     OSError,
@@ -33,7 +35,7 @@ _READ_ERRORS = (
 
 
 class FileTree(Protocol):
-    """A folder or an archive: file names with forward slashes, and their bytes."""
+    """A folder or an archive: file names with forward slashes, their bytes, and how messages name them."""
 
     @property
     def names(self) -> tuple[str, ...]: ...
@@ -45,20 +47,20 @@ class FileTree(Protocol):
 
 @dataclass(frozen=True)
 class Folder:
-    """The text files in a folder on disk and in its subfolders."""
+    """The files in a folder on disk, and the text files in its subfolders."""
 
     path: Path
 
     @property
     def names(self) -> tuple[str, ...]:
         try:
-            found = [file for pattern in ("*.txt", "*/*.txt") for file in self.path.glob(pattern) if file.is_file()]
+            files = [file for pattern in ("*", "*/*.txt") for file in self.path.glob(pattern) if file.is_file()]
         except OSError as error:
             raise GraphError(f"Cannot list {self.path}: {error.strerror}.") from None
-        return tuple(sorted(file.relative_to(self.path).as_posix() for file in found))
+        return tuple(sorted(file.relative_to(self.path).as_posix() for file in files))
 
     def read(self, name: str) -> bytes:
-        return read_bytes(self.path / name)
+        return read_file(self.path / name)
 
     def describe(self, name: str) -> str:
         return str(self.path / name)
@@ -88,8 +90,11 @@ class ZipArchive:
 
 
 @contextmanager
-def open_zip(path: Path) -> Iterator[ZipArchive]:
-    """Open an archive; an error if a member lies outside its folder or occurs twice."""
+def open_tree(path: Path) -> Iterator[FileTree]:
+    """Open a folder or a zip file; an error if a member of a zip file lies outside its folder or occurs twice."""
+    if path.is_dir():
+        yield Folder(path)
+        return
     try:
         archive = zipfile.ZipFile(path)
     except _READ_ERRORS as error:
@@ -106,7 +111,7 @@ def open_zip(path: Path) -> Iterator[ZipArchive]:
         yield ZipArchive(path, archive, Unpacker(path.stat().st_size))
 
 
-def read_bytes(path: Path) -> bytes:
+def read_file(path: Path) -> bytes:
     """The content of a file."""
     try:
         return path.read_bytes()
@@ -114,10 +119,14 @@ def read_bytes(path: Path) -> bytes:
         raise GraphError(f"Cannot read {path}: {error.strerror}.") from None
 
 
-def read_gzip(path: Path) -> bytes:
-    """The unpacked content of a gzip file."""
-    try:
-        with open_gzip(path) as file:
-            return file.read()
-    except _READ_ERRORS as error:
-        raise GraphError(f"Cannot unpack {path}: {reason_of(error)}.") from None
+def unpacked(data: bytes, where: str) -> bytes:
+    """The content of a file that may be packed by gzip; an error if there is none."""
+    if data.startswith(b"\x1f\x8b") or where.endswith(".gz"):
+        try:
+            with gzip.open(io.BytesIO(data)) as file:
+                data = Unpacker(len(data)).read(cast(IO[bytes], file))
+        except _READ_ERRORS as error:
+            raise GraphError(f"Cannot unpack {where}: {reason_of(error)}.") from None
+    if not data.strip():
+        raise GraphError(f"{where} is empty; expected a graph.")
+    return data

@@ -13,19 +13,18 @@ from anysize._errors import GraphError
 from anysize._schema import reason_of
 from anysize._unpack import Unpacker
 from anysize.io.edges import likely_vertices
-from anysize.io.parsed import ParsedFile
-from anysize.io.scipy import SPARSE_MATRIX, parse_adjacency
-from anysize.io.weights import NO_CUT, Cut
+from anysize.io.matrices import MATRIX, Cut, parse_matrix
+from anysize.io.reader import Format, ParsedSet, ReadOptions
 
 _SPARSE_KEYS = {"format", "shape", "data"}  # of a file by scipy.sparse.save_npz
 
 
-def parse_npy(data: bytes, where: str, cut: Cut = NO_CUT) -> ParsedFile:
+def parse_npy(data: bytes, where: str, options: ReadOptions) -> ParsedSet:
     """The graph of a square matrix, or the graphs of an array (graphs, n, n)."""
-    return _convert({"": _read_array(data, where)}, where, cut)
+    return _convert({"": _read_array(data, where)}, where, options)
 
 
-def parse_npz(data: bytes, where: str, cut: Cut = NO_CUT) -> ParsedFile:
+def parse_npz(data: bytes, where: str, options: ReadOptions) -> ParsedSet:
     """The graphs of all square matrices in the file, named by their arrays, or of one matrix by scipy."""
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as archive:
@@ -38,11 +37,11 @@ def parse_npz(data: bytes, where: str, cut: Cut = NO_CUT) -> ParsedFile:
         raise GraphError(f"{where} is not a readable .npz file: {reason_of(error)}.") from None
     arrays = {name: _read_array(member, f"{where}: {name}") for name, member in members.items()}
     if not set(arrays) >= _SPARSE_KEYS:
-        return _convert(arrays, where, cut)
-    return _convert({"": _sparse_matrix(arrays, where)}, where, cut)
+        return _convert(arrays, where, options)
+    return _convert({"": _sparse_matrix(arrays, where)}, where, options)
 
 
-def parse_mat(data: bytes, where: str, cut: Cut = NO_CUT) -> ParsedFile:
+def parse_mat(data: bytes, where: str, options: ReadOptions) -> ParsedSet:
     """The graphs of all square matrices in a MATLAB file, named by their variables; (n, n, graphs) is several."""
     from scipy.io import loadmat
 
@@ -59,7 +58,7 @@ def parse_mat(data: bytes, where: str, cut: Cut = NO_CUT) -> ParsedFile:
         shape: tuple[int, ...] = getattr(value, "shape", ())
         if len(shape) == 3 and shape[0] == shape[1]:  # matrices follow each other along the last axis in MATLAB
             held[name] = np.moveaxis(value, 2, 0)
-    return _convert(held, where, cut)
+    return _convert(held, where, options)
 
 
 def _read_array(data: bytes, where: str) -> Any:
@@ -94,12 +93,12 @@ def _sparse_matrix(arrays: dict[str, Any], where: str) -> Any:
         raise GraphError(f"{where} is not a readable sparse matrix: {reason_of(error)}.") from None
 
 
-def _convert(arrays: dict[str, Any], where: str, cut: Cut) -> ParsedFile:
+def _convert(arrays: dict[str, Any], where: str, options: ReadOptions) -> ParsedSet:
     matrices: list[tuple[str, Any]] = []
     unused = []
     for name, array in arrays.items():
         shape = tuple(getattr(array, "shape", ()))
-        if len(shape) == 2 and shape[0] == shape[1] and (SPARSE_MATRIX.matches(array) or array.dtype.kind in "biuf"):
+        if len(shape) == 2 and shape[0] == shape[1] and (MATRIX.includes(array) or array.dtype.kind in "biuf"):
             matrices.append((name, array))
         elif len(shape) == 3 and shape[1] == shape[2] and array.dtype.kind in "biuf":
             matrices += [(f"{name}:{number}" if name else str(number), matrix) for number, matrix in enumerate(array)]
@@ -108,6 +107,14 @@ def _convert(arrays: dict[str, Any], where: str, cut: Cut) -> ParsedFile:
     if not matrices:
         shapes = ", ".join(f"{name} {tuple(getattr(array, 'shape', ()))}".strip() for name, array in arrays.items())
         raise GraphError(f"{where}: expected square matrices of numbers; got {shapes[:200] or 'nothing'}.")
-    clauses = (f"{where}: the arrays {', '.join(unused)} are not square matrices and are not used",) if unused else ()
-    graphs = [parse_adjacency(matrix, f"{where} {name}".strip(), None, cut, clauses) for name, matrix in matrices]
-    return ParsedFile(graphs, None, [name for name, _ in matrices] if len(matrices) > 1 else None)
+    cut, names = Cut.of(options), [name for name, _ in matrices] if len(matrices) > 1 else None
+    clauses = [f"{where}: the arrays {', '.join(unused)} are not square matrices and are not used"] if unused else []
+    return ParsedSet(
+        [parse_matrix(matrix, f"{where} {name}".strip(), cut) for name, matrix in matrices], None, names, clauses
+    )
+
+
+_OPTIONS = frozenset({"threshold", "density"})
+NPY = Format("numpy array", parse_npy, _OPTIONS, (".npy",))
+NPZ = Format("numpy archive", parse_npz, _OPTIONS, (".npz",))
+MAT = Format("MATLAB", parse_mat, _OPTIONS, (".mat",))

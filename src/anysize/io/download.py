@@ -26,7 +26,7 @@ from anysize._memory import format_bytes
 from anysize._progress import progress_bars
 from anysize._typing import PathLike
 from anysize.graphs.graphset import GraphSet
-from anysize.io.tu import read_tu
+from anysize.io.read import read_graphs
 
 ADDRESS = "https://www.chrsmrrs.com/graphkerneldatasets/{name}.zip"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]*")
@@ -146,7 +146,7 @@ def _check_content(name: str, file: Path) -> None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", GraphWarning)  # it is read again where it is used
-            graphs = read_tu(file, name, warn=False)
+            graphs = read_graphs(file, name, warn=False)
     except GraphError as error:
         raise _failed(name, f"what the server sent is not a TU set: {error}".rstrip(".")) from None
     expected = KNOWN_CONTENT.get(name)
@@ -195,7 +195,7 @@ def data_folder(data_dir: PathLike | None) -> Path | None:
 
 def load_tu(name: str, data_dir: PathLike | None = None) -> GraphSet:
     """A set of the TU collection; arguments as for `find_tu`."""
-    return read_tu(find_tu(name, data_dir), name, warn=False)
+    return read_graphs(find_tu(name, data_dir), name, warn=False)
 
 
 def find_tu(name: str, data_dir: PathLike | None = None, max_bytes: int = MAX_BYTES) -> Path:

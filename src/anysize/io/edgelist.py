@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -10,17 +9,24 @@ import numpy as np
 from anysize._errors import GraphError
 from anysize._typing import IntArray
 from anysize.io.edges import likely_vertices
-from anysize.io.parsed import ParsedFile, ParsedGraph
-from anysize.io.table import find_columns, find_delimiter, is_integer_text, number_vertices, parse_table, text_rows
+from anysize.io.reader import Format, ParsedGraph, ParsedSet, ReadOptions
+from anysize.io.table import (
+    find_columns,
+    find_delimiter,
+    graph_columns,
+    is_integer_text,
+    number_vertices,
+    parse_table,
+    text_rows,
+)
 from anysize.io.text import first_line, integer_pairs, line_of_row, strip_comments
 
+_Ends = tuple[int, IntArray, IntArray]  # the number of vertices, and both ends of every edge
 _HINT = " Vertices are numbers, as in the first line, or names without numbers; header lines begin with #."
 _COLUMNS = "columns after the second are not used: a first line such as source,target,type names those that are"
 
 
-def parse_edges(
-    data: bytes, where: str, y: str | None = None, edge_color: str | None = None, directed: bool | None = None
-) -> ParsedFile:
+def parse_edges(data: bytes, where: str, options: ReadOptions) -> ParsedSet:
     """The graph (with a column ``graph``: the graphs) in an edge list or edge table.
 
     Columns are separated by spaces, tabs, commas or semicolons. Empty lines and lines that begin with ``#`` or ``%``
@@ -41,16 +47,22 @@ def parse_edges(
     if not line:
         raise GraphError(f"{where} holds no edges: expected lines with two vertices.")
     if _has_header(data, line, where):
-        return parse_table(data, where, y, edge_color, directed)
-    for column in (y, edge_color):
+        return parse_table(data, where, options)
+    for column in (options.y, options.edge_color):
         if column is not None:
             raise GraphError(f"{where} has no header line with a column {column!r}.")
     fields = _fields(line)
     if len(fields) > 1 and not any(map(_is_number, fields[:2])):
-        graph = _parse_names(data, line, where)
+        ends, has_more = _parse_names(data, line, where)
     else:
-        graph = _parse_numbers(data.replace(b";", b",") if b";" in line else data, where)
-    return ParsedFile([replace(graph, directed=directed)])
+        ends, has_more = _parse_numbers(data.replace(b";", b",") if b";" in line else data, where)
+    return ParsedSet([ParsedGraph(*ends, directed=options.directed)], unused=[_COLUMNS] if has_more else [])
+
+
+EDGE_LIST = Format(
+    "edge list", parse_edges, frozenset({"y", "edge_color", "directed"}),
+    (".edges", ".edgelist", ".txt", ".csv", ".tsv"), lambda data, name: True, columns=graph_columns,
+)  # fmt: skip
 
 
 def _has_header(data: bytes, line: bytes, where: str) -> bool:
@@ -69,14 +81,15 @@ def _has_header(data: bytes, line: bytes, where: str) -> bool:
     return all(map(is_integer_text, _fields(second)[:2])) and len(_fields(second)) > 1
 
 
-def _parse_numbers(data: bytes, where: str) -> ParsedGraph:
+def _parse_numbers(data: bytes, where: str) -> tuple[_Ends, bool]:
+    """Size and ends of the edges, and whether further columns have several values."""
     ends, may_have_more = integer_pairs(data, where, _HINT)
     negative = np.flatnonzero((ends < 0).any(axis=1))
     if negative.size:
         number, (u, v) = line_of_row(data, int(negative[0])), ends[negative[0]]
         raise GraphError(f"{where}, line {number}: vertex numbers start at 0; got {u} and {v}.")
     size = _announced_size(ends)
-    unused = (_COLUMNS,) if may_have_more and _tails_vary(data, skip=int(size is not None)) else ()
+    has_more = may_have_more and _tails_vary(data, skip=int(size is not None))
     if size is not None:
         if size > likely_vertices(len(ends)):
             raise GraphError(
@@ -84,12 +97,12 @@ def _parse_numbers(data: bytes, where: str) -> ParsedGraph:
                 f"{likely_vertices(len(ends))}. Remove this line if it is none."
             )
         ends = ends[1:] - int(ends[1:].max() == size)
-        return ParsedGraph(size, ends[:, 0], ends[:, 1], unused=unused)
+        return (size, ends[:, 0], ends[:, 1]), has_more
     vertices = int(ends.max()) + 1
     present = np.unique(ends)
     if len(present) != vertices:
         ends, vertices = np.searchsorted(present, ends), len(present)
-    return ParsedGraph(vertices, ends[:, 0], ends[:, 1], unused=unused)
+    return (vertices, ends[:, 0], ends[:, 1]), has_more
 
 
 def _announced_size(ends: IntArray) -> int | None:
@@ -105,7 +118,7 @@ def _announced_size(ends: IntArray) -> int | None:
     return int(size)
 
 
-def _parse_names(data: bytes, line: bytes, where: str) -> ParsedGraph:
+def _parse_names(data: bytes, line: bytes, where: str) -> tuple[_Ends, bool]:
     delimiter = find_delimiter(line)
     rows = list(text_rows(data, where, delimiter))
     width = len(rows[0][1])
@@ -121,8 +134,7 @@ def _parse_names(data: bytes, line: bytes, where: str) -> ParsedGraph:
             f"{where}, line {rows[0][0]}: {source[0]!r:.60} and {target[0]!r:.60} could be column names or vertices; "
             "name the columns source and target in the first line."
         )
-    unused = (_COLUMNS,) if len({tuple(row[2:]) for _, row in rows}) > 1 else ()
-    return ParsedGraph(*number_vertices(source, target), unused=unused)
+    return number_vertices(source, target), len({tuple(row[2:]) for _, row in rows}) > 1
 
 
 def _is_edge_of_names(row: list[str]) -> bool:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from anysize._errors import GraphError
-from anysize._typing import is_integer
-from anysize.graphs.graphset import GraphSet
-from anysize.io.dropped import warn_unused
-from anysize.io.objects import as_list, split_by_graph
-from anysize.io.parsed import ParsedGraph, color_count, edge_array, join_graphs
+from anysize._typing import IntArray, is_integer
+from anysize.graphs.graphset import MAX_VERTICES_PER_GRAPH, GraphSet
+from anysize.io.join import join_graphs, value_count
+from anysize.io.reader import ParsedGraph, ParsedSet, as_list, split_by_graph
 
 # Refuse vertex numbers that would make nearly all vertices isolated: they are most likely names.
 _MAX_VERTICES_WITHOUT_EDGES = 1_000_000
@@ -31,42 +29,21 @@ def from_edges(
     features: Any = None,
     directed: bool | None = None,
 ) -> GraphSet:
-    """Convert the edges of one graph or of several.
-
-    Args:
-        edges: (m, 2) vertex numbers from 0, each edge once or in both directions; or a list of such arrays.
-        n_vertices: number of vertices; for several graphs a list. Default: the number of colors, or without colors
-            the largest vertex number plus 1.
-        colors: one color per vertex (or one-hot rows); for several graphs a list of such, one per graph.
-        y: one label per graph.
-        edge_colors: one color per edge, its type; for several graphs a list of such, one per graph.
-        features: a row of numbers per vertex; for several graphs a list of such, one per graph.
-        directed: whether an edge without its reverse points from its first to its second vertex. Default: only if
-            some edges of a graph are given in both directions and others are not.
-
-    >>> from_edges([(0, 1), (1, 2)], n_vertices=4)
-    GraphSet(1 graph, 4 vertices, 2 edges)
-    >>> from_edges([[(0, 1)], [(0, 1), (1, 2)]], y=["a", "b"])
-    GraphSet(2 graphs, 5 vertices, 3 edges, 2 classes)
-    """
-    is_sequence = isinstance(edges, (list, tuple)) or hasattr(edges, "__array__")
+    """See `GraphSet.from_edges`."""
+    is_sequence = isinstance(edges, list | tuple) or hasattr(edges, "__array__")
     given: Any = edges if is_sequence else as_list(edges, "edges or a list of edge arrays")
     single = not _has_several_graphs(given)
     items = [given] if single else list(given)
-    sizes = split_by_graph(n_vertices, single, len(items), "n_vertices")
-    colors_of = split_by_graph(colors, single, len(items), "colors")
-    edge_colors_of = split_by_graph(edge_colors, single, len(items), "edge_colors")
-    features_of = split_by_graph(features, single, len(items), "features")
+    values = {"n_vertices": n_vertices, "colors": colors, "edge_colors": edge_colors, "features": features}
+    by_graph = {name: split_by_graph(value, single, len(items), name) for name, value in values.items()}
+    sizes = by_graph.pop("n_vertices")
     parsed = [
-        replace(
-            parse_edge_array(item, graph, sizes[graph], colors_of[graph]),
-            edge_colors=edge_colors_of[graph], features=features_of[graph], directed=directed,
+        parse_edge_array(
+            item, graph, sizes[graph], **{name: value[graph] for name, value in by_graph.items()}, directed=directed
         )
         for graph, item in enumerate(items)
-    ]  # fmt: skip
-    graphs = join_graphs(parsed, y)
-    warn_unused(parsed)
-    return graphs
+    ]
+    return join_graphs(ParsedSet(parsed, y))
 
 
 def _has_several_graphs(edges: Any) -> bool:
@@ -84,11 +61,11 @@ def likely_vertices(edges: int) -> int:
     return _MAX_VERTICES_WITHOUT_EDGES + _MAX_VERTICES_PER_EDGE * edges
 
 
-def parse_edge_array(item: Any, graph: int, size: int | None, colors: Any, unused: tuple[str, ...] = ()) -> ParsedGraph:
-    """One graph from vertex pairs, its number of vertices and colors, if given."""
+def parse_edge_array(item: Any, graph: int, size: int | None = None, colors: Any = None, **carried: Any) -> ParsedGraph:
+    """One graph from vertex pairs, its number of vertices if known, colors, and other fields of `ParsedGraph`."""
     ends = edge_array(item, graph)
     if size is None and colors is not None:
-        size = color_count(colors)
+        size = value_count(colors)
     inferred = size is None
     if size is None:
         size = int(ends.max(initial=-1)) + 1
@@ -99,4 +76,29 @@ def parse_edge_array(item: Any, graph: int, size: int | None, colors: Any, unuse
             )
     if not is_integer(size):
         raise GraphError(f"n_vertices: expected an integer; got {size!r:.60}.")
-    return ParsedGraph(int(size), ends[:, 0], ends[:, 1], colors, unused=unused, size_inferred=inferred)
+    return ParsedGraph(int(size), ends[:, 0], ends[:, 1], colors, size_inferred=inferred, **carried)
+
+
+def edge_array(pairs: Any, graph: int) -> IntArray:
+    """The (m, 2) vertex numbers of anything that holds pairs; errors name the graph."""
+    try:
+        array = np.asarray(pairs)
+    except ValueError:
+        raise GraphError(
+            f"Graph {graph}: expected edges as pairs of vertex numbers; got rows of different lengths."
+        ) from None
+    if array.size == 0 and array.ndim <= 2:
+        return np.zeros((0, 2), np.int64)
+    if array.dtype.kind == "U" and array.ndim == 2:
+        raise GraphError(
+            f"Graph {graph}: expected edges as pairs of vertex numbers; got names, such as {str(array[0, 0])!r:.60}. "
+            "Pass networkx.Graph(edges) to GraphSet.from_networkx, which accepts vertex names."
+        )
+    if array.ndim != 2 or array.shape[1] != 2 or array.dtype.kind not in "iu":
+        raise GraphError(
+            f"Graph {graph}: expected edges as an (m, 2) array of integers; got {array.dtype} of shape {array.shape}."
+        )
+    # The cast below would make the largest unsigned numbers negative.
+    if array.dtype == np.uint64 and array.max() >= MAX_VERTICES_PER_GRAPH:
+        raise GraphError(f"Graph {graph}: vertex {array.max()} is above the limit {MAX_VERTICES_PER_GRAPH - 1}.")
+    return array.astype(np.int64)

@@ -9,108 +9,74 @@ second vertex.
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 from anysize._errors import GraphError
 from anysize.io.edges import likely_vertices, parse_edge_array
-from anysize.io.parsed import ParsedFile, ParsedGraph, ParsedRow
-from anysize.io.text import decode, normalize
+from anysize.io.reader import Format, ParsedGraph, ParsedSet, ReadOptions
+from anysize.io.text import numbered_lines
 
 KEYS = ("n", "edges", "colors", "edge_colors", "features", "feature_names", "directed", "y", "name")
 
 
-def is_json_lines(data: bytes) -> bool:
+def is_json_lines(data: bytes, name: str = "") -> bool:
     """Whether a text begins as a JSON object."""
     return data[:4096].removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
 
 
-def parse_json_lines(data: bytes, where: str) -> ParsedFile:
-    """The graphs of a file with one JSON object per line."""
-    numbered = [(number, line) for number, line in enumerate(decode(normalize(data), where).split("\n"), 1)]
-    records = [(number, _record(line, f"{where}, line {number}")) for number, line in numbered if line.strip()]
-    if not records:
+def parse_json_lines(data: bytes, where: str, options: ReadOptions) -> ParsedSet:
+    """Every line that is not blank; the keys that no graph uses, and the label, are columns."""
+    lines = numbered_lines(data, where)
+    if not lines:
         raise GraphError(f"{where} holds no graphs: expected one JSON object per line.")
-    graphs = [_graph(record, number, where) for number, record in records]
-    names, labels = _of_all(records, "name", where), _of_all(records, "y", where)
-    for (number, _), label in zip(records, labels or (), strict=False):
-        if not isinstance(label, (str, int, float)) or isinstance(label, str) != isinstance(records[0][1]["y"], str):
-            raise GraphError(
-                f'{where}, line {number}: expected "y" to be all numbers or all strings; got {label!r:.40}.'
-            )
-    return ParsedFile(graphs, labels, None if names is None else [str(name) for name in names])
-
-
-def json_rows(data: bytes, where: str) -> list[ParsedRow]:
-    """Every line that is not blank, with the keys that no graph uses and the label as columns."""
-    rows: list[ParsedRow] = []
-    for number, line in enumerate(decode(normalize(data), where).split("\n"), 1):
-        if not line.strip():
-            continue
-        record: dict[str, Any] = {}
-        graph, problem, begin = None, "", f"{where}, line {number}"
+    graphs: list[ParsedGraph | None] = []
+    problems, records = [""] * len(lines), [dict[str, Any]() for _ in lines]
+    for row, (_, line) in enumerate(lines):
         try:
-            record = _record(line, begin)
-            graph = replace(_graph(record, number, where), unused=())
+            records[row] = _record(line)
+            graphs.append(_graph(records[row]))
         except GraphError as error:
-            problem = str(error).removeprefix(f"{begin}: ").removesuffix(".")
-        label = record.get("y")
-        if not isinstance(label, (str, int, float)) or label != label:  # NaN
-            label = None
-        columns = {key: value for key, value in record.items() if key not in KEYS or key == "y"}
-        name = record.get("name")
-        rows.append(ParsedRow(number, str(len(rows) if name is None else name), graph, problem, label, columns))
-    if not rows:
-        raise GraphError(f"{where} holds no graphs: expected one JSON object per line.")
-    return rows
+            problems[row] = str(error).removeprefix("Graph 0: ").removesuffix(".")
+            graphs.append(None)
+    keys = list(dict.fromkeys(key for record in records for key in record))
+    unknown = sorted(set(keys) - set(KEYS))
+    values = {key: [record.get(key) for record in records] for key in keys if key in (*unknown, "y", "name")}
+    names = values.pop("name", [])
+    return ParsedSet(
+        graphs, values.get("y"),
+        [str(row if name is None else name) for row, name in enumerate(names)] or None,
+        [f"the keys {', '.join(unknown)} are not used"] if unknown else [],
+        problems=problems, lines=[number for number, _ in lines], columns=values,
+    )  # fmt: skip
 
 
-def _record(line: str, where: str) -> dict[str, Any]:
+JSON_LINES = Format(
+    "JSON lines", parse_json_lines, endings=(".jsonl", ".ndjson"), recognizes=is_json_lines, has_rows=True
+)
+
+
+def _record(line: str) -> dict[str, Any]:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise GraphError(f"{where}: expected one JSON object per line; {error}.") from None
+        raise GraphError(f"expected one JSON object per line; {error}.") from None
     if not isinstance(record, dict) or not isinstance(record.get("edges"), list):
-        raise GraphError(f'{where}: expected an object with "edges", a list of pairs; got {line!r:.60}.')
+        raise GraphError(f'expected an object with "edges", a list of pairs; got {line!r:.60}.')
     return record
 
 
-def _graph(record: dict[str, Any], number: int, where: str) -> ParsedGraph:
-    unknown = sorted(set(record) - set(KEYS))
-    unused = (f"the keys {', '.join(unknown)} are not used",) if unknown else ()
-    size = record.get("n")
-    if isinstance(size, int) and size > likely_vertices(len(record["edges"])):
-        raise GraphError(
-            f"{where}, line {number}: {size} vertices and only {len(record['edges'])} edges; expected at most "
-            f"{likely_vertices(len(record['edges']))} vertices."
-        )
-    directed, names = record.get("directed"), record.get("feature_names", [])
+def _graph(record: dict[str, Any]) -> ParsedGraph:
+    size, edges = record.get("n"), len(record["edges"])
+    if isinstance(size, int) and size > likely_vertices(edges):
+        raise GraphError(f"{size} vertices and only {edges} edges; expected at most {likely_vertices(edges)} vertices.")
+    directed, names, features = record.get("directed"), record.get("feature_names", []), record.get("features")
     if directed is not None and not isinstance(directed, bool):
-        raise GraphError(f'{where}, line {number}: expected "directed" to be true or false; got {directed!r:.40}.')
+        raise GraphError(f'expected "directed" to be true or false; got {directed!r:.40}.')
     if not isinstance(names, list) or not all(isinstance(name, str) for name in names):
-        raise GraphError(f'{where}, line {number}: expected "feature_names" to be a list of strings.')
-    try:
-        graph = parse_edge_array(record["edges"], 0, record.get("n"), record.get("colors"), unused)
-        return replace(
-            graph, edge_colors=record.get("edge_colors"), features=_features(record), feature_names=tuple(names),
-            directed=directed,
-        )  # fmt: skip
-    except GraphError as error:
-        raise GraphError(f"{where}, line {number}: {str(error).removeprefix('Graph 0: ')}") from None
-
-
-def _features(record: dict[str, Any]) -> Any:
-    values = record.get("features")
-    if values is not None and not isinstance(values, list):
-        raise GraphError(f'expected "features" to be a list of rows of numbers; got {values!r:.40}.')
-    return values
-
-
-def _of_all(records: list[tuple[int, dict[str, Any]]], key: str, where: str) -> list[Any] | None:
-    """The values of a key; None if no graph has it, an error if only some have."""
-    lacking = [number for number, record in records if record.get(key) is None]
-    if not lacking:
-        return [record[key] for _, record in records]
-    if len(lacking) < len(records):
-        raise GraphError(f"{where}, line {lacking[0]}: the graph has no {key!r} and others have; give all or none.")
-    return None
+        raise GraphError('expected "feature_names" to be a list of strings.')
+    if features is not None and not isinstance(features, list):
+        raise GraphError(f'expected "features" to be a list of rows of numbers; got {features!r:.40}.')
+    return parse_edge_array(
+        record["edges"], 0, size, record.get("colors"), edge_colors=record.get("edge_colors"), features=features,
+        feature_names=tuple(names), directed=directed,
+    )  # fmt: skip

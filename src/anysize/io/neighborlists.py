@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 from anysize._errors import GraphError
 from anysize._typing import IntArray
 from anysize.graphs.ragged import offsets, ranges
-from anysize.io.archive import ZipArchive
-from anysize.io.parsed import ParsedFile, ParsedGraph
+from anysize.io.reader import Format, ParsedGraph, ParsedSet, ReadOptions
 from anysize.io.text import normalize, quote_bytes
 
 _HEAD = re.compile(rb"\s*[0-9]+[ \t]*\n[ \t]*[1-9][0-9]*[ \t]+[+-]?[0-9]+[ \t]*\n([^\n]*)")
@@ -27,7 +26,7 @@ _MAX_NUMBER = 10**18  # beyond 18 digits an integer may not fit 64 bits
 _ATTRIBUTES = "vertex attributes (the numbers after the neighbors) are not used: some vertices have more than others"
 
 
-def is_neighbor_lists(data: bytes) -> bool:
+def is_neighbor_lists(data: bytes, name: str = "") -> bool:
     """Whether a text begins with the number of graphs, then a number of vertices and a label, then a vertex.
 
     >>> is_neighbor_lists(b"1\\n2 0\\n0 1 1\\n0 1 0\\n"), is_neighbor_lists(b"0 1\\n1 2\\n")
@@ -42,13 +41,7 @@ def is_neighbor_lists(data: bytes) -> bool:
     return is_cut or int(vertex[1]) <= len(vertex) - 2
 
 
-def find_neighbor_lists(archive: ZipArchive) -> list[tuple[str, bytes]]:
-    """The names and contents of the text files in an archive that hold neighbor lists; index files are passed over."""
-    texts = ((name, archive.read(name)) for name in archive.names if name.endswith(".txt"))
-    return [(archive.describe(name), data) for name, data in texts if is_neighbor_lists(data)]
-
-
-def parse_neighbor_lists(data: bytes, where: str) -> ParsedFile:
+def parse_neighbor_lists(data: bytes, where: str, options: ReadOptions) -> ParsedSet:
     """The graphs and labels in a file of neighbor lists."""
     values, first = _numbers(normalize(data).strip(), where)
     tokens = np.diff(first)
@@ -69,15 +62,18 @@ def parse_neighbor_lists(data: bytes, where: str) -> ParsedFile:
     colored = len(tags) > 0 and bool((tags != tags[0]).any())
     graphs = []
     for size, end in zip(sizes.tolist(), ends.tolist(), strict=True):
-        edges = slice(last_edge[end - size], last_edge[end])
-        colors = tags[end - size : end] if colored else None
+        edges, vertices = slice(last_edge[end - size], last_edge[end]), slice(end - size, end)
         graphs.append(
             ParsedGraph(
-                size, source[edges], neighbors[edges], colors, features=features[end - size : end] if width else None,
-                unused=() if width or not extra.any() else (_ATTRIBUTES,), directed=True,
+                size, source[edges], neighbors[edges], tags[vertices] if colored else None,
+                features=features[vertices] if width else None, directed=True,
             )
         )  # fmt: skip
-    return ParsedFile(graphs, values[first[:-1][heads] + 1].astype(np.int64))
+    unused = [_ATTRIBUTES] if not width and extra.any() else []
+    return ParsedSet(graphs, values[first[:-1][heads] + 1].astype(np.int64), unused=unused)
+
+
+NEIGHBOR_LISTS = Format("neighbor lists", parse_neighbor_lists, recognizes=is_neighbor_lists)
 
 
 def _numbers(data: bytes, where: str) -> tuple[NDArray[np.generic], IntArray]:

@@ -6,58 +6,37 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from anysize._errors import GraphError
 from anysize._typing import is_integer
-from anysize.graphs.graphset import GraphSet
-from anysize.io.dropped import rows_vary, unused_edges, unused_vertices, warn_dropped
-from anysize.io.objects import GraphType, attribute_names, check_attribute_name, stack_features, to_numpy
-from anysize.io.parsed import ParsedGraph, edge_array, join_graphs
+from anysize.io.edges import edge_array
+from anysize.io.reader import Library, ParsedGraph, ParsedSet, ReadOptions, to_numpy
+from anysize.io.values import rows_vary, stack_features, unused_edges, unused_vertices
 
-PYG = GraphType("a PyG Data", (("torch_geometric", "Data"),))
 _NOT_COLORS = frozenset({"pos", "batch", "y", "id", "name", "n_id"})  # positions, identifiers and labels of vertices
 
 
-def from_pyg(
-    data: Any,
-    color: str | None = None,
-    y: ArrayLike | None = None,
-    *,
-    edge_color: str | None = None,
-    features: str | Sequence[str] | None = None,
-    warn: bool = True,
-) -> GraphSet:
-    """Convert PyG graphs: one `Data`, several, a dataset, a `Batch`, several of them, or a `DataLoader`.
+def parse_pyg(data: Sequence[Any], options: ReadOptions) -> ParsedSet:
+    """The graphs, also those of batches; ``edge_index`` holds an edge without direction in both directions.
 
-    If ``edge_index`` lacks the reverse of some edges, edges have directions. One warning names the fields and labels
-    that are not used.
-
-    Args:
-        data: the graphs; ``edge_index`` holds an edge without direction in both directions, as PyG does.
-        color: the field with one integer or string per vertex (one column allowed) or one-hot rows, such as ``"x"``.
-            Default: no colors. Pick one column of a field with several first: ``data.atom = data.x[:, 0]``.
-        y: one label per graph. Default: the ``y`` of the graphs, if each holds exactly one number.
-        edge_color: the field with one integer or string per edge, one-hot rows, or several columns of integers, which
-            become one color. Default: ``edge_attr`` if it is like that.
-        features: the field, or several, with the features of vertices. Default: ``x`` if it holds floating-point
-            numbers that are not one-hot and is not the color.
-        warn: whether to warn about what is not used.
+    By default ``x`` becomes features if it holds floating-point numbers that are not one-hot, ``edge_attr`` edge colors
+    if it holds integers or one-hot rows, and ``y`` the labels if each graph has exactly one number.
     """
-    check_attribute_name(color)
-    check_attribute_name(edge_color, "edge_color")
-    items = [graph for item in PYG.as_list(data) for graph in _unbatch(item)]
-    names = ("x",) if features is None and color != "x" and _hold_features(items) else attribute_names(features)
-    types = "edge_attr" if edge_color is None and _hold_edge_types(items) else edge_color
-    parsed = [_parse(item, graph, color, types, names) for graph, item in enumerate(items)]
-    problem = None
-    if y is None:
-        y, problem = _graph_labels(items)
-    graphs = join_graphs(parsed, y, f"field {color!r}")
-    if warn:
-        clauses = list(_unused(items, color is not None or features is not None, types, names))
-        warn_dropped(clauses if problem is None else [*clauses, problem])
-    return graphs
+    items = [graph for item in data for graph in _unbatch(item)]
+    names, types = options.feature_names, options.edge_color
+    if options.features is None and options.color != "x" and _hold_features(items):
+        names = ("x",)
+    if types is None and _hold_edge_types(items):
+        types = "edge_attr"
+    graphs = [_parse(item, graph, options.color, types, names) for graph, item in enumerate(items)]
+    y, problem = _graph_labels(items)
+    is_chosen = options.color is not None or options.features is not None
+    unused = _unused(items, is_chosen, types, names)
+    return ParsedSet(graphs, y, unused=unused, color_title=f"field {options.color!r}", y_problem=problem)
+
+
+PYG = Library("a PyG Data", frozenset({("torch_geometric", "Data")}), parse_pyg)
 
 
 def _hold_features(items: Sequence[Any]) -> bool:
@@ -150,10 +129,7 @@ def _edge_types(item: Any, graph: int, edge_color: str, edges: int) -> Any:
 
 
 def _colors(item: Any, graph: int, color: str) -> NDArray[Any]:
-    field = getattr(item, color, None)
-    if field is None:
-        raise GraphError(f"Graph {graph}: the PyG Data has no field {color!r}; name another, or leave out color.")
-    colors = to_numpy(field, f"Graph {graph}, field {color!r}")
+    colors = _field(item, graph, color)
     if colors.ndim == 2 and colors.shape[1] == 1:
         if colors.dtype.kind in "iuU":
             return colors[:, 0]  # a column of categories, not a one-hot row of width one
@@ -170,19 +146,19 @@ def _colors(item: Any, graph: int, color: str) -> NDArray[Any]:
     return colors
 
 
-def _graph_labels(items: Sequence[Any]) -> tuple[NDArray[Any] | None, str | None]:
+def _graph_labels(items: Sequence[Any]) -> tuple[NDArray[Any] | None, str]:
     """One label per graph; or None with the reason, if some graphs have labels that cannot be used."""
     labels = [None if getattr(item, "y", None) is None else to_numpy(item.y, "y") for item in items]
     given = [label for label in labels if label is not None]
     if not given:
-        return None, None
+        return None, ""
     if len(given) < len(items):
         return None, f"only {len(given)} of {len(items)} graphs have y, so the set has no labels"
     odd = next((graph for graph, label in enumerate(given) if label.size != 1), None)
     if odd is None:
-        return np.concatenate([label.ravel() for label in given]), None
+        return np.concatenate([label.ravel() for label in given]), ""
     if given[odd].shape[:1] == (items[odd].num_nodes,):
-        return None, None  # labels of vertices
+        return None, ""  # labels of vertices
     return None, f"graph {odd} has y of shape {given[odd].shape} instead of one number, so the set has no labels"
 
 
@@ -191,7 +167,7 @@ def _unused(items: Sequence[Any], chosen: bool, edge_color: str | None, features
         fields = _fields(items, "node_attrs", {"x"}) - _NOT_COLORS - set(features)
         varying = [name for name in fields if not name.endswith("_mask") and _varies(items, name)]
         yield from unused_vertices(varying, "field", " if it holds categories or one-hot rows")
-    fields = _fields(items, "edge_attrs", {"edge_attr", "edge_weight"}) - {"edge_index", edge_color}
+    fields = _fields(items, "edge_attrs", {"edge_attr", "edge_weight"}) - {"edge_index", edge_color or ""}
     yield from unused_edges([name for name in fields if _varies(items, name)], "field")
 
 

@@ -1,84 +1,32 @@
-"""`read_graphs`: read graphs from a file or a folder. ``FORMATS`` lists the supported file formats."""
+"""`read_graphs`: read the graphs in a file, a folder or a zip file. ``readers.py`` lists the formats."""
 
 from __future__ import annotations
 
 import os
+import re
 import zipfile
-from collections.abc import Callable, Sequence
-from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import chain
+from pathlib import Path, PurePosixPath
+from typing import Any, Literal
 
 import numpy as np
 
 from anysize._errors import GraphError, GraphWarning, warn_user
+from anysize._text import plural
 from anysize._typing import PathLike
 from anysize.graphs.graphset import GraphSet
-from anysize.io.adjacency import is_matrix, parse_matrix
-from anysize.io.archive import open_zip, read_bytes, read_gzip
-from anysize.io.arrays import parse_mat, parse_npy, parse_npz
-from anysize.io.dropped import warn_unused
-from anysize.io.edgelist import parse_edges
-from anysize.io.graphml import parse_gml, parse_graphml
-from anysize.io.jsonlines import is_json_lines, json_rows, parse_json_lines
-from anysize.io.neighborlists import find_neighbor_lists, is_neighbor_lists, parse_neighbor_lists
-from anysize.io.parsed import ParsedFile, ParsedRow, join_graphs
-from anysize.io.smiles import SMILES_ENDINGS, parse_smiles, parse_smiles_lines, smiles_line_rows, smiles_rows
-from anysize.io.tu import check_not_tu_part, find_sets, is_tu_folder, read_tu
-from anysize.io.weights import Cut
+from anysize.io.archive import FileTree, Folder, open_tree, read_file, unpacked
+from anysize.io.edgelist import EDGE_LIST
+from anysize.io.join import join_graphs
+from anysize.io.labels import read_labels
+from anysize.io.reader import Format, ParsedSet, ReadOptions
+from anysize.io.readers import ENDINGS, FORMATS
+from anysize.io.smiles import MOLECULES
+from anysize.io.tu import check_not_tu_part, find_sets, read_tu
 
-
-class Format(NamedTuple):
-    """A file format: its title, a test of name and content, its parser, and the options that the parser takes.
-
-    ``rows`` also parses what the parser refuses or leaves out; None for formats without a graph on each row.
-    """
-
-    title: str
-    matches: Callable[[str, bytes], bool]
-    parse: Callable[..., ParsedFile]
-    options: frozenset[str] = frozenset()
-    rows: Callable[..., list[ParsedRow]] | None = None
-
-
-_JSON = (".jsonl", ".ndjson")
-_NAMED = frozenset({"color", "y", "edge_color", "features"})
-_CUT = frozenset({"threshold", "density"})
-FORMATS = (  # the first that matches is used; the last takes any text
-    Format("GraphML", lambda name, data: name.endswith(".graphml"), parse_graphml, _NAMED),
-    Format("GML", lambda name, data: name.endswith(".gml"), parse_gml, _NAMED),
-    Format("numpy array", lambda name, data: name.endswith(".npy"), parse_npy, _CUT),
-    Format("numpy archive", lambda name, data: name.endswith(".npz"), parse_npz, _CUT),
-    Format("MATLAB", lambda name, data: name.endswith(".mat"), parse_mat, _CUT),
-    Format(
-        "JSON lines", lambda name, data: name.endswith(_JSON) or is_json_lines(data), parse_json_lines, rows=json_rows
-    ),
-    Format(
-        "SMILES lines",
-        lambda name, data: name.endswith(SMILES_ENDINGS),
-        parse_smiles_lines,
-        frozenset({"color", "atoms"}),
-        smiles_line_rows,
-    ),
-    Format("neighbor lists", lambda name, data: is_neighbor_lists(data), parse_neighbor_lists),
-    Format("adjacency matrix", lambda name, data: is_matrix(data, name), parse_matrix, _CUT),
-    Format("edge list", lambda name, data: True, parse_edges, frozenset({"y", "edge_color", "directed"})),
-)
-MOLECULES = Format(
-    "SMILES", lambda name, data: True, parse_smiles, frozenset({"smiles", "y", "color", "atoms"}), smiles_rows
-)
-_EDGE_LISTS = (".edges", ".edgelist", ".txt")
-_NAMED_COLORS = (".graphml", ".gml")
-_ARRAYS = (".npy", ".npz", ".mat")
-ENDINGS = (
-    *_NAMED_COLORS,
-    *_ARRAYS,
-    *_JSON,
-    *SMILES_ENDINGS,
-    ".csv",
-    ".tsv",
-    *_EDGE_LISTS,
-)  # read in a folder, also with .gz
-_MAX_FILES_SHOWN = 3
+_MAX_ROWS_SHOWN, _MAX_FILES_SHOWN = 10, 3
 
 
 def read_graphs(
@@ -94,18 +42,20 @@ def read_graphs(
     directed: bool | None = None,
     threshold: float | Sequence[float] | None = None,
     density: float | Sequence[float] | None = None,
+    labels: PathLike | None = None,
     warn: bool = True,
 ) -> GraphSet:
-    """Read the graphs in a file or a folder; the format is recognized by name and content.
+    """Read the graphs in a file, a folder or a zip file; the format is recognized by name and content.
 
     - a TU folder (or its parent), or a zip file of one
     - a table of molecules in SMILES: pass ``smiles``; a file with a SMILES on every line (.smi)
-    - neighbor lists (the text format of isomorphism benchmarks), plain or in a zip file
+    - neighbor lists (the text format of isomorphism benchmarks)
     - an edge list (.txt, .edges, .edgelist, .csv, .tsv): two vertex numbers or names per line, or a table with a header
       such as ``source,target,weight`` and perhaps ``graph``
     - an adjacency matrix (.csv), or several (.npy, .npz, .mat)
     - GraphML and GML (needs networkx), JSON lines (.jsonl)
-    - a folder of such files: graphs are ordered and named by file name (so is the graph of a file with one graph)
+    - a folder or a zip file of such files: graphs are ordered and named by file name (so is the graph of a file with
+      one graph)
 
     Files may be gzipped. One warning names what is ignored (attributes, weights and columns that no
     argument names).
@@ -119,13 +69,15 @@ def read_graphs(
             distinguish atoms, see `GraphSet.from_rdkit`.
         atoms: what distinguishes atoms: "rich" (the default) for element, aromaticity, hydrogens and charge, or
             "element".
-        edge_color: the column (edge tables) or edge attribute (GraphML, GML) with the color of an edge. Default for
-            tables: a column such as ``type`` or ``relation``.
+        edge_color: the column (edge tables) or edge attribute (GraphML, GML) with the color of an edge, or "type+ring"
+            for bonds. Default for tables: a column such as ``type`` or ``relation``.
         features: the vertex attribute, or several, with numbers (GraphML, GML).
         directed: whether edges of an edge list without their reverse point from source to target. Default: only if
             some edges of a graph are given in both directions and others are not.
         threshold: for matrices: pairs with a larger weight, without its sign, are edges; see `GraphSet.from_scipy`.
         density: for matrices: the share of pairs that are edges, those with the largest weights.
+        labels: a text file with the labels, one per line, or lines 'graph name,label'; or a table with the names of
+            the graphs in one column and the labels in the column ``y``. Graphs without a label are left out.
         warn: whether to warn about what is ignored.
 
     Examples:
@@ -136,164 +88,217 @@ def read_graphs(
         GraphSet(1 graph, 3 vertices, 2 edges, 1 class)
         >>> folder.cleanup()
     """
-    given: dict[str, Any] = {"smiles": smiles, "y": y, "color": color, "atoms": atoms, "edge_color": edge_color}
-    for key, value in given.items():
-        if value is not None and not isinstance(value, str):
-            raise GraphError(f"{key} takes the name of a column or attribute; got {type(value).__name__}.")
-    given |= {"features": features, "directed": directed, "threshold": threshold, "density": density}
-    options = {key: value for key, value in given.items() if value is not None}
-    if smiles is not None and hasattr(path, "to_csv"):  # a data frame
-        parsed = MOLECULES.parse(path.to_csv(index=False).encode(), "the data frame", **options)
-        return _join([parsed], parsed.names, warn, Path("the data frame"))
-    if not isinstance(path, str | os.PathLike):
+    column = y if labels is None else None
+    options = ReadOptions(smiles, column, color, atoms, edge_color, features, directed, threshold, density, labels)
+    parsed = parse_source(path, options, name, warn=warn)
+    try:
+        graphs = parsed if isinstance(parsed, GraphSet) else join_graphs(parsed, warn)
+    except ValueError as error:
+        raise GraphError(f"{path if isinstance(path, str | os.PathLike) else 'the data frame'}: {error}") from None
+    return graphs if labels is None else _with_labels(graphs, labels, y)
+
+
+def _with_labels(graphs: GraphSet, labels: PathLike, column: str | None) -> GraphSet:
+    """The graphs with the labels of a file, without those that have none."""
+    names = graphs.names or list(map(str, range(len(graphs))))
+    y = read_labels(labels, names, column)
+    unlabeled = [names[row] for row, label in enumerate(y) if label is None]
+    if unlabeled:
+        shown = ", ".join(unlabeled[:_MAX_ROWS_SHOWN]) + (", ..." if len(unlabeled) > _MAX_ROWS_SHOWN else "")
+        warn_user(f"Left out {plural(len(unlabeled), 'graph')} without a label in {labels}: {shown}.", GraphWarning)
+        graphs = graphs[[row for row, label in enumerate(y) if label is not None]]
+    return graphs.with_y([label for label in y if label is not None])
+
+
+def parse_source(
+    source: PathLike | Any, options: ReadOptions, name: str | None = None, *, rows: bool = False, warn: bool = True
+) -> ParsedSet | GraphSet:
+    """The graphs of a file, a folder, a zip file or a data frame; a set if that is how they are read.
+
+    Args:
+        source: what to read.
+        options: which of its parts become attributes.
+        name: which TU set to read.
+        rows: whether rows without a graph are kept; otherwise they are left out or an error, as their format says.
+        warn: whether to warn about files that are not read.
+    """
+    if options.smiles is not None and hasattr(source, "to_csv"):  # a data frame
+        return _parse(source.to_csv(index=False).encode(), "the data frame", "the data frame", options, rows)
+    if not isinstance(source, str | os.PathLike):
         raise GraphError(
-            f"read_graphs takes a path, or with smiles= a data frame; got {type(path).__name__}. Graphs of libraries "
+            f"read_graphs takes a path, or with smiles= a data frame; got {type(source).__name__}. Graphs of libraries "
             "need no reading: pass them as they are, or use GraphSet.from_networkx, from_rdkit, ..."
         )
-    path = Path(path)
+    path = Path(source)
     if not path.is_dir() and not path.is_file():
         raise GraphError(f"There is no file or folder {path}.")
-    is_zip = path.is_file() and path.suffix != ".npz" and (path.suffix == ".zip" or zipfile.is_zipfile(path))
-    if name is not None or (path.is_dir() and is_tu_folder(path)):
-        if not path.is_dir() and not is_zip:
+    if path.is_file() and (path.suffix == ".npz" or not (path.suffix == ".zip" or zipfile.is_zipfile(path))):
+        if name is not None:
             raise GraphError(f"name= chooses a set in a TU folder or zip file; {path} is neither.")
-        _check_options(options, frozenset(), f"the TU set in {path}")
-        return read_tu(path, name, warn=warn)
-    if is_zip:
-        _check_options(options, frozenset(), str(path))
-        return _read_zip(path, warn)
-    if path.is_file():
         check_not_tu_part(path)
-        parsed = _parse_file(path, options)
-        names = [_stem(path)] if parsed.names is None and len(parsed.graphs) == 1 else parsed.names
-        return _join([parsed], names, warn, path)
-    files = _graph_files(path)
-    try:
-        parts = [_parse_file(file, options) for file in files]
-    except GraphError as error:
-        raise GraphError(f"{error} In a folder all such files are read: if this one holds no graph, move it.") from None
-    return _join(parts, _names(files, parts), warn, path)
+        return _with_stem(_parse(read_file(path), path.name, str(path), options, rows), path.name)
+    with open_tree(path) as tree:
+        if name is not None or find_sets(tree.names):
+            _check_options(options, frozenset(), f"the TU set in {path}")
+            return read_tu(tree, str(path), name, warn)
+        files = _graph_files(tree, path, options.labels, warn)
+        try:
+            parts = [_parse(tree.read(file), file, tree.describe(file), options, rows) for file in files]
+        except GraphError as error:
+            raise GraphError(f"{error} All files of graphs are read: if this one holds no graph, move it.") from None
+    return _with_stem(parts[0], files[0]) if len(parts) == 1 else _combine(list(map(_stem, files)), parts, path)
 
 
 def has_named_colors(path: PathLike) -> bool:
     """Whether the colors of a file or folder are found by a name, ``color=``: GraphML, GML, lines of SMILES."""
-    path, endings = Path(path), (*_NAMED_COLORS, *SMILES_ENDINGS)
-    if path.is_dir():
-        return not is_tu_folder(path) and any(_ending(file) in endings for file in path.glob("*"))
-    return _ending(path) in endings
+    path = Path(path)
+    names = Folder(path).names if path.is_dir() else (path.name,)
+    endings = tuple(ending for form in FORMATS if "color" in form.options for ending in form.endings)
+    return any(_ending(name) in endings for name in names) and not find_sets(names)
 
 
-def _parse_file(file: Path, options: dict[str, Any]) -> ParsedFile:
-    data = read_unpacked(file)
-    form, parse_options = recognize(data, file.name, str(file), options)
-    return form.parse(data, str(file), **parse_options)
-
-
-def read_unpacked(file: Path) -> bytes:
-    """The content of a file, which may be gzipped; an error if it is empty."""
-    data = read_bytes(file)
-    if data.startswith(b"\x1f\x8b") or file.suffix == ".gz":
-        data = read_gzip(file)
-    if not data.strip():
-        raise GraphError(f"{file} is empty; expected a graph.")
-    return data
-
-
-def recognize(data: bytes, name: str, where: str, options: dict[str, Any]) -> tuple[Format, dict[str, Any]]:
-    """The format of a file, and the options of its parser; an error for options that it does not take."""
-    cut = Cut.of(options.get("threshold"), options.get("density"))
-    name = name.removesuffix(".gz").lower()
-    form = MOLECULES if "smiles" in options else next(form for form in FORMATS if form.matches(name, data))
+def recognize(data: bytes, name: str, where: str, options: ReadOptions) -> Format:
+    """The format of a file; an error for options that it does not take."""
+    plain = name.removesuffix(".gz").lower()
+    form = MOLECULES if options.smiles is not None else next(form for form in FORMATS if form.matches(data, plain))
     _check_options(options, form.options, f"{where}, which is read as {form.title}")
-    parse_options = {key: value for key, value in options.items() if key not in _CUT}
-    return form, {**parse_options, **({"cut": cut} if cut.levels else {})}
+    return form
 
 
-def _check_options(options: dict[str, Any], accepted: frozenset[str], what: str) -> None:
-    for key in options:
+def _check_options(options: ReadOptions, accepted: frozenset[str], what: str) -> None:
+    for key in options.given:
         if key not in accepted:
             titles = [form.title for form in (*FORMATS, MOLECULES) if key in form.options]
             raise GraphError(f"{key}= is for {', '.join(titles)} files, not for {what}; leave it out.")
 
 
-def _read_zip(path: Path, warn: bool) -> GraphSet:
-    with open_zip(path) as archive:
-        is_tu = bool(find_sets(archive.names))
-        found = [] if is_tu else find_neighbor_lists(archive)
-    if is_tu:
-        return read_tu(path, warn=warn)
-    if len(found) != 1:
-        problem = "several files" if found else "no file"
+def _parse(data: bytes, name: str, where: str, options: ReadOptions, rows: bool) -> ParsedSet:
+    """The graphs of one file."""
+    data = unpacked(data, where)
+    form = recognize(data, name, where, options)
+    parsed = form.parse(data, where, options)
+    if rows and form.columns is not None:
+        return replace(parsed, columns=form.columns(data, where))
+    if rows or not form.has_rows:
+        return parsed
+    return _leave_out_rows(parsed, where, options) if form.leaves_out else _check_rows(parsed, where)
+
+
+def _check_rows(parsed: ParsedSet, where: str) -> ParsedSet:
+    """The rows; an error unless all have a graph, and all of them labels of one kind or none."""
+    for line, problem in zip(parsed.lines, parsed.problems, strict=True):
+        if problem:
+            raise GraphError(f"{where}, line {line}: {problem}.")
+    if parsed.y is None or all(label is None for label in parsed.y):
+        return replace(parsed, y=None)
+    for line, label in zip(parsed.lines, parsed.y, strict=True):
+        if not isinstance(label, str | int | float) or isinstance(label, str) != isinstance(parsed.y[0], str):
+            raise GraphError(
+                f"{where}, line {line}: expected a label for every graph or for none, all numbers or all strings; got "
+                f"{label!r:.40}."
+            )
+    return parsed
+
+
+def _leave_out_rows(parsed: ParsedSet, where: str, options: ReadOptions) -> ParsedSet:
+    """The rows that have a graph, and a label if a column of labels is named; warnings name the others."""
+    labeled = [options.y is None or label is not None for label in parsed.y or [None] * len(parsed.graphs)]
+    unlabeled = [row for row, has_label in enumerate(labeled) if not has_label]
+    unread = [row for row, problem in enumerate(parsed.problems) if problem and labeled[row]]
+    kept = sorted(set(range(len(labeled))).difference(unlabeled, unread))
+    if not kept:
+        label = "" if options.y is None else f" and a label in the column {options.y!r}"
         raise GraphError(
-            f"{path} holds no TU set (expected NAME_A.txt) and {problem} of neighbor lists (expected one); unpack it "
-            "to read other files."
+            f"{where}: none of {plural(len(labeled), 'row')} has a SMILES that RDKit can read{label}; the first is in "
+            f"line {parsed.lines[0]}."
         )
-    ((where, data),) = found
-    return _join([parse_neighbor_lists(data, where)], None, warn, path)
+    for rows, what in ((unread, "a SMILES that RDKit can read"), (unlabeled, f"a label in the column {options.y!r}")):
+        if rows:
+            lines = ", ".join(str(parsed.lines[row]) for row in rows[:_MAX_ROWS_SHOWN])
+            more = ", ..." if len(rows) > _MAX_ROWS_SHOWN else ""
+            left_out = f"{plural(len(rows), 'row')} of {where} without {what}"
+            warn_user(f"Left out {left_out}: line{'s' if len(rows) > 1 else ''} {lines}{more}.", GraphWarning)
+    return ParsedSet(
+        [parsed.graphs[row] for row in kept], None if options.y is None else [parsed.y[row] for row in kept],
+        [parsed.names[row] for row in kept] if parsed.names is not None else None, color_title=parsed.color_title,
+    )  # fmt: skip
 
 
-def _join(parts: Sequence[ParsedFile], names: list[str] | None, warn: bool, path: Path) -> GraphSet:
-    graphs = [graph for part in parts for graph in part.graphs]
+def _with_stem(parsed: ParsedSet, file: str) -> ParsedSet:
+    """The only graph of a file has its name, unless it has one of its own."""
+    return parsed if parsed.names is not None or len(parsed.graphs) > 1 else replace(parsed, names=[_stem(file)])
+
+
+def _combine(stems: Sequence[str], parts: Sequence[ParsedSet], path: Path) -> ParsedSet:
+    """The graphs of several files; names are those of the files, and of the graphs inside files with several."""
     labeled = [part.y is not None for part in parts]
     if any(labeled) and not all(labeled):
         raise GraphError(f"{path}: some files have labels of their graphs and others have none; read them separately.")
-    y = [label for part in parts for label in np.asarray(part.y).tolist()] if all(labeled) else None
-    try:
-        joined = join_graphs(graphs, y, names=names)
-    except ValueError as error:
-        raise GraphError(f"{path}: {error}") from None
-    if warn:
-        warn_unused(graphs)
-    return joined
+    names: list[str] = []
+    for stem, part in zip(stems, parts, strict=True):
+        inside = part.names or [str(number) for number in range(len(part.graphs))]
+        names += [stem] if len(part.graphs) == 1 else [f"{stem}:{name}" for name in inside]
+    amounts = [len(part.graphs) for part in parts]
+    columns = dict.fromkeys(name for part in parts for name in part.columns)
+    absent = [([None] * amount, [""] * amount, range(1, amount + 1)) for amount in amounts]  # what other files lack
+    pairs = list(zip(parts, absent, strict=True))
+    has_rows = any(part.problems for part in parts)
+    return ParsedSet(
+        [graph for part in parts for graph in part.graphs],
+        [label for part in parts for label in np.asarray(part.y).tolist()] if all(labeled) else None,
+        names,
+        chain.from_iterable(part.unused for part in parts),
+        problems=[problem for part, (_, none, _) in pairs for problem in part.problems or none] if has_rows else (),
+        lines=[line for part, (_, _, counted) in pairs for line in part.lines or counted] if has_rows else (),
+        columns={key: [v for part, (none, *_) in pairs for v in part.columns.get(key, none)] for key in columns},
+    )  # fmt: skip
 
 
-def _graph_files(folder: Path) -> list[Path]:
-    """The files of a folder that hold graphs by their names, sorted. Text beside them may be notes: not read."""
-    try:
-        files = sorted(file for file in folder.iterdir() if _ending(file) and file.is_file())
-    except OSError as error:
-        raise GraphError(f"Cannot list {folder}: {error.strerror}.") from None
-    if not files or any(folder.glob("*_graph_indicator.txt")):
+def _graph_files(tree: FileTree, path: Path, labels: PathLike | None, warn: bool) -> list[str]:
+    """The files that hold graphs by their names, sorted: of a folder, or of the first level of a zip file with any.
+
+    Text files beside graphs of other formats may be notes, and are not read.
+    """
+    files = [name for name in tree.names if _ending(name) and not re.search(r"(^|/)(\.|__MACOSX/)", name)]
+    depth = 0 if path.is_dir() else min((name.count("/") for name in files), default=0)
+    files = sorted(name for name in files if name.count("/") == depth and not _is_same_file(path / name, labels))
+    if not files or any(name.endswith("_graph_indicator.txt") for name in files):
         raise GraphError(
-            f"{folder} holds no graphs; expected a TU set (NAME_A.txt, NAME/NAME_A.txt) or files that end in "
-            f"{', '.join(ENDINGS)}."
+            f"{path} holds no graphs; expected a TU set (NAME_A.txt, NAME/NAME_A.txt) or files that end in "
+            f"{', '.join(dict.fromkeys(ENDINGS))}."
         )
-    notes = [file for file in files if _ending(file) == ".txt"]
-    if notes and not all(_ending(file) in _EDGE_LISTS for file in files):
-        shown = ", ".join(file.name for file in notes[:_MAX_FILES_SHOWN])
-        more = ", ..." if len(notes) > _MAX_FILES_SHOWN else ""
-        warn_user(f"Text files beside graphs of other formats are not read: {shown}{more} in {folder}.", GraphWarning)
-        return [file for file in files if file not in set(notes)]
+    folders = sorted({name.rpartition("/")[0] for name in files})
+    if len(folders) > 1:
+        raise GraphError(f"{path} holds graphs in several folders: {folders[0]}, {folders[1]}; unpack it to read one.")
+    notes = [name for name in files if _ending(name) == ".txt"]
+    if notes and not all(_ending(name) in EDGE_LIST.endings[:3] for name in files):
+        if warn:
+            shown = ", ".join(notes[:_MAX_FILES_SHOWN]) + (", ..." if len(notes) > _MAX_FILES_SHOWN else "")
+            warn_user(f"Text files beside graphs of other formats are not read: {shown} in {path}.", GraphWarning)
+        return [name for name in files if name not in set(notes)]
     return files
 
 
-def _names(files: list[Path], parts: Sequence[ParsedFile]) -> list[str]:
-    """The names of graphs: of their files without ending, and of the graphs inside files with several."""
-    names = []
-    for file, part in zip(files, parts, strict=True):
-        if len(part.graphs) == 1:
-            names.append(_stem(file))
-        else:
-            inside = part.names or [str(number) for number in range(len(part.graphs))]
-            names += [f"{_stem(file)}:{name}" for name in inside]
-    return names
+def _is_same_file(path: Path, other: PathLike | None) -> bool:
+    return other is not None and path.resolve() == Path(other).resolve()
 
 
-def _stem(file: Path) -> str:
-    """The name of a file without its ending.
+def _stem(name: str) -> str:
+    """The name of a file without its folder and its ending.
 
-    >>> _stem(Path("ego.12.edges.gz")), _stem(Path("ego.12.dat"))
+    >>> _stem("ego.12.edges.gz"), _stem("ego.12.dat")
     ('ego.12', 'ego.12')
     """
-    name, ending = file.name.removesuffix(".gz"), _ending(file)
-    return name[: -len(ending)] if ending else Path(name).stem
+    name = PurePosixPath(name).name
+    plain, ending = name.removesuffix(".gz"), _ending(name)
+    return plain[: -len(ending)] if ending else PurePosixPath(plain).stem
 
 
-def _ending(file: Path) -> str:
+def _ending(name: str) -> str:
     """The ending of a file of graphs; nothing if it has none of them.
 
-    >>> _ending(Path("ego.12.edges.gz")), _ending(Path("notes.md"))
+    >>> _ending("ego.12.edges.gz"), _ending("notes.md")
     ('.edges', '')
     """
-    name = file.name.removesuffix(".gz").lower()
-    return next((ending for ending in ENDINGS if name.endswith(ending)), "")
+    plain = name.removesuffix(".gz").lower()
+    return next((ending for ending in ENDINGS if plain.endswith(ending)), "")

@@ -5,18 +5,18 @@ Tables of SMILES, lines of SMILES and JSON lines have a graph on each row. In al
 
 from __future__ import annotations
 
-import zipfile
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from anysize._errors import GraphError
 from anysize.graphs.graphset import GraphSet
-from anysize.io.edgelist import parse_edges
-from anysize.io.parsed import ParsedRow, join_graphs
-from anysize.io.read import read_graphs, read_unpacked, recognize
-from anysize.io.table import graph_columns
+from anysize.io.join import join_graphs
+from anysize.io.read import parse_source, recognize
+from anysize.io.reader import ParsedGraph, ParsedSet, ReadOptions
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,55 +55,59 @@ class GraphRows:
 
 def read_rows(path: Path, **options: Any) -> GraphRows:
     """The rows of a file or folder; the options are those of `read_graphs`."""
-    given = {key: value for key, value in options.items() if value is not None}
-    data = read_unpacked(path) if path.is_file() and not zipfile.is_zipfile(path) else b""
-    if not data:
-        return GraphRows.of(read_graphs(path, **given))
-    form, parse_options = recognize(data, path.name, str(path), given)
-    if form.rows is not None:
-        return join_rows(form.rows(data, str(path), **parse_options), str(path))
-    rows = GraphRows.of(read_graphs(path, **given))
-    return replace(rows, columns=graph_columns(data, str(path)) if form.parse is parse_edges else {})
+    parsed = parse_source(path, ReadOptions(**options), rows=True)
+    return GraphRows.of(parsed) if isinstance(parsed, GraphSet) else join_rows(parsed, str(path))
 
 
 def parse_rows(data: bytes, name: str, where: str, **options: Any) -> GraphRows:
     """The rows of a text that is in no file; ``name`` has the ending of its format."""
     if not data.strip():
         raise GraphError(f"{where} is empty; expected a graph on every line.")
-    given = {key: value for key, value in options.items() if value is not None}
-    form, parse_options = recognize(data, name, where, given)
-    if form.rows is None:
+    read_options = ReadOptions(**options)
+    form = recognize(data, name, where, read_options)
+    if not form.has_rows:
         raise GraphError(f"{where}: expected a SMILES or a JSON object on every line.")
-    return join_rows(form.rows(data, where, **parse_options), where)
+    return join_rows(form.parse(data, where, read_options), where)
 
 
-def join_rows(rows: Sequence[ParsedRow], where: str) -> GraphRows:
+def join_rows(parsed: ParsedSet, where: str) -> GraphRows:
     """Rows as read, with the graphs in one set; an error if no row has a graph."""
-    problems = [row.problem for row in rows]
+    problems = list(parsed.problems) or [""] * len(parsed.graphs)
     try:
-        graphs = _join(rows)
+        graphs = _join(parsed, problems)
     except GraphError:  # some graph cannot be in any set
-        problems = [row.problem or _problem(row) for row in rows]
-        graphs = _join([row for row, problem in zip(rows, problems, strict=True) if not problem])
+        problems = [problem or _problem(graph) for problem, graph in zip(problems, parsed.graphs, strict=True)]
+        if not all(problems):
+            try:
+                graphs = _join(parsed, problems)
+            except GraphError as error:
+                raise GraphError(f"{where}: {error}") from None
     if all(problems):
-        raise GraphError(f"{where}: no row has a graph that can be read; in line {rows[0].line}, {problems[0]}.")
-    labels = None if all(row.label is None for row in rows) else [row.label for row in rows]
-    columns = dict.fromkeys(name for row in rows for name in row.columns)
-    return GraphRows(
-        graphs, [row.name for row in rows], problems, labels,
-        {name: [row.columns.get(name) for row in rows] for name in columns},
-    )  # fmt: skip
+        line = f"in line {parsed.lines[0]}, " if parsed.lines else ""
+        raise GraphError(f"{where}: no row has a graph that can be read; {line}{problems[0]}.")
+    names = parsed.names or list(map(str, range(len(problems))))
+    labels = [_label(label) for label in ([] if parsed.y is None else np.asarray(parsed.y, object).tolist())]
+    columns = {name: list(values) for name, values in parsed.columns.items()}
+    return GraphRows(graphs, names, problems, labels if any(label is not None for label in labels) else None, columns)
 
 
-def _join(rows: Sequence[ParsedRow]) -> GraphSet:
-    read = [(row.name, row.graph) for row in rows if row.graph is not None]
-    return join_graphs([graph for _, graph in read], names=[name for name, _ in read])
+def _join(parsed: ParsedSet, problems: Sequence[str]) -> GraphSet:
+    """The graphs of the rows without a problem; columns that no graph uses are kept, and need no warning."""
+    read = [row for row, problem in enumerate(problems) if not problem]
+    names = None if parsed.names is None else [parsed.names[row] for row in read]
+    graphs = [parsed.graphs[row] for row in read]
+    return join_graphs(replace(parsed, graphs=graphs, y=None, names=names), warn=not parsed.problems)
 
 
-def _problem(row: ParsedRow) -> str:
+def _problem(graph: ParsedGraph | None) -> str:
     """Why a graph cannot be in a set; empty if it can."""
     try:
-        _join([row])
+        join_graphs(ParsedSet([graph]), warn=False)
     except GraphError as error:
         return str(error).removeprefix("Graph 0").lstrip(": ,").removesuffix(".")
     return ""
+
+
+def _label(value: Any) -> Any:
+    """The label of a row; None for what is none, such as NaN or a list."""
+    return value if isinstance(value, str | int | float) and value == value else None

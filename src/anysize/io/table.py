@@ -1,11 +1,16 @@
-"""Edge tables: one row per edge and named columns, in a text file with a header line or in a pandas DataFrame."""
+"""Edge tables: one row per edge and named columns, in a text file with a header line or in a pandas DataFrame.
+
+With a column ``graph`` a table holds several graphs, in the order in which they appear. A column such as ``type`` or
+``relation``, or the one that ``edge_color`` names, holds the colors of edges. Other columns are not used; one warning
+names those that have several values. Vertices are numbered by value (numbers) or in order of appearance (names).
+"""
 
 from __future__ import annotations
 
 import csv
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import count, pairwise
 from typing import Any, NamedTuple
 
@@ -14,14 +19,11 @@ from numpy.typing import NDArray
 
 from anysize._errors import GraphError
 from anysize._typing import IntArray
-from anysize.graphs.graphset import GraphSet
 from anysize.graphs.ragged import offsets
-from anysize.io.dropped import unused_edges, warn_unused
-from anysize.io.objects import GraphType
-from anysize.io.parsed import ParsedFile, ParsedGraph, join_graphs
+from anysize.io.reader import Library, ParsedGraph, ParsedSet, ReadOptions
 from anysize.io.text import decode, first_line, parse_fast, parse_labels, strip_comments
+from anysize.io.values import unused_edges
 
-PANDAS = GraphType("a pandas DataFrame", (("pandas", "DataFrame"),))
 END_NAMES = (  # the columns with the two ends of an edge, in lower case without spaces and underscores
     ("source", "target"), ("src", "dst"), ("from", "to"), ("u", "v"), ("i", "j"), ("start", "end"),
     ("node1", "node2"), ("vertex1", "vertex2"), ("id1", "id2"), ("sourceid", "targetid"), ("fromid", "toid"),
@@ -32,113 +34,91 @@ TYPE_NAMES = ("type", "edgetype", "edgecolor", "relation", "bondtype")  # the co
 _MAX_COLUMNS_SHOWN = 10
 
 
-class Columns(NamedTuple):
-    """The positions of the columns of an edge table."""
+class EdgeColumns(NamedTuple):
+    """The positions of the columns of an edge table; None for those that it does not have."""
 
     source: int
     target: int
     graph: int | None = None
+    label: int | None = None
+    type: int | None = None
 
     @property
-    def used(self) -> tuple[int, ...]:
-        return (self.source, self.target) if self.graph is None else (self.source, self.target, self.graph)
+    def used(self) -> dict[str, int]:
+        """The columns that the table has."""
+        return {name: at for name, at in self._asdict().items() if at is not None}
+
+    def others(self, header: Sequence[str]) -> list[int]:
+        """The positions of all other columns."""
+        return [at for at in range(len(header)) if at not in self]
 
 
-def find_types(header: Sequence[str], edge_color: str | None, where: str) -> int | None:
-    """The position of the column with the colors of edges: the one that is named, or one by a common name."""
-    if edge_color is not None:
-        return column_position(header, edge_color, where)
-    names = [_plain(name) for name in header]
-    return next((names.index(name) for name in TYPE_NAMES if name in names), None)
+def find_columns(header: Sequence[Any]) -> EdgeColumns | None:
+    """Where the ends of the edges (and the graph) are; None if these names are no header of an edge table.
+
+    >>> find_columns(["graph", "Source", "Target", "weight"]), find_columns(["a", "b"])
+    (EdgeColumns(source=1, target=2, graph=0, label=None, type=None), None)
+    """
+    names = list(map(_plain, header))
+    for source, target in END_NAMES:
+        if source in names and target in names:
+            return EdgeColumns(names.index(source), names.index(target), _first_of(GRAPH_NAMES, names))
+    return None
+
+
+def _with_values(columns: EdgeColumns, header: Sequence[str], options: ReadOptions, where: str) -> EdgeColumns:
+    """Also the columns of labels and of types: those that options name, or for types one with a common name."""
+    label = None if options.y is None else column_position(header, options.y, where)
+    named = options.edge_color
+    types = _first_of(TYPE_NAMES, list(map(_plain, header))) if named is None else column_position(header, named, where)
+    return columns._replace(label=label, type=types)
 
 
 def _plain(name: Any) -> str:
     return re.sub(r"[\s_\"']", "", str(name)).lower()
 
 
-def find_columns(header: Sequence[Any]) -> Columns | None:
-    """Where the ends of the edges (and the graph) are; None if these names are no header of an edge table.
-
-    >>> find_columns(["graph", "Source", "Target", "weight"]), find_columns(["a", "b"])
-    (Columns(source=1, target=2, graph=0), None)
-    """
-    names = list(map(_plain, header))
-    for source, target in END_NAMES:
-        if source in names and target in names:
-            graph = next((names.index(name) for name in GRAPH_NAMES if name in names), None)
-            return Columns(names.index(source), names.index(target), graph)
-    return None
+def _first_of(names: Iterable[str], header: list[str]) -> int | None:
+    return next((header.index(name) for name in names if name in header), None)
 
 
-def is_edge_table(value: Any) -> bool:
-    """Whether a value is a DataFrame with columns for the two ends of an edge."""
-    return PANDAS.matches(value) and find_columns(list(value.columns)) is not None
-
-
-def from_pandas(
-    frames: Any,
-    color: None = None,
-    y: str | None = None,
-    *,
-    edge_color: str | None = None,
-    directed: bool | None = None,
-    warn: bool = True,
-) -> GraphSet:
-    """Convert a DataFrame with one row per edge and the columns ``source`` and ``target``: vertex numbers or names.
-
-    With a column ``graph`` a frame holds several graphs, in the order in which they appear. A column such as ``type``
-    or ``relation``, or the one that ``edge_color`` names, holds the colors of edges. Other columns are not used; one
-    warning names them. Vertices are numbered by value (numbers) or in order of appearance (names).
-
-    Args:
-        frames: the table, or a list of tables. Other common names of the two columns (from and to, src and dst) are
-            recognized.
-        color: edge tables hold no colors.
-        y: the column with the label, the same in all rows of a graph.
-        edge_color: the column with the color of each edge, its type.
-        directed: whether an edge without its reverse points from source to target. Default: only if some edges of a
-            graph are given in both directions and others are not.
-        warn: whether to warn about columns that are not used.
-
-    >>> import pandas as pd
-    >>> from_pandas(pd.DataFrame({"source": ["ann", "bob"], "target": ["bob", "cat"]})).edges().tolist()
-    [[0, 1], [1, 2]]
-    """
-    parts = [_parse_frame(frame, y, edge_color, directed) for frame in PANDAS.as_list(frames)]
-    parsed = [graph for part in parts for graph in part.graphs]
-    labels = None if y is None else parse_labels([str(label) for part in parts for label in part.y])
+def parse_frames(frames: Sequence[Any], options: ReadOptions) -> ParsedSet:
+    """The graphs in data frames with one row per edge."""
+    parts = [_parse_frame(frame, options) for frame in frames]
+    graphs = [graph for part in parts for graph in part.graphs]
     names = [name for part in parts for name in part.names or ()]
-    graphs = join_graphs(parsed, labels, names=names if len(names) == len(parsed) else None)
-    if warn:
-        warn_unused(parsed)
-    return graphs
+    y = None if options.y is None else parse_labels([str(label) for part in parts for label in part.y])
+    unused = [clause for part in parts for clause in part.unused]
+    return ParsedSet(graphs, y, names if len(names) == len(graphs) else None, unused)
 
 
-def _parse_frame(frame: Any, y: str | None, edge_color: str | None, directed: bool | None) -> ParsedFile:
+EDGE_TABLE = Library(
+    "a pandas DataFrame", frozenset({("pandas", "DataFrame")}), parse_frames, takes_color=False,
+    recognizes=lambda frame: find_columns(list(frame.columns)) is not None,
+)  # fmt: skip
+
+
+def _parse_frame(frame: Any, options: ReadOptions) -> ParsedSet:
     header = [str(name) for name in frame.columns]
-    columns = find_columns(header)
-    if columns is None:
+    ends = find_columns(header)
+    if ends is None:
         raise GraphError(
             f"Expected a DataFrame with the columns source and target; got {format_columns(header)}. Rename two "
             "columns, or pass an adjacency matrix to GraphSet.from_scipy."
         )
     if not len(frame):
         raise GraphError("The DataFrame holds no edges: expected one row per edge.")
-    values = [_frame_vertices(frame, at) for at in columns.used[:2]]
-    if columns.graph is not None:
-        values.append(_frame_column(frame, columns.graph))
-    label = None if y is None else column_position(header, y, "the DataFrame")
-    labels = None if label is None else [str(value) for value in _frame_column(frame, label)]
-    type_at = find_types(header, edge_color, "the DataFrame")
-    types = None if type_at is None else [str(value) for value in _frame_column(frame, type_at)]
-    others = [at for at in range(len(header)) if at not in (*columns.used, label, type_at)]
-    varying = [header[at] for at in others if frame.iloc[:, at].astype(str).nunique() > 1]
-    return make_graphs(values, labels, types, varying, "the DataFrame", directed)
+    columns = _with_values(ends, header, options, "the DataFrame")
+    values: dict[str, Any] = {name: _frame_column(frame, at) for name, at in columns.used.items()}
+    for name in ("source", "target"):
+        values[name] = _frame_vertices(values[name], header[columns.used[name]])
+    for name in {"label", "type"} & set(values):
+        values[name] = list(map(str, values[name]))
+    varying = [header[at] for at in columns.others(header) if frame.iloc[:, at].astype(str).nunique() > 1]
+    return _make_graphs(values, varying, "the DataFrame", options.directed)
 
 
-def parse_table(
-    data: bytes, where: str, y: str | None = None, edge_color: str | None = None, directed: bool | None = None
-) -> ParsedFile:
+def parse_table(data: bytes, where: str, options: ReadOptions) -> ParsedSet:
     """The graphs in a text table without comments whose first line is a header."""
     _, line = first_line(data)
     delimiter = find_delimiter(line)
@@ -146,36 +126,30 @@ def parse_table(
     header = next(rows, (0, []))[1]
     if len(header) < 2:
         raise GraphError(f"{where}: expected the names of two columns or more in the first line; got {line[:40]!r}.")
-    columns = find_columns(header) or Columns(0, 1)
-    label = None if y is None else column_position(header, y, where)
-    types = find_types(header, edge_color, where)
-    others = [at for at in range(len(header)) if at not in (*columns.used, label, types)]
+    columns = _with_values(find_columns(header) or EdgeColumns(0, 1), header, options, where)
+    others = columns.others(header)
     varying = [header[at] for at in _varying(rows, others)] if others else []
-    body = data[data.index(line) + len(line) :]
-    values: list[Any]
-    is_plain = label is None and types is None and b'"' not in data
-    table = None if not is_plain else parse_fast(body, columns.used, delimiter=delimiter)
-    if table is not None and (table[:, :2] >= 0).all():
-        values = list(table.T)
-        return make_graphs(values, None, None, varying, where, directed)
-    needed = max(*columns.used, *(at for at in (label, types) if at is not None)) + 1
-    lines, kept = [], []
+    if columns.label is None and columns.type is None and b'"' not in data:
+        used = columns.used
+        table = parse_fast(data[data.index(line) + len(line) :], tuple(used.values()), delimiter=delimiter)
+        if table is not None and (table[:, :2] >= 0).all():
+            return _make_graphs(dict(zip(used, table.T, strict=True)), varying, where, options.directed)
+    needed = max(columns.used.values()) + 1
+    required = [at for at in columns[:3] if at is not None]
+    numbers, kept = [], []
     for number, row in text_rows(data, where, delimiter):
-        if len(row) < needed or not all(row[at] for at in columns.used):
+        if len(row) < needed or not all(row[at] for at in required):
             raise GraphError(
                 f"{where}, line {number}: expected a value in each of the columns "
-                f"{format_columns([header[at] for at in columns.used])}; got {row!s:.60}."
+                f"{format_columns([header[at] for at in required])}; got {row!s:.60}."
             )
-        lines.append(number)
+        numbers.append(number)
         kept.append(row)
     if len(kept) < 2:
         raise GraphError(f"{where} holds no edges: expected lines after the header {format_columns(header)}.")
-    del lines[0], kept[0]
-    values = _vertices([[row[at] for row in kept] for at in columns.used[:2]], lines, where)
-    if columns.graph is not None:
-        values.append([row[columns.graph] for row in kept])
-    labels, edge_types = ([row[at] for row in kept] if at is not None else None for at in (label, types))
-    return make_graphs(values, labels, edge_types, varying, where, directed)
+    values: dict[str, Any] = {name: [row[at] for row in kept[1:]] for name, at in columns.used.items()}
+    values |= _vertices({name: values[name] for name in ("source", "target")}, numbers[1:], where)
+    return _make_graphs(values, varying, where, options.directed)
 
 
 def graph_columns(data: bytes, where: str) -> dict[str, list[str]]:
@@ -187,7 +161,7 @@ def graph_columns(data: bytes, where: str) -> dict[str, list[str]]:
     if columns is None or columns.graph is None:
         return {}
     values: dict[str, list[str | None]] = {}
-    others = [at for at in range(len(header)) if at not in columns.used]
+    others = columns.others(header)
     for row in rows:
         cells = [row[at] if at < len(row) else "" for at in others]
         known = values.setdefault(row[columns.graph], [*cells])
@@ -197,38 +171,31 @@ def graph_columns(data: bytes, where: str) -> dict[str, list[str]]:
     return {name: [cell or "" for cell in cells] for name, cells in pairs if None not in cells}
 
 
-def make_graphs(
-    values: Sequence[Any],
-    labels: list[str] | None,
-    types: list[str] | None,
-    varying: Iterable[str],
-    where: str,
-    directed: bool | None,
-) -> ParsedFile:
-    """The graphs of the columns source, target and perhaps graph; labels, edge types and unused columns likewise."""
-    unused = tuple(unused_edges(varying, "column"))
-    colors = None if types is None else _edge_colors(types, where)
+def _make_graphs(values: Mapping[str, Any], varying: Iterable[str], where: str, directed: bool | None) -> ParsedSet:
+    """The graphs of the columns of an `EdgeColumns`; ``varying`` are the names of columns that are not used."""
+    source, target = values["source"], values["target"]
+    colors = None if "type" not in values else _edge_colors(values["type"], where)
+    names: dict[Any, int] = {}
+    codes = np.zeros(len(source), np.int64)
+    if "graph" in values:
+        codes = np.array([names.setdefault(name, len(names)) for name in values["graph"]], np.int64)
+    first = offsets(np.bincount(codes))
+    if len(first) > 2:
+        order = np.argsort(codes, kind="stable")
+        source, target, colors = (_take(column, order) for column in (source, target, colors))
+    graphs = []
+    for a, b in pairwise(first.tolist()):
+        ends = number_vertices(source[a:b], target[a:b])
+        graphs.append(ParsedGraph(*ends, edge_colors=None if colors is None else colors[a:b], directed=directed))
+    y = None if "label" not in values else parse_labels(_one_label(values["label"], codes.tolist(), len(graphs), where))
+    return ParsedSet(graphs, y, list(map(str, names)) or None, unused_edges(varying, "column"))
 
-    def graph(source: Any, target: Any, edge_colors: Any) -> ParsedGraph:
-        return ParsedGraph(*number_vertices(source, target), edge_colors=edge_colors, unused=unused, directed=directed)
 
-    if len(values) == 2:
-        y = None if labels is None else parse_labels(_one_label(labels, [0] * len(labels), 1, where))
-        return ParsedFile([graph(values[0], values[1], colors)], y)
-    number: dict[Any, int] = {}
-    codes = np.array([number.setdefault(name, len(number)) for name in values[2]], np.int64)
-    order = np.argsort(codes, kind="stable")
-    first = offsets(np.bincount(codes, minlength=len(number)))
-    source, target = (
-        column[order] if isinstance(column, np.ndarray) else [column[row] for row in order.tolist()]
-        for column in values[:2]
-    )
-    colors = None if colors is None else [colors[row] for row in order.tolist()]
-    graphs = [
-        graph(source[a:b], target[a:b], None if colors is None else colors[a:b]) for a, b in pairwise(first.tolist())
-    ]
-    y = None if labels is None else parse_labels(_one_label(labels, codes.tolist(), len(number), where))
-    return ParsedFile(graphs, y, [str(name) for name in number])
+def _take(column: Any, rows: IntArray) -> Any:
+    """These rows of an array, of a list, or of None."""
+    if column is None or isinstance(column, np.ndarray):
+        return None if column is None else column[rows]
+    return [column[row] for row in rows.tolist()]
 
 
 def _edge_colors(types: list[str], where: str) -> list[int] | list[str]:
@@ -294,11 +261,11 @@ def distinct_names(names: Sequence[str]) -> list[str]:
     >>> distinct_names(["a", "b", "a", "a.1"])
     ['a', 'b', 'a.1', 'a.1.1']
     """
-    found: list[str] = []
+    distinct: list[str] = []
     for name in names:
         candidates = (name if number == 0 else f"{name}.{number}" for number in count())
-        found.append(next(candidate for candidate in candidates if candidate not in found))
-    return found
+        distinct.append(next(candidate for candidate in candidates if candidate not in distinct))
+    return distinct
 
 
 def is_integer_text(field: str) -> bool:
@@ -310,45 +277,45 @@ def is_integer_text(field: str) -> bool:
     return re.fullmatch(r"[+-]?[0-9]{1,18}", field, re.ASCII) is not None
 
 
-def _vertices(ends: list[list[str]], lines: list[int], where: str) -> list[Any]:
+def _vertices(ends: dict[str, list[str]], lines: list[int], where: str) -> dict[str, Any]:
     """Vertex numbers if the first edge has two, and else names; numbers must stay numbers."""
-    if not all(is_integer_text(column[0]) for column in ends):
+    if not all(is_integer_text(column[0]) for column in ends.values()):
         return ends
-    for column in ends:
+    for column in ends.values():
         for number, field in zip(lines, column, strict=True):
             if not is_integer_text(field) or int(field) < 0:
                 raise GraphError(
                     f"{where}, line {number}: expected a vertex number as in the first edge; got {field!r:.40}. To use "
                     "numbers and others as names, pass pandas.read_csv(file, dtype=str) to GraphSet.from_pandas."
                 )
-    return [np.array(column, np.int64) for column in ends]
+    return {name: np.array(column, np.int64) for name, column in ends.items()}
 
 
 def _one_label(labels: list[str], codes: list[int], graphs: int, where: str) -> list[str]:
     """The label of every graph; an error if its rows differ."""
-    found: dict[int, str] = {}
+    label_of: dict[int, str] = {}
     for row, (graph, label) in enumerate(zip(codes, labels, strict=True)):
         if not label:
             raise GraphError(f"{where}: edge {row} has no label; leave out graphs without one.")
-        if found.setdefault(graph, label) != label:
+        if label_of.setdefault(graph, label) != label:
             raise GraphError(
-                f"{where}: edge {row} has the label {label!r:.60} and another edge of its graph {found[graph]!r:.60}; "
-                "expected one label per graph."
+                f"{where}: edge {row} has the label {label!r:.60} and another edge of its graph "
+                f"{label_of[graph]!r:.60}; expected one label per graph."
             )
-    return [found[graph] for graph in range(graphs)]
+    return [label_of[graph] for graph in range(graphs)]
 
 
 def _varying(rows: Iterable[tuple[int, list[str]]], columns: list[int]) -> list[int]:
     """Those of the columns that have several values."""
     first: dict[int, str] = {}
-    found: set[int] = set()
+    several: set[int] = set()
     for _, row in rows:
         for at in columns:
-            if at not in found and at < len(row) and first.setdefault(at, row[at]) != row[at]:
-                found.add(at)
-        if len(found) == len(columns):
+            if at not in several and at < len(row) and first.setdefault(at, row[at]) != row[at]:
+                several.add(at)
+        if len(several) == len(columns):
             break
-    return sorted(found)
+    return sorted(several)
 
 
 def _frame_column(frame: Any, at: int) -> NDArray[Any]:
@@ -359,15 +326,14 @@ def _frame_column(frame: Any, at: int) -> NDArray[Any]:
     return np.asarray(column.to_numpy())
 
 
-def _frame_vertices(frame: Any, at: int) -> NDArray[Any]:
+def _frame_vertices(values: NDArray[Any], name: str) -> NDArray[Any]:
     """Vertex numbers or names; floats that are integers become numbers, since pandas makes floats of them."""
-    values = _frame_column(frame, at)
     if values.dtype.kind == "f" and (values == np.rint(values)).all():
         values = values.astype(np.int64)
     is_name = values.dtype.kind in "OU" and all(isinstance(value, (str, int, np.integer)) for value in values)
     if not is_name and (values.dtype.kind not in "iu" or (values < 0).any()):
         raise GraphError(
-            f"The column {frame.columns[at]!r} of the DataFrame must hold vertex numbers from 0 or names (strings); "
+            f"The column {name!r} of the DataFrame must hold vertex numbers from 0 or names (strings); "
             f"got {values.dtype} such as {values[0]!r:.40}."
         )
     return values

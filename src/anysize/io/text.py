@@ -143,6 +143,11 @@ def decode(data: bytes, where: str) -> str:
         raise GraphError(f"{where}, line {line}: expected text in UTF-8; save the file in this encoding.") from None
 
 
+def numbered_lines(data: bytes, where: str) -> list[tuple[int, str]]:
+    """The lines of a text in UTF-8 that are not blank, with their numbers from 1."""
+    return [(number, line) for number, line in enumerate(decode(normalize(data), where).split("\n"), 1) if line.strip()]
+
+
 def line_of_row(data: bytes, row: int) -> int:
     """The line number of a row of `integer_pairs`."""
     nonempty = [number for number, line in enumerate(data.split(b"\n"), 1) if line.strip(b" \t")]

@@ -18,14 +18,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from anysize._errors import GraphError
-from anysize._typing import IntArray, PathLike
+from anysize._errors import GraphError, GraphWarning, warn_user
+from anysize._typing import IntArray
 from anysize.graphs.assembly import assemble
+from anysize.graphs.attributes import check_features
 from anysize.graphs.colors import ColorName, check_palette, encode_colors
-from anysize.graphs.features import check_features
 from anysize.graphs.graphset import IN, GraphSet
-from anysize.io.archive import FileTree, Folder, open_zip
-from anysize.io.dropped import warn_dropped
+from anysize.io.archive import FileTree
 from anysize.io.text import column_count, integer_table, number_table, quote_bytes
 
 MAX_SETS_SHOWN = 20
@@ -34,30 +33,6 @@ OPTIONAL_FILES = (
     "graph_labels", "graph_label_names", "node_labels", "node_label_names", "node_attributes", "node_attribute_names",
     "edge_labels", "edge_label_names", "edge_directions",
 )  # fmt: skip
-
-
-def read_tu(path: PathLike, name: str | None = None, *, warn: bool = True) -> GraphSet:
-    """Read the set in a TU folder (or its parent) or zip file: labels of vertices and edges become their colors.
-
-    Graph labels become y, vertex attributes features if they are finite. Labels with several columns become one color,
-    a string with commas between the columns. Edge attributes and graph attributes are not read; one warning names the
-    files. A graph that has a label but no vertices is an empty graph.
-
-    Args:
-        path: a folder, its parent, or a zip file.
-        name: which set to read, if there are several.
-        warn: whether to warn about files that are not read.
-    """
-    where = Path(path)
-    if where.is_dir():
-        return _read(Folder(where), str(where), name, warn)
-    with open_zip(where) as archive:
-        return _read(archive, str(where), name, warn)
-
-
-def is_tu_folder(path: Path) -> bool:
-    """Whether the path is a folder with a TU set."""
-    return path.is_dir() and bool(find_sets(Folder(path).names))
 
 
 def check_not_tu_part(path: Path) -> None:
@@ -87,8 +62,20 @@ class _File:
         return integer_table(self.data, self.where, columns)
 
 
-def _read(source: FileTree, where: str, name: str | None, warn: bool) -> GraphSet:
-    names = source.names
+def read_tu(tree: FileTree, where: str, name: str | None = None, warn: bool = True) -> GraphSet:
+    """Read the TU set in a folder, its parent or a zip file: labels of vertices and edges become their colors.
+
+    Graph labels become y, vertex attributes features if they are finite. Labels with several columns become one color,
+    a string with commas between the columns. Edge attributes and graph attributes are not read; one warning names the
+    files. A graph that has a label but no vertices is an empty graph.
+
+    Args:
+        tree: the files.
+        where: how messages name them.
+        name: which set to read, if there are several.
+        warn: whether to warn about files that are not read.
+    """
+    names = tree.names
     sets = find_sets(names)
     if name is None and len(sets) == 1:
         name = next(iter(sets))
@@ -100,7 +87,7 @@ def _read(source: FileTree, where: str, name: str | None, warn: bool) -> GraphSe
 
     def optional(ending: str) -> _File | None:
         file = f"{sets[name]}_{ending}.txt"
-        return _File(source.read(file), source.describe(file)) if file in names else None
+        return _File(tree.read(file), tree.describe(file)) if file in names else None
 
     def required(ending: str) -> _File:
         file = optional(ending)
@@ -115,7 +102,7 @@ def _read(source: FileTree, where: str, name: str | None, warn: bool) -> GraphSe
     if "node_attributes" in files and graphs.features is None:
         unused.append(f"{name}_node_attributes.txt, which has values that are not finite")
     if warn and unused:
-        warn_dropped([f"attributes are not used: {', '.join(unused)}"])
+        warn_user(f"Attributes are not used: {', '.join(unused)}.", GraphWarning)
     return graphs
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from anysize._registry import Registry
-from anysize.graphs.attributes import ATTRIBUTES, unused_attributes
+from anysize.graphs.attributes import unused_attributes
 from anysize.graphs.graphset import GraphSet
 from anysize.methods.auto import AUTO
 from anysize.methods.baselines import BASELINES
@@ -38,6 +38,9 @@ find_method = _REGISTRY.find
 
 def unused_by(method: Method, graphs: GraphSet) -> str | None:
     """One sentence about the attributes of graphs that a method does not use, and the methods that do; None if none."""
-    rows = [row for row in METHODS.values() if not row.is_baseline]
-    users = {attribute: [row.name for row in rows if attribute in row.uses] for attribute in ATTRIBUTES}
-    return unused_attributes(graphs, method.uses, method.name, users)
+    return unused_attributes(graphs, method.uses, method.name, users_of)
+
+
+def users_of(attribute: str) -> list[str]:
+    """The names of the methods that use an attribute of graphs, by its title."""
+    return [row.name for row in METHODS.values() if not row.is_baseline and attribute in row.uses]

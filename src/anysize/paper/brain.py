@@ -15,8 +15,10 @@ from anysize.causal.graphons import BlockModel, Graphon
 from anysize.evaluation.tasks import Data, Parts, Task
 from anysize.graphs.assembly import induced_subgraphs
 from anysize.graphs.graphset import GraphSet
-from anysize.io.adjacency import read_adjacency_csv
+from anysize.io.adjacency import parse_matrix_text
 from anysize.io.download import FOLDER_HINT, data_folder
+from anysize.io.join import join_graphs
+from anysize.io.reader import ParsedSet, ReadOptions
 from anysize.splits import draw_by_class
 
 CLASSES = ("control", "schizophrenia")
@@ -53,7 +55,9 @@ def load_brains(data_dir: PathLike | None = None) -> GraphSet:
             f"The brain networks cannot be downloaded, and {looked}: put one CSV adjacency matrix a subject, "
             f"{PATTERN} with {PATIENT!r} in the names of patients, into a folder, and {FOLDER_HINT}."
         )
-    graphs = read_adjacency_csv(matrices, PATTERN, warn=False)
+    files = sorted(matrices.glob(PATTERN))
+    parsed = [parse_matrix_text(file.read_bytes(), str(file), ReadOptions()).graphs[0] for file in files]
+    graphs = join_graphs(ParsedSet(parsed, names=[file.stem for file in files]), warn=False)
     return graphs.with_y(np.array([int(PATIENT in name) for name in graphs.names or ()], np.int64))
 
 
