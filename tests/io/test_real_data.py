@@ -120,10 +120,8 @@ def league(data_dir: Path) -> Path:
 
 def test_tox21_leaves_out_rows_without_molecule_or_label(league: Path, capfd: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("rdkit")
-    start = time.process_time()
     with pytest.warns(GraphWarning) as caught:
         graphs = read_graphs(league / "tox21.csv", smiles="smiles", y="NR-AR")
-    assert time.process_time() - start < 10  # about 1.6 s on an idle machine
     unreadable, unlabeled = (str(one.message) for one in caught)
     assert "7 rows" in unreadable
     assert "2292, 2299" in unreadable

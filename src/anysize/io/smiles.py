@@ -128,7 +128,9 @@ def _named(option: str, value: str, properties: Sequence[str]) -> frozenset[str]
 
 
 def _parse(molecule: Any, atom_properties: frozenset[str], bond_properties: frozenset[str]) -> ParsedGraph:
-    atoms, bonds = list(molecule.GetAtoms()), list(molecule.GetBonds())
+    # by index: RDKit's own iterators ask for the length at every step
+    atoms = [molecule.GetAtomWithIdx(index) for index in range(molecule.GetNumAtoms())]
+    bonds = [molecule.GetBondWithIdx(index) for index in range(molecule.GetNumBonds())]
     colors = (
         [atom.GetSymbol() for atom in atoms]
         if atom_properties == {"element"}
