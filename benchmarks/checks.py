@@ -79,7 +79,7 @@ def subgraph(vertices: int, name: str = "enumerate") -> Check:
         small = edges[(edges < vertices).all(axis=1)]
         names = None if graphs.colors is None else list(graphs.color_names()[:vertices])
         small_graph = GraphSet.from_edges(small, n_vertices=vertices, colors=names)
-        used = counts.log[0].split(": ")[1].split()[0]  # the engine that will be timed
+        used = counts.log[0].engine  # the engine that will be timed
         _same_tables(ours(small_graph, k, used), ours(small_graph, k, name), name)
 
     return check

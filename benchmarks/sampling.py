@@ -122,7 +122,8 @@ def _exact(graph: GraphSet, k: int, threads: int, max_seconds: float) -> Iterato
     features = Features(graph)
     features.estimate_sets(k)
     for engine in ENGINES.values():
-        expected = float(engine.cost(features, k).sum()) if k in engine.sizes else np.inf
+        can = k in engine.sizes and engine.fits(features, k).all() and not engine.typed
+        expected = float(engine.seconds(features, k).sum()) if can else np.inf
         if not np.isfinite(expected) or engine.name == "brute":
             continue
         if expected > max_seconds:

@@ -19,7 +19,7 @@ from anysize.causal.environments import Environment, sample_graphs
 from anysize.causal.graphons import ErdosRenyi
 from anysize.counting.api import count
 from anysize.counting.counts import Counts
-from anysize.graphs.colors import ColorName
+from anysize.graphs.colors import ColorName, encode_colors
 from anysize.graphs.graphset import GraphSet
 from anysize.nn.layers import initialize
 from anysize.nn.rows.recoloring import RecoloredPatterns
@@ -121,7 +121,8 @@ def test_representations_of_one_graphon_do_not_depend_on_size(kind: Any, over: A
 def test_renaming_colors_only_permutes_one_hot_columns() -> None:
     graphs = TASKS["sbm-20"].splits("published").train
     names = dict(zip(graphs.palette, ("zebra", "ant", "mouse", "bee"), strict=True))
-    other = GraphSet.concatenate([replace(graphs, palette=tuple(names[name] for name in graphs.palette))])
+    codes, palette = encode_colors([names[graphs.palette[code]] for code in graphs.colors])
+    other = replace(graphs, colors=codes, palette=palette)
     ours, theirs = count(graphs, 3), count(other, 3)
     stack = fit_gamma("1hot", ours, graphs.y, [Settings(hidden=8)], Recipe(epochs=3), classes=2)
     twin = fit_gamma("1hot", theirs, graphs.y, [Settings(hidden=8)], Recipe(epochs=3), classes=2)

@@ -80,6 +80,7 @@ def count(
         occur. A graph with fewer than k vertices has a zero row.
 
     Examples:
+        >>> from anysize import GraphSet
         >>> house = GraphSet.from_edges([(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)])
         >>> count(house, 4).to_pandas().iloc[0].to_dict()
         {'claw': 0, '4-path': 2, 'paw': 2, '4-cycle': 1, 'diamond': 0, '4-clique': 0}

@@ -84,7 +84,7 @@ def short_duration(seconds: float) -> str:
     """An expected time with three digits.
 
     >>> short_duration(0.0123), short_duration(90)
-    ('12.3 ms', '90 seconds')
+    ('12.3 ms', '1.5 minutes')
     """
     if seconds >= 60:
         return rough_duration(seconds)
