@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from typing import Any, TypeGuard
+from typing import Any, Literal, TypeGuard
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,6 +12,7 @@ BoolArray = NDArray[np.bool_]
 FloatArray = NDArray[np.float64]
 IntArray = NDArray[np.int64]
 PathLike = str | os.PathLike[str]
+TargetKind = Literal["classes", "numbers"]  # what a method predicts
 
 
 def is_integer(value: Any) -> TypeGuard[int]:

@@ -12,27 +12,31 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from anysize._typing import FloatArray, IntArray
+from anysize._typing import FloatArray, IntArray, TargetKind
 
-METRIC_NAMES: Mapping[str, str] = {  # name in records and options -> name for people
-    "accuracy": "accuracy",
-    "balanced_accuracy": "balanced accuracy",
-    "mcc": "MCC",
-    "roc_auc": "ROC-AUC",
-    "macro_f1": "macro F1",
+METRICS_OF: Mapping[TargetKind, Mapping[str, str]] = {  # name in records and options -> name for people
+    "classes": {
+        "accuracy": "accuracy",
+        "balanced_accuracy": "balanced accuracy",
+        "mcc": "MCC",
+        "roc_auc": "ROC-AUC",
+        "macro_f1": "macro F1",
+    },
+    "numbers": {"rmse": "RMSE", "mae": "MAE", "r2": "R2", "rank_correlation": "rank correlation"},
 }
-REGRESSION_METRIC_NAMES: Mapping[str, str] = {
-    "rmse": "RMSE",
-    "mae": "MAE",
-    "r2": "R2",
-    "rank_correlation": "rank correlation",
-}
+METRIC_NAMES: Mapping[str, str] = {**METRICS_OF["classes"], **METRICS_OF["numbers"]}
+ERRORS = frozenset({"rmse", "mae"})  # of these metrics, lower values are better
 
 
-def check_metric(name: str) -> None:
-    """Raise an error for a name that is not in `METRIC_NAMES`."""
-    if name not in METRIC_NAMES:
-        raise ValueError(f"metric must be one of {', '.join(METRIC_NAMES)}; got {name!r}")
+def check_metric(name: str, of: TargetKind) -> None:
+    """Raise an error for a name that is not one of `METRICS_OF` classes or numbers."""
+    if name not in METRICS_OF[of]:
+        raise ValueError(f"metric must be one of {', '.join(METRICS_OF[of])} for {of}; got {name!r}")
+
+
+def goodness(metric: str, value: Any) -> Any:
+    """A score, or scores, such that higher is better: errors with the other sign."""
+    return -value if metric in ERRORS else value
 
 
 # ---- confusion matrices ------------------------------------------------------------------------------
@@ -181,18 +185,35 @@ def class_areas(true: IntArray, ranks: IntArray, weights: FloatArray) -> FloatAr
     return areas
 
 
-def all_metrics(y_true: IntArray, probabilities: FloatArray, ranking: FloatArray | None = None) -> dict[str, float]:
-    """Every metric of `METRIC_NAMES` that is defined.
+def score_outputs(
+    metric: str, y_true: IntArray | FloatArray, outputs: FloatArray, weights: FloatArray | None = None
+) -> float:
+    """A metric of numbers, or one of `OF_CONFUSION` of the most likely classes, by what `all_metrics` takes."""
+    if metric in METRICS_OF["numbers"]:
+        return regression_metrics(y_true, outputs[:, 0], weights)[metric]
+    true, predicted = y_true.astype(np.int64), outputs.argmax(axis=-1)
+    return float(OF_CONFUSION[metric](confusion_matrix(true, predicted, outputs.shape[-1], weights)))
+
+
+def all_metrics(
+    y_true: IntArray | FloatArray, outputs: FloatArray, ranking: FloatArray | None = None,
+    weights: FloatArray | None = None,
+) -> dict[str, float]:  # fmt: skip
+    """Every metric that is defined, of classes (whole numbers) or of numbers (floats).
 
     Arguments:
-        y_true: class numbers 0 .. C - 1, one per graph.
-        probabilities: (graphs, C); the most likely class is the predicted one.
+        y_true: class numbers 0 .. C - 1, or numbers, one per graph.
+        outputs: (graphs, C) probabilities, of which the most likely class is the predicted one; or (graphs, 1) numbers.
         ranking: (graphs, C) scores to compute ROC-AUC from, where probabilities are too coarse for it.
+        weights: of the graphs, in all metrics but the rank correlation; equal ones if None.
     """
-    confusion = confusion_matrix(y_true, probabilities.argmax(axis=-1), probabilities.shape[-1])
+    if y_true.dtype.kind == "f":
+        return regression_metrics(y_true, outputs[:, 0], weights)
+    true = y_true.astype(np.int64)
+    confusion = confusion_matrix(true, outputs.argmax(axis=-1), outputs.shape[-1], weights)
     values: dict[str, float | None] = {name: float(metric(confusion)) for name, metric in OF_CONFUSION.items()}
-    values["roc_auc"] = roc_auc(y_true, probabilities if ranking is None else ranking)
-    return {name: value for name in METRIC_NAMES if (value := values[name]) is not None}
+    values["roc_auc"] = roc_auc(true, outputs if ranking is None else ranking, weights)
+    return {name: value for name in METRICS_OF["classes"] if (value := values[name]) is not None}
 
 
 def check_alike(labels: NDArray[Any], classes: NDArray[Any]) -> None:
@@ -256,20 +277,25 @@ def rank_correlation(y_true: ArrayLike, y_pred: ArrayLike) -> float | None:
     >>> rank_correlation([1.0, 2.0, 3.0], [10.0, 30.0, 20.0])
     0.5
     """
-    ranks = [_mean_ranks(values) for values in _numbers(y_true, y_pred)]
+    ranks = [mean_ranks(values) for values in _numbers(y_true, y_pred)]
     true, predicted = (rank - rank.mean() for rank in ranks)
     lengths = float(true @ true) * float(predicted @ predicted)
     return float(true @ predicted) / float(np.sqrt(lengths)) if lengths > 0 else None
 
 
-def _mean_ranks(values: FloatArray) -> FloatArray:
+def mean_ranks(values: FloatArray) -> FloatArray:
+    """Ranks from 1, equal values having the mean of their ranks.
+
+    >>> mean_ranks(np.array([3.0, 1.0, 3.0])).tolist()
+    [2.5, 1.0, 2.5]
+    """
     _, rank, amounts = np.unique(values, return_inverse=True, return_counts=True)
     return np.asarray((np.cumsum(amounts) - (amounts - 1) / 2)[rank])
 
 
 def regression_metrics(y_true: ArrayLike, y_pred: ArrayLike, weights: FloatArray | None = None) -> dict[str, float]:
-    """Every metric of `REGRESSION_METRIC_NAMES` that is defined; ``weights``: of the graphs, except in ranks."""
-    values = {
+    """Every metric of numbers that is defined; ``weights``: of the graphs, except in ranks."""
+    values: dict[str, float | None] = {
         "rmse": rmse(y_true, y_pred, weights),
         "mae": mae(y_true, y_pred, weights),
         "r2": r2(y_true, y_pred, weights),

@@ -48,7 +48,7 @@ class SplitRule(Protocol):
         """Some words for titles."""
 
     def positions(self, graphs: GraphSet, seed: int) -> Positions:
-        """The split; the seed decides what is random in it."""
+        """The split; the seed decides what is random in it. Graphs without labels are treated as one class."""
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ class BySize:
                 f"more sizes{at_random}."
             )
         train, test = np.flatnonzero(sizes <= last), np.flatnonzero(sizes >= first)
-        if len(np.unique(np.asarray(graphs.y)[train])) < 2:
+        if graphs.y is not None and len(np.unique(np.asarray(graphs.y)[train])) < 2:
             limit = f"from {abs(last):g} vertices on" if self.down else f"of up to {last:g} vertices"
             raise ValueError(
                 f"All {len(train)} graphs {limit} have one class and cannot be learned from; use a larger "
@@ -110,7 +110,7 @@ class AtRandom:
     title = "split at random"
 
     def positions(self, graphs: GraphSet, seed: int) -> Positions:
-        y = np.asarray(graphs.y)
+        y = np.zeros(len(graphs)) if graphs.y is None else np.asarray(graphs.y)
         test = draw_by_class(y, lambda size: round(TEST_SHARE * size), seed)
         return Positions(*hold_out(np.setdiff1d(np.arange(len(y)), test), seed), test)
 

@@ -186,7 +186,7 @@ def test_fit_doubts_a_model_that_sizes_beat(tmp_path: Path) -> None:
     done = run("fit", *options)
     assert done.exit_code == 0
     told = done.stderr.replace("\n", " ")
-    assert "does not beat size-only on the training graphs (balanced_accuracy 0." in told
+    assert "does not beat size-only on the training graphs (balanced accuracy 0." in told
     assert "try penalty 0 or method auto" in told
     held = json.loads(run("fit", *options, "--json").stdout)
     assert "does not beat size-only" in held["doubt"]

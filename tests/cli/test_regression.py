@@ -62,7 +62,9 @@ def test_fit_as_json_has_the_held_out_scores(folder: Path) -> None:
     facts = json.loads(done.stdout)
     verdict = load_model(folder / "wl.anysize").verdict_
     assert (facts["method"], facts["target"], facts["graphs"], facts["metric"]) == ("wl-kernel", "weight", 28, "rmse")
-    assert facts["held_out"] == {held.protocol: held.scores for held in verdict.held_out}
+    assert {held["protocol"]: held["scores"] for held in facts["held_out"]} == {
+        held.protocol: held.scores for held in verdict.held_out
+    }
     assert facts["train"] == verdict.train["model"]
 
 
@@ -70,9 +72,9 @@ def test_wrong_options_get_one_sentence(folder: Path) -> None:
     small, out = folder / "small.csv", folder / "other.anysize"
     for options, message in (
         (("--target", "weight", "--y", "weight"), "--y is for classes and --target for a number"),
-        (("--target", "weight", "--k", 3), "--k is for classes"),
+        (("--target", "weight", "--metric", "mcc"), "--metric is for classes"),
         (("--target", "name"), "expected a number for every graph; got 'x'"),
-        (("--target", "weight", "--method", "gin-sum"), "GNNs and Gamma models predict classes only"),
+        (("--target", "weight", "--method", "majority"), "majority does not predict numbers"),
         (("--y", "weight"), "GraphRegressor (anysize fit --target COLUMN) predicts numbers"),
     ):
         done = run("fit", small, "--smiles", "smiles", *options, "--out", out)

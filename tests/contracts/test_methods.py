@@ -76,7 +76,8 @@ def made(name: str, **others: Any) -> GraphClassifier:
 
 
 def test_every_method_has_a_contract() -> None:
-    assert set(CASES) == set(METHODS)
+    """Methods of numbers have theirs in tests/estimators/test_regressor.py."""
+    assert set(CASES) == {name for name, method in METHODS.items() if "classes" in method.predicts}
 
 
 def test_metadata_and_tables_need_no_learning_library() -> None:

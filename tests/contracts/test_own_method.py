@@ -71,7 +71,7 @@ class Fitted:
     runs: tuple[Run, ...]
     trained: None = None
 
-    def probabilities(self, examples: Examples) -> np.ndarray:
+    def outputs(self, examples: Examples) -> np.ndarray:
         lift = self.runs[0].configuration["lift"]
         upper = self.represent(examples)[0, :, 0] > self.means.mean() + lift
         second = upper == (self.means[1] > self.means[0])
@@ -420,8 +420,8 @@ class Recorder:
 
 
 class Flat(Fitted):
-    def probabilities(self, examples: Examples) -> np.ndarray:
-        return super().probabilities(examples)[0]
+    def outputs(self, examples: Examples) -> np.ndarray:
+        return super().outputs(examples)[0]
 
 
 def recorded(wrong: str = "", **fields: Any) -> tuple[Method, list[dict[str, Any]]]:

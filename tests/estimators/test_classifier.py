@@ -26,7 +26,7 @@ from sklearn.pipeline import Pipeline
 from anysize import Counts, GraphClassifier, GraphSet, GraphWarning, ModelWarning, count, load_model
 from anysize.estimators.classifier import LOWEST_PROBABILITY, weights_of
 from anysize.estimators.ensemble import MAX_LOSS
-from anysize.estimators.verdict import Verdict, check_baselines
+from anysize.estimators.verdict import Verdict, judge
 from anysize.methods.catalog import find_method
 from anysize.methods.method import Examples, Run, TrainingData
 from anysize.splits import bootstrap_by_class, hold_out_by_class
@@ -590,7 +590,7 @@ def test_a_model_is_judged_by_its_own_loss_and_not_by_that_of_training() -> None
     recipe = replace(stack.recipe("robust"), epochs=30, averages="torch", whiten=False)
     for part in stack.learner.fit(TrainingData(Examples(table=table, y=y), None, 2, k=3), [WILD], recipe):
         assert part.trained is not None
-        chances = part.probabilities(Examples(table=table))[0]
+        chances = part.outputs(Examples(table=table))[0]
         with np.errstate(divide="ignore"):
             told.append((float(part.trained.curves["loss"][-1, 0]), float(-np.log(chances[np.arange(60), y]).mean())))
     ((training, own),) = told
@@ -642,10 +642,8 @@ def test_weighted_models_are_compared_by_balanced_accuracy() -> None:
     plain = GraphSet.from_edges([[] for _ in y], n_vertices=[10] * 60)
     predicted = np.array([0] * 42 + [1] * 12 + [0, 1] * 3)
     method = find_method("gin-sum")
-    equal = check_baselines(method, {}, "accuracy", Examples(graphs=plain, y=y), predicted, np.arange(2))
-    weighted = check_baselines(
-        method, {}, "accuracy", Examples(graphs=plain, y=y), predicted, np.arange(2), weighted=True
-    )
+    equal = verdict_of(Examples(graphs=plain, y=y), predicted, method=method.name)
+    weighted = verdict_of(Examples(graphs=plain, y=y), predicted, method=method.name, weights=np.array([0.5, 5.0]))
     assert (equal.metric, equal.train["model"], equal.doubt is None) == ("accuracy", 0.75, False)
     assert (weighted.metric, weighted.doubt) == ("balanced_accuracy", None)
     assert weighted.train["model"] == pytest.approx((42 / 54 + 1 / 2) / 2)
@@ -669,13 +667,13 @@ def test_a_class_that_guessing_may_get_right_is_doubted(amounts: tuple[int, ...]
     names = np.array([f"class {number}" for number in range(len(amounts))])
     y = np.repeat(np.arange(len(amounts)), amounts)
     plain = Examples(graphs=GraphSet.from_edges([[] for _ in y], n_vertices=[10] * len(y)), y=y)
-    verdict = check_baselines(find_method("gin-sum"), {}, "accuracy", plain, y, names)
+    verdict = verdict_of(plain, y, method="gin-sum", names=names)
     assert verdict.train["model"] == 1.0
     if few is None:
         assert verdict.doubt is None
     else:
         assert repr(f"class {few}") in str(verdict.doubt)
-    baseline = check_baselines(find_method("majority"), {}, "accuracy", plain, y, names)
+    baseline = verdict_of(plain, y, method="majority", names=names)
     assert baseline.doubt is None
 
 
@@ -683,7 +681,7 @@ def test_few_graphs_of_one_class_do_not_hide_that_a_model_is_no_better_than_a_ba
     y = np.repeat([0, 1, 2], [20, 20, 1])
     plain = Examples(graphs=GraphSet.from_edges([[] for _ in y], n_vertices=[10] * len(y)), y=y)
     names = np.array(["a", "b", "c"])
-    verdict = check_baselines(find_method("gamma-1hot"), {}, "accuracy", plain, np.zeros(len(y), np.int64), names)
+    verdict = verdict_of(plain, np.zeros(len(y), np.int64), method="gamma-1hot", names=names)
     assert "'c'" in str(verdict.doubt)
     assert "does not beat" in str(verdict.doubt)
     assert verdict.suggestions
@@ -753,10 +751,16 @@ def test_robust_gamma_models_of_sparse_graphs_have_shares_and_no_penalty() -> No
 
 
 def verdict_of(
-    train: Examples, predicted: Any, validation: Examples | None = None, checked: Any = None, method: str = "gamma-gin"
-) -> Verdict:
-    classes = np.unique(train.labels())
-    return check_baselines(find_method(method), {}, "accuracy", train, predicted, classes, validation, checked)
+    train: Examples, predicted: Any, validation: Examples | None = None, checked: Any = None,
+    method: str = "gamma-gin", names: Any = None, weights: Any = None,
+) -> Verdict:  # fmt: skip
+    """The verdict on a model that predicted these class numbers."""
+    names = np.unique(train.labels()) if names is None else names
+    data = TrainingData(train, validation, len(names), k=3, class_weights=weights)
+    outputs = {"training": np.eye(len(names))[np.asarray(predicted)]}
+    if checked is not None:
+        outputs["validation"] = np.eye(len(names))[np.asarray(checked)]
+    return judge(find_method(method), {}, "accuracy", data, outputs, names, ())
 
 
 @pytest.mark.parametrize(("wrong", "doubted"), [(5, False), (20, True)])

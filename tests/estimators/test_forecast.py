@@ -14,8 +14,12 @@ from anysize import GraphClassifier, GraphSet, GraphWarning, load_model
 from anysize.estimators.forecast import KEPT, forecast
 from anysize.estimators.held_out import HeldOutScores
 
-SAME = HeldOutScores("same sizes", 200, 2, {"model": 0.9}, {"model": 0.02}, {"size-only": (0.4, 0.03)}, 0.95, 1.0)
-ACROSS = HeldOutScores("larger graphs", 80, 2, {"model": 0.8}, {"model": 0.04}, {"size-only": (0.3, 0.05)}, 0.85, 2.0)
+SAME = HeldOutScores(
+    "same sizes", 200, 2, {"model": 0.9}, {"model": 0.02}, {"size-only": (0.4, 0.03)}, {"roc_auc": 0.95}, 1.0
+)  # fmt: skip
+ACROSS = HeldOutScores(
+    "larger graphs", 80, 2, {"model": 0.8}, {"model": 0.04}, {"size-only": (0.3, 0.05)}, {"roc_auc": 0.85}, 2.0
+)
 
 
 def test_without_a_shift_it_is_the_score_at_the_training_sizes() -> None:
@@ -56,7 +60,7 @@ def test_without_scores_there_is_no_forecast() -> None:
         forecast((), 20.0, np.array([20]))
     with pytest.raises(ValueError, match="level must be a probability"):
         forecast((SAME,), 20.0, np.array([20]), level=1.5)
-    only = forecast((replace(SAME, auc=None),), 20.0, np.array([80]))
+    only = forecast((replace(SAME, metrics={}),), 20.0, np.array([80]))
     assert only.auc is None
     assert only.extrapolation == np.inf
 

@@ -14,13 +14,13 @@ from anysize import GraphClassifier, GraphRegressor, GraphSet
 from anysize.causal.graphon_check import check_graphon
 from anysize.estimators.held_out import balanced_mean_and_error
 from anysize.kernels.pairwise_svm import PairwiseSVM
+from anysize.kernels.ridge import fit_ridge
 from anysize.kernels.svm import KernelClassifier
 from anysize.kernels.wl import WLKernel
 from anysize.methods.catalog import register, unregister
 from anysize.methods.evidence import stacked_weights
 from anysize.methods.method import Method
 from anysize.methods.own import FeatureLearner, ModuleLearner, module_method
-from anysize.methods.ridge import fit_ridge
 from anysize.metrics import score
 from anysize.splits import smaller_and_larger
 

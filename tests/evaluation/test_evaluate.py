@@ -58,7 +58,7 @@ class Same:
     classes: int
     trained: None = None
 
-    def probabilities(self, examples: Examples) -> Any:
+    def outputs(self, examples: Examples) -> Any:
         return np.stack([np.eye(self.classes)[np.full(len(examples), run.seed % self.classes)] for run in self.runs])
 
 
@@ -98,7 +98,7 @@ def test_a_record_is_that_of_a_model_trained_by_hand(task: Task, name: str) -> N
     recipe = method.recipe("robust", None, method.patterns and splits.vanishing)
     recipe = replace(recipe, epochs=6) if method.has_epochs else recipe
     (fitted,) = method.learner.fit(data, [Run(model, 3)], recipe)
-    chances = fitted.probabilities(sets["test"])[0]
+    chances = fitted.outputs(sets["test"])[0]
     assert decode(record.chosen.predictions).tolist() == chances.argmax(axis=1).tolist()
     ranking = fitted.margins(sets["test"])[0] if hasattr(fitted, "margins") else chances
     assert record.chosen.metrics == pytest.approx(all_metrics(sets["test"].labels(), chances, ranking))

@@ -87,7 +87,7 @@ def test_equal_seeds_draw_equal_graphs():
     assert interval(predicted, true, seed=4) != interval(predicted, true, seed=5)
 
 
-@pytest.mark.parametrize("metric", metrics.METRIC_NAMES)
+@pytest.mark.parametrize("metric", metrics.METRICS_OF["classes"])
 @pytest.mark.parametrize("classes", [2, 3])
 def test_resampled_means_are_those_of_a_plain_loop_over_graphs_and_runs(metric, classes):
     """Two methods with three runs each, on test sets that overlap."""
@@ -134,14 +134,14 @@ def test_resampled_means_are_as_wide_as_the_binomial_law_says_and_rare_classes_d
     assert high - low == pytest.approx(2 * 1.96 * np.sqrt(0.75 * 0.25 / 400), rel=0.06)
     rare = np.arange(30)  # every class has one graph
     one = RunPredictions(rare, rare, rare, np.eye(30, dtype=np.int64))
-    for metric in metrics.METRIC_NAMES:
+    for metric in metrics.METRICS_OF["classes"]:
         assert resampled_means([[one]], metric, 50) == pytest.approx(np.ones((50, 1)))
     same = RunPredictions(rare[:5], np.zeros(5, int), np.zeros(5, int), np.zeros((1, 5), int))
     assert len(resampled_means([[same]], "roc_auc", 50)) == 0  # one class has no ROC curve
 
 
 def test_bad_arguments():
-    assert {*metrics.OF_CONFUSION, "roc_auc"} == set(metrics.METRIC_NAMES)
+    assert {*metrics.OF_CONFUSION, "roc_auc"} == set(metrics.METRICS_OF["classes"])
     with pytest.raises(ValueError, match="macro_f1; got 'f1'"):
         interval(np.zeros((1, 2), int), np.zeros(2, int), "f1")
     for shape in ((2,), (1, 3), (0, 2)):

@@ -149,7 +149,7 @@ def test_numbers_to_predict_and_missing_labels_are_refused() -> None:
     with pytest.raises(ValueError, match="these graphs have 80"):
         own_task(paths(80, y=list(range(80))))
     with pytest.raises(ValueError, match="whole numbers or strings"):
-        own_task(paths(y=[place / 7 for place in range(40)]))
+        own_task(paths(y=[place / 7 for place in range(40)]), predict="classes")
     with pytest.raises(ValueError, match="graph 2 has nan"):
         own_task(paths(y=[0.0, 1.0, float("nan"), 1.0] * 10))
     assert len(ALPHABET) == MAX_CLASSES

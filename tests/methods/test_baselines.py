@@ -59,18 +59,18 @@ def test_random_is_uniform_and_repeatable() -> None:
     problem = TrainingData(Examples(graphs, np.array([0, 0, 1] * 1000)), None, classes=2)
     runs = [Run({}, 7), Run({}, 7), Run({}, 8)]
     first, again, other = METHODS["random"].learner.fit(problem, runs, METHODS["random"].recipe("paper"))
-    drawn = first.probabilities(problem.train)[0]
+    drawn = first.outputs(problem.train)[0]
     assert set(drawn.ravel().tolist()) == {0.0, 1.0}
     assert abs(drawn[:, 1].mean() - 0.5) < 0.05  # though a third of the graphs is of class 1
-    np.testing.assert_array_equal(drawn, again.probabilities(problem.train)[0])
-    assert (drawn != other.probabilities(problem.train)[0]).any()
+    np.testing.assert_array_equal(drawn, again.outputs(problem.train)[0])
+    assert (drawn != other.outputs(problem.train)[0]).any()
 
 
 def test_majority_has_the_class_shares_as_probabilities() -> None:
     graphs = GraphSet.from_edges([[(0, 1)]] * 5)
     problem = TrainingData(Examples(graphs, np.array([2, 2, 1, 0, 2])), None, classes=4)
     (fitted,) = METHODS["majority"].learner.fit(problem, [Run({}, 0)], METHODS["majority"].recipe("paper"))
-    assert fitted.probabilities(Examples(graphs[:2])).tolist() == [[[0.2, 0.2, 0.6, 0.0]] * 2]
+    assert fitted.outputs(Examples(graphs[:2])).tolist() == [[[0.2, 0.2, 0.6, 0.0]] * 2]
 
 
 @pytest.mark.parametrize("weight", [None, "balanced"])

@@ -18,17 +18,17 @@ def test_trees_predict_as_scikit_learn() -> None:
     x, y = rng.poisson(3, (80, 6)).astype(float), rng.integers(0, 3, 80)
     forest = RandomForestClassifier(20, class_weight={0: 1.0, 1: 2.0, 2: 0.5}, random_state=1).fit(x, y)
     trees, new = Trees.of(forest), rng.poisson(4, (30, 6)).astype(float)
-    np.testing.assert_allclose(trees.probabilities(new), forest.predict_proba(new), atol=1e-12)
+    np.testing.assert_allclose(trees.outputs(new), forest.predict_proba(new), atol=1e-12)
     again = Trees.from_state(trees.state(), 6, 3)
-    np.testing.assert_array_equal(again.probabilities(new), trees.probabilities(new))
+    np.testing.assert_array_equal(again.outputs(new), trees.outputs(new))
 
 
 def test_nodes_that_lead_nowhere_are_refused() -> None:
     state = {
         "feature": np.array([0, -1, -1]), "threshold": np.zeros(3), "left": np.array([1, 0, 0]),
-        "right": np.array([2, 0, 0]), "shares": np.ones((3, 1)), "roots": np.array([0]),
+        "right": np.array([2, 0, 0]), "values": np.ones((3, 1)), "roots": np.array([0]),
     }  # fmt: skip
-    assert Trees.from_state(state, 1, 1).probabilities(np.zeros((2, 1))).tolist() == [[1.0], [1.0]]
+    assert Trees.from_state(state, 1, 1).outputs(np.zeros((2, 1))).tolist() == [[1.0], [1.0]]
     with pytest.raises(ValueError, match="come after the node above"):
         Trees.from_state({**state, "left": np.array([0, 0, 0])}, 1, 1)
     with pytest.raises(ValueError, match="feature"):

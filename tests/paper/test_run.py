@@ -63,7 +63,7 @@ def test_a_record_holds_what_training_by_hand_gives(method):
     recipe = replace(chosen.recipe("paper", "sbm"), epochs=12)
     (fitted,) = chosen.learner.fit(problem, [Run(own, 0)], recipe)
     for split, examples in sets.items():
-        chances = fitted.probabilities(examples)[0]
+        chances = fitted.outputs(examples)[0]
         right = chances.argmax(axis=1) == examples.labels()
         assert record.scores.of(split) == right.mean()
         loss = -np.log(chances[np.arange(len(examples)), examples.labels()]).mean()
@@ -81,7 +81,7 @@ def test_a_record_holds_what_training_by_hand_gives(method):
     assert record.device == "cpu"
     assert record.versions["torch"] == torch.__version__
     assert record.seconds > 0
-    chances, true = fitted.probabilities(sets["test"])[0], sets["test"].labels()
+    chances, true = fitted.outputs(sets["test"])[0], sets["test"].labels()
     assert record.metric == "accuracy"
     assert record.chosen.metrics == pytest.approx(all_metrics(true, chances))
     assert record.chosen.metrics["accuracy"] == record.scores.test
@@ -103,7 +103,7 @@ def test_a_kernel_ranks_by_margins_and_knows_classes_without_training_graphs():
         TrainingData(Examples(graphs, y), None, 3), [Run({}, 0)], find_method("wl-kernel").recipe("paper")
     )
     examples = Examples(graphs)
-    votes, margins = fitted.probabilities(examples)[0], fitted.margins(examples)[0]
+    votes, margins = fitted.outputs(examples)[0], fitted.margins(examples)[0]
     assert set(votes.argmax(axis=1)) <= {0, 2}
     assert (votes[:, 1] == 0).all()
     assert (margins.argmax(axis=1) == votes.argmax(axis=1)).all()
@@ -273,7 +273,7 @@ def test_folds_give_the_validation_score_and_all_training_graphs_the_model(metho
             TrainingData(Examples(graphs, np.asarray(graphs.y)), None, 2, FEW.k), [Run(model, 0)], recipe
         )
         return lambda other: float(
-            (fitted.probabilities(Examples(other, np.asarray(other.y)))[0].argmax(axis=1) == other.y).mean()
+            (fitted.outputs(Examples(other, np.asarray(other.y)))[0].argmax(axis=1) == other.y).mean()
         )
 
     graphs = FEW.splits(5).train

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from anysize.cli.input import ColorsOption, Reading, read_labeled, with_reading_options
+from anysize.cli.input import ColorsOption, Reading, TargetOption, read_labeled, with_reading_options, with_target
 from anysize.cli.shared import (
     PAGES,
     CacheOption,
@@ -32,18 +32,16 @@ from anysize.methods import defaults
 class MetricOption(StrEnum):
     balanced_accuracy, accuracy, mcc = "balanced_accuracy", "accuracy", "mcc"
     roc_auc, macro_f1 = "roc_auc", "macro_f1"
-
-
-DEFAULT_METRIC = MetricOption(defaults.COMPARED_BY)
+    rmse, mae, r2, rank_correlation = "rmse", "mae", "r2", "rank_correlation"
 
 
 @with_reading_options()
 def compare(
     file: Annotated[Path, typer.Argument(help="Labeled graphs: a TU folder or zip, or any file of graphs.")],
     reading: Reading,
-    methods: Annotated[str, typer.Option(help="Comma-separated names; anysize methods lists them.")] = ",".join(
-        defaults.COMPARED_METHODS
-    ),
+    methods: Annotated[
+        str | None, typer.Option(help="Comma-separated names; anysize methods lists them. Default: some of each kind.")
+    ] = None,
     seeds: Annotated[
         int, typer.Option(help="Number of splits and models for each method.", min=1)
     ] = defaults.COMPARED_SEEDS,
@@ -52,10 +50,12 @@ def compare(
         typer.Option(help="size, size-down, random, or a JSON or CSV file of lists for train, validation and test."),
     ] = "size",
     metric: Annotated[
-        MetricOption, typer.Option(help="Metric of the table; another one needs no training.")
-    ] = DEFAULT_METRIC,
+        MetricOption | None,
+        typer.Option(help="Metric of the table; another one needs no training. Default: balanced_accuracy, or rmse."),
+    ] = None,
     k: Annotated[str, typer.Option(help="Pattern size 1..7; several as 3,4 or 1-4.")] = str(defaults.K),
     colors: ColorsOption = True,
+    target: TargetOption = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A hyper-parameter of all methods that have it, as name=value.")
     ] = None,
@@ -81,14 +81,15 @@ def compare(
         check_out(out, PAGES)
         if out is not None:
             import anysize.plots  # noqa: F401 (a missing matplotlib is said before the training)
-        graphs = read_labeled(file, reading, colors)
+        graphs = read_labeled(file, with_target(reading, target), colors)
         name = file.name.removesuffix("".join(file.suffixes)) or file.name
         folder = Path(f"{name}-records") if records is None else records
         if records is None:
             note(f"records are kept in {folder}; --records names another folder.")
         with progress_bars() as progress:
             comparison = compare_methods(
-                graphs, methods=split_names(methods) or (), seeds=seeds, split=split, metric=metric.value,
+                graphs, methods=None if methods is None else split_names(methods) or (), seeds=seeds, split=split,
+                metric=None if metric is None else metric.value, predict="classes" if target is None else "numbers",
                 k=parse_sizes(k), settings=parse_settings(set_),
                 name=name, records=folder, workers=workers, cluster=cluster, device=device, cache=cache,
                 progress=progress,

@@ -23,6 +23,10 @@ if TYPE_CHECKING:
 
 Reading: TypeAlias = dict[str, Any]  # options of `read_graphs` that the user gave
 ColorsOption = Annotated[bool, typer.Option("--colors/--no-colors", help="Use vertex colors.")]
+TargetOption = Annotated[
+    str | None,
+    typer.Option("--target", metavar="COLUMN", help="Predict a number: the column or attribute that holds it."),
+]
 READING: dict[str, Any] = {  # the options of `read_graphs`
     "labels": Annotated[
         Path | None,
@@ -117,6 +121,15 @@ def read_labeled(file: Path, reading: Reading, colors: bool) -> GraphSet:
     return graphs
 
 
+def with_target(reading: Reading, target: str | None) -> Reading:
+    """The options with the column of ``--target`` as the label, if it is given."""
+    if target is None:
+        return reading
+    if "y" in reading:
+        raise ValueError("--y is for classes and --target for a number to predict; pass one of them.")
+    return {**reading, "y": target}
+
+
 def read_new(
     words: Sequence[str], model: GraphClassifier | GraphRegressor, reading: Reading, colors: bool
 ) -> GraphRows:
@@ -180,7 +193,6 @@ def with_trained_color(reading: Reading, model: GraphClassifier | GraphRegressor
 
     These are molecules (without a file: lines of SMILES), GraphML and GML; models of elements alone do not say so.
     """
-    from anysize import GraphRegressor
     from anysize.io.read import has_named_colors
     from anysize.io.smiles import are_elements
 
@@ -188,7 +200,7 @@ def with_trained_color(reading: Reading, model: GraphClassifier | GraphRegressor
         return reading
     color = model.color
     if file is None or "smiles" in reading or file.name.removesuffix(".gz").endswith(SMILES_ENDINGS):
-        palette = model.palette_ if isinstance(model, GraphRegressor) else model.ensemble_.palette
+        palette = model.ensemble_.palette
         color = color or ("element" if palette and are_elements(palette) else None)
     elif not has_named_colors(file):
         return reading

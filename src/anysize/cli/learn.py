@@ -15,9 +15,16 @@ import typer
 
 from anysize._files import MODEL_ENDINGS
 from anysize._text import plural
-from anysize.cli.input import ColorsOption, Reading, read_labeled, read_new, with_reading_options
+from anysize.cli.input import (
+    ColorsOption,
+    Reading,
+    TargetOption,
+    read_labeled,
+    read_new,
+    with_reading_options,
+    with_target,
+)
 from anysize.cli.predictions import PredictionColumn, PredictionFormat, PredictionTable
-from anysize.cli.regression import fit_numbers, predict_numbers
 from anysize.cli.shared import (
     MAX_SEED,
     CacheOption,
@@ -34,14 +41,16 @@ from anysize.cli.shared import (
     parse_sizes,
 )
 from anysize.methods import defaults
+from anysize.metrics import METRIC_NAMES
 
 if TYPE_CHECKING:
     from anysize._typing import FloatArray
     from anysize.estimators.classifier import GraphClassifier
+    from anysize.estimators.regressor import GraphRegressor
     from anysize.graphs.graphset import GraphSet
     from anysize.io.rows import GraphRows
 
-OPTIONS = {  # parameters of GraphClassifier with an option of their own, which --set refuses
+OPTIONS = {  # parameters of estimators with an option of their own, which --set refuses
     "n_models": "--n-models",
     "random_state": "--seed",
     "class_weight": "--class-weight",
@@ -83,10 +92,7 @@ def fit(
         ScoreOption, typer.Option(help="Metric that selects the epoch and scores predictions.")
     ] = DEFAULT_METRIC,
     colors: ColorsOption = True,
-    target: Annotated[
-        str | None,
-        typer.Option("--target", metavar="COLUMN", help="Predict a number: the column or attribute that holds it."),
-    ] = None,
+    target: TargetOption = None,
     set_: Annotated[
         list[str] | None, typer.Option("--set", help="A hyper-parameter or a field of the recipe, as name=value.")
     ] = None,
@@ -98,33 +104,29 @@ def fit(
     # Patterns are counted once for training and for the list of class patterns, also without --cache.
     with handle_errors(), TemporaryDirectory(prefix="anysize-", ignore_cleanup_errors=True) as folder:
         from anysize import GraphClassifier, GraphRegressor
-        from anysize.methods.regression import find_regression_method
 
-        if target is not None:
+        shared: dict[str, Any] = {
+            "k": parse_sizes(k), "recipe": recipe.value, "n_models": n_models, "random_state": seed,
+            "validation": validation, "color": reading.get("color"), "device": device, "cache": cache or folder,
+            "params": _params(set_) or None,
+        }  # fmt: skip
+        model: GraphClassifier | GraphRegressor
+        if target is None:
+            weights = CLASS_WEIGHTS[class_weight]
+            model = GraphClassifier(method, class_weight=weights, metric=metric.value, **shared)
+        else:
             classes_only = {
-                "--y": "y" in reading, "--set": bool(set_), "--k": k != str(defaults.K),
-                "--recipe": recipe != DEFAULT_RECIPE, "--n-models": n_models != 1, "--metric": metric != DEFAULT_METRIC,
-                "--validation": validation is not None, "--class-weight": class_weight != ClassWeightOption.auto,
-                "--seed": seed != 0, "--cache": cache is not None,
+                "--metric": metric != DEFAULT_METRIC, "--class-weight": class_weight != ClassWeightOption.auto,
             }  # fmt: skip
             if given := [option for option, is_given in classes_only.items() if is_given]:
                 raise ValueError(f"{given[0]} is for classes and --target for a number to predict; pass one of them.")
             name = defaults.REGRESSION_METHOD if method == defaults.METHOD else method
-            regressor = GraphRegressor(name, color=reading.get("color"))
-            find_regression_method(regressor.method)
-            check_out(out, dict.fromkeys(MODEL_ENDINGS, "a model"))
-            graphs = read_labeled(train, reading | {"y": target}, colors)
-            return fit_numbers(regressor, graphs, target, out, json)
-        model = GraphClassifier(
-            method, parse_sizes(k), recipe.value, n_models=n_models, random_state=seed, validation=validation,
-            class_weight=CLASS_WEIGHTS[class_weight], metric=metric.value, color=reading.get("color"), device=device,
-            cache=cache or folder, params=_params(set_) or None,
-        )  # fmt: skip
+            model = GraphRegressor(name, **shared)
         check_out(out, dict.fromkeys(MODEL_ENDINGS, "a model"))
-        graphs = read_labeled(train, reading, colors)
+        graphs = read_labeled(train, with_target(reading, target), colors)
         began = time.perf_counter()
         model.set_params(verbose=1).fit(graphs)
-        facts = _facts(model, graphs, time.perf_counter() - began) | {"out": str(out)}
+        facts = _facts(model, graphs, time.perf_counter() - began) | {"target": target, "out": str(out)}
         model.set_params(verbose=0).save(out)
         if json:
             print(dumps(facts))
@@ -154,31 +156,38 @@ def predict(
     # Patterns are counted once for predictions and for the forecast, also without --cache.
     with handle_errors(), TemporaryDirectory(prefix="anysize-", ignore_cleanup_errors=True) as folder:
         from anysize import GraphRegressor, load_model
-        from anysize.estimators.classifier import warn_of_one_class
 
         format = check_out(out, PREDICTION_FORMATS, PredictionFormat.json if json else None)
-        classifier = load_model(model)
-        rows = read_new(new, classifier, reading, colors)
-        if isinstance(classifier, GraphRegressor):
-            return predict_numbers(model, classifier, rows, out, format)
-        graphs = rows.graphs
-        by_model = classifier.set_params(cache=cache or folder, verbose=1).predict_proba(graphs, per_model=True)
-        probabilities = by_model.mean(axis=0)
-        likely = probabilities.argmax(axis=1)
-        warn_of_one_class(likely, classifier.classes_, classifier.ensemble_)
-        predicted, classes = classifier.classes_[likely].tolist(), classifier.classes_.tolist()
-        columns = [PredictionColumn("class", predicted, ("class",))]
-        columns += [
-            PredictionColumn(f"probability of {name}", values, ("probabilities", str(name)))
-            for name, values in zip(classes, probabilities.T.tolist(), strict=True)
-        ]
+        estimator = load_model(model)
+        rows = read_new(new, estimator, reading, colors)
+        estimator.set_params(cache=cache or folder, verbose=1)
+        about: dict[str, Any] = {"model": str(model)}
+        if isinstance(estimator, GraphRegressor):
+            by_model = estimator.predict(rows.graphs, per_model=True)
+            predicted = by_model.mean(axis=0)
+            columns = [PredictionColumn("prediction", predicted.tolist(), ("prediction",))]
+            spread = by_model.std(axis=0)
+        else:
+            from anysize.estimators.classifier import warn_of_one_class
+
+            by_class = estimator.predict_proba(rows.graphs, per_model=True)
+            predicted, classes = by_class.mean(axis=0), estimator.classes_.tolist()
+            likely = predicted.argmax(axis=1)
+            warn_of_one_class(likely, estimator.classes_, estimator.ensemble_)
+            columns = [PredictionColumn("class", estimator.classes_[likely].tolist(), ("class",))]
+            columns += [
+                PredictionColumn(f"probability of {name}", values, ("probabilities", str(name)))
+                for name, values in zip(classes, predicted.T.tolist(), strict=True)
+            ]
+            by_model, spread = by_class, by_class[:, range(len(likely)), likely].std(axis=0)
+            about["classes"] = classes
         if len(by_model) > 1:
-            spread = by_model[:, range(len(likely)), likely].std(axis=0).tolist()
-            columns.append(PredictionColumn("standard deviation over models", spread, ("standard_deviation",)))
-        PredictionTable(rows, columns).write(out, format, {"model": str(model), "classes": classes})
-        if classifier.verdict_.held_out and len(graphs):
-            errors.print(f"{classifier.forecast(graphs)}", highlight=False, soft_wrap=True)
-        _show_score(classifier, rows, probabilities)
+            column = PredictionColumn("standard deviation over models", spread.tolist(), ("standard_deviation",))
+            columns.append(column)
+        PredictionTable(rows, columns).write(out, format, about)
+        if not isinstance(estimator, GraphRegressor) and estimator.verdict_.held_out and len(rows.graphs):
+            errors.print(f"{estimator.forecast(rows.graphs)}", highlight=False, soft_wrap=True)
+        _show_score(estimator, rows, predicted)
 
 
 def methods(json: JsonOption = False) -> None:
@@ -228,7 +237,7 @@ def _params(assignments: list[str] | None) -> dict[str, Any]:
     return params
 
 
-def _facts(model: GraphClassifier, graphs: GraphSet, seconds: float) -> dict[str, Any]:
+def _facts(model: GraphClassifier | GraphRegressor, graphs: GraphSet, seconds: float) -> dict[str, Any]:
     held_out, verdict = len(model.held_out_), model.verdict_
     validation = verdict.validation
     return {
@@ -238,7 +247,7 @@ def _facts(model: GraphClassifier, graphs: GraphSet, seconds: float) -> dict[str
         "seeds": list(model.ensemble_.seeds),
         "graphs": len(graphs) - held_out,
         "validation_graphs": held_out,
-        "classes": model.classes_.tolist(),
+        "classes": model.classes_.tolist() if model.predicts == "classes" else None,
         "metric": verdict.metric,
         "train": verdict.train["model"],
         "validation": None if validation is None else validation["model"],
@@ -254,26 +263,31 @@ def _facts(model: GraphClassifier, graphs: GraphSet, seconds: float) -> dict[str
     }
 
 
-def _show(facts: dict[str, Any], model: GraphClassifier, graphs: GraphSet) -> None:
+def _show(facts: dict[str, Any], model: GraphClassifier | GraphRegressor, graphs: GraphSet) -> None:
+    numbers, title = facts["classes"] is None, METRIC_NAMES[facts["metric"]]
+    digits = ".3g" if numbers else ".3f"
+    predicted = f"to predict {facts['target']}" if numbers else f"of {len(facts['classes'])} classes"
     lines = [
         f"{facts['method']}, {facts['recipe']} recipe: {plural(len(facts['seeds']), 'model')} trained on "
-        f"{facts['graphs']} graphs of {len(facts['classes'])} classes in {facts['seconds']:.1f} s",
-        f"training {facts['metric']}  {facts['train']:.3f}  ({_baselines(facts, 'train')})",
+        f"{facts['graphs']} graphs {predicted} in {facts['seconds']:.1f} s",
+        f"training {title}  {facts['train']:{digits}}  ({_baselines(facts, 'train', digits)})",
     ]
     if facts["validation"] is not None:
-        details = f"{facts['validation_graphs']} graphs: {_baselines(facts, 'validation')}"
-        lines.append(f"validation {facts['metric']}  {facts['validation']:.3f}  ({details})")
+        details = f"{facts['validation_graphs']} graphs: {_baselines(facts, 'validation', digits)}"
+        lines.append(f"validation {title}  {facts['validation']:{digits}}  ({details})")
     for scores in model.verdict_.held_out:
-        told = f"{scores.scores['model']:.3f} ± {scores.errors['model']:.3f}"
-        beside = f"{scores.graphs} training graphs: size-only {scores.scores['size-only']:.3f}"
-        lines.append(f"held out, {scores.protocol}: balanced_accuracy  {told}  ({beside})")
-    for line in (*lines, *_class_patterns(model, graphs)):
+        told = f"{scores.scores['model']:{digits}} ± {scores.errors['model']:{digits}}"
+        others = ", ".join(f"{name} {score:{digits}}" for name, score in scores.scores.items() if name != "model")
+        held_title = title if numbers else METRIC_NAMES["balanced_accuracy"]
+        lines.append(f"held out, {scores.protocol}: {held_title}  {told}  ({scores.graphs} training graphs: {others})")
+    patterns = () if model.predicts == "numbers" else _class_patterns(model, graphs)
+    for line in (*lines, *patterns):
         console.print(line, soft_wrap=True)
     errors.print(f"Wrote {facts['out']}.")
 
 
-def _baselines(facts: dict[str, Any], part: str) -> str:
-    return ", ".join(f"{name} {scores[part]:.3f}" for name, scores in facts["baselines"].items())
+def _baselines(facts: dict[str, Any], part: str, digits: str) -> str:
+    return ", ".join(f"{name} {scores[part]:{digits}}" for name, scores in facts["baselines"].items())
 
 
 def _class_patterns(model: GraphClassifier, graphs: GraphSet) -> Iterator[str]:
@@ -298,22 +312,30 @@ def _class_patterns(model: GraphClassifier, graphs: GraphSet) -> Iterator[str]:
 # ---- predict ---------------------------------------------------------------------------------------
 
 
-def _show_score(model: GraphClassifier, rows: GraphRows, probabilities: FloatArray) -> None:
-    """The scores on graphs with labels, if there are any and the model knows all of their classes."""
+def _show_score(model: GraphClassifier | GraphRegressor, rows: GraphRows, outputs: FloatArray) -> None:
+    """The scores on graphs with labels, if there are any that the model can predict."""
     import numpy as np
 
-    from anysize.metrics import roc_auc, score
+    from anysize.metrics import regression_metrics, roc_auc, score
 
     labeled = [] if rows.labels is None else [rows.labels[position] for position in rows.read]
     known = [number for number, label in enumerate(labeled) if label is not None]
     if not known:
         return
+    labels = [labeled[number] for number in known]
+    if model.predicts == "numbers":
+        if text := [label for label in labels if isinstance(label, str)]:
+            note(f"no score: these graphs have the label {text[0]!r}, and the model predicts numbers.")
+            return
+        scores = regression_metrics(labels, outputs[known])
+        told = ", ".join(f"{METRIC_NAMES[name]} {value:.3f}" for name, value in scores.items())
+        errors.print(f"On these {len(known)} labeled graphs: {told}", highlight=False, soft_wrap=True)
+        return
     classes = model.classes_.tolist()
-    unknown = sorted({labeled[number] for number in known} - set(classes), key=str)
-    if unknown:
+    if unknown := sorted(set(labels) - set(classes), key=str):
         note(f"no score: these graphs have the class {unknown[0]!r}, which no training graph had.")
         return
-    y, chances = np.array([classes.index(labeled[number]) for number in known]), probabilities[known]
+    y, chances = np.array([classes.index(label) for label in labels]), outputs[known]
     predicted = chances.argmax(axis=1)
     value, area, beside = score(model.metric, y, predicted), roc_auc(y, chances), ""
     if model.metric == "accuracy":  # high where one class is common
@@ -322,5 +344,5 @@ def _show_score(model: GraphClassifier, rows: GraphRows, probabilities: FloatArr
         beside = f" (balanced {balanced:.3f}; always the most common class: {common:.3f})"
     if area is not None:
         beside += f", ROC-AUC {area:.3f}"
-    told = f"{model.metric} on these {len(known)} labeled graphs: {value:.3f}{beside}"
+    told = f"{METRIC_NAMES[model.metric]} on these {len(known)} labeled graphs: {value:.3f}{beside}"
     errors.print(told, highlight=False, soft_wrap=True)

@@ -2,64 +2,37 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from difflib import get_close_matches
-from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from anysize._errors import GraphWarning, ModelWarning, warn_user
-from anysize._log import log
-from anysize._progress import ProgressFunction, progress_bars
+from anysize._errors import ModelWarning
 from anysize._typing import FloatArray, IntArray, PathLike
-from anysize.causal.graphon_check import check_graphon
-from anysize.estimators.ensemble import (
-    Ensemble,
-    as_examples,
-    as_graphs_or_counts,
-    check_table,
-    palette_of,
-    train,
-    training_curves,
-    warn_of_complete_graphs,
-    warn_of_identifiers,
-)
+from anysize.estimators.base import Environments, GraphEstimator
+from anysize.estimators.ensemble import Ensemble, as_graphs_or_counts
 from anysize.estimators.forecast import LEVEL, Forecast, forecast
-from anysize.estimators.held_out import HeldOutScores, held_out_scores
-from anysize.estimators.novelty import SHIFT_LEVEL, GraphsOrCounts, NoveltyDetector
-from anysize.estimators.verdict import Verdict, check_baselines
-from anysize.graphs.graphset import GraphSet
-from anysize.graphs.labels import Labels, checked_weights, distinct_classes, labels_of, training_weights
+from anysize.estimators.novelty import SHIFT_LEVEL
+from anysize.graphs.labels import Labels, checked_weights, distinct_classes, labels_of
 from anysize.methods import defaults
-from anysize.methods.catalog import find_method, unused_by
-from anysize.methods.configuration import number, resolve_configuration, weight, whole_number
-from anysize.methods.method import Examples, Method, RecipeName, Run, Sizes, TrainingData, class_weights
+from anysize.methods.method import Examples, RecipeName, class_weights
 from anysize.metrics import check_alike
 from anysize.metrics import score as score_of
-from anysize.patterns.pattern import pattern_sizes
-from anysize.splits import VALIDATION_SHARE, hold_out_by_class, median_cut
-from anysize.training.device import resolve_device
-from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
     from anysize.estimators.explain import Explanation
     from anysize.kernels.explanation import VertexExplanation
     from anysize.methods.auto import Decision
 
-Metric = Literal["accuracy", "mcc"]
-METRICS: tuple[str, ...] = get_args(Metric)
 LOWEST_PROBABILITY = float(np.finfo(np.float64).eps)  # in logarithms, as in scikit-learn's log_loss
 MIN_GRAPHS_FOR_ONE_CLASS = 20  # predictions that are all one class are reported from this number on
 
 
-class GraphClassifier(ClassifierMixin, BaseEstimator):
+class GraphClassifier(ClassifierMixin, GraphEstimator):
     """A classifier for graphs of any size: one of `anysize.METHODS`, trained once or with several seeds.
 
     Graphs are a `GraphSet`, a list of networkx, PyG, igraph or scipy graphs, or a path. Methods on patterns (the Gamma
@@ -116,9 +89,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         1.0
     """
 
+    predicts = "classes"
     classes_: Labels
-    ensemble_: Ensemble
-    verdict_: Verdict
 
     def __init__(
         self,
@@ -130,7 +102,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         random_state: int = 0,
         validation: float | None = None,
         class_weight: Literal["auto", "balanced"] | Mapping[Any, float] | None = "auto",
-        metric: Metric = defaults.METRIC,
+        metric: Literal["accuracy", "mcc"] = defaults.METRIC,
         color: str | None = None,
         device: str = defaults.DEVICE,
         cache: PathLike | None = None,
@@ -153,19 +125,9 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         self.verbose = verbose
         self.params = params
 
-    def set_params(self, **values: Any) -> GraphClassifier:
-        """Set parameters; ``params__hidden=32`` sets one entry of ``params`` and keeps the others, as in a grid."""
-        entries = {name: values.pop(name) for name in list(values) if name.startswith("params__")}
-        super().set_params(**values)
-        if entries:
-            self.params = {**(self.params or {}), **{name[len("params__") :]: entries[name] for name in entries}}
-        return self
-
-    # ---- training ------------------------------------------------------------------------------
-
     def fit(
-        self, graphs: Any, y: ArrayLike | None = None, validation: Any = None,
-        environments: Literal["median", "size"] | ArrayLike = "median", sample_weight: ArrayLike | None = None,
+        self, graphs: Any, y: ArrayLike | None = None, validation: Any = None, environments: Environments = "median",
+        sample_weight: ArrayLike | None = None,
     ) -> GraphClassifier:  # fmt: skip
         """Train the models.
 
@@ -178,147 +140,31 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             sample_weight: how often each training graph counts: 2 as if it were there twice, 0 as if it were not there;
                 once if None. Scores on training graphs are weighted, too.
         """
-        source = as_graphs_or_counts(graphs, self.color)
-        method, k, palette = find_method(self.method), pattern_sizes(self.k), palette_of(source)
-        if isinstance(self.params, Mapping) and "k" in self.params:
-            raise ValueError("k is a parameter of the classifier itself; pass k=... instead of params={'k': ...}")
-        warn_of_identifiers(source)
-        if not len(source):
-            raise ValueError("expected training graphs; got none")
-        labels, environments = labels_of(source, y), _environment_values(source, environments)
-        present, graph_weights = training_weights(sample_weight, len(source))
-        if len(present) < len(source):
-            source, labels = source[present], labels[present]
-            environments = environments[present] if isinstance(environments, np.ndarray) else environments
-        classes = distinct_classes(labels)
-        codes = np.searchsorted(classes, labels).astype(np.int64)
-        configuration, recipe = resolve_configuration(
-            method, self.recipe, colored=palette is not None, params=self.params,
-            vanishing=method.patterns and densities_vanish(source, codes, graph_weights),
-        )  # fmt: skip
-        warn_of_complete_graphs(source)
-        runs = self._runs(method, configuration)
-        share, device = self._validation_share(recipe), resolve_device(self.device)
-        if self.metric not in METRICS:
-            raise ValueError(f"metric must be one of {', '.join(METRICS)}; got {self.metric!r}")
-        check_table(source, method, k)
-        if isinstance(source, GraphSet) and not method.is_baseline and (sentence := unused_by(method, source)):
-            warn_user(sentence, GraphWarning)
-        environment_of = _environments(source, environments, method, method.compares_environments(configuration))
-        with progress_bars(bool(self.verbose)) as progress:
-            given = self._given_validation(validation, method, k, source, classes, progress)
-            examples = replace(
-                as_examples(source, method, k, palette, self.cache, progress), y=codes, environments=environment_of,
-                weights=graph_weights,
-            )  # fmt: skip
-            weights = self._class_weights(classes, examples, given)
-            if method.takes_tables:
-                _check_patterns(examples, k)
-            held_out = hold_out_by_class(codes, share if given is None else 0.0, runs[0].seed)
-            kept = np.setdiff1d(np.arange(len(codes)), held_out)
-            if environment_of is not None and len(np.unique(environment_of[kept])) < 2:
-                raise ValueError(
-                    f"{method.name} compares environments, and all {len(kept)} training graphs are in one; pass "
-                    "environments=... with at least two, or use another method"
-                )
-            data = TrainingData(
-                examples.rows(kept), examples.rows(held_out) if len(held_out) else given, classes=len(classes), k=k,
-                metric=self.metric, class_weights=weights, device=device, cache=self.cache,
-            )  # fmt: skip
-            began = time.monotonic()
-            parts, probabilities = train(method, recipe, runs, data, progress)
-            scores = self._held_out_scores(
-                method, recipe, runs, data, classes, (time.monotonic() - began) / len(runs), progress
-            )
-        decision: Decision | None = getattr(parts[0], "decision", None)
-        counted = examples if method.takes_tables else None
-        if decision is not None and decision.family == "gamma":
-            counted = data.train
-        table = None if counted is None else counted.counts(k, self.cache)
-        novelty = NoveltyDetector.of(source, table, method.colors)
-        self.classes_, self.held_out_ = classes, present[held_out]
-        self.ensemble_ = Ensemble(method, k, palette, parts, novelty)
-        self.curves_, self.epochs_ = training_curves(parts)
-        checked = None if data.validation is None else self.ensemble_.probabilities(data.validation).mean(axis=0)
-        self.verdict_ = check_baselines(
-            method, configuration, self.metric, data.train, probabilities.argmax(axis=1), classes, data.validation,
-            None if checked is None else checked.argmax(axis=1), weights is not None,
-            k if method.takes_tables else None, scores,
-        )  # fmt: skip
-        log.info(
-            "fitted %s (models: %d) to %d graphs of %d classes in %.1f s",
-            method.name, len(runs), len(source), len(classes), time.monotonic() - began,
-        )  # fmt: skip
-        for doubt in ("" if decision is None else decision.doubt, self.verdict_.sentence):
-            if doubt:
-                warn_user(doubt, ModelWarning)
+        self._fit(graphs, y, validation, environments, sample_weight)
         return self
 
-    def _held_out_scores(
-        self, method: Method, recipe: Recipe, runs: Sequence[Run], data: TrainingData, classes: Labels,
-        fit_seconds: float, progress: ProgressFunction,
-    ) -> tuple[HeldOutScores, ...]:  # fmt: skip
-        """Scores on held-out training graphs, as `check` allows; none of baselines."""
-        if self.check is False or method.kind == "baseline":
-            return ()
-        seconds = None if self.check is True else weight("check", self.check)
-        return held_out_scores(
-            method, recipe, runs[0], data, partial(self._class_weights, classes), fit_seconds, seconds,
-            data.k if method.takes_tables else None, lambda done: progress("scoring held-out graphs", done),
-        )  # fmt: skip
+    def _encode(self, labels: Labels, learn: bool = False) -> IntArray:
+        if learn:
+            self.classes_ = distinct_classes(labels)
+        check_alike(labels, self.classes_)
+        unknown = np.setdiff1d(labels, self.classes_)
+        if len(unknown):
+            raise ValueError(f"validation graphs have the class {unknown.tolist()[0]!r}, which no training graph has")
+        return np.searchsorted(self.classes_, labels).astype(np.int64)
 
-    def _class_weights(self, classes: Labels, train: Examples, given: Examples | None = None) -> FloatArray | None:
-        """The weight of every class in the loss; None for equal weights. ``given``: validation graphs, if any."""
+    def _class_weights(self, train: Examples, given: Examples | None = None) -> FloatArray | None:
         rule = self.class_weight
         if isinstance(rule, str) and rule == "auto":
             rule = None if self.recipe == "paper" else "balanced"
         known = [train] if given is None else [train, given]
         y = np.concatenate([examples.labels() for examples in known])
-        return weights_of(rule, classes, y, np.concatenate([examples.graph_weights() for examples in known]))
+        return weights_of(rule, self.classes_, y, np.concatenate([examples.graph_weights() for examples in known]))
 
     @property
     def decision_(self) -> Decision | None:
         """What "auto" decided, with the statistics behind it; None for other methods."""
         check_is_fitted(self, "ensemble_")
         return getattr(self.ensemble_.parts[0], "decision", None)
-
-    def _runs(self, method: Method, configuration: dict[str, Any]) -> tuple[Run, ...]:
-        models = whole_number("n_models", self.n_models)
-        seed = whole_number("random_state", self.random_state, 0)
-        return tuple(Run(configuration, seed + model) for model in range(models))
-
-    def _validation_share(self, recipe: Recipe) -> float:
-        if self.validation is None:
-            return VALIDATION_SHARE if recipe.epoch == "best" else 0.0
-        if not 0 <= number(self.validation) < 1:
-            raise ValueError(
-                "validation must be a share of the training graphs, at least 0 and below 1, or None for what the "
-                f"recipe needs; got {self.validation!r} (validation graphs are passed to fit)"
-            )
-        return float(self.validation)
-
-    def _given_validation(
-        self, validation: Any, method: Method, k: Sizes, source: GraphsOrCounts, classes: Labels,
-        progress: ProgressFunction,
-    ) -> Examples | None:  # fmt: skip
-        """The validation graphs that were passed to `fit`, with class numbers."""
-        if validation is None:
-            return None
-        pair = validation if isinstance(validation, tuple) else (validation, None)
-        if len(pair) != 2:
-            raise ValueError(
-                f"validation must be labeled graphs or a pair (graphs, labels); got a tuple of length {len(pair)}"
-            )
-        graphs = as_graphs_or_counts(pair[0], self.color)
-        if not len(graphs):
-            raise ValueError("validation has no graphs; pass at least one, or leave it out")
-        labels = labels_of(graphs, pair[1])
-        check_alike(labels, classes)
-        unknown = np.setdiff1d(labels, classes)
-        if len(unknown):
-            raise ValueError(f"validation graphs have the class {unknown.tolist()[0]!r}, which no training graph has")
-        examples = as_examples(graphs, method, k, palette_of(source), self.cache, progress)
-        return replace(examples, y=np.searchsorted(classes, labels).astype(np.int64))
 
     # ---- new graphs ----------------------------------------------------------------------------
 
@@ -331,8 +177,7 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             graphs: the graphs.
             per_model: the probabilities of every model, (models, graphs, classes), in the order of the seeds.
         """
-        examples = self._examples(graphs)
-        by_model = self.ensemble_.probabilities(examples)
+        by_model = self._outputs(graphs)
         return by_model if per_model else np.asarray(by_model.mean(axis=0))
 
     def predict_log_proba(self, graphs: Any) -> FloatArray:
@@ -376,11 +221,6 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
         check_alike(labels, self.classes_)  # before counting
         return score_of(self.metric, labels, self.predict(source), weights)
 
-    def representation(self, graphs: Any) -> FloatArray:
-        """The input of the final classifiers, (graphs, models * width), concatenated over the models."""
-        examples = self._examples(graphs)
-        return self.ensemble_.represent(examples)
-
     def explain(self, graph: Any, reference: Any = None) -> Explanation | VertexExplanation:
         """What patterns (Gamma models) or vertices and their types (SizeMix, WL kernel) add to the predicted class.
 
@@ -403,40 +243,8 @@ class GraphClassifier(ClassifierMixin, BaseEstimator):
             raise ValueError("reference has no graphs; pass at least one, or leave it out")
         return explain(self.ensemble_, self.classes_, self._examples(source), others)
 
-    def _examples(self, graphs: Any, warn: bool = True) -> Examples:
-        check_is_fitted(self, "ensemble_")
-        source = as_graphs_or_counts(graphs, self.color)
-        with progress_bars(bool(self.verbose)) as progress:
-            examples = self.ensemble_.examples(source, self.cache, progress)
-        if warn:
-            self.ensemble_.warn(source, examples)
-        return examples
 
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the trained models to one file without pickle; `anysize.load_model` reads it."""
-        from anysize.estimators.model_file import save_model
-
-        check_is_fitted(self, "ensemble_")
-        save_model(self, path)
-
-
-# ---- what fit does with its arguments --------------------------------------------------------------
-
-
-def _check_patterns(examples: Examples, k: Sizes) -> None:
-    """An error if no training graph has any pattern."""
-    table = examples.counts(k)
-    if not table.matrix.nnz:
-        smallest = k if isinstance(k, int) else min(k)
-        raise ValueError(
-            f"no training graph has a connected subgraph on {smallest} vertices (the largest graph has "
-            f"{int(table.sizes.max(initial=0))}); use a smaller k"
-        )
-
-
-def densities_vanish(source: GraphsOrCounts, y: IntArray, weights: FloatArray | None = None) -> bool:
-    """Whether densities over all subsets vanish with size (`anysize.causal.graphon_check`); False for counts."""
-    return isinstance(source, GraphSet) and check_graphon(source, y, weights).regime == "not_graphon"
+# ---- warnings and weights ---------------------------------------------------------------------------
 
 
 def warn_of_one_class(predicted: IntArray, classes: Labels, ensemble: Ensemble) -> None:
@@ -450,33 +258,6 @@ def warn_of_one_class(predicted: IntArray, classes: Labels, ensemble: Ensemble) 
             "carry over to them; anysize diagnose (az.diagnose) compares them with the training graphs",
             ModelWarning,
         )
-
-
-def _environments(source: GraphsOrCounts, environments: Any, method: Method, compares: bool) -> IntArray | None:
-    """The environment of every training graph as a number; None if training does not compare environments."""
-    is_rule = isinstance(environments, str)
-    if not compares:
-        if is_rule or environments is None:
-            return None
-        raise ValueError(
-            f"{method.name} does not compare environments with these parameters; drop environments=..., or use a "
-            "method that does, such as gin-irm or gin-vrex"
-        )
-    if is_rule:
-        if environments not in ("median", "size"):
-            raise ValueError(f"environments must be 'median', 'size' or one value per graph; got {environments!r}")
-        environments = source.sizes > median_cut(source.sizes) if environments == "median" else source.sizes
-    return np.unique(environments, return_inverse=True)[1].astype(np.int64)
-
-
-def _environment_values(source: GraphsOrCounts, environments: Any) -> Any:
-    """The name of a rule unchanged, anything else as an array with one value per graph."""
-    if isinstance(environments, str) or environments is None:
-        return environments
-    values = np.asarray(environments)
-    if values.shape != (len(source),):
-        raise ValueError(f"expected one environment for each of the {len(source)} graphs; got shape {values.shape}")
-    return values
 
 
 def weights_of(class_weight: Any, classes: Labels, y: IntArray, weights: FloatArray) -> FloatArray | None:

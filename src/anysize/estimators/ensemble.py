@@ -18,11 +18,11 @@ from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
 from anysize.io.convert import as_graphset
 from anysize.io.read import has_named_colors
-from anysize.methods.method import Examples, Fitted, Method, Run, Sizes, TrainingData, checked_probabilities
+from anysize.methods.method import Examples, Fitted, Method, Run, Sizes, TrainingData, checked_outputs
 from anysize.splits import bootstrap_by_class
 from anysize.training.settings import Recipe
 
-MAX_LOSS = 100.0  # cross entropy in nats above which training has diverged; guessing among 1000 classes has 7
+MAX_LOSS = 100.0  # above which training has diverged; in nats, where guessing among 1000 classes has 7, or variances
 BATCH_NORM_EPOCHS = 10  # after fewer epochs the running averages of batch norm are far from the training statistics
 
 
@@ -51,12 +51,15 @@ class Ensemble:
         """The seeds of the models in ascending order."""
         return tuple(sorted(run.seed for part in self.parts for run in part.runs))
 
-    def probabilities(self, examples: Examples) -> FloatArray:
-        """(models, graphs, classes), in the order of the seeds; an error if they are not finite."""
-        by_model = np.concatenate([part.probabilities(examples) for part in self.parts])[seed_order(self.parts)]
+    def outputs(self, examples: Examples) -> FloatArray:
+        """(models, graphs, classes or 1), in the order of the seeds; an error if they are not finite."""
+        by_model = np.concatenate([part.outputs(examples) for part in self.parts])[seed_order(self.parts)]
         if not np.isfinite(by_model).all():
             graphs = int((~np.isfinite(by_model)).any(axis=(0, 2)).sum())
-            raise ValueError(f"the model overflows on {graphs} of {len(examples)} graphs; train it again")
+            raise ValueError(
+                f"the model overflows on {graphs} of {len(examples)} graphs: they are far too large for it, or its "
+                "training failed"
+            )
         return np.asarray(by_model)
 
     def represent(self, examples: Examples) -> FloatArray:
@@ -176,7 +179,7 @@ def warn_of_complete_graphs(source: GraphsOrCounts) -> None:
 def train(
     method: Method, recipe: Recipe, runs: Sequence[Run], data: TrainingData, progress: ProgressFunction
 ) -> tuple[tuple[Fitted, ...], FloatArray]:
-    """Train one model per run; return the models and their mean probabilities on the training graphs.
+    """Train one model per run; return the models and their mean outputs on the training graphs.
 
     Several models of a method whose models differ little by seed, or not at all, are fitted to bootstrap samples of the
     training graphs. An error if a model diverged.
@@ -185,11 +188,11 @@ def train(
         parts = tuple(_bootstrapped(method, recipe, runs, data, progress))
     else:
         parts = tuple(method.fit(data, runs, recipe, lambda done: progress("training", done)))
-    probabilities = [checked_probabilities(part, data.train) for part in parts]
+    outputs = [checked_outputs(part, data.train) for part in parts]
     seeds: list[str] = []
-    for part, chances in zip(parts, probabilities, strict=True):
+    for part, tables in zip(parts, outputs, strict=True):
         if part.trained is not None:
-            diverged = _diverged(part, chances, data.train.labels())
+            diverged = _diverged(part, tables, data)
             seeds += [str(run.seed) for run, bad in zip(part.runs, diverged, strict=True) if bad]
     if seeds:
         which = f"model {seeds[0]}" if len(runs) == 1 else f"{len(seeds)} of {len(runs)} models"
@@ -198,7 +201,7 @@ def train(
             f"training failed: the loss of {which} (seed {', '.join(seeds[:5])}) is NaN or above {MAX_LOSS:g}; "
             f"use a smaller lr{'' if lr is None else f' than {lr:g}'}"
         )
-    return parts, np.asarray(np.concatenate(probabilities).mean(axis=0))
+    return parts, np.asarray(np.concatenate(outputs).mean(axis=0))
 
 
 def _bootstrapped(
@@ -207,11 +210,11 @@ def _bootstrapped(
     """Every run fitted to its own sample of the training graphs, drawn with its seed."""
     for number, run in enumerate(runs):
         progress("training", number / len(runs))
-        sample = data.train.rows(bootstrap_by_class(data.train.labels(), run.seed))
+        sample = data.train.rows(bootstrap_by_class(data.train.strata(), run.seed))
         yield from method.fit(replace(data, train=sample), [run], recipe)
 
 
-def _diverged(part: Fitted, probabilities: FloatArray, y: IntArray) -> list[bool]:
+def _diverged(part: Fitted, outputs: FloatArray, data: TrainingData) -> list[bool]:
     """For every model, whether its weights or its loss are NaN, or its loss is above `MAX_LOSS`.
 
     The loss is that of the model in evaluation mode. In training mode it may be small nevertheless, because batch norm
@@ -220,8 +223,12 @@ def _diverged(part: Fitted, probabilities: FloatArray, y: IntArray) -> list[bool
     """
     assert part.trained is not None
     models = np.arange(len(part.runs))
-    with np.errstate(divide="ignore"):
-        predicted = -np.log(probabilities[:, np.arange(len(y)), y]).mean(axis=1)
+    if data.classes:
+        with np.errstate(divide="ignore"):
+            predicted = -np.log(outputs[:, np.arange(len(data.train)), data.train.labels()]).mean(axis=1)
+    else:
+        y = data.train.numbers()
+        predicted = ((outputs[:, :, 0] - y) ** 2).mean(axis=1) / (float(y.var()) or 1.0)
     epoch, curve = part.trained.epoch.numpy(), part.trained.curves["loss"].numpy()
     loss = predicted if len(curve) >= BATCH_NORM_EPOCHS else curve[np.maximum(epoch, 0), models]
     bad = (epoch < 0) | np.isnan(predicted) | ~(loss < MAX_LOSS)

@@ -142,7 +142,7 @@ def explain(
     if _by_vertices(part):
         explanation = part.explain(examples, reference)
         return replace(explanation, predicted=classes[[explanation.predicted]].tolist()[0])
-    probabilities = whole.probabilities(examples).mean(axis=0)[0]
+    probabilities = whole.outputs(examples).mean(axis=0)[0]
     return _explain_patterns(ensemble, classes, probabilities, examples, reference)
 
 

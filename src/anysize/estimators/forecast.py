@@ -106,9 +106,9 @@ def forecast(
     assert near is not None and distant is not None  # noqa: PT018 (for mypy)
     chance = 1 / near.classes
 
-    def score(name: Literal["balanced accuracy", "auc"]) -> ScoreForecast | None:
+    def score(name: Literal["balanced accuracy", "roc_auc"]) -> ScoreForecast | None:
         base = chance if name == "balanced accuracy" else 0.5
-        values = [each.scores[MODEL] if name == "balanced accuracy" else each.auc for each in (near, distant)]
+        values = [{**each.metrics, "balanced accuracy": each.scores[MODEL]}.get(name) for each in (near, distant)]
         if values[0] is None or values[1] is None:
             return None
         weights = (1 - t, t * KEPT[direction])
@@ -122,4 +122,4 @@ def forecast(
 
     accuracy = score("balanced accuracy")
     assert accuracy is not None
-    return Forecast(accuracy, score("auc"), chance, level, float(np.exp(shift)), float(extrapolation), far)
+    return Forecast(accuracy, score("roc_auc"), chance, level, float(np.exp(shift)), float(extrapolation), far)

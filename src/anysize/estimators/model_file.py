@@ -1,10 +1,9 @@
 """Model files: a zip archive of ``model.json`` and ``model.safetensors``, without pickle.
 
-``model.json`` holds the format and its version, the versions of the packages, the classes, the parameters of the
-classifier, the verdict, and the metadata of each stack of models and of the novelty detector. ``model.safetensors``
-holds their arrays, named ``<number of the stack>.<name>`` and ``novelty.<name>``. Training curves and the cache folder
-are not stored. The file of a `GraphRegressor` has ``"task": "regression"`` and one model, whose arrays are named
-``model.<name>``.
+``model.json`` holds the format and its version, the versions of the packages, the classes (null for a
+`GraphRegressor`), the parameters of the estimator, the verdict, and the metadata of each stack of models and of the
+novelty detector. ``model.safetensors`` holds their arrays, named ``<number of the stack>.<name>`` and
+``novelty.<name>``. Training curves and the cache folder are not stored.
 """
 
 from __future__ import annotations
@@ -24,7 +23,7 @@ import numpy as np
 from scipy.sparse import csr_array
 
 from anysize import __version__
-from anysize._errors import Notices, naming_extra
+from anysize._errors import naming_extra
 from anysize._files import atomic_write
 from anysize._log import log
 from anysize._schema import (
@@ -41,17 +40,16 @@ from anysize._schema import (
     parse_json,
     real,
     reason_of,
-    scalar,
     shorten,
     text,
 )
 from anysize._unpack import Unpacker
 from anysize.counting.columns import Columns, unite
 from anysize.counting.counts import Counts
+from anysize.estimators.base import GraphEstimator
 from anysize.estimators.classifier import GraphClassifier
 from anysize.estimators.ensemble import Ensemble
 from anysize.estimators.held_out import HeldOutScores
-from anysize.estimators.held_out_regression import RegressionScores, RegressionVerdict
 from anysize.estimators.novelty import NoveltyDetector
 from anysize.estimators.regressor import GraphRegressor
 from anysize.estimators.verdict import Verdict
@@ -61,16 +59,14 @@ from anysize.graphs.labels import classes_from_json, classes_to_json
 from anysize.methods.catalog import find_method
 from anysize.methods.method import Arrays, Examples, Fitted, Method, Sizes
 from anysize.methods.neural import FittedStack
-from anysize.methods.regression import find_regression_method
 from anysize.patterns.orbits import MAX_SIZE
 from anysize.patterns.pattern import Pattern, connected_patterns, pattern_sizes
 from anysize.training.device import resolve_device
 
 FORMAT = "anysize model"
-VERSION = 2
+VERSION, READ_VERSIONS = 3, (2, 3)
 METADATA, TENSORS = "model.json", "model.safetensors"
 NOVELTY = "novelty"
-REGRESSION = "regression"
 MAX_PERMUTATIONS = 10_000  # of relational pooling; 5040 = 7! are all
 PATHS = frozenset({"cache"})  # parameters that are not stored, and ignored in a file: they are the caller's alone
 ZIP_DATE = (1980, 1, 1, 0, 0, 0)  # a constant: the same model gives the same bytes
@@ -80,53 +76,30 @@ class _UnreadableModel(ValueError):
     """The file is not a model file, or one of another version."""
 
 
-def save_model(model: GraphClassifier, path: str | os.PathLike[str]) -> None:
-    """Write a fitted classifier; the file appears once it is complete."""
-    ensemble = model.ensemble_
+def save_model(model: GraphEstimator, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator; the file appears once it is complete."""
+    tensors, ensemble = _safetensors(), model.ensemble_
     states = {str(number): part.state() for number, part in enumerate(ensemble.parts)}
     states[NOVELTY] = ensemble.novelty.state()
-    arrays = _named_arrays(states)
+    arrays = {
+        f"{owner}.{name}": np.array(array, order="C")
+        for owner, (_, held) in states.items()
+        for name, array in held.items()
+    }
     about = {
+        "format": FORMAT,
+        "version": VERSION,
         "method": ensemble.method.name,
         "k": ensemble.k,
-        "classes": classes_to_json(model.classes_),
+        "classes": classes_to_json(model.classes_) if isinstance(model, GraphClassifier) else None,
         "palette": None if ensemble.palette is None else list(ensemble.palette),
         "parameters": _parameters(model),
         "epochs": model.epochs_.tolist(),
         "verdict": asdict(model.verdict_),
         NOVELTY: states.pop(NOVELTY)[0],
         "parts": [about for about, _ in states.values()],
+        "versions": _versions(),
     }
-    _write(about, arrays, path)
-
-
-def save_regressor(model: GraphRegressor, path: str | os.PathLike[str]) -> None:
-    """Write a fitted regressor; the file appears once it is complete."""
-    states = {"model": model.model_.state(), NOVELTY: model.novelty_.state()}
-    about = {
-        "task": REGRESSION,
-        "method": model.method,
-        "color": model.color,
-        "check": model.check,
-        "palette": None if model.palette_ is None else list(model.palette_),
-        "verdict": asdict(model.verdict_),
-        **{owner: state for owner, (state, _) in states.items()},
-    }
-    _write(about, _named_arrays(states), path)
-
-
-def _named_arrays(states: Mapping[str, tuple[dict[str, Any], Arrays]]) -> Arrays:
-    """The arrays of several states, named by the state and the array."""
-    return {
-        f"{owner}.{name}": np.array(array, order="C")
-        for owner, (_, held) in states.items()
-        for name, array in held.items()
-    }
-
-
-def _write(about: dict[str, Any], arrays: Arrays, path: str | os.PathLike[str]) -> None:
-    tensors = _safetensors()
-    about = {"format": FORMAT, "version": VERSION, **about, "versions": _versions()}
     metadata = json.dumps(about, indent=1, default=_from_numpy).encode()
     with atomic_write(path) as part_path, zipfile.ZipFile(part_path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in ((METADATA, metadata), (TENSORS, tensors.save(arrays))):
@@ -153,7 +126,7 @@ def load_model(path: str | os.PathLike[str]) -> GraphClassifier | GraphRegressor
         with open(name, "rb") as file:
             about, data = _read_members(file.read(), name)
         arrays = tensors.load(data)
-        model = _regressor(about, arrays) if about.get("task") == REGRESSION else _restored(about, arrays, name)
+        model = _restored(about, arrays, name)
     except (_UnreadableModel, OSError, ImportError):
         raise
     except Exception as error:  # zip, JSON, safetensors and torch raise various types for damaged contents
@@ -179,13 +152,13 @@ def _read_members(data: bytes, name: str) -> tuple[dict[str, Any], bytes]:
         about = parse_json(member(METADATA), constants=True)
         if not isinstance(about, dict) or about.get("format") != FORMAT:
             raise _UnreadableModel(foreign)
-        if about.get("version") != VERSION:
+        if about.get("version") not in READ_VERSIONS or "task" in about:  # regressors of version 2 had another form
             versions = about.get("versions")
             written_by = versions.get("anysize") if isinstance(versions, dict) else None
             raise _UnreadableModel(
                 f"{name} has model format {shorten(about.get('version'))} (written by anysize "
                 f"{written_by if isinstance(written_by, str) else 'of another version'!s:.20}) and anysize "
-                f"{__version__} reads format {VERSION} only; train the model again or use that version"
+                f"{__version__} reads format {VERSION}; train the model again or use that version"
             )
         return about, member(TENSORS)
 
@@ -196,22 +169,7 @@ _HELD_OUT = fields(
     {
         "protocol": text(),
         "graphs": integer(1),
-        "classes": integer(2),
-        "scores": mapping_of(real(0, 1)),
-        "errors": mapping_of(real(0)),
-        "ahead": mapping_of(list_of(real(), 2)),
-        "auc": optional(real(0, 1)),
-        "size_ratio": real(0),
-    }
-)
-_NOVELTY = fields(
-    {"colors": optional(list_of(color_name))},
-    {"k": integer(1, MAX_SIZE), "median_size": real(0), "max_distance": real(0), "mean_size": real(0)},
-)
-_REGRESSION_SCORES = fields(
-    {
-        "protocol": text(),
-        "graphs": integer(2),
+        "classes": integer(0),
         "scores": mapping_of(real(0)),
         "errors": mapping_of(real(0)),
         "ahead": mapping_of(list_of(real(), 2)),
@@ -219,22 +177,9 @@ _REGRESSION_SCORES = fields(
         "size_ratio": real(0),
     }
 )
-_REGRESSION_SCHEMA = fields(
-    {
-        "format": text(),
-        "version": integer(),
-        "task": text(),
-        "method": text(),
-        "color": optional(text()),
-        "check": scalar,
-        "palette": optional(list_of(color_name)),
-        "verdict": fields(
-            {"train": mapping_of(real(0)), "held_out": list_of(_REGRESSION_SCORES), "doubt": optional(text())}
-        ),
-        "versions": mapping_of(text()),
-        "model": mapping_of(anything),  # see the method
-        NOVELTY: _NOVELTY,
-    }
+_NOVELTY = fields(
+    {"colors": optional(list_of(color_name))},
+    {"k": integer(1, MAX_SIZE), "median_size": real(0), "max_distance": real(0), "mean_size": real(0)},
 )
 _SCHEMA = fields(
     {
@@ -242,7 +187,7 @@ _SCHEMA = fields(
         "version": integer(),
         "method": text(),
         "k": _SIZES,
-        "classes": anything,  # see `classes_from_json`
+        "classes": optional(anything),  # see `classes_from_json`
         "palette": optional(list_of(color_name)),
         "parameters": fields(
             {"k": _SIZES, "device": text()},
@@ -331,27 +276,27 @@ def _first_pattern(k: Sizes, palette: tuple[ColorName, ...] | None) -> Pattern:
     return pattern.colored((palette[0],) * pattern.size) if palette else pattern
 
 
-def _check_prediction(model: GraphClassifier) -> None:
-    """A ValueError unless every part gives one probability per class: what the parts hold depends on their method."""
-    ensemble, classes = model.ensemble_, len(model.classes_)
+def _check_prediction(model: GraphClassifier | GraphRegressor) -> None:
+    """A ValueError unless every part gives a number, or probabilities of all classes: parts depend on the method."""
+    ensemble, classes = model.ensemble_, len(model.classes_) if isinstance(model, GraphClassifier) else 0
     probe = _Probe.of(ensemble.k, ensemble.palette or None)
     for part in ensemble.parts:
-        chances = part.probabilities(probe)
-        if chances.shape != (len(part.runs), 1, classes):
-            raise ValueError(f"expected probabilities of {classes} classes; its models give {chances.shape[-1]}")
-        if not ((chances > -1e-6) & (chances < 1 + 1e-6)).all():
-            raise ValueError("its models give no probabilities: their weights are not finite or do not fit")
+        outputs = part.outputs(probe)
+        if outputs.shape != (len(part.runs), 1, classes or 1):
+            raise ValueError(f"expected outputs for {classes or 1} classes; its models give {outputs.shape[-1]}")
+        if not np.isfinite(outputs).all() or (classes and not ((outputs > -1e-6) & (outputs < 1 + 1e-6)).all()):
+            raise ValueError("its models give no probabilities or numbers: their weights are not finite or do not fit")
 
 
-def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> GraphClassifier:
-    about = _SCHEMA(about, "")
+def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> GraphClassifier | GraphRegressor:
+    about, arrays = _SCHEMA(_updated(about), ""), _updated_arrays(arrays)
     _check_finite(arrays)
     for part in about["parts"]:
         _check_shapes(part, arrays)
     parameters = {name: value for name, value in about["parameters"].items() if name not in PATHS}
     if isinstance(parameters.get("class_weight"), list):
         parameters["class_weight"] = dict(parameters["class_weight"])
-    model = GraphClassifier(**parameters)
+    model = GraphRegressor(**parameters) if about["classes"] is None else GraphClassifier(**parameters)
     method = _find_method(about["method"], name)
     with naming_extra(f"The method {method.name}"):
         parts = tuple(
@@ -362,7 +307,8 @@ def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> Gr
         raise ValueError("it holds no models")
     palette = _palette(about["palette"])
     novelty = NoveltyDetector.from_state(about[NOVELTY], _arrays_of(NOVELTY, arrays))
-    model.classes_ = classes_from_json(about["classes"])
+    if isinstance(model, GraphClassifier):
+        model.classes_ = classes_from_json(about["classes"])
     model.ensemble_ = Ensemble(method, pattern_sizes(about["k"]), palette, parts, novelty)
     model.epochs_ = np.array(about["epochs"], np.int64)
     model.verdict_ = _verdict(about["verdict"])
@@ -370,21 +316,20 @@ def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> Gr
     return model
 
 
-def _regressor(about: dict[str, Any], arrays: Mapping[str, Any]) -> GraphRegressor:
-    about = _REGRESSION_SCHEMA(about, "")
-    _check_finite(arrays)
-    model = GraphRegressor(about["method"], color=about["color"], check=about["check"])
-    model.model_ = find_regression_method(about["method"]).from_state(about["model"], _arrays_of("model", arrays))
-    model.palette_, model.notices_ = _palette(about["palette"]), Notices()
-    model.novelty_ = NoveltyDetector.from_state(about[NOVELTY], _arrays_of(NOVELTY, arrays))
-    verdict = about["verdict"]
-    scores = tuple(RegressionScores(**_with_pairs(held_out)) for held_out in verdict["held_out"])
-    model.verdict_ = RegressionVerdict(verdict["train"], scores, verdict["doubt"])
-    probe = _Probe.of(2, model.palette_ or None).whole("a regressor")
-    predicted = model.model_.predict(probe)
-    if predicted.shape != (1,) or not np.isfinite(predicted).all():
-        raise ValueError("its model predicts no number: its weights are not finite or do not fit")
-    return model
+def _updated(about: dict[str, Any]) -> dict[str, Any]:
+    """Metadata of version 2 in the form of this one: metrics of held-out scores had one field, ROC-AUC."""
+    verdict = about.get("verdict")
+    held_out = verdict.get("held_out") if isinstance(verdict, dict) else None
+    for scores in held_out if about["version"] == 2 and isinstance(held_out, list) else ():
+        if isinstance(scores, dict):
+            area = scores.pop("auc", None)
+            scores["metrics"] = {} if area is None else {"roc_auc": area}
+    return about
+
+
+def _updated_arrays(arrays: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Arrays of version 2 by the names of this one: the last step of a pipeline was called classifier."""
+    return {name.replace(".classifier.", ".model."): array for name, array in arrays.items()}
 
 
 def _check_finite(arrays: Mapping[str, Any]) -> None:
@@ -399,13 +344,11 @@ def _palette(held: list[ColorName] | None) -> tuple[ColorName, ...] | None:
     return palette
 
 
-def _with_pairs(held_out: dict[str, Any]) -> dict[str, Any]:
-    """Held-out scores with the differences to baselines as pairs."""
-    return held_out | {"ahead": {name: tuple(pair) for name, pair in held_out["ahead"].items()}}
-
-
 def _verdict(about: dict[str, Any]) -> Verdict:
-    scores = tuple(HeldOutScores(**_with_pairs(held_out)) for held_out in about.get("held_out", []))
+    scores = tuple(
+        HeldOutScores(**each | {"ahead": {name: tuple(pair) for name, pair in each["ahead"].items()}})
+        for each in about.get("held_out", [])
+    )
     return Verdict(**about | {"suggestions": tuple(map(tuple, about["suggestions"])), "held_out": scores})
 
 
@@ -434,19 +377,21 @@ def _on_device(part: Fitted, device: str) -> Fitted:
     return part
 
 
-def _parameters(model: GraphClassifier) -> dict[str, Any]:
-    """The parameters of the classifier for JSON, without paths.
+def _parameters(model: GraphEstimator) -> dict[str, Any]:
+    """The parameters of the estimator for JSON, without paths.
 
     Keys of class weights may be numbers: the mapping becomes pairs.
     """
-    found: dict[str, Any] = {name: value for name, value in model.get_params(deep=False).items() if name not in PATHS}
-    if isinstance(found["class_weight"], Mapping):
-        found["class_weight"] = [[name, weight] for name, weight in found["class_weight"].items()]
-    if not isinstance(found["k"], int):
-        found["k"] = pattern_sizes(found["k"])
-    if found["params"] is not None:
-        found["params"] = dict(found["params"])
-    return found
+    parameters: dict[str, Any] = {
+        name: value for name, value in model.get_params(deep=False).items() if name not in PATHS
+    }
+    if isinstance(parameters.get("class_weight"), Mapping):
+        parameters["class_weight"] = [[name, weight] for name, weight in parameters["class_weight"].items()]
+    if not isinstance(parameters["k"], int):
+        parameters["k"] = pattern_sizes(parameters["k"])
+    if parameters["params"] is not None:
+        parameters["params"] = dict(parameters["params"])
+    return parameters
 
 
 def _from_numpy(value: Any) -> Any:

@@ -7,43 +7,34 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.dummy import DummyClassifier
 
-from anysize._typing import IntArray
-from anysize.counting.counts import Counts
-from anysize.estimators.held_out import (
-    MIN_GRAPHS_PER_PATTERN,
-    SIZE_ONLY,
-    TOPOLOGY_ONLY,
-    HeldOutScores,
-    baseline_input,
-    baselines,
-    counted_sizes,
-)
+from anysize._typing import FloatArray, IntArray
+from anysize.estimators.held_out import MODEL, HeldOutScores, fit_baselines
 from anysize.graphs.labels import Labels
-from anysize.methods.baselines import fit_pipeline
-from anysize.methods.method import Examples, Method, Sizes
-from anysize.metrics import score
-from anysize.patterns.pattern import connected_patterns
+from anysize.methods.baselines import TOPOLOGY_ONLY
+from anysize.methods.method import Method, TrainingData
+from anysize.metrics import METRIC_NAMES, goodness, score_outputs
 
-TRIVIAL = (SIZE_ONLY, "majority")
 SUGGESTED_EPOCHS = 3000
 LEVEL = 0.05  # what guessing achieves with a higher probability than this shows nothing
+
+Suggestions = tuple[tuple[str, Any], ...]
 
 
 @dataclass(frozen=True)
 class Verdict:
     """Scores of a model and of baselines trained on the same graphs.
 
-    The baselines are "majority" (the most common class), "size-only" (logistic regression on log n) and, for methods
-    on patterns, "topology-only" (logistic regression on the densities of uncolored patterns).
+    The baselines are "majority" (the most common class) or for numbers "mean", "size-only" (regression on log n) and,
+    for methods on patterns, "topology-only" (regression on the densities of uncolored patterns).
 
     Attributes:
-        metric: "accuracy" or "mcc"; "balanced_accuracy" in place of accuracy if classes were weighted in training.
+        metric: "accuracy" or "mcc", "balanced_accuracy" in place of accuracy if classes were weighted in training, or
+            "rmse" for numbers.
         train: scores on the training graphs, by name: "model" and the baselines.
         validation: the same on the validation graphs; None if there are none.
-        held_out: balanced accuracies on training graphs that the method was not fitted to, by protocol; empty if they
-            were not measured.
+        held_out: balanced accuracies, or RMSEs, on training graphs that the method was not fitted to, by protocol;
+            empty if they were not measured.
         doubt: why the model should not be trusted, in one sentence; None if the baselines give no reason.
         suggestions: parameters to try in that case, as (name, value).
     """
@@ -52,7 +43,7 @@ class Verdict:
     train: Mapping[str, float]
     validation: Mapping[str, float] | None = None
     doubt: str | None = None
-    suggestions: tuple[tuple[str, Any], ...] = ()
+    suggestions: Suggestions = ()
     held_out: tuple[HeldOutScores, ...] = ()
 
     @property
@@ -64,49 +55,45 @@ class Verdict:
         return f"{self.doubt}; try {suggested}" if suggested else self.doubt
 
 
-def check_baselines(
-    method: Method, configuration: Mapping[str, Any], metric: str, train: Examples, train_classes: IntArray,
-    classes: Labels, validation: Examples | None = None, validation_classes: IntArray | None = None,
-    weighted: bool = False, k: Sizes | None = None, held_out: tuple[HeldOutScores, ...] = (),
+def judge(
+    method: Method, configuration: Mapping[str, Any], metric: str, data: TrainingData,
+    outputs: Mapping[str, FloatArray], classes: Labels | None, held_out: tuple[HeldOutScores, ...],
 ) -> Verdict:  # fmt: skip
-    """The verdict on a model that predicted these class numbers; baselines themselves are never doubted.
+    """The verdict on a model; baselines themselves are never doubted.
 
-    ``k``: sizes of the patterns of a method on patterns, which is also compared with "topology-only".
+    ``outputs``: of the model on the graphs "training" and, if there are any, "validation". ``classes``: their names;
+    None for numbers.
 
     A model that was trained with class weights trades accuracy for balance: it and the baselines are then compared by
     balanced accuracy, and the baselines are balanced as well. Weights of graphs count in scores and in baselines; what
     may be chance depends on the number of graphs.
     """
-    sets = {"training": (train, train_classes)}
-    if validation is not None and validation_classes is not None:
-        sets["validation"] = (validation, validation_classes)
-    if weighted and metric == "accuracy":
+    if data.class_weights is not None and metric == "accuracy":
         metric = "balanced_accuracy"
-    inputs = [baseline_input(examples, k) for examples, _ in sets.values()]
+    sets = {"training": data.train, "validation": data.validation}
+    baselines = fit_baselines(data, method)
     scores: dict[str, dict[str, float]] = {}
-    for where, (examples, predicted) in sets.items():
-        scores[where] = {"model": score(metric, examples.labels(), predicted, examples.weights)}
-    majority = DummyClassifier().fit(inputs[0], train.labels(), train.weights)
-    fitted = {"majority": majority} | {
-        name: fit_pipeline(baseline, inputs[0], train.labels(), train.weights)
-        for name, baseline in baselines(inputs, weighted).items()
-    }
-    for name, baseline in fitted.items():
-        for graphs, (where, (examples, _)) in zip(inputs, sets.items(), strict=True):
-            classes_of = np.asarray(baseline.predict(graphs), np.int64)
-            scores[where][name] = score(metric, examples.labels(), classes_of, examples.weights)
-    sizes = {where: len(examples) for where, (examples, _) in sets.items()}
-    table = inputs[0] if isinstance(inputs[0], Counts) else None
-    patterns = 0 if table is None else sum(len(connected_patterns(size)) for size in counted_sizes(table))
+    for where, table in outputs.items():
+        examples = sets[where]
+        assert examples is not None
+        by_model = {MODEL: table} | {name: baseline.outputs(examples)[0] for name, baseline in baselines.items()}
+        scores[where] = {
+            name: score_outputs(metric, np.asarray(examples.y), values, examples.weights)
+            for name, values in by_model.items()
+        }
     doubt: str | None = None
-    suggestions: tuple[tuple[str, Any], ...] = ()
+    suggestions: Suggestions = ()
     if method.kind != "baseline":
-        doubt, suggestions = _doubt(method, configuration, metric, scores, sizes, patterns)
+        sizes = {where: len(table) for where, table in outputs.items()}
+        doubt, suggestions = _doubt(method, configuration, metric, scores, sizes)
         if doubt is None:
             doubt, suggestions = _held_out_doubt(method, held_out)
-        known = np.concatenate([examples.labels() for examples, _ in sets.values()])
-        few = few_graphs(np.bincount(known, minlength=len(classes)), classes)
-        doubt = "; ".join(filter(None, (few, doubt))) or None
+        y = np.concatenate([examples.y for where in outputs if (examples := sets[where]) and examples.y is not None])
+        if classes is not None:
+            few = few_graphs(np.bincount(y, minlength=len(classes)), classes)
+            doubt = "; ".join(filter(None, (few, doubt))) or None
+        elif (y == y[0]).all():
+            doubt = f"all {len(y)} training graphs have the target {y[0]:g}: there is nothing to learn from them"
     return Verdict(metric, scores["training"], scores.get("validation"), doubt, suggestions, held_out)
 
 
@@ -142,42 +129,45 @@ def few_graphs(amounts: IntArray, classes: Labels) -> str | None:
 
 def _doubt(
     method: Method, configuration: Mapping[str, Any], metric: str, scores: Mapping[str, Mapping[str, float]],
-    sizes: Mapping[str, int], patterns: int,
-) -> tuple[str | None, tuple[tuple[str, Any], ...]]:  # fmt: skip
+    sizes: Mapping[str, int],
+) -> tuple[str | None, Suggestions]:  # fmt: skip
     """A sentence and suggestions, if a baseline is as good; differences of 1 / sqrt(graphs) may be chance."""
+    title = METRIC_NAMES[metric]
     for where, by_name in scores.items():
-        best = max(TRIVIAL, key=by_name.__getitem__)
-        slack = 0.0 if where == "training" else sizes[where] ** -0.5
-        if by_name["model"] < 1.0 and by_name["model"] <= by_name[best] - slack:
+        trivial = [name for name in by_name if name not in (MODEL, TOPOLOGY_ONLY.name)]
+        best = max(trivial, key=lambda name: goodness(metric, scores[where][name]))
+        slack = 0.0 if where == "training" or metric == "rmse" else sizes[where] ** -0.5
+        perfect = 0.0 if metric == "rmse" else 1.0
+        ahead = goodness(metric, by_name[MODEL]) - goodness(metric, by_name[best])
+        if by_name[MODEL] != perfect and ahead <= -slack:
             # Where colors decide, the penalty keeps a model from using them.
             penalty = (("penalty", 0),) if configuration.get("penalty") else ()
             return (
-                f"the model does not beat {best} on the {where} graphs ({metric} {by_name['model']:.3f}, {best} "
+                f"the model does not beat {best} on the {where} graphs ({title} {by_name[MODEL]:.3f}, {best} "
                 f"{by_name[best]:.3f}): it has learned almost nothing"
             ), (*penalty, ("method", "wl-kernel" if method.name in ("auto", "sizemix") else "auto"))
     where = "validation" if "validation" in scores else "training"
     by_name = scores[where]
-    enough = where == "validation" or sizes[where] >= MIN_GRAPHS_PER_PATTERN * patterns
-    if TOPOLOGY_ONLY in by_name and enough and by_name[TOPOLOGY_ONLY] - by_name["model"] > sizes[where] ** -0.5:
+    behind = by_name.get(TOPOLOGY_ONLY.name, by_name[MODEL]) - by_name[MODEL]
+    if metric != "rmse" and behind > sizes[where] ** -0.5:
         longer = (("epochs", SUGGESTED_EPOCHS),) if method.has_epochs else ()
         return (
-            f"logistic regression on densities of uncolored patterns is better on the {where} graphs ({metric} "
-            f"{by_name['model']:.3f}, {TOPOLOGY_ONLY} {by_name[TOPOLOGY_ONLY]:.3f}): the model is undertrained"
-        ), (("method", TOPOLOGY_ONLY), *longer)
+            f"logistic regression on densities of uncolored patterns is better on the {where} graphs ({title} "
+            f"{by_name[MODEL]:.3f}, {TOPOLOGY_ONLY.name} {by_name[TOPOLOGY_ONLY.name]:.3f}): the model is undertrained"
+        ), (("method", TOPOLOGY_ONLY.name), *longer)
     return None, ()
 
 
-def _held_out_doubt(
-    method: Method, held_out: tuple[HeldOutScores, ...]
-) -> tuple[str | None, tuple[tuple[str, Any], ...]]:  # fmt: skip
+def _held_out_doubt(method: Method, held_out: tuple[HeldOutScores, ...]) -> tuple[str | None, Suggestions]:
     """A sentence and suggestions, if the model does not beat chance and the trivial baselines on held-out graphs."""
     for scores in held_out:
         if scores.doubt is not None:
             return scores.doubt, (() if method.name == "auto" else (("method", "auto"),))
     for scores in held_out:
         if scores.topology_is_better:
+            score = "balanced accuracy" if scores.classes else "RMSE"
             return (
-                f"logistic regression on densities of uncolored patterns is better on held-out training graphs "
-                f"(balanced accuracy {scores.scores['model']:.2f}, {TOPOLOGY_ONLY} {scores.scores[TOPOLOGY_ONLY]:.2f})"
-            ), (("method", TOPOLOGY_ONLY),)
+                f"regression on densities of uncolored patterns is better on held-out training graphs "
+                f"({score} {scores.scores[MODEL]:.3g}, {TOPOLOGY_ONLY.name} {scores.scores[TOPOLOGY_ONLY.name]:.3g})"
+            ), (("method", TOPOLOGY_ONLY.name),)
     return None, ()

@@ -25,7 +25,7 @@ from anysize._errors import naming_extra, require
 from anysize._files import PAGE_ENDINGS, atomic_write, check_ending
 from anysize._progress import ProgressFunction, ignore_progress
 from anysize._text import capitalized, plural
-from anysize._typing import FloatArray, PathLike
+from anysize._typing import FloatArray, PathLike, TargetKind
 from anysize.evaluation.describe import shift
 from anysize.evaluation.evaluate import EvaluationOptions, evaluate_runs, task_configuration
 from anysize.evaluation.intervals import LEVEL, RESAMPLES, Interval, RunPredictions, resampled_means
@@ -33,15 +33,24 @@ from anysize.evaluation.records import Record, decode
 from anysize.evaluation.render import render_text
 from anysize.evaluation.store import RecordStore
 from anysize.evaluation.sweep import RunBatch, SweepPlan, SweepResult, sweep
-from anysize.evaluation.tables import Cell, Column, Row, ScoreSummary, Table, format_score
+from anysize.evaluation.tables import (
+    SCORE_DIGITS,
+    Cell,
+    Column,
+    Row,
+    ScoreSummary,
+    Table,
+    decimals_of,
+    format_score,
+)
 from anysize.evaluation.tasks import Data, OwnGraphs, Splits, Task, own_task
 from anysize.evaluation.workers import error_sentence
 from anysize.methods import defaults
-from anysize.methods.baselines import TRIVIAL_BASELINES
+from anysize.methods.baselines import TRIVIAL
 from anysize.methods.catalog import find_method
 from anysize.methods.configuration import check_settings, settings_for, whole_number
 from anysize.methods.method import Method, Run
-from anysize.metrics import METRIC_NAMES, check_metric
+from anysize.metrics import ERRORS, METRIC_NAMES, METRICS_OF, check_metric, goodness
 from anysize.splits import Lists
 from anysize.training.device import resolve_device
 
@@ -59,11 +68,13 @@ class ComparisonRow:
         is_baseline: a trivial baseline or ablation to compare the others with; never the best.
         scores: on the test graphs, one for each seed.
         mean, deviation: over seeds; the deviation divides by their number and is None for one seed.
+        decimals: of printed scores.
         low, high: bootstrap interval of the mean, when test graphs and seeds are resampled.
-        not_above: of a method, the baseline with the highest mean among those that the method is not clearly above,
-            because the interval of the difference contains 0 or lies below it; empty if it is above all of them.
-        best: the highest mean of all methods, clearly above every baseline; of several with exactly this mean all.
-        tied: not distinguishable from the highest mean; of that one, too, if others are.
+        not_above: of a method, the best baseline among those that the method is not clearly better than, because the
+            interval of the difference contains 0 or lies on the wrong side; empty if it is better than all of them.
+        best: the best mean of all methods, clearly better than every baseline; of several with exactly this mean all.
+        tied: not distinguishable from the best mean; of that one, too, if others are.
+        goodness: the mean, of errors with the other sign; -inf without a mean.
         metrics: means over seeds of every metric that is known for all of them.
         seconds: mean training time of a run.
         problem: why there are no scores, or fewer than asked for; empty if all is well.
@@ -83,14 +94,11 @@ class ComparisonRow:
     metrics: Mapping[str, float] | None = None
     seconds: float | None = None
     problem: str = ""
-
-    @property
-    def score(self) -> float:
-        """The mean; -inf without one."""
-        return -np.inf if self.mean is None else self.mean
+    goodness: float = -np.inf
+    decimals: int = SCORE_DIGITS
 
     def __str__(self) -> str:
-        return f"{self.label} ({'no score' if self.mean is None else format_score(self.mean)})"
+        return f"{self.label} ({'no score' if self.mean is None else format_score(self.mean, self.decimals)})"
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,7 +125,7 @@ class Comparison:
 
     @property
     def best(self) -> ComparisonRow | None:
-        """The method with the highest mean, the first of several, if it is clearly above every baseline; else None."""
+        """The method with the best mean, the first of several, if it is clearly above every baseline; else None."""
         return next((row for row in self.rows if row.best), None)
 
     @property
@@ -126,19 +134,20 @@ class Comparison:
         methods = [row for row in self.rows if row.mean is not None and not row.is_baseline]
         if not methods:
             return "No method has a score."
-        first = max(methods, key=lambda row: row.score)
+        first = max(methods, key=lambda row: row.goodness)
+        low, above = ("lower", "above") if self.metric not in ERRORS else ("worse", "better than")
         if first.not_above:
             baseline = self.row(first.not_above)
-            if baseline.score >= first.score:
-                return f"No method beats the baseline {baseline}; the highest mean of a method is that of {first}."
+            if baseline.goodness >= first.goodness:
+                return f"No method beats the baseline {baseline}; the best mean of a method is that of {first}."
             return f"{first} and the baseline {baseline} cannot be told apart: no method is shown to be of use."
         tied = [row for row in methods if row.tied]
         if len(tied) > 1:
             *others, last = map(str, tied)
-            return f"{', '.join(others)} and {last} cannot be told apart; all baselines are lower."
+            return f"{', '.join(others)} and {last} cannot be told apart; all baselines are {low}."
         if len(methods) == 1:
-            return f"{first} is clearly above all baselines."
-        return f"{first} is best, clearly above the other methods and all baselines."
+            return f"{first} is clearly {above} all baselines."
+        return f"{first} is best, clearly {above} the other methods and all baselines."
 
     def row(self, method: str) -> ComparisonRow:
         """The row of a method."""
@@ -163,13 +172,14 @@ class Comparison:
 
     def _notes(self) -> tuple[str, ...]:
         deviation = " (standard deviation)" if self.seeds > 1 else ""
+        within = " of each class" if self.task.predicts == "classes" else ""
         notes = [
             f"Mean{deviation} over {plural(self.seeds, 'seed')}, each with a split and a model of its own; [95 % "
-            "bootstrap interval when seeds, and test graphs of each class, are resampled].",
+            f"bootstrap interval when seeds, and test graphs{within}, are resampled].",
         ]
         notes.append(self.statement)
         if any(row.tied for row in self.rows):
-            notes.append("≈: the 95 % interval of the difference to the highest mean of a method contains 0.")
+            notes.append("≈: the 95 % interval of the difference to the best mean of a method contains 0.")
         notes.append(self.shift)
         notes += [f"{row.method}: {row.problem}" for row in self.rows if row.problem]
         if self.folder is not None:
@@ -205,7 +215,7 @@ class Comparison:
         lines = []
         for row in self.rows:
             line = {name: value for name, value in asdict(row).items() if name not in ("scores", "metrics")}
-            lines.append(line | {name: (row.metrics or {}).get(name) for name in METRIC_NAMES})
+            lines.append(line | {name: (row.metrics or {}).get(name) for name in METRICS_OF[self.task.predicts]})
         return pd.DataFrame(lines).set_index("method")
 
     @naming_extra("Comparison.plot")
@@ -245,12 +255,13 @@ def compare(
     graphs: Any,
     y: ArrayLike | None = None,
     *,
-    methods: str | Sequence[str] = defaults.COMPARED_METHODS,
+    methods: str | Sequence[str] | None = None,
     seeds: int = defaults.COMPARED_SEEDS,
     split: str | PathLike | Lists = "size",
     color: str | None = None,
     k: int | Sequence[int] = defaults.K,
-    metric: str = defaults.COMPARED_BY,
+    metric: str | None = None,
+    predict: TargetKind | None = None,
     settings: Mapping[str, Any] | None = None,
     name: str | None = None,
     records: PathLike | None = None,
@@ -262,20 +273,22 @@ def compare(
 ) -> Comparison:
     """Compare methods on labeled graphs: train each with several seeds, and score it on test graphs.
 
-    Methods are trained with the defaults of `GraphClassifier`. Run i of each has the split seed i and the model seed
-    i. The trivial baselines `majority`, `size-only` and `topology-only` are always added. A method that fails does not
-    stop the others: its row says why.
+    Methods are trained with the defaults of `GraphClassifier` and `GraphRegressor`. Run i of each has the split seed i
+    and the model seed i. The trivial baselines `majority` (of numbers `mean`), `size-only` and `topology-only` are
+    always added. A method that fails does not stop the others: its row says why.
 
     Args:
         graphs: a `GraphSet`, a list of graphs, a path: whatever `anysize.count` takes.
         y: one label per graph; None for the labels stored with the graphs.
-        methods: names of `anysize.METHODS`.
+        methods: names of `anysize.METHODS`; None for some of each kind.
         seeds: the number of splits and models per method.
         split: ``"size"``, ``"size-down"``, ``"random"``, or lists of graphs, see `anysize.evaluation.tasks.own_task`.
         color: for networkx, PyG and igraph graphs, the vertex attribute that holds the color.
         k: pattern size, or several.
-        metric: `accuracy`, `balanced_accuracy`, `mcc`, `roc_auc` or `macro_f1`. Records have all of them, so that
-            another metric needs no training.
+        metric: `accuracy`, `balanced_accuracy`, `mcc`, `roc_auc` or `macro_f1` of classes; `rmse`, `mae`, `r2` or
+            `rank_correlation` of numbers. Records have all of them, so that another metric needs no training. None for
+            the balanced accuracy or the RMSE.
+        predict: whether labels are "classes" or "numbers"; None: numbers if some are fractions.
         settings: hyper-parameters of all methods that have them, such as ``{"epochs": 50}``.
         name: of the graphs; by default that of the file.
         records: a folder for records; runs found there are not trained again. Task names contain a hash of the graphs,
@@ -295,12 +308,14 @@ def compare(
         [('wl-kernel', 1.0), ('majority', 0.5)]
     """
     require("sklearn", "compare")
-    check_metric(metric)
     if name is None:
         name = Path(graphs).stem if isinstance(graphs, str | os.PathLike) else "graphs"
     lists: Any = Path(split) if isinstance(split, os.PathLike) else split
-    task = own_task(graphs, lists, y=y, color=color, name=name, k=k)
-    compared = compared_methods([methods] if isinstance(methods, str) else methods)
+    task = own_task(graphs, lists, y=y, color=color, name=name, k=k, predict=predict)
+    metric = defaults.COMPARED_BY[task.predicts] if metric is None else metric
+    check_metric(metric, task.predicts)
+    methods = defaults.COMPARED_METHODS[task.predicts] if methods is None else methods
+    compared = compared_methods([methods] if isinstance(methods, str) else methods, task.predicts)
     plan, problems = plan_runs(task, compared, range(whole_number("seeds", seeds)), settings or {})
     options = EvaluationOptions(device if cluster else resolve_device(device), cache, ranks=True)
     if records is None and workers == 1 and cluster is None:
@@ -323,13 +338,12 @@ def compare(
 # ---- runs ------------------------------------------------------------------------------------------
 
 
-def compared_methods(names: Iterable[str]) -> list[Method]:
+def compared_methods(names: Iterable[str], predicts: TargetKind = "classes") -> list[Method]:
     """The named methods, then the trivial baselines and ablations."""
-    methods = [find_method(name) for name in dict.fromkeys((*names, *TRIVIAL_BASELINES))]
-    if len(methods) == len(TRIVIAL_BASELINES):
-        raise ValueError(
-            f"A comparison needs at least one method besides the baselines {', '.join(TRIVIAL_BASELINES)}."
-        )
+    trivial = [method.name for method in TRIVIAL[predicts]]
+    methods = [find_method(name) for name in dict.fromkeys((*names, *trivial))]
+    if len(methods) == len(trivial):
+        raise ValueError(f"A comparison needs at least one method besides the baselines {', '.join(trivial)}.")
     return sorted(methods, key=lambda method: method.is_baseline)
 
 
@@ -366,6 +380,8 @@ def data_and_split(task: Task, seed: int) -> tuple[Data, int | None]:
 
 def not_applicable(task: Task, method: Method) -> str:
     """The reason why a method cannot be run on a task; empty if it can."""
+    if task.predicts not in method.predicts:
+        return f"{method.name} does not predict {task.predicts}."
     if method.compares_environments(method.default("paper", task.family)) and task.single_environment:
         return (
             f"{method.name} on {task.name}: NA. It compares training environments, and all training graphs of "
@@ -405,8 +421,9 @@ def _rows(
     if complete:
         means = resampled_means([_predictions(task, runs[name]) for name in complete], metric)
         if len(means):
-            rows |= _with_intervals({name: rows[name] for name in complete}, means)
-    return tuple(rows.values())
+            rows |= _with_intervals({name: rows[name] for name in complete}, means, metric)
+    decimals = decimals_of(metric, [row.mean for row in rows.values()])
+    return tuple(replace(row, decimals=decimals) for row in rows.values())
 
 
 def _row(method: Method, runs: Sequence[Record], metric: str, problems: Mapping[str, str]) -> ComparisonRow:
@@ -426,28 +443,32 @@ def _row(method: Method, runs: Sequence[Record], metric: str, problems: Mapping[
         scores=scores,
         mean=summary.mean,
         deviation=summary.std if len(scores) > 1 else None,
+        goodness=goodness(metric, summary.mean),
         metrics=metrics,
         seconds=float(np.mean([run.seconds or 0.0 for run in runs])),
     )
 
 
 def _predictions(task: Task, runs: Sequence[Record]) -> list[RunPredictions]:
-    """What the runs of a method predicted; graphs are numbered by their positions in the set."""
+    """What the runs of a method predicted, with the positions of the graphs in the set."""
     source = task.source
     assert isinstance(source, OwnGraphs)
     predictions = []
     for run in runs:
-        test = source.rule.positions(source.graphs, run.seed).test
-        ranks = np.array(run.chosen.ranks, np.int64)
-        predictions.append(RunPredictions(test, decode(run.labels), decode(run.chosen.predictions), ranks))
+        test, ranks = source.positions(run.seed).test, np.array(run.chosen.ranks, np.int64)
+        if task.predicts == "numbers":
+            predictions.append(RunPredictions(test, np.array(run.targets), np.array(run.chosen.numbers), ranks))
+        else:
+            predictions.append(RunPredictions(test, decode(run.labels), decode(run.chosen.predictions), ranks))
     return predictions
 
 
-def _with_intervals(rows: Mapping[str, ComparisonRow], means: FloatArray) -> dict[str, ComparisonRow]:
+def _with_intervals(rows: Mapping[str, ComparisonRow], means: FloatArray, metric: str) -> dict[str, ComparisonRow]:
     """Intervals of the rows, and what they show of methods: which baselines one is above, and which are the best."""
     ends = [(1 - LEVEL) / 2, (1 + LEVEL) / 2]
     lows, highs = np.quantile(means, ends, axis=0)
-    scores = np.array([row.score for row in rows.values()])
+    means = goodness(metric, means)
+    scores = np.array([row.goodness for row in rows.values()])
     is_baseline = np.array([row.is_baseline for row in rows.values()])
     of_methods = np.where(is_baseline, -np.inf, scores)
     first = int(of_methods.argmax())
@@ -477,4 +498,6 @@ def _cell(row: ComparisonRow) -> Cell:
     if row.mean is None:
         return Cell("failed")
     interval = None if row.low is None or row.high is None else Interval(row.low, row.high, LEVEL, RESAMPLES)
-    return Cell("run", ScoreSummary.of(row.scores), interval=interval, best=row.best, tied=row.tied)
+    return Cell(
+        "run", ScoreSummary.of(row.scores), interval=interval, best=row.best, tied=row.tied, decimals=row.decimals
+    )  # fmt: skip

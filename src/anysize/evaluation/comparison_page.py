@@ -12,8 +12,8 @@ from anysize.evaluation.compare import Comparison, ComparisonRow
 from anysize.evaluation.describe import describe
 from anysize.evaluation.records import now
 from anysize.evaluation.render import html_figure
-from anysize.evaluation.tables import format_score
-from anysize.metrics import METRIC_NAMES
+from anysize.evaluation.tables import decimals_of, format_score
+from anysize.metrics import METRIC_NAMES, METRICS_OF
 from anysize.plots import to_svg
 
 
@@ -50,22 +50,25 @@ def _chart(comparison: Comparison) -> str:
 
 
 def _all_metrics(comparison: Comparison) -> str:
+    names = METRICS_OF[comparison.task.predicts]
+    decimals = {name: decimals_of(name, [(row.metrics or {}).get(name) for row in comparison.rows]) for name in names}
+
     def cells(row: ComparisonRow) -> Iterator[str]:
         yield text(row.label)
-        for name in METRIC_NAMES:
+        for name in names:
             value = (row.metrics or {}).get(name)
-            yield "" if value is None else format_score(value)
+            yield "" if value is None else format_score(value, decimals[name])
 
     return paragraph("Means over seeds on the test graphs.") + html_table(
-        ("method", *METRIC_NAMES.values()), [tuple(cells(row)) for row in comparison.rows]
+        ("method", *names.values()), [tuple(cells(row)) for row in comparison.rows]
     )
 
 
 def _split(comparison: Comparison) -> str:
-    head = ("set", "graphs", "vertices", "mean", "classes")
+    head = ("set", "graphs", "vertices", "mean", "classes" if comparison.task.predicts == "classes" else "numbers")
     rows = []
     for part in describe(comparison.task.splits(seed=0)):
-        classes = ", ".join(f"{name}: {amount}" for name, amount in part.classes.items())
+        classes = part.numbers or ", ".join(f"{name}: {amount}" for name, amount in part.classes.items())
         cells = (part.name, part.graphs, f"{part.smallest} to {part.largest}", f"{part.mean_size:.1f}", classes)
         rows.append(tuple(text(cell) for cell in cells))
     lead = paragraph(f"{comparison.task.title}. {comparison.shift}")

@@ -19,7 +19,7 @@ STRENGTHS = ((1.1, "hardly any shift"), (1.3, "a weak shift"), (2.5, "a clear sh
 
 @dataclass(frozen=True)
 class SplitSummary:
-    """One set of a task: how many graphs, how large, of which classes and environments."""
+    """One set of a task: how many graphs, how large, of which classes, or numbers, and environments."""
 
     name: str
     graphs: int
@@ -29,6 +29,7 @@ class SplitSummary:
     mean_edges: float
     classes: dict[str, int]
     environments: dict[str, int]
+    numbers: str = ""
 
     @property
     def shares(self) -> dict[str, float]:
@@ -49,14 +50,20 @@ def shift(splits: Splits) -> str:
     """
     train, test, count = splits.train, splits.test, len(splits.classes)
     before, after = float(train.sizes.mean()), float(test.sizes.mean())
-    ratio = max((max(a / b, b / a) for b, a in _class_sizes(train, test)), default=1.0)
+    pairs = _class_sizes(train, test) if count else [(max(before, 1.0), max(after, 1.0))]
+    ratio = max((max(a / b, b / a) for b, a in pairs), default=1.0)
     strength = next(words for limit, words in STRENGTHS if ratio < limit)
     parts = [
         f"{strength}: test graphs have {after / max(before, 1e-9):.1f} times as many vertices "
         f"(mean {after:.1f}, training {before:.1f})",
         _within(train, test),
-        f"class shares move by {_moved(_shares(_labels(train), count), _shares(_labels(test), count)):.2f}",
     ]
+    if count:
+        moved = _moved(_shares(_labels(train), count), _shares(_labels(test), count))
+        parts.append(f"class shares move by {moved:.2f}")
+    else:
+        means = [float(np.asarray(graphs.y).mean()) for graphs in (train, test)]
+        parts.append(f"the mean number is {means[1]:.3g} (training {means[0]:.3g})")
     if train.colors is not None and test.colors is not None:
         both = GraphSet.concatenate([train, test])  # colors are compared by name
         codes, amount = np.asarray(both.colors), len(both.palette)
@@ -65,7 +72,7 @@ def shift(splits: Splits) -> str:
     parts += [
         f"no {name} graph has the class {', '.join(splits.classes[code] for code in missing)}"
         for name, graphs, others in (("training", train, test), ("test", test, train))
-        if (missing := sorted(set(_labels(others).tolist()) - set(_labels(graphs).tolist())))
+        if count and (missing := sorted(set(_labels(others).tolist()) - set(_labels(graphs).tolist())))
     ]
     return capitalized("; ".join(parts)) + "."
 
@@ -78,7 +85,8 @@ def _class_sizes(train: GraphSet, test: GraphSet) -> list[tuple[float, float]]:
 
 
 def _summary(name: str, graphs: GraphSet, splits: Splits) -> SplitSummary:
-    classes = np.bincount(_labels(graphs), minlength=len(splits.classes)).tolist()
+    y = np.asarray(graphs.y)
+    classes = np.bincount(_labels(graphs), minlength=len(splits.classes)).tolist() if splits.classes else []
     numbers, amounts = np.unique(splits.environments(graphs), return_counts=True)
     cut = median_cut(splits.train.sizes)
     halves = (f"up to {cut:g} vertices", f"more than {cut:g} vertices")
@@ -94,6 +102,7 @@ def _summary(name: str, graphs: GraphSet, splits: Splits) -> SplitSummary:
         mean_edges=float(graphs.edge_counts.mean()),
         classes=dict(zip(splits.classes, classes, strict=True)),
         environments=dict(zip(names, amounts.tolist(), strict=True)),
+        numbers="" if splits.classes else f"{y.min():.3g} to {y.max():.3g}, mean {y.mean():.3g}",
     )
 
 

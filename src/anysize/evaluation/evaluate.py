@@ -30,10 +30,10 @@ from anysize.methods.method import (
     RecipeName,
     Run,
     TrainingData,
-    checked_probabilities,
+    checked_outputs,
     class_weights,
 )
-from anysize.metrics import OF_CONFUSION, all_metrics, confusion_matrix, ranks_by_class
+from anysize.metrics import all_metrics, ranks_by_class, score_outputs
 from anysize.splits import stratified_folds
 from anysize.training.device import one_thread, resolve_device
 from anysize.training.settings import BEST_LOWEST_PENALTY, Recipe
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from anysize.training.loop import Trained
 
-LOSS_DIGITS = 6  # significant digits in records: all of them would be most of a compressed line
+DIGITS = 6  # significant digits of losses and numbers in records: all of them would be most of a compressed line
 FOLD_SEED = 0  # the same folds for all models: the paper's kernels have no deviation
 
 
@@ -164,21 +164,23 @@ class _Group:
         sets, task = self.splits.examples, self.splits.task
         data = self._data(sets["train"], sets.get("validation"))
         fold_scores = self._fold_scores(progress) if task.folds else {}
-        labels = encode(sets["test"].labels())
+        labels = encode(sets["test"].labels()) if data.classes else ""
+        targets = () if data.classes else rounded(sets["test"].numbers())
         began = time.perf_counter()
         for fitted in self._fit(data, part_of(progress, task.folds, task.folds + 1)):
-            probabilities = {name: self._probabilities(fitted, examples) for name, examples in sets.items()}
+            outputs = {name: self._outputs(fitted, examples) for name, examples in sets.items()}
             margins = fitted.margins(sets["test"]) if hasattr(fitted, "margins") else None
             seconds = (time.perf_counter() - began) / len(fitted.runs)
             for member, run in enumerate(fitted.runs):
                 number = self.runs.index(run)
                 folds, fold_seconds = fold_scores.get(number, ((), 0.0))
-                outcomes = self._outcomes(fitted.trained, member, run, probabilities, folds, margins)
+                outcomes = self._outcomes(fitted.trained, member, run, outputs, folds, margins)
                 trained = {} if fitted.trained is None else self._about_training(fitted.trained, member, data)
                 yield Record(
                     task.name, self.splits.data_name, self.method.name, self.recipe_name, self.configurations[number],
                     run.seed, outcomes.pop("chosen"), alternatives=outcomes, folds=folds, labels=labels,
-                    metric=task.metric, versions=package_versions(), device=device_name(self.options.device),
+                    targets=targets, metric=task.metric, versions=package_versions(),
+                    device=device_name(self.options.device),
                     seconds=round(seconds + fold_seconds, 4), when=now(), **trained,
                 )  # fmt: skip
             began = time.perf_counter()
@@ -186,9 +188,11 @@ class _Group:
     def _data(self, train: Examples, validation: Examples | None) -> TrainingData:
         """The input of training. Classes are balanced, except where the paper does not weight them."""
         task, classes = self.splits.task, len(self.splits.classes)
-        y = train.labels() if validation is None else np.concatenate([train.labels(), validation.labels()])
+        y = train.strata() if validation is None else np.concatenate([train.strata(), validation.strata()])
         rule = task.class_weights or "balanced"
-        weighted = self.recipe_name == "robust" or (task.class_weights is not None and self.method.weighted_in_paper)
+        weighted = classes > 0 and (
+            self.recipe_name == "robust" or (task.class_weights is not None and self.method.weighted_in_paper)
+        )
         return TrainingData(
             train, validation, classes, k=task.k, metric=task.metric, top=task.top,
             class_weights=class_weights(y, classes, rule) if weighted else None,
@@ -218,36 +222,34 @@ class _Group:
     def _fold_scores(self, progress: Progress | None) -> dict[int, tuple[tuple[float, ...], float]]:
         """Number of a run -> its scores on the held-out folds, and its seconds."""
         task, train = self.splits.task, self.splits.examples["train"]
-        fold_of = stratified_folds(train.labels(), task.folds, FOLD_SEED)
+        fold_of = stratified_folds(train.strata(), task.folds, FOLD_SEED)
         scores: dict[int, tuple[tuple[float, ...], float]] = {}
         for fold in range(task.folds):
             began, held_out = time.perf_counter(), train.rows(fold_of == fold)
             data = self._data(train.rows(fold_of != fold), None)
             for fitted in self._fit(data, part_of(progress, fold, task.folds + 1)):
-                probabilities = checked_probabilities(fitted, held_out)
+                outputs = checked_outputs(fitted, held_out)
                 seconds = (time.perf_counter() - began) / len(fitted.runs)
-                for run, chances in zip(fitted.runs, probabilities, strict=True):
+                for run, table in zip(fitted.runs, outputs, strict=True):
                     number = self.runs.index(run)
                     earlier, spent = scores.get(number, ((), 0.0))
-                    scores[number] = (*earlier, self._score(held_out, chances)), spent + seconds
+                    scores[number] = (*earlier, self._score(held_out, table)), spent + seconds
                 began = time.perf_counter()
         return scores
 
-    def _probabilities(self, fitted: Fitted, examples: Examples) -> FloatArray:
-        """(models, graphs, classes), followed by the same at the epochs of other rules, if they are scored."""
+    def _outputs(self, fitted: Fitted, examples: Examples) -> FloatArray:
+        """(models, graphs, classes or 1), followed by the same at the epochs of other rules, if they are scored."""
         if self.options.epoch_rules and fitted.trained is not None and fitted.trained.kept is not None:
-            by_rule: FloatArray = fitted.probabilities(examples, fitted.trained.kept)  # type: ignore[call-arg]
+            by_rule: FloatArray = fitted.outputs(examples, fitted.trained.kept)  # type: ignore[call-arg]
             return by_rule
-        return checked_probabilities(fitted, examples)
+        return checked_outputs(fitted, examples)
 
-    def _score(self, examples: Examples, probabilities: FloatArray, metric: str | None = None) -> float:
+    def _score(self, examples: Examples, outputs: FloatArray, metric: str | None = None) -> float:
         """The score in the metric of the task, or in another one."""
-        classes = len(self.splits.classes)
-        confusion = confusion_matrix(examples.labels(), probabilities.argmax(axis=-1), classes)
-        return float(OF_CONFUSION[metric or self.splits.task.metric](confusion))
+        return score_outputs(metric or self.splits.task.metric, np.asarray(examples.y), outputs)
 
     def _outcomes(
-        self, trained: Trained | None, member: int, run: Run, probabilities: Mapping[str, FloatArray],
+        self, trained: Trained | None, member: int, run: Run, outputs: Mapping[str, FloatArray],
         folds: Sequence[float], margins: FloatArray | None,
     ) -> dict[str, Outcome]:  # fmt: skip
         """The outcome of one model at its chosen epoch, with all metrics, and at the epochs of other rules."""
@@ -255,43 +257,47 @@ class _Group:
         epochs: dict[str, Any] = {"chosen": None if trained is None else trained.epoch}
         if self.options.epoch_rules and trained is not None and trained.kept is not None:
             epochs |= trained.kept.epochs
-        models = len(probabilities["test"]) // len(epochs)
+        models, classes = len(outputs["test"]) // len(epochs), len(self.splits.classes)
         penalized = self.method.is_penalized(run.configuration)
         outcomes: dict[str, Outcome] = {}
-        for rule, (name, by_model) in enumerate(epochs.items()):
+        for rule, (name, epoch_of) in enumerate(epochs.items()):
             if name == BEST_LOWEST_PENALTY and not penalized:
                 continue
-            if rule and by_model[member] == epochs["chosen"][member]:
+            if rule and epoch_of[member] == epochs["chosen"][member]:
                 outcomes[name] = outcomes["chosen"]
                 continue
-            chances = {split: table[rule * models + member] for split, table in probabilities.items()}
-            scores: dict[str, float] = {split: self._score(sets[split], table) for split, table in chances.items()}
+            tables = {split: by_model[rule * models + member] for split, by_model in outputs.items()}
+            scores: dict[str, float] = {split: self._score(sets[split], table) for split, table in tables.items()}
             losses: dict[str, float | None] = {}
             epoch = penalty = None
             if trained is not None:
-                losses = {split: _cross_entropy(sets[split], table) for split, table in chances.items()}
+                if classes:
+                    losses = {split: _cross_entropy(sets[split], table) for split, table in tables.items()}
                 last = len(trained.curves["loss"])
-                epoch = last if by_model[member] < 0 else int(by_model[member]) + 1
+                epoch = last if epoch_of[member] < 0 else int(epoch_of[member]) + 1
                 penalty = float(trained.curves["penalty"][epoch - 1, member]) if penalized else None
             if folds:
                 scores["validation"] = float(np.mean(folds))
-            predictions = encode(chances["test"].argmax(axis=-1))
             outcomes[name] = Outcome(
-                Scores(**scores), Scores(**losses), penalty, epoch, predictions, selected_by=self._selected_by(chances)
-            )
+                Scores(**scores), Scores(**losses), penalty, epoch,
+                encode(tables["test"].argmax(axis=-1)) if classes else "", selected_by=self._selected_by(tables),
+                numbers=() if classes else rounded(tables["test"][:, 0]),
+            )  # fmt: skip
             if name == "chosen":
-                ranking = chances["test"] if margins is None else margins[member]
-                metrics = all_metrics(test.labels(), chances["test"], ranking)
-                ranks = tuple(map(tuple, ranks_by_class(ranking).tolist())) if self.options.ranks else ()
+                ranking = tables["test"] if margins is None else margins[member]
+                metrics = all_metrics(np.asarray(test.y), tables["test"], ranking)
+                ranks: tuple[tuple[int, ...], ...] = ()
+                if self.options.ranks and classes:
+                    ranks = tuple(map(tuple, ranks_by_class(ranking).tolist()))
                 outcomes[name] = replace(outcomes[name], metrics=metrics, ranks=ranks)
         return outcomes
 
-    def _selected_by(self, chances: Mapping[str, FloatArray]) -> float | None:
+    def _selected_by(self, tables: Mapping[str, FloatArray]) -> float | None:
         """The validation score in the metric that selects configurations; None where that is the one of the task."""
         metric = self.method.selection_metric
-        if metric in (None, self.splits.task.metric) or "validation" not in chances:
+        if metric in (None, self.splits.task.metric) or "validation" not in tables or not self.splits.classes:
             return None
-        return self._score(self.splits.examples["validation"], chances["validation"], metric)
+        return self._score(self.splits.examples["validation"], tables["validation"], metric)
 
     def _about_training(self, trained: Trained, member: int, data: TrainingData) -> dict[str, Any]:
         """Fields of a record for methods with epochs."""
@@ -346,4 +352,11 @@ def _free_gpu_memory() -> None:
 
 def _cross_entropy(examples: Examples, probabilities: FloatArray) -> float | None:
     true = probabilities[np.arange(len(probabilities)), examples.labels()]
-    return round_significant(float(-np.log(np.maximum(true, np.finfo(np.float64).tiny)).mean()), LOSS_DIGITS)
+    return round_significant(float(-np.log(np.maximum(true, np.finfo(np.float64).tiny)).mean()), DIGITS)
+
+
+def rounded(numbers: FloatArray) -> tuple[float, ...]:
+    """Numbers for a record; an error unless all are finite."""
+    if not np.isfinite(numbers).all():
+        raise ValueError(f"predicted numbers must be finite; {int((~np.isfinite(numbers)).sum())} are not")
+    return tuple(float(f"{number:.{DIGITS}g}") for number in numbers.tolist())

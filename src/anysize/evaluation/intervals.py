@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from anysize._typing import FloatArray, IntArray
-from anysize.metrics import OF_CONFUSION, class_areas
+from anysize.metrics import METRICS_OF, OF_CONFUSION, class_areas, mean_ranks
 
 LEVEL = 0.95
 RESAMPLES = 2000
@@ -84,26 +84,55 @@ class RunPredictions:
     """What one run predicted.
 
     Attributes:
-        graphs: numbers of its test graphs; a graph in the test sets of several runs has one number.
-        labels: true class indices.
-        predictions: class indices.
+        graphs: positions of its test graphs; a graph in the test sets of several runs has one position.
+        labels: true class indices, or numbers.
+        predictions: class indices, or numbers.
         ranks: (classes, graphs), of two classes that of the second; needed for ROC-AUC alone.
     """
 
     graphs: IntArray
-    labels: IntArray
-    predictions: IntArray
+    labels: IntArray | FloatArray
+    predictions: IntArray | FloatArray
     ranks: IntArray
 
     def scores(self, metric: str, weights: FloatArray) -> FloatArray:
         """The score for each row of weights (resamples, graphs); nan where it is undefined."""
+        if metric in METRICS_OF["numbers"]:
+            return number_scores(metric, np.asarray(self.labels), np.asarray(self.predictions), weights)
+        labels, predictions = self.labels.astype(np.int64), self.predictions.astype(np.int64)
         if metric == "roc_auc":
-            areas = class_areas(self.labels, self.ranks, weights)
+            areas = class_areas(labels, self.ranks, weights)
             known = np.isfinite(areas)  # a class may be missing in a resample
             sums, counts = np.where(known, areas, 0.0).sum(axis=0), known.sum(axis=0)
             return np.asarray(np.divide(sums, counts, out=np.full(len(weights), np.nan), where=counts > 0))
-        values = OF_CONFUSION[metric](confusion_matrices(self.predictions[None], self.labels, weights))[:, 0]
+        values = OF_CONFUSION[metric](confusion_matrices(predictions[None], labels, weights))[:, 0]
         return np.where(weights.any(axis=1), values, np.nan)
+
+
+def number_scores(metric: str, true: FloatArray, predicted: FloatArray, weights: FloatArray) -> FloatArray:
+    """(resamples,): a metric of numbers for each row of weights (resamples, graphs); nan where it is undefined.
+
+    Ranks are those among all graphs.
+
+    >>> number_scores("rmse", np.array([1.0, 2.0]), np.array([1.0, 4.0]), np.array([[1.0, 1.0], [2.0, 0.0]])).round(2)
+    array([1.41, 0.  ])
+    """
+    if metric == "rank_correlation":
+        true, predicted = mean_ranks(true), mean_ranks(predicted)
+    total = weights.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        if metric == "mae":
+            return np.asarray(weights @ np.abs(predicted - true) / total)
+        square = weights @ (predicted - true) ** 2 / total
+        if metric == "rmse":
+            return np.asarray(np.sqrt(square))
+        mean, other = weights @ true / total, weights @ predicted / total
+        variance = weights @ true**2 / total - mean**2
+        if metric == "r2":
+            return np.where(variance > 0, 1 - square / variance, np.nan)
+        variances = variance * (weights @ predicted**2 / total - other**2)
+        covariance = weights @ (true * predicted) / total - mean * other
+        return np.where(variances > 0, covariance / np.sqrt(variances), np.nan)
 
 
 def resampled_means(
@@ -112,21 +141,22 @@ def resampled_means(
     """(resamples, methods): the mean score over runs when test graphs and runs are resampled with replacement.
 
     Every method has the same number of runs; run i of all methods has the same test graphs. All methods are scored on
-    the same resampled graphs and runs, so that their differences are paired. Graphs are drawn within each class, from
-    all test sets together, and a run is scored on those of its own that were drawn. Resamples in which a score is
-    undefined are left out.
+    the same resampled graphs and runs, so that their differences are paired. Graphs are drawn within each class (of
+    numbers, among all), from all test sets together, and a run is scored on those of its own that were drawn. Resamples
+    in which a score is undefined are left out.
     """
     runs = len(methods[0])
     graphs, first = np.unique(np.concatenate([run.graphs for run in methods[0]]), return_index=True)
     labels = np.concatenate([run.labels for run in methods[0]])[first]
+    strata = np.zeros(len(labels)) if labels.dtype.kind == "f" else labels
     rng = np.random.default_rng(seed)
     means = np.zeros((resamples, len(methods)))
     for start in range(0, resamples, RESAMPLES_AT_ONCE):
         rows = slice(start, min(start + RESAMPLES_AT_ONCE, resamples))
         count = rows.stop - rows.start
         weights = np.zeros((count, len(graphs)))
-        for label in np.unique(labels):
-            members = np.flatnonzero(labels == label)
+        for label in np.unique(strata):
+            members = np.flatnonzero(strata == label)
             weights[:, members] = rng.multinomial(len(members), np.full(len(members), 1 / len(members)), size=count)
         times = rng.multinomial(runs, np.full(runs, 1 / runs), size=count)
         for column, method in enumerate(methods):

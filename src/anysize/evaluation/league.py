@@ -32,7 +32,7 @@ from anysize.evaluation.tuning import best, candidates, inner_task
 from anysize.graphs.graphset import GraphSet
 from anysize.io.read import read_graphs
 from anysize.methods import defaults
-from anysize.methods.baselines import TRIVIAL_BASELINES
+from anysize.methods.baselines import TRIVIAL
 from anysize.methods.catalog import find_method
 from anysize.methods.method import Run
 from anysize.splits import BySize
@@ -137,7 +137,7 @@ def run_league(
     records are kept, too. Keep tuned runs in a folder of their own.
     """
     require("sklearn", "A league")
-    named = [find_method(name) for name in dict.fromkeys((*methods, *TRIVIAL_BASELINES))]
+    named = [find_method(name) for name in dict.fromkeys((*methods, *(method.name for method in TRIVIAL["classes"])))]
     planned: list[RunBatch] = []
     for task in tasks:
         enough = minority(task.splits().test.y) >= MIN_MINORITY_GRAPHS

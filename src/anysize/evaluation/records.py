@@ -88,6 +88,7 @@ class Outcome:
             for ties: what ROC-AUC depends on. Empty unless they were asked for.
         selected_by: the validation score that configurations are selected by, where it is in another metric than the
             other scores (`anysize.methods.method.Method.selection_metric`).
+        numbers: predicted numbers of the test graphs, where these are no classes.
     """
 
     scores: Scores
@@ -98,6 +99,7 @@ class Outcome:
     metrics: Mapping[str, float] = field(default_factory=dict)
     ranks: tuple[tuple[int, ...], ...] = ()
     selected_by: float | None = None
+    numbers: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "penalty", finite(self.penalty, "the penalty"))
@@ -223,6 +225,7 @@ class Record:
         curves: the thinned training curves.
         folds: the validation scores of the folds, whose mean is the validation score, if the task has folds.
         labels: true classes of the test graphs, encoded like the predictions.
+        targets: true numbers of the test graphs, where these are no classes.
         metric: of all scores.
         seconds: this run's share of the time of the stack it was trained in.
         when: the end of the run, ISO 8601 in UTC.
@@ -250,6 +253,7 @@ class Record:
     curves: Curves | None = None
     folds: tuple[float, ...] = ()
     labels: str = ""
+    targets: tuple[float, ...] = ()
     metric: str = "accuracy"
     versions: Mapping[str, str] = field(default_factory=dict)
     device: str = ""
@@ -269,11 +273,12 @@ class Record:
         object.__setattr__(self, "configuration", canonical_configuration(self.configuration))
         object.__setattr__(self, "seed", int(self.seed))
         for outcome in (self.chosen, *self.alternatives.values()):
-            if outcome.predictions and self.labels and len(outcome.predictions) != len(self.labels):
-                raise ValueError(
-                    f"predictions and labels must have the same length; got {len(outcome.predictions)} predictions "
-                    f"and {len(self.labels)} labels"
-                )
+            for told, known in ((outcome.predictions, self.labels), (outcome.numbers, self.targets)):
+                if told and known and len(told) != len(known):
+                    raise ValueError(
+                        f"predictions and labels must have the same length; got {len(told)} predictions and "
+                        f"{len(known)} labels"
+                    )
 
     @cached_property
     def key(self) -> str:
@@ -337,7 +342,9 @@ def now() -> str:
 # ---- lines of JSON ---------------------------------------------------------------------------------
 
 RUN_FIELDS = ("task", "data", "method", "recipe", "configuration", "seed")
-DETAIL_FIELDS = ("metric", "epochs", "tied_epochs", "folds", "labels", "versions", "device", "seconds", "when")
+DETAIL_FIELDS = (
+    "metric", "epochs", "tied_epochs", "folds", "labels", "targets", "versions", "device", "seconds", "when",
+)  # fmt: skip
 LINE_START = f'{{"format":"{FORMAT}","key":"'.encode()
 KEY_END = len(LINE_START) + 64
 CURVES_START = b',"curves":{'
@@ -391,6 +398,7 @@ _OUTCOME = fields(
         "penalty": optional(real()),
         "epoch": optional(integer(0)),
         "predictions": _CLASSES,
+        "numbers": numbers(),
         "metrics": mapping_of(real()),
         "ranks": list_of(numbers(whole=True)),
         "selected_by": optional(real()),
@@ -413,6 +421,7 @@ _LINE = fields(  # fields that are not listed here are ignored: another version 
         "tied_epochs": optional(integer(0)),
         "folds": numbers(),
         "labels": _CLASSES,
+        "targets": numbers(),
         "versions": mapping_of(text()),
         "device": text(),
         "seconds": optional(real(0)),
@@ -464,7 +473,7 @@ def _known(source: Any, names: tuple[str, ...]) -> dict[str, Any]:
 
 def _outcome_fields(outcome: Outcome) -> dict[str, Any]:
     fields: dict[str, Any] = {"scores": _known(outcome.scores, SPLITS), "losses": _known(outcome.losses, SPLITS)}
-    fields |= _known(outcome, ("penalty", "epoch", "predictions", "metrics", "ranks", "selected_by"))
+    fields |= _known(outcome, ("penalty", "epoch", "predictions", "numbers", "metrics", "ranks", "selected_by"))
     return {name: value for name, value in fields.items() if value != {} or name == "scores"}
 
 
@@ -494,4 +503,5 @@ def _outcome(fields: dict[str, Any]) -> Outcome:
     return Outcome(
         scores, losses, fields.get("penalty"), fields.get("epoch"), fields.get("predictions", ""),
         fields.get("metrics", {}), tuple(map(tuple, fields.get("ranks", ()))), fields.get("selected_by"),
+        tuple(fields.get("numbers", ())),
     )  # fmt: skip

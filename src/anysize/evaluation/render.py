@@ -10,7 +10,7 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 from anysize import _html
-from anysize.evaluation.tables import FALLBACK_MARK, Cell, Row, ScoreSummary, Table, format_score
+from anysize.evaluation.tables import FALLBACK_MARK, SCORE_DIGITS, Cell, Row, ScoreSummary, Table, format_score
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -36,21 +36,21 @@ def own_text(cell: Cell) -> str:
     """
     if cell.summary is None:
         return "?" if cell.status == "unknown" else cell.status
-    return summary_text(cell.summary) + FALLBACK_MARK * cell.fallback + TIED_MARK * cell.tied
+    return summary_text(cell.summary, cell.decimals) + FALLBACK_MARK * cell.fallback + TIED_MARK * cell.tied
 
 
 TIED_MARK = " ≈"
 
 
-def summary_text(summary: ScoreSummary) -> str:
+def summary_text(summary: ScoreSummary, decimals: int = SCORE_DIGITS) -> str:
     """Mean (standard deviation); of one run the score alone, which has no deviation.
 
     >>> from anysize.evaluation.tables import ScoreSummary
     >>> summary_text(ScoreSummary(0.987, 0.021, 10)), summary_text(ScoreSummary(0.987, 0.0, 1))
     ('0.99 (0.02)', '0.99')
     """
-    mean = format_score(summary.mean)
-    return mean if summary.count == 1 else f"{mean} ({format_score(summary.std)})"
+    mean = format_score(summary.mean, decimals)
+    return mean if summary.count == 1 else f"{mean} ({format_score(summary.std, decimals)})"
 
 
 def published_text(cell: Cell) -> str:
@@ -84,7 +84,10 @@ def comparison_text(cell: Cell) -> str:
 
 def interval_text(cell: Cell) -> str:
     """The bootstrap interval; empty if there is none."""
-    return "" if cell.interval is None else f"[{format_score(cell.interval.low)}, {format_score(cell.interval.high)}]"
+    if cell.interval is None:
+        return ""
+    low, high = (format_score(end, cell.decimals) for end in (cell.interval.low, cell.interval.high))
+    return f"[{low}, {high}]"
 
 
 def ties_text(cell: Cell) -> str:

@@ -224,7 +224,7 @@ def family_names(sets: Iterable[str]) -> dict[str, str]:
 
 def read_leagues(records: PathLike, metric: str = METRIC) -> list[League]:
     """The parts of the league that a folder of records has, in the order of `PARTS`."""
-    check_metric(metric)
+    check_metric(metric, "classes")
     by_part: dict[str, dict[str, dict[str, list[Record]]]] = {}
     splits: dict[tuple[str, str], str] = {}
     tried: Counter[tuple[str, str]] = Counter()  # configurations of a method on an inner task

@@ -222,11 +222,10 @@ def fill_cache(
                 raise
             missing[name] = f"{name} is left out. {error}"
             continue
-        for examples in splits.examples.values():
-            examples.forget_counts()  # those in memory may be in no cache
         for sizes, colors in counts:
             with suppress(ValueError, OverflowError, MemoryError):  # methods that need these counts fail, others do not
                 for examples in splits.examples.values():
+                    examples.forget_counts()  # those in memory may be in no cache
                     examples.counts(sizes, cache, colors)
     progress("counting", 1.0)
     if len(missing) == len({name for name, *_ in needed}):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from anysize.evaluation.intervals import Interval
+from anysize.metrics import ERRORS
 
 SCORE_DIGITS = 2  # decimals of a printed score
 FALLBACK_MARK = "†"
@@ -76,6 +77,7 @@ class Cell:
         fallback: the runs did not keep the rule's epoch: shown at the epoch that the recipe chose.
         tied: not distinguishable from the best, in comparisons.
         ties: the configurations that tie in validation with the one shown; None if one is selected without a choice.
+        decimals: of printed numbers.
     """
 
     status: Status
@@ -86,6 +88,7 @@ class Cell:
     fallback: bool = False
     tied: bool = False
     ties: Ties | None = None
+    decimals: int = SCORE_DIGITS
 
     @property
     def difference(self) -> float | None:
@@ -157,10 +160,20 @@ class Table:
         return groups
 
 
-def format_score(value: float) -> str:
+def format_score(value: float, decimals: int = SCORE_DIGITS) -> str:
     """A score as tables print it; never a negative zero.
 
     >>> format_score(0.987), format_score(-0.001)
     ('0.99', '0.00')
     """
-    return f"{round(value, SCORE_DIGITS) + 0.0:.{SCORE_DIGITS}f}"
+    return f"{round(value, decimals) + 0.0:.{decimals}f}"
+
+
+def decimals_of(metric: str, values: Iterable[float | None]) -> int:
+    """How many decimals scores have in print: of errors, three digits of the smallest one.
+
+    >>> decimals_of("accuracy", [0.5]), decimals_of("rmse", [0.0123, 4.0]), decimals_of("rmse", [1234.0])
+    (2, 4, 0)
+    """
+    positive = [value for value in values if value] if metric in ERRORS else []
+    return max(2 - int(np.floor(np.log10(min(positive)))), 0) if positive else SCORE_DIGITS

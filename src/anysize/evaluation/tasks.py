@@ -18,11 +18,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from anysize._json import compact_json
-from anysize._typing import BoolArray, IntArray, PathLike, check_integer, is_integer
+from anysize._typing import BoolArray, IntArray, PathLike, TargetKind, check_integer, is_integer
 from anysize.causal.graphon_check import check_graphon
 from anysize.counting.cache import attributes_digest, content_digest
 from anysize.graphs.graphset import GraphSet
-from anysize.graphs.labels import check_complete, distinct_classes
+from anysize.graphs.labels import as_numbers, check_complete, distinct_classes, target_kind
 from anysize.io.convert import as_graphset
 from anysize.methods import defaults
 from anysize.methods.method import Examples
@@ -31,14 +31,17 @@ from anysize.splits import SPLITS, BySize, Lists, Positions, SplitRule, median_c
 
 Data: TypeAlias = int | Literal["published"]
 Family: TypeAlias = Literal["erdos-renyi", "sbm", "tu", "brain"]
-Metric: TypeAlias = Literal["accuracy", "mcc"]
+Metric: TypeAlias = Literal["accuracy", "mcc", "rmse"]
 Grouping: TypeAlias = Literal["size", "median"]
 
 MAX_CLASSES = 62  # that records can name
 
 
 class Parts(NamedTuple):
-    """What a source returns: graphs whose y holds class numbers, and where they were in a fixed set, if in one."""
+    """What a source returns: graphs whose y holds class numbers, and where they were in a fixed set, if in one.
+
+    Without classes, y holds numbers to predict.
+    """
 
     train: GraphSet
     validation: GraphSet | None
@@ -83,8 +86,8 @@ class Splits:
     """Training, validation and test graphs of a task.
 
     Attributes:
-        train, validation, test: the graphs; y holds class numbers 0 .. C - 1, positions in ``classes``. Validation is
-            None where the task has folds instead, or too few graphs.
+        train, validation, test: the graphs; y holds class numbers 0 .. C - 1, positions in ``classes``, or numbers to
+            predict if there are no classes. Validation is None where the task has folds instead, or too few graphs.
         task: where they come from.
         data: the data set, `published` or a seed.
         seed: of the split of a fixed data set; None for the one split of the tables.
@@ -146,8 +149,9 @@ class Splits:
     @cached_property
     def examples(self) -> dict[str, Examples]:
         """The sets as input of methods, which count each of them once."""
+        kind: Any = np.int64 if self.classes else np.float64
         return {
-            name: Examples(graphs, np.asarray(graphs.y, np.int64), self.environments(graphs))
+            name: Examples(graphs, np.asarray(graphs.y, kind), self.environments(graphs))
             for name, graphs in self.sets.items()
         }
 
@@ -156,7 +160,7 @@ class Splits:
         """Whether densities over all subsets vanish with the size: as the task says, or the training graphs."""
         if self.task.vanishing is not None:
             return self.task.vanishing
-        return check_graphon(self.train, np.asarray(self.train.y)).regime == "not_graphon"
+        return check_graphon(self.train, self.examples["train"].strata()).regime == "not_graphon"
 
     @property
     def color_penalty(self) -> bool:
@@ -180,7 +184,7 @@ class Task:
         family: selects the grid and the defaults of hyper-parameters; None for graphs of a user, which have no grid and
             the defaults of `GraphClassifier`.
         source: makes the graphs.
-        metric: "accuracy" or "mcc".
+        metric: "accuracy" or "mcc"; "rmse" if numbers are predicted.
         k: the pattern size; several where it is a hyper-parameter.
         top: number of patterns to keep, the most common ones of training and validation graphs; None keeps all.
         class_weights: how classes are weighted in the loss, see `anysize.methods.method.class_weights`; None for equal
@@ -214,6 +218,11 @@ class Task:
             value = getattr(self, name)
             if value not in get_args(kind) and not (name == "family" and value is None):
                 raise ValueError(f"{name} of a task must be one of {', '.join(get_args(kind))}; got {value!r}")
+
+    @property
+    def predicts(self) -> TargetKind:
+        """What its targets are."""
+        return "numbers" if self.metric == "rmse" else "classes"
 
     @property
     def single_environment(self) -> bool:
@@ -269,6 +278,10 @@ class Task:
             if not isinstance(graphs, GraphSet):
                 raise ValueError(f"{self.name}: the {split} graphs must be a GraphSet; got a {type(graphs).__name__}")
             y = np.asarray(graphs.y if graphs.y is not None else ["None"])
+            if self.predicts == "numbers":
+                if y.dtype.kind != "f" or not np.isfinite(y).all():
+                    raise ValueError(f"{self.name}: y of the {split} graphs must hold finite numbers of type float")
+                continue
             wrong = y if y.dtype.kind not in "iu" else y[(y < 0) | (y >= len(parts.classes))]
             if len(wrong):
                 raise ValueError(
@@ -287,11 +300,13 @@ class OwnGraphs:
     Attributes:
         rule: how they are split.
         digest: a hash of everything that results depend on.
+        predicts: what their labels are.
     """
 
     graphs: GraphSet = field(compare=False, repr=False)
     rule: SplitRule = field(compare=False)
     digest: str = ""
+    predicts: TargetKind = "classes"
 
     has_published = True
     has_fresh = False
@@ -299,20 +314,24 @@ class OwnGraphs:
     @property
     def training_environments(self) -> int:
         """Two, smaller and larger graphs; one if all training graphs have one size."""
-        sizes = self.graphs.sizes[self.rule.positions(self.graphs, 0).train]
+        sizes = self.graphs.sizes[self.positions(0).train]
         return min(len(np.unique(sizes)), 2)
 
+    def positions(self, seed: int) -> Positions:
+        """The split with this seed."""
+        return self.rule.positions(self.graphs if self.predicts == "classes" else self.graphs.with_y(None), seed)
+
     def draw(self, data: Data, seed: int, data_dir: PathLike | None) -> Parts:
-        return split_graphs(self.graphs, self.rule, seed)
+        return split_graphs(self.graphs, self.positions(seed), self.predicts)
 
 
-def split_graphs(graphs: GraphSet, rule: SplitRule, seed: int) -> Parts:
-    """Labeled graphs, split by a rule; classes are numbered in the order of labels."""
-    if graphs.y is None:
-        raise ValueError("A split needs classes: give the graphs y, one label per graph (in commands: --labels FILE).")
-    positions = rule.positions(graphs, seed)
-    values, codes = np.unique(np.asarray(graphs.y), return_inverse=True)
-    numbered = graphs.with_y(codes.astype(np.int64))
+def split_graphs(graphs: GraphSet, positions: Positions, predicts: TargetKind = "classes") -> Parts:
+    """Labeled graphs, split; classes are numbered in the order of labels, numbers are floats."""
+    if predicts == "numbers":
+        values, numbered = np.zeros(0), graphs.with_y(np.asarray(graphs.y, np.float64))
+    else:
+        values, codes = np.unique(np.asarray(graphs.y), return_inverse=True)
+        numbered = graphs.with_y(codes.astype(np.int64))
     train, validation, test = numbered[positions.train], numbered[positions.validation], numbered[positions.test]
     return Parts(train, validation if len(validation) else None, test, tuple(map(str, values)), positions, len(graphs))
 
@@ -367,6 +386,7 @@ def own_task(
     color: str | None = None,
     name: str = "graphs",
     k: int | Sequence[int] = defaults.K,
+    predict: TargetKind | None = None,
 ) -> Task:
     """A task made of any labeled graphs. Its name ends with a hash of the graphs, their labels, the split and k.
 
@@ -388,6 +408,7 @@ def own_task(
         color: for networkx, PyG and igraph graphs, the vertex attribute that holds the color.
         name: the beginning of the task's name.
         k: pattern size of the task, or several.
+        predict: whether labels are classes or numbers to predict; None: numbers if some are fractions.
 
     Examples:
         >>> paths = [[(i, i + 1) for i in range(n)] for n in range(2, 32)]
@@ -400,20 +421,23 @@ def own_task(
     if labeled.y is None:
         raise ValueError("A task needs classes: give y, one label per graph (in commands: --labels FILE).")
     check_complete(labeled.y)
-    classes = distinct_classes(labeled.y)
-    if len(classes) > MAX_CLASSES:
+    predict = target_kind(labeled.y) if predict is None else predict
+    if predict == "numbers":
+        labeled = labeled.with_y(as_numbers(np.asarray(labeled.y)))
+    elif len(classes := distinct_classes(np.asarray(labeled.y))) > MAX_CLASSES:
         raise ValueError(
             f"Up to {MAX_CLASSES} classes can be compared; these graphs have {len(classes)}, such as "
-            f"{classes.tolist()[0]!r}. Is their label a number to predict? Then make classes of its ranges."
+            f"{classes.tolist()[0]!r}. If their label is a number to predict, pass predict='numbers' (--target COLUMN)."
         )
     rule = split if isinstance(split, BySize) else split_rule(split, labeled)
     sizes = pattern_sizes(k)
-    source = OwnGraphs(labeled, rule, _digest(labeled, rule, sizes))
+    source = OwnGraphs(labeled, rule, _digest(labeled, rule, sizes), predict)
     parts = source.draw("published", 0, None)
     if not len(parts.test):
         raise ValueError("A split needs test graphs: a random one takes a fifth of each class, from three graphs on.")
     if len(np.unique(np.asarray(parts.train.y))) < 2:
-        raise ValueError(f"All {len(parts.train)} training graphs have one class and cannot be learned from.")
+        what = "class" if predict == "classes" else "number"
+        raise ValueError(f"All {len(parts.train)} training graphs have one {what} and cannot be learned from.")
     # letters, digits, dots, dashes and underscores, as in the names of all tasks
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).lstrip("._-") or "graphs"
     label = f"{name}, {rule.title}"
@@ -422,7 +446,8 @@ def own_task(
         f"{len(parts.test)} of {size_range(parts.test)}"
     )
     return Task(
-        f"{plain}-{rule.name}-{source.digest[:8]}", title, None, source, metric=defaults.METRIC, k=sizes,
+        f"{plain}-{rule.name}-{source.digest[:8]}", title, None, source,
+        metric=defaults.METRIC if predict == "classes" else "rmse", k=sizes,
         environments="median", color_penalty=None, vanishing=None, label=label,
     )  # fmt: skip
 

@@ -10,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from anysize._errors import GraphWarning, warn_user
 from anysize._schema import fields, list_of, scalar, text
+from anysize._typing import TargetKind
 
 LEAST_WEIGHT = 2.0  # of all training graphs: weights that sum to 1 are shares, not numbers of graphs
 
@@ -114,13 +115,21 @@ def distinct_classes(labels: Labels) -> Labels:
     return classes
 
 
-def targets_of(graphs: Any, y: ArrayLike | None = None) -> NDArray[np.float64]:
-    """The numbers to predict: ``y``, or the labels that graphs carry if it is None; an error unless all are finite.
+def target_kind(labels: Labels) -> TargetKind:
+    """What labels seem to be: numbers to predict if some are fractions, else classes.
 
-    >>> targets_of([None, None], [1, 2.5]).tolist()
-    [1.0, 2.5]
+    >>> target_kind(np.array([0.0, 1.0])), target_kind(np.array([0.5, 1.0])), target_kind(np.array(["a"]))
+    ('classes', 'numbers', 'classes')
     """
-    labels = labels_of(graphs, y)
+    return "numbers" if labels.dtype.kind == "f" and (labels != np.floor(labels)).any() else "classes"
+
+
+def as_numbers(labels: Labels) -> NDArray[np.float64]:
+    """Labels as numbers to predict; an error for strings.
+
+    >>> as_numbers(np.array([1, 2])).tolist()
+    [1.0, 2.0]
+    """
     if labels.dtype.kind not in "biuf":
         raise ValueError(
             f"expected a number for every graph; got {labels.tolist()[0]!r}: GraphClassifier (anysize fit --y COLUMN) "

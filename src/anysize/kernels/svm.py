@@ -32,12 +32,11 @@ from anysize.kernels.explanation import VertexExplanation, explain_types
 from anysize.kernels.gram import gram
 from anysize.kernels.graphlet import GraphletKernel
 from anysize.kernels.pairwise_svm import PairwiseSVM, class_factors, votes, winners
+from anysize.kernels.ridge import KERNELS
 from anysize.kernels.wl import WLKernel
 from anysize.splits import parts_by_class
 
 Kernel = WLKernel | GraphletKernel
-
-KERNELS: dict[str, type[WLKernel] | type[GraphletKernel]] = {"wl": WLKernel, "graphlet": GraphletKernel}
 
 MIN_CALIBRATION_GRAPHS = 4  # of every class; with fewer the slope is 1
 LOG_SLOPES = -5.0, 5.0  # of margins in units of their mean size

@@ -183,8 +183,8 @@ class FittedAuto:
     runs: tuple[Run, ...]
     trained: None = None
 
-    def probabilities(self, examples: Examples) -> FloatArray:
-        by_expert = np.stack([expert.probabilities(examples)[0] for expert in self.experts.values()])
+    def outputs(self, examples: Examples) -> FloatArray:
+        by_expert = np.stack([expert.outputs(examples)[0] for expert in self.experts.values()])
         return np.tensordot(self.weights, by_expert, 1)[None]
 
     def represent(self, examples: Examples) -> FloatArray:
@@ -262,7 +262,7 @@ def gather_evidence(data: TrainingData, small: IntArray, large: IntArray, shifte
     likelihood = {}
     for family in FAMILIES:
         experts = _fit_family(family, replace(data, train=train), seed)
-        by_expert = np.stack([expert.probabilities(test)[0] for expert in experts.values()])
+        by_expert = np.stack([expert.outputs(test)[0] for expert in experts.values()])
         likelihood[family] = log_likelihood(_cross_weighted(by_expert, truth, weights, rng), truth)
     difference = likelihood["gamma"] - likelihood["sizemix"]
     error = balanced_error(difference, truth, weights)
@@ -294,7 +294,7 @@ def _weigh(data: TrainingData, seed: int) -> FloatArray:
         experts = _fit_family("gamma", replace(data, train=data.train.rows(train)), seed)
         held_out = data.train.rows(test)
         for row, expert in enumerate(experts.values()):
-            likelihood[row, test] = log_likelihood(expert.probabilities(held_out)[0], y[test])
+            likelihood[row, test] = log_likelihood(expert.outputs(held_out)[0], y[test])
     return evidence_weights(balanced_mean(likelihood, y, data.train.graph_weights()))
 
 
@@ -380,7 +380,7 @@ class FittedDensityRegression:
     def represent(self, examples: Examples) -> FloatArray:
         return self.whitening.apply(_densities(examples, self.k))[None]
 
-    def probabilities(self, examples: Examples) -> FloatArray:
+    def outputs(self, examples: Examples) -> FloatArray:
         chances = one_against_rest(self.represent(examples)[0] @ self.coefficients.T + self.intercepts)
         return np.asarray(chances / chances.sum(axis=1, keepdims=True))[None]
 

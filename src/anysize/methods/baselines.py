@@ -1,7 +1,8 @@
-"""Trivial baselines: random, majority, logistic regression on sizes, or on densities of uncolored patterns.
+"""Trivial baselines: random, majority, mean, regression on sizes, or on densities of uncolored patterns.
 
 A method that does not beat them uses no more than class shares, graph size or uncolored topology. The last two are
-scikit-learn pipelines; scikit-learn is imported by what makes them.
+scikit-learn pipelines, with logistic regression for classes and linear regression for numbers; scikit-learn is imported
+by what makes them.
 """
 
 from __future__ import annotations
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from anysize._progress import Progress
-from anysize._typing import FloatArray, PathLike
+from anysize._typing import FloatArray, PathLike, TargetKind
 from anysize.counting.counts import Counts
 from anysize.io.convert import as_graphset
 from anysize.methods.method import NO_GRID, Arrays, Examples, Method, Run, Sizes, TrainingData
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
     from sklearn.pipeline import Pipeline
 
 MAX_ITERATIONS = 10_000  # far more than the solver needs on standardized features
+RIDGE_PENALTIES = np.logspace(-4, 4, 17)  # of standardized densities; leave-one-out errors choose
 
 ClassWeight = str | Mapping[Any, float] | None
-BaselineName = Literal["random", "majority", "size-only", "topology-only"]
+BaselineName = Literal["random", "majority", "mean", "size-only", "topology-only"]
 
 # ---- pipelines -----------------------------------------------------------------------------------------
 
@@ -63,22 +65,36 @@ def topology_only(k: int | Sequence[int] = 5, class_weight: ClassWeight = None) 
 def logistic(features: Callable[..., Any], class_weight: ClassWeight, C: float = 1.0, **options: Any) -> Pipeline:
     """Logistic regression on standardized features, ``features(graphs, **options)``."""
     from sklearn.linear_model import LogisticRegression
+
+    return on_features(
+        features, LogisticRegression(C=C, class_weight=class_weight, max_iter=MAX_ITERATIONS), options
+    )  # fmt: skip
+
+
+def on_features(features: Callable[..., Any], model: Any, options: Mapping[str, Any]) -> Pipeline:
+    """A model of scikit-learn on standardized features, ``features(graphs, **options)``."""
     from sklearn.pipeline import Pipeline
     from sklearn.preprocessing import FunctionTransformer, StandardScaler
 
-    classifier = LogisticRegression(C=C, class_weight=class_weight, max_iter=MAX_ITERATIONS)
-    first = FunctionTransformer(features, kw_args=options)
-    steps = [("features", first), ("scale", StandardScaler()), ("classifier", classifier)]
+    first = FunctionTransformer(features, kw_args=dict(options))
+    steps = [("features", first), ("scale", StandardScaler()), ("model", model)]
     return Pipeline(steps).set_output(transform="default")  # arrays, whatever a user sets for all of scikit-learn
 
 
+def ridge() -> Any:
+    """Ridge regression on standardized features, the penalty chosen by leave-one-out errors."""
+    from sklearn.linear_model import RidgeCV
+
+    return RidgeCV(RIDGE_PENALTIES)
+
+
 def fit_pipeline(pipeline: Pipeline, graphs: Any, y: Any, weights: FloatArray | None) -> Pipeline:
-    """Fit a pipeline of `logistic`; ``weights``: how often each graph counts, once if None."""
+    """Fit a pipeline of `on_features`; ``weights``: how often each graph counts, once if None."""
     if weights is None:
         return pipeline.fit(graphs, y)
-    features, scale, classifier = (step for _, step in pipeline.steps)  # parameters of a pipeline depend on its routing
+    features, scale, model = (step for _, step in pipeline.steps)  # parameters of a pipeline depend on its routing
     table = features.fit_transform(graphs)
-    classifier.fit(scale.fit(table, sample_weight=weights).transform(table), y, sample_weight=weights)
+    model.fit(scale.fit(table, sample_weight=weights).transform(table), y, sample_weight=weights)
     return pipeline
 
 
@@ -123,7 +139,7 @@ def restore_arrays(pipeline: Pipeline, arrays: Mapping[str, Any]) -> Pipeline:
 
 @dataclass(frozen=True)
 class BaselineLearner:
-    """Trains a classifier that ignores the graphs, or uses their sizes or densities of uncolored patterns alone."""
+    """Trains a model that ignores the graphs, or uses their sizes or densities of uncolored patterns alone."""
 
     name: BaselineName
 
@@ -131,41 +147,55 @@ class BaselineLearner:
         self, data: TrainingData, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
         max_stack: int | None = None,
     ) -> Iterator[FittedPipeline | FittedConstant]:  # fmt: skip
-        """Train one classifier per run."""
-        y = data.train.labels()
-        weights = None if data.class_weights is None else dict(enumerate(data.class_weights))
+        """Train one model per run."""
+        train = data.train
         for run in runs:
-            if self.name in ("random", "majority"):
-                amounts = np.bincount(y, data.train.weights, minlength=data.classes)
-                shares = None if self.name == "random" else amounts / amounts.sum()
-                yield FittedConstant(data.classes, (run,), shares)
+            if self.name in ("random", "majority", "mean"):
+                yield FittedConstant(data.classes, (run,), self._constant(data))
                 continue
             k = run.configuration.get("k", data.k) if self.name == "topology-only" else None
-            graphs = pipeline_input(data.train, k, data.cache)
-            pipeline = fit_pipeline(self._pipeline(k, weights), graphs, y, data.train.weights)
+            y: Any = train.labels() if data.classes else train.numbers()
+            weights = None if data.class_weights is None else dict(enumerate(data.class_weights))
+            pipeline = self._pipeline(k, data.predicts, weights)
+            fit_pipeline(pipeline, pipeline_input(train, k, data.cache), y, train.weights)
             yield FittedPipeline(pipeline, (run,), data.classes, k)
 
     def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedPipeline | FittedConstant:
         """A fitted baseline from its state."""
         runs = tuple(Run(**run) for run in about["runs"])
-        if self.name in ("random", "majority"):
+        if self.name in ("random", "majority", "mean"):
             return FittedConstant(about["classes"], runs, arrays.get("shares"))
         k = tuple(about["k"]) if isinstance(about["k"], list) else about["k"]
-        return FittedPipeline(restore_arrays(self._pipeline(k), arrays), runs, about["classes"], k)
+        pipeline = self._pipeline(k, "classes" if about["classes"] else "numbers")
+        return FittedPipeline(restore_arrays(pipeline, arrays), runs, about["classes"], k)
 
-    def _pipeline(self, k: Sizes | None, class_weight: dict[int, float] | None = None) -> Pipeline:
-        return size_only(class_weight) if k is None else topology_only(k, class_weight)
+    def _constant(self, data: TrainingData) -> FloatArray | None:
+        """What every graph gets: class shares, or the mean; None for a random class."""
+        if self.name == "mean":
+            return np.array([np.average(data.train.numbers(), weights=data.train.weights)])
+        amounts = np.bincount(data.train.labels(), data.train.weights, minlength=data.classes)
+        return None if self.name == "random" else amounts / amounts.sum()
+
+    def _pipeline(
+        self, k: Sizes | None, predicts: TargetKind, class_weight: dict[int, float] | None = None
+    ) -> Pipeline:
+        if predicts == "classes":
+            return size_only(class_weight) if k is None else topology_only(k, class_weight)
+        from sklearn.linear_model import LinearRegression
+
+        if k is None:
+            return on_features(log_sizes, LinearRegression(), {})
+        return on_features(uncolored_densities, ridge(), {"k": k})
 
 
 def pipeline_input(examples: Examples, k: Sizes | None, cache: PathLike | None = None) -> Any:
-    """Graphs, or counts of their patterns of k vertices without colors."""
-    graphs = examples.whole("a baseline")
-    return graphs if k is None else examples.counts(k, cache, colors=False)
+    """Graphs, or counts of their patterns of k vertices without colors; the table of examples that have no graphs."""
+    return examples.graphs if examples.graphs is not None and k is None else examples.counts(k or 0, cache, False)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedPipeline:
-    """One fitted pipeline; ``k``: the sizes of the patterns that it uses, None for none."""
+    """One fitted pipeline; ``classes``: 0 for numbers; ``k``: the sizes of the patterns that it uses, None for none."""
 
     pipeline: Pipeline
     runs: tuple[Run, ...]
@@ -173,14 +203,19 @@ class FittedPipeline:
     k: Sizes | None
     trained: None = None
 
-    def probabilities(self, examples: Examples) -> FloatArray:
-        full = np.zeros((1, len(examples), self.classes))
-        if len(examples):  # scikit-learn takes no empty input
-            full[0][:, self.pipeline.classes_] = self.pipeline.predict_proba(pipeline_input(examples, self.k))
+    def outputs(self, examples: Examples) -> FloatArray:
+        full = np.zeros((1, len(examples), self.classes or 1))
+        if not len(examples):  # scikit-learn takes no empty input
+            return full
+        source = pipeline_input(examples, self.k)
+        if self.classes:
+            full[0][:, self.pipeline.classes_] = self.pipeline.predict_proba(source)
+        else:
+            full[0][:, 0] = self.pipeline.predict(source)
         return full
 
     def represent(self, examples: Examples) -> FloatArray:
-        return self.probabilities(examples)
+        return self.outputs(examples)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         about = {"runs": [asdict(run) for run in self.runs], "classes": self.classes, "k": self.k}
@@ -189,7 +224,7 @@ class FittedPipeline:
 
 @dataclass(frozen=True, eq=False)
 class FittedConstant:
-    """A classifier that ignores the graphs: the class shares of the training graphs, or a uniform draw for each graph.
+    """A model that ignores the graphs: class shares or the mean of the training graphs, or a random class of each.
 
     The draw is the same for the same seed and the same number of graphs.
     """
@@ -199,26 +234,27 @@ class FittedConstant:
     shares: FloatArray | None
     trained: None = None
 
-    def probabilities(self, examples: Examples) -> FloatArray:
+    def outputs(self, examples: Examples) -> FloatArray:
         if self.shares is not None:
             return np.tile(self.shares, (1, len(examples), 1))
         draws = np.random.default_rng(self.runs[0].seed).integers(self.classes, size=len(examples))
         return np.eye(self.classes)[draws][None]
 
     def represent(self, examples: Examples) -> FloatArray:
-        return self.probabilities(examples)
+        return self.outputs(examples)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         about = {"runs": [asdict(run) for run in self.runs], "classes": self.classes}
         return about, {} if self.shares is None else {"shares": self.shares}
 
 
-def _baseline(name: BaselineName) -> Method:
+def _baseline(name: BaselineName, *predicts: TargetKind) -> Method:
     return Method(
         name=name,
         title=name.replace("-", " "),
         learner=BaselineLearner(name),
         kind="baseline",
+        predicts=frozenset(predicts),
         grid=NO_GRID,
         seeded=name == "random",
         patterns=name == "topology-only",
@@ -227,5 +263,10 @@ def _baseline(name: BaselineName) -> Method:
     )
 
 
-BASELINES = (_baseline("random"), _baseline("majority"), _baseline("size-only"), _baseline("topology-only"))
-TRIVIAL_BASELINES = ("majority", "size-only", "topology-only")  # that comparisons always include
+RANDOM = _baseline("random", "classes")
+MAJORITY, MEAN = _baseline("majority", "classes"), _baseline("mean", "numbers")
+SIZE_ONLY, TOPOLOGY_ONLY = (_baseline(name, "classes", "numbers") for name in ("size-only", "topology-only"))
+BASELINES = (RANDOM, MAJORITY, MEAN, SIZE_ONLY, TOPOLOGY_ONLY)
+TRIVIAL: Mapping[TargetKind, tuple[Method, ...]] = {  # what other methods are always compared with
+    "classes": (MAJORITY, SIZE_ONLY, TOPOLOGY_ONLY), "numbers": (MEAN, SIZE_ONLY, TOPOLOGY_ONLY),
+}  # fmt: skip

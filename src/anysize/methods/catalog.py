@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from anysize._registry import Registry
+from anysize._typing import TargetKind
 from anysize.graphs.attributes import unused_attributes
 from anysize.graphs.graphset import GraphSet
 from anysize.methods.auto import AUTO
@@ -33,7 +34,15 @@ _REGISTRY = Registry(
 METHODS: Mapping[str, Method] = _REGISTRY
 register = _REGISTRY.register
 unregister = _REGISTRY.unregister
-find_method = _REGISTRY.find
+
+
+def find_method(name: str, predicts: TargetKind | None = None) -> Method:
+    """The method of this name; an error if there is none, or if it does not predict classes, or numbers, as asked."""
+    method = _REGISTRY.find(name)
+    if predicts is not None and predicts not in method.predicts:
+        able = ", ".join(row.name for row in METHODS.values() if predicts in row.predicts)
+        raise ValueError(f"{name} does not predict {predicts}; methods that do are {able}")
+    return method
 
 
 def unused_by(method: Method, graphs: GraphSet) -> str | None:

@@ -16,10 +16,18 @@ from scipy.sparse import csr_array, hstack
 from anysize._memory import dense
 from anysize._progress import Progress
 from anysize._schema import check_array
-from anysize._typing import FloatArray, IntArray, PathLike
+from anysize._typing import FloatArray, IntArray, PathLike, TargetKind
 from anysize.graphs.attributes import DIRECTIONS, EDGE_COLORS
 from anysize.methods.configuration import whole_number
-from anysize.methods.method import Arrays, Configuration, Examples, Method, Run, TrainingData, Validator
+from anysize.methods.method import (
+    Arrays,
+    Configuration,
+    Examples,
+    Method,
+    Run,
+    TrainingData,
+    Validator,
+)
 from anysize.patterns.pattern import connected_patterns
 from anysize.training.settings import Recipe
 
@@ -41,20 +49,20 @@ class Trees:
     """The nodes of all trees, one tree after the other.
 
     ``feature`` (nodes,): what a node asks for, -1 for a leaf. A graph goes to ``left`` where the feature is at most
-    ``threshold``, else to ``right``; both come after the node. ``shares`` (nodes, classes): of training graphs, with
-    their weights. ``roots`` (trees,): the first node of every tree.
+    ``threshold``, else to ``right``; both come after the node. ``values`` (nodes, classes or 1): shares of the classes
+    of training graphs, or the mean of their numbers. ``roots`` (trees,): the first node of every tree.
     """
 
     feature: IntArray
     threshold: FloatArray
     left: IntArray
     right: IntArray
-    shares: FloatArray
+    values: FloatArray
     roots: IntArray
 
     @staticmethod
     def of(forest: Any) -> Trees:
-        """The trees of a fitted `sklearn.ensemble.RandomForestClassifier`."""
+        """The trees of a fitted random forest of scikit-learn, with shares of classes that sum to 1."""
         trees = [estimator.tree_ for estimator in forest.estimators_]
         roots = np.concatenate([[0], np.cumsum([tree.node_count for tree in trees])]).astype(np.int64)
         shift = np.repeat(roots[:-1], np.diff(roots))
@@ -69,12 +77,12 @@ class Trees:
             threshold,
             np.where(is_leaf, 0, left + shift),
             np.where(is_leaf, 0, right + shift),
-            values / values.sum(1, keepdims=True),
+            values / values.sum(1, keepdims=True) if hasattr(forest, "classes_") else values,
             roots[:-1],
         )
 
-    def probabilities(self, features: FloatArray) -> FloatArray:
-        """(graphs, classes): the mean over trees of the shares of the leaf that a graph falls into."""
+    def outputs(self, features: FloatArray) -> FloatArray:
+        """(graphs, classes or 1): the mean over trees of the values of the leaf that a graph falls into."""
         values = features.astype(np.float32)  # as scikit-learn compares
         node = np.tile(self.roots, (len(values), 1))
         rows, trees = np.nonzero(self.feature[node] >= 0)
@@ -84,14 +92,14 @@ class Trees:
             node[rows, trees] = np.where(goes_left, self.left[now], self.right[now])
             inner = self.feature[node[rows, trees]] >= 0
             rows, trees = rows[inner], trees[inner]
-        return np.asarray(self.shares[node].mean(1))
+        return np.asarray(self.values[node].mean(1))
 
     def state(self) -> Arrays:
         """Arrays by name."""
-        return {name: getattr(self, name) for name in ("feature", "threshold", "left", "right", "shares", "roots")}
+        return {name: getattr(self, name) for name in ("feature", "threshold", "left", "right", "values", "roots")}
 
     @staticmethod
-    def from_state(arrays: Arrays, width: int, classes: int) -> Trees:
+    def from_state(arrays: Arrays, width: int, outputs: int) -> Trees:
         """Trees on ``width`` features from what `state` returned."""
         nodes = len(arrays["feature"])
         feature = check_array(arrays["feature"], "feature", "i", (nodes,), -1, width - 1)
@@ -100,9 +108,9 @@ class Trees:
         if (np.minimum(left, right)[inner] <= np.flatnonzero(inner)).any():
             raise ValueError("left, right: expected nodes that come after the node above them")
         roots = check_array(arrays["roots"], "roots", "i", (len(arrays["roots"]),), 0, nodes - 1)
-        shares = check_array(arrays["shares"], "shares", "f", (nodes, classes))
+        values = check_array(arrays["values"], "values", "f", (nodes, outputs))
         threshold = check_array(arrays["threshold"], "threshold", "f", (nodes,))
-        return Trees(feature, threshold, left, right, shares, roots)
+        return Trees(feature, threshold, left, right, values, roots)
 
 
 # ---- features ------------------------------------------------------------------------------------------
@@ -196,19 +204,21 @@ class ForestLearner:
         max_stack: int | None = None,
     ) -> Iterator[FittedForest]:  # fmt: skip
         """Grow one forest per run."""
-        from sklearn.ensemble import RandomForestClassifier
+        from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-        y = data.train.labels()
         weights = None if data.class_weights is None else dict(enumerate(data.class_weights))
         for number, run in enumerate(runs, 1):
             features = self.features.learn(data.train, run.configuration, data.cache)
             table = features.of(data.train, data.cache)
             columns = np.flatnonzero(np.bincount(table.indices, minlength=table.shape[1]) >= MIN_GRAPHS)
-            forest = RandomForestClassifier(
-                run.configuration["trees"], class_weight=weights, random_state=run.seed, n_jobs=1
-            )
+            if data.classes:
+                forest = RandomForestClassifier(run.configuration["trees"], class_weight=weights, random_state=run.seed)
+            else:
+                forest = RandomForestRegressor(run.configuration["trees"], random_state=run.seed)
+            y = data.train.labels() if data.classes else data.train.numbers()
             forest.fit(_dense(table, columns), y, sample_weight=data.train.weights)
-            yield FittedForest(features, columns, Trees.of(forest), forest.classes_, data.classes, (run,))
+            known = forest.classes_ if data.classes else np.zeros(1, np.int64)
+            yield FittedForest(features, columns, Trees.of(forest), known, data.classes, (run,))
             if progress is not None:
                 progress(number / len(runs))
 
@@ -217,7 +227,7 @@ class ForestLearner:
         inner = {name.removeprefix(PREFIX): array for name, array in arrays.items() if name.startswith(PREFIX)}
         features = self.features.from_state(about["features"], inner)
         columns = check_array(arrays["columns"], "columns", "i", (None,), 0)
-        known = check_array(arrays["known"], "known", "i", (None,), 0, about["classes"] - 1)
+        known = check_array(arrays["known"], "known", "i", (None,), 0, max(about["classes"] - 1, 0))
         trees = Trees.from_state(arrays, len(columns), len(known))
         runs = tuple(Run(**run) for run in about["runs"])
         return FittedForest(features, columns, trees, known, about["classes"], runs)
@@ -225,7 +235,10 @@ class ForestLearner:
 
 @dataclass(frozen=True, eq=False)
 class FittedForest:
-    """One forest. ``columns``: of the features that it uses; ``known``: the classes that have training graphs."""
+    """One forest. ``columns``: of the features that it uses; ``known``: the classes that have training graphs.
+
+    Of numbers, ``classes`` is 0 and ``known`` is [0].
+    """
 
     features: PatternCounts | CircularCounts
     columns: IntArray
@@ -235,12 +248,12 @@ class FittedForest:
     runs: tuple[Run, ...]
     trained: None = None
 
-    def probabilities(self, examples: Examples) -> FloatArray:
-        full = np.zeros((1, len(examples), self.classes))
+    def outputs(self, examples: Examples) -> FloatArray:
+        full = np.zeros((1, len(examples), self.classes or 1))
         table = self.features.of(examples)
         for start in range(0, len(examples), PREDICTED_TOGETHER):
             rows = slice(start, start + PREDICTED_TOGETHER)
-            full[0, rows, self.known] = self.trees.probabilities(_dense(table[rows], self.columns)).T
+            full[0, rows, self.known] = self.trees.outputs(_dense(table[rows], self.columns)).T
         return full
 
     def represent(self, examples: Examples) -> FloatArray:
@@ -260,7 +273,9 @@ def _dense(table: csr_array[np.float64], columns: IntArray) -> FloatArray:
 
 def _forest(name: str, title: str, features: type[PatternCounts | CircularCounts], **fields: Any) -> Method:
     checks: dict[str, Validator] = {"trees": whole_number}
-    return Method(name=name, title=title, learner=ForestLearner(features), parameters=checks, **fields)
+    both: frozenset[TargetKind] = frozenset({"classes", "numbers"})
+    learner = ForestLearner(features)
+    return Method(name=name, title=title, learner=learner, predicts=both, parameters=checks, **fields)
 
 
 FORESTS = (

@@ -127,8 +127,8 @@ class FittedGamma(FittedStack):
         return examples.counts(self.k)
 
     @one_thread()  # as in training: with more, sums have another order
-    def probabilities(self, examples: Examples, kept: KeptEpochs | None = None) -> FloatArray:
-        return super().probabilities(examples, kept)
+    def outputs(self, examples: Examples, kept: KeptEpochs | None = None) -> FloatArray:
+        return super().outputs(examples, kept)
 
     @one_thread()
     def represent(self, examples: Examples) -> FloatArray:

@@ -1,10 +1,13 @@
-"""Kernel machines: support vector machines on the Weisfeiler-Lehman and the graphlet kernel, one model per run.
+"""Kernel machines on the Weisfeiler-Lehman and the graphlet kernel, one model per run.
+
+Support vector machines predict classes, kernel ridge regression numbers.
 
 scikit-learn is imported by what trains or restores a model: the catalog of methods does without it.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from itertools import combinations
@@ -23,6 +26,7 @@ from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
     from anysize.kernels.explanation import VertexExplanation
+    from anysize.kernels.ridge import KernelRidge
     from anysize.kernels.svm import KernelClassifier
     from anysize.kernels.wl import WLKernel
 
@@ -31,7 +35,7 @@ WL = "the WL kernel"  # in messages
 
 @dataclass(frozen=True)
 class KernelLearner:
-    """Trains a support vector machine on the WL or the graphlet kernel; C and the iterations come with the run.
+    """Trains a machine on the WL or the graphlet kernel; C (for classes) and the iterations come with the run.
 
     ``padded``: the WL kernel has the effect of zero padding (`WLKernel`), for the ``padding_color`` of the run or else
     the first color of the training graphs.
@@ -43,9 +47,10 @@ class KernelLearner:
     def fit(
         self, data: TrainingData, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
         max_stack: int | None = None,
-    ) -> Iterator[FittedKernel]:  # fmt: skip
+    ) -> Iterator[FittedKernel | FittedRidge]:  # fmt: skip
         """Train one machine per run; graphs are refined once for the WL kernels of all runs with one padding color."""
         from anysize.kernels.graphlet import GraphletKernel
+        from anysize.kernels.ridge import KernelRidge
         from anysize.kernels.svm import KernelClassifier
         from anysize.kernels.wl import WLKernel
 
@@ -65,10 +70,14 @@ class KernelLearner:
                 kernel, source = GraphletKernel(k=k, top=data.top), k
                 if data.validation is not None and data.top is not None:
                     vocabulary = _kernel_input(data.validation, source, data.cache)
-            machine = KernelClassifier(kernel, C=run.configuration.get("C", 1.0), class_weight=weights)
-            features, labels = _kernel_input(data.train, source, data.cache), data.train.labels()
-            machine.fit(features, labels, vocabulary, data.train.weights)
-            yield FittedKernel(machine, (run,), source, data.classes)
+            features = _kernel_input(data.train, source, data.cache)
+            if data.classes:
+                machine = KernelClassifier(kernel, C=run.configuration.get("C", 1.0), class_weight=weights)
+                machine.fit(features, data.train.labels(), vocabulary, data.train.weights)
+                yield FittedKernel(machine, (run,), source, data.classes)
+            else:
+                ridge = KernelRidge.fit(kernel, features, data.train.numbers(), data.train.weights)
+                yield FittedRidge(ridge, (run,), source)
             if progress is not None:
                 progress(number / len(runs))
 
@@ -78,14 +87,20 @@ class KernelLearner:
         palette = train.whole(WL).palette
         return run.configuration.get("padding_color", palette[0] if palette else None)
 
-    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedKernel:
-        """A trained machine from what `FittedKernel.state` returned."""
+    def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedKernel | FittedRidge:
+        """A trained machine from what `FittedKernel.state` or `FittedRidge.state` returned."""
+        from anysize.kernels.ridge import KernelRidge
         from anysize.kernels.svm import KernelClassifier
 
-        machine = KernelClassifier.from_state(about, arrays)
         runs = tuple(Run(**run) for run in about["runs"])
-        source = machine.kernel_ if self.kernel == "wl" else machine.kernel_.k
-        return FittedKernel(machine, runs, source, len(machine.classes_))
+        if "classes" not in about:
+            ridge = KernelRidge.from_state(about, arrays)
+            return FittedRidge(ridge, runs, self._source(ridge.kernel))
+        machine = KernelClassifier.from_state(about, arrays)
+        return FittedKernel(machine, runs, self._source(machine.kernel_), len(machine.classes_))
+
+    def _source(self, kernel: Any) -> Sizes | WLKernel:
+        return kernel if self.kernel == "wl" else kernel.k  # type: ignore[no-any-return]
 
 
 def _iterations(run: Run) -> int:
@@ -100,20 +115,59 @@ def _kernel_input(examples: Examples, source: Sizes | WLKernel, cache: PathLike 
 
 
 @dataclass(frozen=True, eq=False)
-class FittedKernel:
-    """One trained machine; ``classes``: all of the task.
+class FittedMachine(ABC):
+    """One trained machine.
 
     ``source``: the sizes of patterns to count, or the WL kernel that refines graphs: that of the machine, or a deeper
     one that it shares with the machines of other runs.
     """
 
-    machine: KernelClassifier
+    machine: Any
     runs: tuple[Run, ...]
     source: Sizes | WLKernel
-    classes: int
-    trained: None = None
 
-    def probabilities(self, examples: Examples) -> FloatArray:
+    trained = None
+
+    @property
+    @abstractmethod
+    def kernel(self) -> Any:
+        """The fitted kernel."""
+
+    def represent(self, examples: Examples) -> FloatArray:
+        features = self.kernel.transform(_kernel_input(examples, self.source))
+        return dense(features, "the table of features", "pass fewer graphs at a time")[None]
+
+    def state(self) -> tuple[dict[str, Any], Arrays]:
+        about, arrays = self.machine.state()
+        return about | {"runs": [asdict(run) for run in self.runs]}, arrays
+
+
+@dataclass(frozen=True, eq=False)
+class FittedRidge(FittedMachine):
+    """One kernel ridge regression, which predicts numbers."""
+
+    machine: KernelRidge
+
+    @property
+    def kernel(self) -> Any:
+        return self.machine.kernel
+
+    def outputs(self, examples: Examples) -> FloatArray:
+        return self.machine.predict(_kernel_input(examples, self.source))[None, :, None]
+
+
+@dataclass(frozen=True, eq=False)
+class FittedKernel(FittedMachine):
+    """One support vector machine; ``classes``: all of the task."""
+
+    machine: KernelClassifier
+    classes: int
+
+    @property
+    def kernel(self) -> Any:
+        return self.machine.kernel_
+
+    def outputs(self, examples: Examples) -> FloatArray:
         """Calibrated margins, see `KernelClassifier.predict_proba`."""
         chances = self.machine.predict_proba(_kernel_input(examples, self.source))
         full = np.zeros((1, len(chances), self.classes))
@@ -145,14 +199,6 @@ class FittedKernel:
         """What vertex types and vertices add to the margin of the predicted class of one graph, a class number."""
         return self.machine.explain(examples.whole(WL), None if reference is None else reference.whole(WL))
 
-    def represent(self, examples: Examples) -> FloatArray:
-        features = self.machine.kernel_.transform(_kernel_input(examples, self.source))
-        return dense(features, "the table of features", "pass fewer graphs at a time")[None]
-
-    def state(self) -> tuple[dict[str, Any], Arrays]:
-        about, arrays = self.machine.state()
-        return about | {"runs": [asdict(run) for run in self.runs]}, arrays
-
 
 def color(name: str, value: Any) -> ColorName:
     """The value as the name of a color."""
@@ -174,10 +220,13 @@ GRAPHLET_GRID: Mapping[str, Grid] = {
 
 
 def _kernel_method(**fields: Any) -> Method:
-    """A support vector machine; in the paper it minimizes its own loss, without class weights, and C is selected by
+    """A kernel machine; in the paper it minimizes its own loss, without class weights, and C is selected by
     accuracy.
     """
-    return Method(kind="kernel", seeded=False, weighted_in_paper=False, selection_metric="accuracy", **fields)
+    return Method(
+        kind="kernel", predicts=frozenset({"classes", "numbers"}), seeded=False, weighted_in_paper=False,
+        selection_metric="accuracy", **fields,
+    )  # fmt: skip
 
 
 KERNEL_METHODS = (

@@ -15,13 +15,15 @@ from numpy.typing import NDArray
 
 from anysize._errors import naming_extra
 from anysize._progress import Progress
-from anysize._typing import FloatArray, IntArray, PathLike
+from anysize._typing import FloatArray, IntArray, PathLike, TargetKind
 from anysize.counting.counts import Counts
 from anysize.graphs.attributes import VERTEX_COLORS
 from anysize.graphs.graphset import GraphSet
 from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
     from anysize.kernels.wl import RefinedGraphs, WLKernel
     from anysize.training.loop import Trained
 
@@ -39,16 +41,17 @@ NO_TRAINING = Recipe(epochs=1)  # for kernels and baselines, which have no epoch
 
 @dataclass(frozen=True, eq=False)
 class Examples:
-    """Graphs, or their counts alone, with class numbers, environments and weights where they are known.
+    """Graphs, or their counts alone, with targets, environments and weights where they are known.
 
-    ``weights``: how often each graph counts, for example 2 as if it were there twice; None if each counts once.
+    ``y``: the class number of every graph, or the number to predict, as floats. ``weights``: how often each graph
+    counts, for example 2 as if it were there twice; None if each counts once.
 
     Graphs are counted when a method asks for counts, once per pattern size, and refined once for all runs that share a
     WL kernel.
     """
 
     graphs: GraphSet | None = None
-    y: IntArray | None = None
+    y: IntArray | FloatArray | None = None
     environments: IntArray | None = None
     table: Counts | None = None
     weights: FloatArray | None = None
@@ -80,7 +83,11 @@ class Examples:
         if key not in self._tables:
             from anysize.counting.api import count  # imports numba
 
-            self._tables[key] = count(self.graphs, *key, cache=cache, progress=progress)
+            colored = self._tables.get((key[0], True))
+            if colored is not None and set(colored.columns.size.tolist()) == set(key[0]):
+                self._tables[key] = colored.without_colors()
+            else:
+                self._tables[key] = count(self.graphs, *key, cache=cache, progress=progress)
         return self._tables[key]
 
     def forget_counts(self) -> None:
@@ -88,11 +95,18 @@ class Examples:
         self._tables.clear()
 
     def refined(self, kernel: WLKernel) -> RefinedGraphs:
-        """The graphs with the classes of their vertices under a fitted WL kernel; those of the last one are kept."""
+        """The graphs with the types of their vertices under a fitted WL kernel; those of the last one are kept."""
         if kernel not in self._refined:
             self._refined.clear()
             self._refined[kernel] = kernel.refine(self.whole("the WL kernel"))
         return self._refined[kernel]
+
+    def vertex_types(self, iterations: int) -> tuple[WLKernel, csr_array[np.float64]]:
+        """A WL kernel fitted to these graphs, and (graphs, types): how many vertices have each type."""
+        from anysize.kernels.wl import WLKernel
+
+        kernel = WLKernel(iterations)
+        return kernel, kernel.fit_transform(self.whole("the WL kernel"))
 
     def rows(self, chosen: NDArray[Any]) -> Examples:
         """A subset of the examples, by positions or as a boolean mask, with the counts made so far."""
@@ -117,6 +131,17 @@ class Examples:
             raise ValueError("these examples have no classes; pass y")
         return np.asarray(self.y, np.int64)
 
+    def numbers(self) -> FloatArray:
+        """The numbers to predict; an error where there are none."""
+        if self.y is None:
+            raise ValueError("these examples have no numbers to predict; pass y")
+        return np.asarray(self.y, np.float64)
+
+    def strata(self) -> IntArray:
+        """Groups of which random parts have their share: the classes; numbers to predict are one group."""
+        assert self.y is not None
+        return np.zeros(len(self), np.int64) if self.y.dtype.kind == "f" else self.labels()
+
     def graph_weights(self) -> FloatArray:
         """(graphs,): how often each graph counts, 1 where no weights are given."""
         return np.ones(len(self)) if self.weights is None else self.weights
@@ -128,9 +153,9 @@ class TrainingData:
 
     Attributes:
         train, validation: examples; validation is None where no graphs are held out.
-        classes: the number of classes.
+        classes: the number of classes; 0 if numbers are predicted.
         k: pattern sizes, unless a configuration has its own.
-        metric: of the task.
+        metric: of the task, for classes.
         top: keep this many patterns, the most common ones of training and validation graphs; None keeps all.
         class_weights: weight of each class in the loss; None for equal weights.
         device: a torch device.
@@ -141,7 +166,7 @@ class TrainingData:
     validation: Examples | None
     classes: int
     k: Sizes = 5
-    metric: Literal["accuracy", "mcc"] = "accuracy"
+    metric: Literal["accuracy", "mcc", "rmse"] = "accuracy"
     top: int | None = None
     class_weights: FloatArray | None = None
     device: str = "cpu"
@@ -154,12 +179,17 @@ class TrainingData:
         return np.asarray(self.train.graph_weights() * self.class_weights[self.train.labels()])
 
     @property
+    def predicts(self) -> TargetKind:
+        """What the targets are."""
+        return "classes" if self.classes else "numbers"
+
+    @property
     def validation_weights(self) -> FloatArray | None:
         """(validation graphs,): how often each counts; None if each counts once, or there are none."""
         return None if self.validation is None else self.validation.weights
 
     @property
-    def epoch_metric(self) -> Literal["accuracy", "balanced_accuracy", "mcc"]:
+    def epoch_metric(self) -> Literal["accuracy", "balanced_accuracy", "mcc", "rmse"]:
         """By which epochs are compared: with class weights, accuracy is the mean accuracy of the classes."""
         weighted = self.class_weights is not None and self.metric == "accuracy"
         return "balanced_accuracy" if weighted else self.metric
@@ -184,8 +214,8 @@ class Fitted(Protocol):
         """Training curves and selected epochs; None for methods without epochs."""
         ...
 
-    def probabilities(self, examples: Examples) -> FloatArray:
-        """(models, graphs, classes)."""
+    def outputs(self, examples: Examples) -> FloatArray:
+        """Probabilities (models, graphs, classes), or predicted numbers (models, graphs, 1)."""
         ...
 
     def represent(self, examples: Examples) -> FloatArray:
@@ -212,16 +242,16 @@ class Learner(Protocol):
         ...
 
 
-def checked_probabilities(fitted: Fitted, examples: Examples) -> FloatArray:
-    """The probabilities of a fitted method; an error if they do not have the shape (models, graphs, classes)."""
-    probabilities = fitted.probabilities(examples)
+def checked_outputs(fitted: Fitted, examples: Examples) -> FloatArray:
+    """The outputs of a fitted method; an error if they do not have the shape (models, graphs, classes or 1)."""
+    outputs = fitted.outputs(examples)
     expected = len(fitted.runs), len(examples)
-    if probabilities.ndim != 3 or probabilities.shape[:2] != expected:
+    if outputs.ndim != 3 or outputs.shape[:2] != expected:
         raise ValueError(
-            f"probabilities must return an array of {expected[0]} models x {expected[1]} graphs x classes; got one of "
-            f"shape {probabilities.shape}"
+            f"outputs must return an array of {expected[0]} models x {expected[1]} graphs x classes (1 for numbers); "
+            f"got one of shape {outputs.shape}"
         )
-    return probabilities
+    return outputs
 
 
 def class_weights(
@@ -261,6 +291,7 @@ class Method:
         title: as in the tables.
         learner: trains and restores its models.
         kind: a GNN on whole graphs, a Gamma model on patterns, a kernel machine, a trivial baseline, or another.
+        predicts: classes, numbers, or both.
         grid: hyper-parameter values to try for each family of tasks (the paper's, for its rows), or for a single task
             by its name; others have their defaults. No entry where the method is not run; without any grid, the
             defaults are run everywhere.
@@ -297,6 +328,7 @@ class Method:
     title: str
     learner: Learner
     kind: Kind = "other"
+    predicts: frozenset[TargetKind] = frozenset({"classes"})
     grid: Mapping[str, Grid] = field(default_factory=dict)
     defaults: Configuration = field(default_factory=dict)
     colored_defaults: Mapping[RecipeName, Configuration] = field(default_factory=dict)

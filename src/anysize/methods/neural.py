@@ -157,7 +157,7 @@ class FittedStack(ABC):
         return trained
 
     @torch_defaults()
-    def probabilities(self, examples: Examples, kept: KeptEpochs | None = None) -> FloatArray:
+    def outputs(self, examples: Examples, kept: KeptEpochs | None = None) -> FloatArray:
         """(models, graphs, classes); with ``kept``, followed by those of the states it holds."""
         return softmax(self.stack.logits(self._input(examples), kept))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from anysize._progress import Progress, part_of
-from anysize.methods.baselines import FittedPipeline, fit_pipeline, logistic, restore_arrays
+from anysize.methods.baselines import FittedPipeline, fit_pipeline, logistic, on_features, restore_arrays, ridge
 from anysize.methods.configuration import weight
 from anysize.methods.method import (
     Arrays,
@@ -34,10 +34,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class FeatureLearner:
-    """Logistic regression on features of your own: ``features(graphs, **hyper_parameters)`` -> (graphs, width).
+    """Regression on features of your own: ``features(graphs, **hyper_parameters)`` -> (graphs, width).
 
-    Features are standardized. The hyper-parameter ``C`` is that of scikit-learn's `LogisticRegression`, 1 by default;
-    all others are passed to ``features``.
+    Features are standardized. Classes have logistic regression, where the hyper-parameter ``C`` is that of
+    scikit-learn's `LogisticRegression`, 1 by default; numbers have ridge regression. All other hyper-parameters are
+    passed to ``features``.
     """
 
     features: Callable[..., Any]
@@ -46,20 +47,23 @@ class FeatureLearner:
         self, data: TrainingData, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
         max_stack: int | None = None,
     ) -> Iterator[FittedPipeline]:  # fmt: skip
-        """Train one classifier per run."""
+        """Train one model per run."""
         weights = None if data.class_weights is None else dict(enumerate(data.class_weights))
+        graphs = data.train.whole("a method on features")
+        y: Any = data.train.labels() if data.classes else data.train.numbers()
         for run in runs:
-            graphs, labels = data.train.whole("a method on features"), data.train.labels()
-            pipeline = fit_pipeline(self._pipeline(run, weights), graphs, labels, data.train.weights)
+            pipeline = fit_pipeline(self._pipeline(run, data.classes, weights), graphs, y, data.train.weights)
             yield FittedPipeline(pipeline, (run,), data.classes, None)
 
     def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedPipeline:
-        """A fitted classifier from its state."""
-        run = Run(**about["runs"][0])
-        return FittedPipeline(restore_arrays(self._pipeline(run), arrays), (run,), about["classes"], None)
+        """A fitted model from its state."""
+        run, classes = Run(**about["runs"][0]), about["classes"]
+        return FittedPipeline(restore_arrays(self._pipeline(run, classes), arrays), (run,), classes, None)
 
-    def _pipeline(self, run: Run, class_weight: dict[int, float] | None = None) -> Pipeline:
+    def _pipeline(self, run: Run, classes: int, class_weight: dict[int, float] | None = None) -> Pipeline:
         passed_on = {name: value for name, value in run.configuration.items() if name != "C"}
+        if not classes:
+            return on_features(self.features, ridge(), passed_on)
         return logistic(self.features, class_weight, run.configuration.get("C", 1.0), **passed_on)
 
 

@@ -47,7 +47,6 @@ from scipy.special import expit
 from anysize._progress import Progress
 from anysize._typing import FloatArray, IntArray
 from anysize.graphs.attributes import DIRECTIONS, EDGE_COLORS
-from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import (
     Labels,
     classes_from_json,
@@ -67,6 +66,7 @@ if TYPE_CHECKING:
     from anysize.counting.columns import Columns
     from anysize.kernels.explanation import VertexExplanation
     from anysize.kernels.wl import WLKernel
+    from anysize.methods.sizemix_regression import SizeMixRegression
 
 DEPTHS = (0, 1, 3)
 MAPS = ("presence", "share", "fitted", "direction")
@@ -98,10 +98,6 @@ class Tables(NamedTuple):
     def mean_log_size(self) -> float:
         """The mean of log(n / n0)."""
         return float(np.average(self.log_sizes, weights=self.weights))
-
-    def centered(self, log_size: float) -> Tables:
-        """The same with another n0."""
-        return self._replace(log_sizes=self.log_sizes - log_size)
 
 
 class Entries(NamedTuple):
@@ -209,11 +205,9 @@ def plain_patterns() -> Columns:
     return unite([Columns.plain(size) for size in PATTERN_SIZES])[0]
 
 
-def count_patterns(graphs: GraphSet) -> csr_array[np.float64]:
-    """(graphs, patterns): induced copies, whatever the colors."""
-    from anysize.counting.api import count  # imports numba
-
-    return count(graphs, PATTERN_SIZES, colors=False).matrix.astype(np.float64)
+def log_numbers(examples: Examples) -> FloatArray:
+    """log n of every graph; an empty graph counts as one vertex."""
+    return np.log(np.maximum(examples.sizes, 1).astype(np.float64))
 
 
 def fit_exponents(
@@ -274,21 +268,21 @@ class SizeMix:
 
         ``sample_weight``: how often each graph counts; once if None.
         """
-        from threadpoolctl import threadpool_limits
-
-        from anysize.kernels.wl import WLKernel
-
         graph_set = as_graphset(graphs)
         labels = labels_of(graph_set, y)
         rows, weights = training_weights(sample_weight, len(graph_set))
-        if len(rows) < len(graph_set):
-            graph_set, labels = graph_set[rows], labels[rows]
-        graph_weights = np.ones(len(rows)) if weights is None else weights
+        return SizeMix.learn(Examples(graph_set[rows], weights=weights), labels[rows])
+
+    @staticmethod
+    def learn(train: Examples, labels: Labels) -> SizeMix:
+        """As `fit`, for examples with their weights; their counts and types are kept in them."""
+        from threadpoolctl import threadpool_limits
+
         classes = distinct_classes(labels)
-        codes = np.searchsorted(classes, labels).astype(np.int64)
-        kernel = WLKernel(iterations=max(DEPTHS))
-        features, patterns = kernel.fit_transform(graph_set), count_patterns(graph_set)
-        tables = Tables(features, patterns, _log_sizes(graph_set), graph_weights)
+        codes, graph_weights = np.searchsorted(classes, labels).astype(np.int64), train.graph_weights()
+        kernel, types = train.vertex_types(max(DEPTHS))
+        patterns = train.counts(PATTERN_SIZES, colors=False).matrix.astype(np.float64)
+        tables = Tables(types, patterns, log_numbers(train), graph_weights)
         with threadpool_limits(1):  # products this small are slower with more threads
             heads = tuple(fit_heads(tables, kernel.offsets_, codes, len(classes)))
             likelihood, judged = inner_likelihood(tables, kernel.offsets_, codes, len(classes))
@@ -299,13 +293,13 @@ class SizeMix:
         return SizeMix(classes, kernel, heads, head_weights, evidence, tables.mean_log_size)
 
     def predict_proba(self, graphs: Any) -> FloatArray:
-        """(graphs, classes)."""
+        """(graphs, classes). ``graphs``: whatever `as_graphset` takes, or examples."""
         mean = np.tensordot(self.head_weights, self.head_probabilities(graphs), 1)
         return np.asarray(mean / mean.sum(axis=1, keepdims=True))
 
     def head_probabilities(self, graphs: Any) -> FloatArray:
         """(heads, graphs, classes): each head by itself; rows of several classes need not sum to 1."""
-        tables = self._input(as_graphset(graphs))
+        tables = self._input(graphs if isinstance(graphs, Examples) else Examples(as_graphset(graphs)))
         logits = np.concatenate(list(all_logits(self.heads, tables)))
         return one_against_rest(logits).reshape(len(self.heads), len(tables.log_sizes), len(self.classes))
 
@@ -346,7 +340,8 @@ class SizeMix:
         chances = self.predict_proba(graph_set)[0]
         predicted = int(chances.argmax())
         regression, sign = (predicted, 1.0) if len(self.classes) > 2 else (0, 1.0 if predicted == 1 else -1.0)
-        tables, others = self._input(graph_set), None if reference is None else self._input(as_graphset(reference))
+        tables = self._input(Examples(graph_set))
+        others = None if reference is None else self._input(Examples(as_graphset(reference)))
         types = tables.types.shape[1]
         width, base = types + tables.patterns.shape[1], 0.0
         total, strongest, scalings = np.zeros(width), np.zeros(width), [("", 0.0)] * width
@@ -368,15 +363,13 @@ class SizeMix:
             base_name="mean training graph" if reference is None else "mean reference graph",
         )  # fmt: skip
 
-    def _input(self, graphs: GraphSet) -> Tables:
+    def _input(self, examples: Examples) -> Tables:
         """Counts of all types and patterns, and log(n / n0); no counts where no head is of patterns."""
-        uses_patterns = any(head.depth is None for head in self.heads)
-        if uses_patterns:
-            patterns = count_patterns(graphs)
-        else:
-            patterns = csr_array((len(graphs), len(plain_patterns())), dtype=np.float64)
-        tables = Tables(self.kernel.transform(graphs), patterns, _log_sizes(graphs), np.ones(len(graphs)))
-        return tables.centered(self.log_size)
+        patterns = csr_array((len(examples), len(plain_patterns())), dtype=np.float64)
+        if any(head.depth is None for head in self.heads):
+            patterns = examples.counts(PATTERN_SIZES, colors=False).matrix.astype(np.float64)
+        types = self.kernel.transform(examples.refined(self.kernel))
+        return Tables(types, patterns, log_numbers(examples) - self.log_size, np.ones(len(examples)))
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """What was learned, as a dictionary that JSON holds and plain arrays."""
@@ -405,10 +398,6 @@ class SizeMix:
         )  # fmt: skip
 
 
-def _log_sizes(graphs: GraphSet) -> FloatArray:
-    return np.log(np.maximum(graphs.sizes, 1).astype(np.float64))
-
-
 def inner_likelihood(tables: Tables, offsets: IntArray, y: IntArray, classes: int) -> tuple[FloatArray, IntArray]:
     """Log-likelihoods (heads, graphs) of the larger graphs, about 40 %, by heads of the smaller ones; their positions.
 
@@ -421,7 +410,8 @@ def inner_likelihood(tables: Tables, offsets: IntArray, y: IntArray, classes: in
     if not len(large):
         return np.zeros((len(DEPTHS) * len(MAPS) + len(PATTERN_MAPS), 0)), large
     fitted = tables.rows(small)
-    judged = tables.rows(large).centered(fitted.mean_log_size)
+    judged = tables.rows(large)
+    judged = judged._replace(log_sizes=judged.log_sizes - fitted.mean_log_size)
     heads = fit_heads(fitted, offsets, y[small], classes)
     chances = (one_against_rest(logits) for logits in all_logits(tuple(heads), judged))
     return np.stack([log_likelihood(each, y[large]) for each in chances]), large
@@ -514,38 +504,51 @@ class SizeMixLearner:
         max_stack: int | None = None,
     ) -> Iterator[FittedSizeMix]:  # fmt: skip
         """Fit one ensemble for all runs."""
-        model = SizeMix.fit(data.train.whole("sizemix"), data.train.labels(), data.train.weights)
+        from anysize.methods.sizemix_regression import SizeMixRegression
+
+        model: SizeMix | SizeMixRegression
+        if data.classes:
+            model = SizeMix.learn(data.train, data.train.labels())
+        else:
+            model = SizeMixRegression.learn(data.train, data.train.numbers())
         for run in runs:
             yield FittedSizeMix(model, (run,), data.classes)
 
     def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedSizeMix:
         """A fitted ensemble from what `FittedSizeMix.state` returned."""
-        runs = tuple(Run(**run) for run in about["runs"])
-        return FittedSizeMix(SizeMix.from_state(about, arrays), runs, about["class_count"])
+        from anysize.methods.sizemix_regression import SizeMixRegression
+
+        runs, classes = tuple(Run(**run) for run in about["runs"]), about["class_count"]
+        model = SizeMix.from_state(about, arrays) if classes else SizeMixRegression.from_state(about, arrays)
+        return FittedSizeMix(model, runs, classes)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedSizeMix:
-    """One fitted ensemble; ``classes``: all of the task, of which training may have had fewer."""
+    """One fitted ensemble; ``classes``: all of the task, of which training may have had fewer; 0 for numbers."""
 
-    model: SizeMix
+    model: SizeMix | SizeMixRegression
     runs: tuple[Run, ...]
     classes: int
     trained: None = None
 
-    def probabilities(self, examples: Examples) -> FloatArray:
-        graphs = examples.whole("sizemix")
-        full = np.zeros((1, len(graphs), self.classes))
-        full[0][:, np.asarray(self.model.classes, np.int64)] = self.model.predict_proba(graphs)
+    def outputs(self, examples: Examples) -> FloatArray:
+        if not isinstance(self.model, SizeMix):
+            return self.model.predict(examples)[None, :, None]
+        full = np.zeros((1, len(examples), self.classes))
+        full[0][:, np.asarray(self.model.classes, np.int64)] = self.model.predict_proba(examples)
         return full
 
     def represent(self, examples: Examples) -> FloatArray:
-        """The probabilities of the heads, side by side."""
-        heads = self.model.head_probabilities(examples.whole("sizemix"))
-        return np.concatenate(list(heads), axis=1)[None]
+        """The probabilities, or numbers, of the heads, side by side."""
+        if not isinstance(self.model, SizeMix):
+            return self.model.head_predictions(examples).reshape(-1, len(examples)).T[None]
+        return np.concatenate(list(self.model.head_probabilities(examples)), axis=1)[None]
 
     def explain(self, examples: Examples, reference: Examples | None = None) -> VertexExplanation:
         """What vertex types and vertices add to the logit of the predicted class of one graph, a class number."""
+        if not isinstance(self.model, SizeMix):
+            raise ValueError("SizeMix explains classes, not numbers")
         others = None if reference is None else reference.whole("sizemix")
         return self.model.explain(examples.whole("sizemix"), others)
 
@@ -555,6 +558,7 @@ class FittedSizeMix:
 
 
 SIZEMIX = Method(
-    name="sizemix", title="SizeMix", learner=SizeMixLearner(), grid=NO_GRID, seeded=False,
+    name="sizemix", title="SizeMix", learner=SizeMixLearner(), predicts=frozenset({"classes", "numbers"}), grid=NO_GRID,
+    seeded=False,
     edges=frozenset({EDGE_COLORS, DIRECTIONS}),
 )  # fmt: skip

@@ -29,15 +29,16 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.sparse import csr_array
 
 from anysize._schema import check_array, fields, integer, list_of, one_of, real, text
 from anysize._typing import FloatArray, IntArray
-from anysize.graphs.graphset import GraphSet
+from anysize.io.convert import as_graphset
+from anysize.kernels.ridge import fit_ridge
 from anysize.methods.evidence import evidence_weights
-from anysize.methods.method import Arrays
-from anysize.methods.ridge import fit_ridge
-from anysize.methods.sizemix import DEPTHS, Entries, common_columns, fit_exponents, map_counts
+from anysize.methods.method import Arrays, Examples
+from anysize.methods.sizemix import DEPTHS, Entries, common_columns, fit_exponents, log_numbers, map_counts
 from anysize.splits import random_60_and_40, smaller_and_larger
 
 if TYPE_CHECKING:
@@ -167,8 +168,8 @@ class SizeMixRegression:
     Examples:
         >>> import networkx as nx
         >>> small = [nx.path_graph(n) for n in range(4, 20)] + [nx.cycle_graph(n) for n in range(4, 20)]
-        >>> model = SizeMixRegression.fit(GraphSet.from_networkx(small), np.array([g.number_of_edges() for g in small]))
-        >>> model.predict(GraphSet.from_networkx([nx.path_graph(100), nx.cycle_graph(100)])).round().tolist()
+        >>> model = SizeMixRegression.fit(small, [graph.number_of_edges() for graph in small])
+        >>> model.predict([nx.path_graph(100), nx.cycle_graph(100)]).round().tolist()
         [99.0, 100.0]
     """
 
@@ -180,29 +181,33 @@ class SizeMixRegression:
     log_size: float
 
     @staticmethod
-    def fit(graphs: GraphSet, y: FloatArray, weights: FloatArray | None = None) -> SizeMixRegression:
+    def fit(graphs: Any, y: ArrayLike, weights: FloatArray | None = None) -> SizeMixRegression:
         """Fit the heads to all training graphs, and weigh them by an inner size shift."""
+        return SizeMixRegression.learn(Examples(as_graphset(graphs), weights=weights), np.asarray(y, np.float64))
+
+    @staticmethod
+    def learn(train: Examples, y: FloatArray) -> SizeMixRegression:
+        """As `fit`, for examples with their weights."""
         from threadpoolctl import threadpool_limits
 
-        from anysize.kernels.wl import WLKernel
-
-        y = np.asarray(y, np.float64)
-        repeats = np.ones(len(y)) if weights is None else weights
-        kernel = WLKernel(iterations=max(DEPTHS))
-        counts = kernel.fit_transform(graphs)
-        log_sizes = log_numbers(graphs)
-        mean, betas = np.average(log_sizes, weights=repeats), target_exponents(y, log_sizes, repeats)
+        repeats, x = train.graph_weights(), log_numbers(train)
+        kernel, counts = train.vertex_types(max(DEPTHS))
+        mean, betas = np.average(x, weights=repeats), target_exponents(y, x, repeats)
         with threadpool_limits(1):  # products this small are slower with more threads
-            heads = tuple(fit_ridge_heads(counts, kernel.offsets_, log_sizes - mean, y, betas, repeats))
-            errors = inner_errors(counts, kernel.offsets_, log_sizes, y, repeats)
+            heads = tuple(fit_ridge_heads(counts, kernel.offsets_, x - mean, y, betas, repeats))
+            errors = inner_errors(counts, kernel.offsets_, x, y, repeats)
         evidence = -np.log(np.maximum(np.where(np.isnan(errors), 1.0, errors), LEAST_ERROR))
         return SizeMixRegression(kernel, heads, betas, evidence_weights(evidence), errors, float(mean))
 
-    def predict(self, graphs: GraphSet) -> FloatArray:
-        """(graphs,)."""
-        counts, log_sizes = self.kernel.transform(graphs), log_numbers(graphs) - self.log_size
-        by_head = np.stack([head.predict(counts, log_sizes, self.betas) for head in self.heads])
-        return np.asarray(np.tensordot(self.head_weights, by_head, 2))
+    def predict(self, graphs: Any) -> FloatArray:
+        """(graphs,). ``graphs``: whatever `as_graphset` takes, or examples."""
+        return np.asarray(np.tensordot(self.head_weights, self.head_predictions(graphs), 2))
+
+    def head_predictions(self, graphs: Any) -> FloatArray:
+        """(heads, targets, graphs): each head by itself."""
+        examples = graphs if isinstance(graphs, Examples) else Examples(as_graphset(graphs))
+        counts, x = self.kernel.transform(examples.refined(self.kernel)), log_numbers(examples) - self.log_size
+        return np.stack([head.predict(counts, x, self.betas) for head in self.heads])
 
     def summary(self) -> str:
         """The hypotheses with their weights and inner errors, the heaviest first."""
@@ -257,13 +262,9 @@ _STATE = fields(
         "kernel": fields({"kernel": text()}, others=True),
         "heads": list_of(fields({"scaling": one_of(*MAPS), "depth": integer(0)})),
         "log_size": real(0, 64),
-    }
+    },
+    others=True,
 )
-
-
-def log_numbers(graphs: GraphSet) -> FloatArray:
-    """log n of every graph; an empty graph counts as one vertex."""
-    return np.log(np.maximum(graphs.sizes, 1).astype(np.float64))
 
 
 def arrays_of(start: str, arrays: Arrays) -> Arrays:

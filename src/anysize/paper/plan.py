@@ -52,7 +52,8 @@ def method_groups() -> dict[str, tuple[str, ...]]:
         )
         for group, kind in GROUP_KINDS.items()
     }
-    return {"main": MAIN_METHODS, **by_kind, "all": tuple(METHODS)}
+    groups = {"main": MAIN_METHODS, **by_kind, "all": tuple(METHODS)}
+    return {group: tuple(n for n in names if "classes" in METHODS[n].predicts) for group, names in groups.items()}
 
 
 def make_plan(

@@ -28,7 +28,8 @@ class TUSplit:
     training_environments = 2
 
     def draw(self, data: Data, seed: int, data_dir: PathLike | None) -> Parts:
-        return split_graphs(self.load(data_dir), BySize(), seed)
+        graphs = self.load(data_dir)
+        return split_graphs(graphs, BySize().positions(graphs, seed))
 
     def load(self, data_dir: PathLike | None = None) -> GraphSet:
         """The whole set, from the folder with data files or by download."""

@@ -91,7 +91,7 @@ def _fit(name: str, graphs: TaskGraphs, data: TrainingData) -> Fitted:
 
 
 def _accuracy(model: Fitted, examples: Examples) -> float:
-    return score("accuracy", examples.labels(), model.probabilities(examples)[0].argmax(axis=-1))
+    return score("accuracy", examples.labels(), model.outputs(examples)[0].argmax(axis=-1))
 
 
 def _graphs_of_many_sizes(splits: Splits, source: Synthetic) -> dict[int, GraphSet]:
