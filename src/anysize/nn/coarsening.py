@@ -35,16 +35,28 @@ def spectral_clusters(sizes: IntArray, source: IntArray, target: IntArray, ratio
     for n in np.unique(sizes[(sizes > 1) & (sizes <= MAX_VERTICES)]).tolist():
         of_size = np.flatnonzero(sizes == n)
         for graphs in np.array_split(of_size, -(-len(of_size) * n * n // CELLS)):
-            place = np.full(len(sizes), -1)
-            place[graphs] = np.arange(len(graphs))
-            own = np.flatnonzero(place[edge_graph] >= 0)
+            position = np.full(len(sizes), -1)
+            position[graphs] = np.arange(len(graphs))
+            edges = np.flatnonzero(position[edge_graph] >= 0)
             adjacency = np.zeros((len(graphs), n, n))
-            start = first[edge_graph[own]]
-            adjacency[place[edge_graph[own]], source[own] - start, target[own] - start] = 1
+            start = first[edge_graph[edges]]
+            adjacency[position[edge_graph[edges]], source[edges] - start, target[edges] - start] = 1
             amount = max(1, int(ratio * n))
-            found = kmeans(_smooth_vectors(adjacency)[:, :, :amount], amount)
-            cluster[first[graphs][:, None] + np.arange(n)] = found
+            clusters = kmeans(_smooth_vectors(adjacency)[:, :, :amount], amount)
+            cluster[first[graphs][:, None] + np.arange(n)] = _by_first_member(clusters)
     return cluster
+
+
+def _by_first_member(clusters: IntArray) -> IntArray:
+    """Clusters of each row numbered by their first members: (graphs, n) -> (graphs, n).
+
+    >>> _by_first_member(np.array([[2, 2, 0, 1, 0]])).tolist()
+    [[0, 0, 1, 2, 1]]
+    """
+    is_same = clusters[:, :, None] == clusters[:, None, :]
+    first_member = is_same.argmax(2)
+    is_first = first_member == np.arange(clusters.shape[1])
+    return np.take_along_axis(is_first.cumsum(1) - 1, first_member, 1)
 
 
 def _smooth_vectors(adjacency: FloatArray) -> FloatArray:
