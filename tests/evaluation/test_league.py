@@ -103,13 +103,13 @@ def test_only_sets_that_the_default_was_designed_with_are_said_to_be_no_test_of_
 def test_every_column_of_a_table_of_molecules_is_a_set(tmp_path: Path) -> None:
     pytest.importorskip("rdkit")
     rng = np.random.default_rng(0)
-    lines = ["smiles,toxic,active"]
+    lines = ["smiles,toxic,active,solubility"]
     for n in rng.integers(3, 40, 120).tolist():
         ring = f"C1{'C' * n}1" if n % 2 else "C" * n
-        lines.append(f"{ring},{n % 2},{'' if n % 5 == 0 else int(n % 3 == 0)}")
+        lines.append(f"{ring},{n % 2},{'' if n % 5 == 0 else int(n % 3 == 0)},{n / 7:.3f}")
     (tmp_path / "mol.csv").write_text("\n".join(lines) + "\n")
     tasks, left_out = find_sets([tmp_path])
-    assert not left_out
+    assert list(left_out) == ["mol.solubility"]  # numbers
     assert [task.name.partition("-size-")[0] for task in tasks] == ["mol.toxic", "mol.active"]
     assert len(tasks[1].source.graphs) < len(tasks[0].source.graphs) == 120  # type: ignore[attr-defined]
     (fullest,), _ = find_sets([tmp_path], max_targets=1)

@@ -78,7 +78,11 @@ def find_sets(
                     with warnings.catch_warnings():
                         warnings.simplefilter("ignore", GraphWarning)
                         graphs = read()
-                        in_file[name] = {"up": own_task(graphs, BySize(), name=name)}
+                        up = own_task(graphs, BySize(), name=name)
+                        if up.predicts == "numbers":
+                            left_out[name] = "Its labels are numbers; the league compares classes."
+                            continue
+                        in_file[name] = {"up": up}
                         if "down" in parts:
                             in_file[name]["down"] = own_task(graphs, BySize(down=True), name=name)
                 except (GraphError, ValueError, OSError) as error:
