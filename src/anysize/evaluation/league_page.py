@@ -60,7 +60,10 @@ def to_markdown(leagues: Sequence[League], means: str | None = None, ranks: str 
             f"Tuned: on every set one of so many configurations was chosen inside the training graphs, by the balanced "
             f"accuracy of a model of the nearer training graphs on those whose sizes are farther: {listed}.", "",
         ]  # fmt: skip
-    lines += ["[Contribute](contribute-to-the-league.md) a method or a set; every number can be recomputed.", ""]
+    lines += [
+        "[Why these rows](why-these-rows.md), and what was left out. [Contribute](contribute-to-the-league.md) a "
+        "method or a set; every number can be recomputed.", "",
+    ]  # fmt: skip
     for league in leagues:
         lines += _details(league)
     return "\n".join(lines).rstrip() + "\n"

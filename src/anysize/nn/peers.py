@@ -29,17 +29,26 @@ TIE = 1e-5  # scores of edges that differ by less are equal but for rounding
 
 
 class Norm(nn.BatchNorm1d):
-    """Batch norm that takes fewer than two rows as in prediction, and keeps its averages while ``counts`` is false."""
+    """Batch norm that takes fewer than two rows as in prediction, and keeps its averages while ``counts`` is false.
+
+    The first ten steps have equal weight in the running averages: small sets train for few steps, and their variances
+    may be far below the 1 that these start from.
+    """
 
     counts = True
+    num_batches_tracked: Tensor
 
     def forward(self, x: Tensor) -> Tensor:
         alone = len(x) < 2
         uses_averages = alone or not self.training
         known = uses_averages or self.counts
+        momentum = self.momentum or 0.0
+        if known and not uses_averages:
+            self.num_batches_tracked += 1
+            momentum = max(momentum, 1 / int(self.num_batches_tracked))
         return batch_norm(
             x, self.running_mean if known else None, self.running_var if known else None, self.weight, self.bias,
-            not uses_averages, self.momentum or 0.0, self.eps,
+            not uses_averages, momentum, self.eps,
         )  # fmt: skip
 
 
@@ -64,6 +73,8 @@ class GINLayer(nn.Module):
         self.eps = nn.Parameter(torch.zeros(()))
         self.mlp = nn.Sequential(nn.Linear(inputs, hidden), Norm(hidden), nn.ReLU(), nn.Linear(hidden, hidden))
         self.norm = Norm(hidden)
+        for linear in (self.mlp[0], self.mlp[3]):
+            linear.bias.requires_grad_(False)  # batch norm removes it: its gradient is rounding, which Adam scales up
 
     def forward(self, x: Tensor, edge_index: Tensor, edge_weight: Tensor | None) -> Tensor:
         messages = x.index_select(0, edge_index[0])
