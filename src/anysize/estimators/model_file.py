@@ -179,7 +179,13 @@ _HELD_OUT = fields(
 )
 _NOVELTY = fields(
     {"colors": optional(list_of(color_name))},
-    {"k": integer(1, MAX_SIZE), "median_size": real(0), "max_distance": real(0), "mean_size": real(0)},
+    {
+        "k": integer(1, MAX_SIZE),
+        "median_size": real(0),
+        "max_distance": real(0),
+        "mean_size": real(0),
+        "degrees": list_of(integer(0), 2),
+    },
 )
 _SCHEMA = fields(
     {
