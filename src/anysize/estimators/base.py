@@ -25,6 +25,7 @@ from anysize.estimators.ensemble import (
     as_examples,
     as_graphs_or_counts,
     check_table,
+    features_of,
     palette_of,
     train,
     training_curves,
@@ -158,7 +159,8 @@ class GraphEstimator(BaseEstimator):
         counted = examples if method.takes_tables else counted
         table = None if counted is None else counted.counts(k, self.cache)
         self.held_out_ = present[held_out]
-        self.ensemble_ = Ensemble(method, k, palette, parts, NoveltyDetector.of(source, table, method.colors))
+        novelty = NoveltyDetector.of(source, table, method.colors)
+        self.ensemble_ = Ensemble(method, k, palette, parts, novelty, features_of(source))
         self.curves_, self.epochs_ = training_curves(parts)
         judged = {"training": outputs}
         if data.validation is not None:
