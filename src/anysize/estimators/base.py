@@ -12,12 +12,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from anysize._errors import GraphWarning, ModelWarning, warn_user
 from anysize._log import log
 from anysize._progress import ProgressFunction, progress_bars
+from anysize._sklearn import BaseEstimator, check_is_fitted
 from anysize._typing import FloatArray, IntArray, PathLike, TargetKind
 from anysize.causal.graphon_check import check_graphon
 from anysize.estimators.ensemble import (

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -136,7 +137,7 @@ def as_examples(
         return Examples(table=source)
     examples = Examples(graphs=source)
     if method.takes_tables:
-        examples.counts(k, cache, progress=None if progress is None else lambda done: progress("counting", done))
+        examples.counts(k, cache, progress=None if progress is None else partial(progress, "counting"))
     return examples
 
 
@@ -196,7 +197,7 @@ def train(
     if len(runs) > 1 and (method.bootstrap or not method.seeded):
         parts = tuple(_bootstrapped(method, recipe, runs, data, progress))
     else:
-        parts = tuple(method.fit(data, runs, recipe, lambda done: progress("training", done)))
+        parts = tuple(method.fit(data, runs, recipe, partial(progress, "training")))
     outputs = [checked_outputs(part, data.train) for part in parts]
     seeds: list[str] = []
     for part, tables in zip(parts, outputs, strict=True):
