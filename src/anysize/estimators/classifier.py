@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from anysize._errors import ModelWarning
+from anysize._sklearn import ClassifierMixin, check_is_fitted
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.estimators.base import Environments, GraphEstimator
 from anysize.estimators.ensemble import Ensemble, as_graphs_or_counts

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -36,6 +37,7 @@ class Ensemble:
         palette: the colors of the training set; None for graphs without colors.
         parts: the models, in stacks that were trained together.
         novelty: what new graphs are compared with.
+        features: names of the vertex features of the training set, "" for one without a name.
         notices: the warnings about new graphs so far; each is given once.
     """
 
@@ -44,6 +46,7 @@ class Ensemble:
     palette: tuple[ColorName, ...] | None
     parts: tuple[Fitted, ...]
     novelty: NoveltyDetector
+    features: tuple[str, ...] = ()
     notices: Notices = field(default_factory=Notices, repr=False)
 
     @property
@@ -101,6 +104,13 @@ def palette_of(source: GraphsOrCounts) -> tuple[ColorName, ...] | None:
     return source.palette if has_colors(source) else None
 
 
+def features_of(source: GraphsOrCounts) -> tuple[str, ...]:
+    """Names of the vertex features of graphs, "" for one without a name."""
+    if not isinstance(source, GraphSet) or source.features is None:
+        return ()
+    return source.feature_names or ("",) * source.features.shape[1]
+
+
 def as_examples(
     source: GraphsOrCounts, method: Method, k: Sizes, palette: tuple[ColorName, ...] | None,
     cache: PathLike | None = None, progress: ProgressFunction | None = None,
@@ -127,7 +137,7 @@ def as_examples(
         return Examples(table=source)
     examples = Examples(graphs=source)
     if method.takes_tables:
-        examples.counts(k, cache, progress=None if progress is None else lambda done: progress("counting", done))
+        examples.counts(k, cache, progress=None if progress is None else partial(progress, "counting"))
     return examples
 
 
@@ -187,7 +197,7 @@ def train(
     if len(runs) > 1 and (method.bootstrap or not method.seeded):
         parts = tuple(_bootstrapped(method, recipe, runs, data, progress))
     else:
-        parts = tuple(method.fit(data, runs, recipe, lambda done: progress("training", done)))
+        parts = tuple(method.fit(data, runs, recipe, partial(progress, "training")))
     outputs = [checked_outputs(part, data.train) for part in parts]
     seeds: list[str] = []
     for part, tables in zip(parts, outputs, strict=True):

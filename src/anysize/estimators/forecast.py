@@ -23,7 +23,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from anysize._typing import IntArray
 from anysize.estimators.held_out import MODEL, HeldOutScores, Protocol
@@ -133,7 +133,7 @@ def forecast(
         errors = sum(w**2 * each.errors[MODEL] ** 2 for w, each in zip(weights, (near, distant), strict=True))
         of_sample = expected * (1 - expected) / max(len(sizes), 1)
         deviation = float(np.sqrt(errors + max(of_sample, 0.0) + unseen * drift.deviation**2))
-        reach = float(norm.ppf((1 + level) / 2)) * deviation
+        reach = float(ndtri((1 + level) / 2)) * deviation
         low = expected - reach - far * max(expected - base, 0.0)
         return ScoreForecast(*(float(np.clip(value, 0, 1)) for value in (expected, low, expected + reach)))
 

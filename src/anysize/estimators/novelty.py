@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from anysize._schema import check_array
 from anysize._text import plural
@@ -160,7 +160,7 @@ def _mean_shift(values: FloatArray, others: FloatArray, error: float) -> float:
     if difference < max(values.std(), others.std()):
         return 1.0
     variance = values.var() / len(values) + others.var() / len(others) + error**2
-    return float(2 * norm.sf(difference / max(np.sqrt(variance), 1e-9)))
+    return float(2 * ndtr(-difference / max(np.sqrt(variance), 1e-9)))
 
 
 @dataclass(frozen=True, eq=False)
