@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array
 from torch import Tensor, nn
 
+from anysize._schema import check_array
 from anysize._typing import FloatArray, IntArray
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
@@ -31,7 +32,7 @@ from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.loop import Losses, Trained, TrainingProblem, train
 from anysize.training.objectives import color_penalty, cross_entropy, logit_penalty, weight_tensor
 from anysize.training.settings import Recipe, Settings, check_one_seed, check_one_stack
-from anysize.training.vocabulary import GammaKind, Vocabulary
+from anysize.training.vocabulary import GammaKind, MeanDensities, Vocabulary
 from anysize.training.whitening import TopologyWhitening, Whitening
 
 MAX_PERMUTED_PATTERNS_TRAINED, MAX_PERMUTED_PATTERNS_PREDICTED = 20_000, 1_000_000  # patterns times permutations
@@ -202,9 +203,9 @@ class GammaStack:
         arrays = self.model.arrays()
         known = self.vocabulary
         if known.columns is not None:
-            arrays |= {"columns.size": known.columns.size, "columns.pattern_index": known.columns.pattern_index}
-            if known.columns.colors is not None:
-                arrays["columns.colors"] = known.columns.colors
+            arrays |= _column_arrays("columns", known.columns)
+        if known.mean is not None:
+            arrays |= _column_arrays("mean", known.mean.columns) | {"mean.densities": known.mean.densities}
         if known.whitening is not None:
             whitening = known.whitening.whitening
             arrays |= {"whitening.shapes": known.whitening.topologies, "whitening.mean": whitening.mean}
@@ -214,6 +215,7 @@ class GammaStack:
             "members": [asdict(member) for member in self.members],
             "palette": None if known.palette is None else list(known.palette.items()),
             "column_palette": None if known.columns is None else list(known.columns.palette),
+            "mean_palette": None if known.mean is None else list(known.mean.columns.palette),
             "over": known.over,
             "scale": known.scale,
             "within": known.within,
@@ -226,18 +228,31 @@ class GammaStack:
         architecture = GammaArchitecture(**{**about["shape"], "recipe": Recipe.from_file(about["shape"]["recipe"])})
         members = tuple(Settings(**member) for member in about["members"])
         model = architecture.build([member.jumping for member in members]).load(arrays)
-        columns = None
+        columns = mean = None
         if about["column_palette"] is not None:
-            colors = arrays.get("columns.colors")
-            size, pattern_index = arrays["columns.size"], arrays["columns.pattern_index"]
-            columns = Columns(size, pattern_index, colors, tuple(about["column_palette"])).checked()
+            columns = _restored_columns("columns", arrays, about["column_palette"])
+        if about.get("mean_palette") is not None:
+            known = _restored_columns("mean", arrays, about["mean_palette"])
+            mean = MeanDensities(known, check_array(arrays["mean.densities"], "mean.densities", "f", (len(known),)))
         palette = None if about["palette"] is None else dict(about["palette"])
         whitening = None
         if "whitening.shapes" in arrays:
             linear = Whitening(arrays["whitening.mean"], arrays["whitening.matrix"])
             whitening = TopologyWhitening(arrays["whitening.shapes"], linear, palette is not None)
-        vocabulary = Vocabulary(palette, columns, about["over"], about["scale"], about["within"], whitening)
+        vocabulary = Vocabulary(palette, columns, about["over"], about["scale"], about["within"], whitening, mean)
         return GammaStack(architecture, vocabulary, model, members)
+
+
+def _column_arrays(name: str, columns: Columns) -> dict[str, NDArray[Any]]:
+    """The arrays of columns, for a file."""
+    arrays: dict[str, NDArray[Any]] = {f"{name}.size": columns.size, f"{name}.pattern_index": columns.pattern_index}
+    return arrays if columns.colors is None else arrays | {f"{name}.colors": columns.colors}
+
+
+def _restored_columns(name: str, arrays: Mapping[str, NDArray[Any]], palette: Sequence[ColorName]) -> Columns:
+    """Columns from what `_column_arrays` returned; checked."""
+    size, pattern_index = arrays[f"{name}.size"], arrays[f"{name}.pattern_index"]
+    return Columns(size, pattern_index, arrays.get(f"{name}.colors"), tuple(palette)).checked()
 
 
 @torch_defaults()
