@@ -201,7 +201,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         novelty, method = self.ensemble_.novelty, self.ensemble_.method
         far = 1.0 if novelty.shift(source) <= SHIFT_LEVEL else 0.0
         if not far and method.takes_tables:
-            far = novelty.far_share(examples.counts(self.ensemble_.k))
+            far = novelty.far_share(method.counts(examples, self.ensemble_.k))
         return forecast(self.verdict_.held_out, novelty.mean_size, examples.sizes, far, level)
 
     def predict(self, graphs: Any) -> Labels:
