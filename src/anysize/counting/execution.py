@@ -180,7 +180,12 @@ def execute_plan(
 
 
 def _run(
-    choice: EngineChoice, graphs: GraphSet, numbers: IntArray, threads: Threads, limit: int | None, report: Callable[..., None]
+    choice: EngineChoice,
+    graphs: GraphSet,
+    numbers: IntArray,
+    threads: Threads,
+    limit: int | None,
+    report: Callable[..., None],
 ) -> list[tuple[IntArray, CountTable]]:
     """Rows and tables: of all graphs of a choice, or of batches that stay within a memory limit."""
     engine, k, rows = choice.engine, choice.k, choice.rows
