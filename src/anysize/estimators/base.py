@@ -12,12 +12,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from anysize._errors import GraphWarning, ModelWarning, warn_user
 from anysize._log import log
 from anysize._progress import ProgressFunction, progress_bars
+from anysize._sklearn import BaseEstimator, check_is_fitted
 from anysize._typing import FloatArray, IntArray, PathLike, TargetKind
 from anysize.causal.graphon_check import check_graphon
 from anysize.estimators.ensemble import (
@@ -25,6 +24,7 @@ from anysize.estimators.ensemble import (
     as_examples,
     as_graphs_or_counts,
     check_table,
+    features_of,
     palette_of,
     train,
     training_curves,
@@ -158,7 +158,8 @@ class GraphEstimator(BaseEstimator):
         counted = examples if method.takes_tables else counted
         table = None if counted is None else counted.counts(k, self.cache)
         self.held_out_ = present[held_out]
-        self.ensemble_ = Ensemble(method, k, palette, parts, NoveltyDetector.of(source, table, method.colors))
+        novelty = NoveltyDetector.of(source, table, method.colors)
+        self.ensemble_ = Ensemble(method, k, palette, parts, novelty, features_of(source))
         self.curves_, self.epochs_ = training_curves(parts)
         judged = {"training": outputs}
         if data.validation is not None:

@@ -37,6 +37,7 @@ class Ensemble:
         palette: the colors of the training set; None for graphs without colors.
         parts: the models, in stacks that were trained together.
         novelty: what new graphs are compared with.
+        features: names of the vertex features of the training set, "" for one without a name.
         notices: the warnings about new graphs so far; each is given once.
     """
 
@@ -45,6 +46,7 @@ class Ensemble:
     palette: tuple[ColorName, ...] | None
     parts: tuple[Fitted, ...]
     novelty: NoveltyDetector
+    features: tuple[str, ...] = ()
     notices: Notices = field(default_factory=Notices, repr=False)
 
     @property
@@ -100,6 +102,13 @@ def as_graphs_or_counts(graphs: Any, color: str | None = None) -> GraphsOrCounts
 def palette_of(source: GraphsOrCounts) -> tuple[ColorName, ...] | None:
     """The colors that graphs or patterns may have; None for graphs without colors."""
     return source.palette if has_colors(source) else None
+
+
+def features_of(source: GraphsOrCounts) -> tuple[str, ...]:
+    """Names of the vertex features of graphs, "" for one without a name."""
+    if not isinstance(source, GraphSet) or source.features is None:
+        return ()
+    return source.feature_names or ("",) * source.features.shape[1]
 
 
 def as_examples(

@@ -93,6 +93,7 @@ def save_model(model: GraphEstimator, path: str | os.PathLike[str]) -> None:
         "k": ensemble.k,
         "classes": classes_to_json(model.classes_) if isinstance(model, GraphClassifier) else None,
         "palette": None if ensemble.palette is None else list(ensemble.palette),
+        "features": list(ensemble.features),
         "parameters": _parameters(model),
         "epochs": model.epochs_.tolist(),
         "verdict": asdict(model.verdict_),
@@ -179,7 +180,13 @@ _HELD_OUT = fields(
 )
 _NOVELTY = fields(
     {"colors": optional(list_of(color_name))},
-    {"k": integer(1, MAX_SIZE), "median_size": real(0), "max_distance": real(0), "mean_size": real(0)},
+    {
+        "k": integer(1, MAX_SIZE),
+        "median_size": real(0),
+        "max_distance": real(0),
+        "mean_size": real(0),
+        "degrees": list_of(integer(0), 2),
+    },
 )
 _SCHEMA = fields(
     {
@@ -218,7 +225,8 @@ _SCHEMA = fields(
         "versions": mapping_of(text()),
         NOVELTY: _NOVELTY,
         "parts": list_of(fields({"runs": list_of(_RUN)}, others=True)),
-    }
+    },
+    {"features": list_of(text())},
 )
 _RECIPE = fields({}, {"test_permutations": integer(1, MAX_PERMUTATIONS), "permutations": anything}, others=True)
 
@@ -253,11 +261,12 @@ class _Probe(Examples):
     palette: tuple[ColorName, ...] | None = None
 
     @staticmethod
-    def of(k: Sizes, palette: tuple[ColorName, ...] | None) -> _Probe:
+    def of(k: Sizes, palette: tuple[ColorName, ...] | None, features: tuple[str, ...]) -> _Probe:
         pattern = _first_pattern(k, palette)
         graphs = GraphSet.from_edges(
             list(pattern.edges), n_vertices=pattern.size, colors=pattern.colors,
             edge_colors=[0] * len(pattern.edges),  # models that were trained without any ignore them
+            features=np.zeros((pattern.size, len(features))) if features else None,
         )  # fmt: skip
         return _Probe(graphs if palette is None else graphs.with_palette(palette), palette=palette)
 
@@ -279,7 +288,7 @@ def _first_pattern(k: Sizes, palette: tuple[ColorName, ...] | None) -> Pattern:
 def _check_prediction(model: GraphClassifier | GraphRegressor) -> None:
     """A ValueError unless every part gives a number, or probabilities of all classes: parts depend on the method."""
     ensemble, classes = model.ensemble_, len(model.classes_) if isinstance(model, GraphClassifier) else 0
-    probe = _Probe.of(ensemble.k, ensemble.palette or None)
+    probe = _Probe.of(ensemble.k, ensemble.palette or None, ensemble.features)
     for part in ensemble.parts:
         outputs = part.outputs(probe)
         if outputs.shape != (len(part.runs), 1, classes or 1):
@@ -309,7 +318,8 @@ def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> Gr
     novelty = NoveltyDetector.from_state(about[NOVELTY], _arrays_of(NOVELTY, arrays))
     if isinstance(model, GraphClassifier):
         model.classes_ = classes_from_json(about["classes"])
-    model.ensemble_ = Ensemble(method, pattern_sizes(about["k"]), palette, parts, novelty)
+    features = tuple(about.get("features", ()))
+    model.ensemble_ = Ensemble(method, pattern_sizes(about["k"]), palette, parts, novelty, features)
     model.epochs_ = np.array(about["epochs"], np.int64)
     model.verdict_ = _verdict(about["verdict"])
     _check_prediction(model)

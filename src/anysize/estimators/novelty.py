@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from anysize._schema import check_array
 from anysize._text import plural
@@ -131,18 +131,21 @@ class DensityReference:
     def shift(self, other: DensityReference) -> float:
         """The p-value of "the statistics of the other graphs differ no more than sizes explain".
 
-        Sizes explain a statistic that does not depend on n, as in dense graphs of one graphon, or that follows the
-        power law of the reference graphs. The means must also be at least one standard deviation of either set apart:
-        with many graphs any difference is significant.
+        Sizes explain a statistic that does not depend on n, as in dense graphs of one graphon, or that follows a law of
+        the reference graphs: a power law, or a limit that is approached as 1/n, as where degrees are whole numbers. The
+        means must also be at least one standard deviation of either set apart: with many graphs any difference is
+        significant.
         """
         if min(len(self.sizes), len(other.sizes)) < MIN_REFERENCE_GRAPHS:
             return 1.0
-        x, new_x = np.log(self.sizes), np.log(other.sizes)
-        spread = float(((x - x.mean()) ** 2).sum())
         values = []
         for z, new_z in zip(self.statistics.T, other.statistics.T, strict=True):
             p = [_mean_shift(z, new_z, 0.0)]
-            if spread > 1e-9:
+            for law in (np.log, np.reciprocal):
+                x, new_x = law(self.sizes), law(other.sizes)
+                spread = float(((x - x.mean()) ** 2).sum())
+                if x.std() <= 1e-6 * np.abs(x).max():
+                    continue
                 slope = float((x - x.mean()) @ z) / spread
                 left = z - z.mean() - slope * (x - x.mean())
                 error = float(np.sqrt(left @ left / max(len(x) - 2, 1) / spread)) * abs(new_x.mean() - x.mean())
@@ -157,7 +160,7 @@ def _mean_shift(values: FloatArray, others: FloatArray, error: float) -> float:
     if difference < max(values.std(), others.std()):
         return 1.0
     variance = values.var() / len(values) + others.var() / len(others) + error**2
-    return float(2 * norm.sf(difference / max(np.sqrt(variance), 1e-9)))
+    return float(2 * ndtr(-difference / max(np.sqrt(variance), 1e-9)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -169,12 +172,14 @@ class NoveltyDetector:
         shares: pattern shares; None for methods on whole graphs and for very few training graphs.
         mean_size: geometric mean number of vertices.
         densities: edges and adjacent pairs of edges; None where training had only counts, or few graphs.
+        degrees: the smallest and largest degree of the training vertices; None for methods on patterns.
     """
 
     colors: tuple[ColorName, ...] | None
     shares: ShareReference | None
     mean_size: float = 1.0
     densities: DensityReference | None = None
+    degrees: tuple[int, int] | None = None
 
     @staticmethod
     def of(source: GraphsOrCounts, table: Counts | None, uses_colors: bool) -> NoveltyDetector:
@@ -187,7 +192,11 @@ class NoveltyDetector:
         if isinstance(source, GraphSet) and len(source) >= MIN_REFERENCE_GRAPHS:
             densities = DensityReference.of(source)
         shares = None if table is None else ShareReference.of(table)
-        return NoveltyDetector(colors, shares, float(np.exp(np.log(np.maximum(source.sizes, 1)).mean())), densities)
+        degrees = None
+        if table is None and isinstance(source, GraphSet) and len(source.degrees):
+            degrees = int(source.degrees.min()), int(source.degrees.max())
+        mean_size = float(np.exp(np.log(np.maximum(source.sizes, 1)).mean()))
+        return NoveltyDetector(colors, shares, mean_size, densities, degrees)
 
     def warnings(self, source: GraphsOrCounts, table: Counts | None, smallest_k: int) -> Iterator[str]:
         """One sentence for each reason not to trust the predictions for these graphs."""
@@ -219,11 +228,28 @@ class NoveltyDetector:
             return 1.0
         return self.densities.shift(DensityReference.of(source))
 
-    def far_share(self, table: Counts | None) -> float:
-        """The share of graphs that are far from all training graphs in the shares of their patterns."""
-        if self.shares is None or table is None or not len(table):
+    def far_share(self, source: GraphsOrCounts, table: Counts | None) -> float:
+        """The share of a set of graphs about which training shows little.
+
+        All of it, if the set comes from elsewhere. Otherwise the share of graphs that are far in the shares of their
+        patterns, or of vertices whose color or (for methods on whole graphs) number of neighbors is outside of what
+        training graphs had, whichever is larger.
+        """
+        if not len(source):
             return 0.0
-        return float(self.shares.is_far(table).mean())
+        if self.shift(source) <= SHIFT_LEVEL:
+            return 1.0
+        shares = [0.0]
+        if self.shares is not None and table is not None and len(table):
+            shares.append(float(self.shares.is_far(table).mean()))
+        if self.colors is not None and has_colors(source):
+            vertices = np.asarray(vertices_by_color(source).sum(axis=0)).reshape(-1)
+            known = np.array([name in self.colors for name in source.palette], np.bool_)
+            shares.append(float(vertices[~known].sum() / max(vertices.sum(), 1)))
+        if self.degrees is not None and isinstance(source, GraphSet) and len(source.degrees):
+            low, high = self.degrees
+            shares.append(float(((source.degrees < low) | (source.degrees > high)).mean()))
+        return max(shares)
 
     def _unknown_colors(self, source: GraphsOrCounts) -> Iterator[str]:
         known = frozenset(self.colors or ())
@@ -253,6 +279,8 @@ class NoveltyDetector:
         """A dictionary for JSON, and arrays."""
         about: dict[str, Any] = {"colors": None if self.colors is None else list(self.colors)}
         about["mean_size"] = self.mean_size
+        if self.degrees is not None:
+            about["degrees"] = list(self.degrees)
         arrays: dict[str, NDArray[Any]] = {}
         if self.shares is not None:
             known = self.shares
@@ -275,7 +303,8 @@ class NoveltyDetector:
         if "statistics" in arrays:
             sizes = check_array(arrays["sizes"], "sizes", "f", (None,), 0)
             densities = DensityReference(sizes, check_array(arrays["statistics"], "statistics", "f", (len(sizes), 2)))
-        return NoveltyDetector(colors, shares, about.get("mean_size", 1.0), densities)
+        degrees = (about["degrees"][0], about["degrees"][1]) if "degrees" in about else None
+        return NoveltyDetector(colors, shares, about.get("mean_size", 1.0), densities, degrees)
 
 
 def has_colors(source: GraphsOrCounts) -> bool:

@@ -17,7 +17,7 @@ from anysize._errors import naming_extra
 from anysize._progress import Progress
 from anysize._typing import FloatArray, IntArray, PathLike, TargetKind
 from anysize.counting.counts import Counts
-from anysize.graphs.attributes import VERTEX_COLORS
+from anysize.graphs.attributes import FEATURES, VERTEX_COLORS
 from anysize.graphs.graphset import GraphSet
 from anysize.training.settings import Recipe
 
@@ -314,6 +314,7 @@ class Method:
         patterns: whether its input is counts of patterns rather than whole graphs.
         colors: whether it uses vertex colors.
         edges: what it uses of edges: names in `anysize.graphs.attributes`.
+        features: whether it uses vertex features.
         environments: whether training compares environments; with ``penalty_name``, only where that is above 0.
         penalty_name: the name of the hyper-parameter that weighs its penalty; None without penalty.
         recolors: whether its penalty compares recolored copies of the graphs, which needs vertex colors.
@@ -344,6 +345,7 @@ class Method:
     patterns: bool = False
     colors: bool = True
     edges: frozenset[str] = frozenset()
+    features: bool = False
     environments: bool = False
     penalty_name: str | None = None
     recolors: bool = False
@@ -360,7 +362,8 @@ class Method:
     @property
     def uses(self) -> frozenset[str]:
         """The attributes of graphs that it uses."""
-        return self.edges | ({VERTEX_COLORS} if self.colors else set())
+        vertices = {VERTEX_COLORS: self.colors, FEATURES: self.features}
+        return self.edges | {title for title, is_used in vertices.items() if is_used}
 
     @property
     def input(self) -> str:

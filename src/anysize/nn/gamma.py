@@ -89,11 +89,12 @@ class GammaRP(GammaGNN):
 
     def encode(self, structure: Structure) -> Embeddings:
         features = structure.features
-        missing = self.first.weight.shape[1] - features.shape[1]
+        missing = self.first.weight.shape[1] - features.shape[-1]
         if missing:
             features = torch.nn.functional.pad(features, (0, missing))
         lifted = self.second(torch.relu(self.first(features)))
-        levels: Embeddings = [(0, features[None]), *self.encoder(structure, lifted)]
+        rows = features if features.dim() == 3 else features[None]
+        levels: Embeddings = [(0, rows), *self.encoder(structure, lifted)]
         return levels[::-1] if self.jumping else levels[-1:]
 
 
