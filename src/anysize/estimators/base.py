@@ -12,12 +12,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from anysize._errors import GraphWarning, ModelWarning, warn_user
 from anysize._log import log
 from anysize._progress import ProgressFunction, progress_bars
+from anysize._sklearn import BaseEstimator, check_is_fitted
 from anysize._typing import FloatArray, IntArray, PathLike, TargetKind
 from anysize.causal.graphon_check import check_graphon
 from anysize.estimators.ensemble import (
@@ -26,6 +25,7 @@ from anysize.estimators.ensemble import (
     as_graphs_or_counts,
     check_table,
     edge_types_of,
+    features_of,
     palette_of,
     train,
     training_curves,
@@ -160,9 +160,8 @@ class GraphEstimator(BaseEstimator):
         counted = examples if method.takes_tables else counted
         table = None if counted is None else method.counts(counted, k, self.cache)
         self.held_out_ = present[held_out]
-        self.ensemble_ = Ensemble(
-            method, k, palette, parts, NoveltyDetector.of(source, table, method.colors, known_types)
-        )
+        novelty = NoveltyDetector.of(source, table, method.colors, known_types)
+        self.ensemble_ = Ensemble(method, k, palette, parts, novelty, features_of(source))
         self.curves_, self.epochs_ = training_curves(parts)
         judged = {"training": outputs}
         if data.validation is not None:
@@ -217,7 +216,7 @@ class GraphEstimator(BaseEstimator):
         with progress_bars(bool(self.verbose)) as progress:
             examples = self.ensemble_.examples(source, self.cache, progress)
         if warn:
-            self.ensemble_.warn(source, examples)
+            self.ensemble_.warn(examples)
         return examples
 
     def representation(self, graphs: Any) -> FloatArray:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -38,6 +39,7 @@ class Ensemble:
         palette: the colors of the training set; None for graphs without colors.
         parts: the models, in stacks that were trained together.
         novelty: what new graphs are compared with.
+        features: names of the vertex features of the training set, "" for one without a name.
         notices: the warnings about new graphs so far; each is given once.
     """
 
@@ -46,6 +48,7 @@ class Ensemble:
     palette: tuple[ColorName, ...] | None
     parts: tuple[Fitted, ...]
     novelty: NoveltyDetector
+    features: tuple[str, ...] = ()
     notices: Notices = field(default_factory=Notices, repr=False)
 
     @property
@@ -75,13 +78,12 @@ class Ensemble:
         """New graphs as input of these models; see `as_examples`."""
         return as_examples(source, self.method, self.k, self.palette, self.novelty.edge_types, cache, progress)
 
-    def warn(self, source: GraphsOrCounts, examples: Examples) -> None:
+    def warn(self, examples: Examples) -> None:
         """Issue a `GraphWarning` for each reason not to trust predictions for these graphs."""
         smallest_k = self.k if isinstance(self.k, int) else min(self.k)
         counted = self.method.takes_tables or self.novelty.shares is not None
         table = self.method.counts(examples, self.k) if counted else None
-        taken = source if examples.graphs is None else examples.graphs
-        for sentence in self.novelty.warnings(taken, table, smallest_k):
+        for sentence in self.novelty.warnings(examples.source, table, smallest_k):
             self.notices.warn(sentence, GraphWarning)
 
 
@@ -113,6 +115,13 @@ def edge_types_of(source: GraphsOrCounts, method: Method) -> tuple[EdgeType, ...
         return None if source.columns.edge_types is None else source.columns.edge_palette
     types = edge_types(source)
     return None if types is None else tuple(types[1])
+
+
+def features_of(source: GraphsOrCounts) -> tuple[str, ...]:
+    """Names of the vertex features of graphs, "" for one without a name."""
+    if not isinstance(source, GraphSet) or source.features is None:
+        return ()
+    return source.feature_names or ("",) * source.features.shape[1]
 
 
 def as_examples(
@@ -152,7 +161,7 @@ def as_examples(
         return Examples(table=source)
     examples = Examples(graphs=source)
     if method.takes_tables:
-        method.counts(examples, k, cache, None if progress is None else lambda done: progress("counting", done))
+        method.counts(examples, k, cache, None if progress is None else partial(progress, "counting"))
     return examples
 
 
@@ -221,7 +230,7 @@ def train(
     if len(runs) > 1 and (method.bootstrap or not method.seeded):
         parts = tuple(_bootstrapped(method, recipe, runs, data, progress))
     else:
-        parts = tuple(method.fit(data, runs, recipe, lambda done: progress("training", done)))
+        parts = tuple(method.fit(data, runs, recipe, partial(progress, "training")))
     outputs = [checked_outputs(part, data.train) for part in parts]
     seeds: list[str] = []
     for part, tables in zip(parts, outputs, strict=True):

@@ -95,6 +95,7 @@ def save_model(model: GraphEstimator, path: str | os.PathLike[str]) -> None:
         "k": ensemble.k,
         "classes": classes_to_json(model.classes_) if isinstance(model, GraphClassifier) else None,
         "palette": None if ensemble.palette is None else list(ensemble.palette),
+        "features": list(ensemble.features),
         "parameters": _parameters(model),
         "epochs": model.epochs_.tolist(),
         "verdict": asdict(model.verdict_),
@@ -186,7 +187,8 @@ _NOVELTY = fields(
         "median_size": real(0),
         "max_distance": real(0),
         "mean_size": real(0),
-        "edge_types": optional(list_of(edge_type)),
+        "edge_types": list_of(edge_type),
+        "degrees": list_of(integer(0), 2),
     },
 )
 _SCHEMA = fields(
@@ -226,7 +228,8 @@ _SCHEMA = fields(
         "versions": mapping_of(text()),
         NOVELTY: _NOVELTY,
         "parts": list_of(fields({"runs": list_of(_RUN)}, others=True)),
-    }
+    },
+    {"features": list_of(text())},
 )
 _RECIPE = fields({}, {"test_permutations": integer(1, MAX_PERMUTATIONS), "permutations": anything}, others=True)
 
@@ -266,12 +269,14 @@ class _Probe(Examples):
 
     @staticmethod
     def of(
-        k: Sizes, palette: tuple[ColorName, ...] | None, edge_types: tuple[EdgeType, ...] | None
+        k: Sizes, palette: tuple[ColorName, ...] | None, features: tuple[str, ...],
+        edge_types: tuple[EdgeType, ...] | None,
     ) -> _Probe:  # fmt: skip
         pattern = _first_pattern(k, palette)
         graphs = GraphSet.from_edges(
             list(pattern.edges), n_vertices=pattern.size, colors=pattern.colors,
             edge_colors=[0] * len(pattern.edges),  # models that were trained without any ignore them
+            features=np.zeros((pattern.size, len(features))) if features else None,
         )  # fmt: skip
         graphs = graphs if palette is None else graphs.with_palette(palette)
         return _Probe(graphs, palette=palette, edge_types=edge_types)
@@ -301,7 +306,7 @@ def _first_pattern(k: Sizes, palette: tuple[ColorName, ...] | None) -> Pattern:
 def _check_prediction(model: GraphClassifier | GraphRegressor) -> None:
     """A ValueError unless every part gives a number, or probabilities of all classes: parts depend on the method."""
     ensemble, classes = model.ensemble_, len(model.classes_) if isinstance(model, GraphClassifier) else 0
-    probe = _Probe.of(ensemble.k, ensemble.palette or None, ensemble.novelty.edge_types)
+    probe = _Probe.of(ensemble.k, ensemble.palette or None, ensemble.features, ensemble.novelty.edge_types)
     for part in ensemble.parts:
         outputs = part.outputs(probe)
         if outputs.shape != (len(part.runs), 1, classes or 1):
@@ -331,7 +336,8 @@ def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> Gr
     novelty = NoveltyDetector.from_state(about[NOVELTY], _arrays_of(NOVELTY, arrays))
     if isinstance(model, GraphClassifier):
         model.classes_ = classes_from_json(about["classes"])
-    model.ensemble_ = Ensemble(method, pattern_sizes(about["k"]), palette, parts, novelty)
+    features = tuple(about.get("features", ()))
+    model.ensemble_ = Ensemble(method, pattern_sizes(about["k"]), palette, parts, novelty, features)
     model.epochs_ = np.array(about["epochs"], np.int64)
     model.verdict_ = _verdict(about["verdict"])
     _check_prediction(model)

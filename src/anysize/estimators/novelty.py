@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from anysize._schema import check_array
 from anysize._text import plural
@@ -134,18 +134,21 @@ class DensityReference:
     def shift(self, other: DensityReference) -> float:
         """The p-value of "the statistics of the other graphs differ no more than sizes explain".
 
-        Sizes explain a statistic that does not depend on n, as in dense graphs of one graphon, or that follows the
-        power law of the reference graphs. The means must also be at least one standard deviation of either set apart:
-        with many graphs any difference is significant.
+        Sizes explain a statistic that does not depend on n, as in dense graphs of one graphon, or that follows a law of
+        the reference graphs: a power law, or a limit that is approached as 1/n, as where degrees are whole numbers. The
+        means must also be at least one standard deviation of either set apart: with many graphs any difference is
+        significant.
         """
         if min(len(self.sizes), len(other.sizes)) < MIN_REFERENCE_GRAPHS:
             return 1.0
-        x, new_x = np.log(self.sizes), np.log(other.sizes)
-        spread = float(((x - x.mean()) ** 2).sum())
         values = []
         for z, new_z in zip(self.statistics.T, other.statistics.T, strict=True):
             p = [_mean_shift(z, new_z, 0.0)]
-            if spread > 1e-9:
+            for law in (np.log, np.reciprocal):
+                x, new_x = law(self.sizes), law(other.sizes)
+                spread = float(((x - x.mean()) ** 2).sum())
+                if x.std() <= 1e-6 * np.abs(x).max():
+                    continue
                 slope = float((x - x.mean()) @ z) / spread
                 left = z - z.mean() - slope * (x - x.mean())
                 error = float(np.sqrt(left @ left / max(len(x) - 2, 1) / spread)) * abs(new_x.mean() - x.mean())
@@ -160,7 +163,7 @@ def _mean_shift(values: FloatArray, others: FloatArray, error: float) -> float:
     if difference < max(values.std(), others.std()):
         return 1.0
     variance = values.var() / len(values) + others.var() / len(others) + error**2
-    return float(2 * norm.sf(difference / max(np.sqrt(variance), 1e-9)))
+    return float(2 * ndtr(-difference / max(np.sqrt(variance), 1e-9)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -172,6 +175,7 @@ class NoveltyDetector:
         shares: pattern shares; None for methods on whole graphs and for very few training graphs.
         mean_size: geometric mean number of vertices.
         densities: edges and adjacent pairs of edges; None where training had only counts, or few graphs.
+        degrees: the smallest and largest degree of the training vertices; None for methods on patterns.
         edge_types: the types of edges of the training graphs; None if these have none or the method ignores them.
     """
 
@@ -179,6 +183,7 @@ class NoveltyDetector:
     shares: ShareReference | None
     mean_size: float = 1.0
     densities: DensityReference | None = None
+    degrees: tuple[int, int] | None = None
     edge_types: tuple[EdgeType, ...] | None = None
 
     @staticmethod
@@ -198,8 +203,11 @@ class NoveltyDetector:
         if isinstance(source, GraphSet) and len(source) >= MIN_REFERENCE_GRAPHS:
             densities = DensityReference.of(source)
         shares = None if table is None else ShareReference.of(table)
+        degrees = None
+        if table is None and isinstance(source, GraphSet) and len(source.degrees):
+            degrees = int(source.degrees.min()), int(source.degrees.max())
         mean_size = float(np.exp(np.log(np.maximum(source.sizes, 1)).mean()))
-        return NoveltyDetector(colors, shares, mean_size, densities, edge_types)
+        return NoveltyDetector(colors, shares, mean_size, densities, degrees, edge_types)
 
     def warnings(self, source: GraphsOrCounts, table: Counts | None, smallest_k: int) -> Iterator[str]:
         """One sentence for each reason not to trust the predictions for these graphs."""
@@ -233,11 +241,31 @@ class NoveltyDetector:
             return 1.0
         return self.densities.shift(DensityReference.of(source))
 
-    def far_share(self, table: Counts | None) -> float:
-        """The share of graphs that are far from all training graphs in the shares of their patterns."""
-        if self.shares is None or table is None or not len(table):
+    def far_share(self, source: GraphsOrCounts, table: Counts | None) -> float:
+        """The share of a set of graphs about which training shows little.
+
+        All of it, if the set comes from elsewhere. Otherwise the share of graphs that are far in the shares of their
+        patterns, of edges whose type, or of vertices whose color or (for methods on whole graphs) number of neighbors
+        is outside of what training graphs had, whichever is largest.
+        """
+        if not len(source):
             return 0.0
-        return float(self.shares.is_far(table).mean())
+        if self.shift(source) <= SHIFT_LEVEL:
+            return 1.0
+        shares = [0.0]
+        if self.shares is not None and table is not None and len(table):
+            shares.append(float(self.shares.is_far(table).mean()))
+        if self.colors is not None and has_colors(source):
+            vertices = np.asarray(vertices_by_color(source).sum(axis=0)).reshape(-1)
+            known = np.array([name in self.colors for name in source.palette], np.bool_)
+            shares.append(float(vertices[~known].sum() / max(vertices.sum(), 1)))
+        if self.edge_types is not None:
+            edges, _, unknown = self._edges(source)
+            shares.append(float(edges[:, unknown].sum() / max(edges.sum(), 1)))
+        if self.degrees is not None and isinstance(source, GraphSet) and len(source.degrees):
+            low, high = self.degrees
+            shares.append(float(((source.degrees < low) | (source.degrees > high)).mean()))
+        return max(shares)
 
     def _unknown_colors(self, source: GraphsOrCounts) -> Iterator[str]:
         known = frozenset(self.colors or ())
@@ -250,13 +278,18 @@ class NoveltyDetector:
         for sentence in _unknown(source, vertices, unknown, "colors", "vertices", list(map(format_color, strange))):
             yield sentence + _other_kind(strange, known)
 
-    def _unknown_types(self, source: GraphsOrCounts) -> Iterator[str]:
+    def _edges(self, source: GraphsOrCounts) -> tuple[csr_array[np.float64], list[EdgeType], BoolArray]:
+        """(graphs, types): edges of each type that occurs, these types, and which of them are unknown."""
         known = {kind for each in self.edge_types or () for kind in (each, each.reverse)}
         edges, types = edges_by_type(source)
-        unknown = np.array([kind not in known for kind in types], bool)
-        unknown &= np.asarray(edges.sum(axis=0)).reshape(-1) > 0
+        occurs = np.flatnonzero(np.asarray(edges.sum(axis=0)).reshape(-1))
+        occurring = [types[code] for code in occurs]
+        return csr_array(edges[:, occurs]), occurring, np.array([kind not in known for kind in occurring], bool)
+
+    def _unknown_types(self, source: GraphsOrCounts) -> Iterator[str]:
+        edges, types, unknown = self._edges(source)
         strange = [types[code] for code in np.flatnonzero(unknown)]
-        directed = attributes_of([*strange, *known])[1]
+        directed = attributes_of([*types, *(self.edge_types or ())])[1]
         names = dict.fromkeys(  # a type and its reverse are seen from the two ends of one edge
             min(kind, kind.reverse, key=edge_type_order).label(directed).strip() for kind in strange
         )
@@ -268,7 +301,10 @@ class NoveltyDetector:
         """A dictionary for JSON, and arrays."""
         about: dict[str, Any] = {"colors": None if self.colors is None else list(self.colors)}
         about["mean_size"] = self.mean_size
-        about["edge_types"] = None if self.edge_types is None else [list(kind) for kind in self.edge_types]
+        if self.degrees is not None:
+            about["degrees"] = list(self.degrees)
+        if self.edge_types is not None:
+            about["edge_types"] = [list(kind) for kind in self.edge_types]
         arrays: dict[str, NDArray[Any]] = {}
         if self.shares is not None:
             known = self.shares
@@ -291,9 +327,9 @@ class NoveltyDetector:
         if "statistics" in arrays:
             sizes = check_array(arrays["sizes"], "sizes", "f", (None,), 0)
             densities = DensityReference(sizes, check_array(arrays["statistics"], "statistics", "f", (len(sizes), 2)))
-        types = about.get("edge_types")
-        edge_types = None if types is None else tuple(EdgeType(*kind) for kind in types)
-        return NoveltyDetector(colors, shares, about.get("mean_size", 1.0), densities, edge_types)
+        degrees = (about["degrees"][0], about["degrees"][1]) if "degrees" in about else None
+        edge_types = tuple(EdgeType(*kind) for kind in about["edge_types"]) if "edge_types" in about else None
+        return NoveltyDetector(colors, shares, about.get("mean_size", 1.0), densities, degrees, edge_types)
 
 
 def has_colors(source: GraphsOrCounts) -> bool:

@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.utils.validation import check_is_fitted
 
 from anysize._errors import GraphError
 from anysize._schema import (
@@ -24,6 +23,7 @@ from anysize._schema import (
     optional,
     text,
 )
+from anysize._sklearn import check_is_fitted
 from anysize._typing import BoolArray, IntArray, check_integer
 from anysize.graphs.colors import ColorName
 from anysize.graphs.edge_types import EdgeType, edge_types, with_attributes_of

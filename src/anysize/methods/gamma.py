@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from anysize._progress import Progress, part_of
 from anysize.methods.configuration import weight, whole_number
@@ -42,13 +42,11 @@ from anysize.methods.neural import (
     plain_recipe,
     settings_of,
 )
-from anysize.training.device import device_kind, one_thread, torch_defaults
+from anysize.training.device import device_kind, torch_defaults
 from anysize.training.settings import Recipe, Settings
 
 if TYPE_CHECKING:
-    from anysize._typing import FloatArray
     from anysize.counting.counts import Counts
-    from anysize.training.epoch_selection import KeptEpochs
     from anysize.training.fit_gamma import GammaStack
     from anysize.training.vocabulary import GammaKind
 
@@ -128,17 +126,10 @@ class FittedGamma(FittedStack):
 
     stack: GammaStack
     k: Sizes
+    threads: ClassVar[int | None] = 1  # as in training: with more, sums have another order
 
     def _input(self, examples: Examples) -> Counts:
         return examples.counts(self.k, edges=True)
-
-    @one_thread()  # as in training: with more, sums have another order
-    def outputs(self, examples: Examples, kept: KeptEpochs | None = None) -> FloatArray:
-        return super().outputs(examples, kept)
-
-    @one_thread()
-    def represent(self, examples: Examples) -> FloatArray:
-        return super().represent(examples)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         about, arrays = super().state()

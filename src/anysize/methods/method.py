@@ -17,7 +17,7 @@ from anysize._errors import naming_extra
 from anysize._progress import Progress
 from anysize._typing import FloatArray, IntArray, PathLike, TargetKind
 from anysize.counting.counts import Counts
-from anysize.graphs.attributes import DIRECTIONS, EDGE_COLORS, VERTEX_COLORS
+from anysize.graphs.attributes import DIRECTIONS, EDGE_COLORS, FEATURES, VERTEX_COLORS
 from anysize.graphs.graphset import GraphSet
 from anysize.training.settings import Recipe
 
@@ -67,11 +67,16 @@ class Examples:
         return len(self.graphs if self.graphs is not None else self.table or ())
 
     @property
-    def sizes(self) -> IntArray:
-        """(graphs,): numbers of vertices."""
+    def source(self) -> GraphSet | Counts:
+        """The graphs, or the table where there is one instead."""
         source = self.table if self.graphs is None else self.graphs
         assert source is not None
-        return source.sizes
+        return source
+
+    @property
+    def sizes(self) -> IntArray:
+        """(graphs,): numbers of vertices."""
+        return self.source.sizes
 
     def counts(
         self, k: Sizes, cache: PathLike | None = None, colors: bool = True, edges: bool = False,
@@ -329,6 +334,7 @@ class Method:
         patterns: whether its input is counts of patterns rather than whole graphs.
         colors: whether it uses vertex colors.
         edges: what it uses of edges: names in `anysize.graphs.attributes`. Patterns have types of edges by all or none.
+        features: whether it uses vertex features.
         environments: whether training compares environments; with ``penalty_name``, only where that is above 0.
         penalty_name: the name of the hyper-parameter that weighs its penalty; None without penalty.
         recolors: whether its penalty compares recolored copies of the graphs, which needs vertex colors.
@@ -359,6 +365,7 @@ class Method:
     patterns: bool = False
     colors: bool = True
     edges: frozenset[str] = frozenset()
+    features: bool = False
     environments: bool = False
     penalty_name: str | None = None
     recolors: bool = False
@@ -375,7 +382,8 @@ class Method:
     @property
     def uses(self) -> frozenset[str]:
         """The attributes of graphs that it uses."""
-        return self.edges | ({VERTEX_COLORS} if self.colors else set())
+        vertices = {VERTEX_COLORS: self.colors, FEATURES: self.features}
+        return self.edges | {title for title, is_used in vertices.items() if is_used}
 
     def counts(
         self, examples: Examples, k: Sizes, cache: PathLike | None = None, progress: Progress | None = None

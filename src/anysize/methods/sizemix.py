@@ -40,7 +40,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import expit
 
@@ -457,6 +456,8 @@ def fit_balanced_regression(
     sparse: the center is subtracted from products.
     """
     features = table.shape[1]
+    from scipy.optimize import minimize
+
     if len(np.unique(target)) < 2:
         return np.zeros(features), 0.0, np.zeros(features)
     balance = graph_weights / np.bincount(target, graph_weights)[target] / 2

@@ -170,7 +170,7 @@ class Encoder(nn.Module):
 
     def forward(self, structure: Structure, x: Tensor | None = None) -> Embeddings:
         """Embeddings of the rows of all levels, starting from the features of the structure or from ``x``."""
-        h = structure.features[None] if x is None else x
+        h = structure.inputs if x is None else x
         embeddings = [(0, h)]
         for number, (layer, norm, level) in enumerate(zip(self.layers, self.norms, structure.levels, strict=True), 1):
             h = norm(layer(h, level), level.weight)

@@ -63,7 +63,7 @@ class GammaArchitecture:
                 raise ValueError(f"id_width must be at least k = {self.k}, to distinguish the vertices; got {ids}")
             make, inputs = (GammaRP, self.inputs + ids) if self.kind == "rp" else (GammaGNN, self.inputs)
             representation = make(models, inputs, self.hidden, self.layers, jumping=any(jumping), types=self.types)
-        return GraphModel.of(
+        return GraphModel(
             representation, models, self.classes, jumping, recipe.head_hidden, recipe.dropout,
             corrected=recipe.averages == "corrected", population=recipe.averages == "corrected",
         )  # fmt: skip

@@ -47,12 +47,17 @@ class Level(Movable):
 class Structure(Movable):
     """Input rows, the levels above them, and one readout per level.
 
-    ``features``: (rows, inputs) of the input rows, shared by all models. ``readouts``: one map per level, starting with
-    the input rows, from rows to patterns or graphs. ``copies``: every item is read out so many times, one copy of all
-    items after the other, and averaged.
+    ``features``: (rows, inputs) of the input rows, or (models, rows, inputs) where models differ. ``readouts``: one map
+    per level, starting with the input rows, from rows to patterns or graphs. ``copies``: every item is read out so many
+    times, one copy of all items after the other, and averaged.
     """
 
     features: Tensor
     levels: tuple[Level, ...]
     readouts: tuple[Any, ...]
     copies: int = 1
+
+    @property
+    def inputs(self) -> Tensor:
+        """(models or 1, rows, inputs)."""
+        return self.features if self.features.dim() == 3 else self.features[None]
