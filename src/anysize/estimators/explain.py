@@ -15,6 +15,7 @@ from scipy.sparse import csr_array, vstack
 
 from anysize._typing import FloatArray, PathLike
 from anysize.counting.columns import Columns, unite
+from anysize.counting.counts import Counts
 from anysize.estimators.ensemble import Ensemble
 from anysize.graphs.colors import ColorName
 from anysize.graphs.labels import Labels
@@ -207,12 +208,11 @@ class PatternSums:
             roles = {name: numbers[role] for name, role in joined.items()}
         return PatternSums(parts, replace(gammas[0].stack.vocabulary, palette=roles))
 
-    def logits(self, examples: Examples, k: Any) -> FloatArray:
-        """(graphs, classes): the mean over the models."""
+    def logits(self, examples: Examples, table: Counts) -> FloatArray:
+        """(graphs, classes): the mean over the models, for graphs with this table of counts."""
         total: Any = 0.0
         for share, part in self.parts:
-            is_gamma = isinstance(part, FittedGamma)
-            by_model = part.stack.logits(examples.counts(k)) if is_gamma else part.logits(examples)
+            by_model = part.stack.logits(table) if isinstance(part, FittedGamma) else part.logits(examples)
             total = total + share * by_model.astype(np.float64).mean(axis=0)
         return np.asarray(total)
 
@@ -223,10 +223,6 @@ class PatternSums:
             by_model = (part.stack if isinstance(part, FittedGamma) else part).pattern_logits(columns)
             total = total + share * by_model.astype(np.float64).mean(axis=0)
         return np.asarray(total)
-
-    def densities(self, examples: Examples, k: Any) -> tuple[Columns, csr_array[np.float64]]:
-        """The patterns with colors as they are, and their densities (graphs, patterns)."""
-        return self.vocabulary.unscaled(examples.counts(k))
 
     def mean_training_graph(self) -> list[tuple[Columns, csr_array[np.float64]]]:
         """The mean densities of the training graphs of every Gamma model; of old files none."""
@@ -271,11 +267,16 @@ def _explain_patterns(
     """What patterns add for the most probable class."""
     probabilities = ensemble.outputs(examples).mean(axis=0)[0]
     first, second = (int(index) for index in np.argsort(-probabilities, kind="stable")[:2])
-    compared = sums.mean_training_graph() if reference is None else [sums.densities(reference, ensemble.k)]
+    table = ensemble.method.counts(examples, ensemble.k)
+    compared = (
+        sums.mean_training_graph()
+        if reference is None
+        else [sums.vocabulary.unscaled(ensemble.method.counts(reference, ensemble.k))]
+    )
     base_name = (
         "mean reference graph" if reference is not None else "mean training graph" if compared else "no patterns"
     )
-    tables = [sums.densities(examples, ensemble.k), *compared]
+    tables = [sums.vocabulary.unscaled(table), *compared]
     known = sums.vocabulary.columns  # those of all tables, if the models are limited to them
     columns, rows = _united(tables) if known is None else (known, csr_array(vstack([rows for _, rows in tables])))
     columns, rows = sums.vocabulary.by_role(columns, rows)
@@ -286,7 +287,7 @@ def _explain_patterns(
     terms = (density - mean)[present] * (weights[present, first] - weights[present, second])
     order = np.argsort(-terms, kind="stable")
     shown = present[order]
-    logit = sums.logits(examples, ensemble.k)[0]
+    logit = sums.logits(examples, table)[0]
     predicted, runner_up = classes[[first, second]].tolist()
     return Explanation(
         predicted, runner_up, float(probabilities[first]), float(probabilities[second]), sums.named(columns[shown]),
@@ -327,7 +328,8 @@ def class_patterns(
     The contribution of a pattern F is (mean t_F over the class - mean t_F over all graphs) w_{F,c}.
     """
     sums = PatternSums.of(ensemble)
-    columns, rows = sums.vocabulary.by_role(*sums.densities(examples, ensemble.k))
+    table = ensemble.method.counts(examples, ensemble.k)
+    columns, rows = sums.vocabulary.by_role(*sums.vocabulary.unscaled(table))
     weights, mean = sums.weights(columns), _mean_row(rows)
     by_class = []
     for label in range(weights.shape[1]):

@@ -17,7 +17,7 @@ from scipy.sparse.csgraph import shortest_path
 from anysize._typing import BoolArray, FloatArray, IntArray
 from anysize.graphs.assembly import induced_subgraphs
 from anysize.graphs.colors import ColorName
-from anysize.graphs.graphset import GraphSet
+from anysize.graphs.graphset import BOTH_WAYS, IN, GraphSet
 from anysize.graphs.ragged import owners
 from anysize.patterns.drawing import layout as pattern_layout
 from anysize.patterns.pattern import Pattern
@@ -135,10 +135,18 @@ def _bars(axes: Axes, bars: Sequence[tuple[str, float]]) -> None:
 
 
 def _draw_pattern(axes: Axes, pattern: Pattern, places: Mapping[ColorName, int]) -> None:
-    """One pattern; vertices are filled with their color and show the first two letters of its name."""
+    """One pattern; vertices are filled with their color, and they and edges show the first two letters of theirs."""
     positions = np.array(pattern_layout(pattern.size, pattern.edges))
     edges = np.array(pattern.edges, np.int64).reshape(-1, 2)
     axes.add_collection(LineCollection(list(positions[edges]), colors=MUTED, linewidths=1.2, zorder=1))
+    for (i, j), kind in zip(pattern.edges, pattern.edge_types or (), strict=False):
+        tail, head = (positions[i], positions[j]) if kind.direction != IN else (positions[j], positions[i])
+        if kind.direction != BOTH_WAYS:
+            arrow = {"arrowstyle": "-|>", "color": MUTED, "linewidth": 1.2}
+            axes.annotate("", (2 * head + tail) / 3, tail, arrowprops=arrow)
+        if kind.color is not None:
+            x, y = (tail + head) / 2
+            axes.text(x, y, caption(str(kind.color)[:2]), ha="center", va="center", fontsize=4.5, zorder=3)
     names = pattern.colors or ()
     colors = [SERIES[places[name]] for name in names] if names else INK
     axes.scatter(*positions.T, s=60 if names else 20, c=colors, edgecolors=INK, linewidths=0.7, zorder=2)

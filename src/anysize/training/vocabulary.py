@@ -14,6 +14,8 @@ from anysize._typing import FloatArray, IntArray
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts, Over
 from anysize.graphs.colors import ColorName
+from anysize.graphs.edge_types import EdgeType
+from anysize.nn.rows.pattern_batch import check_alphabet
 from anysize.training.color_roles import merge_roles
 from anysize.training.whitening import TopologyWhitening, fit_topology_whitening
 
@@ -33,6 +35,7 @@ class Vocabulary:
     """The known colors and patterns, and the scale of densities.
 
     ``palette``: the input of each color; colors of one role share one. None: a model of uncolored patterns.
+    ``edge_palette``: the types of edges; None: a model that does not tell edges apart.
     ``columns``: the known patterns; None: any pattern is embedded. ``within``: densities are shares among ``columns``,
     as for the most common patterns; otherwise patterns that did not occur in training count in the denominator.
     ``scale``: a factor that brings the mean sum of a training graph's densities to 1. Without it, the tiny densities
@@ -47,6 +50,7 @@ class Vocabulary:
     scale: float
     within: bool = False
     whitening: TopologyWhitening | None = None
+    edge_palette: tuple[EdgeType, ...] | None = None
     mean: MeanDensities | None = None
 
     @staticmethod
@@ -61,7 +65,10 @@ class Vocabulary:
         palette = None if pool.columns.colors is None else dict(zip(pool.palette, inputs, strict=True))
         sums: NDArray[np.float64] = np.asarray(kept.densities(over).sum(axis=1)).reshape(-1)
         scale = 1.0 if over == "connected" or not sums.any() else float(1 / sums.mean())
-        scaled = Vocabulary(palette, kept.columns if limited else None, over, scale, within)
+        edge_palette = None if pool.columns.edge_types is None else pool.columns.edge_palette
+        scaled = Vocabulary(
+            palette, kept.columns if limited else None, over, scale, within, edge_palette=edge_palette
+        )  # fmt: skip
         columns, densities = scaled.unscaled(pool)
         means = np.asarray(densities.sum(axis=0)).reshape(-1) / max(len(pool), 1)
         scaled = replace(scaled, mean=MeanDensities(columns, means))
@@ -77,12 +84,7 @@ class Vocabulary:
 
     def unscaled(self, counts: Counts) -> tuple[Columns, csr_array[np.float64]]:
         """The known patterns of a table (all, if any is embedded) with their own colors, and their densities."""
-        if (counts.columns.colors is None) != (self.palette is None):
-            trained, given = ("plain", "colored") if self.palette is None else ("colored", "plain")
-            raise ValueError(
-                f"this model was trained on {trained} patterns and got {given} ones; "
-                f"count with colors={self.palette is not None}"
-            )
+        check_alphabet(counts.columns, self.palette, self.edge_palette)
         if self.columns is None:
             return counts.columns, csr_array(counts.densities(self.over))
         if self.within:
