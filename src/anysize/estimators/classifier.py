@@ -197,9 +197,10 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         check_is_fitted(self, "ensemble_")
         source = as_graphs_or_counts(graphs, self.color)
         examples = self.ensemble_.examples(source, self.cache)
-        novelty = self.ensemble_.novelty
+        novelty, method = self.ensemble_.novelty, self.ensemble_.method
         if far is None:
-            far = novelty.far_share(source, None if novelty.shares is None else examples.counts(self.ensemble_.k))
+            table = None if novelty.shares is None else method.counts(examples, self.ensemble_.k)
+            far = novelty.far_share(examples.source, table)
         return forecast(self.verdict_.held_out, novelty.mean_size, examples.sizes, far, level)
 
     def predict(self, graphs: Any) -> Labels:

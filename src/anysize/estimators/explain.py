@@ -18,6 +18,7 @@ from anysize.counting.columns import Columns, unite
 from anysize.counting.counts import Counts
 from anysize.estimators.ensemble import Ensemble
 from anysize.graphs.colors import ColorName
+from anysize.graphs.graphset import BOTH_WAYS, IN
 from anysize.graphs.labels import Labels
 from anysize.kernels.explanation import VertexExplanation
 from anysize.methods.auto import FittedAuto
@@ -173,7 +174,7 @@ def _explain_patterns(
     """What patterns add for the most probable class; ``probabilities`` are those of all models of "auto"."""
     parts = _gamma_parts(ensemble)
     first, second = (int(index) for index in np.argsort(-probabilities, kind="stable")[:2])
-    tables = [part.counts(ensemble.k) for part in (examples, reference) if part is not None]
+    tables = [ensemble.method.counts(part, ensemble.k) for part in (examples, reference) if part is not None]
     columns, densities, weights = _terms(ensemble, tables[0] if reference is None else Counts.concatenate(tables))
     density = _mean_row(densities[[0]])
     mean = np.zeros(len(columns)) if reference is None else _mean_row(densities[1:])
@@ -214,7 +215,7 @@ def class_patterns(
 
     The contribution of a pattern F is (mean t_F over the class - mean t_F over all graphs) w_{F,c}.
     """
-    columns, densities, weights = _terms(ensemble, examples.counts(ensemble.k))
+    columns, densities, weights = _terms(ensemble, ensemble.method.counts(examples, ensemble.k))
     mean = _mean_row(densities)
     by_class = []
     for label in range(weights.shape[1]):
@@ -240,7 +241,7 @@ def pattern_weights(ensemble: Ensemble) -> tuple[tuple[Pattern, ...], FloatArray
     vocabulary = parts[0].stack.vocabulary
     if vocabulary.columns is not None:
         columns = vocabulary.columns
-    elif vocabulary.palette is None:
+    elif vocabulary.palette is None and vocabulary.edge_palette is None:
         sizes = (ensemble.k,) if isinstance(ensemble.k, int) else ensemble.k
         columns = unite([Columns.plain(size) for size in sizes])[0]
     else:
@@ -334,10 +335,19 @@ def _figure(explanation: Explanation, top: int) -> Any:
 
 
 def _draw(axes: Any, pattern: Pattern, palette: dict[str, Any]) -> None:
-    """Draw the pattern; vertices are filled with their color and show the first letters of its name."""
+    """Draw the pattern; vertices are filled with their color, and they and edges show its first letters."""
     position = layout(pattern.size, pattern.edges)
     for i, j in pattern.edges:
         axes.plot(*zip(position[i], position[j], strict=True), color="0.4", linewidth=1, zorder=1)
+    for (i, j), kind in zip(pattern.edges, pattern.edge_types or (), strict=False):
+        tail, head = (position[i], position[j]) if kind.direction != IN else (position[j], position[i])
+        if kind.direction != BOTH_WAYS:
+            middle = tuple((2 * a + b) / 3 for a, b in zip(head, tail, strict=True))
+            axes.annotate("", middle, tail, arrowprops={"arrowstyle": "-|>", "color": "0.4", "linewidth": 1})
+        x, y = ((a + b) / 2 for a, b in zip(tail, head, strict=True))
+        axes.text(
+            x, y, "" if kind.color is None else str(kind.color)[:2], ha="center", va="center", fontsize=5, zorder=2
+        )
     for vertex, (x, y) in enumerate(position):
         name = "" if pattern.colors is None else str(pattern.colors[vertex])
         axes.scatter(x, y, s=80 if name else 30, color=palette.get(name, "0.2"), edgecolors="0.2", zorder=2)
