@@ -205,12 +205,8 @@ class GraphEstimator(BaseEstimator):
 
     # ---- new graphs ------------------------------------------------------------------------------
 
-    def _outputs(self, graphs: Any) -> FloatArray:
-        """(models, graphs, classes or 1), with warnings about graphs unlike the training graphs."""
-        examples = self._examples(graphs)
-        return self.ensemble_.outputs(examples)
-
     def _examples(self, graphs: Any, warn: bool = True) -> Examples:
+        """New graphs as input of the models; ``warn`` about those unlike the training graphs."""
         check_is_fitted(self, "ensemble_")
         source = as_graphs_or_counts(graphs, self.color)
         with progress_bars(bool(self.verbose)) as progress:
@@ -221,8 +217,7 @@ class GraphEstimator(BaseEstimator):
 
     def representation(self, graphs: Any) -> FloatArray:
         """The input of the final models, (graphs, models * width), concatenated over the models."""
-        examples = self._examples(graphs)
-        return self.ensemble_.represent(examples)
+        return self.ensemble_.represent(self._examples(graphs))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trained models to one file without pickle; `anysize.load_model` reads it."""
