@@ -12,12 +12,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator
-from sklearn.utils.validation import check_is_fitted
 
 from anysize._errors import GraphWarning, ModelWarning, warn_user
 from anysize._log import log
 from anysize._progress import ProgressFunction, progress_bars
+from anysize._sklearn import BaseEstimator, check_is_fitted
 from anysize._typing import FloatArray, IntArray, PathLike, TargetKind
 from anysize.causal.graphon_check import check_graphon
 from anysize.estimators.ensemble import (
@@ -25,6 +24,8 @@ from anysize.estimators.ensemble import (
     as_examples,
     as_graphs_or_counts,
     check_table,
+    edge_types_of,
+    features_of,
     palette_of,
     train,
     training_curves,
@@ -127,12 +128,13 @@ class GraphEstimator(BaseEstimator):
         environment_of = _environments(source, environments, method, method.compares_environments(configuration))
         with progress_bars(bool(self.verbose)) as progress:
             given = self._given_validation(validation, method, k, source, progress)
+            known_types = edge_types_of(source, method)
             examples = replace(
-                as_examples(source, method, k, palette, self.cache, progress), y=codes, environments=environment_of,
-                weights=graph_weights,
+                as_examples(source, method, k, palette, known_types, self.cache, progress), y=codes,
+                environments=environment_of, weights=graph_weights,
             )  # fmt: skip
             if method.takes_tables:
-                _check_patterns(examples, k)
+                _check_patterns(method, examples, k)
             held_out = hold_out_by_class(examples.strata(), share if given is None else 0.0, runs[0].seed)
             kept = np.setdiff1d(np.arange(len(codes)), held_out)
             if environment_of is not None and len(np.unique(environment_of[kept])) < 2:
@@ -156,9 +158,10 @@ class GraphEstimator(BaseEstimator):
                 )  # fmt: skip
         counted = data.train if getattr(getattr(parts[0], "decision", None), "family", "") == "gamma" else None
         counted = examples if method.takes_tables else counted
-        table = None if counted is None else counted.counts(k, self.cache)
+        table = None if counted is None else method.counts(counted, k, self.cache)
         self.held_out_ = present[held_out]
-        self.ensemble_ = Ensemble(method, k, palette, parts, NoveltyDetector.of(source, table, method.colors))
+        novelty = NoveltyDetector.of(source, table, method.colors, known_types)
+        self.ensemble_ = Ensemble(method, k, palette, parts, novelty, features_of(source))
         self.curves_, self.epochs_ = training_curves(parts)
         judged = {"training": outputs}
         if data.validation is not None:
@@ -197,28 +200,24 @@ class GraphEstimator(BaseEstimator):
         if not len(graphs):
             raise ValueError("validation has no graphs; pass at least one, or leave it out")
         codes = self._encode(labels_of(graphs, pair[1]))
-        return replace(as_examples(graphs, method, k, palette_of(source), self.cache, progress), y=codes)
+        palette, known_types = palette_of(source), edge_types_of(source, method)
+        return replace(as_examples(graphs, method, k, palette, known_types, self.cache, progress), y=codes)
 
     # ---- new graphs ------------------------------------------------------------------------------
 
-    def _outputs(self, graphs: Any) -> FloatArray:
-        """(models, graphs, classes or 1), with warnings about graphs unlike the training graphs."""
-        examples = self._examples(graphs)
-        return self.ensemble_.outputs(examples)
-
     def _examples(self, graphs: Any, warn: bool = True) -> Examples:
+        """New graphs as input of the models; ``warn`` about those unlike the training graphs."""
         check_is_fitted(self, "ensemble_")
         source = as_graphs_or_counts(graphs, self.color)
         with progress_bars(bool(self.verbose)) as progress:
             examples = self.ensemble_.examples(source, self.cache, progress)
         if warn:
-            self.ensemble_.warn(source, examples)
+            self.ensemble_.warn(examples)
         return examples
 
     def representation(self, graphs: Any) -> FloatArray:
         """The input of the final models, (graphs, models * width), concatenated over the models."""
-        examples = self._examples(graphs)
-        return self.ensemble_.represent(examples)
+        return self.ensemble_.represent(self._examples(graphs))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trained models to one file without pickle; `anysize.load_model` reads it."""
@@ -231,9 +230,9 @@ class GraphEstimator(BaseEstimator):
 # ---- what fit does with its arguments --------------------------------------------------------------
 
 
-def _check_patterns(examples: Examples, k: Sizes) -> None:
+def _check_patterns(method: Method, examples: Examples, k: Sizes) -> None:
     """An error if no training graph has any pattern."""
-    table = examples.counts(k)
+    table = method.counts(examples, k)
     if not table.matrix.nnz:
         smallest = k if isinstance(k, int) else min(k)
         raise ValueError(

@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import RegressorMixin
-from sklearn.utils.validation import check_is_fitted
 
+from anysize._sklearn import RegressorMixin, check_is_fitted
 from anysize._typing import FloatArray, PathLike
 from anysize.estimators.base import Environments, GraphEstimator
 from anysize.estimators.ensemble import as_graphs_or_counts
@@ -134,7 +133,7 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
 
     def predict(self, graphs: Any, per_model: bool = False) -> FloatArray:
         """One number per graph, the mean over the models; of every model, (models, graphs), with ``per_model``."""
-        by_model = self._outputs(graphs)[:, :, 0]
+        by_model = self.ensemble_.outputs(self._examples(graphs))[:, :, 0]
         return by_model if per_model else np.asarray(by_model.mean(axis=0))
 
     def score(self, graphs: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
