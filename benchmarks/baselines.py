@@ -27,9 +27,8 @@ from anysize.nn.rows.graph_batch import GraphRows, draw_identities, fixed_identi
 from anysize.nn.rows.inputs import GraphInputs
 from anysize.nn.rows.structure import Structure
 from anysize.paper.tasks import TASKS
-from anysize.training.device import device_kind
+from anysize.training.device import device_kind, kept_blocks
 from anysize.training.fit_gnn import GNNArchitecture, GNNProblem, fit_gnn
-from anysize.training.memory import kept_blocks
 from anysize.training.objectives import WARM_UP_EPOCHS
 from anysize.training.settings import EncoderName, Recipe, Settings
 from benchmarks.inputs import MOLECULE_COLORS, molecules

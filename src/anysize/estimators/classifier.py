@@ -15,7 +15,6 @@ from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.estimators.base import Environments, GraphEstimator
 from anysize.estimators.ensemble import Ensemble, as_graphs_or_counts
 from anysize.estimators.forecast import LEVEL, Forecast, forecast
-from anysize.estimators.novelty import SHIFT_LEVEL
 from anysize.graphs.labels import Labels, checked_weights, distinct_classes, labels_of
 from anysize.methods import defaults
 from anysize.methods.method import Examples, RecipeName, class_weights
@@ -176,7 +175,8 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
             graphs: the graphs.
             per_model: the probabilities of every model, (models, graphs, classes), in the order of the seeds.
         """
-        by_model = self._outputs(graphs)
+        examples = self._examples(graphs)
+        by_model = self.ensemble_.outputs(examples)
         return by_model if per_model else np.asarray(by_model.mean(axis=0))
 
     def predict_log_proba(self, graphs: Any) -> FloatArray:
@@ -188,19 +188,20 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         scores = self.predict_log_proba(graphs)
         return np.asarray(scores[:, 1] - scores[:, 0]) if len(self.classes_) == 2 else scores
 
-    def forecast(self, graphs: Any, level: float = LEVEL) -> Forecast:
+    def forecast(self, graphs: Any, level: float = LEVEL, far: float | None = None) -> Forecast:
         """The balanced accuracy and ROC-AUC to expect on unlabeled graphs, with intervals of probability ``level``.
 
-        From the scores on held-out training graphs (`check`), and how far the sizes of these graphs are from those of
-        the training graphs; see `anysize.estimators.forecast`.
+        From the scores on held-out training graphs (`check`), how far the sizes of these graphs are from those of the
+        training graphs, and the share of the graphs about which training shows little (``far``, measured if None): see
+        `anysize.estimators.forecast`.
         """
         check_is_fitted(self, "ensemble_")
         source = as_graphs_or_counts(graphs, self.color)
         examples = self.ensemble_.examples(source, self.cache)
         novelty, method = self.ensemble_.novelty, self.ensemble_.method
-        far = 1.0 if novelty.shift(source) <= SHIFT_LEVEL else 0.0
-        if not far and method.takes_tables:
-            far = novelty.far_share(examples.counts(self.ensemble_.k))
+        if far is None:
+            table = None if novelty.shares is None else method.counts(examples, self.ensemble_.k)
+            far = novelty.far_share(examples.source, table)
         return forecast(self.verdict_.held_out, novelty.mean_size, examples.sizes, far, level)
 
     def predict(self, graphs: Any) -> Labels:
@@ -227,8 +228,8 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
 
         Args:
             graph: one graph.
-            reference: graphs to compare with, such as the training graphs: contributions are then relative to their
-                mean. Without it, relative to the mean training graph (SizeMix) or to an empty graph.
+            reference: graphs to compare with: contributions are then relative to their mean. Without it, relative to
+                the mean training graph, or for the WL kernel to an empty graph.
         """
         from anysize.estimators.explain import check_has_explanations, explain
 

@@ -21,7 +21,7 @@ from anysize.evaluation.records import Curves, Outcome, Record, Scores, encode, 
 from anysize.evaluation.records import versions as package_versions
 from anysize.evaluation.tasks import Splits, Task
 from anysize.methods import defaults
-from anysize.methods.configuration import default_configuration, settings_for, split_configuration
+from anysize.methods.configuration import settings_for, split_configuration
 from anysize.methods.method import (
     Configuration,
     Examples,
@@ -35,7 +35,7 @@ from anysize.methods.method import (
 )
 from anysize.metrics import all_metrics, ranks_by_class, score_outputs
 from anysize.splits import stratified_folds
-from anysize.training.device import one_thread, resolve_device
+from anysize.training.device import at_most_threads, resolve_device
 from anysize.training.settings import BEST_LOWEST_PENALTY, Recipe
 
 if TYPE_CHECKING:
@@ -117,9 +117,7 @@ def task_configuration(method: Method, splits: Splits | Task, recipe: RecipeName
     colored, vanishing = bool(task.color_penalty), bool(task.vanishing)
     if isinstance(splits, Splits) and method.patterns:
         colored, vanishing = splits.color_penalty, splits.vanishing
-    return default_configuration(
-        method, recipe, family=task.family, task=task.name, colored=colored, vanishing=vanishing
-    )
+    return method.default(recipe, task.family, colored, vanishing, task.name)
 
 
 def evaluate_runs(
@@ -140,7 +138,7 @@ def evaluate_runs(
             groups[run_recipe] = _Group(method, splits, recipe, run_recipe, options)
         groups[run_recipe].runs.append(Run(model, run.seed))
         groups[run_recipe].configurations.append(run.configuration)
-    with one_thread():
+    with at_most_threads(1):
         for number, group in enumerate(groups.values()):
             yield from group.records(part_of(progress, number, len(groups)))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from itertools import count
+from operator import is_not
 from typing import Any
 
 import numpy as np
@@ -26,7 +27,7 @@ from anysize._schema import (
 from anysize._sklearn import check_is_fitted
 from anysize._typing import BoolArray, IntArray, check_integer
 from anysize.graphs.colors import ColorName
-from anysize.graphs.edge_types import EdgeType, edge_types
+from anysize.graphs.edge_types import EdgeType, edge_types, with_attributes_of
 from anysize.graphs.graphset import BOTH_WAYS, GraphSet
 from anysize.graphs.labels import State
 from anysize.graphs.ragged import offsets, owners, ranges
@@ -250,7 +251,8 @@ class WLKernel(ExplicitKernel):
             types = edge_types(graph_set)
             self.edge_types_ = None if types is None else tuple(types[1])
             classes, self.signatures_ = self._learn(graph_set)
-        self.offsets_ = offsets(np.array([self._start_size(graph_set), *map(len, self.signatures_)]))
+        start_colors = len(self.start_) if self.start_ is not None else int(graph_set.first[-1] > 0)
+        self.offsets_ = offsets(np.array([start_colors, *map(len, self.signatures_)]))
         self.features_ = self._features(graph_set, classes)
         return self.features_
 
@@ -335,9 +337,9 @@ class WLKernel(ExplicitKernel):
     def _classes(self, refined: RefinedGraphs) -> list[IntArray]:
         """The classes of the iterations of this kernel, which must begin like that of the refined graphs."""
         depth = int(self.iterations)
-        own, given = (self.start_, *self.signatures_), (refined.kernel.start_, *refined.kernel.signatures_[:depth])
+        fitted, given = (self.start_, *self.signatures_), (refined.kernel.start_, *refined.kernel.signatures_[:depth])
         alike = self.padding_color == refined.kernel.padding_color and len(given) == depth + 1
-        if not alike or any(one is not other for one, other in zip(own, given, strict=True)):
+        if not alike or any(map(is_not, fitted, given)):
             raise ValueError(
                 f"expected graphs refined by this kernel or by a deeper one that it was fitted on; got graphs of a "
                 f"kernel with {refined.kernel.iterations} iterations: pass the graphs themselves"
@@ -354,8 +356,8 @@ class WLKernel(ExplicitKernel):
             )
         if graphs.colors is None or self.start_ is None:
             return np.zeros(int(graphs.first[-1]), np.int64)
-        place = {name: code for code, name in enumerate(self.start_)}
-        codes = [place.setdefault(name, len(place)) for name in graphs.palette]
+        position = {name: code for code, name in enumerate(self.start_)}
+        codes = [position.setdefault(name, len(position)) for name in graphs.palette]
         return np.array(codes, np.int64)[graphs.colors]
 
     def _edge_codes(self, graphs: GraphSet) -> tuple[IntArray | None, int, int]:
@@ -363,31 +365,17 @@ class WLKernel(ExplicitKernel):
         if self.edge_types_ is None:
             return None, 1, 1
         known = len(self.edge_types_)
-        is_colored = any(kind.color is not None for kind in self.edge_types_)
-        if is_colored and graphs.edge_colors is None and len(graphs.indices):
-            raise GraphError(
-                "This kernel was fitted on graphs with edge colors and these have none; call without_edge_colors() on "
-                "the training graphs."
-            )
-        graphs = graphs if is_colored else graphs.without_edge_colors()
-        if all(kind.direction == BOTH_WAYS for kind in self.edge_types_):
-            graphs = graphs.without_directions()
-        codes, types = edge_types(graphs) or (
-            np.zeros(len(graphs.indices), np.int64), [EdgeType(None, None, BOTH_WAYS)]
-        )  # fmt: skip
+        codes, types = edge_types(with_attributes_of(graphs, self.edge_types_)) or (np.zeros(0, np.int64), [])
         position = {kind: code for code, kind in enumerate(self.edge_types_)}
         table = [position.setdefault(kind, len(position)) for kind in types]
         return np.array(table, np.int64)[codes], known, len(position)
 
-    def _start_size(self, graphs: GraphSet) -> int:
-        return len(self.start_) if self.start_ is not None else int(graphs.first[-1] > 0)
-
     def _features(self, graphs: GraphSet, classes: list[IntArray]) -> csr_array[np.float64]:
         width = int(self.offsets_[-1])
         columns, new = [], width  # columns of colors that are unknown in training come last
-        for own, begin, end in zip(classes, self.offsets_, self.offsets_[1:], strict=False):
-            unknown = own - (end - begin)
-            columns.append(np.where(unknown < 0, own + begin, unknown + new))
+        for of_iteration, begin, end in zip(classes, self.offsets_, self.offsets_[1:], strict=False):
+            unknown = of_iteration - (end - begin)
+            columns.append(np.where(unknown < 0, of_iteration + begin, unknown + new))
             new += max(int(unknown.max(initial=-1)) + 1, 0)
         entries = np.stack(columns, axis=1).reshape(-1)  # vertex by vertex, so that rows follow each other
         kept = entries < width
@@ -416,8 +404,8 @@ class WLKernel(ExplicitKernel):
         if self.edge_types_ is not None:
             about["edge_types"] = [list(kind) for kind in self.edge_types_]
         arrays: dict[str, NDArray[Any]] = {"offsets": self.offsets_}
-        for step, own in enumerate(self.signatures_, 1):
-            arrays |= {f"own_{step}": own.own, f"first_{step}": own.first, f"near_{step}": own.near}
+        for step, rows in enumerate(self.signatures_, 1):
+            arrays |= {f"own_{step}": rows.own, f"first_{step}": rows.first, f"near_{step}": rows.near}
         return about, arrays
 
     @classmethod

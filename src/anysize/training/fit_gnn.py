@@ -74,7 +74,7 @@ class GNNArchitecture:
         make, inputs = (GammaRP, self.inputs + IDENTITIES) if self.relational else (GammaGNN, self.inputs)
         representation = make(len(jumping), inputs, self.hidden, self.layers, self.kind, any(jumping))
         recipe = self.recipe
-        return GraphModel.of(
+        return GraphModel(
             representation, len(jumping), self.classes, jumping, recipe.head_hidden, recipe.dropout, normalize=False,
             corrected=recipe.averages == "corrected",
         )  # fmt: skip

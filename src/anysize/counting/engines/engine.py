@@ -69,8 +69,9 @@ class Engine:
     Attributes:
         name: selects the engine in ``count(graphs, k, engine=name)``.
         idea: describes it in one line of `Counts.explain`.
-        count: counts all graphs of a set for one pattern size, given (graphs, k, threads, tick). It returns the table of `columns.merged` or
-            `columns.plain_table`, and raises an `Overflow` with the number of a graph that cannot be counted.
+        count: counts all graphs of a set for one pattern size, given (graphs, k, threads, tick). It returns the table
+            of `columns.merged` or `columns.plain_table`, and raises an `Overflow` with the number of a graph that
+            cannot be counted.
         sizes: the pattern sizes that it counts.
         colored: whether it distinguishes vertices by color.
         seconds: the expected time of each graph on one core; constants are those of an x86 server, and
