@@ -14,7 +14,7 @@ from scipy.stats import norm
 
 from anysize._schema import check_array
 from anysize._text import plural
-from anysize._typing import BoolArray, FloatArray
+from anysize._typing import BoolArray, FloatArray, IntArray
 from anysize.counting.counts import Counts
 from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
@@ -187,7 +187,11 @@ class NoveltyDetector:
         if isinstance(source, GraphSet) and len(source) >= MIN_REFERENCE_GRAPHS:
             densities = DensityReference.of(source)
         shares = None if table is None else ShareReference.of(table)
-        return NoveltyDetector(colors, shares, float(np.exp(np.log(np.maximum(source.sizes, 1)).mean())), densities)
+        return NoveltyDetector(colors, shares, 1.0, densities).with_sizes(source.sizes)
+
+    def with_sizes(self, sizes: IntArray) -> NoveltyDetector:
+        """The same detector with the mean of these sizes, as of the graphs with one of several targets."""
+        return replace(self, mean_size=float(np.exp(np.log(np.maximum(sizes, 1)).mean())))
 
     def warnings(self, source: GraphsOrCounts, table: Counts | None, smallest_k: int) -> Iterator[str]:
         """One sentence for each reason not to trust the predictions for these graphs."""
