@@ -24,11 +24,11 @@ from anysize._typing import IntArray
 from anysize.nn.gamma import GraphModel
 from anysize.nn.layers import initialize
 from anysize.nn.rows.graph_batch import GraphRows, draw_identities, fixed_identities
+from anysize.nn.rows.inputs import GraphInputs
 from anysize.nn.rows.structure import Structure
 from anysize.paper.tasks import TASKS
-from anysize.training.device import device_kind
+from anysize.training.device import device_kind, kept_blocks
 from anysize.training.fit_gnn import GNNArchitecture, GNNProblem, fit_gnn
-from anysize.training.memory import kept_blocks
 from anysize.training.objectives import WARM_UP_EPOCHS
 from anysize.training.settings import EncoderName, Recipe, Settings
 from benchmarks.inputs import MOLECULE_COLORS, molecules
@@ -136,8 +136,8 @@ class Data:
         return torch.zeros(1, dtype=torch.int64, device=self.device)
 
     @property
-    def palette(self) -> Any:
-        return None if self.train.colors is None else self.train.palette
+    def known(self) -> GraphInputs:
+        return GraphInputs.of(self.train)
 
     @cached_property
     def plain_train(self) -> list[Any]:
@@ -149,7 +149,7 @@ class Data:
         return Graphs.of(pyg_list(self.validation, no_environments), self.device)
 
     def architecture(self, row: Row) -> GNNArchitecture:
-        inputs = max(len(self.train.palette), 1)
+        inputs = self.known.width
         return GNNArchitecture(row.kind, "sum", row.pooled, inputs, self.classes, HIDDEN, self.workload.layers, RECIPE)
 
     def plain(self, row: Row) -> PlainGNN:
@@ -161,7 +161,7 @@ class Data:
         """The identities of validation: (permutations, vertices)."""
         if not row.pooled:
             return None
-        rows = self.architecture(row).batch(self.validation, self.palette, self.device).rows()
+        rows = self.architecture(row).batch(self.validation, self.known, self.device).rows()
         return without_padding(rows, fixed_identities(rows, RECIPE.test_permutations, self.seeds))
 
     def members(self, row: Row, amount: int) -> list[Settings]:
@@ -244,8 +244,8 @@ def _problem(row: Row, data: Data, members: list[Settings]) -> GNNProblem:
         torch.from_numpy(numbers).to(data.device)
         for numbers in (data.labels(data.train), data.labels(data.validation), data.environments)
     )
-    given = data.train, data.palette, data.device
-    checked = architecture.structure(data.validation, data.palette, data.device)
+    given = data.train, data.known, data.device
+    checked = architecture.structure(data.validation, data.known, data.device)
     structure, batch = (architecture.structure(*given), None) if whole else (None, architecture.batch(*given))
     return GNNProblem(architecture, structure, batch, y, (checked, checked_y), members, environments, None)
 

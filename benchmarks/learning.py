@@ -25,8 +25,8 @@ from anysize.counting.counts import Counts
 from anysize.nn.layers import initialize
 from anysize.nn.rows.pattern_batch import PatternBatch
 from anysize.nn.rows.recoloring import RecoloredPatterns
+from anysize.training.device import kept_blocks
 from anysize.training.fit_gamma import GammaArchitecture, GammaProblem, fit_gamma
-from anysize.training.memory import kept_blocks
 from anysize.training.settings import Recipe, Settings
 from anysize.training.vocabulary import GammaKind, Vocabulary
 from benchmarks.plain_gamma import HAS_PYG, PlainGamma, Vertices, train_plain, with_parameters_of

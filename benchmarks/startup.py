@@ -5,6 +5,7 @@ Numba caches are warm. A latency is the CPU time of one prediction: on a busy ma
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import warnings
@@ -22,9 +23,9 @@ HOUSE = "[(0, 1), (1, 2), (2, 3), (3, 0), (0, 4), (1, 4)]"
 FIRST = f"import anysize as az; az.count(az.GraphSet.from_edges({HOUSE}{{colors}}), 5)"
 IMPORTS = "import numpy, scipy.sparse, numba"
 LOAD = "import anysize as az; az.load_model({path!r})"
-LEARNING = IMPORTS + ", sklearn.base"  # scikit-learn imports pandas and scipy.stats
 PREDICTIONS = 20  # timed together
 LATENCY_AIM = 0.7e-3  # seconds of one small graph with a loaded SizeMix model
+LOADING_AIM = 0.5  # seconds until a fresh process has loaded it
 
 # name, script, script to compare with, target for the ratio
 PAIRS = (
@@ -43,14 +44,33 @@ def startup(quick: bool) -> list[dict[str, Any]]:
     with TemporaryDirectory() as folder:
         path = str(Path(folder) / "sizemix.anysize")
         small_model().save(path)
-        pairs = (*PAIRS, ("load SizeMix", LOAD.format(path=path), LEARNING, 1.2))
-        return [*(_compared(*pair, quick) for pair in pairs), latency(az.load_model(path))]
+        pairs = [_compared(*pair, quick) for pair in PAIRS]
+        return [*pairs, loading(path, quick), latency(az.load_model(path))]
 
 
 def _compared(name: str, script: str, bare: str, target: float, quick: bool) -> dict[str, Any]:
     _process(script)  # fills the caches
     best = race({"ours": lambda: _process(script), "bare": lambda: _process(bare)}, 0.7 if quick else 5.0)
     return {"what": name, "beside": bare, "target": target, "ratio": best["ours"] / best["bare"], **best}
+
+
+def loading(path: str, quick: bool) -> dict[str, Any]:
+    """CPU time of a process that loads the model and ends, beside the aim."""
+    script = LOAD.format(path=path)
+    _process(script)  # reads the files once
+    seconds = race({"ours": lambda: _process(script)}, 0.7 if quick else 5.0, _time_of_children)["ours"]
+    return _beside_aim("load SizeMix", seconds, LOADING_AIM)
+
+
+def _time_of_children() -> float:
+    """CPU seconds of the processes that this one started and that have ended."""
+    times = os.times()
+    return times.children_user + times.children_system
+
+
+def _beside_aim(what: str, seconds: float, aim: float) -> dict[str, Any]:
+    times = {"ours": seconds, "bare": aim, "ratio": seconds / aim}
+    return {"what": what, "beside": "the aim (CPU time)", "target": 1.0, **times}
 
 
 def molecules(amount: int, seed: int = 0) -> az.GraphSet:
@@ -83,5 +103,4 @@ def latency(model: az.GraphClassifier) -> dict[str, Any]:
             model.predict_proba(graph)
 
     seconds = race({"ours": predict}, 0.5, process_time)["ours"] / PREDICTIONS
-    times = {"ours": seconds, "bare": LATENCY_AIM, "ratio": seconds / LATENCY_AIM}
-    return {"what": "one graph, SizeMix", "beside": "the aim (CPU time)", "target": 1.0, **times}
+    return _beside_aim("one graph, SizeMix", seconds, LATENCY_AIM)

@@ -21,18 +21,16 @@ _UNITS = {"": 1, "b": 1} | {
 }
 
 
-def parse_bytes(given: object, name: str) -> int | None:
-    """A number of bytes from a number or from text such as 4GiB, 500MB or 1.5 g, or None; ``name``: of the setting.
+def parse_bytes(given: object, name: str) -> int:
+    """A number of bytes from a number or from text such as 4GiB, 500MB or 1.5 g; ``name``: of the setting.
 
     Examples:
         >>> parse_bytes("4GiB", "max_memory"), parse_bytes("500MB", "max_memory"), parse_bytes(1e6, "max_memory")
         (4294967296, 500000000, 1000000)
     """
-    if given is None:
-        return None
-    found = re.fullmatch(r"\s*([0-9.]+(?:e\+?[0-9]+)?)\s*([a-z]*)\s*", str(given).lower(), re.ASCII)
+    parts = re.fullmatch(r"\s*([0-9.]+(?:e\+?[0-9]+)?)\s*([a-z]*)\s*", str(given).lower(), re.ASCII)
     try:
-        amount = float(found[1]) * _UNITS[found[2]] if found and not isinstance(given, bool) else 0.0
+        amount = float(parts[1]) * _UNITS[parts[2]] if parts and not isinstance(given, bool) else 0.0
     except (KeyError, ValueError):
         amount = 0.0
     if not 1 <= amount < 2**63:
@@ -42,7 +40,8 @@ def parse_bytes(given: object, name: str) -> int | None:
 
 def bytes_from(variable: str) -> int | None:
     """The number of bytes that an environment variable holds; None if it is not set."""
-    return parse_bytes(os.environ.get(variable, "").strip() or None, variable)
+    given = os.environ.get(variable, "").strip()
+    return parse_bytes(given, variable) if given else None
 
 
 def format_bytes(amount: float) -> str:

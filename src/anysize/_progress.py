@@ -18,20 +18,20 @@ DELAY_SECONDS = 2.0
 SECONDS_BETWEEN_LINES = 10.0
 
 
-def shares_of(progress: Progress | None, total: float) -> Callable[[float], None]:
-    """Return a function that adds up finished amounts of work and reports their share of the total.
+def shares_of(progress: Progress | None, total: float) -> Callable[..., None]:
+    """Return a function that adds up finished work, an amount or a share of it, and reports its share of the total.
 
     >>> add = shares_of(print, 4.0)
-    >>> add(1.0), add(3.0)
+    >>> add(1.0), add(4.0, 0.75)
     0.25
     1.0
     (None, None)
     """
     done = 0.0
 
-    def add(amount: float) -> None:
+    def add(amount: float, share: float = 1.0) -> None:
         nonlocal done
-        done += amount
+        done += amount * share
         if progress is not None:
             progress(min(done / total, 1.0))
 

@@ -233,7 +233,7 @@ def check_array(
     if array.dtype.kind not in kinds:
         raise ValueError(f"{name}: expected an array of kind {' or '.join(kinds)}; got {array.dtype}")
     if array.ndim != len(shape) or any(
-        given is not None and given != own for given, own in zip(shape, array.shape, strict=True)
+        given is not None and given != length for given, length in zip(shape, array.shape, strict=True)
     ):
         dimensions = ", ".join("any" if length is None else str(length) for length in shape)
         raise ValueError(f"{name}: expected the shape ({dimensions}); got {array.shape}")

@@ -20,6 +20,7 @@ LEVELS = (
     (
         "_errors",
         "_registry",
+        "_sklearn",
         "_files",
         "_json",
         "_schema",

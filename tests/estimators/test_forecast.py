@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from anysize import GraphClassifier, GraphSet, GraphWarning, load_model
-from anysize.estimators.forecast import KEPT, forecast
+from anysize.estimators.forecast import DRIFT, ScoreForecast, forecast
 from anysize.estimators.held_out import HeldOutScores
 
 SAME = HeldOutScores(
@@ -31,17 +31,30 @@ def test_without_a_shift_it_is_the_score_at_the_training_sizes() -> None:
     assert (told.size_ratio, told.extrapolation) == pytest.approx((1.0, 0.0))
 
 
-def test_larger_and_smaller_graphs_keep_a_part_of_the_score_across_sizes() -> None:
-    sizes = np.full(500, 80)
-    told = forecast((SAME, ACROSS), 20.0, sizes)
-    assert told.balanced_accuracy.expected == pytest.approx(0.5 + KEPT["larger"] * 0.3)
-    assert told.extrapolation == pytest.approx(2.0)
-    smaller = forecast((SAME, ACROSS), 20.0, np.full(500, 5))
-    assert smaller.balanced_accuracy.expected == pytest.approx(0.5 + KEPT["smaller"] * 0.3)
-    halfway = forecast((SAME, ACROSS), 20.0, np.full(500, 28))
-    assert told.balanced_accuracy.expected < halfway.balanced_accuracy.expected < 0.9
-    widths = [each.balanced_accuracy.high - each.balanced_accuracy.low for each in (halfway, told)]
-    assert widths[0] < widths[1]
+def width(score: ScoreForecast) -> float:
+    return score.high - score.low
+
+
+def test_what_was_scored_across_sizes_is_expected_and_every_further_step_widens_the_interval() -> None:
+    steps = [forecast((SAME, ACROSS), 20.0, np.full(100_000, 20 * 2**step)) for step in range(5)]
+    assert [told.extrapolation for told in steps] == pytest.approx(range(5))
+    assert steps[1].balanced_accuracy.expected == pytest.approx(0.8)
+    assert width(steps[1].balanced_accuracy) == pytest.approx(2 * 1.645 * 0.04, rel=0.05)
+    for number, told in enumerate(steps[2:], 1):
+        assert told.balanced_accuracy.expected == pytest.approx(0.5 + 0.3 * np.exp(-number * DRIFT["larger"].decay))
+        assert width(told.balanced_accuracy) > width(steps[number].balanced_accuracy)
+
+
+def test_nothing_was_scored_toward_smaller_graphs_or_where_training_has_one_size() -> None:
+    larger, smaller = (forecast((SAME, ACROSS), 20.0, np.full(100_000, n)) for n in (40, 10))
+    assert smaller.extrapolation == pytest.approx(larger.extrapolation)
+    expected = 0.5 + 0.3 * np.exp(-DRIFT["smaller"].decay)
+    assert smaller.balanced_accuracy.expected == pytest.approx(expected)
+    assert width(smaller.balanced_accuracy) > width(larger.balanced_accuracy)
+    one_size = forecast((SAME,), 20.0, np.full(100_000, 40))
+    assert one_size.extrapolation == pytest.approx(1.0)
+    assert one_size.balanced_accuracy.expected == pytest.approx(0.5 + 0.4 * np.exp(-DRIFT["larger"].decay))
+    assert width(one_size.balanced_accuracy) > width(forecast((SAME,), 20.0, np.full(100_000, 20)).balanced_accuracy)
 
 
 def test_few_graphs_far_graphs_and_higher_levels_widen_the_interval() -> None:
@@ -62,7 +75,6 @@ def test_without_scores_there_is_no_forecast() -> None:
         forecast((SAME,), 20.0, np.array([20]), level=1.5)
     only = forecast((replace(SAME, metrics={}),), 20.0, np.array([80]))
     assert only.auc is None
-    assert only.extrapolation == np.inf
 
 
 # ---- the classifier ----------------------------------------------------------------------------------
@@ -102,3 +114,51 @@ def test_few_graphs_are_not_tested() -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("error", GraphWarning)
         model.predict_proba(random_graphs((0.6, 0.65), (16,), 1, each=2)[0])
+
+
+def regular_graphs(sizes: tuple[int, int], seed: int, amount: int) -> tuple[list[nx.Graph], Any]:
+    """Regular graphs of degree .3 n and .5 n: degrees are whole numbers, which densities approach as 1/n."""
+    rng, y = np.random.default_rng(seed), np.arange(amount) % 2
+    made = []
+    for number, label in enumerate(y):
+        n = int(rng.integers(sizes[0], sizes[1] + 1))
+        degree = round((0.3, 0.5)[label] * n)
+        made.append(nx.random_regular_graph(degree + degree * n % 2, n, seed=1000 * seed + number))
+    return made, y
+
+
+def test_rounded_degrees_are_no_shift() -> None:
+    train, y = regular_graphs((12, 24), 1, 120)
+    model = GraphClassifier("wl-kernel", check=False).fit(train, y)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", GraphWarning)
+        model.predict_proba(regular_graphs((40, 48), 2, 80)[0])
+
+
+def test_vertices_with_more_neighbors_than_any_in_training_lower_the_forecast_of_methods_on_whole_graphs() -> None:
+    """In dense graphs three times as large, a WL kernel knows no types: here it has .50."""
+    train, y = random_graphs((0.3, 0.45), (8, 12, 16, 20), 0, each=20)
+    large, truth = random_graphs((0.3, 0.45), (60,), 1, each=40)
+    model = GraphClassifier("wl-kernel").fit(train, y)
+    told = model.forecast(large)
+    assert told.far > 0.6
+    assert told.balanced_accuracy.low <= model.score(large, truth) <= told.balanced_accuracy.high
+    assert told.balanced_accuracy.low < model.forecast(large, far=0.0).balanced_accuracy.low
+    assert model.forecast(random_graphs((0.3, 0.45), (16,), 2)[0]).far < 0.05
+    patterns = GraphClassifier("gc-kernel", k=3).fit(train, y)
+    assert patterns.forecast(large).far == 0.0
+
+
+def test_unknown_colors_lower_the_forecast(tmp_path: Any) -> None:
+    def paths(colors: str, seed: int) -> GraphSet:
+        rng = np.random.default_rng(seed)
+        sizes = rng.integers(8, 20, 60)
+        names = [[colors[i] for i in rng.integers(0, len(colors), n)] for n in sizes]
+        return GraphSet.from_edges([[(v, v + 1) for v in range(n - 1)] for n in sizes], colors=names)
+
+    train = paths("abc", 0)
+    model = GraphClassifier("wl-kernel").fit(train, np.arange(60) % 2)
+    assert model.forecast(paths("abc", 1)).far == 0.0
+    assert model.forecast(paths("abcd", 1)).far == pytest.approx(0.25, abs=0.05)
+    model.save(tmp_path / "m.anysize")
+    assert load_model(tmp_path / "m.anysize").forecast(paths("abcd", 1)) == model.forecast(paths("abcd", 1))

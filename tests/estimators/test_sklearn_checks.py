@@ -3,7 +3,7 @@
 The checks make their own training data: matrices with one row per sample. A check that trains fails, as it should: the
 error says that such an array is no set of graphs. What these checks are about is tested with graphs in
 `test_classifier`, `test_transformers` and `tests/kernels`. Checks of parameters, cloning, tags and unfitted estimators
-must pass.
+must pass. What takes arrays passes all checks.
 """
 
 from __future__ import annotations
@@ -13,8 +13,9 @@ from typing import Any
 import pytest
 from sklearn.utils.estimator_checks import check_estimator
 
-from anysize import GraphClassifier, SubgraphDensities
+from anysize import GraphClassifier, GraphRegressor, SubgraphDensities
 from anysize.kernels import GraphletKernel, KernelClassifier, WLKernel
+from anysize.kernels.pairwise_svm import PairwiseSVM
 
 MATRIX = "trains on a matrix of features, which is no set of graphs"
 TABLE = "expects the messages of a table of numbers, about NaN, complex numbers, or numbers of rows and columns"
@@ -65,6 +66,10 @@ DEVIATIONS = {
     "check_estimator_sparse_array": SPARSE,
     "check_estimator_sparse_matrix": SPARSE,
     "check_estimator_sparse_tag": SPARSE,
+    "check_regressors_int": MATRIX,
+    "check_regressors_no_decision_function": MATRIX,
+    "check_regressors_train": MATRIX,
+    "check_regressor_data_not_an_array": MATRIX,
     "check_classifiers_regression_target": LABELS,
     "check_requires_y_none": LABELS,
     "check_supervised_y_2d": LABELS,
@@ -84,7 +89,14 @@ REQUIRED = {
 
 @pytest.mark.parametrize(
     "estimator",
-    [GraphClassifier("size-only"), SubgraphDensities(k=3), KernelClassifier(), WLKernel(), GraphletKernel(k=3)],
+    [
+        GraphClassifier("size-only"),
+        GraphRegressor("size-only"),
+        SubgraphDensities(k=3),
+        KernelClassifier(),
+        WLKernel(),
+        GraphletKernel(k=3),
+    ],
     ids=lambda estimator: type(estimator).__name__,
 )
 @pytest.mark.filterwarnings("ignore")
@@ -97,3 +109,10 @@ def test_checks_fail_only_where_a_reason_is_listed(estimator: Any) -> None:
     unfitted = [result["status"] for result in results if "_unfitted" in result["check_name"]]
     assert unfitted
     assert set(unfitted) == {"passed"}
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_what_takes_arrays_passes_all_checks() -> None:
+    results = check_estimator(PairwiseSVM(), on_fail=None, on_skip=None)
+    assert {result["check_name"]: str(result["exception"]) for result in results if result["status"] == "failed"} == {}
+    assert sum(result["status"] == "passed" for result in results) > 50

@@ -57,7 +57,7 @@ def test_without_a_gram_matrix_it_is_the_same_machine(
     graphs = graphs[graphs.y != "random"] if classes == 2 else graphs
     train, test = graphs[: len(graphs) // 2], graphs[len(graphs) // 2 :]
     # two solvers may stop elsewhere within their tolerance, 0.001 by default
-    monkeypatch.setattr("anysize.kernels.svm.SVC", partial(SVC, tol=1e-9))
+    monkeypatch.setattr("sklearn.svm.SVC", partial(SVC, tol=1e-9))
     monkeypatch.setattr("anysize.kernels.pairwise_svm.TOLERANCE", 1e-9)
     expected = KernelClassifier(kernel, C=C, class_weight="balanced").fit(train)
     monkeypatch.setattr("anysize.kernels.svm.gram", None)  # never called

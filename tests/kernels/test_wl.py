@@ -171,7 +171,7 @@ def test_edge_attributes_that_training_lacked_are_ignored() -> None:
     for train, same in ((path, path), (colored, colored), (directed, directed)):
         kernel = WLKernel(2).fit(train)
         np.testing.assert_array_equal(kernel.transform(full).toarray(), kernel.transform(same).toarray())
-    with pytest.raises(GraphError, match="fitted on graphs with edge colors and these have none"):
+    with pytest.raises(GraphError, match="had edge colors and these graphs have none"):
         WLKernel(2).fit(colored).transform(path)
     assert WLKernel(1).fit(directed).transform(path).toarray()[0, 1:].tolist() == [0, 0, 0]  # all edges both ways
     assert WLKernel(1).fit(colored).transform(GraphSet.from_edges([], n_vertices=1)).toarray().tolist() == [

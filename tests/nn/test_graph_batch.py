@@ -21,13 +21,13 @@ from anysize.nn.rows import graph_batch as graph_batch_module
 from anysize.nn.rows.graph_batch import (
     FlatGraphs,
     GraphRows,
-    InputClasses,
     PaddedGraphs,
     draw_identities,
     fixed_identities,
     graph_batch,
     rows_structure,
 )
+from anysize.nn.rows.inputs import GraphInputs, InputClasses
 from anysize.nn.rows.maps import Blocks, Extremes
 from anysize.nn.rows.structure import Structure
 from anysize.training.fit_gnn import GNNArchitecture
@@ -56,7 +56,9 @@ def random_graphs(sizes: tuple[int, ...], share: float, colors: int | None, seed
 MIXED = random_graphs((7, 1, 12, 4, 9, 3), 0.35, 3, 0)
 PLAIN = random_graphs((9, 9, 6, 2), 0.5, None, 1)
 EDGELESS = GraphSet.from_edges([[], []], n_vertices=[3, 1], colors=[[0, 1, 1], [2]])
-SETS = {"mixed": MIXED, "plain": PLAIN, "edgeless": EDGELESS}
+FEATURED = MIXED.with_features(np.random.default_rng(2).normal(3, [0.1, 5], (len(MIXED.degrees), 2)))
+UNCOLORED = PLAIN.with_features(np.arange(len(PLAIN.degrees)))
+SETS = {"mixed": MIXED, "plain": PLAIN, "edgeless": EDGELESS, "featured": FEATURED, "uncolored": UNCOLORED}
 
 
 # ---- plain PyG -----------------------------------------------------------------------------------
@@ -120,20 +122,32 @@ def aligned(ours: Tensor, theirs: Tensor) -> Tensor:
     return ours[: theirs.shape[1]].T if theirs.dim() == 2 else ours.reshape(theirs.shape)
 
 
-def pyg_batch(graphs: GraphSet, inputs: int) -> Any:
+def pyg_batch(graphs: GraphSet, whole: GraphSet) -> Any:
+    """Features are standardized as in the whole set: every graph counts alike."""
+    mean, deviation = 0.0, 1.0
+    if whole.features is not None:
+        mean = np.mean([graph.features.mean(axis=0) for graph in whole], axis=0)
+        deviation = np.sqrt(np.mean([((graph.features - mean) ** 2).mean(axis=0) for graph in whole], axis=0))
     data = []
-    for place, item in enumerate(graphs.to_pyg()):
+    for place, (graph, item) in enumerate(zip(graphs, graphs.without_features().to_pyg(), strict=True)):
         n = int(graphs.sizes[place])
         x = torch.ones(n, 1) if graphs.colors is None else item.x
-        assert x.shape == (n, inputs)
+        if graph.features is not None:
+            x = torch.cat([torch.tensor((graph.features - mean) / deviation), x], 1)
+        assert x.shape == (n, width(whole))
         data.append(Data(x=x.double(), edge_index=item.edge_index, num_nodes=n))
     return Batch.from_data_list(data)
+
+
+def width(graphs: GraphSet) -> int:
+    """The number of inputs of a vertex."""
+    return max(len(graphs.palette), 1) + (0 if graphs.features is None else graphs.features.shape[1])
 
 
 def stack(
     kind: str, readout: str, graphs: GraphSet, jumping: list[bool], seed: int = 0
 ) -> tuple[GNNArchitecture, GraphModel]:
-    inputs = max(len(graphs.palette), 1)
+    inputs = width(graphs)
     architecture = GNNArchitecture(kind, readout, False, inputs, CLASSES, HIDDEN, LAYERS, Recipe(averages="torch"))
     model = architecture.build(jumping)
     initialize(model, [seed + place for place in range(len(jumping))])
@@ -147,7 +161,7 @@ def stack(
 
 def plain_like(model: GraphModel, place: int, kind: str, readout: str, graphs: GraphSet, jumping: bool) -> PlainGNN:
     histogram = torch.bincount(torch.from_numpy(graphs.degrees))
-    plain = PlainGNN(kind, readout, max(len(graphs.palette), 1), jumping, histogram).double()
+    plain = PlainGNN(kind, readout, width(graphs), jumping, histogram).double()
     ours, theirs = tensors(model), tensors(plain)
     with torch.no_grad():
         for our, their in names_of(kind):
@@ -159,23 +173,26 @@ Build = Callable[[GNNArchitecture, GraphSet], Structure]
 
 
 def merged(architecture: GNNArchitecture, graphs: GraphSet) -> Structure:
-    return architecture.structure(graphs, palette_of(graphs))
+    return architecture.structure(graphs, GraphInputs.of(graphs))
 
 
 def merged_padded(architecture: GNNArchitecture, graphs: GraphSet) -> Structure:
     """As on a GPU: dense adjacency matrices above the shared rows."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(graph_batch_module, "graph_batch", lambda g, m, r, e, d: PaddedGraphs.of(g, m, r, e))
-        return architecture.structure(graphs, palette_of(graphs))
+        return architecture.structure(graphs, GraphInputs.of(graphs))
 
 
 def rows_flat(architecture: GNNArchitecture, graphs: GraphSet) -> Structure:
-    return rows_structure(architecture.batch(graphs, palette_of(graphs)).rows(), architecture.layers)
+    return rows_structure(architecture.batch(graphs, GraphInputs.of(graphs)).rows(), architecture.layers)
 
 
 def rows_padded(architecture: GNNArchitecture, graphs: GraphSet) -> Structure:
     batch = PaddedGraphs.of(
-        graphs, architecture.input_classes(graphs, palette_of(graphs)), architecture.readout, architecture.kind == "pna"
+        graphs,
+        architecture.input_classes(graphs, GraphInputs.of(graphs)),
+        architecture.readout,
+        architecture.kind == "pna",
     )
     return rows_structure(batch.rows(), architecture.layers)
 
@@ -188,16 +205,14 @@ def vertices_of(rows: GraphRows) -> np.ndarray[Any, Any]:
     return np.arange(len(rows.input_class)) if rows.weight is None else np.flatnonzero(rows.weight.numpy())
 
 
-def palette_of(graphs: GraphSet) -> Any:
-    return None if graphs.colors is None else graphs.palette
-
-
-def assert_equals_plain(kind: str, readout: str, graphs: GraphSet, structure: Structure, model: GraphModel) -> None:
+def assert_equals_plain(
+    kind: str, readout: str, graphs: GraphSet, structure: Structure, model: GraphModel, whole: GraphSet | None = None
+) -> None:
     """Forward and gradient in train mode, running averages, forward in eval mode: every model of the stack."""
     y = torch.arange(len(graphs)) % CLASSES
     jumping = [bool(columns.all()) and model.representation.jumping for columns in model.columns]
     plains = [plain_like(model, place, kind, readout, graphs, on).train() for place, on in enumerate(jumping)]
-    batch = pyg_batch(graphs, max(len(graphs.palette), 1))
+    batch = pyg_batch(graphs, graphs if whole is None else whole)
     logits = model.train()(structure)
     sum(nn.functional.cross_entropy(each, y) for each in logits).backward()
     ours = tensors(model)
@@ -230,31 +245,35 @@ def test_every_way_to_build_equals_plain_pyg(kind: str, readout: str, build: Bui
 
 @pytest.mark.parametrize("layout", [FlatGraphs, PaddedGraphs])
 @pytest.mark.parametrize("kind", KINDS)
-def test_a_mini_batch_equals_plain_pyg_on_the_same_graphs(kind: str, layout: Any) -> None:
-    numbers = [4, 1, 2, 5]
+@pytest.mark.parametrize("name", ["mixed", "featured"])
+def test_a_mini_batch_equals_plain_pyg_on_the_same_graphs(name: str, kind: str, layout: Any) -> None:
+    numbers, whole = [4, 1, 2, 5], SETS[name]
     for readout in POOLS:
-        architecture, model = stack(kind, readout, MIXED, [False])
-        batch = layout.of(MIXED, architecture.input_classes(MIXED, MIXED.palette), readout, kind == "pna")
+        architecture, model = stack(kind, readout, whole, [False])
+        classes = architecture.input_classes(whole, GraphInputs.of(whole))
+        batch = layout.of(whole, classes, readout, kind == "pna")
         structure = doubled(rows_structure(batch.rows(torch.tensor(numbers)), LAYERS))
-        some = MIXED[numbers]
+        some = whole[numbers]
         model.representation.encoder.set_mean_log_degree(float(np.log(some.degrees + 1).mean()))
-        assert_equals_plain(kind, readout, some, structure, model)
+        assert_equals_plain(kind, readout, some, structure, model, whole)
 
 
 @pytest.mark.parametrize("readout", POOLS)
 @pytest.mark.parametrize("layout", [FlatGraphs, PaddedGraphs])
 @pytest.mark.parametrize("kind", KINDS)
-def test_mini_batches_that_differ_by_model(kind: str, layout: Any, readout: Any) -> None:
+@pytest.mark.parametrize("name", ["mixed", "featured"])
+def test_mini_batches_that_differ_by_model(name: str, kind: str, layout: Any, readout: Any) -> None:
     """Each model of a stack computes what it computes on its own graphs, also in batch norm."""
-    architecture, model = stack(kind, readout, MIXED, [True, False])
-    classes = architecture.input_classes(MIXED, palette_of(MIXED))
-    batch = layout.of(MIXED, classes, readout, kind == "pna")
+    whole = SETS[name]
+    architecture, model = stack(kind, readout, whole, [True, False])
+    classes = architecture.input_classes(whole, GraphInputs.of(whole))
+    batch = layout.of(whole, classes, readout, kind == "pna")
     chosen = torch.tensor([[2, 0, 1], [5, 4, 3]])  # 20 and 16 vertices
     model = doubled(model.train())
     logits = model(doubled(rows_structure(batch.rows(chosen), LAYERS)))
     averages = {name: tensor.clone() for name, tensor in model.named_buffers() if "running" in name}
     for place, graphs in enumerate(chosen):
-        _, again = stack(kind, readout, MIXED, [True, False])
+        _, again = stack(kind, readout, whole, [True, False])
         again = doubled(again.train())
         alone = again(doubled(rows_structure(batch.rows(graphs), LAYERS)))
         torch.testing.assert_close(logits[place], alone[place])
@@ -289,7 +308,7 @@ def test_extremes_have_the_gradient_of_plain_torch() -> None:
 
 def test_tensors_that_parts_share_stay_shared_on_a_device() -> None:
     """Adjacency matrices may be large."""
-    rows = PaddedGraphs.of(MIXED, InputClasses.of(MIXED, (0, 1, 2)), "sum", extremes=True).rows()
+    rows = PaddedGraphs.of(MIXED, InputClasses.of(MIXED, GraphInputs((0, 1, 2))), "sum", extremes=True).rows()
     second, third = rows_structure(rows, 3).to("meta").levels[1:]
     assert isinstance(second.sum_neighbors, Blocks)
     assert isinstance(third.sum_neighbors, Blocks)
@@ -326,7 +345,7 @@ def test_readouts_of_graphs_of_different_sizes(layout: Any) -> None:
     rng = np.random.default_rng(5)
     h = rng.normal(size=(2, int(MIXED.sizes.sum()), 3)) - 2.0  # below zero: a row that fills up must not win
     for readout, reduce in (("sum", np.sum), ("mean", np.mean), ("max", np.max)):
-        rows = doubled(layout.of(MIXED, InputClasses.of(MIXED, MIXED.palette), readout, False).rows())
+        rows = doubled(layout.of(MIXED, InputClasses.of(MIXED, GraphInputs.of(MIXED)), readout, False).rows())
         full = np.full((2, len(rows.input_class), 3), 7.0)
         full[:, vertices_of(rows)] = h
         expected = [reduce(h[:, a:b], axis=1) for a, b in zip(MIXED.first[:-1], MIXED.first[1:], strict=True)]
@@ -334,14 +353,14 @@ def test_readouts_of_graphs_of_different_sizes(layout: Any) -> None:
 
 
 def test_colors_that_training_never_saw_have_no_features() -> None:
-    classes = InputClasses.of(MIXED, (0, 1))
+    classes = InputClasses.of(MIXED, GraphInputs((0, 1)))
     features = classes.features[classes.index]
     assert features[MIXED.colors == 2].sum() == 0
     assert (features.sum(1) == (MIXED.colors < 2)).all()
     with pytest.raises(ValueError, match=r"plain graphs.*without_colors\(\)"):
-        InputClasses.of(MIXED, None)
+        InputClasses.of(MIXED, GraphInputs(None))
     with pytest.raises(ValueError, match="got plain"):
-        InputClasses.of(PLAIN, (0, 1))
+        InputClasses.of(PLAIN, GraphInputs((0, 1)))
 
 
 def test_equivalent_vertices_share_rows_and_results_do_not_change() -> None:
@@ -357,11 +376,11 @@ def test_equivalent_vertices_share_rows_and_results_do_not_change() -> None:
 
 
 def test_a_device_other_than_the_cpu_gets_full_matrices_for_small_or_dense_graphs() -> None:
-    classes = InputClasses.of(PLAIN, None)
+    classes = InputClasses.of(PLAIN, GraphInputs(None))
     assert isinstance(graph_batch(PLAIN, classes, "sum", device="cuda"), PaddedGraphs)
     assert isinstance(graph_batch(PLAIN, classes, "sum", device="cpu"), FlatGraphs)
     path = GraphSet.from_edges([[(i, i + 1) for i in range(200)]])
-    assert isinstance(graph_batch(path, InputClasses.of(path, None), "sum", device="cuda"), FlatGraphs)
+    assert isinstance(graph_batch(path, InputClasses.of(path, GraphInputs(None)), "sum", device="cuda"), FlatGraphs)
     with pytest.raises(ValueError, match="'median'"):
         graph_batch(PLAIN, classes, "median")  # type: ignore[arg-type]
 
@@ -374,7 +393,7 @@ SEEDS = torch.tensor([0, 3])
 @pytest.mark.parametrize("layout", [FlatGraphs, PaddedGraphs])
 def test_identities_are_positions_in_an_order_of_each_graph(layout: Any) -> None:
     graphs = random_graphs((23, 4, 1, 10), 0.3, None, 2)
-    rows = layout.of(graphs, InputClasses.of(graphs, None), "sum", False).rows()
+    rows = layout.of(graphs, InputClasses.of(graphs, GraphInputs(None)), "sum", False).rows()
     there = vertices_of(rows)
     drawn = [draw_identities(rows, 3, step, SEEDS)[1].numpy()[:, there] for step in (1, 1, 2)]
     fixed = fixed_identities(rows, 4, SEEDS)[1].numpy()[:, there]
@@ -384,10 +403,10 @@ def test_identities_are_positions_in_an_order_of_each_graph(layout: Any) -> None
         for place, n in enumerate(graphs.sizes):
             own = copy[graphs.first[place] : graphs.first[place + 1]]
             assert sorted(own.tolist()) == sorted(i % 10 for i in range(n))
-    other = FlatGraphs.of(graphs, InputClasses.of(graphs, None), "sum", False).rows()
+    other = FlatGraphs.of(graphs, InputClasses.of(graphs, GraphInputs(None)), "sum", False).rows()
     assert np.array_equal(drawn[0], draw_identities(other, 3, 1, SEEDS[1:])[0].numpy())  # both layouts draw alike
     assert not np.array_equal(drawn[0], draw_identities(other, 3, 1, SEEDS[:1])[0].numpy())
-    alone = layout.of(graphs[3], InputClasses.of(graphs[3], None), "sum", False).rows()
+    alone = layout.of(graphs[3], InputClasses.of(graphs[3], GraphInputs(None)), "sum", False).rows()
     ours = fixed_identities(alone, 4, SEEDS[1:])[0].numpy()[:, vertices_of(alone)]
     assert np.array_equal(ours, fixed[:, graphs.first[3] :])  # whatever other graphs are there
 
@@ -405,7 +424,7 @@ def test_relational_pooling_equals_the_same_model_copy_by_copy(kind: str, readou
     model = architecture.build([True]).double()
     initialize(model, [4])
     model.eval()
-    rows = layout.of(MIXED, architecture.input_classes(MIXED, MIXED.palette), readout, kind == "pna").rows()
+    rows = layout.of(MIXED, architecture.input_classes(MIXED, GraphInputs.of(MIXED)), readout, kind == "pna").rows()
     identities = draw_identities(rows, 3, 7, SEEDS[:1])
     found = model.represent(doubled(rows_structure(rows, 2, identities)))
     expected = []
@@ -420,6 +439,27 @@ def test_relational_pooling_equals_the_same_model_copy_by_copy(kind: str, readou
     assert torch.allclose(found, torch.stack(expected).mean(0), atol=1e-9)
 
 
+@pytest.mark.parametrize("layout", [FlatGraphs, PaddedGraphs])
+@pytest.mark.parametrize("kind", KINDS)
+def test_relational_pooling_takes_features_row_by_row_and_as_input_classes(kind: str, layout: Any) -> None:
+    """A mini-batch of vertices that share no input class, against all graphs at once, whose rows are the classes."""
+    architecture, inputs, numbers = rp_architecture(FEATURED, "sum", 3, kind), GraphInputs.of(FEATURED), [2, 4]
+    architecture = replace(architecture, inputs=inputs.width)
+    model = architecture.build([True, False])
+    initialize(model, [4, 5])
+    model = model.double().eval()
+
+    def rows(graphs: GraphSet) -> Any:
+        return layout.of(graphs, architecture.input_classes(graphs, inputs), "sum", kind == "pna")
+
+    batch, alone = rows(FEATURED).rows(torch.tensor(numbers)), rows(FEATURED[numbers]).rows()
+    identities = draw_identities(batch, 3, 7, SEEDS[:2])
+    by_row, by_class = (doubled(rows_structure(each, 2, identities)) for each in (batch, alone))
+    assert by_row.features.dim() == 3
+    assert by_class.features.dim() == 2
+    torch.testing.assert_close(model(by_row), model(by_class))
+
+
 def test_the_order_of_vertices_matters_less_the_more_permutations_are_averaged() -> None:
     graphs = random_graphs((12, 9), 0.4, 2, 3)
     model = rp_architecture(graphs, "sum", 1).build([False])
@@ -429,7 +469,9 @@ def test_the_order_of_vertices_matters_less_the_more_permutations_are_averaged()
     def spread(permutations: int) -> float:
         architecture = rp_architecture(graphs, "sum", permutations)
         with torch.no_grad():
-            found = [model(architecture.structure(shuffled(graphs, seed), graphs.palette)) for seed in range(12)]
+            found = [
+                model(architecture.structure(shuffled(graphs, seed), GraphInputs.of(graphs))) for seed in range(12)
+            ]
         return float(torch.stack(found).std(0).mean())
 
     few, many = spread(4), spread(256)
@@ -444,10 +486,10 @@ def test_relational_pooling_averages_within_its_stated_error() -> None:
     model = architecture.build([True])
     initialize(model, [1])
     model.eval()
-    rows = architecture.batch(graphs, graphs.palette).rows()
+    rows = architecture.batch(graphs, GraphInputs.of(graphs)).rows()
     with torch.no_grad():
         drawn = [model(rows_structure(rows, 2, draw_identities(rows, 1, step, SEEDS[:1])))[0, 0] for step in range(200)]
-        other = architecture.batch(shuffled(graphs, 9), graphs.palette).rows()
+        other = architecture.batch(shuffled(graphs, 9), GraphInputs.of(graphs)).rows()
         again = [
             model(rows_structure(other, 2, draw_identities(other, 1, 1000 + s, SEEDS[:1])))[0, 0] for s in range(200)
         ]

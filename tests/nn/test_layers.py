@@ -7,8 +7,7 @@ import torch
 from torch import Tensor, nn
 
 from anysize.nn.gamma import GammaGNN, GammaOneHot, GammaRP, GraphModel
-from anysize.nn.heads import Head
-from anysize.nn.layers import BatchNorm, Dropout, Linear, initialize
+from anysize.nn.layers import BatchNorm, Dropout, Head, Linear, initialize
 
 MODELS, FEATURES = 3, 5
 
@@ -143,7 +142,7 @@ def test_a_model_starts_alike_alone_and_in_a_stack(kind: str) -> None:
 
     def built(jumping: list[bool], seeds: list[int]) -> dict[str, Tensor]:
         models = len(seeds)
-        model = GraphModel.of(BUILDS[kind](models, any(jumping)), models, 3, jumping, hidden=6)
+        model = GraphModel(BUILDS[kind](models, any(jumping)), models, 3, jumping, hidden=6)
         initialize(model, seeds)
         return model.state_dict()
 

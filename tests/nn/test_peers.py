@@ -35,6 +35,7 @@ from anysize.nn.peers import (
     size_terciles,
     supervised_contrast,
 )
+from anysize.nn.rows.inputs import GraphInputs
 from anysize.training.fit_module import GraphTensors, TrainingStep
 
 PALETTE = ("A", "B")
@@ -52,7 +53,7 @@ def graphs() -> GraphSet:
 
 @pytest.fixture
 def tensors(graphs: GraphSet) -> GraphTensors:
-    return GraphTensors.of(graphs, PALETTE)
+    return GraphTensors.of(graphs, GraphInputs(PALETTE))
 
 
 def dense_adjacency(tensors: GraphTensors, graph: int) -> torch.Tensor:
@@ -65,7 +66,7 @@ def dense_adjacency(tensors: GraphTensors, graph: int) -> torch.Tensor:
 
 def test_selected_graphs_are_those_of_a_smaller_set(graphs: GraphSet, tensors: GraphTensors) -> None:
     numbers = np.array([4, 0, 5])
-    selected, made = tensors.select(torch.from_numpy(numbers)), GraphTensors.of(graphs[numbers], PALETTE)
+    selected, made = tensors.select(torch.from_numpy(numbers)), GraphTensors.of(graphs[numbers], GraphInputs(PALETTE))
     assert selected.num_graphs == made.num_graphs
     for name in ("x", "edge_index", "batch"):
         assert torch.equal(getattr(selected, name), getattr(made, name))
@@ -132,7 +133,7 @@ def test_coarse_graphs_are_products_of_matrices(graphs: GraphSet, tensors: Graph
 def test_clusters_are_connected_where_the_graph_says_so() -> None:
     cliques = nx.connected_caveman_graph(4, 5)
     one = GraphSet.from_networkx([cliques, nx.star_graph(MAX_VERTICES)])
-    tensors = GraphTensors.of(one, None)
+    tensors = GraphTensors.of(one, GraphInputs(None))
     source, target = tensors.edge_index.numpy()
     clusters = spectral_clusters(one.sizes, source, target, 0.2)
     assert all(len(set(clusters[5 * clique : 5 * clique + 5])) == 1 for clique in range(4))
@@ -160,7 +161,7 @@ def test_high_edges_are_the_best_of_their_graph(tensors: GraphTensors) -> None:
         assert set(torch.nonzero(high & (owner == graph))[:, 0].tolist()) == set(best.tolist())
     assert highest_edges(tensors, torch.zeros_like(score), 0.1).all()  # ties
     assert not highest_edges(
-        GraphTensors.of(GraphSet.from_edges([[]], n_vertices=[3]), None), torch.zeros(0), 0.5
+        GraphTensors.of(GraphSet.from_edges([[]], n_vertices=[3]), GraphInputs(None)), torch.zeros(0), 0.5
     ).any()
 
 

@@ -168,6 +168,30 @@ def test_the_command_prints_json_and_writes_the_page(sets: tuple[Path, Path], tm
     assert (tmp_path / "page.html").read_text(encoding="utf-8").startswith("<!doctype html>")
 
 
+def test_with_a_model_it_says_what_to_expect_and_a_shift_beyond_sizes_widens_that(tmp_path: Path) -> None:
+    train, new = erdos_renyi(0.3, (10, 14), 40, 1), erdos_renyi(0.3, (20,), 30, 2)
+    train = train.with_y(train.edge_counts > 0.3 * train.sizes * (train.sizes - 1) / 2)
+    model = az.GraphClassifier("gc-kernel", k=3).fit(train)
+    report = az.diagnose(train, new, k=3, model=model)
+    assert report.forecast == model.forecast(new)
+    assert report.to_json()["forecast"]["chance"] == 0.5
+    assert f"The model: {report.forecast}." in str(report)
+    assert str(report.forecast) in report.to_html()
+    other = az.diagnose(train, erdos_renyi(0.6, (20,), 30, 2), k=3, model=model)
+    assert other.findings.beyond_size
+    assert other.forecast is not None
+    assert other.forecast.far == 1.0
+    paths = tmp_path / "m.anysize", tmp_path / "train", tmp_path / "new"
+    model.save(paths[0])
+    train.to_tu(paths[1], "TRAIN")
+    new.to_tu(paths[2], "NEW")
+    assert f"The model: {report.forecast}." in run(*paths[1:], "--model", paths[0], "--k", 3).stdout
+    az.GraphRegressor("mean").fit(train, train.sizes).save(paths[0])
+    refused = run(*paths[1:], "--model", paths[0])
+    assert refused.exit_code == 1
+    assert "predicts numbers" in " ".join(refused.stderr.split())
+
+
 @pytest.mark.parametrize(
     ("options", "message"),
     [

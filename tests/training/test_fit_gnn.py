@@ -14,6 +14,7 @@ from anysize import GraphSet
 from anysize.nn.gnn import LAYERS
 from anysize.nn.layers import initialize
 from anysize.nn.rows.graph_batch import PaddedGraphs
+from anysize.nn.rows.inputs import GraphInputs
 from anysize.training.fit_gnn import GNNArchitecture, GNNProblem, GNNStack, bytes_per_model, fit_gnn
 from anysize.training.objectives import (
     IRM,
@@ -104,12 +105,35 @@ def test_graphs_without_colors_and_graphs_of_one_vertex() -> None:
                 kind, "max", plain, plain.y, [Settings(hidden=4, layers=2, batch_size=batch_size)], Recipe(epochs=3),
                 classes=2, relational=relational,
             )  # fmt: skip
-            assert stack.palette is None
+            assert stack.inputs.palette is None
             assert np.isfinite(stack.logits(plain)).all()
             alone = GraphSet.from_edges([[]], n_vertices=[1])
             assert stack.logits(alone).shape == (1, 1, 2)
             assert np.isfinite(stack.represent(alone)).all()
             assert stack.logits(plain[:0]).shape == (1, 0, 2)
+
+
+@pytest.mark.parametrize("batch_size", [None, 6])
+@pytest.mark.parametrize(("kind", "relational"), METHODS)
+def test_features_are_learned_from_alone_and_in_a_stack(kind: str, relational: bool, batch_size: int | None) -> None:
+    """Both classes have the same edges; one of two features is larger in the second."""
+    rng, y = np.random.default_rng(0), np.arange(24) % 2
+    path = [(i, i + 1) for i in range(4)]
+    features = rng.normal(100, 1, (24 * 5, 2))
+    features[:, 1] += 3 * np.repeat(y, 5)
+    graphs = GraphSet.from_edges([path] * 24).with_features(features)
+    members = [Settings(hidden=6, layers=2, lr=0.02, batch_size=batch_size, seed=seed) for seed in (1, 2)]
+    recipe = Recipe(epochs=15, permutations=2, test_permutations=2)
+    stack = fit_gnn(kind, "mean", graphs, y, members, recipe, classes=2, relational=relational)
+    logits = stack.logits(graphs)
+    assert (logits.argmax(-1) == y).mean() > 0.9
+    for place, member in enumerate(members):
+        alone = fit_gnn(kind, "mean", graphs, y, [member], recipe, classes=2, relational=relational)
+        assert np.allclose(alone.logits(graphs)[0], logits[place], atol=0.05)
+    restored = GNNStack.from_state(json.loads(json.dumps(stack.state()[0])), stack.state()[1])
+    assert np.array_equal(restored.logits(graphs), logits)
+    with pytest.raises(ValueError, match="vertex features and these have none"):
+        stack.logits(graphs.without_features())
 
 
 def test_unseen_colors_count_as_vertices_without_features() -> None:
@@ -131,9 +155,11 @@ def test_unseen_colors_count_as_vertices_without_features() -> None:
 def problem_of(architecture: GNNArchitecture, members: list[Settings], **more: Any) -> GNNProblem:
     """A problem that has the graphs in both forms: as one structure, and as rows for mini-batches."""
     y = torch.from_numpy(np.asarray(TRAIN.y, np.int64))
-    structure = None if architecture.relational else architecture.structure(TRAIN, TRAIN.palette)
+    structure = None if architecture.relational else architecture.structure(TRAIN, GraphInputs.of(TRAIN))
     given = {"environments": None, "graph_weights": None} | more
-    return GNNProblem(architecture, structure, architecture.batch(TRAIN, TRAIN.palette), y, None, members, **given)
+    return GNNProblem(
+        architecture, structure, architecture.batch(TRAIN, GraphInputs.of(TRAIN)), y, None, members, **given
+    )
 
 
 @pytest.mark.parametrize("kind", ["gin", "gcn", "pna"])
@@ -261,7 +287,8 @@ def test_a_stack_is_restored_from_its_state(kind: str, relational: bool) -> None
     stack = fitted(kind, members, HEADED, relational=relational)
     about, arrays = stack.state()
     again = GNNStack.from_state(json.loads(json.dumps(about)), {name: array.copy() for name, array in arrays.items()})
-    assert (again.architecture, again.members, again.palette) == (stack.architecture, stack.members, stack.palette)
+    assert (again.architecture, again.members) == (stack.architecture, stack.members)
+    assert again.inputs.state() == stack.inputs.state()
     assert np.array_equal(again.logits(HELD_OUT), stack.logits(HELD_OUT))
     assert np.array_equal(again.represent(HELD_OUT), stack.represent(HELD_OUT))
 
@@ -357,7 +384,7 @@ def test_only_batches_of_one_shape_can_be_recorded() -> None:
     architecture = GNNArchitecture("gin", "sum", False, 3, 2, 4, 2, Recipe())
     flat = problem_of(architecture, [Settings()])
     assert not flat.recordable
-    padded = PaddedGraphs.of(TRAIN, architecture.input_classes(TRAIN, TRAIN.palette), "sum", False)
+    padded = PaddedGraphs.of(TRAIN, architecture.input_classes(TRAIN, GraphInputs.of(TRAIN)), "sum", False)
     problem = GNNProblem(architecture, None, padded, flat.y, None, [Settings()], None, None)
     assert problem.recordable
     shapes = {tuple(len(level.degree) for level in problem.inputs(torch.tensor(numbers), torch.tensor(1)).levels)

@@ -18,6 +18,7 @@ from anysize.evaluation.store import RecordStore
 from anysize.evaluation.sweep import sweep
 from anysize.methods.catalog import register, unregister
 from anysize.methods.own import ModuleLearner, module_method
+from anysize.nn.rows.inputs import GraphInputs
 from anysize.paper.plan import make_plan
 from anysize.paper.run import run
 from anysize.training.fit_module import GraphTensors, fit_module
@@ -81,7 +82,7 @@ def test_it_is_an_ordinary_loop(graphs: GraphSet) -> None:
         torch.manual_seed(5)
         module = Degrees(len(graphs.palette), 2, dropout=0.5)
         optimizer = torch.optim.Adam(module.parameters(), lr=0.02)
-        tensors = GraphTensors.of(graphs, graphs.palette)
+        tensors = GraphTensors.of(graphs, GraphInputs.of(graphs))
         for _ in range(12):
             optimizer.zero_grad()
             loss = nn.functional.cross_entropy(module(tensors), torch.from_numpy(y), torch.tensor([1.0, 3.0]))

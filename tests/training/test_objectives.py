@@ -72,7 +72,7 @@ class Scene:
         with torch.no_grad():
             representation.encoder.norms[-1].scale.mul_(shrink)
             representation.encoder.norms[-1].shift.mul_(shrink)
-        model = GraphModel.of(representation, MODELS, CLASSES, [False, True], hidden, normalize=normalize)
+        model = GraphModel(representation, MODELS, CLASSES, [False, True], hidden, normalize=normalize)
         model.head = randomized(model.head, [3, 4])
         model = model.double()
         patterns = RecoloredPatterns.of(batch_of(columns), densities, 2)
@@ -143,7 +143,7 @@ def test_small_embeddings_reduce_the_color_penalty_but_not_the_logit_penalty() -
 
 def test_the_gradient_of_a_difference_of_zero_is_zero() -> None:
     columns = random_columns((3,), 5, 1)  # one color: recolored patterns are equal
-    model = GraphModel.of(GammaGNN(1, 1, 4, 1), 1, 2, [False]).double()
+    model = GraphModel(GammaGNN(1, 1, 4, 1), 1, 2, [False]).double()
     model = randomized(model, [0])
     drawn = doubled(RecoloredPatterns.of(batch_of(columns), csr_array(np.ones((4, 5))), 1).draw(1))
     rows = model.representation.encode(drawn.structure)
@@ -163,7 +163,7 @@ def test_penalty_and_class_weights_combine(penalty: Any, weighted: bool) -> None
     densities = csr_array(np.random.default_rng(0).random((GRAPHS, 18)))
     pairs = RecoloredPatterns.of(batch_of(columns), densities, 1)
     members = [Settings(penalty=0.5, seed=0), Settings(penalty=2.0, seed=1)]
-    model = GraphModel.of(GammaGNN(2, COLORS, 5, 1), 2, 2, [True, True])
+    model = GraphModel(GammaGNN(2, COLORS, 5, 1), 2, 2, [True, True])
     randomized(model, [0, 1]).float()
     y, weights = torch.tensor([0, 1, 1, 0, 1, 1, 1]), torch.tensor([3.0, 1.0])
     recipe = Recipe(penalty_on=penalty)
@@ -188,7 +188,7 @@ def test_plain_patterns_have_no_penalty() -> None:
     counts, y = tables("er-single", 3)["train"]
     densities = counts.densities()
     structure = batch_of(counts.columns).structure(1, densities)
-    model = randomized(GraphModel.of(GammaGNN(1, 1, 4, 1), 1, 3, [False]), [0]).float()
+    model = randomized(GraphModel(GammaGNN(1, 1, 4, 1), 1, 3, [False]), [0]).float()
     problem = GammaProblem(structure, torch.from_numpy(y), None, [Settings(penalty=9.0)], Recipe(), None)
     losses = problem.losses(model, None, torch.tensor(1), torch.tensor(0))
     assert torch.equal(losses.total, losses.cross_entropy)

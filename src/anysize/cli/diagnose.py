@@ -26,6 +26,10 @@ def diagnose(
     train: Annotated[Path, typer.Argument(help="Training graphs: any file that anysize count reads. Labels are used.")],
     new: Annotated[Path, typer.Argument(help="The graphs to predict on. Labels are not used.")],
     reading: Reading,
+    model: Annotated[
+        Path | None,
+        typer.Option(help="A model file that anysize fit wrote for TRAIN: also say what scores to expect on NEW."),
+    ] = None,
     k: Annotated[int, typer.Option("--k", help="Largest number of vertices of a pattern, 2..7.")] = 4,
     colors: Annotated[bool, typer.Option("--colors/--no-colors", help="Compare the colors of vertices.")] = True,
     level: Annotated[float, typer.Option(help="Probability of any false alarm in the report.")] = 0.05,
@@ -35,13 +39,17 @@ def diagnose(
 ) -> None:
     """Test how new graphs differ from training graphs (sizes, colors, densities), and suggest a method."""
     with handle_errors():
+        from anysize import GraphRegressor, load_model
         from anysize.shift.diagnosis import diagnose
 
         check_out(out, PAGES)
+        classifier = None if model is None else load_model(model)
+        if isinstance(classifier, GraphRegressor):
+            raise ValueError(f"forecasts are of classes; {model} predicts numbers: leave out --model.")
         ours = read_input(train, reading)
         theirs = read_input(new, {name: value for name, value in reading.items() if name not in ("labels", "y")})
         with late_progress("diagnosing") as report:
-            found = diagnose(ours, theirs, k, colors=colors, level=level, seed=seed, progress=report)
+            found = diagnose(ours, theirs, k, model=classifier, colors=colors, level=level, seed=seed, progress=report)
         if out is not None:
             with open_output(out) as file:
                 file.write(found.to_html())

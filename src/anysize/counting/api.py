@@ -107,12 +107,14 @@ def count(
     if typed:
         if sizes[-1] > MAX_TYPED_SIZE:
             raise ValueError(
-                f"patterns with types of edges have at most {MAX_TYPED_SIZE} vertices; got k = {sizes[-1]}"
+                f"patterns with types of edges have at most {MAX_TYPED_SIZE} vertices; got k = {sizes[-1]}; use a "
+                "smaller k, or drop the types with without_edge_colors() and without_directions()"
             )
         engine, executor = TYPED, None
     elif graphset.edge_colors is not None or graphset.directions is not None:
         graphset = replace(graphset, edge_colors=None, edge_palette=(), directions=None)
-    request = CountRequest(engine, samples, rel_error, seed, budget_s, parse_bytes(max_memory, "max_memory"))
+    limit = None if max_memory is None else parse_bytes(max_memory, "max_memory")
+    request = CountRequest(engine, samples, rel_error, seed, budget_s, limit)
 
     if cache is not None:
         from anysize.counting.cache import CountCache, attributes_digest

@@ -214,8 +214,9 @@ class Columns:
         """Raise a ValueError if there are patterns of other sizes."""
         expected = {k} if isinstance(k, int) else set(k)
         sizes = set(np.unique(self.size).tolist())
-        # A colored table has no column of a size that no graph reaches; a plain one has them all.
-        if sizes - expected or (self.colors is None and sizes != expected):
+        # A table of patterns that occur has no column of a size that no graph reaches; a plain one has them all.
+        plain = self.colors is None and self.edge_types is None
+        if sizes - expected or (plain and sizes != expected):
             raise ValueError(
                 f"expected counts of patterns with {', '.join(map(str, sorted(expected)))} vertices; got a table with "
                 f"{', '.join(map(str, sorted(sizes))) or 'none'}; count with k={k}, or set k before fitting"
@@ -270,6 +271,24 @@ def permuted_types(types: NDArray[np.uint16], order: IntArray, reverse: NDArray[
             column = types[:, pair_bit(a, b)]
             result[:, pair_bit(i, j)] = column if a < b else reverse[column]
     return result
+
+
+def smallest(trials: Iterable[NDArray[Any]]) -> tuple[NDArray[Any], IntArray]:
+    """Row by row the smallest of several tables in lexicographic order, and the number of its table, the first one.
+
+    >>> rows, number = smallest([np.array([[1, 2], [0, 5]]), np.array([[1, 1], [0, 5]])])
+    >>> rows.tolist(), number.tolist()
+    ([[1, 1], [0, 5]], [1, 0])
+    """
+    tables = iter(trials)
+    best = next(tables).copy()
+    rows, chosen = np.arange(len(best)), np.zeros(len(best), np.int64)
+    for number, trial in enumerate(tables, 1):
+        differs = trial != best
+        at = differs.argmax(axis=1)
+        better = differs.any(axis=1) & (trial[rows, at] < best[rows, at])
+        best[better], chosen[better] = trial[better], number
+    return best, chosen
 
 
 @cache

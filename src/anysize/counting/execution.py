@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from threading import TIMEOUT_MAX, Event, Timer
 from typing import Any, NamedTuple, cast
@@ -18,7 +18,7 @@ from anysize._typing import FloatArray, IntArray
 from anysize.counting.columns import Cells, CountOverflow, CountTable, merged, unite
 from anysize.counting.counts import Counts
 from anysize.counting.engines.engine import Engine
-from anysize.counting.engines.threads import Threads, Tick, loaded
+from anysize.counting.engines.threads import Threads, loaded
 from anysize.counting.features import Features
 from anysize.counting.sampling.estimates import SampleSize
 from anysize.graphs.graphset import GraphSet
@@ -52,9 +52,10 @@ class CountRequest:
 
 def make_request(options: Mapping[str, Any]) -> CountRequest:
     """The request of keyword arguments of `count`."""
-    names = ("engine", "samples", "rel_error", "seed", "budget_s")
-    given = {name: options[name] for name in names if name in options}
-    request = CountRequest(**given, max_memory=parse_bytes(options.get("max_memory"), "max_memory"))
+    given = {field.name: options[field.name] for field in fields(CountRequest) if field.name in options}
+    if given.get("max_memory") is not None:
+        given["max_memory"] = parse_bytes(given["max_memory"], "max_memory")
+    request = CountRequest(**given)
     if request.engine == "sample":
         SampleSize(request.samples, request.rel_error)  # raises an error for wrong values
     return request
@@ -179,7 +180,12 @@ def execute_plan(
 
 
 def _run(
-    choice: EngineChoice, graphs: GraphSet, numbers: IntArray, threads: Threads, limit: int | None, report: Tick
+    choice: EngineChoice,
+    graphs: GraphSet,
+    numbers: IntArray,
+    threads: Threads,
+    limit: int | None,
+    report: Callable[..., None],
 ) -> list[tuple[IntArray, CountTable]]:
     """Rows and tables: of all graphs of a choice, or of batches that stay within a memory limit."""
     engine, k, rows = choice.engine, choice.k, choice.rows
@@ -192,7 +198,7 @@ def _run(
     tables = []
     for start, stop in batches:
         batch = part if len(batches) == 1 else part[start:stop]
-        work = partial(engine.count, batch, k, replace(threads, number=number), lambda share: report(share * weight))
+        work = partial(engine.count, batch, k, replace(threads, number=number), partial(report, weight))
         try:
             if choice.seconds < SHORT_S and engine.name in _warm:
                 table = work()

@@ -12,12 +12,11 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import BaseEstimator, clone
-from sklearn.utils.validation import check_is_fitted
 
 from anysize._errors import GraphWarning, ModelWarning, warn_user
 from anysize._log import log
 from anysize._progress import ProgressFunction, progress_bars
+from anysize._sklearn import BaseEstimator, check_is_fitted
 from anysize._text import plural
 from anysize._typing import FloatArray, IntArray, PathLike, TargetKind
 from anysize.causal.graphon_check import check_graphon
@@ -26,6 +25,8 @@ from anysize.estimators.ensemble import (
     as_examples,
     as_graphs_or_counts,
     check_table,
+    edge_types_of,
+    features_of,
     palette_of,
     train,
     training_curves,
@@ -36,6 +37,7 @@ from anysize.estimators.held_out import HeldOutScores, held_out_scores
 from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector
 from anysize.estimators.verdict import judge
 from anysize.graphs.colors import ColorName
+from anysize.graphs.edge_types import EdgeType
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import (
     Labels,
@@ -87,6 +89,7 @@ class _Training:
     method: Method
     k: Sizes
     palette: tuple[ColorName, ...] | None
+    edge_types: tuple[EdgeType, ...] | None
     source: GraphsOrCounts
     examples: Examples
     environments: Any
@@ -98,8 +101,8 @@ class _Training:
     def novelty(self, uses_counts: bool, cache: PathLike | None) -> NoveltyDetector:
         """What new graphs are compared with: all training graphs, whatever their targets."""
         if uses_counts not in self._novelty:
-            table = self.examples.counts(self.k, cache) if uses_counts else None
-            self._novelty[uses_counts] = NoveltyDetector.of(self.source, table, self.method.colors)
+            table = self.method.counts(self.examples, self.k, cache) if uses_counts else None
+            self._novelty[uses_counts] = NoveltyDetector.of(self.source, table, self.method.colors, self.edge_types)
         return self._novelty[uses_counts]
 
 
@@ -174,9 +177,10 @@ class GraphEstimator(BaseEstimator):
             warn_user(sentence, GraphWarning)
         source = source.with_y(None) if isinstance(source, GraphSet) else source
         with progress_bars(bool(self.verbose)) as progress:
-            given = self._given_validation(validation, method, k, palette, progress)
-            examples = replace(as_examples(source, method, k, palette, self.cache, progress), weights=weights)
-            training = _Training(method, k, palette, source, examples, environments, present, given, progress)
+            types = edge_types_of(source, method)
+            given = self._given_validation(validation, method, k, palette, types, progress)
+            examples = replace(as_examples(source, method, k, palette, types, self.cache, progress), weights=weights)
+            training = _Training(method, k, palette, types, source, examples, environments, present, given, progress)
             self.targets_, self.models_ = (), {}
             if targets:
                 self._learn_targets(training, labels, targets)
@@ -185,6 +189,8 @@ class GraphEstimator(BaseEstimator):
 
     def _learn_targets(self, training: _Training, table: Labels, targets: Sequence[str]) -> None:
         """Fit one estimator for each target; what cannot be learned is left out with a warning."""
+        from sklearn.base import clone
+
         learned, left_out = {}, []
         for column, name in enumerate(targets):
             rows, labels = known_targets(table, column)
@@ -230,7 +236,7 @@ class GraphEstimator(BaseEstimator):
         examples = replace(examples, y=codes, environments=environment_of)
         given = None if training.validation is None else training.validation.of(target, self._encode)
         if method.takes_tables:
-            _check_patterns(examples, k)
+            _check_patterns(method, examples, k)
         held_out = hold_out_by_class(examples.strata(), share if given is None else 0.0, runs[0].seed)
         kept = np.setdiff1d(np.arange(len(codes)), held_out)
         if environment_of is not None and len(np.unique(environment_of[kept])) < 2:
@@ -256,7 +262,7 @@ class GraphEstimator(BaseEstimator):
         self.targets_, self.models_ = (), {}
         self.held_out_ = training.present[rows[held_out]]
         novelty = training.novelty(uses_counts, self.cache).with_sizes(source.sizes)
-        self.ensemble_ = Ensemble(method, k, training.palette, parts, novelty)
+        self.ensemble_ = Ensemble(method, k, training.palette, parts, novelty, features_of(training.source))
         self.curves_, self.epochs_ = training_curves(parts)
         judged = {"training": outputs}
         if data.validation is not None:
@@ -283,7 +289,7 @@ class GraphEstimator(BaseEstimator):
 
     def _given_validation(
         self, validation: Any, method: Method, k: Sizes, palette: tuple[ColorName, ...] | None,
-        progress: ProgressFunction,
+        known_types: tuple[EdgeType, ...] | None, progress: ProgressFunction,
     ) -> _Validation | None:  # fmt: skip
         """The validation graphs that were passed to `fit`, with their targets."""
         if validation is None:
@@ -298,7 +304,7 @@ class GraphEstimator(BaseEstimator):
             raise ValueError("validation has no graphs; pass at least one, or leave it out")
         labels, targets = labels_or_targets(graphs, pair[1])
         graphs = graphs.with_y(None) if isinstance(graphs, GraphSet) else graphs
-        return _Validation(as_examples(graphs, method, k, palette, self.cache, progress), labels, targets)
+        return _Validation(as_examples(graphs, method, k, palette, known_types, self.cache, progress), labels, targets)
 
     # ---- new graphs ------------------------------------------------------------------------------
 
@@ -335,7 +341,7 @@ class GraphEstimator(BaseEstimator):
         with progress_bars(bool(self.verbose)) as progress:
             examples: Examples = ensemble.examples(source, self.cache, progress)
         if warn:
-            ensemble.warn(source, examples)
+            ensemble.warn(examples)
         return examples
 
     def _mean_score(
@@ -373,9 +379,9 @@ class GraphEstimator(BaseEstimator):
 # ---- what fit does with its arguments --------------------------------------------------------------
 
 
-def _check_patterns(examples: Examples, k: Sizes) -> None:
+def _check_patterns(method: Method, examples: Examples, k: Sizes) -> None:
     """An error if no training graph has any pattern."""
-    table = examples.counts(k)
+    table = method.counts(examples, k)
     if not table.matrix.nnz:
         smallest = k if isinstance(k, int) else min(k)
         raise ValueError(

@@ -8,15 +8,13 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import ClassifierMixin
-from sklearn.utils.validation import check_is_fitted
 
 from anysize._errors import ModelWarning
+from anysize._sklearn import ClassifierMixin, check_is_fitted
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.estimators.base import Environments, GraphEstimator
 from anysize.estimators.ensemble import Ensemble, as_graphs_or_counts
 from anysize.estimators.forecast import LEVEL, forecast
-from anysize.estimators.novelty import SHIFT_LEVEL
 from anysize.graphs.labels import Labels, checked_weights, distinct_classes, labels_of
 from anysize.methods import defaults
 from anysize.methods.method import Examples, RecipeName, class_weights
@@ -202,21 +200,20 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         scores = self.predict_log_proba(graphs)
         return np.asarray(scores[:, 1] - scores[:, 0]) if len(self.classes_) == 2 else scores
 
-    def forecast(self, graphs: Any, level: float = LEVEL) -> Any:
+    def forecast(self, graphs: Any, level: float = LEVEL, far: float | None = None) -> Any:
         """The balanced accuracy and ROC-AUC to expect on unlabeled graphs, with intervals of probability ``level``.
 
-        From the scores on held-out training graphs (`check`), and how far the sizes of these graphs are from those of
-        the training graphs; see `anysize.estimators.forecast.Forecast`. Of several targets a dictionary of forecasts.
+        From the scores on held-out training graphs (`check`), how far the sizes of these graphs are from those of the
+        training graphs, and the share of the graphs about which training shows little (``far``, measured if None): see
+        `anysize.estimators.forecast.Forecast`. Of several targets a dictionary of forecasts.
         """
-        examples = self._examples(graphs, warn=False)
+        examples, ensemble = self._examples(graphs, warn=False), self._first.ensemble_
+        if far is None:
+            table = None if ensemble.novelty.shares is None else ensemble.method.counts(examples, ensemble.k)
+            far = ensemble.novelty.far_share(examples.source, table)
         if self.targets_:
-            return self._by_target("forecast", examples, level)
-        source: Any = examples.table if examples.graphs is None else examples.graphs
-        novelty, method = self.ensemble_.novelty, self.ensemble_.method
-        far = 1.0 if novelty.shift(source) <= SHIFT_LEVEL else 0.0
-        if not far and method.takes_tables:
-            far = novelty.far_share(examples.counts(self.ensemble_.k))
-        return forecast(self.verdict_.held_out, novelty.mean_size, examples.sizes, far, level)
+            return self._by_target("forecast", examples, level, far)
+        return forecast(self.verdict_.held_out, ensemble.novelty.mean_size, examples.sizes, far, level)
 
     def predict(self, graphs: Any) -> Labels:
         """The most probable class, the first one in a tie; of several targets (graphs, targets)."""

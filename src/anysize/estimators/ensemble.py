@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from anysize._progress import ProgressFunction
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.counting.counts import Counts
 from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector, has_colors
+from anysize.graphs.attributes import DIRECTIONS, EDGE_COLORS
 from anysize.graphs.colors import ColorName
+from anysize.graphs.edge_types import EdgeType, attributes_of, edge_types, with_attributes_of
 from anysize.graphs.graphset import GraphSet
 from anysize.io.convert import as_graphset
 from anysize.io.read import has_named_colors
@@ -36,6 +39,7 @@ class Ensemble:
         palette: the colors of the training set; None for graphs without colors.
         parts: the models, in stacks that were trained together.
         novelty: what new graphs are compared with.
+        features: names of the vertex features of the training set, "" for one without a name.
         notices: the warnings about new graphs so far; each is given once.
     """
 
@@ -44,6 +48,7 @@ class Ensemble:
     palette: tuple[ColorName, ...] | None
     parts: tuple[Fitted, ...]
     novelty: NoveltyDetector
+    features: tuple[str, ...] = ()
     notices: Notices = field(default_factory=Notices, repr=False)
 
     @property
@@ -71,13 +76,14 @@ class Ensemble:
         self, source: GraphsOrCounts, cache: PathLike | None = None, progress: ProgressFunction | None = None
     ) -> Examples:
         """New graphs as input of these models; see `as_examples`."""
-        return as_examples(source, self.method, self.k, self.palette, cache, progress)
+        return as_examples(source, self.method, self.k, self.palette, self.novelty.edge_types, cache, progress)
 
-    def warn(self, source: GraphsOrCounts, examples: Examples) -> None:
+    def warn(self, examples: Examples) -> None:
         """Issue a `GraphWarning` for each reason not to trust predictions for these graphs."""
         smallest_k = self.k if isinstance(self.k, int) else min(self.k)
         counted = self.method.takes_tables or self.novelty.shares is not None
-        for sentence in self.novelty.warnings(source, examples.counts(self.k) if counted else None, smallest_k):
+        table = self.method.counts(examples, self.k) if counted else None
+        for sentence in self.novelty.warnings(examples.source, table, smallest_k):
             self.notices.warn(sentence, GraphWarning)
 
 
@@ -101,16 +107,44 @@ def palette_of(source: GraphsOrCounts) -> tuple[ColorName, ...] | None:
     return source.palette if has_colors(source) else None
 
 
+def edge_types_of(source: GraphsOrCounts, method: Method) -> tuple[EdgeType, ...] | None:
+    """The types of edges of graphs or patterns; None where there are none, and for a method that does not use them."""
+    if not method.edges:
+        return None
+    if isinstance(source, Counts):
+        return None if source.columns.edge_types is None else source.columns.edge_palette
+    types = edge_types(source)
+    return None if types is None else tuple(types[1])
+
+
+def features_of(source: GraphsOrCounts) -> tuple[str, ...]:
+    """Names of the vertex features of graphs, "" for one without a name."""
+    if not isinstance(source, GraphSet) or source.features is None:
+        return ()
+    return source.feature_names or ("",) * source.features.shape[1]
+
+
 def as_examples(
     source: GraphsOrCounts, method: Method, k: Sizes, palette: tuple[ColorName, ...] | None,
-    cache: PathLike | None = None, progress: ProgressFunction | None = None,
+    known_types: tuple[EdgeType, ...] | None, cache: PathLike | None = None, progress: ProgressFunction | None = None,
 ) -> Examples:  # fmt: skip
     """The graphs as input of a method, counted if its input is patterns.
 
+    ``known_types``: of the edges of the training graphs; attributes of edges that these did not have are left out.
+
     An error if the graphs have colors and the training graphs had none (``palette`` is None), or the reverse, and for
-    a table of other pattern sizes or for a method that needs the graphs.
+    a table of other pattern sizes or for a method that needs the graphs. Tables must have the same attributes of edges.
     """
     check_table(source, method, k)
+    if isinstance(source, Counts) and method.edges:
+        types = edge_types_of(source, method)
+        if (types is None, attributes_of(types)[0]) != (known_types is None, attributes_of(known_types)[0]):
+            raise ValueError(
+                f"this model was trained on patterns {_attributes(known_types)} and got patterns {_attributes(types)}; "
+                f"count graphs that have the same attributes with edges={known_types is not None}"
+            )
+    elif method.edges:
+        source = with_attributes_of(source, known_types)
     if isinstance(source, GraphSet) and not len(source):  # an empty set has no colors; give it those of training
         source = replace(source, colors=None if palette is None else np.zeros(0, np.uint16), palette=palette or ())
     if method.colors and has_colors(source) != (palette is not None) and len(source):
@@ -127,8 +161,17 @@ def as_examples(
         return Examples(table=source)
     examples = Examples(graphs=source)
     if method.takes_tables:
-        examples.counts(k, cache, progress=None if progress is None else lambda done: progress("counting", done))
+        method.counts(examples, k, cache, None if progress is None else partial(progress, "counting"))
     return examples
+
+
+def _attributes(types: tuple[EdgeType, ...] | None) -> str:
+    """What patterns with these types of edges tell edges apart by."""
+    colored, directed = attributes_of(types)
+    names = [name for name, has in ((EDGE_COLORS, colored), (DIRECTIONS, directed)) if has]
+    if types is None:
+        return "without types of edges"
+    return f"with {' and '.join(names) or 'edges that all point both ways'}"
 
 
 def check_table(source: GraphsOrCounts, method: Method, k: Sizes) -> None:
@@ -137,10 +180,10 @@ def check_table(source: GraphsOrCounts, method: Method, k: Sizes) -> None:
         if not method.takes_tables:
             raise ValueError(f"{method.name} uses {method.input} and got a table of counts; pass the graphs instead")
         source.columns.check_sizes(k)
-        if source.columns.edge_types is not None:
+        if source.columns.edge_types is not None and not method.edges:
             raise ValueError(
-                f"{method.name} takes counts of patterns without types of edges; count with edges=False, or train "
-                "sizemix or wl-kernel on the graphs"
+                f"{method.name} takes counts of patterns without types of edges; count with edges=False, or use a "
+                "method that tells edges apart, such as gamma-gin"
             )
 
 
@@ -187,7 +230,7 @@ def train(
     if len(runs) > 1 and (method.bootstrap or not method.seeded):
         parts = tuple(_bootstrapped(method, recipe, runs, data, progress))
     else:
-        parts = tuple(method.fit(data, runs, recipe, lambda done: progress("training", done)))
+        parts = tuple(method.fit(data, runs, recipe, partial(progress, "training")))
     outputs = [checked_outputs(part, data.train) for part in parts]
     seeds: list[str] = []
     for part, tables in zip(parts, outputs, strict=True):

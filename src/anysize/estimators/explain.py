@@ -173,7 +173,7 @@ def _explain_patterns(
     """What patterns add for the most probable class; ``probabilities`` are those of all models of "auto"."""
     parts = _gamma_parts(ensemble)
     first, second = (int(index) for index in np.argsort(-probabilities, kind="stable")[:2])
-    tables = [part.counts(ensemble.k) for part in (examples, reference) if part is not None]
+    tables = [ensemble.method.counts(part, ensemble.k) for part in (examples, reference) if part is not None]
     columns, densities, weights = _terms(ensemble, tables[0] if reference is None else Counts.concatenate(tables))
     density = _mean_row(densities[[0]])
     mean = np.zeros(len(columns)) if reference is None else _mean_row(densities[1:])
@@ -214,7 +214,7 @@ def class_patterns(
 
     The contribution of a pattern F is (mean t_F over the class - mean t_F over all graphs) w_{F,c}.
     """
-    columns, densities, weights = _terms(ensemble, examples.counts(ensemble.k))
+    columns, densities, weights = _terms(ensemble, ensemble.method.counts(examples, ensemble.k))
     mean = _mean_row(densities)
     by_class = []
     for label in range(weights.shape[1]):

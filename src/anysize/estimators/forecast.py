@@ -3,15 +3,17 @@
 The forecast starts from held-out scores of the training graphs (`anysize.estimators.held_out`), never from the
 probabilities of the model for the new graphs: sums over vertices grow surer with size, whether they are right or not.
 Let s be the score at the training sizes, x the score on the larger training graphs after fitting to the smaller ones,
-both above chance c, and t the share of the inner size shift that the new graphs are away from the training graphs (on a
-logarithmic scale, at most 1). The forecast is
+both above chance c. A step is the inner size shift: the logarithm of the ratio of sizes between the two parts (a factor
+of 2 if all training graphs have one size). The new graphs are e steps away. Of these, u were never shown: e - 1 (at
+least 0) for larger graphs, all e for smaller ones and where training graphs have one size. With t = min(e, 1), the
+forecast is
 
-    c + (1 - t) s + t KEPT x,
+    c + (1 - t) s + t x exp(-decay u).
 
-as less than x is kept where graphs are still larger, or smaller than all training graphs. Its variance is the sum of
-the variances of s and x, of the score of as many graphs as there are new ones, and of t SHIFT_DEVIATION^2 for what no
-training graph shows. These numbers are calibrated on real sets (docs/forecast.md). The lower end counts graphs that are
-far from all training graphs as guesses.
+Its variance is the sum of the variances of s and x, of the score of as many graphs as there are new ones, and of
+u deviation^2 for what no training graph shows: each further step adds as much. The numbers of `DRIFT` are calibrated on
+real and drawn sets (docs/forecast.md). The lower end counts graphs about which training shows little
+(`NoveltyDetector.far_share`) as guesses.
 """
 
 from __future__ import annotations
@@ -21,16 +23,31 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from scipy.stats import norm
+from scipy.special import ndtri
 
 from anysize._typing import IntArray
 from anysize.estimators.held_out import MODEL, HeldOutScores, Protocol
 
 Direction = Literal["larger", "smaller"]
 
-KEPT: Mapping[Direction, float] = {"larger": 0.57, "smaller": 0.48}  # of the score above chance across sizes
-SHIFT_DEVIATION: Mapping[Direction, float] = {"larger": 0.097, "smaller": 0.053}
 LEVEL = 0.9
+ONE_SIZE_STEP = float(np.log(2))  # where training graphs of about one size show no shift
+
+
+@dataclass(frozen=True)
+class Drift:
+    """How scores change with every step of size that training did not show.
+
+    Attributes:
+        decay: the rate at which the score above chance falls.
+        deviation: of the score.
+    """
+
+    decay: float
+    deviation: float
+
+
+DRIFT: Mapping[Direction, Drift] = {"larger": Drift(0.019, 0.061), "smaller": Drift(0.376, 0.037)}
 
 
 @dataclass(frozen=True)
@@ -54,9 +71,9 @@ class Forecast:
         chance: the balanced accuracy of guessing.
         level: the probability of the intervals.
         size_ratio: geometric mean size of the new graphs by that of the training graphs.
-        extrapolation: the log of that ratio by the log of the ratio that the training graphs could show; 1 or more
-            means that nothing as far away was ever scored. inf if all training graphs have about one size.
-        far: the share of the new graphs that are far from all training graphs.
+        extrapolation: how many steps away they are: the log of that ratio by the log of the ratio that the training
+            graphs could show (by log 2 if these have one size); above 1 nothing as far away was ever scored.
+        far: the share of the new graphs about which training shows little.
     """
 
     balanced_accuracy: ScoreForecast
@@ -88,7 +105,7 @@ def forecast(
         held_out: scores on held-out training graphs, by protocol.
         train_size: geometric mean number of vertices of the training graphs.
         sizes: of the new graphs.
-        far: the share of the new graphs that are far from all training graphs.
+        far: the share of the new graphs about which training shows little.
         level: the probability that an interval holds the true score.
     """
     scores: dict[Protocol, HeldOutScores] = {each.protocol: each for each in held_out}
@@ -98,10 +115,10 @@ def forecast(
         raise ValueError(f"level must be a probability above 0 and below 1; got {level!r}")
     same, across = scores.get("same sizes"), scores.get("larger graphs")
     shift = float(np.log(np.maximum(sizes, 1)).mean() - np.log(train_size)) if len(sizes) else 0.0
-    direction: Direction = "larger" if shift >= 0 else "smaller"
-    shown = np.log(across.size_ratio) if across is not None else 0.0
-    extrapolation = abs(shift) / shown if shown > 0 else (np.inf if abs(shift) > np.log(1.05) else 0.0)
-    t = min(extrapolation, 1.0)
+    extrapolation = abs(shift) / (ONE_SIZE_STEP if across is None else np.log(across.size_ratio))
+    drift = DRIFT["larger" if shift >= 0 else "smaller"]
+    unseen = unseen_steps(extrapolation, shift >= 0 and across is not None)
+    t, kept = min(extrapolation, 1.0), float(np.exp(-drift.decay * unseen))
     near, distant = same or across, across or same
     assert near is not None and distant is not None  # noqa: PT018 (for mypy)
     chance = 1 / near.classes
@@ -111,15 +128,20 @@ def forecast(
         values = [{**each.metrics, "balanced accuracy": each.scores[MODEL]}.get(name) for each in (near, distant)]
         if values[0] is None or values[1] is None:
             return None
-        weights = (1 - t, t * KEPT[direction])
+        weights = (1 - t, t * kept)
         expected = base + sum(w * (value - base) for w, value in zip(weights, values, strict=True) if value is not None)
         errors = sum(w**2 * each.errors[MODEL] ** 2 for w, each in zip(weights, (near, distant), strict=True))
         of_sample = expected * (1 - expected) / max(len(sizes), 1)
-        deviation = float(np.sqrt(errors + max(of_sample, 0.0) + t * SHIFT_DEVIATION[direction] ** 2))
-        reach = float(norm.ppf((1 + level) / 2)) * deviation
+        deviation = float(np.sqrt(errors + max(of_sample, 0.0) + unseen * drift.deviation**2))
+        reach = float(ndtri((1 + level) / 2)) * deviation
         low = expected - reach - far * max(expected - base, 0.0)
         return ScoreForecast(*(float(np.clip(value, 0, 1)) for value in (expected, low, expected + reach)))
 
     accuracy = score("balanced accuracy")
     assert accuracy is not None
     return Forecast(accuracy, score("roc_auc"), chance, level, float(np.exp(shift)), float(extrapolation), far)
+
+
+def unseen_steps(extrapolation: float, is_continued: bool) -> float:
+    """How many steps training did not show: the first one is the inner size shift, if that goes the same way."""
+    return max(extrapolation - is_continued, 0.0)

@@ -17,7 +17,7 @@ import platform
 import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from hashlib import sha256
 from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
@@ -25,7 +25,6 @@ from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.base import clone
 
 from anysize import __version__
 from anysize._errors import naming_extra
@@ -37,6 +36,7 @@ from anysize._schema import (
     boolean,
     check_array,
     color_name,
+    edge_type,
     fields,
     integer,
     list_of,
@@ -59,6 +59,7 @@ from anysize.estimators.novelty import NoveltyDetector
 from anysize.estimators.regressor import GraphRegressor
 from anysize.estimators.verdict import Verdict
 from anysize.graphs.colors import ColorName, check_palette
+from anysize.graphs.edge_types import EdgeType, edge_type_order
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import classes_from_json, classes_to_json
 from anysize.methods.catalog import find_method
@@ -115,6 +116,7 @@ def _state(model: GraphEstimator) -> tuple[dict[str, Any], Arrays]:
         "k": ensemble.k,
         "classes": classes_to_json(model.classes_) if isinstance(model, GraphClassifier) else None,
         "palette": None if ensemble.palette is None else list(ensemble.palette),
+        "features": list(ensemble.features),
         "parameters": _parameters(model),
         "epochs": model.epochs_.tolist(),
         "verdict": asdict(model.verdict_),
@@ -206,7 +208,14 @@ _HELD_OUT = fields(
 )
 _NOVELTY = fields(
     {"colors": optional(list_of(color_name))},
-    {"k": integer(1, MAX_SIZE), "median_size": real(0), "max_distance": real(0), "mean_size": real(0)},
+    {
+        "k": integer(1, MAX_SIZE),
+        "median_size": real(0),
+        "max_distance": real(0),
+        "mean_size": real(0),
+        "edge_types": list_of(edge_type),
+        "degrees": list_of(integer(0), 2),
+    },
 )
 _CONTENTS: dict[str, Check] = {
     "method": text(),
@@ -243,9 +252,10 @@ _CONTENTS: dict[str, Check] = {
     "parts": list_of(fields({"runs": list_of(_RUN)}, others=True)),
 }
 _HEAD: dict[str, Check] = {"format": text(), "version": integer(), "versions": mapping_of(text())}
-_SCHEMA = fields(_HEAD | _CONTENTS)
+_OPTIONAL: dict[str, Check] = {"features": list_of(text())}
+_SCHEMA = fields(_HEAD | _CONTENTS, _OPTIONAL)
 _SEVERAL = fields(
-    _HEAD | {"targets": list_of(text()), "models": list_of(fields(_CONTENTS)), "shared": mapping_of(text())}
+    _HEAD | {"targets": list_of(text()), "models": list_of(fields(_CONTENTS, _OPTIONAL)), "shared": mapping_of(text())}
 )
 _RECIPE = fields({}, {"test_permutations": integer(1, MAX_PERMUTATIONS), "permutations": anything}, others=True)
 
@@ -275,25 +285,41 @@ def _check_shapes(state: Any, arrays: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Probe(Examples):
-    """One graph, a single copy of the first pattern: a restored model must be able to predict it."""
+    """One graph, a single copy of the first pattern: a restored model must be able to predict it.
+
+    Counts are written down, not counted: a machine that only predicts from tables needs no compiler.
+    """
 
     palette: tuple[ColorName, ...] | None = None
+    edge_types: tuple[EdgeType, ...] | None = None
 
     @staticmethod
-    def of(k: Sizes, palette: tuple[ColorName, ...] | None) -> _Probe:
+    def of(
+        k: Sizes, palette: tuple[ColorName, ...] | None, features: tuple[str, ...],
+        edge_types: tuple[EdgeType, ...] | None,
+    ) -> _Probe:  # fmt: skip
         pattern = _first_pattern(k, palette)
         graphs = GraphSet.from_edges(
             list(pattern.edges), n_vertices=pattern.size, colors=pattern.colors,
             edge_colors=[0] * len(pattern.edges),  # models that were trained without any ignore them
+            features=np.zeros((pattern.size, len(features))) if features else None,
         )  # fmt: skip
-        return _Probe(graphs if palette is None else graphs.with_palette(palette), palette=palette)
+        graphs = graphs if palette is None else graphs.with_palette(palette)
+        return _Probe(graphs, palette=palette, edge_types=edge_types)
 
-    def counts(self, k: Sizes, cache: Any = None, colors: bool = True, progress: Any = None) -> Counts:
+    def counts(
+        self, k: Sizes, cache: Any = None, colors: bool = True, edges: bool = False, progress: Any = None
+    ) -> Counts:  # fmt: skip
         palette = self.palette if colors else None
         pattern = _first_pattern(k, palette)
-        columns = Columns.plain(pattern.size) if palette is None else Columns.of([pattern]).recoded(palette)
-        if palette is None and not isinstance(k, int):
-            columns = unite([Columns.plain(size) for size in k])[0]
+        if edges and self.edge_types is not None:
+            kinds = (min(self.edge_types, key=edge_type_order),) * len(pattern.edges)
+            columns = Columns.of([replace(pattern, edge_types=kinds)])
+        else:
+            columns = Columns.plain(pattern.size) if palette is None else Columns.of([pattern])
+            if palette is None and not isinstance(k, int):
+                columns = unite([Columns.plain(size) for size in k])[0]
+        columns = columns.recoded(palette or ())
         matrix = csr_array(([1], ([0], [0])), shape=(1, len(columns)), dtype=np.int64)
         return Counts(matrix, columns, np.array([pattern.size]))
 
@@ -306,7 +332,7 @@ def _first_pattern(k: Sizes, palette: tuple[ColorName, ...] | None) -> Pattern:
 def _check_prediction(model: GraphClassifier | GraphRegressor) -> None:
     """A ValueError unless every part gives a number, or probabilities of all classes: parts depend on the method."""
     ensemble, classes = model.ensemble_, len(model.classes_) if isinstance(model, GraphClassifier) else 0
-    probe = _Probe.of(ensemble.k, ensemble.palette or None)
+    probe = _Probe.of(ensemble.k, ensemble.palette or None, ensemble.features, ensemble.novelty.edge_types)
     for part in ensemble.parts:
         outputs = part.outputs(probe)
         if outputs.shape != (len(part.runs), 1, classes or 1):
@@ -337,7 +363,7 @@ def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> Gr
     }
     if len(inputs) > 1:
         raise ValueError("models: expected those of one method on one kind of graphs")
-    model = clone(models[targets[0]])
+    model = _unfitted(contents[0])
     model.targets_, model.models_ = tuple(targets), models
     model.verdict_ = {target: each.verdict_ for target, each in models.items()}
     if isinstance(model, GraphClassifier):
@@ -345,18 +371,23 @@ def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> Gr
     return model
 
 
+def _unfitted(about: dict[str, Any]) -> GraphClassifier | GraphRegressor:
+    """An estimator with the parameters of one in a file."""
+    parameters = {name: value for name, value in about["parameters"].items() if name not in PATHS}
+    if isinstance(parameters.get("class_weight"), list):
+        parameters["class_weight"] = dict(parameters["class_weight"])
+    return GraphRegressor(**parameters) if about["classes"] is None else GraphClassifier(**parameters)
+
+
 def _restored_target(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> GraphClassifier | GraphRegressor:
     """The estimator of one target; see `_state`."""
     for part in about["parts"]:
         _check_shapes(part, arrays)
-    parameters = {name: value for name, value in about["parameters"].items() if name not in PATHS}
-    if isinstance(parameters.get("class_weight"), list):
-        parameters["class_weight"] = dict(parameters["class_weight"])
-    model = GraphRegressor(**parameters) if about["classes"] is None else GraphClassifier(**parameters)
+    model = _unfitted(about)
     method = _find_method(about["method"], name)
     with naming_extra(f"The method {method.name}"):
         parts = tuple(
-            _on_device(method.learner.restore(part, _arrays_of(str(number), arrays)), parameters["device"])
+            _on_device(method.learner.restore(part, _arrays_of(str(number), arrays)), model.device)
             for number, part in enumerate(about["parts"])
         )
     if not parts:
@@ -366,7 +397,8 @@ def _restored_target(about: dict[str, Any], arrays: Mapping[str, Any], name: str
     if isinstance(model, GraphClassifier):
         model.classes_ = classes_from_json(about["classes"])
     model.targets_, model.models_ = (), {}
-    model.ensemble_ = Ensemble(method, pattern_sizes(about["k"]), palette, parts, novelty)
+    features = tuple(about.get("features", ()))
+    model.ensemble_ = Ensemble(method, pattern_sizes(about["k"]), palette, parts, novelty, features)
     model.epochs_ = np.array(about["epochs"], np.int64)
     model.verdict_ = _verdict(about["verdict"])
     _check_prediction(model)

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from sklearn.base import RegressorMixin
 
+from anysize._sklearn import RegressorMixin
 from anysize._typing import FloatArray, PathLike
 from anysize.estimators.base import Environments, GraphEstimator
 from anysize.estimators.ensemble import as_graphs_or_counts

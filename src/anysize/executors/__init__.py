@@ -11,17 +11,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from contextvars import ContextVar
 
-from anysize.executors.executor import Executor, Failure, LocalExecutor, WorkerDied
+from anysize.executors.executor import ACTIVE, Executor, Failure, LocalExecutor, WorkerDied, active_executor
 from anysize.executors.ray import RayExecutor
-
-_active: ContextVar[Executor | None] = ContextVar("anysize cluster", default=None)
-
-
-def active_executor() -> Executor | None:
-    """The executor of the enclosing `cluster` block, or None."""
-    return _active.get()
 
 
 @contextmanager
@@ -44,11 +36,11 @@ def cluster(address: str | Executor = "auto") -> Iterator[Executor]:
         [[4, 0], [5, 0], [6, 0]]
     """
     executor = address if isinstance(address, Executor) else RayExecutor(address)
-    token = _active.set(executor)
+    token = ACTIVE.set(executor)
     try:
         yield executor
     finally:
-        _active.reset(token)
+        ACTIVE.reset(token)
         if executor is not address:
             executor.close()
 

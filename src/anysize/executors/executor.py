@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, ThreadPoolExecutor, wait
 from concurrent.futures import Executor as Pool
+from contextvars import ContextVar
 from dataclasses import dataclass
 from math import inf
 from typing import Any
@@ -254,6 +255,14 @@ class LocalExecutor(Executor):
 
     def close(self) -> None:
         self._pool.shutdown(cancel_futures=True)
+
+
+ACTIVE: ContextVar[Executor | None] = ContextVar("anysize cluster", default=None)  # of the enclosing `cluster` block
+
+
+def active_executor() -> Executor | None:
+    """The executor of the enclosing `cluster` block, or None."""
+    return ACTIVE.get()
 
 
 def available_cores() -> int:

@@ -275,8 +275,8 @@ def training_weights(
         return np.arange(graphs), None
     if weights.sum() < LEAST_WEIGHT:
         raise ValueError(
-            f"sample_weight says how often each graph counts, and these weights count as {weights.sum():.3g} graphs in "
-            "all; scale them, for example to a mean of 1"
+            f"sample_weight says how often each graph counts, and these weights, zero or close to it, count as "
+            f"{weights.sum():.3g} graphs in all; scale them, for example to a mean of 1"
         )
     rows = np.flatnonzero(weights)
     return rows, None if (weights[rows] == 1).all() else weights[rows]

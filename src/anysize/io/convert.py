@@ -39,6 +39,8 @@ def as_graphset(graphs: Any, color: str | None = None, *, warn: bool = True) -> 
     >>> as_graphset([nx.path_graph(3), nx.path_graph(4)])
     GraphSet(2 graphs, 7 vertices, 5 edges)
     """
+    if isinstance(graphs, GraphSet) and color is None:
+        return graphs
     if isinstance(graphs, str | os.PathLike):
         return read_graphs(graphs, color=color, warn=warn)
     library = find_library(graphs)

@@ -42,7 +42,7 @@ def parse_smiles_table(data: bytes, where: str, options: ReadOptions) -> ParsedS
     if not header:
         raise GraphError(f"{where} is empty: expected a table with a header and a column of SMILES.")
     at = column_position(header, str(options.smiles), where)
-    named = options.targets or (() if options.y is None else (options.y,))
+    named = options.targets or (() if options.y is None else (str(options.y),))
     labels_at = [column_position(header, name, where) for name in named]
     table = [(line, [*row, *[""] * (len(header) - len(row))]) for line, row in lines]
     if not table:

@@ -7,10 +7,9 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from anysize._memory import check_table
+from anysize._sklearn import BaseEstimator, TransformerMixin, check_is_fitted
 from anysize._typing import BoolArray, FloatArray, IntArray
 from anysize.graphs.ragged import offsets
 

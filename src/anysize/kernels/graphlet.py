@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.utils.validation import check_is_fitted
 
+from anysize._sklearn import check_is_fitted
 from anysize.counting.api import count
 from anysize.counting.counts import Counts, Over
 from anysize.counting.counts_file import from_arrays, to_arrays

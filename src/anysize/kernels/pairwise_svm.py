@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.base import BaseEstimator, ClassifierMixin
 
 from anysize._errors import GraphWarning
+from anysize._sklearn import BaseEstimator, ClassifierMixin, check_is_fitted
 from anysize._typing import BoolArray, FloatArray, IntArray
-from anysize.graphs.labels import Labels
+from anysize.graphs.labels import Labels, training_weights
 from anysize.kernels.gram import gram
 
 TOLERANCE = 1e-3  # of the optimality conditions, as in SVC
@@ -39,18 +39,29 @@ class PairwiseSVM(ClassifierMixin, BaseEstimator):
 
     Attributes (after `fit`):
         classes_: sorted. weights_: (pairs, features), positive for the first class of a pair. intercepts_: (pairs,).
+        n_features_in_: the number of features.
     """
 
     def __init__(self, C: float = 1.0, class_weight: Any = None) -> None:
         self.C = C
         self.class_weight = class_weight
 
-    def fit(
-        self, features: csr_array[np.float64], labels: Labels, sample_weight: FloatArray | None = None
-    ) -> PairwiseSVM:
-        """Train on (graphs, features) and one class per graph; ``sample_weight``: a factor of C for each."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> PairwiseSVM:
+        """Train on (graphs, features), sparse or not, and one class per graph.
+
+        ``sample_weight``: a factor of C for each graph; one with factor 0 is left out.
+        """
+        from sklearn.utils.multiclass import check_classification_targets
+        from sklearn.utils.validation import validate_data
+
+        features, labels = validate_data(self, X, y, accept_sparse="csr", dtype=np.float64)
+        check_classification_targets(labels)
+        rows, given = training_weights(sample_weight, len(labels))
+        weights = np.ones(len(rows)) if given is None else given
+        features, labels = csr_array(features)[rows], labels[rows]
         self.classes_, numbers = np.unique(labels, return_inverse=True)
-        weights = np.ones(len(numbers)) if sample_weight is None else sample_weight
+        if len(self.classes_) < 2:
+            raise ValueError(f"expected at least two classes; got one class, {self.classes_.tolist()[0]!r}")
         factors = class_factors(self.class_weight, self.classes_, np.bincount(numbers, weights))
         penalties = float(self.C) * factors[numbers] * weights
         if not (penalties > 0).all():
@@ -66,8 +77,17 @@ class PairwiseSVM(ClassifierMixin, BaseEstimator):
         self.intercepts_ = np.array([intercept for _, intercept in machines])
         return self
 
-    def predict(self, features: csr_array[np.float64]) -> Labels:
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        return tags
+
+    def predict(self, X: Any) -> Labels:
         """The class that wins most pairs."""
+        from sklearn.utils.validation import validate_data
+
+        check_is_fitted(self, "weights_")
+        features = csr_array(validate_data(self, X, accept_sparse="csr", dtype=np.float64, reset=False))
         return winners(features, self.weights_, self.intercepts_, self.classes_)
 
 

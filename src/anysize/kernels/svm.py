@@ -4,18 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from itertools import combinations
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize_scalar
 from scipy.sparse import csr_array
 from scipy.special import expit
-from sklearn.base import BaseEstimator, ClassifierMixin, clone
-from sklearn.svm import SVC
-from sklearn.utils.validation import check_is_fitted
 
 from anysize._memory import check_table, table_limit
+from anysize._sklearn import BaseEstimator, ClassifierMixin, check_is_fitted
 from anysize._typing import BoolArray, FloatArray, IntArray
 from anysize.graphs.labels import (
     Labels,
@@ -35,6 +32,9 @@ from anysize.kernels.pairwise_svm import PairwiseSVM, class_factors, votes, winn
 from anysize.kernels.ridge import KERNELS
 from anysize.kernels.wl import WLKernel
 from anysize.splits import parts_by_class
+
+if TYPE_CHECKING:
+    from sklearn.svm import SVC
 
 Kernel = WLKernel | GraphletKernel
 
@@ -96,6 +96,8 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
             vocabulary: further graphs that count for the vocabulary of a `GraphletKernel` with ``top``.
             sample_weight: a factor of C for each graph; one with factor 0 is left out.
         """
+        from sklearn.base import clone
+
         labels = labels_of(graphs, y)
         rows, given = training_weights(sample_weight, len(labels))
         weights = np.ones(len(rows)) if given is None else given
@@ -119,6 +121,8 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         if 8 * features.shape[0] ** 2 > min(MAX_GRAM, table_limit()):
             machine = PairwiseSVM(self.C, self.class_weight).fit(features, labels, weights)
             return machine.weights_, machine.intercepts_
+        from sklearn.svm import SVC
+
         classes, codes = np.unique(labels, return_inverse=True)
         factors = class_factors(self.class_weight, classes, np.bincount(codes, weights))
         by_class = dict(zip(classes.tolist(), factors.tolist(), strict=True))
@@ -204,6 +208,8 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
     @classmethod
     def from_state(cls, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> KernelClassifier:
         """Restore a classifier from what `state` returned; it predicts the same."""
+        from sklearn.base import clone
+
         kernel = KERNELS[about["kernel"]["kernel"]]
         held = {name.removeprefix("kernel."): array for name, array in arrays.items() if name.startswith("kernel.")}
         restored = cls()
@@ -223,6 +229,8 @@ def fit_slope(margins: FloatArray, is_first: BoolArray, weights: FloatArray) -> 
     (n + 1) / (n + 2) and 1 / (n + 2) for n graphs of the class (the sum of weights): the slope stays finite where
     margins separate the classes.
     """
+    from scipy.optimize import minimize_scalar
+
     amounts = np.where(is_first, weights[is_first].sum(), weights[~is_first].sum())
     targets = np.where(is_first, (amounts + 1) / (amounts + 2), 1 / (amounts + 2))
     unit = float(np.abs(margins).mean()) or 1.0

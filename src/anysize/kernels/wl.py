@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
-from sklearn.utils.validation import check_is_fitted
 
 from anysize._errors import GraphError
 from anysize._schema import (
@@ -24,9 +23,10 @@ from anysize._schema import (
     optional,
     text,
 )
+from anysize._sklearn import check_is_fitted
 from anysize._typing import BoolArray, IntArray, check_integer
 from anysize.graphs.colors import ColorName
-from anysize.graphs.edge_types import EdgeType, edge_types
+from anysize.graphs.edge_types import EdgeType, edge_types, with_attributes_of
 from anysize.graphs.graphset import BOTH_WAYS, GraphSet
 from anysize.graphs.labels import State
 from anysize.graphs.ragged import offsets, owners, ranges
@@ -349,18 +349,7 @@ class WLKernel(ExplicitKernel):
         if self.edge_types_ is None:
             return None, 1, 1
         known = len(self.edge_types_)
-        is_colored = any(kind.color is not None for kind in self.edge_types_)
-        if is_colored and graphs.edge_colors is None and len(graphs.indices):
-            raise GraphError(
-                "This kernel was fitted on graphs with edge colors and these have none; call without_edge_colors() on "
-                "the training graphs."
-            )
-        graphs = graphs if is_colored else graphs.without_edge_colors()
-        if all(kind.direction == BOTH_WAYS for kind in self.edge_types_):
-            graphs = graphs.without_directions()
-        codes, types = edge_types(graphs) or (
-            np.zeros(len(graphs.indices), np.int64), [EdgeType(None, None, BOTH_WAYS)]
-        )  # fmt: skip
+        codes, types = edge_types(with_attributes_of(graphs, self.edge_types_)) or (np.zeros(0, np.int64), [])
         position = {kind: code for code, kind in enumerate(self.edge_types_)}
         table = [position.setdefault(kind, len(position)) for kind in types]
         return np.array(table, np.int64)[codes], known, len(position)

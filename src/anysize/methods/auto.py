@@ -212,7 +212,7 @@ def decide(data: TrainingData, seed: int) -> Decision:
     check = check_graphon(graphs, y, data.train.weights)
     if check.edges_grow_slowly:
         return Decision(check, "sizemix", None)
-    if not data.train.counts(data.k, data.cache).matrix.nnz:  # graphs too small for patterns
+    if not data.train.counts(data.k, data.cache, edges=True).matrix.nnz:  # graphs too small for patterns
         return Decision(check, "sizemix", None)
     small, large = smaller_and_larger(graphs.sizes, data.train.weights)
     shifted = is_size_shift(graphs.sizes, y, small, large)
@@ -257,7 +257,7 @@ def gather_evidence(data: TrainingData, small: IntArray, large: IntArray, shifte
     truth, weights = test.labels(), test.graph_weights()
     classes, amounts = np.unique(truth, return_counts=True)
     complete = len(np.unique(train.labels())) == len(classes) == len(np.unique(y))
-    if not complete or amounts.min() < 2 or not train.counts(data.k, data.cache).matrix.nnz:
+    if not complete or amounts.min() < 2 or not train.counts(data.k, data.cache, edges=True).matrix.nnz:
         return None
     likelihood = {}
     for family in FAMILIES:

@@ -17,7 +17,7 @@ from anysize._errors import naming_extra
 from anysize._progress import Progress
 from anysize._typing import FloatArray, IntArray, PathLike, TargetKind
 from anysize.counting.counts import Counts
-from anysize.graphs.attributes import VERTEX_COLORS
+from anysize.graphs.attributes import DIRECTIONS, EDGE_COLORS, FEATURES, VERTEX_COLORS
 from anysize.graphs.graphset import GraphSet
 from anysize.training.settings import Recipe
 
@@ -35,6 +35,7 @@ Grid = Mapping[str, Sequence[Any]]
 Validator = Callable[[str, Any], Any]  # (name, value) -> the value as it is used, or a ValueError that names it
 RecipeName = Literal["robust", "paper"]
 RECIPES: tuple[RecipeName, ...] = get_args(RecipeName)
+EDGE_TYPES = frozenset({EDGE_COLORS, DIRECTIONS})  # of methods that tell edges apart
 NO_TRAINING = Recipe(epochs=1)  # for kernels and baselines, which have no epochs
 
 # ---- what a learner takes and returns --------------------------------------------------------------
@@ -57,7 +58,7 @@ class Examples:
     table: Counts | None = None
     weights: FloatArray | None = None
     part_of: tuple[Examples, IntArray] | None = field(default=None, repr=False)  # the whole, and positions in it
-    _tables: dict[tuple[tuple[int, ...], bool], Counts] = field(default_factory=dict, repr=False)
+    _tables: dict[tuple[tuple[int, ...], bool, bool], Counts] = field(default_factory=dict, repr=False)
     _kernels: dict[tuple[int, ColorName | None], WLKernel] = field(default_factory=dict, repr=False)
     _refined: list[RefinedGraphs] = field(default_factory=list, repr=False)  # under one kernel, the last one
 
@@ -69,32 +70,54 @@ class Examples:
         return len(self.graphs if self.graphs is not None else self.table or ())
 
     @property
-    def sizes(self) -> IntArray:
-        """(graphs,): numbers of vertices."""
+    def source(self) -> GraphSet | Counts:
+        """The graphs, or the table where there is one instead."""
         source = self.table if self.graphs is None else self.graphs
         assert source is not None
-        return source.sizes
+        return source
+
+    @property
+    def sizes(self) -> IntArray:
+        """(graphs,): numbers of vertices."""
+        return self.source.sizes
 
     def counts(
-        self, k: Sizes, cache: PathLike | None = None, colors: bool = True, progress: Progress | None = None
-    ) -> Counts:
-        """Counts of the patterns of these sizes, colored where the graphs have colors and ``colors`` is true."""
+        self, k: Sizes, cache: PathLike | None = None, colors: bool = True, edges: bool = False,
+        progress: Progress | None = None,
+    ) -> Counts:  # fmt: skip
+        """Counts of the patterns of these sizes.
+
+        Vertices are told apart by color and edges by color and direction, where the graphs have them and ``colors`` and
+        ``edges`` are true.
+        """
         if self.graphs is None:
             assert self.table is not None
             return self.table
-        key = (k,) if isinstance(k, int) else tuple(k), colors and self.graphs.colors is not None
+        graphs = self.graphs if self.part_of is None else self.part_of[0].graphs  # a part may have no directions
+        assert graphs is not None
+        typed = edges and (graphs.edge_colors is not None or graphs.directions is not None)
+        sizes, colored = (k,) if isinstance(k, int) else tuple(k), colors and graphs.colors is not None
+        key = sizes, colored, typed
         if key not in self._tables:
             from anysize.counting.api import count  # imports numba
 
-            colored = self._tables.get((key[0], True))
             if self.part_of is not None:
                 whole, rows = self.part_of
-                self._tables[key] = whole.counts(k, cache, colors, progress)[rows]
-            elif colored is not None and set(colored.columns.size.tolist()) == set(key[0]):
-                self._tables[key] = colored.without_colors()
-            else:
-                self._tables[key] = count(self.graphs, *key, cache=cache, progress=progress)
+                self._tables[key] = whole.counts(k, cache, colors, edges, progress)[rows]
+                return self._tables[key]
+            table = None if typed else self._coarsened(sizes, colored)
+            if table is None:
+                table = count(self.graphs, sizes, colored, cache=cache, progress=progress, edges=typed)
+            self._tables[key] = table
         return self._tables[key]
+
+    def _coarsened(self, sizes: tuple[int, ...], colored: bool) -> Counts | None:
+        """Counts without types of edges, as sums of counts made before; None where there are none."""
+        for (known_sizes, known_colored, _), table in self._tables.items():
+            complete = set(table.columns.size.tolist()) == set(sizes)  # a size that no graph reaches has no columns
+            if known_sizes == sizes and known_colored >= colored and complete:
+                return table.without_edge_types() if colored else table.without_colors()
+        return None
 
     def forget_counts(self) -> None:
         """Drop the counts made so far: they are made again, or read from a cache, when they are asked for."""
@@ -337,7 +360,8 @@ class Method:
             although results depend on the seed; models of methods that are not ``seeded`` always are.
         patterns: whether its input is counts of patterns rather than whole graphs.
         colors: whether it uses vertex colors.
-        edges: what it uses of edges: names in `anysize.graphs.attributes`.
+        edges: what it uses of edges: names in `anysize.graphs.attributes`. Patterns have types of edges by all or none.
+        features: whether it uses vertex features.
         environments: whether training compares environments; with ``penalty_name``, only where that is above 0.
         penalty_name: the name of the hyper-parameter that weighs its penalty; None without penalty.
         recolors: whether its penalty compares recolored copies of the graphs, which needs vertex colors.
@@ -368,6 +392,7 @@ class Method:
     patterns: bool = False
     colors: bool = True
     edges: frozenset[str] = frozenset()
+    features: bool = False
     environments: bool = False
     penalty_name: str | None = None
     recolors: bool = False
@@ -384,7 +409,14 @@ class Method:
     @property
     def uses(self) -> frozenset[str]:
         """The attributes of graphs that it uses."""
-        return self.edges | ({VERTEX_COLORS} if self.colors else set())
+        vertices = {VERTEX_COLORS: self.colors, FEATURES: self.features}
+        return self.edges | {title for title, is_used in vertices.items() if is_used}
+
+    def counts(
+        self, examples: Examples, k: Sizes, cache: PathLike | None = None, progress: Progress | None = None
+    ) -> Counts:
+        """The counts of patterns that it takes: told apart by what it uses of vertices and edges."""
+        return examples.counts(k, cache, self.colors, bool(self.edges), progress)
 
     @property
     def input(self) -> str:

@@ -73,8 +73,9 @@ class ModuleLearner:
 
     ``build(inputs, classes, **hyper_parameters)`` returns an untrained module that maps
     `anysize.training.fit_module.GraphTensors` (``x``, ``edge_index``, ``batch``, ``num_graphs``) to logits (graphs,
-    classes). The hyper-parameters ``lr`` and ``batch_size``, and the weight of the ``objective``, are for training; all
-    others are passed to ``build``.
+    classes); ``x`` has the vertex features, standardized, and after them the one-hot colors. The hyper-parameters
+    ``lr`` and ``batch_size``, and the weight of the ``objective``, are for training; all others are passed to
+    ``build``.
     """
 
     build: Callable[..., Any]
@@ -175,6 +176,7 @@ def module_method(
         parameters={**checks, **penalty, **(parameters or {})},
         recipes=recipes,
         recipe_fields=LOOP_FIELDS,
+        features=True,
         environments=learner.penalty_name is not None,
         penalty_name=learner.penalty_name,
         **fields,

@@ -40,13 +40,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import minimize
 from scipy.sparse import csr_array
 from scipy.special import expit
 
 from anysize._progress import Progress
 from anysize._typing import FloatArray, IntArray
-from anysize.graphs.attributes import DIRECTIONS, EDGE_COLORS
 from anysize.graphs.labels import (
     Labels,
     classes_from_json,
@@ -58,7 +56,7 @@ from anysize.graphs.labels import (
 from anysize.graphs.ragged import offsets, owners
 from anysize.io.convert import as_graphset
 from anysize.methods.evidence import balanced_mean, log_likelihood, one_against_rest, stacked_weights
-from anysize.methods.method import NO_GRID, Arrays, Examples, Method, Run, TrainingData
+from anysize.methods.method import EDGE_TYPES, NO_GRID, Arrays, Examples, Method, Run, TrainingData
 from anysize.splits import random_60_and_40, smaller_and_larger
 from anysize.training.settings import Recipe
 
@@ -458,6 +456,8 @@ def fit_balanced_regression(
     sparse: the center is subtracted from products.
     """
     features = table.shape[1]
+    from scipy.optimize import minimize
+
     if len(np.unique(target)) < 2:
         return np.zeros(features), 0.0, np.zeros(features)
     balance = graph_weights / np.bincount(target, graph_weights)[target] / 2
@@ -560,5 +560,5 @@ class FittedSizeMix:
 SIZEMIX = Method(
     name="sizemix", title="SizeMix", learner=SizeMixLearner(), predicts=frozenset({"classes", "numbers"}), grid=NO_GRID,
     seeded=False,
-    edges=frozenset({EDGE_COLORS, DIRECTIONS}),
+    edges=EDGE_TYPES,
 )  # fmt: skip

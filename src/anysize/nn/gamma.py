@@ -20,8 +20,7 @@ from numpy.typing import NDArray
 from torch import Tensor, nn
 
 from anysize.nn.gnn import Embeddings, Encoder
-from anysize.nn.heads import Head
-from anysize.nn.layers import BatchNorm, Linear
+from anysize.nn.layers import BatchNorm, Head, Linear
 from anysize.nn.rows.maps import Sums
 from anysize.nn.rows.structure import Structure
 
@@ -54,21 +53,17 @@ class GammaGNN(nn.Module):
     """Patterns embedded by message passing and summed over their vertices; whole graphs likewise.
 
     The columns are those of the last layer; with ``jumping`` (jumping knowledge) those of all earlier levels follow,
-    down to the input features.
+    down to the input features. ``types``: of edges; 0: edges are all alike.
     """
 
     def __init__(
-        self, models: int, inputs: int, hidden: int, layers: int, kind: str = "gin", jumping: bool = True
-    ) -> None:
+        self, models: int, inputs: int, hidden: int, layers: int, kind: str = "gin", jumping: bool = True,
+        types: int = 0,
+    ) -> None:  # fmt: skip
         super().__init__()
-        self.encoder = Encoder(kind, models, inputs, hidden, layers)
+        self.encoder = Encoder(kind, models, inputs, hidden, layers, types)
         self.jumping = jumping
         self.width = sum(self.encoder.widths) if jumping else hidden
-
-    @property
-    def last_width(self) -> int:
-        """How many columns, the first ones, a model without jumping knowledge reads."""
-        return self.encoder.widths[-1]
 
     def encode(self, structure: Structure) -> Embeddings:
         """Embeddings of the rows that are read out, the last level first."""
@@ -87,19 +82,21 @@ class GammaRP(GammaGNN):
     """
 
     def __init__(
-        self, models: int, inputs: int, hidden: int, layers: int, kind: str = "gin", jumping: bool = True
-    ) -> None:
-        super().__init__(models, hidden, hidden, layers, kind, jumping)
+        self, models: int, inputs: int, hidden: int, layers: int, kind: str = "gin", jumping: bool = True,
+        types: int = 0,
+    ) -> None:  # fmt: skip
+        super().__init__(models, hidden, hidden, layers, kind, jumping, types)
         self.first, self.second = Linear(models, inputs, hidden), Linear(models, hidden, hidden)
         self.width += inputs if jumping else 0
 
     def encode(self, structure: Structure) -> Embeddings:
         features = structure.features
-        missing = self.first.weight.shape[1] - features.shape[1]
+        missing = self.first.weight.shape[1] - features.shape[-1]
         if missing:
             features = torch.nn.functional.pad(features, (0, missing))
         lifted = self.second(torch.relu(self.first(features)))
-        levels: Embeddings = [(0, features[None]), *self.encoder(structure, lifted)]
+        rows = features if features.dim() == 3 else features[None]
+        levels: Embeddings = [(0, rows), *self.encoder(structure, lifted)]
         return levels[::-1] if self.jumping else levels[-1:]
 
 
@@ -130,40 +127,34 @@ def read_out(
 
 
 class GraphModel(nn.Module):
-    """A representation with a head: M classifiers of graphs."""
+    """A representation with a head: M classifiers of graphs; jumping knowledge is on or off for each model.
+
+    ``corrected``, ``population``: the running averages of batch norm (see `BatchNorm`), the latter of the
+    representation alone: graphs, which the head normalizes, are always a sample.
+    """
 
     columns: Tensor
 
-    def __init__(self, representation: Gamma, head: Head, columns: Tensor) -> None:
-        super().__init__()
-        self.representation, self.head = representation, head
-        self.register_buffer("columns", columns)  # (models, width, 1): 1 for columns that the head reads
-
-    @staticmethod
-    def of(
-        representation: Gamma, models: int, classes: int, jumping: Sequence[bool],
+    def __init__(
+        self, representation: Gamma, models: int, classes: int, jumping: Sequence[bool],
         hidden: int | None = None, dropout: float = 0.0, normalize: bool = True, corrected: bool = False,
         population: bool = False,
-    ) -> GraphModel:  # fmt: skip
-        """The representation with a head; jumping knowledge is on or off for each model.
-
-        ``corrected``, ``population``: the running averages of batch norm (see `BatchNorm`), the latter of the
-        representation alone: graphs, which the head normalizes, are always a sample.
-        """
+    ) -> None:  # fmt: skip
+        super().__init__()
         columns = torch.ones(models, representation.width, 1)
         if isinstance(representation, GammaGNN):
             for model, enabled in enumerate(jumping):
                 if not enabled:
-                    columns[model, representation.last_width :] = 0
-        head = Head(models, representation.width, classes, hidden, dropout, normalize, columns)
-        model = GraphModel(representation, head, columns)
-        for part in model.modules():
+                    columns[model, representation.encoder.widths[-1] :] = 0  # those of the last layer come first
+        self.representation = representation
+        self.head = Head(models, representation.width, classes, hidden, dropout, normalize, columns)
+        self.register_buffer("columns", columns)  # (models, width, 1): 1 for columns that the head reads
+        for part in self.modules():
             if isinstance(part, BatchNorm):
                 part.corrected = corrected
-        for part in model.representation.modules():
+        for part in representation.modules():
             if isinstance(part, BatchNorm):
                 part.population = population
-        return model
 
     def forward(self, structure: Structure) -> Tensor:
         """Logits (models, graphs, classes)."""

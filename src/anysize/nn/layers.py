@@ -1,4 +1,4 @@
-"""Layers of M models at once: every parameter has a leading axis of models, and M = 1 is the ordinary case.
+"""Layers and heads of M models at once: every parameter has a leading axis of models; M = 1 is the ordinary case.
 
 Activations are (models, rows, features), where a row is a vertex, a class of vertices, a pattern or a graph. Inputs
 that all models share may omit the first axis.
@@ -75,8 +75,9 @@ class BatchNorm(nn.Module):
         if not self.affine:
             return self.normalized(x, weight)[0]
         if not self.training:
-            return self._predict(x)
-        self._count_step()
+            slope = self.scale / torch.sqrt(self.running_var + EPSILON)
+            scaled = torch.addcmul(self.shift, x - self.running_mean, slope)
+            return scaled.relu_() if self.relu else scaled
         share, total = _normalize_weights(x, weight)
         normal: Tensor
         normal, mean, variance = _Normalize.apply(x, share, self.scale, self.shift, self.relu)
@@ -91,7 +92,6 @@ class BatchNorm(nn.Module):
         if not self.training:
             deviation = torch.sqrt(self.running_var + EPSILON)
             return (x - self.running_mean) / deviation, deviation
-        self._count_step()
         share, total = _normalize_weights(x, weight)
         mean = _weighted_mean(x, share)
         centered = x - mean
@@ -100,20 +100,13 @@ class BatchNorm(nn.Module):
         deviation = torch.sqrt(variance + EPSILON)
         return centered / deviation, deviation
 
-    def _predict(self, x: Tensor) -> Tensor:
-        """The rows normalized by the running averages."""
-        slope = self.scale / torch.sqrt(self.running_var + EPSILON)
-        scaled = torch.addcmul(self.shift, x - self.running_mean, slope)
-        return scaled.relu_() if self.relu else scaled
-
-    def _count_step(self) -> None:
-        if self.corrected:
-            self.steps += 1
-
     @torch.no_grad()
     def _update_averages(self, mean: Tensor, variance: Tensor, total: Tensor) -> None:
         """Update the running averages; the variance of a sample is the unbiased one, as in torch."""
-        rate = (1 / self.steps).clamp(min=MOMENTUM) if self.corrected else MOMENTUM
+        rate: Tensor | float = MOMENTUM
+        if self.corrected:
+            self.steps += 1
+            rate = (1 / self.steps).clamp(min=MOMENTUM)
         self.running_mean.lerp_(mean, rate)
         factor = 1.0 if self.population else total / (total - 1).clamp(min=1)
         self.running_var.lerp_(variance * factor, rate)
@@ -190,6 +183,66 @@ class Dropout(nn.Module):
         self.step += 1
         drawn = uniform(self.seeds, self.step, x.shape[1] * x.shape[2], stream=DROPOUT_STREAM)
         return x * (drawn.view_as(x) >= self.share) / (1 - self.share)
+
+
+class MaskedLinear(Linear):
+    """A linear map with a different set of inputs for each model: jumping knowledge on or off.
+
+    ``mask`` (models, inputs, 1). Masked inputs count neither in the result nor in the bounds of the initial weights, so
+    that a model without jumping knowledge is the same in a stack with and without jumping knowledge.
+    """
+
+    mask: Tensor
+
+    def __init__(self, models: int, inputs: int, outputs: int, mask: Tensor | None = None) -> None:
+        super().__init__(models, inputs, outputs)
+        self.register_buffer("mask", torch.ones(models, inputs, 1) if mask is None else mask)
+
+    def bounds(self) -> dict[str, float]:
+        limits = 1 / torch.sqrt(self.mask.sum(1, keepdim=True).clamp(min=1))
+        return {"weight": limits, "bias": limits}
+
+    @property
+    def masked_weight(self) -> Tensor:
+        return self.weight * self.mask
+
+    def forward(self, x: Tensor) -> Tensor:
+        return torch.baddbmm(self.bias, x, self.masked_weight)
+
+
+class Head(nn.Module):
+    """Batch norm (optional), then a linear map, or linear - ReLU - dropout - linear with ``hidden`` units."""
+
+    def __init__(
+        self, models: int, inputs: int, classes: int, hidden: int | None = None, dropout: float = 0.0,
+        normalize: bool = True, mask: Tensor | None = None,
+    ) -> None:  # fmt: skip
+        super().__init__()
+        self.norm = BatchNorm(models, inputs, affine=False) if normalize else None
+        self.first = MaskedLinear(models, inputs, hidden or classes, mask)
+        self.dropout = Dropout(models, dropout)
+        self.last = Linear(models, hidden, classes) if hidden else None
+
+    def forward(self, gamma: Tensor) -> tuple[Tensor, Tensor | None]:
+        """Logits (models, graphs, classes), and the standard deviation of the representation if it is normalized."""
+        deviation = None
+        if self.norm is not None:
+            gamma, deviation = self.norm.normalized(gamma)
+        logits = self.first(gamma)
+        return (logits if self.last is None else self.last(self.dropout(torch.relu(logits)))), deviation
+
+    def slopes(self, deviation: Tensor | None) -> Tensor:
+        """Derivative of the first linear map by the representation: (models, inputs, classes or hidden).
+
+        For a linear head this is d logits / d representation. An MLP sees the representation through its first map
+        only: a difference that this map does not see changes no logit.
+        """
+        weight = self.first.masked_weight
+        return weight if deviation is None else weight / deviation.transpose(1, 2)
+
+    @property
+    def is_linear(self) -> bool:
+        return self.last is None
 
 
 def initialize(module: nn.Module, seeds: Sequence[int]) -> None:

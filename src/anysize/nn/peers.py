@@ -254,7 +254,8 @@ class CIGA(nn.Module):
         high = self._read(graphs, score, is_high)
         if not (self.training and self.beta > 0):
             return high, None
-        return high, self._read(graphs, -score, ~is_high)
+        with averages_kept(self.gin):  # predictions read high edges only
+            return high, self._read(graphs, -score, ~is_high)
 
     def _read(self, graphs: GraphTensors, score: Tensor, edges: Tensor) -> Tensor:
         """The representation of the graphs that these edges and their ends form."""

@@ -30,6 +30,8 @@ from anysize.shift.hypothesis_tests import adjust_holm
 from anysize.shift.labels import analyze_label
 
 if TYPE_CHECKING:
+    from anysize.estimators.classifier import GraphClassifier
+    from anysize.estimators.forecast import Forecast
     from anysize.methods.auto import Decision
 
 FAR_RATIO = 1.5  # of the medians: disjoint sizes so far apart are a shift however few the graphs
@@ -40,30 +42,34 @@ class Diagnosis:
     """How new graphs differ from training graphs, and which method follows from that.
 
     ``findings`` holds the numbers, ``check`` compares the training graphs with samples of graphons, ``advice`` is the
-    suggested method, ``sizes`` the numbers of vertices of both sets. ``str(diagnosis)`` is the report as text.
+    suggested method, ``sizes`` the numbers of vertices of both sets, ``forecast`` what to expect of a trained model on
+    the new graphs (None without a model). ``str(diagnosis)`` is the report as text.
     """
 
     findings: Findings
     check: GraphonCheck
     advice: Advice
     sizes: tuple[tuple[int, ...], tuple[int, ...]]
+    forecast: Forecast | None = None
 
     def __str__(self) -> str:
         from anysize.shift.report import to_text
 
-        return to_text(self.findings, self.advice)
+        return to_text(self.findings, self.advice, self.forecast)
 
     def to_html(self) -> str:
         """The report as one self-contained page. Needs matplotlib."""
         from anysize.shift.report import to_page
 
-        return to_page(self.findings, self.advice, self.sizes)
+        return to_page(self.findings, self.advice, self.sizes, self.forecast)
 
     def to_json(self) -> dict[str, Any]:
         """Findings and advice as a dictionary for ``json.dumps``."""
         check = {name: value if isfinite(value) else None for name, value in asdict(self.check).items()}
         advice = {**asdict(self.advice), "call": self.advice.call}
-        return {**asdict(self.findings), "check": {**check, "regime": self.check.regime}, "advice": advice}
+        forecast = None if self.forecast is None else asdict(self.forecast)
+        told = {"check": {**check, "regime": self.check.regime}, "advice": advice, "forecast": forecast}
+        return {**asdict(self.findings), **told}
 
 
 def diagnose(
@@ -72,6 +78,7 @@ def diagnose(
     k: int = 4,
     y: ArrayLike | None = None,
     *,
+    model: GraphClassifier | None = None,
     colors: bool = True,
     level: float = 0.05,
     seed: int = 0,
@@ -87,6 +94,8 @@ def diagnose(
         new: the graphs to predict on, likewise.
         k: largest number of vertices of a pattern, 2 to 7.
         y: classes of the training graphs, where they do not carry their own.
+        model: fitted to the training graphs; the diagnosis then has a forecast of its scores on the new graphs, whose
+            interval is wider where densities differ beyond what sizes explain.
         colors: compare vertex colors, where both sets have them.
         level: probability of any false alarm among the questions about the new graphs.
         seed: of permutations and folds.
@@ -104,6 +113,7 @@ def diagnose(
     if not 0 < level < 1:
         raise ValueError(f"level is a probability between 0 and 1; got {level!r}")
     tell = progress or (lambda done: None)
+    forecast = None if model is None else model.forecast(new)
     both, n_train, y = _join_sets(train, new, k, y, colors)
     large = both.sizes >= k
     kept, n_kept = both[large], int(large[:n_train].sum())
@@ -150,9 +160,10 @@ def diagnose(
     tell(1.0)
     vertices = both.sizes.tolist()
     check, decision = _check_training(both[:n_train], y, int(k), seed)
-    return Diagnosis(
-        findings, check, advise(findings, check, decision), (tuple(vertices[:n_train]), tuple(vertices[n_train:]))
-    )
+    if model is not None and findings.beyond_size:
+        forecast = model.forecast(new, far=1.0)
+    sets = tuple(vertices[:n_train]), tuple(vertices[n_train:])
+    return Diagnosis(findings, check, advise(findings, check, decision), sets, forecast)
 
 
 def _check_training(

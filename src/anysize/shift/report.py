@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from anysize._html import Section, card, html_table, page, paragraph, text
 from anysize._text import plural
 from anysize.shift.advice import Advice
 from anysize.shift.colors import ColorShift
 from anysize.shift.findings import Findings, Subject
+
+if TYPE_CHECKING:
+    from anysize.estimators.forecast import Forecast
 
 PATTERNS_PER_FAMILY, NAMES_LISTED = 3, 5
 QUESTION_COLUMNS = ("question", "p", "adjusted p", "found", "effect")
@@ -49,8 +53,8 @@ def pattern_rows(findings: Findings) -> Rows:
     ]
 
 
-def advice_lines(findings: Findings, advice: Advice) -> list[str]:
-    """The suggested call, the reasons, the warnings, and the edge densities."""
+def advice_lines(findings: Findings, advice: Advice, forecast: Forecast | None = None) -> list[str]:
+    """The suggested call, the reasons, the warnings, the edge densities, and the forecast of a model."""
     train, new = findings.sparsity.edge_density
     densities = f"Edge density: {train:.3g} in training, {new:.3g} in new graphs."
     too_small = (
@@ -59,17 +63,20 @@ def advice_lines(findings: Findings, advice: Advice) -> list[str]:
     small = [f"Too small for densities: {', '.join(too_small)}."]
     method = f"Suggested: {advice.call}" if advice.method else "No method can be suggested."
     warnings = [f"Warning: {warning}" for warning in advice.warnings]
-    return [method, *advice.reasons, *warnings, densities, *(small if any(findings.too_small) else [])]
+    expected = [] if forecast is None else [f"The model: {forecast}."]
+    return [method, *advice.reasons, *warnings, densities, *(small if any(findings.too_small) else []), *expected]
 
 
-def to_text(findings: Findings, advice: Advice) -> str:
+def to_text(findings: Findings, advice: Advice, forecast: Forecast | None = None) -> str:
     """The report as plain text."""
     tables = (QUESTION_COLUMNS, question_rows(findings)), (PATTERN_COLUMNS, pattern_rows(findings))
     parts = [[headline(findings)], *(_align([columns, *rows]) for columns, rows in tables if rows)]
-    return "\n\n".join("\n".join(part) for part in (*parts, advice_lines(findings, advice)))
+    return "\n\n".join("\n".join(part) for part in (*parts, advice_lines(findings, advice, forecast)))
 
 
-def to_page(findings: Findings, advice: Advice, sizes: Sequence[Sequence[int]]) -> str:
+def to_page(
+    findings: Findings, advice: Advice, sizes: Sequence[Sequence[int]], forecast: Forecast | None = None
+) -> str:
     """The report as one self-contained page."""
     try:
         from anysize.plots import size_distribution, to_svg
@@ -84,7 +91,7 @@ def to_page(findings: Findings, advice: Advice, sizes: Sequence[Sequence[int]]) 
 
     title = "Vertices per graph"
     histogram = size_distribution({"training graphs": sizes[0], "new graphs": sizes[1]})
-    lead = "".join(paragraph(line) for line in advice_lines(findings, advice))
+    lead = "".join(paragraph(line) for line in advice_lines(findings, advice, forecast))
     sections = [
         Section("questions", "Questions", table(QUESTION_COLUMNS, question_rows(findings))),
         Section("patterns", "Patterns that differ most", table(PATTERN_COLUMNS, pattern_rows(findings))),

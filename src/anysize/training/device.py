@@ -1,9 +1,12 @@
-"""Torch devices by name, the number of CPU threads, and the settings of torch that models rely on."""
+"""Torch devices by name, CPU threads, the settings of torch that models rely on, and memory of training on a CPU."""
 
 from __future__ import annotations
 
+import ctypes
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import cache
 from importlib.util import find_spec
 from typing import Any
 
@@ -40,19 +43,22 @@ def device_kind(device: str) -> str:
 
 
 @contextmanager
-def one_thread() -> Iterator[None]:
-    """Use one torch thread: results do not depend on the number of cores, and small products gain nothing by more."""
-    if not has_torch():
+def at_most_threads(most: int | None) -> Iterator[None]:
+    """Limit the CPU threads of torch, if it is installed; None: no limit.
+
+    With one thread, results do not depend on the number of cores, and small products gain nothing by more.
+    """
+    if most is None or not has_torch():
         yield
         return
     import torch
 
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
+    before = torch.get_num_threads()
+    torch.set_num_threads(min(most, before))
     try:
         yield
     finally:
-        torch.set_num_threads(threads)
+        torch.set_num_threads(before)
 
 
 @contextmanager
@@ -67,3 +73,56 @@ def torch_defaults() -> Iterator[None]:
             yield
     finally:
         torch.set_default_dtype(dtype)
+
+
+# ---- memory on a CPU: glibc reuses large blocks instead of fetching fresh pages for them in every step -----------
+
+_TRIM_THRESHOLD, _MMAP_THRESHOLD, _MMAP_MAX = -1, -3, -4  # parameters of mallopt, from malloc.h
+
+_lock = threading.Lock()
+_users = 0
+
+
+@contextmanager
+def kept_blocks() -> Iterator[None]:
+    """Keep freed blocks of any size for the next ones of this process; without glibc, nothing happens.
+
+    Blocks of more than 32 MB are otherwise given back to the system as soon as they are freed, and a stack of models
+    spends more than half of its time on fresh pages. Blocks may be nested and used by several threads: the last one to
+    end gives free memory back. Setting a parameter ends glibc's own adaptation of its thresholds, so that afterwards
+    they are what that adaptation reaches at most: 32 MB, and twice as much.
+    """
+    global _users
+    with _lock:
+        _users += 1
+        if _users == 1:
+            _set({_MMAP_MAX: 0, _TRIM_THRESHOLD: -1})
+    try:
+        yield
+    finally:
+        with _lock:
+            _users -= 1
+            if _users == 0:
+                _set({_MMAP_MAX: 65536, _MMAP_THRESHOLD: 32 << 20, _TRIM_THRESHOLD: 64 << 20}, trim=True)
+
+
+def _set(parameters: dict[int, int], trim: bool = False) -> None:
+    """Set parameters of glibc, and ``trim``: give free memory back to the system."""
+    library = glibc()
+    if library is not None:
+        for parameter, value in parameters.items():
+            library.mallopt(parameter, value)
+        if trim:
+            library.malloc_trim(0)
+
+
+@cache
+def glibc() -> Any:
+    """The C library of this process if it is glibc, otherwise None."""
+    try:
+        library = ctypes.CDLL(None)
+        library.gnu_get_libc_version, library.mallopt, library.malloc_trim  # noqa: B018
+    except (AttributeError, OSError, TypeError):  # musl, macOS; Windows
+        return None
+    library.malloc_trim.argtypes = [ctypes.c_size_t]
+    return library

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 from torch import Tensor
 
 from anysize._typing import FloatArray, IntArray
-from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
 from anysize.nn.gamma import GammaGNN, GammaRP, GraphModel
 from anysize.nn.gnn import LAYERS
@@ -22,17 +21,16 @@ from anysize.nn.rows.graph_batch import (
     IDENTITIES,
     READOUTS,
     FlatGraphs,
-    InputClasses,
     PaddedGraphs,
     Readout,
     draw_identities,
     fixed_identities,
     graph_batch,
     graph_structure,
-    input_count,
     prefers_padding,
     rows_structure,
 )
+from anysize.nn.rows.inputs import GraphInputs, InputClasses
 from anysize.nn.rows.maps import index_tensor
 from anysize.nn.rows.structure import Structure
 from anysize.training.device import torch_defaults
@@ -42,8 +40,6 @@ from anysize.training.objectives import IRM, Objective, weight_tensor
 from anysize.training.settings import EncoderName, Recipe, Settings
 from anysize.training.whole_graphs import WholeGraphProblem, check_training_graphs, environment_tensor, parts_by_load
 
-Palette = tuple[ColorName, ...] | None
-
 PREDICTION_BYTES = 1 << 29  # graphs are predicted in parts of about this size
 PARAMETER_COPIES = 12  # value, two gradients, three lists of Adam, states under four epoch rules, and temporaries
 
@@ -52,8 +48,8 @@ PARAMETER_COPIES = 12  # value, two gradients, three lists of Adam, states under
 class GNNArchitecture:
     """Everything that determines the tensors of a stack except the number of models.
 
-    ``relational``: relational pooling, with identities under random orders (RPGIN). ``inputs``: number of known colors,
-    1 without colors.
+    ``relational``: relational pooling, with identities under random orders (RPGIN). ``inputs``: of a vertex, see
+    `GraphInputs`.
     """
 
     kind: EncoderName
@@ -78,30 +74,30 @@ class GNNArchitecture:
         make, inputs = (GammaRP, self.inputs + IDENTITIES) if self.relational else (GammaGNN, self.inputs)
         representation = make(len(jumping), inputs, self.hidden, self.layers, self.kind, any(jumping))
         recipe = self.recipe
-        return GraphModel.of(
+        return GraphModel(
             representation, len(jumping), self.classes, jumping, recipe.head_hidden, recipe.dropout, normalize=False,
             corrected=recipe.averages == "corrected",
         )  # fmt: skip
 
-    def input_classes(self, graphs: GraphSet, palette: Palette) -> InputClasses:
-        return InputClasses.of(graphs, palette, by_degree=LAYERS[self.kind].by_degree)
+    def input_classes(self, graphs: GraphSet, inputs: GraphInputs) -> InputClasses:
+        return InputClasses.of(graphs, inputs, by_degree=LAYERS[self.kind].by_degree)
 
     def batch(
-        self, graphs: GraphSet, palette: Palette, device: torch.device | str = "cpu"
+        self, graphs: GraphSet, inputs: GraphInputs, device: torch.device | str = "cpu"
     ) -> FlatGraphs | PaddedGraphs:
         """The graphs as rows, on the device, for mini-batches and for identities that are drawn in every step."""
-        classes = self.input_classes(graphs, palette)
+        classes = self.input_classes(graphs, inputs)
         return graph_batch(graphs, classes, self.readout, LAYERS[self.kind].neighbors, device).to(device)
 
     def structure(
-        self, graphs: GraphSet, palette: Palette, device: torch.device | str = "cpu", seeds: Sequence[int] = (0,)
+        self, graphs: GraphSet, inputs: GraphInputs, device: torch.device | str = "cpu", seeds: Sequence[int] = (0,)
     ) -> Structure:
         """All graphs as in prediction, on the device, with fixed identities, which depend on the models' seeds."""
         if self.relational:
-            rows = self.batch(graphs, palette, device).rows()
+            rows = self.batch(graphs, inputs, device).rows()
             identities = fixed_identities(rows, self.recipe.test_permutations, seeds_of(seeds, device))
             return rows_structure(rows, self.layers, identities)
-        classes = self.input_classes(graphs, palette)
+        classes = self.input_classes(graphs, inputs)
         return graph_structure(graphs, classes, self.layers, self.readout, LAYERS[self.kind].neighbors, device)
 
 
@@ -147,10 +143,10 @@ class GNNProblem(WholeGraphProblem):
 
 @dataclass(frozen=True, eq=False)
 class GNNStack:
-    """M trained GNNs. ``palette``: the known colors, None for graphs without colors."""
+    """M trained GNNs, and what they know of graphs."""
 
     architecture: GNNArchitecture
-    palette: Palette
+    inputs: GraphInputs
     model: GraphModel
     members: tuple[Settings, ...]
     trained: Trained | None = None
@@ -172,7 +168,7 @@ class GNNStack:
         device = next(self.model.eval().parameters()).device
         empty = np.zeros((models, 0, width), np.float32)
         seeds = [member.seed for member in self.members]
-        structures = (self.architecture.structure(part, self.palette, device, seeds) for part in self._parts(graphs))
+        structures = (self.architecture.structure(part, self.inputs, device, seeds) for part in self._parts(graphs))
         return np.concatenate([empty, *(function(structure).cpu().numpy() for structure in structures)], axis=1)
 
     def _parts(self, graphs: GraphSet) -> list[GraphSet]:
@@ -187,9 +183,8 @@ class GNNStack:
         about = {
             "shape": asdict(self.architecture),
             "members": [asdict(member) for member in self.members],
-            "palette": None if self.palette is None else list(self.palette),
         }
-        return about, self.model.arrays()
+        return about | self.inputs.state(), self.model.arrays()
 
     @staticmethod
     def from_state(about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> GNNStack:
@@ -197,8 +192,7 @@ class GNNStack:
         architecture = GNNArchitecture(**{**about["shape"], "recipe": Recipe.from_file(about["shape"]["recipe"])})
         members = tuple(Settings(**member) for member in about["members"])
         model = architecture.build([member.jumping for member in members]).load(arrays)
-        palette = None if about["palette"] is None else tuple(about["palette"])
-        return GNNStack(architecture, palette, model, members)
+        return GNNStack(architecture, GraphInputs.from_state(about), model, members)
 
 
 @torch_defaults()
@@ -216,8 +210,8 @@ def fit_gnn(
     are. ``relational`` with ``kind`` gin is RPGIN. `bytes_per_model` estimates how many members fit on a device.
     """
     check_training_graphs(train_graphs, y, members, environments)
-    palette: Palette = None if train_graphs.colors is None else train_graphs.palette
-    sizes = input_count(palette), classes, members[0].hidden, members[0].layers
+    inputs = GraphInputs.of(train_graphs)
+    sizes = inputs.width, classes, members[0].hidden, members[0].layers
     architecture = GNNArchitecture(kind, readout, relational, *sizes, recipe)
     model = architecture.build([member.jumping for member in members])
     seeds = [member.seed for member in members]
@@ -229,12 +223,12 @@ def fit_gnn(
     static = not relational and (batch_size is None or batch_size >= len(train_graphs))
     held_out = None
     if validation is not None:
-        structure = architecture.structure(validation[0], palette, device, seeds)
+        structure = architecture.structure(validation[0], inputs, device, seeds)
         held_out = structure, index_tensor(validation[1]).to(device)
     problem = GNNProblem(
         architecture,
-        architecture.structure(train_graphs, palette, device) if static else None,
-        None if static else architecture.batch(train_graphs, palette, device),
+        architecture.structure(train_graphs, inputs, device) if static else None,
+        None if static else architecture.batch(train_graphs, inputs, device),
         index_tensor(y).to(device),
         held_out,
         members,
@@ -244,7 +238,7 @@ def fit_gnn(
         weight_tensor(validation_weights, device),
     )
     trained = train(model, problem, members, recipe, metric, progress)
-    return GNNStack(architecture, palette, model, tuple(members), trained)
+    return GNNStack(architecture, inputs, model, tuple(members), trained)
 
 
 def bytes_per_model(
@@ -263,7 +257,7 @@ def bytes_per_model(
         >>> small < large
         True
     """
-    inputs = max(len(graphs.palette), 1)
+    inputs = GraphInputs.of(graphs).width
     architecture = GNNArchitecture(kind, "sum", relational, inputs, 2, settings.hidden, settings.layers, recipe)
     widths = [settings.hidden if relational else inputs, *[settings.hidden] * settings.layers]
     layer_widths = [(below + above) / 2 for below, above in pairwise(widths)]
@@ -283,8 +277,8 @@ def _training_rows(architecture: GNNArchitecture, graphs: GraphSet, settings: Se
         copies = int(architecture.recipe.permutations) if architecture.relational else 1
         share = min(1.0, batch_size / max(len(graphs), 1))
         return [share * _vertex_rows(graphs, device) * copies] * architecture.layers
-    palette = None if graphs.colors is None else graphs.palette
-    return [float(len(level.degree)) for level in architecture.structure(graphs, palette).levels]
+    levels = architecture.structure(graphs, GraphInputs.of(graphs)).levels
+    return [float(len(level.degree)) for level in levels]
 
 
 def _vertex_rows(graphs: GraphSet, device: str) -> int:

@@ -15,11 +15,10 @@ from torch import Tensor, nn
 from anysize._typing import FloatArray, IntArray
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.ragged import owners
-from anysize.nn.rows.graph_batch import InputClasses, input_count
+from anysize.nn.rows.inputs import GraphInputs, InputClasses
 from anysize.nn.rows.maps import index_tensor
 from anysize.training.device import torch_defaults
 from anysize.training.epoch_selection import KeptEpochs
-from anysize.training.fit_gnn import Palette
 from anysize.training.loop import Trained, train
 from anysize.training.objectives import IRM, Objective, weight_tensor
 from anysize.training.settings import Recipe, Settings
@@ -34,7 +33,8 @@ Build = Callable[..., nn.Module]  # (inputs, classes, **hyper-parameters)
 class GraphTensors:
     """Graphs as tensors, with the names of a PyG batch.
 
-    ``x`` (vertices, inputs): one-hot colors, zero for a color that no training graph has; 1 in graphs without colors.
+    ``x`` (vertices, inputs): features, standardized, and after them one-hot colors, zero for a color that no training
+    graph has; 1 in graphs without colors.
     ``edge_index`` (2, edges): every edge in both directions. ``batch`` (vertices,): the graph of each vertex.
     """
 
@@ -44,15 +44,15 @@ class GraphTensors:
     num_graphs: int
 
     @staticmethod
-    def of(graphs: GraphSet, palette: Palette, device: torch.device | str = "cpu") -> GraphTensors:
-        """``palette``: the colors that the module knows; None for a module of graphs without colors.
+    def of(graphs: GraphSet, inputs: GraphInputs, device: torch.device | str = "cpu") -> GraphTensors:
+        """``inputs``: what the module knows of graphs.
 
         >>> path = GraphSet.from_edges([(0, 1), (1, 2)], colors=["C", "C", "X"])
-        >>> tensors = GraphTensors.of(path, ("C", "O"))
+        >>> tensors = GraphTensors.of(path, GraphInputs(("C", "O")))
         >>> tensors.x.tolist(), tensors.edge_index.tolist()
         ([[1.0, 0.0], [1.0, 0.0], [0.0, 0.0]], [[0, 1, 1, 2], [1, 0, 2, 1]])
         """
-        classes = InputClasses.of(graphs, palette)
+        classes = InputClasses.of(graphs, inputs)
         x = torch.from_numpy(classes.features[classes.index])
         edges = index_tensor(np.stack([owners(graphs.indptr), graphs.neighbors]))
         owner = index_tensor(owners(graphs.first))
@@ -76,7 +76,7 @@ class GraphTensors:
     def select(self, numbers: Tensor) -> GraphTensors:
         """The graphs with these numbers, in this order.
 
-        >>> graphs = GraphTensors.of(GraphSet.from_edges([[(0, 1)], [(0, 1), (1, 2)]]), None)
+        >>> graphs = GraphTensors.of(GraphSet.from_edges([[(0, 1)], [(0, 1), (1, 2)]]), GraphInputs(None))
         >>> graphs.select(torch.tensor([1, 0])).edge_index.tolist()
         [[0, 1, 1, 2, 3, 4], [1, 0, 2, 1, 4, 3]]
         """
@@ -91,7 +91,7 @@ class GraphTensors:
     def induced(self, kept: Tensor) -> GraphTensors:
         """The subgraphs that vertices induce; ``kept`` (vertices,): which ones.
 
-        >>> path = GraphTensors.of(GraphSet.from_edges([(0, 1), (1, 2)]), None)
+        >>> path = GraphTensors.of(GraphSet.from_edges([(0, 1), (1, 2)]), GraphInputs(None))
         >>> path.induced(torch.tensor([False, True, True])).edge_index.tolist()
         [[0, 1], [1, 0]]
         """
@@ -175,11 +175,11 @@ class ModuleProblem(WholeGraphProblem):
 
 @dataclass(frozen=True, eq=False)
 class ModuleStack:
-    """One trained module. ``palette``: the known colors, None for graphs without colors."""
+    """One trained module, and what it knows of graphs."""
 
     model: OneModel
     classes: int
-    palette: Palette
+    inputs: GraphInputs
     trained: Trained | None = None
 
     def logits(self, graphs: GraphSet, kept: KeptEpochs | None = None) -> NDArray[np.float32]:
@@ -195,24 +195,24 @@ class ModuleStack:
     def _evaluate(self, graphs: GraphSet, function: Callable[[Any], Tensor]) -> NDArray[np.float32]:
         device = next(self.model.eval().parameters()).device
         parts = parts_by_load(graphs, graphs.sizes + 2 * graphs.edge_counts, PREDICTED_TOGETHER) or [graphs]
-        logits = [function(GraphTensors.of(part, self.palette, device)).cpu().numpy() for part in parts]
+        logits = [function(GraphTensors.of(part, self.inputs, device)).cpu().numpy() for part in parts]
         return np.concatenate(logits, axis=1)
 
     def state(self) -> tuple[dict[str, Any], dict[str, NDArray[Any]]]:
         """Everything that prediction needs: a JSON-compatible dictionary, and arrays."""
         arrays = {name: tensor.cpu().numpy() for name, tensor in self.model.module.state_dict().items()}
-        return {"classes": self.classes, "palette": None if self.palette is None else list(self.palette)}, arrays
+        return {"classes": self.classes} | self.inputs.state(), arrays
 
     @staticmethod
     def from_state(
         about: dict[str, Any], arrays: Mapping[str, NDArray[Any]], build: Build, parameters: Mapping[str, Any]
     ) -> ModuleStack:
         """Restore what `state` returned, with the function and the hyper-parameters that built the module."""
-        palette: Palette = None if about["palette"] is None else tuple(about["palette"])
+        inputs = GraphInputs.from_state(about)
         with torch.random.fork_rng(devices=[]):
-            module = _built(build, palette, about["classes"], parameters, 0)
+            module = _built(build, inputs, about["classes"], parameters, 0)
         module.load_state_dict({name: torch.from_numpy(np.array(array)) for name, array in arrays.items()})
-        return ModuleStack(OneModel(module).eval(), about["classes"], palette)
+        return ModuleStack(OneModel(module).eval(), about["classes"], inputs)
 
 
 @torch_defaults()
@@ -231,13 +231,13 @@ def fit_module(
     is left as it was. A module may have an objective of its own, see `HasObjective`.
     """
     check_training_graphs(train_graphs, y, [settings], environments)
-    palette: Palette = None if train_graphs.colors is None else train_graphs.palette
+    inputs = GraphInputs.of(train_graphs)
     held_out = None
     if validation is not None:
-        held_out = GraphTensors.of(validation[0], palette, device), index_tensor(validation[1]).to(device)
+        held_out = GraphTensors.of(validation[0], inputs, device), index_tensor(validation[1]).to(device)
     with torch.random.fork_rng(devices=[device] if device.startswith("cuda") else []):
-        model = OneModel(_built(build, palette, classes, parameters, settings.seed)).to(device)
-        tensors = GraphTensors.of(train_graphs, palette, device)
+        model = OneModel(_built(build, inputs, classes, parameters, settings.seed)).to(device)
+        tensors = GraphTensors.of(train_graphs, inputs, device)
         problem = ModuleProblem(
             tensors,
             recipe.epochs,
@@ -251,13 +251,13 @@ def fit_module(
             weight_tensor(validation_weights, device),
         )
         trained = train(model, problem, [settings], recipe, metric, progress)
-    return ModuleStack(model, classes, palette, trained)
+    return ModuleStack(model, classes, inputs, trained)
 
 
-def _built(build: Build, palette: Palette, classes: int, parameters: Mapping[str, Any], seed: int) -> nn.Module:
+def _built(build: Build, inputs: GraphInputs, classes: int, parameters: Mapping[str, Any], seed: int) -> nn.Module:
     """An untrained module, with weights by the seed."""
     torch.manual_seed(seed)
-    module = build(input_count(palette), classes, **parameters)
+    module = build(inputs.width, classes, **parameters)
     if not isinstance(module, nn.Module) or not any(tensor.requires_grad for tensor in module.parameters()):
         raise ValueError(f"build must return a torch module with parameters; got a {type(module).__name__}")
     return module

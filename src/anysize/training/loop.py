@@ -15,8 +15,8 @@ import torch
 from torch import Tensor, nn
 
 from anysize.nn.counter_rng import uniform
+from anysize.training.device import at_most_threads, kept_blocks
 from anysize.training.epoch_selection import STACK_SCORES, EpochSelector, KeptEpochs
-from anysize.training.memory import kept_blocks
 from anysize.training.optimizer import StackAdam
 from anysize.training.settings import Recipe, Settings
 
@@ -121,10 +121,11 @@ def train(
     began = time.perf_counter()
     run = _Run(model, problem, members, recipe, metric)
     reported, end = 0.0, recipe.epochs
-    with _tuned(problem.threads), kept_blocks() if run.device.type == "cpu" else torch.cuda.device(run.device):
+    on_device = kept_blocks() if run.device.type == "cpu" else torch.cuda.device(run.device)
+    with _fast_products(), at_most_threads(problem.threads), on_device:
         for epoch in range(recipe.epochs):
             run.epoch(epoch)
-            if recipe.patience is not None and epoch % VALIDATION_INTERVAL == 0:
+            if run.selector is not None and recipe.patience is not None and epoch % VALIDATION_INTERVAL == 0:
                 end = run.selector.expected_epochs(recipe.epochs)
             if progress is not None:
                 reported = max(reported, min((epoch + 1) / max(end, 1), 1.0))
@@ -132,29 +133,27 @@ def train(
             if end == 0:
                 break
     selected = torch.full((len(members),), epoch, dtype=torch.int64)
-    kept = None
-    if recipe.epoch == "best" and run.validates:
-        kept = run.selector.kept(model, epoch if recipe.patience is None else None)
-        selected = run.selector.restore(model).cpu()
+    kept, ties = None, torch.zeros_like(selected)
+    if run.selector is not None:
+        ties = run.selector.ties.cpu()
+        if recipe.epoch == "best":
+            kept = run.selector.kept(model, epoch if recipe.patience is None else None)
+            selected = run.selector.restore(model).cpu()
     run.optimizer.release()
     model.eval()
     curves = {name: curve[: epoch + 1].cpu() for name, curve in run.curves.items()}
-    return Trained(curves, selected, run.selector.ties.cpu(), time.perf_counter() - began, kept)
+    return Trained(curves, selected, ties, time.perf_counter() - began, kept)
 
 
 @contextmanager
-def _tuned(threads: int | None) -> Iterator[None]:
-    """Enable TF32 matrix products on recent GPUs and limit the CPU threads; both are restored afterwards."""
-    precision, before = torch.get_float32_matmul_precision(), torch.get_num_threads()
+def _fast_products() -> Iterator[None]:
+    """Enable TF32 matrix products on recent GPUs; the setting is restored afterwards."""
+    precision = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("high")
-    if threads is not None and threads < before:
-        torch.set_num_threads(threads)
     try:
         yield
     finally:
         torch.set_float32_matmul_precision(precision)
-        if torch.get_num_threads() != before:
-            torch.set_num_threads(before)
 
 
 class _Recorded:
@@ -215,12 +214,14 @@ class _Run:
         if self.batch is not None and self.batch >= problem.size:
             self.batch = None
         self.optimizer = StackAdam(model.parameters(), [member.lr for member in members])
+        self.selector: EpochSelector | None = None
         first = problem.validation(model.eval())
-        self.validates = first is not None
-        same_steps = first is not None and metric == "accuracy" and problem.held_out_weights is None
-        score_step = 1 / max(len(first[1]), 1) if first is not None and same_steps else 0.0
-        penalized = any(member.penalty > 0 or member.invariance > 0 for member in members)
-        self.selector = EpochSelector(model, len(members), recipe.tie_break, score_step, recipe.patience, penalized)
+        if first is not None:
+            same_steps = metric == "accuracy" and problem.held_out_weights is None
+            self.selector = EpochSelector(
+                model, len(members), recipe.tie_break, 1 / max(len(first[1]), 1) if same_steps else 0.0,
+                recipe.patience, any(member.penalty > 0 or member.invariance > 0 for member in members),
+            )  # fmt: skip
         self.step = torch.zeros((), dtype=torch.int64, device=self.device)
         self.now = torch.zeros((), dtype=torch.int64, device=self.device)
         shape = (recipe.epochs, len(members))
@@ -237,7 +238,7 @@ class _Run:
         else:
             self.training_graph(self._train)
         every = self.recipe.epoch == "best"
-        if self.validates and (every or epoch % VALIDATION_INTERVAL == 0 or epoch == self.recipe.epochs - 1):
+        if self.selector is not None and (every or epoch % VALIDATION_INTERVAL == 0 or epoch == self.recipe.epochs - 1):
             if self.validation_graph is None:
                 self._validate()
             else:
@@ -275,6 +276,7 @@ class _Run:
         self.model.eval()
         validation = self.problem.validation(self.model)
         assert validation is not None
+        assert self.selector is not None
         logits, y = validation
         truth = y[:, None].expand(-1, logits.shape[0])
         losses = torch.nn.functional.cross_entropy(logits.permute(1, 2, 0), truth, reduction="none")

@@ -14,6 +14,8 @@ from anysize._typing import IntArray
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts, Over
 from anysize.graphs.colors import ColorName
+from anysize.graphs.edge_types import EdgeType
+from anysize.nn.rows.pattern_batch import check_alphabet
 from anysize.training.color_roles import merge_roles
 from anysize.training.whitening import TopologyWhitening, fit_topology_whitening
 
@@ -25,6 +27,7 @@ class Vocabulary:
     """The known colors and patterns, and the scale of densities.
 
     ``palette``: the input of each color; colors of one role share one. None: a model of uncolored patterns.
+    ``edge_palette``: the types of edges; None: a model that does not tell edges apart.
     ``columns``: the known patterns; None: any pattern is embedded. ``within``: densities are shares among ``columns``,
     as for the most common patterns; otherwise patterns that did not occur in training count in the denominator.
     ``scale``: a factor that brings the mean sum of a training graph's densities to 1. Without it, the tiny densities
@@ -38,6 +41,7 @@ class Vocabulary:
     scale: float
     within: bool = False
     whitening: TopologyWhitening | None = None
+    edge_palette: tuple[EdgeType, ...] | None = None
 
     @staticmethod
     def of(
@@ -51,7 +55,10 @@ class Vocabulary:
         palette = None if pool.columns.colors is None else dict(zip(pool.palette, inputs, strict=True))
         sums: NDArray[np.float64] = np.asarray(kept.densities(over).sum(axis=1)).reshape(-1)
         scale = 1.0 if over == "connected" or not sums.any() else float(1 / sums.mean())
-        scaled = Vocabulary(palette, kept.columns if limited else None, over, scale, within)
+        edge_palette = None if pool.columns.edge_types is None else pool.columns.edge_palette
+        scaled = Vocabulary(
+            palette, kept.columns if limited else None, over, scale, within, edge_palette=edge_palette
+        )  # fmt: skip
         if not whiten:
             return scaled
         whitened = replace(scaled, whitening=fit_topology_whitening(*scaled.densities(pool)))
@@ -63,12 +70,7 @@ class Vocabulary:
         return (columns, densities) if self.whitening is None else self.whitening.apply(columns, densities)
 
     def _scaled(self, counts: Counts) -> tuple[Columns, csr_array[np.float64]]:
-        if (counts.columns.colors is None) != (self.palette is None):
-            trained, given = ("plain", "colored") if self.palette is None else ("colored", "plain")
-            raise ValueError(
-                f"this model was trained on {trained} patterns and got {given} ones; "
-                f"count with colors={self.palette is not None}"
-            )
+        check_alphabet(counts.columns, self.palette, self.edge_palette)
         if self.columns is None:
             return self._merge_roles(counts.columns, csr_array(counts.densities(self.over) * self.scale))
         if self.within:

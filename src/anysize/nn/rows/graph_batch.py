@@ -8,7 +8,7 @@ the same shape. Padding has weight 0.
 Two steps reduce the work without any approximation. Vertices start from few input classes (color, and degree or
 identity where needed), so that everything before the first sum over neighbors runs on a handful of rows. And where all
 graphs are used at once, color refinement finds the vertices that have the same embedding after each layer; they share
-one row as long as that at least halves the number of rows.
+one row as long as that at least halves the number of rows. Vertices with features do not share rows.
 """
 
 from __future__ import annotations
@@ -19,16 +19,15 @@ from typing import Literal, get_args
 
 import numpy as np
 import torch
-from numpy.typing import NDArray
 from scipy.sparse import csr_array
 from torch import Tensor
 from torch.nn.functional import pad
 
 from anysize._typing import IntArray
-from anysize.graphs.colors import ColorName
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.ragged import owners
 from anysize.nn.counter_rng import uniform
+from anysize.nn.rows.inputs import InputClasses
 from anysize.nn.rows.maps import (
     Blocks,
     Dense,
@@ -56,57 +55,6 @@ ALIGNED = 4  # matrix products are faster if the number of columns is a multiple
 IDENTITIES = 10  # one-hot identities of relational pooling on whole graphs: positions modulo 10
 TRAINING_STREAM, PREDICTION_STREAM = 5, 6  # streams of random numbers
 SEED_STRIDE = 1 << 20  # copies of one model take consecutive seeds of the generator
-
-
-@dataclass(frozen=True, eq=False)
-class InputClasses:
-    """What distinguishes vertices before the first layer.
-
-    ``index`` (vertices,): the class of each vertex, a row of ``features`` (classes, inputs). ``degree`` (classes,): the
-    degree of its vertices if classes are distinguished by degree, otherwise 0.
-    """
-
-    index: IntArray
-    features: NDArray[np.float32]
-    degree: NDArray[np.float32]
-
-    @staticmethod
-    def of(graphs: GraphSet, palette: tuple[ColorName, ...] | None, by_degree: bool = False) -> InputClasses:
-        """One-hot features of the colors of the model's palette; all zero for a color that the model does not know.
-
-        ``palette`` None: a model of graphs without colors, with the single feature 1. ``by_degree``: vertices of one
-        class have the same degree, as GCN needs.
-
-        Examples:
-            >>> path = GraphSet.from_edges([(0, 1), (1, 2)], colors=["C", "C", "X"])
-            >>> classes = InputClasses.of(path, ("C", "O"))
-            >>> classes.features[classes.index].tolist()
-            [[1.0, 0.0], [1.0, 0.0], [0.0, 0.0]]
-        """
-        codes, inputs = _color_codes(graphs, palette), input_count(palette)
-        one_hot = np.eye(inputs + 1, inputs, k=-1, dtype=np.float32)  # code 0: an unknown color
-        degrees = graphs.degrees if by_degree else np.zeros(len(codes), np.int64)
-        base = int(degrees.max(initial=0)) + 1
-        keys, index = np.unique(codes * base + degrees, return_inverse=True)
-        return InputClasses(index.astype(np.int64), one_hot[keys // base], (keys % base).astype(np.float32))
-
-
-def input_count(palette: tuple[ColorName, ...] | None) -> int:
-    """The number of input features of a model that knows these colors."""
-    return 1 if palette is None else max(len(palette), 1)
-
-
-def _color_codes(graphs: GraphSet, palette: tuple[ColorName, ...] | None) -> IntArray:
-    """1 + the position of every vertex's color in the palette, 0 for a color that is not in it."""
-    if (graphs.colors is None) != (palette is None):
-        trained, given = ("plain", "colored") if palette is None else ("colored", "plain")
-        remedy = "call without_colors() on these" if palette is None else "give these graphs vertex colors"
-        raise ValueError(f"this model was trained on {trained} graphs and got {given} ones; {remedy}")
-    if palette is None or graphs.colors is None:
-        return np.ones(int(graphs.first[-1]), np.int64)
-    codes = {name: code + 1 for code, name in enumerate(palette)}
-    known = np.array([codes.get(name, 0) for name in graphs.palette] or [0], np.int64)
-    return known[graphs.colors]
 
 
 # ---- one row per vertex --------------------------------------------------------------------------
@@ -329,6 +277,21 @@ def rows_structure(rows: GraphRows, layers: int, identities: Tensor | None = Non
 
     ``identities`` (models, copies, rows), or with one model for all of them: the graphs are copied for each.
     """
+    copies = 1 if identities is None else identities.shape[-2]
+
+    def copied(values: Tensor) -> Tensor:
+        return values.repeat(*[1] * (values.dim() - 1), copies)
+
+    weight, degree = None if rows.weight is None else copied(rows.weight), copied(rows.degree)
+    later = Level(None, rows.sum_neighbors, weight, degree, degree, rows.neighbors)
+    if len(rows.features) > rows.input_class.shape[-1]:  # vertices do not share input classes
+        features = rows.features[rows.input_class]
+        if identities is not None:
+            spread = features.unsqueeze(-3).expand(*identities.shape, -1)
+            one_hot = torch.eye(IDENTITIES, device=features.device)[identities]
+            features = torch.cat([spread, one_hot], -1).flatten(-3, -2)
+            features = features[0] if len(features) == 1 else features
+        return Structure(features, (later,) * layers, (rows.readout,) * (layers + 1), copies)
     features, class_degree, input_class = rows.features, rows.class_degree, rows.input_class[..., None, :]
     if identities is not None:
         one_hot = torch.eye(IDENTITIES, device=features.device)
@@ -337,12 +300,7 @@ def rows_structure(rows: GraphRows, layers: int, identities: Tensor | None = Non
         input_class = input_class * IDENTITIES + (identities[0] if len(identities) == 1 else identities)
     spare = -len(features) % ALIGNED  # rows that no vertex has
     features, class_degree = pad(features, (0, 0, 0, spare)), pad(class_degree, (0, spare))
-    copies, index = input_class.shape[-2], input_class.flatten(-2)  # (rows,), or (models, rows) where models differ
-
-    def copied(values: Tensor) -> Tensor:
-        return values.repeat(*[1] * (values.dim() - 1), copies)
-
-    weight, degree = None if rows.weight is None else copied(rows.weight), copied(rows.degree)
+    index = input_class.flatten(-2)  # (rows,), or (models, rows) where models differ
     first = Level(
         index,
         _input_sums(index, rows.sum_neighbors, len(features)),
@@ -351,7 +309,6 @@ def rows_structure(rows: GraphRows, layers: int, identities: Tensor | None = Non
         class_degree,
         None if rows.neighbors is None else Taken(index, rows.neighbors),
     )
-    later = Level(None, rows.sum_neighbors, weight, degree, degree, rows.neighbors)
     readouts = (Taken(index, rows.readout), *[rows.readout] * layers)
     return Structure(features, (first, *[later] * (layers - 1)), readouts, copies)
 

@@ -27,6 +27,7 @@ class Level(Movable):
     those of the level below. ``sum_neighbors``: rows below -> sums over the neighbors. ``weight`` (rows,) or (models,
     rows): how many vertices a row stands for; None: one each. Of whole graphs also ``degree`` and ``degree_below``, the
     number of neighbors (of input rows: where they are distinguished by it), and ``neighbors``, for minimum and maximum.
+    ``types``: of edges; ``sum_neighbors`` then has the rows below once for every type, one type after the other.
     """
 
     index: Tensor | None
@@ -35,6 +36,7 @@ class Level(Movable):
     degree: Tensor = NO_DEGREE
     degree_below: Tensor = NO_DEGREE
     neighbors: Neighbors | None = None
+    types: int = 0
 
     def own(self, below: Tensor) -> Tensor:
         """The row below of the same vertices: (models, rows, features)."""
@@ -45,12 +47,17 @@ class Level(Movable):
 class Structure(Movable):
     """Input rows, the levels above them, and one readout per level.
 
-    ``features``: (rows, inputs) of the input rows, shared by all models. ``readouts``: one map per level, starting with
-    the input rows, from rows to patterns or graphs. ``copies``: every item is read out so many times, one copy of all
-    items after the other, and averaged.
+    ``features``: (rows, inputs) of the input rows, or (models, rows, inputs) where models differ. ``readouts``: one map
+    per level, starting with the input rows, from rows to patterns or graphs. ``copies``: every item is read out so many
+    times, one copy of all items after the other, and averaged.
     """
 
     features: Tensor
     levels: tuple[Level, ...]
     readouts: tuple[Any, ...]
     copies: int = 1
+
+    @property
+    def inputs(self) -> Tensor:
+        """(models or 1, rows, inputs)."""
+        return self.features if self.features.dim() == 3 else self.features[None]

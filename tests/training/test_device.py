@@ -9,8 +9,8 @@ import pytest
 import torch
 from training.helpers import fitted, tables
 
-from anysize.training import memory
-from anysize.training.memory import _glibc, kept_blocks
+from anysize.training import device
+from anysize.training.device import glibc, kept_blocks
 from anysize.training.settings import Recipe, Settings
 
 
@@ -36,7 +36,7 @@ AFTER = {-4: 65536, -3: 32 << 20, -1: 64 << 20}
 @pytest.fixture
 def library(monkeypatch: pytest.MonkeyPatch) -> Library:
     recorded = Library()
-    monkeypatch.setattr(memory, "_glibc", lambda: recorded)
+    monkeypatch.setattr(device, "glibc", lambda: recorded)
     return recorded
 
 
@@ -75,19 +75,19 @@ def test_threads_share_the_parameters(library: Library) -> None:
     assert library.parameters == AFTER
 
 
-def test_nothing_happens_without_glibc(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_nothing_happens_withoutglibc(monkeypatch: pytest.MonkeyPatch) -> None:
     def no_library(name: None) -> None:
         raise TypeError  # as on Windows
 
-    _glibc.cache_clear()
+    glibc.cache_clear()
     monkeypatch.setattr(ctypes, "CDLL", no_library)
     with kept_blocks():
-        assert _glibc() is None
+        assert glibc() is None
     monkeypatch.setattr(ctypes, "CDLL", lambda name: object())  # as with musl, which has no mallopt
-    _glibc.cache_clear()
+    glibc.cache_clear()
     with kept_blocks():
-        assert _glibc() is None
-    _glibc.cache_clear()
+        assert glibc() is None
+    glibc.cache_clear()
 
 
 class _Info(ctypes.Structure):
@@ -98,17 +98,17 @@ class _Info(ctypes.Structure):
     ]
 
 
-@pytest.mark.skipif(not hasattr(_glibc(), "mallinfo2"), reason="needs glibc 2.33")
+@pytest.mark.skipif(not hasattr(glibc(), "mallinfo2"), reason="needs glibc 2.33")
 def test_large_blocks_come_from_the_kept_memory() -> None:
-    info = _glibc().mallinfo2
+    info = glibc().mallinfo2
     info.restype = _Info
 
     def fresh_blocks() -> int:
         before = info().hblks
         block = torch.empty(40 << 20, dtype=torch.uint8)
-        found = int(info().hblks - before)
+        blocks = int(info().hblks - before)
         del block
-        return found
+        return blocks
 
     with kept_blocks():
         assert fresh_blocks() == 0
@@ -119,8 +119,8 @@ def test_training_keeps_blocks_and_gives_the_same_model(monkeypatch: pytest.Monk
     given = [Settings(hidden=8, layers=2, penalty=0.1)], Recipe(epochs=3), tables()
     kept = fitted("gnn", *given)
     recorded = Library()
-    monkeypatch.setattr(memory, "_glibc", lambda: recorded)
+    monkeypatch.setattr(device, "glibc", lambda: recorded)
     plain = fitted("gnn", *given)
     assert recorded.calls == len(KEPT) + len(AFTER)
-    for one, other in zip(kept.model.parameters(), plain.model.parameters(), strict=True):
-        assert torch.equal(one, other)
+    for trained, expected in zip(kept.model.parameters(), plain.model.parameters(), strict=True):
+        assert torch.equal(trained, expected)
