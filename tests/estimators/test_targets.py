@@ -54,7 +54,7 @@ def no_doubts() -> Any:
         yield
 
 
-@pytest.mark.parametrize("method", ["auto", "sizemix", "wl-kernel", "gc-kernel", "gamma-1hot", "majority"])
+@pytest.mark.parametrize("method", ["auto", "sizemix", "wl-kernel", "gc-kernel", "majority"])
 def test_each_target_has_the_model_of_the_graphs_that_have_it(method: str, train: GraphSet) -> None:
     model, new = quiet(method).fit(train), molecules(20, 7)
     assert model.targets_ == ("0", "1")

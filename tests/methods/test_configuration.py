@@ -11,7 +11,6 @@ from sklearn.utils.class_weight import compute_class_weight
 from anysize import METHODS
 from anysize.methods.configuration import (
     check_params,
-    default_configuration,
     resolve_configuration,
     split_configuration,
 )
@@ -31,10 +30,10 @@ def test_parameters_change_the_defaults_or_the_recipe() -> None:
 
 
 def test_a_task_with_a_grid_of_its_own_changes_the_defaults() -> None:
-    found = default_configuration(METHODS["gamma-gin"], "paper", family="tu", task="DD", colored=False)
-    assert found["batch_size"] == 256
-    assert found["layers"] == 2
-    assert default_configuration(METHODS["gamma-1hot"], "paper", family="tu", task="DD")["batch_size"] == 64
+    configuration = METHODS["gamma-gin"].default("paper", "tu", colored=False, task="DD")
+    assert configuration["batch_size"] == 256
+    assert configuration["layers"] == 2
+    assert METHODS["gamma-1hot"].default("paper", "tu", task="DD")["batch_size"] == 64
 
 
 def test_batches_on_dd_are_those_of_the_appendix() -> None:
@@ -52,8 +51,8 @@ def test_batches_on_dd_are_those_of_the_appendix() -> None:
 @pytest.mark.parametrize("name", METHODS)
 def test_defaults_pass_their_own_checks(name: str, recipe: Any) -> None:
     for task in TASKS.values():
-        found = default_configuration(METHODS[name], recipe, family=task.family, task=task.name)
-        assert check_params(METHODS[name], found) == found
+        configuration = METHODS[name].default(recipe, task.family, task=task.name)
+        assert check_params(METHODS[name], configuration) == configuration
 
 
 @pytest.mark.parametrize(

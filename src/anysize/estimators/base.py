@@ -327,13 +327,8 @@ class GraphEstimator(BaseEstimator):
         examples = self._examples(graphs)
         return {name: getattr(model, method)(examples, *arguments, **options) for name, model in self.models_.items()}
 
-    def _outputs(self, graphs: Any) -> FloatArray:
-        """(models, graphs, classes or 1), with warnings about graphs unlike the training graphs."""
-        examples = self._examples(graphs)
-        return self.ensemble_.outputs(examples)
-
     def _examples(self, graphs: Any, warn: bool = True) -> Examples:
-        """Graphs as input of the models; examples as they are."""
+        """New graphs as input of the models, examples as they are; ``warn`` about those unlike the training graphs."""
         ensemble = self._first.ensemble_
         if isinstance(graphs, Examples):
             return graphs
@@ -365,8 +360,7 @@ class GraphEstimator(BaseEstimator):
     def representation(self, graphs: Any) -> FloatArray:
         """The input of the final models, (graphs, models * width), concatenated over the models."""
         self._only("representation")
-        examples = self._examples(graphs)
-        return self.ensemble_.represent(examples)
+        return self.ensemble_.represent(self._examples(graphs))
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trained models to one file without pickle; `anysize.load_model` reads it."""

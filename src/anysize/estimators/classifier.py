@@ -181,7 +181,7 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         """
         if self._first is not self:
             return list(self._by_target("predict_proba", graphs, per_model).values())
-        by_model = self._outputs(graphs)
+        by_model = self.ensemble_.outputs(self._examples(graphs))
         return by_model if per_model else np.asarray(by_model.mean(axis=0))
 
     def predict_log_proba(self, graphs: Any) -> Any:
@@ -246,8 +246,8 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
 
         Args:
             graph: one graph.
-            reference: graphs to compare with, such as the training graphs: contributions are then relative to their
-                mean. Without it, relative to the mean training graph (SizeMix) or to an empty graph.
+            reference: graphs to compare with: contributions are then relative to their mean. Without it, relative to
+                the mean training graph, or for the WL kernel to an empty graph.
         """
         from anysize.estimators.explain import check_has_explanations, explain
 

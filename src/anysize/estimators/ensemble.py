@@ -143,7 +143,7 @@ def as_examples(
                 f"this model was trained on patterns {_attributes(known_types)} and got patterns {_attributes(types)}; "
                 f"count graphs that have the same attributes with edges={known_types is not None}"
             )
-    elif method.edges:
+    elif isinstance(source, GraphSet) and method.edges:
         source = with_attributes_of(source, known_types)
     if isinstance(source, GraphSet) and not len(source):  # an empty set has no colors; give it those of training
         source = replace(source, colors=None if palette is None else np.zeros(0, np.uint16), palette=palette or ())

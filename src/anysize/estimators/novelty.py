@@ -285,7 +285,7 @@ class NoveltyDetector:
         """(graphs, types): edges of each type that occurs, these types, and which of them are unknown."""
         known = {kind for each in self.edge_types or () for kind in (each, each.reverse)}
         edges, types = edges_by_type(source)
-        occurs = np.flatnonzero(np.asarray(edges.sum(axis=0)).reshape(-1))
+        occurs = np.flatnonzero(np.asarray(edges.sum(axis=0)).reshape(-1)).tolist()
         occurring = [types[code] for code in occurs]
         return csr_array(edges[:, occurs]), occurring, np.array([kind not in known for kind in occurring], bool)
 

@@ -15,6 +15,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -322,11 +323,13 @@ def compare(
         result = _evaluate_here(plan, options, progress)
     else:
         result = sweep(plan, records, workers=workers, cluster=cluster, options=options, progress=progress)
-    kept = result.records if records is None else RecordStore(records).read(task=task.name)
-    by_key = {record.key: record for record in kept}
+    kept: Iterable[Record] = result.records
+    if records is not None:  # the folder may have records of other settings
+        planned = {key for batch in plan.batches for key in batch.keys}
+        kept = [record for record in RecordStore(records).read(task=task.name) if record.key in planned]
     runs: dict[str, list[Record]] = {method.name: [] for method in compared}
-    for batch in plan.batches:
-        runs[batch.method] += [by_key[key] for key in batch.keys if key in by_key]
+    for record in sorted(kept, key=attrgetter("seed")):
+        runs[record.method].append(record)
     for method_name, error in result.errors.items():
         problems[method_name] = f"{seeds - len(runs[method_name])} of {seeds} runs failed: {error}"
     task = plan.batches[0].task if plan.batches else task

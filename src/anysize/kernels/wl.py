@@ -119,12 +119,13 @@ def number_signatures(rows: Signatures, known: Signatures = NO_SIGNATURES) -> tu
     both = known.append(rows)
     for salt in count():
         _, leader, group = np.unique(_hashes(both, salt), return_index=True, return_inverse=True)
-        if _equal(both, leader[group]):
+        leaders = both.rows(leader[group])
+        if all(map(np.array_equal, vars(both).values(), vars(leaders).values())):
             break
     order = np.argsort(leader)
-    place = np.empty(len(order), np.int64)
-    place[order] = np.arange(len(order))
-    return place[group[len(known) :]], both.rows(leader[order])
+    position = np.empty(len(order), np.int64)
+    position[order] = np.arange(len(order))
+    return position[group[len(known) :]], both.rows(leader[order])
 
 
 def _hashes(rows: Signatures, salt: int) -> NDArray[np.uint64]:
@@ -141,14 +142,6 @@ def _mix(numbers: NDArray[np.uint64], salt: int) -> NDArray[np.uint64]:
     state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return np.asarray(state ^ (state >> np.uint64(31)))
-
-
-def _equal(rows: Signatures, leader: IntArray) -> bool:
-    """Whether every row equals the first row of its group."""
-    lengths = np.diff(rows.first)
-    if not (np.array_equal(rows.own, rows.own[leader]) and np.array_equal(lengths, lengths[leader])):
-        return False
-    return np.array_equal(rows.near, rows.near[ranges(rows.first[leader], lengths)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -237,7 +230,8 @@ class WLKernel(ExplicitKernel):
             self.edge_types_ = None if types is None else tuple(types[1])
             self.signatures_ = (NO_SIGNATURES,) * int(self.iterations)
             classes, self.signatures_ = self._refine(graph_set)
-        self.offsets_ = offsets(np.array([self._start_size(graph_set), *map(len, self.signatures_)]))
+        start_colors = len(self.start_) if self.start_ is not None else int(graph_set.first[-1] > 0)
+        self.offsets_ = offsets(np.array([start_colors, *map(len, self.signatures_)]))
         self.features_ = self._features(graph_set, classes)
         return self.features_
 
@@ -340,8 +334,8 @@ class WLKernel(ExplicitKernel):
             )
         if graphs.colors is None or self.start_ is None:
             return np.zeros(int(graphs.first[-1]), np.int64)
-        place = {name: code for code, name in enumerate(self.start_)}
-        codes = [place.setdefault(name, len(place)) for name in graphs.palette]
+        position = {name: code for code, name in enumerate(self.start_)}
+        codes = [position.setdefault(name, len(position)) for name in graphs.palette]
         return np.array(codes, np.int64)[graphs.colors]
 
     def _edge_codes(self, graphs: GraphSet) -> tuple[IntArray | None, int, int]:
@@ -354,15 +348,12 @@ class WLKernel(ExplicitKernel):
         table = [position.setdefault(kind, len(position)) for kind in types]
         return np.array(table, np.int64)[codes], known, len(position)
 
-    def _start_size(self, graphs: GraphSet) -> int:
-        return len(self.start_) if self.start_ is not None else int(graphs.first[-1] > 0)
-
     def _features(self, graphs: GraphSet, classes: list[IntArray]) -> csr_array[np.float64]:
         width = int(self.offsets_[-1])
         columns, new = [], width  # columns of colors that are unknown in training come last
-        for own, begin, end in zip(classes, self.offsets_, self.offsets_[1:], strict=False):
-            unknown = own - (end - begin)
-            columns.append(np.where(unknown < 0, own + begin, unknown + new))
+        for of_iteration, begin, end in zip(classes, self.offsets_, self.offsets_[1:], strict=False):
+            unknown = of_iteration - (end - begin)
+            columns.append(np.where(unknown < 0, of_iteration + begin, unknown + new))
             new += max(int(unknown.max(initial=-1)) + 1, 0)
         row = np.tile(owners(graphs.first), len(classes))
         column = np.concatenate(columns)
@@ -388,8 +379,8 @@ class WLKernel(ExplicitKernel):
         if self.edge_types_ is not None:
             about["edge_types"] = [list(kind) for kind in self.edge_types_]
         arrays: dict[str, NDArray[Any]] = {"offsets": self.offsets_}
-        for step, own in enumerate(self.signatures_, 1):
-            arrays |= {f"own_{step}": own.own, f"first_{step}": own.first, f"near_{step}": own.near}
+        for step, rows in enumerate(self.signatures_, 1):
+            arrays |= {f"own_{step}": rows.own, f"first_{step}": rows.first, f"near_{step}": rows.near}
         return about, arrays
 
     @classmethod

@@ -458,12 +458,20 @@ class Method:
         return NO_TRAINING if self.recipes is None else self.recipes(name, family, vanishing)
 
     def default(
-        self, name: RecipeName, family: str | None = None, colored: bool = True, vanishing: bool = False
-    ) -> Configuration:
-        """The configuration to use where no grid is searched; ``colored``: with what is for graphs with colors."""
+        self, name: RecipeName, family: str | None = None, colored: bool = True, vanishing: bool = False,
+        task: str | None = None,
+    ) -> Configuration:  # fmt: skip
+        """The configuration to use where no grid is searched; ``colored``: with what is for graphs with colors.
+
+        A task with a grid of its own replaces default values that are not in it by the first value of that grid.
+        """
         colored = colored and not (vanishing and name == "robust")
         added = self.colored_defaults.get(name, {}) if colored else {}
-        return {**self.defaults, **added, **self.family_defaults.get(family or "", {})}
+        configuration = {**self.defaults, **added, **self.family_defaults.get(family or "", {})}
+        for parameter, values in self.grid.get(task or "", {}).items():
+            if configuration.get(parameter) not in values:
+                configuration[parameter] = values[0]
+        return configuration
 
     def fit(
         self, data: TrainingData, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,
