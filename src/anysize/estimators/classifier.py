@@ -181,7 +181,8 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         """
         if self._first is not self:
             return list(self._by_target("predict_proba", graphs, per_model).values())
-        by_model = self.ensemble_.outputs(self._examples(graphs))
+        examples = self._examples(graphs)
+        by_model = self.ensemble_.outputs(examples)
         return by_model if per_model else np.asarray(by_model.mean(axis=0))
 
     def predict_log_proba(self, graphs: Any) -> Any:

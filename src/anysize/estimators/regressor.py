@@ -140,7 +140,8 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
         """
         if self._first is not self:
             return np.stack(list(self._by_target("predict", graphs, per_model).values()), axis=-1)
-        by_model = self.ensemble_.outputs(self._examples(graphs))[:, :, 0]
+        examples = self._examples(graphs)
+        by_model = self.ensemble_.outputs(examples)[:, :, 0]
         return by_model if per_model else np.asarray(by_model.mean(axis=0))
 
     def score(self, graphs: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
