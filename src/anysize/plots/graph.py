@@ -133,7 +133,7 @@ def _strongest_part(graph: GraphSet, values: FloatArray) -> BoolArray:
     for vertex in np.argsort(-np.abs(values), kind="stable"):
         near = graph.indices[graph.indptr[vertex] : graph.indptr[vertex + 1]]
         added = [vertex, *near[np.argsort(-np.abs(values[near]), kind="stable")]]
-        fresh = [one for one in added if not shown[one]]
+        fresh = [new for new in added if not shown[new]]
         shown[fresh[: MAX_DRAWN - int(shown.sum())]] = True
         if shown.sum() == MAX_DRAWN:
             break
@@ -179,13 +179,13 @@ def _diameter(positions: FloatArray, edges: IntArray) -> float:
 
 def _lines(positions: FloatArray, edges: IntArray, orders: IntArray) -> list[FloatArray]:
     """Line segments: one for an edge, parallel ones for a bond of a higher order."""
-    found = []
+    lines = []
     for (i, j), order in zip(edges, orders, strict=True):
         ends = positions[[i, j]]
         along = ends[1] - ends[0]
         across = 0.12 * np.array([-along[1], along[0]])
-        found += [ends + (step - (order - 1) / 2) * across for step in range(max(int(order), 1))]
-    return found
+        lines += [ends + (step - (order - 1) / 2) * across for step in range(max(int(order), 1))]
+    return lines
 
 
 def _label(axes: Axes, graph: GraphSet, positions: FloatArray, numbers: IntArray, diameter: float) -> None:
@@ -193,12 +193,12 @@ def _label(axes: Axes, graph: GraphSet, positions: FloatArray, numbers: IntArray
     names = [str(name) for name in graph.color_names()] if diameter >= SMALLEST_LABELED else []
     if any(len(name) > MAX_LABEL_LETTERS for name in names):
         names = [name[:2] for name in names]
-    for place, (x, y) in enumerate(positions):
+    for vertex, (x, y) in enumerate(positions):
         if names:
-            height = diameter * (0.5 if len(names[place]) < 3 else 0.35)
-            axes.text(x, y, caption(names[place]), ha="center", va="center", fontsize=height, zorder=3)
+            height = diameter * (0.5 if len(names[vertex]) < 3 else 0.35)
+            axes.text(x, y, caption(names[vertex]), ha="center", va="center", fontsize=height, zorder=3)
         axes.annotate(
-            str(numbers[place]), (x, y), (0.4 * diameter,) * 2, textcoords="offset points", fontsize=5.5, color=MUTED,
+            str(numbers[vertex]), (x, y), (0.4 * diameter,) * 2, textcoords="offset points", fontsize=5.5, color=MUTED,
             zorder=3,
         )  # fmt: skip
 
