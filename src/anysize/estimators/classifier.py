@@ -227,8 +227,8 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
 
         Args:
             graph: one graph.
-            reference: graphs to compare with, such as the training graphs: contributions are then relative to their
-                mean. Without it, relative to the mean training graph (SizeMix) or to an empty graph.
+            reference: graphs to compare with: contributions are then relative to their mean. Without it, relative to
+                the mean training graph, or for the WL kernel to an empty graph.
         """
         from anysize.estimators.explain import check_has_explanations, explain
 

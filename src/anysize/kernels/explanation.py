@@ -178,10 +178,10 @@ class VertexExplanation:
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the graph, each vertex in the color of its contribution; on new axes if None.
 
-        A molecule that was read from SMILES is drawn as such if RDKit is installed. Of a large graph, the strongest
-        vertices and their neighbors are drawn.
+        A molecule that was read from SMILES is drawn as such if RDKit is installed, with types of bonds only if the
+        model sees them. Of a large graph, the strongest vertices and their neighbors are drawn.
         """
-        drawn: Axes = _plots().draw_contributions(self.graph, self.vertices, str(self.predicted), ax)
+        drawn: Axes = _plots().draw_contributions(self._seen, self.vertices, str(self.predicted), ax)
         return drawn
 
     def figure(self, top: int = MAX_TYPES_SHOWN) -> Figure:
@@ -189,8 +189,14 @@ class VertexExplanation:
         shown = self.strongest(top)
         bars = [(title, shown_type.contribution) for title, shown_type in zip(_titles(shown), shown, strict=True)]
         title = f"{self.predicted}, probability {self.probability:.2f} ({self.score} {self.margin:+.2f})"
-        drawn: Figure = _plots().contributions_figure(self.graph, self.vertices, str(self.predicted), bars, title)
+        drawn: Figure = _plots().contributions_figure(self._seen, self.vertices, str(self.predicted), bars, title)
         return drawn
+
+    @property
+    def _seen(self) -> GraphSet:
+        """The graph without what the model does not see: colors of edges, if it was trained without them."""
+        is_colored = any(kind.color is not None for kind in self.kernel.edge_types_ or ())
+        return self.graph if is_colored else self.graph.without_edge_colors()
 
     def save(self, path: PathLike, top: int = MAX_TYPES_SHOWN) -> None:
         """Write `figure` to a .png, .svg or .pdf file."""
