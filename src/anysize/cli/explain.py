@@ -60,13 +60,9 @@ def explain(
             raise ValueError(f"--out draws one graph and {graphs} has {len(rows)}; add --graph.")
         shown = rows if format is FormatOption.json else rows[:MAX_GRAPHS_SHOWN]
         compared = None if reference is None else read(reference)
-<<<<<<< HEAD
         explanations = [(_name(graph_set, row), classifier.explain(graph_set[row], compared)) for row in shown]
-=======
-        explanations = [(_name(found, row), classifier.explain(found[row], compared)) for row in shown]
         if len(rows) > 1 and format is FormatOption.text:
-            _show_classes(classifier, found)
->>>>>>> main
+            _show_classes(classifier, graph_set)
         _show(explanations, top, format)
         if len(shown) < len(rows):
             note(f"shown are the first {len(shown)} of {len(rows)} graphs; use --graph or --format json for others.")
