@@ -12,7 +12,7 @@ import pytest
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_hex
 
-from anysize import GraphSet, Pattern
+from anysize import GraphSet, Pattern, count
 from anysize.plots.graph import (
     AGAINST,
     FOR,
@@ -123,6 +123,16 @@ def test_every_vertex_is_inside_the_frame(graph: nx.Graph) -> None:
     assert (centers - radius >= frame.min).all()
     assert (centers + radius <= frame.max).all()
     assert frame.x1 <= right.get_window_extent().x0
+
+
+def test_types_of_edges_of_patterns_are_lines_if_they_are_bonds_and_letters_otherwise() -> None:
+    graphs = GraphSet.from_edges([[(0, 1), (1, 2)]], edge_colors=[["double", "friend"]])
+    (path,) = count(graphs, 3, edges=True).patterns
+    figure = pattern_contributions_figure([(path, 1.0)], "a", "b")
+    figure.draw_without_rendering()
+    (lines,) = (each for each in figure.axes[1].collections if isinstance(each, LineCollection))
+    assert len(lines.get_segments()) == 3
+    assert [text.get_text() for text in figure.axes[1].texts] == ["fr"]
 
 
 def test_patterns_and_vertices_share_a_style() -> None:

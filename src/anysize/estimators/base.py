@@ -217,7 +217,8 @@ class GraphEstimator(BaseEstimator):
 
     def representation(self, graphs: Any) -> FloatArray:
         """The input of the final models, (graphs, models * width), concatenated over the models."""
-        return self.ensemble_.represent(self._examples(graphs))
+        examples = self._examples(graphs)
+        return self.ensemble_.represent(examples)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trained models to one file without pickle; `anysize.load_model` reads it."""

@@ -175,7 +175,8 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
             graphs: the graphs.
             per_model: the probabilities of every model, (models, graphs, classes), in the order of the seeds.
         """
-        by_model = self.ensemble_.outputs(self._examples(graphs))
+        examples = self._examples(graphs)
+        by_model = self.ensemble_.outputs(examples)
         return by_model if per_model else np.asarray(by_model.mean(axis=0))
 
     def predict_log_proba(self, graphs: Any) -> FloatArray:

@@ -27,6 +27,7 @@ from anysize._files import PAGE_ENDINGS, atomic_write, check_ending
 from anysize._progress import ProgressFunction, ignore_progress
 from anysize._text import capitalized, plural
 from anysize._typing import FloatArray, PathLike, TargetKind
+from anysize.estimators.ensemble import warn_of_complete_graphs
 from anysize.evaluation.describe import shift
 from anysize.evaluation.evaluate import EvaluationOptions, evaluate_runs, task_configuration
 from anysize.evaluation.intervals import LEVEL, RESAMPLES, Interval, RunPredictions, resampled_means
@@ -313,6 +314,8 @@ def compare(
         name = Path(graphs).stem if isinstance(graphs, str | os.PathLike) else "graphs"
     lists: Any = Path(split) if isinstance(split, os.PathLike) else split
     task = own_task(graphs, lists, y=y, color=color, name=name, k=k, predict=predict)
+    assert isinstance(task.source, OwnGraphs)
+    warn_of_complete_graphs(task.source.graphs)
     metric = defaults.COMPARED_BY[task.predicts] if metric is None else metric
     check_metric(metric, task.predicts)
     methods = defaults.COMPARED_METHODS[task.predicts] if methods is None else methods

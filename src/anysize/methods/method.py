@@ -319,6 +319,7 @@ class Method:
         colored_defaults: recipe -> what is added to the defaults where graphs have colors (the color penalty), and for
             the robust recipe where densities do not vanish.
         family_defaults: family of tasks -> what is added to the defaults.
+        recipe_defaults: recipe -> what is added to both.
         quick: hyper-parameter -> its values in the quick grid, where these are not the same as for other methods.
         parameters: validators of hyper-parameters. Others that the grid or a configuration names can be set to any
             value.
@@ -354,6 +355,7 @@ class Method:
     defaults: Configuration = field(default_factory=dict)
     colored_defaults: Mapping[RecipeName, Configuration] = field(default_factory=dict)
     family_defaults: Mapping[str, Configuration] = field(default_factory=dict)
+    recipe_defaults: Mapping[RecipeName, Configuration] = field(default_factory=dict)
     quick: Grid = field(default_factory=dict)
     parameters: Mapping[str, Validator] = field(default_factory=dict)
     recipes: Callable[[RecipeName, str | None, bool], Recipe] | None = None
@@ -408,6 +410,7 @@ class Method:
         """The names of its hyper-parameters, without k."""
         named = (
             *self.grid.values(), self.defaults, *self.colored_defaults.values(), *self.family_defaults.values(),
+            *self.recipe_defaults.values(),
         )  # fmt: skip
         return frozenset(self.parameters).union(*named) - {"k"}
 
@@ -440,7 +443,8 @@ class Method:
         """
         colored = colored and not (vanishing and name == "robust")
         added = self.colored_defaults.get(name, {}) if colored else {}
-        configuration = {**self.defaults, **added, **self.family_defaults.get(family or "", {})}
+        of_family = self.family_defaults.get(family or "", {})
+        configuration = {**self.defaults, **added, **of_family, **self.recipe_defaults.get(name, {})}
         for parameter, values in self.grid.get(task or "", {}).items():
             if configuration.get(parameter) not in values:
                 configuration[parameter] = values[0]

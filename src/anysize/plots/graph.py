@@ -32,7 +32,8 @@ MAX_LABEL_LETTERS = 4
 LAYOUT_STEPS = 300
 FOR, AGAINST = SERIES[0], SERIES[1]
 BONDS: Mapping[str, tuple[str, ...]] = {  # colors of edges of molecules -> the lines they are drawn as
-    "double": ("solid", "solid"), "triple": ("solid", "solid", "solid"), "aromatic": ("solid", "dashed"),
+    "single": ("solid",), "double": ("solid", "solid"), "triple": ("solid", "solid", "solid"),
+    "aromatic": ("solid", "dashed"),
 }  # fmt: skip
 
 
@@ -138,13 +139,15 @@ def _draw_pattern(axes: Axes, pattern: Pattern, places: Mapping[ColorName, int])
     """One pattern; vertices are filled with their color, and they and edges show the first two letters of theirs."""
     positions = np.array(pattern_layout(pattern.size, pattern.edges))
     edges = np.array(pattern.edges, np.int64).reshape(-1, 2)
-    axes.add_collection(LineCollection(list(positions[edges]), colors=MUTED, linewidths=1.2, zorder=1))
+    types = [str(kind.color or "") for kind in pattern.edge_types or ()] or [""] * len(edges)
+    lines, styles = _lines(positions, edges, types)
+    axes.add_collection(LineCollection(lines, colors=MUTED, linewidths=1.2, linestyles=styles, zorder=1))
     for (i, j), kind in zip(pattern.edges, pattern.edge_types or (), strict=False):
         tail, head = (positions[i], positions[j]) if kind.direction != IN else (positions[j], positions[i])
         if kind.direction != BOTH_WAYS:
             arrow = {"arrowstyle": "-|>", "color": MUTED, "linewidth": 1.2}
             axes.annotate("", (2 * head + tail) / 3, tail, arrowprops=arrow)
-        if kind.color is not None:
+        if kind.color is not None and _bond(str(kind.color)) not in BONDS:
             x, y = (tail + head) / 2
             axes.text(x, y, caption(str(kind.color)[:2]), ha="center", va="center", fontsize=4.5, zorder=3)
     names = pattern.colors or ()
@@ -244,10 +247,15 @@ def _lines(positions: FloatArray, edges: IntArray, colors: Sequence[str]) -> tup
         ends = positions[[i, j]]
         along = ends[1] - ends[0]
         across = 0.12 * np.array([-along[1], along[0]])
-        strokes = BONDS.get(color.removesuffix(" in ring"), ("solid",))
+        strokes = BONDS.get(_bond(color), ("solid",))
         lines += [ends + (step - (len(strokes) - 1) / 2) * across for step in range(len(strokes))]
         styles += strokes
     return lines, styles
+
+
+def _bond(color: str) -> str:
+    """The type of a bond, without whether it is in a ring."""
+    return color.removesuffix(" in ring")
 
 
 def _label(axes: Axes, graph: GraphSet, positions: FloatArray, numbers: IntArray, diameter: float) -> None:

@@ -17,6 +17,7 @@ from anysize._errors import GraphError
 from anysize.causal.graphon_check import GraphonCheck, check_graphon
 from anysize.counting.api import count
 from anysize.counting.counts import Counts
+from anysize.estimators.ensemble import warn_of_complete_graphs
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import labels_of
 from anysize.io.convert import as_graphset
@@ -115,6 +116,7 @@ def diagnose(
     tell = progress or (lambda done: None)
     forecast = None if model is None else model.forecast(new)
     both, n_train, y = _join_sets(train, new, k, y, colors)
+    warn_of_complete_graphs(both)
     large = both.sizes >= k
     kept, n_kept = both[large], int(large[:n_train].sum())
     sizes = compare_sizes(both.sizes[:n_train], both.sizes[n_train:])
