@@ -397,6 +397,6 @@ def _other_kind(strange: Iterable[ColorName], known: Iterable[ColorName]) -> str
     return f"; {alike[0]} is text in one of the two sets and a number in the other: make it the same" if alike else ""
 
 
-def _number_of(amount: int, total: int, one: str, several: str) -> str:
+def _number_of(amount: int, total: int, singular: str, several: str) -> str:
     """For example "2 of 8 graphs have"."""
-    return f"{amount} of {plural(total, 'graph')} {one if amount == 1 else several}"
+    return f"{amount} of {plural(total, 'graph')} {singular if amount == 1 else several}"

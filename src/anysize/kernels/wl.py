@@ -442,9 +442,9 @@ class WLKernel(ExplicitKernel):
             raise ValueError("offsets: expected ascending numbers that fit the start colors")
         for step in range(1, restored.iterations + 1):  # numbers of classes index tables
             before = int(classes[step - 1])
-            own = check_array(arrays[f"own_{step}"], f"own_{step}", "i", (int(classes[step]),), 0, before - 1)
+            of_vertices = check_array(arrays[f"own_{step}"], f"own_{step}", "i", (int(classes[step]),), 0, before - 1)
             near = arrays[f"near_{step}"]
-            check_compressed_rows(arrays[f"first_{step}"], near, np.size(near), (len(own), before * type_count))
+            check_compressed_rows(arrays[f"first_{step}"], near, np.size(near), (len(of_vertices), before * type_count))
         restored.signatures_ = tuple(
             Signatures(arrays[f"own_{step}"], arrays[f"first_{step}"], arrays[f"near_{step}"])
             for step in range(1, restored.iterations + 1)
