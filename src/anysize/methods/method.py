@@ -24,6 +24,7 @@ from anysize.training.settings import Recipe
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from anysize.kernels.vertex_bins import VertexBins
     from anysize.kernels.wl import RefinedGraphs, WLKernel
     from anysize.training.loop import Trained
 
@@ -57,6 +58,7 @@ class Examples:
     weights: FloatArray | None = None
     _tables: dict[tuple[tuple[int, ...], bool], Counts] = field(default_factory=dict, repr=False)
     _refined: dict[WLKernel, RefinedGraphs] = field(default_factory=dict, repr=False)
+    _binned: dict[VertexBins, Examples] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if (self.graphs is None) == (self.table is None):
@@ -100,6 +102,14 @@ class Examples:
             self._refined.clear()
             self._refined[kernel] = kernel.refine(self.whole("the WL kernel"))
         return self._refined[kernel]
+
+    def binned(self, bins: VertexBins) -> Examples:
+        """The graphs with their vertex features as colors; those by the last bins are kept."""
+        if bins not in self._binned:
+            self._binned.clear()
+            graphs = bins.transform(self.whole("a method on bins of vertex features"))
+            self._binned[bins] = Examples(graphs, self.y, self.environments, weights=self.weights)
+        return self._binned[bins]
 
     def vertex_types(self, iterations: int) -> tuple[WLKernel, csr_array[np.float64]]:
         """A WL kernel fitted to these graphs, and (graphs, types): how many vertices have each type."""
@@ -145,6 +155,18 @@ class Examples:
     def graph_weights(self) -> FloatArray:
         """(graphs,): how often each graph counts, 1 where no weights are given."""
         return np.ones(len(self)) if self.weights is None else self.weights
+
+
+def learn_bins(graphs: GraphSet) -> VertexBins | None:
+    """Bins of the vertex features of training graphs, for methods on types of vertices; None without features."""
+    if graphs.features is None or not graphs.features.size:
+        return None
+    from anysize._log import log
+    from anysize.kernels.vertex_bins import VertexBins
+
+    bins = VertexBins().fit(graphs)
+    log.info(bins.sentence)
+    return bins
 
 
 @dataclass(frozen=True, eq=False)
