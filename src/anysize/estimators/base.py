@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -38,11 +38,14 @@ from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import Labels, labels_of, training_weights
 from anysize.methods.catalog import find_method, unused_by
 from anysize.methods.configuration import number, resolve_configuration, weight, whole_number
-from anysize.methods.method import Examples, Method, RecipeName, Run, Sizes, TrainingData
+from anysize.methods.method import Examples, Method, RecipeName, Run, Sizes, TrainingData, learn_bins
 from anysize.patterns.pattern import pattern_sizes
 from anysize.splits import VALIDATION_SHARE, hold_out_by_class, median_cut
 from anysize.training.device import resolve_device
 from anysize.training.settings import Recipe
+
+if TYPE_CHECKING:
+    from anysize.kernels.vertex_bins import VertexBins
 
 Environments = Literal["median", "size"] | ArrayLike
 EPOCH_METRICS: Mapping[TargetKind, tuple[str, ...]] = {"classes": ("accuracy", "mcc"), "numbers": ("rmse",)}
@@ -110,8 +113,9 @@ class GraphEstimator(BaseEstimator):
             environments = environments[present] if isinstance(environments, np.ndarray) else environments
         codes = self._encode(labels, learn=True)
         classes: Labels | None = getattr(self, "classes_", None)
+        bins = learn_bins(source, method) if isinstance(source, GraphSet) else None
         configuration, recipe = resolve_configuration(
-            method, self.recipe, colored=palette is not None, params=self.params,
+            method, self.recipe, colored=palette is not None or bins is not None, params=self.params,
             vanishing=method.patterns and densities_vanish(source, codes, graph_weights),
         )  # fmt: skip
         warn_of_complete_graphs(source)
@@ -126,11 +130,9 @@ class GraphEstimator(BaseEstimator):
             warn_user(sentence, GraphWarning)
         environment_of = _environments(source, environments, method, method.compares_environments(configuration))
         with progress_bars(bool(self.verbose)) as progress:
-            given = self._given_validation(validation, method, k, source, progress)
-            examples = replace(
-                as_examples(source, method, k, palette, self.cache, progress), y=codes, environments=environment_of,
-                weights=graph_weights,
-            )  # fmt: skip
+            given = self._given_validation(validation, method, k, source, progress, bins)
+            examples = as_examples(source, method, k, palette, self.cache, progress, bins)
+            examples = replace(examples, y=codes, environments=environment_of, weights=graph_weights)
             if method.takes_tables:
                 _check_patterns(examples, k)
             held_out = hold_out_by_class(examples.strata(), share if given is None else 0.0, runs[0].seed)
@@ -159,7 +161,7 @@ class GraphEstimator(BaseEstimator):
         table = None if counted is None else counted.counts(k, self.cache)
         self.held_out_ = present[held_out]
         novelty = NoveltyDetector.of(source, table, method.colors)
-        self.ensemble_ = Ensemble(method, k, palette, parts, novelty, features_of(source))
+        self.ensemble_ = Ensemble(method, k, palette, parts, novelty, features_of(source), bins)
         self.curves_, self.epochs_ = training_curves(parts)
         judged = {"training": outputs}
         if data.validation is not None:
@@ -184,8 +186,9 @@ class GraphEstimator(BaseEstimator):
         return float(self.validation)
 
     def _given_validation(
-        self, validation: Any, method: Method, k: Sizes, source: GraphsOrCounts, progress: ProgressFunction
-    ) -> Examples | None:
+        self, validation: Any, method: Method, k: Sizes, source: GraphsOrCounts, progress: ProgressFunction,
+        bins: VertexBins | None,
+    ) -> Examples | None:  # fmt: skip
         """The validation graphs that were passed to `fit`, with their targets."""
         if validation is None:
             return None
@@ -198,7 +201,7 @@ class GraphEstimator(BaseEstimator):
         if not len(graphs):
             raise ValueError("validation has no graphs; pass at least one, or leave it out")
         codes = self._encode(labels_of(graphs, pair[1]))
-        return replace(as_examples(graphs, method, k, palette_of(source), self.cache, progress), y=codes)
+        return replace(as_examples(graphs, method, k, palette_of(source), self.cache, progress, bins), y=codes)
 
     # ---- new graphs ------------------------------------------------------------------------------
 
@@ -220,6 +223,15 @@ class GraphEstimator(BaseEstimator):
         """The input of the final models, (graphs, models * width), concatenated over the models."""
         examples = self._examples(graphs)
         return self.ensemble_.represent(examples)
+
+    @property
+    def bins_(self) -> VertexBins | None:
+        """The bins in which the models see vertex features; None without features, and for networks."""
+        check_is_fitted(self, "ensemble_")
+        part = self.ensemble_.parts[0]
+        holders = (self.ensemble_, part, getattr(part, "experts", {}).get("sizemix"))
+        held = [getattr(each, "bins", None) for holder in holders for each in (holder, getattr(holder, "model", None))]
+        return next((bins for bins in held if bins is not None), None)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trained models to one file without pickle; `anysize.load_model` reads it."""

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -23,6 +23,9 @@ from anysize.methods.method import Examples, Fitted, Method, Run, Sizes, Trainin
 from anysize.splits import bootstrap_by_class
 from anysize.training.settings import Recipe
 
+if TYPE_CHECKING:
+    from anysize.kernels.vertex_bins import VertexBins
+
 MAX_LOSS = 100.0  # above which training has diverged; in nats, where guessing among 1000 classes has 7, or variances
 BATCH_NORM_EPOCHS = 10  # after fewer epochs the running averages of batch norm are far from the training statistics
 
@@ -38,6 +41,7 @@ class Ensemble:
         parts: the models, in stacks that were trained together.
         novelty: what new graphs are compared with.
         features: names of the vertex features of the training set, "" for one without a name.
+        bins: of these features, which take their place as colors, for methods that use bins.
         notices: the warnings about new graphs so far; each is given once.
     """
 
@@ -47,6 +51,7 @@ class Ensemble:
     parts: tuple[Fitted, ...]
     novelty: NoveltyDetector
     features: tuple[str, ...] = ()
+    bins: VertexBins | None = None
     notices: Notices = field(default_factory=Notices, repr=False)
 
     @property
@@ -74,7 +79,7 @@ class Ensemble:
         self, source: GraphsOrCounts, cache: PathLike | None = None, progress: ProgressFunction | None = None
     ) -> Examples:
         """New graphs as input of these models; see `as_examples`."""
-        return as_examples(source, self.method, self.k, self.palette, cache, progress)
+        return as_examples(source, self.method, self.k, self.palette, cache, progress, self.bins)
 
     def warn(self, source: GraphsOrCounts, examples: Examples) -> None:
         """Issue a `GraphWarning` for each reason not to trust predictions for these graphs."""
@@ -113,9 +118,9 @@ def features_of(source: GraphsOrCounts) -> tuple[str, ...]:
 
 def as_examples(
     source: GraphsOrCounts, method: Method, k: Sizes, palette: tuple[ColorName, ...] | None,
-    cache: PathLike | None = None, progress: ProgressFunction | None = None,
+    cache: PathLike | None = None, progress: ProgressFunction | None = None, bins: VertexBins | None = None,
 ) -> Examples:  # fmt: skip
-    """The graphs as input of a method, counted if its input is patterns.
+    """The graphs as input of a method, with ``bins`` of features as colors, counted if its input is patterns.
 
     An error if the graphs have colors and the training graphs had none (``palette`` is None), or the reverse, and for
     a table of other pattern sizes or for a method that needs the graphs.
@@ -135,7 +140,7 @@ def as_examples(
         )
     if isinstance(source, Counts):
         return Examples(table=source)
-    examples = Examples(graphs=source)
+    examples = Examples(graphs=source if bins is None else bins.transform(source))
     if method.takes_tables:
         examples.counts(k, cache, progress=None if progress is None else partial(progress, "counting"))
     return examples

@@ -143,6 +143,9 @@ def explain(
         explanation = part.explain(examples, reference)
         return replace(explanation, predicted=classes[[explanation.predicted]].tolist()[0])
     probabilities = whole.outputs(examples).mean(axis=0)[0]
+    if isinstance(whole.parts[0], FittedAuto):
+        examples = whole.parts[0].input(examples)
+        reference = None if reference is None else whole.parts[0].input(reference)
     return _explain_patterns(ensemble, classes, probabilities, examples, reference)
 
 

@@ -56,6 +56,7 @@ from anysize.estimators.verdict import Verdict
 from anysize.graphs.colors import ColorName, check_palette
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import classes_from_json, classes_to_json
+from anysize.kernels.vertex_bins import VertexBins
 from anysize.methods.catalog import find_method
 from anysize.methods.method import Arrays, Examples, Fitted, Method, Sizes
 from anysize.methods.neural import FittedStack
@@ -94,6 +95,7 @@ def save_model(model: GraphEstimator, path: str | os.PathLike[str]) -> None:
         "classes": classes_to_json(model.classes_) if isinstance(model, GraphClassifier) else None,
         "palette": None if ensemble.palette is None else list(ensemble.palette),
         "features": list(ensemble.features),
+        "bins": None if ensemble.bins is None else ensemble.bins.state(),
         "parameters": _parameters(model),
         "epochs": model.epochs_.tolist(),
         "verdict": asdict(model.verdict_),
@@ -226,7 +228,7 @@ _SCHEMA = fields(
         NOVELTY: _NOVELTY,
         "parts": list_of(fields({"runs": list_of(_RUN)}, others=True)),
     },
-    {"features": list_of(text())},
+    {"features": list_of(text()), "bins": anything},  # see `VertexBins.from_state`
 )
 _RECIPE = fields({}, {"test_permutations": integer(1, MAX_PERMUTATIONS), "permutations": anything}, others=True)
 
@@ -289,6 +291,9 @@ def _check_prediction(model: GraphClassifier | GraphRegressor) -> None:
     """A ValueError unless every part gives a number, or probabilities of all classes: parts depend on the method."""
     ensemble, classes = model.ensemble_, len(model.classes_) if isinstance(model, GraphClassifier) else 0
     probe = _Probe.of(ensemble.k, ensemble.palette or None, ensemble.features)
+    if ensemble.bins is not None:
+        colored = ensemble.bins.transform(probe.whole("a method on bins"))
+        probe = _Probe.of(ensemble.k, colored.palette, ())
     for part in ensemble.parts:
         outputs = part.outputs(probe)
         if outputs.shape != (len(part.runs), 1, classes or 1):
@@ -319,7 +324,8 @@ def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> Gr
     if isinstance(model, GraphClassifier):
         model.classes_ = classes_from_json(about["classes"])
     features = tuple(about.get("features", ()))
-    model.ensemble_ = Ensemble(method, pattern_sizes(about["k"]), palette, parts, novelty, features)
+    bins = None if about.get("bins") is None else VertexBins.from_state(about["bins"])
+    model.ensemble_ = Ensemble(method, pattern_sizes(about["k"]), palette, parts, novelty, features, bins)
     model.epochs_ = np.array(about["epochs"], np.int64)
     model.verdict_ = _verdict(about["verdict"])
     _check_prediction(model)

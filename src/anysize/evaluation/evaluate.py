@@ -116,6 +116,7 @@ def task_configuration(method: Method, splits: Splits | Task, recipe: RecipeName
     task = splits if isinstance(splits, Task) else splits.task
     colored, vanishing = bool(task.color_penalty), bool(task.vanishing)
     if isinstance(splits, Splits) and method.patterns:
+        splits = splits.binned if method.features == "bins" else splits
         colored, vanishing = splits.color_penalty, splits.vanishing
     return default_configuration(
         method, recipe, family=task.family, task=task.name, colored=colored, vanishing=vanishing
@@ -132,6 +133,7 @@ def evaluate_runs(
     is its validation score. The model that is tested is trained on all training graphs. All are taken at their last
     epoch, because there are no validation graphs to choose another one.
     """
+    splits = splits.binned if method.features == "bins" else splits
     base = method.recipe(recipe, splits.task.family, method.patterns and splits.vanishing)
     groups: dict[Recipe, _Group] = {}
     for run in runs:

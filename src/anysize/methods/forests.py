@@ -275,7 +275,9 @@ def _forest(name: str, title: str, features: type[PatternCounts | CircularCounts
     checks: dict[str, Validator] = {"trees": whole_number}
     both: frozenset[TargetKind] = frozenset({"classes", "numbers"})
     learner = ForestLearner(features)
-    return Method(name=name, title=title, learner=learner, predicts=both, parameters=checks, **fields)
+    return Method(
+        name=name, title=title, learner=learner, predicts=both, parameters=checks, features="bins", **fields,
+    )  # fmt: skip
 
 
 FORESTS = (

@@ -225,7 +225,7 @@ def _kernel_method(**fields: Any) -> Method:
     """
     return Method(
         kind="kernel", predicts=frozenset({"classes", "numbers"}), seeded=False, weighted_in_paper=False,
-        selection_metric="accuracy", **fields,
+        selection_metric="accuracy", features="bins", **fields,
     )  # fmt: skip
 
 

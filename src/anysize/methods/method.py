@@ -157,8 +157,10 @@ class Examples:
         return np.ones(len(self)) if self.weights is None else self.weights
 
 
-def learn_bins(graphs: GraphSet) -> VertexBins | None:
-    """Bins of the vertex features of training graphs, for methods on types of vertices; None without features."""
+def learn_bins(graphs: GraphSet, method: Method | None = None) -> VertexBins | None:
+    """Bins of the vertex features of training graphs; None without features, or if ``method`` does not use bins."""
+    if method is not None and method.features != "bins":
+        return None
     if graphs.features is None or not graphs.features.size:
         return None
     from anysize._log import log
@@ -336,7 +338,8 @@ class Method:
         patterns: whether its input is counts of patterns rather than whole graphs.
         colors: whether it uses vertex colors.
         edges: what it uses of edges: names in `anysize.graphs.attributes`.
-        features: whether it uses vertex features.
+        features: how it uses vertex features: as numbers, or as bins that color vertices (`learn_bins`), which whoever
+            trains it learns on the training graphs; None if it does not.
         environments: whether training compares environments; with ``penalty_name``, only where that is above 0.
         penalty_name: the name of the hyper-parameter that weighs its penalty; None without penalty.
         recolors: whether its penalty compares recolored copies of the graphs, which needs vertex colors.
@@ -367,7 +370,7 @@ class Method:
     patterns: bool = False
     colors: bool = True
     edges: frozenset[str] = frozenset()
-    features: bool = False
+    features: Literal["numbers", "bins"] | None = None
     environments: bool = False
     penalty_name: str | None = None
     recolors: bool = False
@@ -384,7 +387,7 @@ class Method:
     @property
     def uses(self) -> frozenset[str]:
         """The attributes of graphs that it uses."""
-        vertices = {VERTEX_COLORS: self.colors, FEATURES: self.features}
+        vertices = {VERTEX_COLORS: self.colors, FEATURES: self.features is not None}
         return self.edges | {title for title, is_used in vertices.items() if is_used}
 
     @property

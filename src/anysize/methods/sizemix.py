@@ -610,34 +610,50 @@ class SizeMixLearner:
         from anysize.methods.sizemix_regression import SizeMixRegression
 
         model: SizeMix | SizeMixRegression
+        bins = None
         if data.classes:
             model = SizeMix.learn(data.train, data.train.labels())
         else:
-            model = SizeMixRegression.learn(data.train, data.train.numbers())
+            bins = learn_bins(data.train.whole("sizemix"))
+            train = data.train if bins is None else data.train.binned(bins)
+            model = SizeMixRegression.learn(train, data.train.numbers())
         for run in runs:
-            yield FittedSizeMix(model, (run,), data.classes)
+            yield FittedSizeMix(model, (run,), data.classes, bins)
 
     def restore(self, about: dict[str, Any], arrays: Arrays) -> FittedSizeMix:
         """A fitted ensemble from what `FittedSizeMix.state` returned."""
         from anysize.methods.sizemix_regression import SizeMixRegression
 
         runs, classes = tuple(Run(**run) for run in about["runs"]), about["class_count"]
-        model = SizeMix.from_state(about, arrays) if classes else SizeMixRegression.from_state(about, arrays)
-        return FittedSizeMix(model, runs, classes)
+        if classes:
+            return FittedSizeMix(SizeMix.from_state(about, arrays), runs, classes)
+        bins = None
+        if "bins" in about:
+            from anysize.kernels.vertex_bins import VertexBins
+
+            bins = VertexBins.from_state(about["bins"])
+        return FittedSizeMix(SizeMixRegression.from_state(about, arrays), runs, classes, bins)
 
 
 @dataclass(frozen=True, eq=False)
 class FittedSizeMix:
-    """One fitted ensemble; ``classes``: all of the task, of which training may have had fewer; 0 for numbers."""
+    """One fitted ensemble; ``classes``: all of the task, of which training may have had fewer; 0 for numbers.
+
+    ``bins``: of vertex features, which a regression takes as colors.
+    """
 
     model: SizeMix | SizeMixRegression
     runs: tuple[Run, ...]
     classes: int
+    bins: VertexBins | None = None
     trained: None = None
+
+    def _binned(self, examples: Examples) -> Examples:
+        return examples if self.bins is None else examples.binned(self.bins)
 
     def outputs(self, examples: Examples) -> FloatArray:
         if not isinstance(self.model, SizeMix):
-            return self.model.predict(examples)[None, :, None]
+            return self.model.predict(self._binned(examples))[None, :, None]
         full = np.zeros((1, len(examples), self.classes))
         full[0][:, np.asarray(self.model.classes, np.int64)] = self.model.predict_proba(examples)
         return full
@@ -645,7 +661,7 @@ class FittedSizeMix:
     def represent(self, examples: Examples) -> FloatArray:
         """The probabilities, or numbers, of the heads, side by side."""
         if not isinstance(self.model, SizeMix):
-            return self.model.head_predictions(examples).reshape(-1, len(examples)).T[None]
+            return self.model.head_predictions(self._binned(examples)).reshape(-1, len(examples)).T[None]
         return np.concatenate(list(self.model.head_probabilities(examples)), axis=1)[None]
 
     def explain(self, examples: Examples, reference: Examples | None = None) -> VertexExplanation:
@@ -657,11 +673,13 @@ class FittedSizeMix:
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         about, arrays = self.model.state()
+        if self.bins is not None:
+            about["bins"] = self.bins.state()
         return about | {"runs": [asdict(run) for run in self.runs], "class_count": self.classes}, arrays
 
 
 SIZEMIX = Method(
     name="sizemix", title="SizeMix", learner=SizeMixLearner(), predicts=frozenset({"classes", "numbers"}), grid=NO_GRID,
     seeded=False,
-    edges=frozenset({EDGE_COLORS, DIRECTIONS}),
+    edges=frozenset({EDGE_COLORS, DIRECTIONS}), features="numbers",
 )  # fmt: skip
