@@ -13,7 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from anysize import Counts, GraphClassifier, GraphSet, count, count_stream
+from anysize import Counts, GraphSet, count, count_stream
 from anysize.counting.columns import Columns
 
 TRIADS = ("021D", "021U", "021C", "111D", "111U", "030T", "030C", "201", "120D", "120U", "120C", "210", "300")
@@ -159,6 +159,11 @@ def test_sums_over_types_are_the_counts_without() -> None:
         summed = np.zeros(plain.shape, np.int64)
         np.add.at(summed.T, typed.columns.pattern_index, typed.matrix.toarray().T)
         np.testing.assert_array_equal(summed, plain.matrix.toarray())
+        np.testing.assert_array_equal(typed.without_edge_types().matrix.toarray(), plain.matrix.toarray())
+    for k in (1, 2, 3):
+        colored, typed = count(molecules(), k), count(molecules(), k, edges=True).without_edge_types()
+        assert typed.patterns == colored.patterns
+        np.testing.assert_array_equal(typed.matrix.toarray(), colored.matrix.toarray())
 
 
 def test_threads_and_caches_change_nothing(tmp_path: Path) -> None:
@@ -197,8 +202,6 @@ def test_what_cannot_be_counted_is_refused(tmp_path: Path) -> None:
         count_stream([graphs], 3, tmp_path / "s", edges=True)
     with pytest.raises(ValueError, match="types of edges or all none"):
         Counts.concatenate([count(graphs, 3), count(graphs, 3, edges=True)])
-    with pytest.raises(ValueError, match="without types of edges"):
-        GraphClassifier("gc-kernel", k=3).fit(count(graphs, 3, edges=True))
     many = graphs.without_colors().with_edge_colors(list(range(6)))
     wide = GraphSet.concatenate([many] * 3).with_edge_colors(range(18))
     assert len(count(wide, 5, edges=True)) == 6

@@ -170,7 +170,7 @@ def test_edge_attributes_that_training_lacked_are_ignored() -> None:
     for train, same in ((path, path), (colored, colored), (directed, directed)):
         kernel = WLKernel(2).fit(train)
         np.testing.assert_array_equal(kernel.transform(full).toarray(), kernel.transform(same).toarray())
-    with pytest.raises(GraphError, match="fitted on graphs with edge colors and these have none"):
+    with pytest.raises(GraphError, match="had edge colors and these graphs have none"):
         WLKernel(2).fit(colored).transform(path)
     assert WLKernel(1).fit(directed).transform(path).toarray()[0, 1:].tolist() == [0, 0, 0]  # all edges both ways
     assert WLKernel(1).fit(colored).transform(GraphSet.from_edges([], n_vertices=1)).toarray().tolist() == [
@@ -205,7 +205,7 @@ def test_an_unseen_color_stays_unseen_and_keeps_refining() -> None:
     assert by_step[0].tolist() == [4.0]
     assert sorted(by_step[1].tolist()) == [1.0, 2.0]  # the end of the paw, its two corners; not the center
     assert by_step[2].tolist() == [0.0, 0.0]  # every vertex has a neighbor of degree 3, or is it
-    classes, _ = kernel._refine(graphs_of([paw]))
+    classes = kernel.vertex_classes(graphs_of([paw]))
     assert len(set(classes[2].tolist())) == 3  # the corners alike, the others apart
 
 

@@ -73,7 +73,7 @@ def drawn_pairs(seed: int, colors: int, graphs: int) -> _PairCounts:
     total = np.triu(rng.poisson(common, (graphs, colors, colors)))
     adjacent = rng.binomial(total, rng.choice([0.0, 0.3, 0.5, 1.0], (colors, colors)))
     adjacent, total = (part + part.transpose(0, 2, 1) for part in (adjacent, total))
-    return _PairCounts(adjacent.astype(np.float64), total.astype(np.float64), rng.integers(0, 2, graphs))
+    return _PairCounts(adjacent.astype(np.float64)[None], total.astype(np.float64), rng.integers(0, 2, graphs))
 
 
 def p_value(pairs: _PairCounts, one: int, other: int) -> float:
@@ -103,7 +103,7 @@ def test_p_values_are_those_of_every_two_roles(seed: int) -> None:
 def test_merged_counts_are_those_of_renamed_colors() -> None:
     pairs, target = drawn_pairs(0, 5, 8), [0, 1, 2, 1, 3]
     merged = pairs.merged(1, 3)
-    for part, joined in ((pairs.adjacent, merged.adjacent), (pairs.total, merged.total)):
+    for part, joined in ((pairs.adjacent[0], merged.adjacent[0]), (pairs.total, merged.total)):
         expected = np.zeros((8, 4, 4))
         for a in range(5):
             for b in range(5):

@@ -106,7 +106,8 @@ def count(
     if typed:
         if sizes[-1] > MAX_TYPED_SIZE:
             raise ValueError(
-                f"patterns with types of edges have at most {MAX_TYPED_SIZE} vertices; got k = {sizes[-1]}"
+                f"patterns with types of edges have at most {MAX_TYPED_SIZE} vertices; got k = {sizes[-1]}; use a "
+                "smaller k, or drop the types with without_edge_colors() and without_directions()"
             )
         engine, executor = TYPED, None
     elif graphset.edge_colors is not None or graphset.directions is not None:

@@ -49,10 +49,12 @@ class Columns:
         return len(self.size)
 
     @staticmethod
-    def plain(k: int) -> Columns:
-        """The whole catalog of one size."""
-        amount = len(connected_patterns(k))
-        return Columns(np.full(amount, k, np.uint8), np.arange(amount, dtype=np.int16))
+    @cache
+    def plain(*sizes: int) -> Columns:
+        """The whole catalog of some sizes, which ascend."""
+        amounts = [len(connected_patterns(size)) for size in sizes]
+        numbers = np.concatenate([np.arange(amount, dtype=np.int16) for amount in amounts])
+        return Columns(np.repeat(np.array(sizes, np.uint8), amounts), numbers)
 
     @staticmethod
     def no_patterns(palette: tuple[ColorName, ...]) -> Columns:
@@ -214,8 +216,9 @@ class Columns:
         """Raise a ValueError if there are patterns of other sizes."""
         expected = {k} if isinstance(k, int) else set(k)
         sizes = set(np.unique(self.size).tolist())
-        # A colored table has no column of a size that no graph reaches; a plain one has them all.
-        if sizes - expected or (self.colors is None and sizes != expected):
+        # A table of patterns that occur has no column of a size that no graph reaches; a plain one has them all.
+        plain = self.colors is None and self.edge_types is None
+        if sizes - expected or (plain and sizes != expected):
             raise ValueError(
                 f"expected counts of patterns with {', '.join(map(str, sorted(expected)))} vertices; got a table with "
                 f"{', '.join(map(str, sorted(sizes))) or 'none'}; count with k={k}, or set k before fitting"
@@ -270,6 +273,24 @@ def permuted_types(types: NDArray[np.uint16], order: IntArray, reverse: NDArray[
             column = types[:, pair_bit(a, b)]
             result[:, pair_bit(i, j)] = column if a < b else reverse[column]
     return result
+
+
+def smallest(trials: Iterable[NDArray[Any]]) -> tuple[NDArray[Any], IntArray]:
+    """Row by row the smallest of several tables in lexicographic order, and the number of its table, the first one.
+
+    >>> rows, number = smallest([np.array([[1, 2], [0, 5]]), np.array([[1, 1], [0, 5]])])
+    >>> rows.tolist(), number.tolist()
+    ([[1, 1], [0, 5]], [1, 0])
+    """
+    tables = iter(trials)
+    best = next(tables).copy()
+    rows, chosen = np.arange(len(best)), np.zeros(len(best), np.int64)
+    for number, trial in enumerate(tables, 1):
+        differs = trial != best
+        at = differs.argmax(axis=1)
+        better = differs.any(axis=1) & (trial[rows, at] < best[rows, at])
+        best[better], chosen[better] = trial[better], number
+    return best, chosen
 
 
 @cache
@@ -345,11 +366,12 @@ def merged(parts: Sequence[Cells], graphs: GraphSet, k: int) -> CountTable:
     return CountTable(columns, matrix)
 
 
-def plain_table(copies: NDArray[Any], k: int) -> CountTable:
+def plain_table(copies: NDArray[Any], *sizes: int) -> CountTable:
     """The table of plain counts (graphs, connected patterns), of int64 or of Python integers; an error if too large."""
+    plain = Columns.plain(*sizes)
     if copies.dtype == object:
         for row, column in zip(*np.nonzero(copies > np.iinfo(np.int64).max), strict=True):
-            name = connected_patterns(k)[column].name
+            name = plain.patterns[column].name
             raise CountOverflow(
                 int(row),
                 f"has {copies[row, column]} induced copies of the pattern {name!r}, more than a 64-bit integer holds",
@@ -357,4 +379,4 @@ def plain_table(copies: NDArray[Any], k: int) -> CountTable:
         copies = copies.astype(np.int64)
     rows, columns = np.nonzero(copies)  # scipy makes two matrices of a dense one
     table = csr_array((copies[rows, columns], columns, offsets(np.bincount(rows, minlength=len(copies)))), copies.shape)
-    return CountTable(Columns.plain(k), table)
+    return CountTable(plain, table)

@@ -141,7 +141,7 @@ class Counts:
         return self._with_columns(target, realigned)
 
     def without_colors(self) -> Counts:
-        """The same graphs over plain patterns of the same sizes; copies are summed over the colorings.
+        """The same graphs over plain patterns of the same sizes; copies are summed over colors and types of edges.
 
         Examples:
             >>> import anysize as az
@@ -149,19 +149,40 @@ class Counts:
             >>> az.count(path, k=2).without_colors().matrix.toarray().tolist()  # C-C and C-O
             [[2]]
         """
-        if self.columns.colors is None:
+        if self.columns.colors is None and self.columns.edge_types is None:
             return self
-        if self.sampling is not None:
-            raise ValueError("standard errors cannot be summed over colors; sample again with colors=False")
         plain = unite([Columns.plain(int(k)) for k in np.unique(self.columns.size)] or [Columns.plain(1)])[0]
         start = np.searchsorted(plain.size, self.columns.size)  # the first column of each size
-        merge = csr_array(
-            (np.ones(len(start), np.int64), (np.arange(len(start)), start + self.columns.pattern_index)),
-            shape=(len(start), len(plain)),
-        )
-        if len(start) and (self.matrix.astype(np.float64) @ merge).max() >= 2**63:
+        return self._summed(plain, start + self.columns.pattern_index)
+
+    def without_edge_types(self) -> Counts:
+        """The same graphs over patterns that do not tell edges apart; copies are summed over the types of edges.
+
+        Examples:
+            >>> import anysize as az
+            >>> path = az.GraphSet.from_edges([(0, 1), (1, 2)], colors=["C", "C", "O"], edge_colors=["a", "b"])
+            >>> az.count(path, k=2, edges=True).without_edge_types().to_pandas().iloc[0].to_dict()
+            {'edge[C,C]': 1, 'edge[C,O]': 1}
+        """
+        columns = self.columns
+        if columns.edge_types is None:
+            return self
+        if columns.colors is None:
+            return self.without_colors()
+        # colors come first in the canonical form of a pattern, so that they are in canonical form without types
+        bare = Columns(columns.size, columns.pattern_index, columns.colors, columns.palette)
+        merged, (number,) = unite([bare])
+        return self._summed(merged, number)
+
+    def _summed(self, columns: Columns, number: IntArray) -> Counts:
+        """The same graphs over coarser patterns: ``number`` is that of every pattern here among ``columns``."""
+        if self.sampling is not None:
+            raise ValueError("standard errors cannot be summed over colors; sample again with colors=False")
+        entries = np.ones(len(number), np.int64), (np.arange(len(number)), number)
+        merge = csr_array(entries, shape=(len(number), len(columns)))
+        if len(number) and (self.matrix.astype(np.float64) @ merge).max() >= 2**63:
             raise OverflowError("the copies of a plain pattern, summed over its colorings, exceed a 64-bit integer")
-        return self._with_columns(plain, lambda matrix: csr_array(matrix @ merge))
+        return self._with_columns(columns, lambda matrix: csr_array(matrix @ merge))
 
     def top(self, n: int) -> Counts:
         """The n most frequent patterns over all graphs, in canonical order; the earlier one wins a tie."""

@@ -24,6 +24,7 @@ from anysize.estimators.ensemble import (
     as_examples,
     as_graphs_or_counts,
     check_table,
+    edge_types_of,
     features_of,
     palette_of,
     train,
@@ -131,10 +132,11 @@ class GraphEstimator(BaseEstimator):
         environment_of = _environments(source, environments, method, method.compares_environments(configuration))
         with progress_bars(bool(self.verbose)) as progress:
             given = self._given_validation(validation, method, k, source, progress, bins)
-            examples = as_examples(source, method, k, palette, self.cache, progress, bins)
+            known_types = edge_types_of(source, method)
+            examples = as_examples(source, method, k, palette, known_types, self.cache, progress, bins)
             examples = replace(examples, y=codes, environments=environment_of, weights=graph_weights)
             if method.takes_tables:
-                _check_patterns(examples, k)
+                _check_patterns(method, examples, k)
             held_out = hold_out_by_class(examples.strata(), share if given is None else 0.0, runs[0].seed)
             kept = np.setdiff1d(np.arange(len(codes)), held_out)
             if environment_of is not None and len(np.unique(environment_of[kept])) < 2:
@@ -158,9 +160,9 @@ class GraphEstimator(BaseEstimator):
                 )  # fmt: skip
         counted = data.train if getattr(getattr(parts[0], "decision", None), "family", "") == "gamma" else None
         counted = examples if method.takes_tables else counted
-        table = None if counted is None else counted.counts(k, self.cache)
+        table = None if counted is None else method.counts(counted, k, self.cache)
         self.held_out_ = present[held_out]
-        novelty = NoveltyDetector.of(source, table, method.colors)
+        novelty = NoveltyDetector.of(examples.source, table, method.colors, known_types)
         self.ensemble_ = Ensemble(method, k, palette, parts, novelty, features_of(source), bins)
         self.curves_, self.epochs_ = training_curves(parts)
         judged = {"training": outputs}
@@ -201,22 +203,19 @@ class GraphEstimator(BaseEstimator):
         if not len(graphs):
             raise ValueError("validation has no graphs; pass at least one, or leave it out")
         codes = self._encode(labels_of(graphs, pair[1]))
-        return replace(as_examples(graphs, method, k, palette_of(source), self.cache, progress, bins), y=codes)
+        palette, known_types = palette_of(source), edge_types_of(source, method)
+        return replace(as_examples(graphs, method, k, palette, known_types, self.cache, progress, bins), y=codes)
 
     # ---- new graphs ------------------------------------------------------------------------------
 
-    def _outputs(self, graphs: Any) -> FloatArray:
-        """(models, graphs, classes or 1), with warnings about graphs unlike the training graphs."""
-        examples = self._examples(graphs)
-        return self.ensemble_.outputs(examples)
-
     def _examples(self, graphs: Any, warn: bool = True) -> Examples:
+        """New graphs as input of the models; ``warn`` about those unlike the training graphs."""
         check_is_fitted(self, "ensemble_")
         source = as_graphs_or_counts(graphs, self.color)
         with progress_bars(bool(self.verbose)) as progress:
             examples = self.ensemble_.examples(source, self.cache, progress)
         if warn:
-            self.ensemble_.warn(source, examples)
+            self.ensemble_.warn(examples)
         return examples
 
     def representation(self, graphs: Any) -> FloatArray:
@@ -244,9 +243,9 @@ class GraphEstimator(BaseEstimator):
 # ---- what fit does with its arguments --------------------------------------------------------------
 
 
-def _check_patterns(examples: Examples, k: Sizes) -> None:
+def _check_patterns(method: Method, examples: Examples, k: Sizes) -> None:
     """An error if no training graph has any pattern."""
-    table = examples.counts(k)
+    table = method.counts(examples, k)
     if not table.matrix.nnz:
         smallest = k if isinstance(k, int) else min(k)
         raise ValueError(

@@ -175,7 +175,8 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
             graphs: the graphs.
             per_model: the probabilities of every model, (models, graphs, classes), in the order of the seeds.
         """
-        by_model = self._outputs(graphs)
+        examples = self._examples(graphs)
+        by_model = self.ensemble_.outputs(examples)
         return by_model if per_model else np.asarray(by_model.mean(axis=0))
 
     def predict_log_proba(self, graphs: Any) -> FloatArray:
@@ -197,9 +198,10 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         check_is_fitted(self, "ensemble_")
         source = as_graphs_or_counts(graphs, self.color)
         examples = self.ensemble_.examples(source, self.cache)
-        novelty = self.ensemble_.novelty
+        novelty, method = self.ensemble_.novelty, self.ensemble_.method
         if far is None:
-            far = novelty.far_share(source, None if novelty.shares is None else examples.counts(self.ensemble_.k))
+            table = None if novelty.shares is None else method.counts(examples, self.ensemble_.k)
+            far = novelty.far_share(examples.source, table)
         return forecast(self.verdict_.held_out, novelty.mean_size, examples.sizes, far, level)
 
     def predict(self, graphs: Any) -> Labels:
@@ -226,8 +228,8 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
 
         Args:
             graph: one graph.
-            reference: graphs to compare with, such as the training graphs: contributions are then relative to their
-                mean. Without it, relative to the mean training graph (SizeMix) or to an empty graph.
+            reference: graphs to compare with: contributions are then relative to their mean. Without it, relative to
+                the mean training graph, or for the WL kernel to an empty graph.
         """
         from anysize.estimators.explain import check_has_explanations, explain
 

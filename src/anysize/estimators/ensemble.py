@@ -15,7 +15,9 @@ from anysize._progress import ProgressFunction
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.counting.counts import Counts
 from anysize.estimators.novelty import GraphsOrCounts, NoveltyDetector, has_colors
+from anysize.graphs.attributes import DIRECTIONS, EDGE_COLORS
 from anysize.graphs.colors import ColorName
+from anysize.graphs.edge_types import EdgeType, attributes_of, edge_types, with_attributes_of
 from anysize.graphs.graphset import GraphSet
 from anysize.io.convert import as_graphset
 from anysize.io.read import has_named_colors
@@ -79,13 +81,15 @@ class Ensemble:
         self, source: GraphsOrCounts, cache: PathLike | None = None, progress: ProgressFunction | None = None
     ) -> Examples:
         """New graphs as input of these models; see `as_examples`."""
-        return as_examples(source, self.method, self.k, self.palette, cache, progress, self.bins)
+        types = self.novelty.edge_types
+        return as_examples(source, self.method, self.k, self.palette, types, cache, progress, self.bins)
 
-    def warn(self, source: GraphsOrCounts, examples: Examples) -> None:
+    def warn(self, examples: Examples) -> None:
         """Issue a `GraphWarning` for each reason not to trust predictions for these graphs."""
         smallest_k = self.k if isinstance(self.k, int) else min(self.k)
         counted = self.method.takes_tables or self.novelty.shares is not None
-        for sentence in self.novelty.warnings(source, examples.counts(self.k) if counted else None, smallest_k):
+        table = self.method.counts(examples, self.k) if counted else None
+        for sentence in self.novelty.warnings(examples.source, table, smallest_k):
             self.notices.warn(sentence, GraphWarning)
 
 
@@ -109,6 +113,16 @@ def palette_of(source: GraphsOrCounts) -> tuple[ColorName, ...] | None:
     return source.palette if has_colors(source) else None
 
 
+def edge_types_of(source: GraphsOrCounts, method: Method) -> tuple[EdgeType, ...] | None:
+    """The types of edges of graphs or patterns; None where there are none, and for a method that does not use them."""
+    if not method.edges:
+        return None
+    if isinstance(source, Counts):
+        return None if source.columns.edge_types is None else source.columns.edge_palette
+    types = edge_types(source)
+    return None if types is None else tuple(types[1])
+
+
 def features_of(source: GraphsOrCounts) -> tuple[str, ...]:
     """Names of the vertex features of graphs, "" for one without a name."""
     if not isinstance(source, GraphSet) or source.features is None:
@@ -118,14 +132,26 @@ def features_of(source: GraphsOrCounts) -> tuple[str, ...]:
 
 def as_examples(
     source: GraphsOrCounts, method: Method, k: Sizes, palette: tuple[ColorName, ...] | None,
-    cache: PathLike | None = None, progress: ProgressFunction | None = None, bins: VertexBins | None = None,
+    known_types: tuple[EdgeType, ...] | None, cache: PathLike | None = None, progress: ProgressFunction | None = None,
+    bins: VertexBins | None = None,
 ) -> Examples:  # fmt: skip
     """The graphs as input of a method, with ``bins`` of features as colors, counted if its input is patterns.
 
+    ``known_types``: of the edges of the training graphs; attributes of edges that these did not have are left out.
+
     An error if the graphs have colors and the training graphs had none (``palette`` is None), or the reverse, and for
-    a table of other pattern sizes or for a method that needs the graphs.
+    a table of other pattern sizes or for a method that needs the graphs. Tables must have the same attributes of edges.
     """
     check_table(source, method, k)
+    if isinstance(source, Counts) and method.edges:
+        types = edge_types_of(source, method)
+        if (types is None, attributes_of(types)[0]) != (known_types is None, attributes_of(known_types)[0]):
+            raise ValueError(
+                f"this model was trained on patterns {_attributes(known_types)} and got patterns {_attributes(types)}; "
+                f"count graphs that have the same attributes with edges={known_types is not None}"
+            )
+    elif isinstance(source, GraphSet) and method.edges:
+        source = with_attributes_of(source, known_types)
     if isinstance(source, GraphSet) and not len(source):  # an empty set has no colors; give it those of training
         source = replace(source, colors=None if palette is None else np.zeros(0, np.uint16), palette=palette or ())
     if method.colors and has_colors(source) != (palette is not None) and len(source):
@@ -142,8 +168,17 @@ def as_examples(
         return Examples(table=source)
     examples = Examples(graphs=source if bins is None else bins.transform(source))
     if method.takes_tables:
-        examples.counts(k, cache, progress=None if progress is None else partial(progress, "counting"))
+        method.counts(examples, k, cache, None if progress is None else partial(progress, "counting"))
     return examples
+
+
+def _attributes(types: tuple[EdgeType, ...] | None) -> str:
+    """What patterns with these types of edges tell edges apart by."""
+    colored, directed = attributes_of(types)
+    names = [name for name, has in ((EDGE_COLORS, colored), (DIRECTIONS, directed)) if has]
+    if types is None:
+        return "without types of edges"
+    return f"with {' and '.join(names) or 'edges that all point both ways'}"
 
 
 def check_table(source: GraphsOrCounts, method: Method, k: Sizes) -> None:
@@ -152,10 +187,10 @@ def check_table(source: GraphsOrCounts, method: Method, k: Sizes) -> None:
         if not method.takes_tables:
             raise ValueError(f"{method.name} uses {method.input} and got a table of counts; pass the graphs instead")
         source.columns.check_sizes(k)
-        if source.columns.edge_types is not None:
+        if source.columns.edge_types is not None and not method.edges:
             raise ValueError(
-                f"{method.name} takes counts of patterns without types of edges; count with edges=False, or train "
-                "sizemix or wl-kernel on the graphs"
+                f"{method.name} takes counts of patterns without types of edges; count with edges=False, or use a "
+                "method that tells edges apart, such as gamma-gin"
             )
 
 
@@ -174,14 +209,14 @@ def warn_of_identifiers(source: GraphsOrCounts) -> None:
 
 
 def warn_of_complete_graphs(source: GraphsOrCounts) -> None:
-    """Warn if most training graphs are complete, as correlation matrices without a threshold are."""
+    """Warn if most graphs are complete, as correlation matrices without a threshold are."""
     if not isinstance(source, GraphSet):
         return
     n = source.sizes
     complete = int(((n > 3) & (2 * source.edge_counts == n * (n - 1))).sum())
     if 2 * complete > len(source):
         warn_user(
-            f"{complete} of {len(source)} training graphs are complete: every pair of vertices is an edge, so that "
+            f"{complete} of {len(source)} graphs are complete: every pair of vertices is an edge, so that "
             "only colors and sizes tell them apart. If they are matrices of correlations or other weights, keep the "
             "strongest entries as edges: threshold=... or density=... (in commands --threshold, --density).",
             GraphWarning,

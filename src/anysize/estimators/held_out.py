@@ -161,7 +161,7 @@ def fit_baselines(data: TrainingData, method: Method) -> dict[str, Fitted]:
     fitted: dict[str, Fitted] = {}
     for baseline in TRIVIAL[data.predicts]:
         if baseline is TOPOLOGY_ONLY:
-            if not method.takes_tables or data.train.counts(data.k, data.cache).sampling is not None:
+            if not method.takes_tables or method.counts(data.train, data.k, data.cache).sampling is not None:
                 continue
             sizes = (data.k,) if isinstance(data.k, int) else data.k
             patterns = sum(len(connected_patterns(size)) for size in sizes)

@@ -14,7 +14,7 @@ import platform
 import zipfile
 from collections.abc import Mapping
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import PackageNotFoundError, version
 from io import BytesIO
 from typing import Any
@@ -32,6 +32,7 @@ from anysize._schema import (
     boolean,
     check_array,
     color_name,
+    edge_type,
     fields,
     integer,
     list_of,
@@ -54,6 +55,7 @@ from anysize.estimators.novelty import NoveltyDetector
 from anysize.estimators.regressor import GraphRegressor
 from anysize.estimators.verdict import Verdict
 from anysize.graphs.colors import ColorName, check_palette
+from anysize.graphs.edge_types import EdgeType, edge_type_order
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import classes_from_json, classes_to_json
 from anysize.kernels.vertex_bins import VertexBins
@@ -187,6 +189,7 @@ _NOVELTY = fields(
         "median_size": real(0),
         "max_distance": real(0),
         "mean_size": real(0),
+        "edge_types": list_of(edge_type),
         "degrees": list_of(integer(0), 2),
     },
 )
@@ -258,26 +261,41 @@ def _check_shapes(state: Any, arrays: Mapping[str, Any]) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Probe(Examples):
-    """One graph, a single copy of the first pattern: a restored model must be able to predict it."""
+    """One graph, a single copy of the first pattern: a restored model must be able to predict it.
+
+    Counts are written down, not counted: a machine that only predicts from tables needs no compiler.
+    """
 
     palette: tuple[ColorName, ...] | None = None
+    edge_types: tuple[EdgeType, ...] | None = None
 
     @staticmethod
-    def of(k: Sizes, palette: tuple[ColorName, ...] | None, features: tuple[str, ...]) -> _Probe:
+    def of(
+        k: Sizes, palette: tuple[ColorName, ...] | None, features: tuple[str, ...],
+        edge_types: tuple[EdgeType, ...] | None,
+    ) -> _Probe:  # fmt: skip
         pattern = _first_pattern(k, palette)
         graphs = GraphSet.from_edges(
             list(pattern.edges), n_vertices=pattern.size, colors=pattern.colors,
             edge_colors=[0] * len(pattern.edges),  # models that were trained without any ignore them
             features=np.zeros((pattern.size, len(features))) if features else None,
         )  # fmt: skip
-        return _Probe(graphs if palette is None else graphs.with_palette(palette), palette=palette)
+        graphs = graphs if palette is None else graphs.with_palette(palette)
+        return _Probe(graphs, palette=palette, edge_types=edge_types)
 
-    def counts(self, k: Sizes, cache: Any = None, colors: bool = True, progress: Any = None) -> Counts:
+    def counts(
+        self, k: Sizes, cache: Any = None, colors: bool = True, edges: bool = False, progress: Any = None
+    ) -> Counts:  # fmt: skip
         palette = self.palette if colors else None
         pattern = _first_pattern(k, palette)
-        columns = Columns.plain(pattern.size) if palette is None else Columns.of([pattern]).recoded(palette)
-        if palette is None and not isinstance(k, int):
-            columns = unite([Columns.plain(size) for size in k])[0]
+        if edges and self.edge_types is not None:
+            kinds = (min(self.edge_types, key=edge_type_order),) * len(pattern.edges)
+            columns = Columns.of([replace(pattern, edge_types=kinds)])
+        else:
+            columns = Columns.plain(pattern.size) if palette is None else Columns.of([pattern])
+            if palette is None and not isinstance(k, int):
+                columns = unite([Columns.plain(size) for size in k])[0]
+        columns = columns.recoded(palette or ())
         matrix = csr_array(([1], ([0], [0])), shape=(1, len(columns)), dtype=np.int64)
         return Counts(matrix, columns, np.array([pattern.size]))
 
@@ -290,10 +308,10 @@ def _first_pattern(k: Sizes, palette: tuple[ColorName, ...] | None) -> Pattern:
 def _check_prediction(model: GraphClassifier | GraphRegressor) -> None:
     """A ValueError unless every part gives a number, or probabilities of all classes: parts depend on the method."""
     ensemble, classes = model.ensemble_, len(model.classes_) if isinstance(model, GraphClassifier) else 0
-    probe = _Probe.of(ensemble.k, ensemble.palette or None, ensemble.features)
+    probe = _Probe.of(ensemble.k, ensemble.palette or None, ensemble.features, ensemble.novelty.edge_types)
     if ensemble.bins is not None:
         colored = ensemble.bins.transform(probe.whole("a method on bins"))
-        probe = _Probe.of(ensemble.k, colored.palette, ())
+        probe = _Probe.of(ensemble.k, colored.palette, (), ensemble.novelty.edge_types)
     for part in ensemble.parts:
         outputs = part.outputs(probe)
         if outputs.shape != (len(part.runs), 1, classes or 1):

@@ -1,8 +1,10 @@
-"""Detect inputs unlike the training data: unknown colors, no patterns, unusual pattern shares, shifted densities."""
+"""Detect inputs unlike the training data: unknown colors and types of edges, no patterns, unusual pattern shares,
+shifted densities.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import isqrt
 from typing import Any
@@ -17,6 +19,7 @@ from anysize._text import plural
 from anysize._typing import BoolArray, FloatArray
 from anysize.counting.counts import Counts
 from anysize.graphs.colors import ColorName
+from anysize.graphs.edge_types import EdgeType, attributes_of, edge_type_order, edge_types
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.ragged import owners
 from anysize.patterns.pattern import connected_patterns, format_color
@@ -173,6 +176,7 @@ class NoveltyDetector:
         mean_size: geometric mean number of vertices.
         densities: edges and adjacent pairs of edges; None where training had only counts, or few graphs.
         degrees: the smallest and largest degree of the training vertices; None for methods on patterns.
+        edge_types: the types of edges of the training graphs; None if these have none or the method ignores them.
     """
 
     colors: tuple[ColorName, ...] | None
@@ -180,10 +184,17 @@ class NoveltyDetector:
     mean_size: float = 1.0
     densities: DensityReference | None = None
     degrees: tuple[int, int] | None = None
+    edge_types: tuple[EdgeType, ...] | None = None
 
     @staticmethod
-    def of(source: GraphsOrCounts, table: Counts | None, uses_colors: bool) -> NoveltyDetector:
-        """The detector for training graphs, and for their table of counts if the method uses one."""
+    def of(
+        source: GraphsOrCounts, table: Counts | None, uses_colors: bool,
+        edge_types: tuple[EdgeType, ...] | None = None,
+    ) -> NoveltyDetector:  # fmt: skip
+        """The detector for training graphs, and for their table of counts if the method uses one.
+
+        ``edge_types``: those of the training graphs, if the method uses them.
+        """
         colors = None
         if uses_colors and has_colors(source):
             occurs = np.asarray(vertices_by_color(source).sum(axis=0)).reshape(-1) > 0
@@ -196,12 +207,14 @@ class NoveltyDetector:
         if table is None and isinstance(source, GraphSet) and len(source.degrees):
             degrees = int(source.degrees.min()), int(source.degrees.max())
         mean_size = float(np.exp(np.log(np.maximum(source.sizes, 1)).mean()))
-        return NoveltyDetector(colors, shares, mean_size, densities, degrees)
+        return NoveltyDetector(colors, shares, mean_size, densities, degrees, edge_types)
 
     def warnings(self, source: GraphsOrCounts, table: Counts | None, smallest_k: int) -> Iterator[str]:
         """One sentence for each reason not to trust the predictions for these graphs."""
         if self.colors is not None and has_colors(source):
             yield from self._unknown_colors(source)
+        if self.edge_types is not None:
+            yield from self._unknown_types(source)
         table = table if table else None
         empty = 0 if table is None else int((np.diff(table.matrix.indptr) == 0).sum())
         if table is not None and empty:
@@ -232,8 +245,8 @@ class NoveltyDetector:
         """The share of a set of graphs about which training shows little.
 
         All of it, if the set comes from elsewhere. Otherwise the share of graphs that are far in the shares of their
-        patterns, or of vertices whose color or (for methods on whole graphs) number of neighbors is outside of what
-        training graphs had, whichever is larger.
+        patterns, of edges whose type, or of vertices whose color or (for methods on whole graphs) number of neighbors
+        is outside of what training graphs had, whichever is largest.
         """
         if not len(source):
             return 0.0
@@ -246,6 +259,9 @@ class NoveltyDetector:
             vertices = np.asarray(vertices_by_color(source).sum(axis=0)).reshape(-1)
             known = np.array([name in self.colors for name in source.palette], np.bool_)
             shares.append(float(vertices[~known].sum() / max(vertices.sum(), 1)))
+        if self.edge_types is not None:
+            edges, _, unknown = self._edges(source)
+            shares.append(float(edges[:, unknown].sum() / max(edges.sum(), 1)))
         if self.degrees is not None and isinstance(source, GraphSet) and len(source.degrees):
             low, high = self.degrees
             shares.append(float(((source.degrees < low) | (source.degrees > high)).mean()))
@@ -258,20 +274,26 @@ class NoveltyDetector:
             return
         vertices = vertices_by_color(source)
         unknown &= np.asarray(vertices.sum(axis=0)).reshape(-1) > 0
-        amount: FloatArray = np.asarray(vertices[:, unknown].sum(axis=1)).reshape(-1)
-        total: FloatArray = np.asarray(vertices.sum(axis=1)).reshape(-1)
-        affected = amount > 0
-        if not affected.any():
-            return
         strange = [source.palette[code] for code in np.flatnonzero(unknown)]
-        names = [format_color(color) for color in strange]
-        listed = ", ".join(names[:MAX_COLORS_SHOWN]) + (", ..." if len(names) > MAX_COLORS_SHOWN else "")
-        yield (
-            f"{_number_of(int(affected.sum()), len(source), 'has', 'have')} colors that no training graph had "
-            f"({listed}), {100 * amount.sum() / total[affected].sum():.3g} % of their "
-            f"{'vertices' if isinstance(source, GraphSet) else 'vertices in patterns'}: the model has learned nothing "
-            f"about them{_other_kind(strange, known)}"
+        for sentence in _unknown(source, vertices, unknown, "colors", "vertices", list(map(format_color, strange))):
+            yield sentence + _other_kind(strange, known)
+
+    def _edges(self, source: GraphsOrCounts) -> tuple[csr_array[np.float64], list[EdgeType], BoolArray]:
+        """(graphs, types): edges of each type that occurs, these types, and which of them are unknown."""
+        known = {kind for each in self.edge_types or () for kind in (each, each.reverse)}
+        edges, types = edges_by_type(source)
+        occurs = np.flatnonzero(np.asarray(edges.sum(axis=0)).reshape(-1)).tolist()
+        occurring = [types[code] for code in occurs]
+        return csr_array(edges[:, occurs]), occurring, np.array([kind not in known for kind in occurring], bool)
+
+    def _unknown_types(self, source: GraphsOrCounts) -> Iterator[str]:
+        edges, types, unknown = self._edges(source)
+        strange = [types[code] for code in np.flatnonzero(unknown)]
+        directed = attributes_of([*types, *(self.edge_types or ())])[1]
+        names = dict.fromkeys(  # a type and its reverse are seen from the two ends of one edge
+            min(kind, kind.reverse, key=edge_type_order).label(directed).strip() for kind in strange
         )
+        yield from _unknown(source, edges, unknown, "types of edges", "edges", list(names))
 
     # ---- as JSON and arrays --------------------------------------------------------------------
 
@@ -281,6 +303,8 @@ class NoveltyDetector:
         about["mean_size"] = self.mean_size
         if self.degrees is not None:
             about["degrees"] = list(self.degrees)
+        if self.edge_types is not None:
+            about["edge_types"] = [list(kind) for kind in self.edge_types]
         arrays: dict[str, NDArray[Any]] = {}
         if self.shares is not None:
             known = self.shares
@@ -304,7 +328,8 @@ class NoveltyDetector:
             sizes = check_array(arrays["sizes"], "sizes", "f", (None,), 0)
             densities = DensityReference(sizes, check_array(arrays["statistics"], "statistics", "f", (len(sizes), 2)))
         degrees = (about["degrees"][0], about["degrees"][1]) if "degrees" in about else None
-        return NoveltyDetector(colors, shares, about.get("mean_size", 1.0), densities, degrees)
+        edge_types = tuple(EdgeType(*kind) for kind in about["edge_types"]) if "edge_types" in about else None
+        return NoveltyDetector(colors, shares, about.get("mean_size", 1.0), densities, degrees, edge_types)
 
 
 def has_colors(source: GraphsOrCounts) -> bool:
@@ -327,12 +352,48 @@ def vertices_by_color(source: GraphsOrCounts) -> csr_array[np.float64]:
     return csr_array(source.matrix.astype(np.float64) @ csr_array(entries, shape=(len(columns), width)))
 
 
+def edges_by_type(source: GraphsOrCounts) -> tuple[csr_array[np.float64], Sequence[EdgeType]]:
+    """(graphs, types): the edges of each type, seen from both ends, and the types; for a table, those of all copies."""
+    if isinstance(source, GraphSet):
+        codes, types = edge_types(source) or (np.zeros(0, np.int64), [])
+        entries = source.indptr[source.first] if types else np.zeros_like(source.first)
+        return csr_array((np.ones(len(codes)), codes, entries), shape=(len(source), len(types))), types
+    columns = source.columns
+    assert columns.edge_types is not None
+    pattern, pair = np.nonzero(columns.edge_types)
+    codes = columns.edge_types[pattern, pair].astype(np.int64)
+    ends = np.concatenate([codes, columns.reverse_types[codes]]) - 1
+    by_pattern = csr_array((np.ones(len(ends)), (np.tile(pattern, 2), ends)), (len(columns), len(columns.edge_palette)))
+    return csr_array(source.matrix.astype(np.float64) @ by_pattern), columns.edge_palette
+
+
+def _unknown(
+    source: GraphsOrCounts, amounts: csr_array[np.float64], unknown: BoolArray, what: str, where: str,
+    names: Sequence[str],
+) -> Iterator[str]:  # fmt: skip
+    """A sentence about graphs with colors, or types of edges, that are ``unknown``; none if there are none.
+
+    ``amounts`` (graphs, colors or types): how many vertices or edges have each of them.
+    """
+    amount: FloatArray = np.asarray(amounts[:, unknown].sum(axis=1)).reshape(-1)
+    total: FloatArray = np.asarray(amounts.sum(axis=1)).reshape(-1)
+    affected = amount > 0
+    if not affected.any():
+        return
+    shown = ", ".join(names[:MAX_COLORS_SHOWN]) + (", ..." if len(names) > MAX_COLORS_SHOWN else "")
+    yield (
+        f"{_number_of(int(affected.sum()), len(source), 'has', 'have')} {what} that no training graph had ({shown}), "
+        f"{100 * amount.sum() / total[affected].sum():.3g} % of their "
+        f"{where if isinstance(source, GraphSet) else f'{where} in patterns'}: the model has learned nothing about them"
+    )
+
+
 def _other_kind(strange: Iterable[ColorName], known: Iterable[ColorName]) -> str:
     """What to say of colors that differ from known ones only in being numbers or text."""
     alike = sorted({str(color) for color in strange} & {str(color) for color in known})
     return f"; {alike[0]} is text in one of the two sets and a number in the other: make it the same" if alike else ""
 
 
-def _number_of(amount: int, total: int, one: str, several: str) -> str:
+def _number_of(amount: int, total: int, singular: str, several: str) -> str:
     """For example "2 of 8 graphs have"."""
-    return f"{amount} of {plural(total, 'graph')} {one if amount == 1 else several}"
+    return f"{amount} of {plural(total, 'graph')} {singular if amount == 1 else several}"

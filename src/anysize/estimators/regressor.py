@@ -133,7 +133,8 @@ class GraphRegressor(RegressorMixin, GraphEstimator):
 
     def predict(self, graphs: Any, per_model: bool = False) -> FloatArray:
         """One number per graph, the mean over the models; of every model, (models, graphs), with ``per_model``."""
-        by_model = self._outputs(graphs)[:, :, 0]
+        examples = self._examples(graphs)
+        by_model = self.ensemble_.outputs(examples)[:, :, 0]
         return by_model if per_model else np.asarray(by_model.mean(axis=0))
 
     def score(self, graphs: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:

@@ -204,12 +204,13 @@ def fill_cache(
         Name of a task -> a sentence, for every task whose graphs are not available. Only tasks that are optional may be
         missing; for others, the error is raised.
     """
-    needed: dict[tuple[str, Data, int | None], tuple[Task, set[tuple[Sizes, bool]]]] = {}
+    needed: dict[tuple[str, Data, int | None], tuple[Task, set[tuple[Sizes, bool, bool]]]] = {}
     for batch in plan.batches if batches is None else batches:
         method = find_method(batch.method)
         _, counts = needed.setdefault((batch.task.name, batch.data, batch.split), (batch.task, set()))
         if method.patterns:
-            counts |= {(run.configuration.get("k", batch.task.k), method.colors) for run in batch.runs}
+            told_apart = method.colors, bool(method.edges)
+            counts |= {(run.configuration.get("k", batch.task.k), *told_apart) for run in batch.runs}
     missing: dict[str, str] = {}
     for number, ((name, data, split), (task, counts)) in enumerate(needed.items()):
         progress("counting", number / len(needed), f"{number} of {len(needed)} data sets; now {name}")
@@ -222,11 +223,11 @@ def fill_cache(
                 raise
             missing[name] = f"{name} is left out. {error}"
             continue
-        for sizes, colors in counts:
+        for sizes, colors, edges in counts:
             with suppress(ValueError, OverflowError, MemoryError):  # methods that need these counts fail, others do not
                 for examples in splits.examples.values():
                     examples.forget_counts()  # those in memory may be in no cache
-                    examples.counts(sizes, cache, colors)
+                    examples.counts(sizes, cache, colors, edges)
     progress("counting", 1.0)
     if len(missing) == len({name for name, *_ in needed}):
         first, reason = next(iter(missing.items()))  # those of other tasks are much the same

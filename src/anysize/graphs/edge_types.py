@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from anysize._errors import GraphError
 from anysize._typing import IntArray
 from anysize.graphs.colors import ColorName, color_order
 from anysize.graphs.graphset import BOTH_WAYS, IN, OUT, GraphSet
@@ -66,3 +69,36 @@ def edge_types(graphs: GraphSet) -> tuple[IntArray, list[EdgeType]] | None:
         for pair, way in (divmod(number, 3) for number in used.tolist())
     ]
     return codes.astype(np.int64), types
+
+
+def with_attributes_of(graphs: GraphSet, types: Sequence[EdgeType] | None) -> GraphSet:
+    """New graphs with the attributes of edges that training graphs had, by their ``types`` (None: none).
+
+    Other attributes are left out; edges without direction point both ways. A GraphError if edge colors are missing.
+
+    >>> graphs = GraphSet.from_edges([(0, 1), (1, 2)], edge_colors=["a", "b"])
+    >>> directed = with_attributes_of(graphs, [EdgeType(None, None, OUT), EdgeType(None, None, IN)])
+    >>> directed.edge_colors, directed.directions.tolist()
+    (None, [0, 0, 0, 0])
+    """
+    colored, directed = attributes_of(types)
+    if colored and graphs.edge_colors is None and len(graphs.indices):
+        raise GraphError(
+            "The training graphs had edge colors and these graphs have none; train on graphs.without_edge_colors(), or "
+            "read the edge colors of these graphs."
+        )
+    if not colored:
+        graphs = graphs.without_edge_colors()
+    elif graphs.edge_colors is None:  # no edges
+        graphs = replace(graphs, edge_colors=np.zeros(0, np.uint16))
+    if not directed:
+        graphs = graphs.without_directions()
+    if graphs.directions is None and (directed or (types is not None and not colored)):
+        graphs = replace(graphs, directions=np.zeros(len(graphs.indices), np.uint8))
+    return graphs
+
+
+def attributes_of(types: Sequence[EdgeType] | None) -> tuple[bool, bool]:
+    """Whether edges of these types have colors, and whether some of them point one way."""
+    kinds = types or ()
+    return any(kind.color is not None for kind in kinds), any(kind.direction != BOTH_WAYS for kind in kinds)

@@ -124,7 +124,7 @@ class GraphSet:
                 raise ValueError("indices: expected the neighbors of every vertex in ascending order, each once")
             reverse = matrix.tocsc()
             same = np.array_equal(reverse.indptr, matrix.indptr) and np.array_equal(reverse.indices, matrix.indices)
-            if not same or matrix.diagonal().any():
+            if not same or (neighbor == owners(self.indptr)).any():
                 raise ValueError("indices: expected every edge in both directions, and no self loops")
             if self.colors is not None and vertices and self.colors.max() >= len(self.palette):
                 raise ValueError(f"colors: expected positions in the palette of {len(self.palette)} colors")

@@ -17,9 +17,9 @@ from anysize._memory import dense
 from anysize._progress import Progress
 from anysize._schema import check_array
 from anysize._typing import FloatArray, IntArray, PathLike, TargetKind
-from anysize.graphs.attributes import DIRECTIONS, EDGE_COLORS
 from anysize.methods.configuration import whole_number
 from anysize.methods.method import (
+    EDGE_TYPES,
     Arrays,
     Configuration,
     Examples,
@@ -118,9 +118,10 @@ class Trees:
 
 @dataclass(frozen=True, eq=False)
 class PatternCounts:
-    """Induced copies of plain patterns of 3 to 5 vertices, and of the colored patterns of 1 to 3 of training graphs.
+    """Induced copies of plain patterns of 3 to 5 vertices, and of the patterns of 1 to 3 of training graphs whose
+    vertices have colors and edges have types.
 
-    ``colored``: counts of no graphs, with these colored patterns; None for graphs without colors.
+    ``colored``: counts of no graphs, with these patterns; None for graphs without colors and types of edges.
     """
 
     colored: Counts | None
@@ -128,16 +129,17 @@ class PatternCounts:
     @staticmethod
     def learn(train: Examples, configuration: Configuration, cache: PathLike | None) -> PatternCounts:
         """What training graphs have."""
-        if train.whole("a forest").colors is None:
+        graphs = train.whole("a forest")
+        if graphs.colors is None and graphs.edge_colors is None and graphs.directions is None:
             return PatternCounts(None)
-        return PatternCounts(replace(train.counts(COLORED_SIZES, cache)[:0], y=None, names=None, log=()))
+        return PatternCounts(replace(train.counts(COLORED_SIZES, cache, edges=True)[:0], y=None, names=None, log=()))
 
     def of(self, examples: Examples, cache: PathLike | None = None) -> csr_array[np.float64]:
         """(graphs, width)."""
         plain = examples.counts(PLAIN_SIZES, cache, colors=False)
         tables = [plain.align([pattern for size in PLAIN_SIZES for pattern in connected_patterns(size)])]
         if self.colored is not None:
-            tables.append(examples.counts(COLORED_SIZES, cache).align(self.colored))
+            tables.append(examples.counts(COLORED_SIZES, cache, edges=True).align(self.colored))
         return csr_array(hstack([table.matrix for table in tables], format="csr", dtype=np.float64))
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
@@ -271,22 +273,17 @@ def _dense(table: csr_array[np.float64], columns: IntArray) -> FloatArray:
     return dense(csr_array(table[:, columns]), "the table of counts", instead)
 
 
-def _forest(name: str, title: str, features: type[PatternCounts | CircularCounts], **fields: Any) -> Method:
+def _forest(name: str, title: str, features: type[PatternCounts | CircularCounts], defaults: Configuration) -> Method:
     checks: dict[str, Validator] = {"trees": whole_number}
     both: frozenset[TargetKind] = frozenset({"classes", "numbers"})
     learner = ForestLearner(features)
     return Method(
-        name=name, title=title, learner=learner, predicts=both, parameters=checks, features="bins", **fields,
+        name=name, title=title, learner=learner, predicts=both, parameters=checks, defaults=defaults, edges=EDGE_TYPES,
+        features="bins",
     )  # fmt: skip
 
 
 FORESTS = (
-    _forest("patterns-forest", "Forest on patterns", PatternCounts, defaults={"trees": 300}),
-    _forest(
-        "ecfp-forest",
-        "Forest on circular neighborhoods",
-        CircularCounts,
-        defaults={"trees": 300, "radius": 2},
-        edges=frozenset({EDGE_COLORS, DIRECTIONS}),
-    ),
+    _forest("patterns-forest", "Forest on patterns", PatternCounts, {"trees": 300}),
+    _forest("ecfp-forest", "Forest on circular neighborhoods", CircularCounts, {"trees": 300, "radius": 2}),
 )

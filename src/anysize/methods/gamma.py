@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from anysize._progress import Progress, part_of
 from anysize.methods.configuration import weight, whole_number
 from anysize.methods.method import (
+    EDGE_TYPES,
     FAMILIES,
     Arrays,
     Configuration,
@@ -78,14 +79,14 @@ class GammaLearner:
         stacks = make_stacks(data, runs, settings_of, max_members, one_seed=self.kind == "rp")
         validation = data.validation
         for number, stack in enumerate(stacks):
-            counts = data.train.counts(stack.k, data.cache)
+            counts = data.train.counts(stack.k, data.cache, edges=True)
             fitted = fit_gamma(
                 self.kind, counts, data.train.labels(), stack.members,
                 fitting_recipe(recipe, data, colored=counts.columns.colors is not None),
                 classes=data.classes, top=stack.top, weights=data.loss_weights(),
                 validation_weights=data.validation_weights,
                 validation=None if validation is None else (
-                    validation.counts(stack.k, data.cache), validation.labels()
+                    validation.counts(stack.k, data.cache, edges=True), validation.labels()
                 ),
                 metric=data.epoch_metric, device=data.device, sample=_sampler(data, stack.k, recipe),
                 progress=part_of(progress, number, len(stacks)),
@@ -111,6 +112,11 @@ def _sampler(data: TrainingData, k: Sizes, recipe: Recipe) -> Callable[[int], Co
     from anysize.counting.api import count
 
     graphs = data.train.whole("training on sampled densities")
+    if graphs.edge_colors is not None or graphs.directions is not None:
+        raise ValueError(
+            "training on sampled densities does not tell edges apart; drop their types with without_edge_colors() and "
+            "without_directions(), or leave out samples"
+        )
     return lambda epoch: count(graphs, k, engine="sample", samples=recipe.samples, seed=epoch)
 
 
@@ -123,7 +129,7 @@ class FittedGamma(FittedStack):
     threads: ClassVar[int | None] = 1  # as in training: with more, sums have another order
 
     def _input(self, examples: Examples) -> Counts:
-        return examples.counts(self.k)
+        return examples.counts(self.k, edges=True)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         about, arrays = super().state()
@@ -187,6 +193,7 @@ def _gamma_method(*, name: str, title: str, kind: GammaKind, grid: Mapping[str, 
         stack_key=learner.stack_key,
         one_seed=kind == "rp",
         patterns=True,
+        edges=EDGE_TYPES,
         **fields,
     )
 

@@ -18,10 +18,9 @@ import numpy as np
 from anysize._memory import dense
 from anysize._progress import Progress
 from anysize._typing import FloatArray, PathLike, is_integer
-from anysize.graphs.attributes import DIRECTIONS, EDGE_COLORS
 from anysize.graphs.colors import ColorName
 from anysize.methods.configuration import positive, whole_number
-from anysize.methods.method import FAMILIES, Arrays, Examples, Grid, Method, Run, Sizes, TrainingData
+from anysize.methods.method import EDGE_TYPES, FAMILIES, Arrays, Examples, Grid, Method, Run, Sizes, TrainingData
 from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
@@ -111,7 +110,7 @@ def _kernel_input(examples: Examples, source: Sizes | WLKernel, cache: PathLike 
     """Counts of patterns of these sizes, or graphs refined by this WL kernel."""
     from anysize.kernels.wl import WLKernel
 
-    return examples.refined(source) if isinstance(source, WLKernel) else examples.counts(source, cache)
+    return examples.refined(source) if isinstance(source, WLKernel) else examples.counts(source, cache, edges=True)
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,7 +224,7 @@ def _kernel_method(**fields: Any) -> Method:
     """
     return Method(
         kind="kernel", predicts=frozenset({"classes", "numbers"}), seeded=False, weighted_in_paper=False,
-        selection_metric="accuracy", features="bins", **fields,
+        selection_metric="accuracy", edges=EDGE_TYPES, features="bins", **fields,
     )  # fmt: skip
 
 
@@ -238,7 +237,6 @@ KERNEL_METHODS = (
         defaults={"iterations": 3, "C": 1.0},
         parameters={"C": positive, "iterations": whole_number, "padding_color": color},
         in_paper=True,
-        edges=frozenset({EDGE_COLORS, DIRECTIONS}),
     ),
     _kernel_method(
         name="wl-kernel",
@@ -247,7 +245,6 @@ KERNEL_METHODS = (
         grid=WL_GRID,
         defaults={"iterations": 3, "C": 1.0},
         parameters={"C": positive, "iterations": whole_number},
-        edges=frozenset({EDGE_COLORS, DIRECTIONS}),
     ),
     _kernel_method(
         name="gc-kernel",

@@ -17,7 +17,7 @@ from anysize._errors import naming_extra
 from anysize._progress import Progress
 from anysize._typing import FloatArray, IntArray, PathLike, TargetKind
 from anysize.counting.counts import Counts
-from anysize.graphs.attributes import FEATURES, VERTEX_COLORS
+from anysize.graphs.attributes import DIRECTIONS, EDGE_COLORS, FEATURES, VERTEX_COLORS
 from anysize.graphs.graphset import GraphSet
 from anysize.training.settings import Recipe
 
@@ -35,6 +35,7 @@ Grid = Mapping[str, Sequence[Any]]
 Validator = Callable[[str, Any], Any]  # (name, value) -> the value as it is used, or a ValueError that names it
 RecipeName = Literal["robust", "paper"]
 RECIPES: tuple[RecipeName, ...] = get_args(RecipeName)
+EDGE_TYPES = frozenset({EDGE_COLORS, DIRECTIONS})  # of methods that tell edges apart
 NO_TRAINING = Recipe(epochs=1)  # for kernels and baselines, which have no epochs
 
 # ---- what a learner takes and returns --------------------------------------------------------------
@@ -56,7 +57,7 @@ class Examples:
     environments: IntArray | None = None
     table: Counts | None = None
     weights: FloatArray | None = None
-    _tables: dict[tuple[tuple[int, ...], bool], Counts] = field(default_factory=dict, repr=False)
+    _tables: dict[tuple[tuple[int, ...], bool, bool], Counts] = field(default_factory=dict, repr=False)
     _refined: dict[WLKernel, RefinedGraphs] = field(default_factory=dict, repr=False)
     _binned: dict[VertexBins, Examples] = field(default_factory=dict, repr=False)
 
@@ -68,29 +69,48 @@ class Examples:
         return len(self.graphs if self.graphs is not None else self.table or ())
 
     @property
-    def sizes(self) -> IntArray:
-        """(graphs,): numbers of vertices."""
+    def source(self) -> GraphSet | Counts:
+        """The graphs, or the table where there is one instead."""
         source = self.table if self.graphs is None else self.graphs
         assert source is not None
-        return source.sizes
+        return source
+
+    @property
+    def sizes(self) -> IntArray:
+        """(graphs,): numbers of vertices."""
+        return self.source.sizes
 
     def counts(
-        self, k: Sizes, cache: PathLike | None = None, colors: bool = True, progress: Progress | None = None
-    ) -> Counts:
-        """Counts of the patterns of these sizes, colored where the graphs have colors and ``colors`` is true."""
+        self, k: Sizes, cache: PathLike | None = None, colors: bool = True, edges: bool = False,
+        progress: Progress | None = None,
+    ) -> Counts:  # fmt: skip
+        """Counts of the patterns of these sizes.
+
+        Vertices are told apart by color and edges by color and direction, where the graphs have them and ``colors`` and
+        ``edges`` are true.
+        """
         if self.graphs is None:
             assert self.table is not None
             return self.table
-        key = (k,) if isinstance(k, int) else tuple(k), colors and self.graphs.colors is not None
+        typed = edges and (self.graphs.edge_colors is not None or self.graphs.directions is not None)
+        sizes, colored = (k,) if isinstance(k, int) else tuple(k), colors and self.graphs.colors is not None
+        key = sizes, colored, typed
         if key not in self._tables:
             from anysize.counting.api import count  # imports numba
 
-            colored = self._tables.get((key[0], True))
-            if colored is not None and set(colored.columns.size.tolist()) == set(key[0]):
-                self._tables[key] = colored.without_colors()
-            else:
-                self._tables[key] = count(self.graphs, *key, cache=cache, progress=progress)
+            table = None if typed else self._coarsened(sizes, colored)
+            if table is None:
+                table = count(self.graphs, sizes, colored, cache=cache, progress=progress, edges=typed)
+            self._tables[key] = table
         return self._tables[key]
+
+    def _coarsened(self, sizes: tuple[int, ...], colored: bool) -> Counts | None:
+        """Counts without types of edges, as sums of counts made before; None where there are none."""
+        for (known_sizes, known_colored, _), table in self._tables.items():
+            complete = set(table.columns.size.tolist()) == set(sizes)  # a size that no graph reaches has no columns
+            if known_sizes == sizes and known_colored >= colored and complete:
+                return table.without_edge_types() if colored else table.without_colors()
+        return None
 
     def forget_counts(self) -> None:
         """Drop the counts made so far: they are made again, or read from a cache, when they are asked for."""
@@ -323,6 +343,7 @@ class Method:
         colored_defaults: recipe -> what is added to the defaults where graphs have colors (the color penalty), and for
             the robust recipe where densities do not vanish.
         family_defaults: family of tasks -> what is added to the defaults.
+        recipe_defaults: recipe -> what is added to both.
         quick: hyper-parameter -> its values in the quick grid, where these are not the same as for other methods.
         parameters: validators of hyper-parameters. Others that the grid or a configuration names can be set to any
             value.
@@ -337,7 +358,7 @@ class Method:
             although results depend on the seed; models of methods that are not ``seeded`` always are.
         patterns: whether its input is counts of patterns rather than whole graphs.
         colors: whether it uses vertex colors.
-        edges: what it uses of edges: names in `anysize.graphs.attributes`.
+        edges: what it uses of edges: names in `anysize.graphs.attributes`. Patterns have types of edges by all or none.
         features: how it uses vertex features: as numbers, or as bins that color vertices (`learn_bins`), which whoever
             trains it learns on the training graphs; None if it does not.
         environments: whether training compares environments; with ``penalty_name``, only where that is above 0.
@@ -359,6 +380,7 @@ class Method:
     defaults: Configuration = field(default_factory=dict)
     colored_defaults: Mapping[RecipeName, Configuration] = field(default_factory=dict)
     family_defaults: Mapping[str, Configuration] = field(default_factory=dict)
+    recipe_defaults: Mapping[RecipeName, Configuration] = field(default_factory=dict)
     quick: Grid = field(default_factory=dict)
     parameters: Mapping[str, Validator] = field(default_factory=dict)
     recipes: Callable[[RecipeName, str | None, bool], Recipe] | None = None
@@ -390,6 +412,12 @@ class Method:
         vertices = {VERTEX_COLORS: self.colors, FEATURES: self.features is not None}
         return self.edges | {title for title, is_used in vertices.items() if is_used}
 
+    def counts(
+        self, examples: Examples, k: Sizes, cache: PathLike | None = None, progress: Progress | None = None
+    ) -> Counts:
+        """The counts of patterns that it takes: told apart by what it uses of vertices and edges."""
+        return examples.counts(k, cache, self.colors, bool(self.edges), progress)
+
     @property
     def input(self) -> str:
         """Its input: patterns, patterns without colors, or whole graphs."""
@@ -407,6 +435,7 @@ class Method:
         """The names of its hyper-parameters, without k."""
         named = (
             *self.grid.values(), self.defaults, *self.colored_defaults.values(), *self.family_defaults.values(),
+            *self.recipe_defaults.values(),
         )  # fmt: skip
         return frozenset(self.parameters).union(*named) - {"k"}
 
@@ -430,12 +459,21 @@ class Method:
         return NO_TRAINING if self.recipes is None else self.recipes(name, family, vanishing)
 
     def default(
-        self, name: RecipeName, family: str | None = None, colored: bool = True, vanishing: bool = False
-    ) -> Configuration:
-        """The configuration to use where no grid is searched; ``colored``: with what is for graphs with colors."""
+        self, name: RecipeName, family: str | None = None, colored: bool = True, vanishing: bool = False,
+        task: str | None = None,
+    ) -> Configuration:  # fmt: skip
+        """The configuration to use where no grid is searched; ``colored``: with what is for graphs with colors.
+
+        A task with a grid of its own replaces default values that are not in it by the first value of that grid.
+        """
         colored = colored and not (vanishing and name == "robust")
         added = self.colored_defaults.get(name, {}) if colored else {}
-        return {**self.defaults, **added, **self.family_defaults.get(family or "", {})}
+        of_family = self.family_defaults.get(family or "", {})
+        configuration = {**self.defaults, **added, **of_family, **self.recipe_defaults.get(name, {})}
+        for parameter, values in self.grid.get(task or "", {}).items():
+            if configuration.get(parameter) not in values:
+                configuration[parameter] = values[0]
+        return configuration
 
     def fit(
         self, data: TrainingData, runs: Sequence[Run], recipe: Recipe, progress: Progress | None = None,

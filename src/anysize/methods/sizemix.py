@@ -39,7 +39,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache, partial
+from functools import partial
 from itertools import groupby, pairwise
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
@@ -50,7 +50,6 @@ from scipy.special import expit
 
 from anysize._progress import Progress
 from anysize._typing import FloatArray, IntArray
-from anysize.graphs.attributes import DIRECTIONS, EDGE_COLORS
 from anysize.graphs.labels import (
     Labels,
     classes_from_json,
@@ -62,7 +61,7 @@ from anysize.graphs.labels import (
 from anysize.graphs.ragged import offsets, owners
 from anysize.io.convert import as_graphset
 from anysize.methods.evidence import balanced_mean, log_likelihood, one_against_rest, stacked_weights
-from anysize.methods.method import NO_GRID, Arrays, Examples, Method, Run, TrainingData, learn_bins
+from anysize.methods.method import EDGE_TYPES, NO_GRID, Arrays, Examples, Method, Run, TrainingData, learn_bins
 from anysize.splits import random_60_and_40, smaller_and_larger
 from anysize.training.settings import Recipe
 
@@ -215,12 +214,11 @@ def map_counts(
     return np.sqrt(values * np.exp(-log_sizes[rows] * exponents[counts.columns]))
 
 
-@cache
 def plain_patterns() -> Columns:
     """The patterns, in the order of their columns."""
-    from anysize.counting.columns import Columns, unite
+    from anysize.counting.columns import Columns
 
-    return unite([Columns.plain(size) for size in PATTERN_SIZES])[0]
+    return Columns.plain(*PATTERN_SIZES)
 
 
 def groups_of(source: Source, columns: IntArray) -> IntArray:
@@ -434,9 +432,10 @@ class SizeMix:
 
     def _input(self, examples: Examples) -> Tables:
         """All counts, and log(n / n0); none of patterns where no head is of them."""
-        patterns = csr_array((len(examples), len(plain_patterns())), dtype=np.float64)
         if any(head.source == "patterns" for head in self.heads):
             patterns = examples.counts(PATTERN_SIZES, colors=False).matrix.astype(np.float64)
+        else:
+            patterns = csr_array((len(examples), len(plain_patterns())), dtype=np.float64)
         types = self.kernel.transform(examples.refined(self.kernel))
         counts: dict[Source, csr_array[np.float64]] = {"types": types, "patterns": patterns}
         if self.bins is not None and self.bin_kernel is not None and self.feature_counts is not None:
@@ -681,5 +680,5 @@ class FittedSizeMix:
 SIZEMIX = Method(
     name="sizemix", title="SizeMix", learner=SizeMixLearner(), predicts=frozenset({"classes", "numbers"}), grid=NO_GRID,
     seeded=False,
-    edges=frozenset({EDGE_COLORS, DIRECTIONS}), features="numbers",
+    edges=EDGE_TYPES, features="numbers",
 )  # fmt: skip

@@ -53,14 +53,15 @@ class GammaGNN(nn.Module):
     """Patterns embedded by message passing and summed over their vertices; whole graphs likewise.
 
     The columns are those of the last layer; with ``jumping`` (jumping knowledge) those of all earlier levels follow,
-    down to the input features.
+    down to the input features. ``types``: of edges; 0: edges are all alike.
     """
 
     def __init__(
-        self, models: int, inputs: int, hidden: int, layers: int, kind: str = "gin", jumping: bool = True
-    ) -> None:
+        self, models: int, inputs: int, hidden: int, layers: int, kind: str = "gin", jumping: bool = True,
+        types: int = 0,
+    ) -> None:  # fmt: skip
         super().__init__()
-        self.encoder = Encoder(kind, models, inputs, hidden, layers)
+        self.encoder = Encoder(kind, models, inputs, hidden, layers, types)
         self.jumping = jumping
         self.width = sum(self.encoder.widths) if jumping else hidden
 
@@ -81,9 +82,10 @@ class GammaRP(GammaGNN):
     """
 
     def __init__(
-        self, models: int, inputs: int, hidden: int, layers: int, kind: str = "gin", jumping: bool = True
-    ) -> None:
-        super().__init__(models, hidden, hidden, layers, kind, jumping)
+        self, models: int, inputs: int, hidden: int, layers: int, kind: str = "gin", jumping: bool = True,
+        types: int = 0,
+    ) -> None:  # fmt: skip
+        super().__init__(models, hidden, hidden, layers, kind, jumping, types)
         self.first, self.second = Linear(models, inputs, hidden), Linear(models, hidden, hidden)
         self.width += inputs if jumping else 0
 

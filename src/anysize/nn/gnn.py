@@ -7,8 +7,11 @@ rows of the level below, which are fewer.
 
 from __future__ import annotations
 
+import math
+
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import pad
 
 from anysize.nn.layers import BatchNorm, Linear
 from anysize.nn.rows.structure import Level, Structure
@@ -38,19 +41,43 @@ class Layer(nn.Module):
     by_degree, neighbors, values_per_unit = False, False, 16
 
 
-class GINLayer(Layer):
-    """MLP((1 + eps) h_v + sum over neighbors of h_u), with trained eps; two linear maps with batch norm between."""
+class EdgeEmbedding(nn.Module):
+    """Messages over edges of several types, as in GINE: ReLU(h_u + e_t), with a learned row e_t for every type t."""
 
-    def __init__(self, models: int, inputs: int, hidden: int) -> None:
+    def __init__(self, models: int, types: int, width: int) -> None:
+        super().__init__()
+        self.rows = nn.Parameter(torch.full((models, types, width), torch.nan))
+
+    def bounds(self) -> dict[str, float]:
+        return {"rows": 1 / math.sqrt(max(self.rows.shape[1], 1))}
+
+    def forward(self, h: Tensor, types: int) -> Tensor:
+        """(models, types * rows, width): the messages of all rows over the first type, the second, ...
+
+        Types beyond those of training have the row 0.
+        """
+        edges = pad(self.rows, (0, 0, 0, types - self.rows.shape[1]))
+        return torch.relu(h[:, None] + edges[:, :, None]).flatten(1, 2)
+
+
+class GINLayer(Layer):
+    """MLP((1 + eps) h_v + sum over neighbors of h_u), with trained eps; two linear maps with batch norm between.
+
+    Where edges have ``types``, the sum is over the messages of `EdgeEmbedding`, after the first linear map.
+    """
+
+    def __init__(self, models: int, inputs: int, hidden: int, types: int = 0) -> None:
         super().__init__()
         self.eps = nn.Parameter(torch.zeros(models, 1, 1))
+        self.messages = EdgeEmbedding(models, types, hidden) if types else None
         self.first = _freeze_bias(Linear(models, inputs, hidden))
         self.second = _freeze_bias(Linear(models, hidden, hidden))
         self.between = BatchNorm(models, hidden, relu=True)
 
     def forward(self, h: Tensor, level: Level) -> Tensor:
         h = h @ self.first.weight  # linear, and so before the sum: the rows below are fewer
-        summed = level.own((1 + self.eps) * h + self.first.bias) + level.sum_neighbors(h)
+        near = h if self.messages is None else self.messages(h, level.types)
+        summed = level.own((1 + self.eps) * h + self.first.bias) + level.sum_neighbors(near)
         return self.second(self.between(summed, level.weight))
 
 
@@ -119,15 +146,19 @@ LAYERS: dict[str, type[Layer]] = {"gin": GINLayer, "gcn": GCNLayer, "pna": PNALa
 
 
 class Encoder(nn.Module):
-    """Several layers of one kind. ``widths``: the number of features of each level that `forward` returns."""
+    """Several layers of one kind. ``widths``: the number of features of each level that `forward` returns.
 
-    def __init__(self, kind: str, models: int, inputs: int, hidden: int, layers: int) -> None:
+    ``types``: of edges, which GIN tells apart; 0: edges are all alike.
+    """
+
+    def __init__(self, kind: str, models: int, inputs: int, hidden: int, layers: int, types: int = 0) -> None:
         super().__init__()
         if kind not in LAYERS:
             raise ValueError(f"an encoder is one of {', '.join(LAYERS)}; got {kind!r}")
         sizes = [inputs] + [hidden] * layers
         self.kind = kind
-        self.layers = nn.ModuleList(LAYERS[kind](models, size, hidden) for size in sizes[:-1])
+        told_apart = {"types": types} if types else {}
+        self.layers = nn.ModuleList(LAYERS[kind](models, size, hidden, **told_apart) for size in sizes[:-1])
         self.norms = nn.ModuleList(BatchNorm(models, hidden, relu=True) for _ in range(layers))
         self.widths = tuple(sizes)
 

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from anysize._typing import is_integer
 from anysize.graphs.colors import ColorName, color_order
-from anysize.graphs.edge_types import EdgeType
+from anysize.graphs.edge_types import EdgeType, edge_type_order
 from anysize.graphs.graphset import BOTH_WAYS, IN, OUT
 from anysize.patterns.atlas import atlas_numbers
 from anysize.patterns.drawing import draw
@@ -121,10 +121,18 @@ class Pattern:
             ) from None
 
     def colored(self, colors: tuple[ColorName, ...]) -> Pattern:
-        """Color the vertices of this plain pattern; equivalent colorings give the same pattern."""
-        equivalent = [tuple(colors[v] for v in row) for row in automorphisms(self.code, self.size)]
-        canonical = min(equivalent, key=lambda names: [color_order(name) for name in names])
-        return Pattern(self.size, self.edges, canonical, equivalent.count(canonical), self.plain_name)
+        """The same pattern with these colors of its vertices; equivalent colorings give the same pattern."""
+        kinds = dict(zip(self.edges, self.edge_types or (), strict=False))
+        kinds |= {(j, i): kind.reverse for (i, j), kind in kinds.items()}
+        equivalent = [
+            (tuple(colors[v] for v in row), tuple(kinds[row[i], row[j]] for i, j in self.edges if kinds))
+            for row in automorphisms(self.code, self.size).tolist()
+        ]
+        canonical = min(
+            equivalent, key=lambda pair: (list(map(color_order, pair[0])), list(map(edge_type_order, pair[1])))
+        )
+        types = None if self.edge_types is None else canonical[1]
+        return Pattern(self.size, self.edges, canonical[0], equivalent.count(canonical), self.plain_name, types)
 
     @property
     def code(self) -> int:

@@ -15,10 +15,12 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array
 from torch import Tensor, nn
 
+from anysize._schema import check_array, edge_type, list_of, optional
 from anysize._typing import FloatArray, IntArray
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
 from anysize.graphs.colors import ColorName
+from anysize.graphs.edge_types import EdgeType
 from anysize.nn.gamma import GammaGNN, GammaOneHot, GammaRP, GraphModel, read_out
 from anysize.nn.layers import EPSILON, initialize
 from anysize.nn.rows.maps import Chain, Readout, Sums, index_tensor
@@ -31,7 +33,7 @@ from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.loop import Losses, Trained, TrainingProblem, train
 from anysize.training.objectives import color_penalty, cross_entropy, logit_penalty, weight_tensor
 from anysize.training.settings import Recipe, Settings, check_one_seed, check_one_stack
-from anysize.training.vocabulary import GammaKind, Vocabulary
+from anysize.training.vocabulary import GammaKind, MeanDensities, Vocabulary
 from anysize.training.whitening import TopologyWhitening, Whitening
 
 MAX_PERMUTED_PATTERNS_TRAINED, MAX_PERMUTED_PATTERNS_PREDICTED = 20_000, 1_000_000  # patterns times permutations
@@ -48,6 +50,7 @@ class GammaArchitecture:
     layers: int
     recipe: Recipe
     k: int
+    types: int = 0
 
     def build(self, jumping: Sequence[bool]) -> GraphModel:
         """A stack of untrained models."""
@@ -60,7 +63,7 @@ class GammaArchitecture:
             if self.kind == "rp" and ids < self.k:
                 raise ValueError(f"id_width must be at least k = {self.k}, to distinguish the vertices; got {ids}")
             make, inputs = (GammaRP, self.inputs + ids) if self.kind == "rp" else (GammaGNN, self.inputs)
-            representation = make(models, inputs, self.hidden, self.layers, jumping=any(jumping))
+            representation = make(models, inputs, self.hidden, self.layers, jumping=any(jumping), types=self.types)
         return GraphModel(
             representation, models, self.classes, jumping, recipe.head_hidden, recipe.dropout,
             corrected=recipe.averages == "corrected", population=recipe.averages == "corrected",
@@ -83,8 +86,8 @@ class GammaArchitecture:
         return np.array([rng.permutation(self.k) for _ in range(amount)])
 
     def structure(
-        self, columns: Columns, palette: Mapping[ColorName, int] | None, densities: csr_array[np.float64] | None,
-        seed: int = 0, device: torch.device | str = "cpu",
+        self, columns: Columns, vocabulary: Vocabulary, densities: csr_array[np.float64] | None, seed: int = 0,
+        device: torch.device | str = "cpu",
     ) -> Structure:  # fmt: skip
         """The input of the representation, on a device: graphs if densities are given, otherwise patterns.
 
@@ -100,7 +103,7 @@ class GammaArchitecture:
                 f"this model was trained on patterns of up to {self.k} vertices and got some of {largest}; "
                 "count with the same k"
             )
-        batch = PatternBatch.of(columns, palette, self.k)
+        batch = PatternBatch.of(columns, vocabulary.palette, self.k, vocabulary.edge_palette)
         return batch.structure(self.layers, densities, self.identities(len(columns), seed), device)
 
 
@@ -179,7 +182,7 @@ class GammaStack:
     def _structure(self, columns: Columns, densities: csr_array[np.float64] | None) -> Structure:
         """On the device of the model, which is put into evaluation mode."""
         device = next(self.model.eval().parameters()).device
-        return self.architecture.structure(columns, self.vocabulary.palette, densities, self.members[0].seed, device)
+        return self.architecture.structure(columns, self.vocabulary, densities, self.members[0].seed, device)
 
     @torch.no_grad()
     def pattern_logits(self, columns: Columns) -> NDArray[np.float32]:
@@ -202,9 +205,9 @@ class GammaStack:
         arrays = self.model.arrays()
         known = self.vocabulary
         if known.columns is not None:
-            arrays |= {"columns.size": known.columns.size, "columns.pattern_index": known.columns.pattern_index}
-            if known.columns.colors is not None:
-                arrays["columns.colors"] = known.columns.colors
+            arrays |= _column_arrays("columns", known.columns)
+        if known.mean is not None:
+            arrays |= _column_arrays("mean", known.mean.columns) | {"mean.densities": known.mean.densities}
         if known.whitening is not None:
             whitening = known.whitening.whitening
             arrays |= {"whitening.shapes": known.whitening.topologies, "whitening.mean": whitening.mean}
@@ -214,9 +217,11 @@ class GammaStack:
             "members": [asdict(member) for member in self.members],
             "palette": None if known.palette is None else list(known.palette.items()),
             "column_palette": None if known.columns is None else list(known.columns.palette),
+            "mean_palette": None if known.mean is None else list(known.mean.columns.palette),
             "over": known.over,
             "scale": known.scale,
             "within": known.within,
+            "edge_palette": None if known.edge_palette is None else [list(kind) for kind in known.edge_palette],
         }
         return about, arrays
 
@@ -226,18 +231,41 @@ class GammaStack:
         architecture = GammaArchitecture(**{**about["shape"], "recipe": Recipe.from_file(about["shape"]["recipe"])})
         members = tuple(Settings(**member) for member in about["members"])
         model = architecture.build([member.jumping for member in members]).load(arrays)
-        columns = None
+        kinds = optional(list_of(edge_type))(about.get("edge_palette"), "edge_palette")
+        edge_palette = None if kinds is None else tuple(EdgeType(*kind) for kind in kinds)
+        columns = mean = None
         if about["column_palette"] is not None:
-            colors = arrays.get("columns.colors")
-            size, pattern_index = arrays["columns.size"], arrays["columns.pattern_index"]
-            columns = Columns(size, pattern_index, colors, tuple(about["column_palette"])).checked()
+            columns = _restored_columns("columns", arrays, about["column_palette"], edge_palette)
+        if about.get("mean_palette") is not None:
+            known = _restored_columns("mean", arrays, about["mean_palette"], edge_palette)
+            mean = MeanDensities(known, check_array(arrays["mean.densities"], "mean.densities", "f", (len(known),)))
         palette = None if about["palette"] is None else dict(about["palette"])
         whitening = None
         if "whitening.shapes" in arrays:
             linear = Whitening(arrays["whitening.mean"], arrays["whitening.matrix"])
-            whitening = TopologyWhitening(arrays["whitening.shapes"], linear, palette is not None)
-        vocabulary = Vocabulary(palette, columns, about["over"], about["scale"], about["within"], whitening)
+            is_colored = palette is not None or edge_palette is not None
+            whitening = TopologyWhitening(arrays["whitening.shapes"], linear, is_colored)
+        vocabulary = Vocabulary(
+            palette, columns, about["over"], about["scale"], about["within"], whitening, edge_palette, mean
+        )  # fmt: skip
         return GammaStack(architecture, vocabulary, model, members)
+
+
+def _column_arrays(name: str, columns: Columns) -> dict[str, NDArray[Any]]:
+    """The arrays of columns, for a file."""
+    arrays = {part: getattr(columns, part) for part in ("size", "pattern_index", "colors", "edge_types")}
+    return {f"{name}.{part}": array for part, array in arrays.items() if array is not None}
+
+
+def _restored_columns(
+    name: str, arrays: Mapping[str, NDArray[Any]], palette: Sequence[ColorName],
+    edge_palette: tuple[EdgeType, ...] | None,
+) -> Columns:  # fmt: skip
+    """Columns from what `_column_arrays` returned; checked."""
+    return Columns(
+        arrays[f"{name}.size"], arrays[f"{name}.pattern_index"], arrays.get(f"{name}.colors"), tuple(palette),
+        arrays.get(f"{name}.edge_types"), edge_palette or (),
+    ).checked()  # fmt: skip
 
 
 @torch_defaults()
@@ -267,7 +295,8 @@ def fit_gamma(
         raise ValueError(f"no training graph has a connected pattern of {named} vertices; count with a smaller k")
     k = int(max(columns.size.max(initial=1), sizes.max(initial=1)))
     inputs = len(columns) if kind == "1hot" else 1 + max((vocabulary.palette or {}).values(), default=0)
-    architecture = GammaArchitecture(kind, inputs, classes, members[0].hidden, members[0].layers, recipe, k)
+    types = 0 if kind == "1hot" else len(vocabulary.edge_palette or ())
+    architecture = GammaArchitecture(kind, inputs, classes, members[0].hidden, members[0].layers, recipe, k, types)
     if kind == "rp" and not architecture.takes_all_permutations(len(columns), MAX_PERMUTED_PATTERNS_TRAINED):
         check_one_seed(members)
     model = architecture.build([member.jumping for member in members])
@@ -282,7 +311,7 @@ def fit_gamma(
     model.to(device)
 
     def structure(columns: Columns, densities: csr_array[np.float64] | None) -> Structure:
-        return architecture.structure(columns, vocabulary.palette, densities, members[0].seed, device)
+        return architecture.structure(columns, vocabulary, densities, members[0].seed, device)
 
     pairs = _recolored_patterns(architecture, columns, densities, vocabulary, members, device)
     patterns = structure(columns, densities) if pairs is None else pairs
@@ -347,7 +376,7 @@ def _recolored_patterns(
     drawn = None
     if architecture.kind == "rp":
         drawn = factorial(architecture.k) if all_permutations else int(recipe.permutations)
-    batch = PatternBatch.of(columns, vocabulary.palette, architecture.k)
+    batch = PatternBatch.of(columns, vocabulary.palette, architecture.k, vocabulary.edge_palette)
     return RecoloredPatterns.of(
         batch, densities, architecture.layers, drawn, recolor, [member.seed for member in members],
         any(member.jumping for member in members), device=device,

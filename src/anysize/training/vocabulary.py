@@ -10,14 +10,24 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from anysize._typing import IntArray
+from anysize._typing import FloatArray, IntArray
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts, Over
 from anysize.graphs.colors import ColorName
+from anysize.graphs.edge_types import EdgeType
+from anysize.nn.rows.pattern_batch import check_alphabet
 from anysize.training.color_roles import merge_roles
 from anysize.training.whitening import TopologyWhitening, fit_topology_whitening
 
 GammaKind = Literal["1hot", "gnn", "rp"]
+
+
+@dataclass(frozen=True, eq=False)
+class MeanDensities:
+    """Mean densities (patterns,) of the training graphs, and the patterns."""
+
+    columns: Columns
+    densities: FloatArray
 
 
 @dataclass(frozen=True)
@@ -25,11 +35,13 @@ class Vocabulary:
     """The known colors and patterns, and the scale of densities.
 
     ``palette``: the input of each color; colors of one role share one. None: a model of uncolored patterns.
+    ``edge_palette``: the types of edges; None: a model that does not tell edges apart.
     ``columns``: the known patterns; None: any pattern is embedded. ``within``: densities are shares among ``columns``,
     as for the most common patterns; otherwise patterns that did not occur in training count in the denominator.
     ``scale``: a factor that brings the mean sum of a training graph's densities to 1. Without it, the tiny densities
     over subsets of sparse graphs would drown in the epsilon of batch norm. It is 1 for densities that sum to 1.
     ``whitening``: of the scaled densities; None: they are used as they are.
+    ``mean``: the mean densities of the training graphs, for explanations; None in old files.
     """
 
     palette: Mapping[ColorName, int] | None
@@ -38,6 +50,8 @@ class Vocabulary:
     scale: float
     within: bool = False
     whitening: TopologyWhitening | None = None
+    edge_palette: tuple[EdgeType, ...] | None = None
+    mean: MeanDensities | None = None
 
     @staticmethod
     def of(
@@ -51,7 +65,13 @@ class Vocabulary:
         palette = None if pool.columns.colors is None else dict(zip(pool.palette, inputs, strict=True))
         sums: NDArray[np.float64] = np.asarray(kept.densities(over).sum(axis=1)).reshape(-1)
         scale = 1.0 if over == "connected" or not sums.any() else float(1 / sums.mean())
-        scaled = Vocabulary(palette, kept.columns if limited else None, over, scale, within)
+        edge_palette = None if pool.columns.edge_types is None else pool.columns.edge_palette
+        scaled = Vocabulary(
+            palette, kept.columns if limited else None, over, scale, within, edge_palette=edge_palette
+        )  # fmt: skip
+        columns, densities = scaled.unscaled(pool)
+        means = np.asarray(densities.sum(axis=0)).reshape(-1) / max(len(pool), 1)
+        scaled = replace(scaled, mean=MeanDensities(columns, means))
         if not whiten:
             return scaled
         whitened = replace(scaled, whitening=fit_topology_whitening(*scaled.densities(pool)))
@@ -62,23 +82,22 @@ class Vocabulary:
         columns, densities = self._scaled(counts)
         return (columns, densities) if self.whitening is None else self.whitening.apply(columns, densities)
 
-    def _scaled(self, counts: Counts) -> tuple[Columns, csr_array[np.float64]]:
-        if (counts.columns.colors is None) != (self.palette is None):
-            trained, given = ("plain", "colored") if self.palette is None else ("colored", "plain")
-            raise ValueError(
-                f"this model was trained on {trained} patterns and got {given} ones; "
-                f"count with colors={self.palette is not None}"
-            )
+    def unscaled(self, counts: Counts) -> tuple[Columns, csr_array[np.float64]]:
+        """The known patterns of a table (all, if any is embedded) with their own colors, and their densities."""
+        check_alphabet(counts.columns, self.palette, self.edge_palette)
         if self.columns is None:
-            return self._merge_roles(counts.columns, csr_array(counts.densities(self.over) * self.scale))
+            return counts.columns, csr_array(counts.densities(self.over))
         if self.within:
-            aligned = _align(counts, self.columns)
-            return self._merge_roles(self.columns, csr_array(aligned.densities(self.over) * self.scale))
-        scaled: Any = counts.densities(self.over) * self.scale
-        aligned_densities: Any = _align(replace(counts, matrix=scaled), self.columns).matrix
-        return self.columns, csr_array(aligned_densities)
+            return self.columns, csr_array(_align(counts, self.columns).densities(self.over))
+        densities: Any = counts.densities(self.over)
+        aligned: Any = _align(replace(counts, matrix=densities), self.columns).matrix
+        return self.columns, csr_array(aligned)
 
-    def _merge_roles(self, columns: Columns, densities: csr_array[np.float64]) -> tuple[Columns, csr_array[np.float64]]:
+    def _scaled(self, counts: Counts) -> tuple[Columns, csr_array[np.float64]]:
+        columns, densities = self.unscaled(counts)
+        return self.by_role(columns, csr_array(densities * self.scale))
+
+    def by_role(self, columns: Columns, densities: csr_array[np.float64]) -> tuple[Columns, csr_array[np.float64]]:
         """Merge patterns that differ only by colors of one role."""
         if self.palette is None or len(set(self.palette.values())) == len(self.palette):
             return columns, densities

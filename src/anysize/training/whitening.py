@@ -57,7 +57,7 @@ def fit_whitening(table: FloatArray, weights: FloatArray | None = None) -> White
 
 @dataclass(frozen=True, eq=False)
 class TopologyWhitening:
-    """Whitening of densities topology by topology; a topology is a pattern without its colors.
+    """Whitening of densities topology by topology; a topology is a pattern without its colors and types of edges.
 
     Densities of uncolored patterns are whitened. Those of colored patterns are divided by the standard deviation of
     their topology, all colorings alike, so that a model that ignores colors still sees the same sums.
@@ -65,7 +65,7 @@ class TopologyWhitening:
     Attributes:
         topologies: (topologies,) those that vary among the training graphs, by ascending number (`topology_numbers`).
         whitening: over these topologies; diagonal, without mean, for colored patterns.
-        colored: whether patterns have colors.
+        colored: whether patterns have colors or types of edges.
     """
 
     topologies: IntArray
@@ -125,6 +125,6 @@ def fit_topology_whitening(columns: Columns, densities: csr_array[np.float64]) -
     table = (densities @ into).toarray()
     varying = table.std(axis=0) > SMALLEST_DEVIATION
     topologies, table = topologies[varying], table[:, varying]
-    colored = columns.colors is not None
+    colored = columns.colors is not None or columns.edge_types is not None
     scaling = Whitening(np.zeros(len(topologies)), np.diag(1 / table.std(axis=0)))
     return TopologyWhitening(topologies, scaling if colored else fit_whitening(table), colored)

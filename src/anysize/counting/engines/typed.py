@@ -24,6 +24,7 @@ from anysize.counting.columns import (
     merged,
     permuted_types,
     reverse_codes,
+    smallest,
 )
 from anysize.counting.engines.bits import fetch_add, is_set
 from anysize.counting.engines.engine import CELL_BYTES, Engine, MemoryNeed
@@ -172,14 +173,9 @@ def canonical_columns(raw, k: int, alphabet: Alphabet):
 
 def _smallest(colors, types, group, reverse):
     """The smallest (colors, types) over a group of renamings, row by row, and the number of the renaming."""
-    best, chosen = np.concatenate([colors, types], axis=1), np.zeros(len(colors), np.int64)
-    for number, row in enumerate(group[1:], 1):
-        trial = np.concatenate([colors[:, row], permuted_types(types, row, reverse)], axis=1)
-        differs = trial != best
-        at = differs.argmax(axis=1)
-        rows = np.arange(len(best))
-        better = differs.any(axis=1) & (trial[rows, at] < best[rows, at])
-        best[better], chosen[better] = trial[better], number
+    best, chosen = smallest(
+        np.concatenate([colors[:, row], permuted_types(types, row, reverse)], axis=1) for row in group
+    )
     return best[:, : colors.shape[1]], best[:, colors.shape[1] :], chosen
 
 

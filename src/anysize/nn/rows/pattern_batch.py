@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from typing import Any
@@ -14,6 +14,7 @@ from scipy.sparse import csr_array
 from anysize._typing import BoolArray, IntArray
 from anysize.counting.columns import Columns
 from anysize.graphs.colors import ColorName
+from anysize.graphs.edge_types import EdgeType
 from anysize.graphs.ragged import offsets
 from anysize.nn.rows.maps import sums_of
 from anysize.nn.rows.refinement import VertexClasses, class_level, refine
@@ -27,13 +28,16 @@ class PatternBatch:
 
     ``neighbors`` (patterns, k, k - 1): vertex numbers within the pattern, padded with -1. ``colors`` (patterns, k):
     0 .. inputs - 1, or -1 for a color that the model does not know (its features are zero). ``present`` (patterns, k):
-    False for the padding of patterns with fewer than k vertices. ``inputs``: number of input features.
+    False for the padding of patterns with fewer than k vertices. ``inputs``: number of input features. ``types``
+    (patterns, k, k - 1): of the edge to every neighbor, a code of the model's types, or their number for a type that it
+    does not know; None: edges are not told apart.
     """
 
     neighbors: IntArray
     colors: IntArray
     present: BoolArray
     inputs: int
+    types: IntArray | None = None
 
     def __len__(self) -> int:
         return len(self.colors)
@@ -43,17 +47,16 @@ class PatternBatch:
         return int(self.colors.shape[1])
 
     @staticmethod
-    def of(columns: Columns, palette: Mapping[ColorName, int] | None, k: int = 1) -> PatternBatch:
+    def of(
+        columns: Columns, palette: Mapping[ColorName, int] | None, k: int = 1,
+        edge_palette: Sequence[EdgeType] | None = None,
+    ) -> PatternBatch:  # fmt: skip
         """The columns of a count table, for a model that knows these colors (None: a model of uncolored patterns).
 
         ``palette``: the input of each color; several colors may share one. ``k``: pad to at least this many vertices.
+        ``edge_palette``: the types of edges that the model knows; None: it does not tell edges apart.
         """
-        if (columns.colors is None) != (palette is None):
-            trained, given = ("plain", "colored") if palette is None else ("colored", "plain")
-            raise ValueError(
-                f"this model was trained on {trained} patterns and got {given} ones; "
-                f"count with colors={palette is not None}"
-            )
+        check_alphabet(columns, palette, edge_palette)
         k = max(k, int(columns.size.max(initial=1)))
         neighbors = np.full((len(columns), k, max(k - 1, 1)), -1, np.int64)
         for size in np.unique(columns.size):
@@ -67,7 +70,12 @@ class PatternBatch:
         else:
             known = np.array([palette.get(name, -1) for name in columns.palette] or [-1], np.int64)
             colors, inputs = known[columns.colors[:, :k].astype(np.int64)], 1 + max(palette.values(), default=0)
-        return PatternBatch(neighbors, np.where(present, colors, -1), present, inputs)
+        types = None
+        if edge_palette is not None:
+            position = {kind: code for code, kind in enumerate(edge_palette)}
+            codes = np.array([position.get(kind, len(position)) for kind in columns.edge_palette] + [-1], np.int64)
+            types = codes[neighbor_types(columns, neighbors)]
+        return PatternBatch(neighbors, np.where(present, colors, -1), present, inputs, types)
 
     @cached_property
     def adjacency(self) -> tuple[IntArray, IntArray]:
@@ -76,6 +84,14 @@ class PatternBatch:
         adjacent = self.neighbors >= 0
         pattern = np.nonzero(adjacent)[0]
         return offsets(adjacent.sum(axis=2)[self.present]), number[pattern, self.neighbors[adjacent]]
+
+    @property
+    def entry_types(self) -> tuple[IntArray, int] | None:
+        """The types of the edges of `adjacency`, and the number of types; None: edges are not told apart."""
+        if self.types is None:
+            return None
+        entries = self.types[self.neighbors >= 0]
+        return entries, int(entries.max(initial=0)) + 1
 
     @property
     def pattern(self) -> IntArray:
@@ -92,7 +108,7 @@ class PatternBatch:
         ``identities`` (permutations, k): every pattern occurs once per permutation, with these numbers as additional
         one-hot features, and is averaged over them.
         """
-        (indptr, indices), pattern = self.adjacency, self.pattern
+        (indptr, indices), pattern, types = self.adjacency, self.pattern, self.entry_types
         codes, features = self.colors[self.present] + 1, np.eye(self.inputs + 1, self.inputs, k=-1)
         copies = 1 if identities is None else len(identities)
         if identities is not None:
@@ -102,12 +118,13 @@ class PatternBatch:
             indptr = offsets(np.tile(np.diff(indptr), copies))
             indices = (indices + len(pattern) * np.arange(copies)[:, None]).reshape(-1)
             pattern = np.tile(pattern, copies)
+            types = types and (np.tile(types[0], copies), types[1])
         on_cpu = torch.device(device).type == "cpu"
         steps = [VertexClasses.of(codes)]
         levels = []
         for _ in range(rounds):
-            steps.append(refine(indptr, indices, steps[-1].classes))
-            levels.append(class_level(indptr, indices, steps[-2], steps[-1], on_cpu=on_cpu))
+            steps.append(refine(indptr, indices, steps[-1].classes, types and types[0]))
+            levels.append(class_level(indptr, indices, steps[-2], steps[-1], on_cpu=on_cpu, types=types))
         readouts = []
         for step in steps:
             shares = np.full(len(pattern), 1 / copies)
@@ -116,6 +133,40 @@ class PatternBatch:
         rows = torch.from_numpy(features[codes[steps[0].example]].astype(np.float32))
         structure = Structure(rows, tuple(levels), tuple(readouts))
         return structure if on_cpu else structure.to(device)
+
+
+def check_alphabet(
+    columns: Columns, palette: Mapping[ColorName, int] | None, edge_palette: Sequence[EdgeType] | None
+) -> None:
+    """An error unless patterns have colors and types of edges if a model knows any, and only then."""
+    if (columns.colors is None) != (palette is None):
+        trained, given = ("plain", "colored") if palette is None else ("colored", "plain")
+        raise ValueError(
+            f"this model was trained on {trained} patterns and got {given} ones; "
+            f"count with colors={palette is not None}"
+        )
+    if (columns.edge_types is None) != (edge_palette is None):
+        trained, given = ("without", "with") if edge_palette is None else ("with", "without")
+        raise ValueError(
+            f"this model was trained on patterns {trained} types of edges and got some {given}; count with "
+            f"edges={edge_palette is not None}"
+        )
+
+
+def neighbor_types(columns: Columns, neighbors: IntArray) -> IntArray:
+    """The type of the edge to every neighbor, seen from the vertex: its position in the palette of the columns.
+
+    ``neighbors`` (patterns, k, k - 1): vertex numbers, padded with -1. The types have the same shape, and are -1 for
+    the padding and in columns that do not tell edges apart.
+    """
+    if columns.edge_types is None:
+        return np.full(neighbors.shape, -1, np.int64)
+    vertex = np.arange(neighbors.shape[1])[:, None]
+    low, high = np.minimum(vertex, neighbors), np.maximum(vertex, neighbors)
+    pair = np.where(neighbors < 0, 0, high * (high - 1) // 2 + low)
+    codes = columns.edge_types[np.arange(len(columns))[:, None, None], pair]
+    seen = np.where(vertex < neighbors, codes, columns.reverse_types[codes]).astype(np.int64) - 1
+    return np.where(neighbors < 0, -1, seen)
 
 
 @lru_cache

@@ -151,11 +151,18 @@ def _sum_by_pattern(pattern: Any, values: Any, patterns: int) -> Sparse:
 
 
 def _adjacency(batch: PatternBatch, copies: int) -> Sparse:
-    """Sums over neighbors in several copies of the patterns, one after the other."""
-    indptr, indices = batch.adjacency
+    """Sums over neighbors in several copies of the patterns, one after the other.
+
+    With types of edges, the vertices of all copies follow each other once for every type, as in `Level`.
+    """
+    (indptr, indices), types = batch.adjacency, batch.entry_types
     first = offsets(np.tile(np.diff(indptr), copies))
     near = (indices + np.arange(copies)[:, None] * (len(indptr) - 1)).reshape(-1)
-    return Sparse(index_tensor(first), index_tensor(near), None, len(first) - 1, symmetric=True)
+    vertices = len(first) - 1
+    if types is None:
+        return Sparse(index_tensor(first), index_tensor(near), None, vertices, symmetric=True)
+    near = near + np.tile(types[0], copies) * vertices
+    return Sparse(index_tensor(first), index_tensor(near), None, types[1] * vertices)
 
 
 # ---- draws -------------------------------------------------------------------------------------------
@@ -177,15 +184,16 @@ class RecoloredPatterns(Movable):
     """Everything that a draw needs, on one device.
 
     ``neighbors``: sums over the neighbors of every vertex of F; ``all_neighbors``: of every vertex of all sides and
-    copies. ``table``: the classes after one layer, if they are few. ``seed``: of every model, as an index into the
-    seeds of ``inputs``. ``layers``: of the encoder. ``read``: the levels that are read out. ``merge``: one row for all
-    equal vertices of a draw.
+    copies. ``types``: of edges; 0: they are all alike. ``table``: the classes after one layer, if they are few and
+    edges are alike. ``seed``: of every model, as an index into the seeds of ``inputs``. ``layers``: of the encoder.
+    ``read``: the levels that are read out. ``merge``: one row for all equal vertices of a draw.
     """
 
     inputs: InputDraws
     readouts: PatternReadouts
     neighbors: Sparse
     all_neighbors: Sparse
+    types: int
     table: ClassTable | None
     seed: tuple[int, ...]
     layers: int
@@ -216,7 +224,8 @@ class RecoloredPatterns(Movable):
             PatternReadouts.of(batch, densities, drawn or 1),
             _adjacency(batch, 1),
             _adjacency(batch, copies),
-            make_table(batch.inputs, k, isolated) if share_rows else None,
+            0 if batch.entry_types is None else batch.entry_types[1],
+            make_table(batch.inputs, k, isolated) if share_rows and batch.types is None else None,
             tuple(different.index(seed) for seed in seeds),
             layers,
             tuple(range(layers + 1)) if jumping else (layers,),
@@ -249,8 +258,9 @@ class RecoloredPatterns(Movable):
                 level, classes, rows = self._merged_level(classes, rows)
                 levels.append(level)
             else:
-                levels.append(Level(None, self.all_neighbors, None) if apart else self._vertex_level(classes, rows))
-                rows, apart = self.all_neighbors.columns, True
+                below = Level(None, self.all_neighbors, None, types=self.types)
+                levels.append(below if apart else self._vertex_level(classes, rows))
+                rows, apart = len(self.all_neighbors.first) - 1, True
                 classes = torch.arange(rows, device=classes.device)[None]
             followed.append((classes, rows))
         readouts = {level: self._readout(level, *followed[level]) for level in self.read}
@@ -273,24 +283,34 @@ class RecoloredPatterns(Movable):
 
     def _merged_level(self, classes: Tensor, rows: int) -> tuple[Level, Tensor, int]:
         """One row per class of the draw of each seed, with weight 0 where a seed has fewer classes than another."""
-        indptr, indices = self.all_neighbors.first.numpy(), self.all_neighbors.index.numpy()
-        refined = [refine(indptr, indices, each.numpy()) for each in classes]
+        indptr, entries = self.all_neighbors.first.numpy(), self.all_neighbors.index.numpy()
+        types, indices = (None, entries) if not self.types else np.divmod(entries, len(indptr) - 1)
+        refined = [refine(indptr, indices, each.numpy(), types) for each in classes]
         amount = max(len(step) for step in refined)
         index, weight = torch.zeros(len(refined), amount, dtype=torch.int64), torch.zeros(len(refined), amount)
         maps = []
         for seed, (below, above) in enumerate(zip(classes, refined, strict=True)):
-            first, near = neighbors_of(indptr, indices, above.example)
+            first, near = neighbors_of(indptr, entries, above.example)
             first = np.pad(first, (0, amount - len(above)), mode="edge")
-            maps.append(Sparse(torch.from_numpy(first), below[torch.from_numpy(near)], None, rows))
+            of_entries = self._by_type(below, rows)
+            maps.append(Sparse(torch.from_numpy(first), of_entries[torch.from_numpy(near)], None, self._columns(rows)))
             index[seed, : len(above)] = below[torch.from_numpy(above.example)]
             weight[seed, : len(above)] = torch.from_numpy(above.size.astype(np.float32))
-        level = Level(self._of_models(index), Sparse.joined(maps, self.seed), self._of_models(weight))
+        level = Level(self._of_models(index), Sparse.joined(maps, self.seed), self._of_models(weight), types=self.types)
         return level, torch.stack([torch.from_numpy(step.classes) for step in refined]), amount
 
     def _vertex_level(self, classes: Tensor, rows: int) -> Level:
         """One row for every vertex of every side and copy."""
-        maps = [self.all_neighbors.relabeled(each, rows) for each in classes]
-        return Level(self._of_models(classes), Sparse.joined(maps, self.seed), None)
+        maps = [self.all_neighbors.relabeled(self._by_type(each, rows), self._columns(rows)) for each in classes]
+        return Level(self._of_models(classes), Sparse.joined(maps, self.seed), None, types=self.types)
+
+    def _columns(self, rows: int) -> int:
+        """How many rows below the sums over neighbors have: so many rows, once for every type of edges."""
+        return max(self.types, 1) * rows
+
+    def _by_type(self, classes: Tensor, rows: int) -> Tensor:
+        """The rows below of vertices, once for every type of edges."""
+        return torch.cat([classes + kind * rows for kind in range(max(self.types, 1))])
 
     def _of_models(self, of_seeds: Tensor) -> Tensor:
         """(models, ...) from (seeds, ...); (...) if all models have one seed."""

@@ -41,11 +41,12 @@ class VertexClasses:
         return VertexClasses(classes, order[first], np.diff(first, append=len(keys)))
 
 
-def refine(indptr: IntArray, indices: IntArray, below: IntArray) -> VertexClasses:
+def refine(indptr: IntArray, indices: IntArray, below: IntArray, types: IntArray | None = None) -> VertexClasses:
     """Classes by (class below, multiset of the neighbors' classes below); ``below``: the class below of every vertex.
 
-    Vertices are grouped by a hash of 64 bits. A second hash tells whether two classes share the first one, and then
-    both are drawn again: an error needs 128 equal bits.
+    ``types``: of the edge to each neighbor; two neighbors are alike if their classes and these types are. Vertices are
+    grouped by a hash of 64 bits. A second hash tells whether two classes share the first one, and then both are drawn
+    again: an error needs 128 equal bits.
 
     Examples:
         >>> path = np.array([0, 1, 3, 4]), np.array([1, 0, 2, 1])  # the middle vertex has two neighbors
@@ -54,17 +55,19 @@ def refine(indptr: IntArray, indices: IntArray, below: IntArray) -> VertexClasse
     """
     rng = np.random.default_rng(0)
     amount = int(below.max(initial=0)) + 1
+    near = below[indices] if types is None else below[indices] + amount * types
+    numbers = amount * (1 if types is None else int(types.max(initial=0)) + 1)
     while True:
-        keys, check = (_hash(indptr, indices, below, rng.integers(0, 1 << 63, (2, amount), np.uint64)) for _ in "ab")
+        keys, check = (_hash(indptr, near, below, rng.integers(0, 1 << 63, (2, numbers), np.uint64)) for _ in "ab")
         above = VertexClasses.of(keys)
         if np.array_equal(check, check[above.example][above.classes]):
             return above
 
 
-def _hash(indptr: IntArray, indices: IntArray, below: IntArray, drawn: NDArray[np.uint64]) -> NDArray[np.uint64]:
+def _hash(indptr: IntArray, near: IntArray, below: IntArray, drawn: NDArray[np.uint64]) -> NDArray[np.uint64]:
     """The number of the class below plus the sum of the neighbors' numbers, modulo 2^64."""
-    sums = np.zeros(len(indices) + 1, np.uint64)
-    np.cumsum(drawn[1][below][indices], out=sums[1:])  # differences are exact modulo 2^64
+    sums = np.zeros(len(near) + 1, np.uint64)
+    np.cumsum(drawn[1][near], out=sums[1:])  # differences are exact modulo 2^64
     hashed: NDArray[np.uint64] = drawn[0][below] + sums[indptr[1:]] - sums[indptr[:-1]]
     return hashed
 
@@ -77,14 +80,16 @@ def neighbors_of(indptr: IntArray, indices: IntArray, vertices: IntArray) -> tup
 
 def class_level(
     indptr: IntArray, indices: IntArray, below: VertexClasses, above: VertexClasses,
-    with_extremes: bool = False, on_cpu: bool = False,
+    with_extremes: bool = False, on_cpu: bool = False, types: tuple[IntArray, int] | None = None,
 ) -> Level:  # fmt: skip
-    """One row per class, above one row per class below."""
+    """One row per class, above one row per class below. ``types``: of the edge to each neighbor, and their number."""
     first, near = neighbors_of(indptr, indices, above.example)
-    degrees = np.diff(indptr).astype(np.float32)
-    counts = csr_array((np.ones(len(near)), below.classes[near], first), shape=(len(above), len(below)))
+    degrees, rows, amount = np.diff(indptr).astype(np.float32), below.classes[near], 0
+    if types is not None:
+        rows, amount = rows + len(below) * neighbors_of(indptr, types[0], above.example)[1], types[1]
+    counts = csr_array((np.ones(len(near)), rows, first), shape=(len(above), len(below) * max(amount, 1)))
     counts.sum_duplicates()
-    extremes = Extremes(index_tensor(counts.indices), index_tensor(counts.indptr), None, len(below))
+    extremes = Extremes(index_tensor(counts.indices), index_tensor(counts.indptr), None, counts.shape[1])
     return Level(
         index_tensor(below.classes[above.example]),
         sums_of(counts, on_cpu),
@@ -92,4 +97,5 @@ def class_level(
         torch.from_numpy(degrees[above.example]),
         torch.from_numpy(degrees[below.example]),
         extremes if with_extremes else None,
+        amount,
     )

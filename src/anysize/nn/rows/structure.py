@@ -27,6 +27,7 @@ class Level(Movable):
     those of the level below. ``sum_neighbors``: rows below -> sums over the neighbors. ``weight`` (rows,) or (models,
     rows): how many vertices a row stands for; None: one each. Of whole graphs also ``degree`` and ``degree_below``, the
     number of neighbors (of input rows: where they are distinguished by it), and ``neighbors``, for minimum and maximum.
+    ``types``: of edges; ``sum_neighbors`` then has the rows below once for every type, one type after the other.
     """
 
     index: Tensor | None
@@ -35,6 +36,7 @@ class Level(Movable):
     degree: Tensor = NO_DEGREE
     degree_below: Tensor = NO_DEGREE
     neighbors: Neighbors | None = None
+    types: int = 0
 
     def own(self, below: Tensor) -> Tensor:
         """The row below of the same vertices: (models, rows, features)."""
