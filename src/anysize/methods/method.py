@@ -24,6 +24,7 @@ from anysize.training.settings import Recipe
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
+    from anysize.graphs.colors import ColorName
     from anysize.kernels.vertex_bins import VertexBins
     from anysize.kernels.wl import RefinedGraphs, WLKernel
     from anysize.training.loop import Trained
@@ -49,7 +50,7 @@ class Examples:
     counts, for example 2 as if it were there twice; None if each counts once.
 
     Graphs are counted when a method asks for counts, once per pattern size, and refined once for all runs that share a
-    WL kernel.
+    WL kernel. What is asked of a part (`rows`) is made for the whole: once for all parts.
     """
 
     graphs: GraphSet | None = None
@@ -57,8 +58,10 @@ class Examples:
     environments: IntArray | None = None
     table: Counts | None = None
     weights: FloatArray | None = None
+    part_of: tuple[Examples, IntArray] | None = field(default=None, repr=False)  # the whole, and positions in it
     _tables: dict[tuple[tuple[int, ...], bool, bool], Counts] = field(default_factory=dict, repr=False)
-    _refined: dict[WLKernel, RefinedGraphs] = field(default_factory=dict, repr=False)
+    _kernels: dict[tuple[int, ColorName | None], WLKernel] = field(default_factory=dict, repr=False)
+    _refined: list[RefinedGraphs] = field(default_factory=list, repr=False)  # under one kernel, the last one
     _binned: dict[VertexBins, Examples] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
@@ -92,12 +95,18 @@ class Examples:
         if self.graphs is None:
             assert self.table is not None
             return self.table
-        typed = edges and (self.graphs.edge_colors is not None or self.graphs.directions is not None)
-        sizes, colored = (k,) if isinstance(k, int) else tuple(k), colors and self.graphs.colors is not None
+        graphs = self.graphs if self.part_of is None else self.part_of[0].graphs  # a part may have no directions
+        assert graphs is not None
+        typed = edges and (graphs.edge_colors is not None or graphs.directions is not None)
+        sizes, colored = (k,) if isinstance(k, int) else tuple(k), colors and graphs.colors is not None
         key = sizes, colored, typed
         if key not in self._tables:
             from anysize.counting.api import count  # imports numba
 
+            if self.part_of is not None:
+                whole, rows = self.part_of
+                self._tables[key] = whole.counts(k, cache, colors, edges, progress)[rows]
+                return self._tables[key]
             table = None if typed else self._coarsened(sizes, colored)
             if table is None:
                 table = count(self.graphs, sizes, colored, cache=cache, progress=progress, edges=typed)
@@ -115,13 +124,31 @@ class Examples:
     def forget_counts(self) -> None:
         """Drop the counts made so far: they are made again, or read from a cache, when they are asked for."""
         self._tables.clear()
+        if self.part_of is not None:
+            self.part_of[0].forget_counts()
+
+    def wl_kernel(self, iterations: int, padding_color: ColorName | None = None) -> WLKernel:
+        """A WL kernel fitted to these graphs; for a part, to the whole: other types are none of a part's features."""
+        if self.part_of is not None:
+            return self.part_of[0].wl_kernel(iterations, padding_color)
+        key = iterations, padding_color
+        if key not in self._kernels:
+            from anysize.kernels.wl import WLKernel
+
+            kernel = WLKernel(iterations, padding_color=padding_color)
+            self._kernels[key] = kernel.fit(self.whole("the WL kernel"))
+        return self._kernels[key]
 
     def refined(self, kernel: WLKernel) -> RefinedGraphs:
         """The graphs with the types of their vertices under a fitted WL kernel; those of the last one are kept."""
-        if kernel not in self._refined:
-            self._refined.clear()
-            self._refined[kernel] = kernel.refine(self.whole("the WL kernel"))
-        return self._refined[kernel]
+        if not self._refined or not kernel.refines_like(self._refined[0].kernel):
+            if self.part_of is not None and kernel in self.part_of[0]._kernels.values():
+                whole, rows = self.part_of
+                refined = whole.refined(kernel).rows(rows)
+            else:
+                refined = kernel.refine(self.whole("the WL kernel"))
+            self._refined[:] = [refined]
+        return self._refined[0]
 
     def binned(self, bins: VertexBins) -> Examples:
         """The graphs with their vertex features as colors; those by the last bins are kept."""
@@ -132,21 +159,21 @@ class Examples:
         return self._binned[bins]
 
     def vertex_types(self, iterations: int) -> tuple[WLKernel, csr_array[np.float64]]:
-        """A WL kernel fitted to these graphs, and (graphs, types): how many vertices have each type."""
-        from anysize.kernels.wl import WLKernel
-
-        kernel = WLKernel(iterations)
-        return kernel, kernel.fit_transform(self.whole("the WL kernel"))
+        """The WL kernel of these graphs (`wl_kernel`), and (graphs, types): how many vertices have each type."""
+        kernel = self.wl_kernel(iterations)
+        return kernel, kernel.features_ if self.part_of is None else kernel.features_[self.part_of[1]]
 
     def rows(self, chosen: NDArray[Any]) -> Examples:
-        """A subset of the examples, by positions or as a boolean mask, with the counts made so far."""
+        """A part of the examples, by positions or as a boolean mask."""
+        positions = np.arange(len(self))[chosen]
+        whole, places = (self, positions) if self.part_of is None else (self.part_of[0], self.part_of[1][positions])
         return Examples(
-            None if self.graphs is None else self.graphs[chosen],
-            None if self.y is None else self.y[chosen],
-            None if self.environments is None else self.environments[chosen],
-            None if self.table is None else self.table[chosen],
-            None if self.weights is None else self.weights[chosen],
-            {key: table[chosen] for key, table in self._tables.items()},
+            None if self.graphs is None else self.graphs[positions],
+            None if self.y is None else self.y[positions],
+            None if self.environments is None else self.environments[positions],
+            None if self.table is None else self.table[positions],
+            None if self.weights is None else self.weights[positions],
+            (whole, places),
         )
 
     def whole(self, method: str) -> GraphSet:
