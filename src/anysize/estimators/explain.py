@@ -345,9 +345,9 @@ def _draw(axes: Any, pattern: Pattern, palette: dict[str, Any]) -> None:
             middle = tuple((2 * a + b) / 3 for a, b in zip(head, tail, strict=True))
             axes.annotate("", middle, tail, arrowprops={"arrowstyle": "-|>", "color": "0.4", "linewidth": 1})
         x, y = ((a + b) / 2 for a, b in zip(tail, head, strict=True))
-        axes.text(
-            x, y, "" if kind.color is None else str(kind.color)[:2], ha="center", va="center", fontsize=5, zorder=2
-        )
+        if kind.color is not None:
+            paper = {"facecolor": "white", "edgecolor": "none", "pad": 0.4}
+            axes.text(x, y, str(kind.color)[:2], ha="center", va="center", fontsize=6, bbox=paper, zorder=2)
     for vertex, (x, y) in enumerate(position):
         name = "" if pattern.colors is None else str(pattern.colors[vertex])
         axes.scatter(x, y, s=80 if name else 30, color=palette.get(name, "0.2"), edgecolors="0.2", zorder=2)
