@@ -11,12 +11,13 @@ import numpy as np
 import pytest
 import torch
 from learned import labeled
+from matplotlib.collections import LineCollection
 
-from anysize import Counts, GraphClassifier, GraphSet, GraphWarning, Pattern, count
+from anysize import Counts, GraphClassifier, GraphSet, GraphWarning, Pattern, count, load_model
 from anysize.estimators.ensemble import Ensemble
-from anysize.estimators.explain import Explanation, check_has_explanations, class_patterns, explain, pattern_weights
+from anysize.estimators.explain import Explanation, check_has_explanations, class_patterns, explain
 from anysize.estimators.novelty import NoveltyDetector
-from anysize.methods.baselines import FittedConstant
+from anysize.methods.auto import FittedDensityRegression
 from anysize.methods.catalog import find_method
 from anysize.methods.method import Examples, Run, TrainingData
 
@@ -39,7 +40,9 @@ def fitted(request: pytest.FixtureRequest, graphs: GraphSet) -> tuple[GraphClass
     # Three classes, so that the runner-up is not simply the other one.
     y = np.array(["dense", "sparse", "third"])[np.arange(20) % 3]
     params: dict[str, Any] = {"top": 8, "over": "connected"} if kind == "top" else {}
-    return GraphClassifier(method, k=3, n_models=2, params={"epochs": 30, **params}).fit(own, y), own
+    model = GraphClassifier(method, k=3, n_models=2, params={"epochs": 30, **params}).fit(own, y)
+    model.trained_on = np.setdiff1d(np.arange(20), model.held_out_)  # type: ignore[attr-defined]
+    return model, own
 
 
 def logits(model: GraphClassifier, table: Counts) -> np.ndarray[Any, Any]:
@@ -75,12 +78,17 @@ def test_contributions_are_what_the_logits_lose_without_a_pattern(fitted: tuple[
     by_name = dict(zip((pattern.name for pattern in told.patterns), told.contributions, strict=True))
     seen = np.array([name_by_role(model, pattern) for pattern in table.patterns])
     full = table.matrix.toarray()
-    assert set(by_name) == set(seen[full[0] > 0])
-    for name, contribution in by_name.items():
+    present = set(seen[full[0] > 0])
+    assert present <= set(by_name)
+    assert (told.densities[[name in present for name in by_name]] > 0).all()
+    for name in present:
+        at = list(by_name).index(name)
         less = logits(model, replace(table, matrix=type(table.matrix)(full * (seen != name))))[0]
-        assert contribution == pytest.approx(gap - (less[order[0]] - less[order[1]]), abs=2e-5)
-    nothing = logits(model, replace(table, matrix=0 * table.matrix))[0]
-    assert told.base == pytest.approx(nothing[order[0]] - nothing[order[1]], abs=1e-4)
+        lost = gap - (less[order[0]] - less[order[1]])
+        share = 1 - told.reference[at] / told.densities[at]  # of what the pattern adds above the mean graph
+        assert told.contributions[at] == pytest.approx(share * lost, abs=2e-5 * (1 + abs(share)))
+    all_logits = logits(model, count(graphs[model.trained_on], 3))  # type: ignore[attr-defined]
+    assert told.base == pytest.approx((all_logits[:, order[0]] - all_logits[:, order[1]]).mean(), abs=1e-4)
 
 
 def test_patterns_are_sorted_and_densities_are_those_of_the_table(fitted: tuple[GraphClassifier, GraphSet]) -> None:
@@ -93,10 +101,12 @@ def test_patterns_are_sorted_and_densities_are_those_of_the_table(fitted: tuple[
         for pattern, density in zip(table.patterns, table.densities().toarray()[0], strict=True):
             name = name_by_role(model, pattern)
             expected[name] = expected.get(name, 0.0) + float(density)
-        found = dict(zip((p.name for p in told.patterns), told.densities, strict=True))
+        known = zip(told.patterns, told.densities, strict=True)
+        found = {pattern.name: density for pattern, density in known if density}
         assert found == pytest.approx({name: density for name, density in expected.items() if density})
     else:
         assert told.densities.sum() == pytest.approx(1)
+        assert told.reference.sum() == pytest.approx(1)
         assert len(told.patterns) <= 8
 
 
@@ -107,8 +117,9 @@ def test_reference_graphs_move_the_base_and_keep_the_sum(fitted: tuple[GraphClas
     first, second = (list(model.classes_).index(name) for name in (plain.predicted, plain.runner_up))
     all_logits = logits(model, count(graphs, 3))
     assert compared.base == pytest.approx((all_logits[:, first] - all_logits[:, second]).mean(), abs=1e-4)
-    assert plain.reference is None
-    assert compared.reference is not None
+    training = model.explain(graphs[5], reference=graphs[model.trained_on])  # type: ignore[attr-defined]
+    np.testing.assert_allclose(training.contributions, plain.contributions, atol=1e-9)
+    assert (plain.base_name, compared.base_name) == ("mean training graph", "mean reference graph")
     same = model.explain(graphs[5], reference=graphs[5])
     np.testing.assert_allclose(same.contributions, 0, atol=1e-9)
 
@@ -139,11 +150,11 @@ def test_it_reads_well(graphs: GraphSet) -> None:
     assert lines[0].startswith("dense (probability ")
     assert "against sparse (" in lines[0]
     assert len(lines) == 1 + 8 + 1 + 1
-    assert lines[-1].split("  ")[1] == "no patterns"
+    assert lines[-1].split("  ")[1] == "mean training graph"
     assert sum(float(line.split()[-1]) for line in lines[-2:]) + sum(
         told.contributions[place] for place in told.strongest()
     ) == pytest.approx(told.margin, abs=2e-3)
-    assert "reference" in str(model.explain(graphs[0], graphs)).splitlines()[1]
+    assert ", mean 0" in lines[1]
     with pytest.raises(FrozenInstanceError):
         told.base = 0.0  # type: ignore[misc]
 
@@ -164,7 +175,8 @@ def test_the_figure_has_a_bar_and_a_drawing_for_every_pattern_shown(
     told.save(tmp_path / "why.svg", top=5)
     assert "<svg" in (tmp_path / "why.svg").read_text(encoding="utf-8")
     assert len(drawings) == 5
-    assert [len(axes.lines) for axes in drawings] == [len(told.patterns[place].edges) for place in told.strongest(5)]
+    drawn = [sum(len(c.get_segments()) for c in a.collections if isinstance(c, LineCollection)) for a in drawings]
+    assert drawn == [len(told.patterns[place].edges) for place in told.strongest(5)]
     figure.canvas.draw()
 
 
@@ -175,33 +187,32 @@ def test_colors_of_one_role_are_one_color(graphs: GraphSet) -> None:
     assert names <= {"3-path[A|B,A|B,A|B]", "triangle[A|B,A|B,A|B]"}
     with pytest.warns(GraphWarning, match=r"1 of 1 graph has colors that no training graph had \(Y, Z\), 100 %"):
         strange = model.explain(labeled(1, colors="YZ"))
-    assert {pattern.name for pattern in strange.patterns} <= {"3-path[?,?,?]", "triangle[?,?,?]"}
+    known = [pattern.name for pattern, density in zip(strange.patterns, strange.densities, strict=True) if density]
+    assert set(known) <= {"3-path[?,?,?]", "triangle[?,?,?]"}
 
 
-def test_a_graph_without_patterns_has_a_base_and_nothing_else(graphs: GraphSet) -> None:
+def test_a_graph_without_patterns_lacks_those_of_the_mean_graph(graphs: GraphSet) -> None:
     model = GraphClassifier("gamma-gin", k=3, params={"epochs": 10}).fit(graphs)
     with pytest.warns(GraphWarning, match="1 of 1 graph has no connected subgraph on 3 vertices"):
         told = model.explain(GraphSet.from_edges([(0, 1)], colors=["A", "B"]))
-    assert told.patterns == ()
-    assert told.margin == told.base
-    assert "no patterns" in str(told)
+    assert (told.densities == 0).all()
+    assert (told.reference > 0).all()
     told.figure().canvas.draw()
 
 
 def test_auto_explains_the_class_that_it_predicts(graphs: GraphSet) -> None:
-    """Patterns are those of the Gamma model; the class is that of all models, of which another one may overrule it."""
+    """Another of its models may overrule the Gamma model; the terms are then those of the other one."""
     model = GraphClassifier("auto", k=3).fit(graphs)
     part: Any = model.ensemble_.parts[0]
     assert part.decision.family == "gamma"
     told = model.explain(graphs[0])
-    other = (model.classes_ != told.predicted).astype(np.float64)
-    experts = part.experts | {"densities": FittedConstant(2, part.runs, other)}
-    overruled = replace(part, experts=experts, weights=np.array([0.0, 1.0]))
+    densities = part.experts["densities"]
+    opposite = replace(densities, coefficients=-densities.coefficients, intercepts=-densities.intercepts)
+    overruled = replace(part, experts=part.experts | {"densities": opposite}, weights=np.array([0.0, 1.0]))
     model.ensemble_ = replace(model.ensemble_, parts=(overruled,))
     again = model.explain(graphs[0])
     assert again.predicted == model.predict(graphs[0])[0] == told.runner_up
-    assert again.probability == 1.0
-    assert again.margin == pytest.approx(-told.margin)
+    assert again.margin == pytest.approx(np.log(again.probability / again.runner_up_probability))
 
 
 def test_what_cannot_be_explained(graphs: GraphSet) -> None:
@@ -230,7 +241,7 @@ def test_a_head_with_a_hidden_layer_is_no_sum_over_patterns(graphs: GraphSet) ->
 
 
 def test_explanations_can_be_made_by_hand() -> None:
-    told = Explanation("a", "b", 0.9, 0.1, (), np.zeros(0), None, np.zeros(0), 2.0)
+    told = Explanation("a", "b", 0.9, 0.1, (), np.zeros(0), np.zeros(0), np.zeros(0), 2.0, "mean training graph")
     assert told.margin == 2.0
     assert told.strongest() == ()
 
@@ -245,28 +256,37 @@ def test_text_and_json_say_the_same(graphs: GraphSet) -> None:
     assert held["base"] + held["others"] + sum(one["contribution"] for one in held["patterns"]) == pytest.approx(
         held["margin"]
     )
-    assert all(one["reference"] is not None for one in held["patterns"])
-    assert all(one["reference"] is None for one in model.explain(graphs[0]).to_json()["patterns"])
+    assert [one["reference"] for one in held["patterns"]] == [told.reference[at] for at in told.strongest(3)]
 
 
-@pytest.mark.parametrize("k", [3, (2, 3)])
-def test_weights_of_patterns_are_what_explanations_multiply(k: Any, graphs: GraphSet) -> None:
-    model = GraphClassifier("gamma-gin", k=k, n_models=2, params={"epochs": 30}).fit(graphs.without_colors())
-    patterns, weights = pattern_weights(model.ensemble_)
-    assert len(patterns) == len(weights) == (2 if k == 3 else 3)
-    np.testing.assert_allclose(weights.sum(axis=1), 0, atol=1e-6)
-    told = model.explain(graphs[0].without_colors())
+@pytest.mark.parametrize("colors", [False, True])
+def test_auto_is_explained_with_all_its_models(colors: bool, graphs: GraphSet, tmp_path: Path) -> None:
+    given = graphs if colors else graphs.without_colors()
+    model = GraphClassifier("auto", k=3, n_models=2).fit(given)
+    told = model.explain(given[0])
     first, second = (list(model.classes_).index(name) for name in (told.predicted, told.runner_up))
-    by_name = {pattern.name: row[first] - row[second] for pattern, row in zip(patterns, weights, strict=True)}
-    for pattern, density, term in zip(told.patterns, told.densities, told.contributions, strict=True):
-        assert term == pytest.approx(density * by_name[pattern.name], rel=1e-4)
+
+    def margins(some: GraphSet) -> np.ndarray[Any, Any]:
+        total, examples = np.zeros(len(some)), Examples(graphs=some)
+        for part in model.ensemble_.parts:
+            for weight, expert in zip(part.weights, part.experts.values(), strict=True):  # type: ignore[attr-defined]
+                if isinstance(expert, FittedDensityRegression):
+                    chances = expert.outputs(examples)[0]
+                    values = np.log(chances[:, first] / chances[:, second])
+                else:
+                    logit = expert.stack.logits(count(some, 3))[0].astype(np.float64)
+                    values = logit[:, first] - logit[:, second]
+                total += weight * values / len(model.ensemble_.parts)
+        return total
+
+    assert told.margin == pytest.approx(margins(given[:1])[0], abs=1e-5)
+    compared = model.explain(given[0], reference=given)
+    assert compared.base == pytest.approx(margins(given).mean(), abs=1e-5)
+    model.save(tmp_path / "m.anysize")
+    assert str(load_model(tmp_path / "m.anysize").explain(given[0])) == str(told)
 
 
-def test_a_model_of_any_colored_pattern_has_no_list_of_weights(graphs: GraphSet) -> None:
-    for method in ("sizemix", "wl-kernel"):
-        with pytest.raises(ValueError, match=f"{method} has no list of weights of patterns; pass graphs to explain"):
-            pattern_weights(GraphClassifier(method).fit(graphs).ensemble_)
-    with pytest.raises(ValueError, match="pass graphs to explain"):
-        pattern_weights(GraphClassifier("gamma-gin", k=3, params={"epochs": 2}).fit(graphs).ensemble_)
-    patterns, weights = pattern_weights(GraphClassifier("gamma-1hot", k=3, params={"epochs": 2}).fit(graphs).ensemble_)
-    assert len(patterns) == len(weights) == count(graphs, 3).shape[1]
+def test_several_models_that_are_explained_by_vertices_say_which_one_it_is(graphs: GraphSet) -> None:
+    model = GraphClassifier("wl-kernel", n_models=2).fit(graphs)
+    assert "margin of the first of 2 models" in str(model.explain(graphs[0]))
+    assert "of the first of" not in str(GraphClassifier("wl-kernel").fit(graphs).explain(graphs[0]))

@@ -10,7 +10,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from anysize import GraphClassifier, GraphSet, GraphWarning, ModelWarning, load_model
+from anysize import GraphClassifier, GraphError, GraphSet, GraphWarning, ModelWarning, compare, diagnose, load_model
 from anysize.estimators.held_out import MIN_SECONDS, balanced_mean_and_error
 from anysize.splits import smaller_and_larger
 
@@ -122,5 +122,17 @@ def test_the_verdict_survives_a_model_file(tmp_path: Any) -> None:
 
 def test_matrices_without_a_threshold_are_noticed() -> None:
     complete = [nx.complete_graph(n) for n in range(8, 20)] + [nx.cycle_graph(9)]
-    with pytest.warns(GraphWarning, match="12 of 13 training graphs are complete"):
+    with pytest.warns(GraphWarning, match="12 of 13 graphs are complete"):
         GraphClassifier("size-only").fit(complete, [0, 1] * 6 + [0])
+    with pytest.warns(GraphWarning, match="12 of 13 graphs are complete"):
+        compare(complete, y=[0, 1] * 6 + [0], methods="wl-kernel", split="random", seeds=1)
+    with pytest.warns(GraphWarning, match="12 of 13 graphs are complete"):
+        diagnose(complete[:8], complete[8:])
+
+
+def test_lists_of_correlation_matrices_are_matrices_though_rounding_makes_them_asymmetric() -> None:
+    rng = np.random.default_rng(0)
+    matrices = [np.corrcoef(rng.normal(size=(12, 6))) for _ in range(4)]
+    matrices[0][0, 1] = np.nextafter(matrices[0][0, 1], 1)
+    with pytest.raises(GraphError, match="has a weight for every pair of vertices: say which pairs are edges"):
+        GraphClassifier("size-only").fit(matrices, [0, 1, 0, 1])

@@ -10,6 +10,7 @@ from typing import Any
 import networkx as nx
 import numpy as np
 import pytest
+from matplotlib.collections import LineCollection
 from sklearn.svm import SVC
 
 import anysize
@@ -236,3 +237,16 @@ def test_a_stranger_to_training_is_still_explained_with_a_warning() -> None:
     with pytest.warns(GraphWarning, match="Xe"):
         found = model.explain(GraphSet.from_networkx(strange, color="atom"))
     assert all(not one.vertices for one in found.types)
+
+
+@pytest.mark.parametrize("method", ["wl-kernel", "sizemix"])
+def test_only_bonds_that_the_model_sees_are_drawn(method: str) -> None:
+    bonds = [["double" if number % 2 and edge == 0 else "single" for edge in range(5)] for number in range(20)]
+    graphs = GraphSet.from_edges([[(v, v + 1) for v in range(5)]] * 20, colors=[["C"] * 6] * 20, edge_colors=bonds)
+    y = np.arange(20) % 2
+    lines = []
+    for trained in (graphs, graphs.without_edge_colors()):
+        axes = GraphClassifier(method, check=False).fit(trained, y).explain(graphs[1]).plot()
+        (edges,) = (each for each in axes.collections if isinstance(each, LineCollection))
+        lines.append(len(edges.get_segments()))
+    assert lines == [6, 5]

@@ -11,7 +11,6 @@ from sklearn.utils.class_weight import compute_class_weight
 from anysize import METHODS
 from anysize.methods.configuration import (
     check_params,
-    default_configuration,
     resolve_configuration,
     split_configuration,
 )
@@ -31,10 +30,10 @@ def test_parameters_change_the_defaults_or_the_recipe() -> None:
 
 
 def test_a_task_with_a_grid_of_its_own_changes_the_defaults() -> None:
-    found = default_configuration(METHODS["gamma-gin"], "paper", family="tu", task="DD", colored=False)
-    assert found["batch_size"] == 256
-    assert found["layers"] == 2
-    assert default_configuration(METHODS["gamma-1hot"], "paper", family="tu", task="DD")["batch_size"] == 64
+    configuration = METHODS["gamma-gin"].default("paper", "tu", colored=False, task="DD")
+    assert configuration["batch_size"] == 256
+    assert configuration["layers"] == 2
+    assert METHODS["gamma-1hot"].default("paper", "tu", task="DD")["batch_size"] == 64
 
 
 def test_batches_on_dd_are_those_of_the_appendix() -> None:
@@ -48,12 +47,28 @@ def test_batches_on_dd_are_those_of_the_appendix() -> None:
     assert len(METHODS["gamma-1hot"].points("tu", "DD")) == 12
 
 
+@pytest.mark.parametrize("name", ["gin-sum", "pna-mean", "gcn-irm", "gin-vrex", "gin-plain", "gin-ssr"])
+def test_networks_on_whole_graphs_share_one_robust_recipe_for_all_families(name: str) -> None:
+    method = METHODS[name]
+    expected = {"lr": 0.003, "batch_size": 64, "layers": 3, "hidden": 32}
+    for family in (None, "sbm", "tu"):
+        assert expected.items() <= method.default("robust", family).items()
+        recipe = method.recipe("robust", family)
+        assert (recipe.epochs, recipe.epoch, recipe.schedule) == (60, "last", "cosine")
+
+
+def test_the_recipe_of_the_paper_trains_gnns_on_all_graphs_at_once() -> None:
+    paper = METHODS["gin-sum"].default("paper", "sbm")
+    assert paper == {"hidden": 32, "layers": 2, "lr": 0.01, "jumping": False}
+    assert check_params(METHODS["gin-sum"], {"batch_size": None}) == {"batch_size": None}
+
+
 @pytest.mark.parametrize("recipe", RECIPES)
 @pytest.mark.parametrize("name", METHODS)
 def test_defaults_pass_their_own_checks(name: str, recipe: Any) -> None:
     for task in TASKS.values():
-        found = default_configuration(METHODS[name], recipe, family=task.family, task=task.name)
-        assert check_params(METHODS[name], found) == found
+        configuration = METHODS[name].default(recipe, task.family, task=task.name)
+        assert check_params(METHODS[name], configuration) == configuration
 
 
 @pytest.mark.parametrize(

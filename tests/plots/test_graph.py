@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import matplotlib
@@ -11,8 +12,17 @@ import pytest
 from matplotlib.collections import LineCollection, PathCollection
 from matplotlib.colors import to_hex
 
-from anysize import GraphSet
-from anysize.plots.graph import AGAINST, FOR, MAX_DRAWN, contributions_figure, draw_contributions, layout
+from anysize import GraphSet, Pattern, count
+from anysize.plots.graph import (
+    AGAINST,
+    FOR,
+    MAX_DRAWN,
+    contributions_figure,
+    draw_contributions,
+    layout,
+    pattern_contributions_figure,
+)
+from anysize.plots.theme import SERIES
 
 
 def drawn(axes: Any) -> tuple[np.ndarray, list[str], list[Any]]:
@@ -75,19 +85,68 @@ def test_of_a_large_graph_the_strongest_vertices_are_drawn_with_their_neighbors(
     assert len(near) == 2
 
 
+ACID = [(0, 1), (1, 2), (1, 3)], ["C", "C", "O", "O"]
+
+
 def test_molecules_are_drawn_as_such() -> None:
     pytest.importorskip("rdkit")
-    edges, colors = [(0, 1), (1, 2), (1, 3)], ["C", "C", "O", "O"]
+    edges, colors = ACID
     values = [0.0, 1.0, 1.0, 1.0]
     plain = GraphSet.from_edges([edges], colors=[colors])
-    named = GraphSet(plain.first, plain.indptr, plain.indices, plain.colors, plain.palette, names=("CC(=O)O",))
-    assert len(drawn(draw_contributions(plain, values, "acid"))[2]) == 3
+    named = replace(plain, names=("CC(=O)O",))
     positions, _, segments = drawn(draw_contributions(named, values, "acid"))
-    assert len(segments) == 4  # a double bond
     assert np.linalg.norm(positions[0] - positions[1]) == pytest.approx(1.5, abs=0.01)  # as RDKit has it
+    assert len(segments) == 3  # types of bonds are not part of this graph
     for other in ("CCCC", "C", "no SMILES"):  # names of other molecules, and other names
-        strange = GraphSet(plain.first, plain.indptr, plain.indices, plain.colors, plain.palette, names=(other,))
-        assert len(drawn(draw_contributions(strange, values, "acid"))[2]) == 3
+        strange = drawn(draw_contributions(replace(plain, names=(other,)), values, "acid"))[0]
+        np.testing.assert_allclose(strange, drawn(draw_contributions(plain, values, "acid"))[0])
+
+
+def test_bonds_are_drawn_as_the_graph_has_them() -> None:
+    graph = GraphSet.from_edges([ACID[0]], colors=[ACID[1]], edge_colors=[["single", "double in ring", "aromatic"]])
+    axes = draw_contributions(graph, np.zeros(4), "acid")
+    assert len(drawn(axes)[2]) == 1 + 2 + 2
+    (lines,) = (each for each in axes.collections if isinstance(each, LineCollection))
+    dashed = [style[1] is not None for style in lines.get_linestyle()]
+    assert dashed == [False, False, False, False, True]
+
+
+@pytest.mark.parametrize("graph", [nx.path_graph(2), nx.path_graph(60), nx.star_graph(30), nx.grid_2d_graph(3, 30)])
+def test_every_vertex_is_inside_the_frame(graph: nx.Graph) -> None:
+    graphs = GraphSet.from_networkx([nx.convert_node_labels_to_integers(graph)])
+    figure = contributions_figure(graphs, np.linspace(-1, 1, len(graph)), "a", [("type", 0.5), ("x" * 50, -1.0)])
+    figure.draw_without_rendering()
+    left, right = figure.axes
+    (dots,) = (each for each in left.collections if isinstance(each, PathCollection))
+    radius = np.sqrt(dots.get_sizes().max()) / 2 * figure.dpi / 72
+    centers, frame = left.transData.transform(dots.get_offsets()), left.get_window_extent()
+    assert (centers - radius >= frame.min).all()
+    assert (centers + radius <= frame.max).all()
+    assert frame.x1 <= right.get_window_extent().x0
+
+
+def test_types_of_edges_of_patterns_are_lines_if_they_are_bonds_and_letters_otherwise() -> None:
+    graphs = GraphSet.from_edges([[(0, 1), (1, 2)]], edge_colors=[["double", "friend"]])
+    (path,) = count(graphs, 3, edges=True).patterns
+    figure = pattern_contributions_figure([(path, 1.0)], "a", "b")
+    figure.draw_without_rendering()
+    (lines,) = (each for each in figure.axes[1].collections if isinstance(each, LineCollection))
+    assert len(lines.get_segments()) == 3
+    assert [text.get_text() for text in figure.axes[1].texts] == ["fr"]
+
+
+def test_patterns_and_vertices_share_a_style() -> None:
+    claw = Pattern.of([(0, 1), (0, 2), (0, 3)], ["blue", "red", "C", "C"])
+    figure = pattern_contributions_figure([(claw, 2.0), (Pattern.of([(0, 1)]), -1.0)], "acid", "base", "title")
+    figure.draw_without_rendering()
+    bars, *drawings = figure.axes
+    assert [to_hex(bar.get_facecolor()) for bar in bars.patches] == [FOR, AGAINST]
+    assert [label.get_text() for label in bars.get_yticklabels()] == ["claw", "edge"]
+    (dots,) = (each for each in drawings[0].collections if isinstance(each, PathCollection))
+    letters = [text.get_text() for text in drawings[0].texts]
+    colors = dict(zip(letters, map(to_hex, dots.get_facecolors()), strict=True))
+    assert sorted(letters) == ["C", "C", "bl", "re"]
+    assert (colors["bl"], colors["re"]) == (SERIES[0], SERIES[3])
 
 
 def test_a_figure_without_anything_to_show() -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from json import dumps
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -31,11 +31,8 @@ def explain(
     model: Annotated[
         Path, typer.Argument(help="A model file that anysize fit wrote: auto, sizemix, wl-kernel, gamma.")
     ],
+    graphs: Annotated[Path, typer.Argument(help="Graphs to explain, such as the training graphs or new ones.")],
     reading: Reading,
-    graphs: Annotated[
-        Path | None,
-        typer.Argument(help="Graphs to explain; without them, the weights of the patterns of a Gamma model."),
-    ] = None,
     graph: Annotated[str | None, typer.Option(help="One of the graphs: its name, or its number from 0.")] = None,
     reference: Annotated[Path | None, typer.Option(help="Graphs to compare with, such as the training graphs.")] = None,
     out: Annotated[Path | None, typer.Option(help="Draw one graph: .png, .svg or .pdf.")] = None,
@@ -46,27 +43,26 @@ def explain(
     """Show what patterns (Gamma models) or vertices (SizeMix, WL kernel) add to the class that a model predicts."""
     with handle_errors():
         from anysize import GraphRegressor, load_model
+        from anysize.estimators.explain import check_has_explanations
 
         check_out(out, FIGURES, ending_optional=False)
-        if graphs is None and (graph is not None or reference is not None or out is not None):
-            raise ValueError("--graph, --reference and --out need graphs to explain; pass their file as well.")
         classifier = load_model(model)
         if isinstance(classifier, GraphRegressor):
             raise ValueError(f"anysize explain takes a model of classes; {model} predicts numbers.")
-        if graphs is None:
-            _show_weights(classifier, top, format)
-            return
+        check_has_explanations(classifier.ensemble_)
 
         def read(file: Path) -> GraphSet:
             return read_input(file, with_trained_color(reading, classifier, file), colors)
 
-        found = read(graphs)
-        rows = _selected_rows(found, graph, graphs)
+        graph_set = read(graphs)
+        rows = _selected_rows(graph_set, graph, graphs)
         if out is not None and len(rows) != 1:
             raise ValueError(f"--out draws one graph and {graphs} has {len(rows)}; add --graph.")
         shown = rows if format is FormatOption.json else rows[:MAX_GRAPHS_SHOWN]
         compared = None if reference is None else read(reference)
-        explanations = [(_name(found, row), classifier.explain(found[row], compared)) for row in shown]
+        explanations = [(_name(graph_set, row), classifier.explain(graph_set[row], compared)) for row in shown]
+        if len(rows) > 1 and format is FormatOption.text:
+            _show_classes(classifier, graph_set)
         _show(explanations, top, format)
         if len(shown) < len(rows):
             note(f"shown are the first {len(shown)} of {len(rows)} graphs; use --graph or --format json for others.")
@@ -96,39 +92,23 @@ def _selected_rows(graphs: GraphSet, graph: str | None, file: Path) -> list[int]
 
 def _show(explanations: list[tuple[str, Explanation | VertexExplanation]], top: int, format: FormatOption) -> None:
     if format is FormatOption.json:
-        rows = [{"graph": name, **one.to_json(top)} for name, one in explanations]
+        rows = [{"graph": name, **explanation.to_json(top)} for name, explanation in explanations]
         print(dumps({"graphs": rows}))
         return
-    for name, one in explanations:
-        _print(f"graph {name}: {one.text(top)}")
-    shown = [pattern.size for _, one in explanations for pattern in getattr(one, "patterns", ())[:1]]
+    for name, explanation in explanations:
+        _print(f"graph {name}: {explanation.text(top)}")
+    shown = [pattern.size for _, explanation in explanations for pattern in getattr(explanation, "patterns", ())[:1]]
     _print_hint(shown)
 
 
-def _show_weights(model: GraphClassifier, top: int, format: FormatOption) -> None:
-    """The patterns with the largest weights of the model, for every class."""
-    import numpy as np
+def _show_classes(model: GraphClassifier, graphs: GraphSet) -> None:
+    """The patterns that distinguish the graphs of each predicted class, for models that are sums over patterns."""
+    from anysize.estimators.explain import class_pattern_lines
 
-    from anysize.estimators.explain import pattern_weights
-
-    patterns, weights = pattern_weights(model.ensemble_)
-    order = np.argsort(-np.abs(weights).max(axis=1), kind="stable")[:top]
-    classes = [str(name) for name in model.classes_.tolist()]
-    if format is FormatOption.json:
-        rows: list[dict[str, Any]] = [
-            {"pattern": patterns[index].name, "weights": dict(zip(classes, weights[index].tolist(), strict=True))}
-            for index in order
-        ]
-        print(dumps({"classes": model.classes_.tolist(), "patterns": rows}))
-        return
-    first = max(20, *(len(patterns[index].name) for index in order))
-    widths = [max(len(name), 10) for name in classes]
-    _print("what one unit of density of a pattern adds to the logit of each class, minus the mean over the classes:")
-    _print(" " * first + "".join(f"  {name:>{width}}" for name, width in zip(classes, widths, strict=True)))
-    for index in order:
-        row = "".join(f"  {value:+{width}.3f}" for value, width in zip(weights[index], widths, strict=True))
-        _print(f"{patterns[index].name:{first}}{row}")
-    _print_hint(patterns[index].size for index in order)
+    examples = model.ensemble_.examples(graphs)
+    predicted = model.ensemble_.outputs(examples).mean(axis=0).argmax(axis=1)
+    for line in class_pattern_lines(model.ensemble_, model.classes_, examples, predicted):
+        _print(f"predicted {line}")
 
 
 def _print_hint(sizes: Iterable[int]) -> None:

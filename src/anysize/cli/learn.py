@@ -294,19 +294,16 @@ def _class_patterns(model: GraphClassifier, graphs: GraphSet) -> Iterator[str]:
     """The patterns that distinguish each class, for models that are sums over patterns."""
     import numpy as np
 
-    from anysize.estimators.explain import class_patterns, is_pattern_sum
+    from anysize.estimators.explain import class_pattern_lines
 
-    if not is_pattern_sum(model.ensemble_):
-        return
     assert graphs.y is not None
-    y = np.searchsorted(model.classes_, graphs.y)
-    examples = model.ensemble_.examples(graphs, model.cache)
-    for label, patterns in zip(model.classes_.tolist(), class_patterns(model.ensemble_, examples, y), strict=True):
-        listed = [f"{'more' if p.more else 'less'} {p.pattern.name} ({p.contribution:+.2f})" for p in patterns]
-        yield f"class {label} has {', '.join(listed) or 'no distinctive patterns'}"
-    sizes = (model.ensemble_.k,) if isinstance(model.ensemble_.k, int) else model.ensemble_.k
-    commands = " and ".join(f"anysize patterns {size}" for size in sizes)
-    yield f"{commands} shows the patterns; anysize explain shows why a graph gets its class"
+    y, examples = np.searchsorted(model.classes_, graphs.y), model.ensemble_.examples(graphs, model.cache)
+    lines = class_pattern_lines(model.ensemble_, model.classes_, examples, y)
+    yield from lines
+    if lines:
+        sizes = (model.ensemble_.k,) if isinstance(model.ensemble_.k, int) else model.ensemble_.k
+        commands = " and ".join(f"anysize patterns {size}" for size in sizes)
+        yield f"{commands} shows the patterns; anysize explain shows why a graph gets its class"
 
 
 # ---- predict ---------------------------------------------------------------------------------------

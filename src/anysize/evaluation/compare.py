@@ -15,6 +15,7 @@ import os
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ from anysize._files import PAGE_ENDINGS, atomic_write, check_ending
 from anysize._progress import ProgressFunction, ignore_progress
 from anysize._text import capitalized, plural
 from anysize._typing import FloatArray, PathLike, TargetKind
+from anysize.estimators.ensemble import warn_of_complete_graphs
 from anysize.evaluation.describe import shift
 from anysize.evaluation.evaluate import EvaluationOptions, evaluate_runs, task_configuration
 from anysize.evaluation.intervals import LEVEL, RESAMPLES, Interval, RunPredictions, resampled_means
@@ -312,6 +314,8 @@ def compare(
         name = Path(graphs).stem if isinstance(graphs, str | os.PathLike) else "graphs"
     lists: Any = Path(split) if isinstance(split, os.PathLike) else split
     task = own_task(graphs, lists, y=y, color=color, name=name, k=k, predict=predict)
+    assert isinstance(task.source, OwnGraphs)
+    warn_of_complete_graphs(task.source.graphs)
     metric = defaults.COMPARED_BY[task.predicts] if metric is None else metric
     check_metric(metric, task.predicts)
     methods = defaults.COMPARED_METHODS[task.predicts] if methods is None else methods
@@ -322,11 +326,13 @@ def compare(
         result = _evaluate_here(plan, options, progress)
     else:
         result = sweep(plan, records, workers=workers, cluster=cluster, options=options, progress=progress)
-    kept = result.records if records is None else RecordStore(records).read(task=task.name)
-    by_key = {record.key: record for record in kept}
+    kept: Iterable[Record] = result.records
+    if records is not None:  # the folder may have records of other settings
+        planned = {key for batch in plan.batches for key in batch.keys}
+        kept = [record for record in RecordStore(records).read(task=task.name) if record.key in planned]
     runs: dict[str, list[Record]] = {method.name: [] for method in compared}
-    for batch in plan.batches:
-        runs[batch.method] += [by_key[key] for key in batch.keys if key in by_key]
+    for record in sorted(kept, key=attrgetter("seed")):
+        runs[record.method].append(record)
     for method_name, error in result.errors.items():
         problems[method_name] = f"{seeds - len(runs[method_name])} of {seeds} runs failed: {error}"
     task = plan.batches[0].task if plan.batches else task

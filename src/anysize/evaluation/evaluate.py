@@ -21,7 +21,7 @@ from anysize.evaluation.records import Curves, Outcome, Record, Scores, encode, 
 from anysize.evaluation.records import versions as package_versions
 from anysize.evaluation.tasks import Splits, Task
 from anysize.methods import defaults
-from anysize.methods.configuration import default_configuration, settings_for, split_configuration
+from anysize.methods.configuration import settings_for, split_configuration
 from anysize.methods.method import (
     Configuration,
     Examples,
@@ -117,9 +117,7 @@ def task_configuration(method: Method, splits: Splits | Task, recipe: RecipeName
     colored, vanishing = bool(task.color_penalty), bool(task.vanishing)
     if isinstance(splits, Splits) and method.patterns:
         colored, vanishing = splits.color_penalty, splits.vanishing
-    return default_configuration(
-        method, recipe, family=task.family, task=task.name, colored=colored, vanishing=vanishing
-    )
+    return method.default(recipe, task.family, colored, vanishing, task.name)
 
 
 def evaluate_runs(

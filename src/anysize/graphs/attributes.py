@@ -1,21 +1,16 @@
-"""What graphs carry beside their vertices and edges: the table of attributes, checks, and what a method leaves unused.
+"""What graphs carry beside their vertices and edges: the table of attributes, and the check of features.
 
 ``ATTRIBUTES`` is the one description: parts, sums and checks of a `GraphSet` go through it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from anysize._errors import GraphError
-from anysize._text import plural
-
-if TYPE_CHECKING:
-    from anysize.graphs.graphset import GraphSet
 
 VERTEX_COLORS, EDGE_COLORS, DIRECTIONS, FEATURES = "vertex colors", "edge colors", "edge directions", "vertex features"
 
@@ -39,7 +34,7 @@ class Attribute(NamedTuple):
 
 
 ATTRIBUTES = (
-    Attribute("y", "graph", None),
+    Attribute("y", "graph", None, "targets"),
     Attribute("colors", "vertex", np.dtype(np.uint16), "palette", VERTEX_COLORS),
     Attribute("edge_colors", "entry", np.dtype(np.uint16), "edge_palette", EDGE_COLORS),
     Attribute("directions", "entry", np.dtype(np.uint8), "", DIRECTIONS),
@@ -52,39 +47,6 @@ ARRAYS = (  # of a set
     *ATTRIBUTES,
 )
 TITLES = tuple(attribute.title for attribute in ATTRIBUTES if attribute.title)
-
-
-def unused_attributes(
-    graphs: GraphSet, uses: Collection[str], method: str, users: Callable[[str], Sequence[str]]
-) -> str | None:
-    """One sentence about the attributes that a method does not use; None if it uses all that the graphs have.
-
-    Args:
-        graphs: the graphs.
-        uses: titles of the attributes that the method uses.
-        method: the name of the method.
-        users: gives the names of the methods that use an attribute.
-
-    >>> from anysize import GraphSet
-    >>> graphs = GraphSet.from_edges([(0, 1), (1, 2)], edge_colors=["single", "double"], features=[1, 2, 3])
-    >>> users = {EDGE_COLORS: ["wl-kernel", "sizemix"], FEATURES: []}
-    >>> print(unused_attributes(graphs, (), "gin-sum", users.__getitem__))
-    gin-sum does not use 2 attributes of these graphs: edge colors (wl-kernel and sizemix do), vertex features (no \
-method does).
-    """
-    clauses = []
-    for name, _, _, palette, title in ATTRIBUTES:
-        array = getattr(graphs, name)
-        if not title or title in uses or array is None or not array.size:
-            continue
-        if palette and array.ndim == 1 and len(getattr(graphs, palette)) < 2:  # one color tells nothing apart
-            continue
-        names = users(title)
-        several = f"{', '.join(names[:-1])} and {names[-1]} do" if len(names) > 1 else ""
-        clauses.append(f"{title} ({several or (f'{names[0]} does' if names else 'no method does')})")
-    if not clauses:
-        return None
-    return f"{method} does not use {plural(len(clauses), 'attribute')} of these graphs: {', '.join(clauses)}."
 
 
 def check_features(values: Any, vertices: int, what: str) -> NDArray[np.float32]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from anysize._errors import GraphError
 from anysize.graphs.graphset import GraphSet, empty_set
@@ -107,8 +107,16 @@ def _are_matrices(items: list[Any]) -> bool:
     if not all(is_array(item) and np.ndim(item) == 2 and find_library(item) is None for item in items):
         return False
     matrices = [to_numpy(item, f"Graph {graph}") for graph, item in enumerate(items)]
-    square = all(matrix.shape[0] == matrix.shape[1] and (matrix == matrix.T).all() for matrix in matrices)
-    return square and any(len(matrix) != 2 for matrix in matrices)
+    return all(map(_is_symmetric, matrices)) and any(len(matrix) != 2 for matrix in matrices)
+
+
+def _is_symmetric(matrix: NDArray[Any]) -> bool:
+    """Whether a matrix is symmetric, up to rounding as in `numpy.corrcoef`."""
+    if matrix.shape[0] != matrix.shape[1]:
+        return False
+    return (
+        np.allclose(matrix, matrix.T, equal_nan=True) if matrix.dtype.kind == "f" else bool((matrix == matrix.T).all())
+    )
 
 
 def _array_error(array: Any) -> GraphError:

@@ -98,8 +98,8 @@ def _column_counts(table: csr_array[np.float64]) -> IntArray:
 
 def _select_columns(table: csr_array[np.float64], keep: BoolArray) -> csr_array[np.float64]:
     """Some of the columns; faster than scipy's indexing, which looks up every column of every row."""
-    place = np.cumsum(keep) - 1
+    position = np.cumsum(keep) - 1
     kept = keep[table.indices]
     ends = offsets(kept)[table.indptr]
-    parts = table.data[kept], place[table.indices[kept]], ends
+    parts = table.data[kept], position[table.indices[kept]], ends
     return csr_array(parts, shape=(table.shape[0], int(keep.sum())))

@@ -33,6 +33,7 @@ import numpy as np
 from anysize._progress import Progress
 from anysize._typing import FloatArray, IntArray
 from anysize.causal.graphon_check import GraphonCheck, check_graphon
+from anysize.counting.columns import Columns, unite
 from anysize.graphs.assembly import induced_subgraphs
 from anysize.graphs.graphset import GraphSet
 from anysize.methods.evidence import (
@@ -59,7 +60,7 @@ from anysize.methods.method import (
 from anysize.methods.sizemix import SIZEMIX, SizeMixLearner, fit_balanced_regression
 from anysize.splits import parts_by_class, random_60_and_40, smaller_and_larger
 from anysize.training.settings import Recipe
-from anysize.training.whitening import Whitening, fit_whitening
+from anysize.training.whitening import Whitening, fit_whitening, topology_numbers
 
 Family = Literal["gamma", "sizemix"]
 
@@ -378,8 +379,21 @@ class FittedDensityRegression:
         return self.whitening.apply(_densities(examples, self.k))[None]
 
     def outputs(self, examples: Examples) -> FloatArray:
-        chances = one_against_rest(self.represent(examples)[0] @ self.coefficients.T + self.intercepts)
+        chances = one_against_rest(self._scores(examples))
         return np.asarray(chances / chances.sum(axis=1, keepdims=True))[None]
+
+    def logits(self, examples: Examples) -> FloatArray:
+        """(models, graphs, classes): of a class against the rest; of two classes half of it, up and down."""
+        return _by_class(self._scores(examples))[None]
+
+    def pattern_logits(self, columns: Columns) -> FloatArray:
+        """What one unit of density of each pattern, colors ignored, adds to `logits`: (models, patterns, classes)."""
+        catalog = unite([Columns.plain(size) for size in ((self.k,) if isinstance(self.k, int) else self.k)])[0]
+        rows = np.searchsorted(topology_numbers(catalog), topology_numbers(columns))
+        return _by_class((self.whitening.matrix @ self.coefficients.T)[rows])[None]
+
+    def _scores(self, examples: Examples) -> FloatArray:
+        return np.asarray(self.represent(examples)[0] @ self.coefficients.T + self.intercepts)
 
     def state(self) -> tuple[dict[str, Any], Arrays]:
         arrays = {
@@ -387,6 +401,15 @@ class FittedDensityRegression:
             "coefficients": self.coefficients, "intercepts": self.intercepts,
         }  # fmt: skip
         return {"k": self.k, "runs": [asdict(run) for run in self.runs]}, arrays
+
+
+def _by_class(scores: FloatArray) -> FloatArray:
+    """(rows, classes) from the scores of one regression per class; the only one of two classes is that of the second.
+
+    >>> _by_class(np.array([[3.0]])).tolist()
+    [[-1.5, 1.5]]
+    """
+    return np.hstack([-scores / 2, scores / 2]) if scores.shape[1] == 1 else scores
 
 
 EXPERTS: Mapping[str, Learner] = {

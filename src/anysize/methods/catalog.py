@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from anysize._registry import Registry
+from anysize._text import plural
 from anysize._typing import TargetKind
-from anysize.graphs.attributes import unused_attributes
+from anysize.graphs.attributes import ATTRIBUTES
 from anysize.graphs.graphset import GraphSet
 from anysize.methods.auto import AUTO
 from anysize.methods.baselines import BASELINES
@@ -47,9 +48,16 @@ def find_method(name: str, predicts: TargetKind | None = None) -> Method:
 
 def unused_by(method: Method, graphs: GraphSet) -> str | None:
     """One sentence about the attributes of graphs that a method does not use, and the methods that do; None if none."""
-    return unused_attributes(graphs, method.uses, method.name, users_of)
-
-
-def users_of(attribute: str) -> list[str]:
-    """The names of the methods that use an attribute of graphs, by its title."""
-    return [row.name for row in METHODS.values() if not row.is_baseline and attribute in row.uses]
+    clauses = []
+    for name, _, _, palette, title in ATTRIBUTES:
+        array = getattr(graphs, name)
+        if not title or title in method.uses or array is None or not array.size:
+            continue
+        if palette and array.ndim == 1 and len(getattr(graphs, palette)) < 2:  # one color tells nothing apart
+            continue
+        names = [row.name for row in METHODS.values() if not row.is_baseline and title in row.uses]
+        several = f"{', '.join(names[:-1])} and {names[-1]} do" if len(names) > 1 else ""
+        clauses.append(f"{title} ({several or (f'{names[0]} does' if names else 'no method does')})")
+    if not clauses:
+        return None
+    return f"{method.name} does not use {plural(len(clauses), 'attribute')} of these graphs: {', '.join(clauses)}."

@@ -116,21 +116,6 @@ def split_configuration(
         raise ValueError(f"a field of the recipe has a value of the wrong type; got {given}") from None
 
 
-def default_configuration(
-    method: Method, recipe: RecipeName, *, family: str | None = None, task: str | None = None, colored: bool = True,
-    vanishing: bool = False,
-) -> Configuration:  # fmt: skip
-    """The configuration of a method where no grid is searched.
-
-    A task with a grid of its own replaces default values that are not in it by the first value of that grid.
-    """
-    configuration = method.default(recipe, family, colored, vanishing)
-    for name, values in method.grid.get(task or "", {}).items():
-        if configuration.get(name) not in values:
-            configuration[name] = values[0]
-    return configuration
-
-
 def resolve_configuration(
     method: Method,
     recipe: RecipeName,
@@ -164,5 +149,5 @@ def resolve_configuration(
     if method.recolors and not colored and method.is_penalized(given):
         name = str(method.penalty_name)
         raise ValueError(f"{name}={given[name]:g} needs vertex colors; pass color=... or drop {name}")
-    base = default_configuration(method, recipe, family=family, task=task, colored=colored, vanishing=vanishing)
+    base = method.default(recipe, family, colored, vanishing, task)
     return split_configuration(method, base | given, method.recipe(recipe, family, vanishing))

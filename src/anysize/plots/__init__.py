@@ -4,7 +4,7 @@ No window is opened, pyplot is not imported, and the user's matplotlib settings 
 """
 
 from anysize._html import DARK, LIGHT
-from anysize.plots.graph import contributions_figure, draw_contributions
+from anysize.plots.graph import contributions_figure, draw_contributions, pattern_contributions_figure
 from anysize.plots.graph_sets import color_distribution, density_drift, embedding, principal_plane, size_distribution
 from anysize.plots.patterns import color_places, pattern_svg
 from anysize.plots.scores import (
@@ -36,6 +36,7 @@ __all__ = [
     "embedding",
     "method_scores",
     "ours_and_published",
+    "pattern_contributions_figure",
     "pattern_svg",
     "principal_plane",
     "save_figure",

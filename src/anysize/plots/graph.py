@@ -1,9 +1,8 @@
-"""A graph whose vertices are colored by what they contribute to a prediction."""
+"""Contributions to a prediction: a graph with its vertices colored by them, and bars of types and patterns."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -17,7 +16,12 @@ from scipy.sparse.csgraph import shortest_path
 
 from anysize._typing import BoolArray, FloatArray, IntArray
 from anysize.graphs.assembly import induced_subgraphs
-from anysize.graphs.graphset import GraphSet
+from anysize.graphs.colors import ColorName
+from anysize.graphs.graphset import BOTH_WAYS, IN, GraphSet
+from anysize.graphs.ragged import owners
+from anysize.patterns.drawing import layout as pattern_layout
+from anysize.patterns.pattern import Pattern
+from anysize.plots.patterns import color_places
 from anysize.plots.theme import INK, MUTED, PAPER, SERIES, caption, drawing, new_figure, quiet_grid
 
 MAX_DRAWN = 120  # vertices; of larger graphs the strongest and their neighbors are drawn
@@ -27,13 +31,17 @@ LARGEST_DOT, SMALLEST_DOT, SMALLEST_LABELED = 17.0, 4.0, 8.0  # diameters of ver
 MAX_LABEL_LETTERS = 4
 LAYOUT_STEPS = 300
 FOR, AGAINST = SERIES[0], SERIES[1]
+BONDS: Mapping[str, tuple[str, ...]] = {  # colors of edges of molecules -> the lines they are drawn as
+    "single": ("solid",), "double": ("solid", "solid"), "triple": ("solid", "solid", "solid"),
+    "aromatic": ("solid", "dashed"),
+}  # fmt: skip
 
 
 def draw_contributions(graph: GraphSet, values: ArrayLike, name: str, ax: Axes | None = None) -> Axes:
     """Draw one graph, each vertex between two colors: what it adds for or against a class.
 
-    Vertices are labeled with their colors and numbers. A graph whose name is the SMILES of its molecule gets the
-    positions and double bonds of RDKit, if that is installed.
+    Vertices are labeled with their colors and numbers. Edges of the color "double", "triple" or "aromatic" are drawn as
+    such bonds. A graph whose name is the SMILES of its molecule gets the positions of RDKit, if that is installed.
 
     Args:
         graph: a set of one graph.
@@ -54,8 +62,9 @@ def draw_contributions(graph: GraphSet, values: ArrayLike, name: str, ax: Axes |
         part = graph if shown.all() else induced_subgraphs(graph, shown)
         edges = part.edges()
         molecule = _molecule(part)
-        positions, orders = (layout(part), np.ones(len(edges), np.int64)) if molecule is None else molecule
-        axes.add_collection(LineCollection(_lines(positions, edges, orders), colors=MUTED, linewidths=1.2, zorder=1))
+        positions = layout(part) if molecule is None else molecule
+        lines, styles = _lines(positions, edges, _edge_colors(part))
+        axes.add_collection(LineCollection(lines, colors=MUTED, linewidths=1.2, linestyles=styles, zorder=1))
         diameter = _diameter(positions, edges)
         limit = float(np.abs(contributions).max(initial=0)) or 1.0
         x, y = positions.T
@@ -86,15 +95,68 @@ def contributions_figure(
         figure = new_figure(4.0, 8.0)
         left, right = figure.subplots(1, 2, width_ratios=(3, 2))
         draw_contributions(graph, values, name, left)
-        amounts = [amount for _, amount in bars]
-        right.barh(range(len(bars)), amounts, color=[FOR if amount >= 0 else AGAINST for amount in amounts])
-        right.set_yticks(range(len(bars)), [caption(label, 28) for label, _ in bars])
-        right.set_ylim(max(len(bars), 1) - 0.5, -0.5)
-        right.axvline(0, color=MUTED, linewidth=0.8)
-        right.set_xlabel("contribution of a vertex type")
-        quiet_grid(right, "x")
+        _bars(right, bars)
+        right.set_xlabel("contribution of a vertex type or pattern")
         figure.suptitle(caption(title, 100), fontsize=10)
         return figure
+
+
+def pattern_contributions_figure(
+    bars: Sequence[tuple[Pattern, float]], name: str, other: str, title: str = ""
+) -> Figure:
+    """A bar and a drawing for the contribution of each pattern, for the class ``name`` or for the ``other``."""
+    with drawing():
+        figure = new_figure(1.1 + 0.62 * max(len(bars), 1), 7.0)
+        rows = figure.add_gridspec(max(len(bars), 1), 2, width_ratios=(1, 8))
+        right = figure.add_subplot(rows[:, 1])
+        _bars(right, [(pattern.plain_name, amount) for pattern, amount in bars])
+        arrows = "\N{LEFTWARDS ARROW}", "\N{RIGHTWARDS ARROW}"
+        right.set_xlabel(f"{arrows[0]} for {caption(other, 28)}    logits    for {caption(name, 28)} {arrows[1]}")
+        places = color_places(sorted({color for pattern, _ in bars for color in pattern.colors or ()}, key=str))
+        if places:
+            dots = [
+                Line2D([], [], marker="o", linestyle="", color=SERIES[place], label=caption(color))
+                for color, place in places.items()
+            ]
+            figure.legend(handles=dots, loc="outside lower center", ncols=min(len(places), 6))
+        for row, (pattern, _) in enumerate(bars):
+            _draw_pattern(figure.add_subplot(rows[row, 0]), pattern, places)
+        figure.suptitle(caption(title, 100), fontsize=10)
+        return figure
+
+
+def _bars(axes: Axes, bars: Sequence[tuple[str, float]]) -> None:
+    """A horizontal bar for each of the named contributions, the first one on top."""
+    amounts = [amount for _, amount in bars]
+    axes.barh(range(len(bars)), amounts, color=[FOR if amount >= 0 else AGAINST for amount in amounts])
+    axes.set_yticks(range(len(bars)), [caption(label, 28) for label, _ in bars])
+    axes.set_ylim(max(len(bars), 1) - 0.5, -0.5)
+    axes.axvline(0, color=MUTED, linewidth=0.8)
+    quiet_grid(axes, "x")
+
+
+def _draw_pattern(axes: Axes, pattern: Pattern, places: Mapping[ColorName, int]) -> None:
+    """One pattern; vertices are filled with their color, and they and edges show the first two letters of theirs."""
+    positions = np.array(pattern_layout(pattern.size, pattern.edges))
+    edges = np.array(pattern.edges, np.int64).reshape(-1, 2)
+    types = [str(kind.color or "") for kind in pattern.edge_types or ()] or [""] * len(edges)
+    lines, styles = _lines(positions, edges, types)
+    axes.add_collection(LineCollection(lines, colors=MUTED, linewidths=1.2, linestyles=styles, zorder=1))
+    for (i, j), kind in zip(pattern.edges, pattern.edge_types or (), strict=False):
+        tail, head = (positions[i], positions[j]) if kind.direction != IN else (positions[j], positions[i])
+        if kind.direction != BOTH_WAYS:
+            arrow = {"arrowstyle": "-|>", "color": MUTED, "linewidth": 1.2}
+            axes.annotate("", (2 * head + tail) / 3, tail, arrowprops=arrow)
+        if kind.color is not None and _bond(str(kind.color)) not in BONDS:
+            x, y = (tail + head) / 2
+            axes.text(x, y, caption(str(kind.color)[:2]), ha="center", va="center", fontsize=4.5, zorder=3)
+    names = pattern.colors or ()
+    colors = [SERIES[places[name]] for name in names] if names else INK
+    axes.scatter(*positions.T, s=60 if names else 20, c=colors, edgecolors=INK, linewidths=0.7, zorder=2)
+    for (x, y), name in zip(positions, names, strict=False):
+        axes.text(x, y, caption(str(name)[:2]), ha="center", va="center", fontsize=4.5, color=PAPER, zorder=3)
+    axes.set(xlim=(-0.3, 1.3), ylim=(1.3, -0.3), aspect="equal")
+    axes.axis("off")
 
 
 def layout(graph: GraphSet) -> FloatArray:
@@ -140,8 +202,8 @@ def _strongest_part(graph: GraphSet, values: FloatArray) -> BoolArray:
     return shown
 
 
-def _molecule(graph: GraphSet) -> tuple[FloatArray, IntArray] | None:
-    """Positions of the atoms and orders of the bonds, if the name of the graph is the SMILES of just this molecule."""
+def _molecule(graph: GraphSet) -> FloatArray | None:
+    """Positions of the atoms, if the name of the graph is the SMILES of just this molecule."""
     if graph.names is None or graph.colors is None:
         return None
     try:
@@ -151,20 +213,21 @@ def _molecule(graph: GraphSet) -> tuple[FloatArray, IntArray] | None:
         return None
     with rdBase.BlockLogs():
         molecule = Chem.MolFromSmiles(graph.names[0])
-        if molecule is None or molecule.GetNumAtoms() != int(graph.first[-1]):
-            return None
-        Chem.Kekulize(molecule)
-    orders = {
-        (min(ends), max(ends)): round(bond.GetBondTypeAsDouble())
-        for bond in molecule.GetBonds()
-        for ends in [(bond.GetBeginAtomIdx(), bond.GetEndAtomIdx())]
-    }
-    edges: list[Any] = [tuple(edge) for edge in graph.edges().tolist()]
-    if sorted(orders) != edges:
+    if molecule is None or molecule.GetNumAtoms() != int(graph.first[-1]):
+        return None
+    bonds = sorted(tuple(sorted((bond.GetBeginAtomIdx(), bond.GetEndAtomIdx()))) for bond in molecule.GetBonds())
+    if bonds != [tuple(edge) for edge in graph.edges().tolist()]:
         return None
     rdDepictor.Compute2DCoords(molecule)
-    positions = np.asarray(molecule.GetConformer().GetPositions(), np.float64)[:, :2]
-    return positions, np.array([orders[edge] for edge in edges], np.int64)
+    return np.asarray(molecule.GetConformer().GetPositions(), np.float64)[:, :2]
+
+
+def _edge_colors(graph: GraphSet) -> list[str]:
+    """The color of every edge of one graph, in the order of `GraphSet.edges`; empty strings without colors."""
+    if graph.edge_colors is None:
+        return [""] * len(graph.edges())
+    once = owners(graph.indptr) < graph.indices
+    return [str(graph.edge_palette[code]) for code in graph.edge_colors[once]]
 
 
 def _diameter(positions: FloatArray, edges: IntArray) -> float:
@@ -177,15 +240,22 @@ def _diameter(positions: FloatArray, edges: IntArray) -> float:
     return float(np.clip(0.6 * edge / side * SIDE_POINTS, SMALLEST_DOT, LARGEST_DOT))
 
 
-def _lines(positions: FloatArray, edges: IntArray, orders: IntArray) -> list[FloatArray]:
-    """Line segments: one for an edge, parallel ones for a bond of a higher order."""
-    found = []
-    for (i, j), order in zip(edges, orders, strict=True):
+def _lines(positions: FloatArray, edges: IntArray, colors: Sequence[str]) -> tuple[list[FloatArray], list[str]]:
+    """Line segments and their styles: one for an edge, parallel ones for a bond that has several (`BONDS`)."""
+    lines, styles = [], []
+    for (i, j), color in zip(edges, colors, strict=True):
         ends = positions[[i, j]]
         along = ends[1] - ends[0]
         across = 0.12 * np.array([-along[1], along[0]])
-        found += [ends + (step - (order - 1) / 2) * across for step in range(max(int(order), 1))]
-    return found
+        strokes = BONDS.get(_bond(color), ("solid",))
+        lines += [ends + (step - (len(strokes) - 1) / 2) * across for step in range(len(strokes))]
+        styles += strokes
+    return lines, styles
+
+
+def _bond(color: str) -> str:
+    """The type of a bond, without whether it is in a ring."""
+    return color.removesuffix(" in ring")
 
 
 def _label(axes: Axes, graph: GraphSet, positions: FloatArray, numbers: IntArray, diameter: float) -> None:

@@ -17,6 +17,7 @@ from anysize._errors import GraphError
 from anysize.causal.graphon_check import GraphonCheck, check_graphon
 from anysize.counting.api import count
 from anysize.counting.counts import Counts
+from anysize.estimators.ensemble import warn_of_complete_graphs
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import labels_of
 from anysize.io.convert import as_graphset
@@ -115,6 +116,7 @@ def diagnose(
     tell = progress or (lambda done: None)
     forecast = None if model is None else model.forecast(new)
     both, n_train, y = _join_sets(train, new, k, y, colors)
+    warn_of_complete_graphs(both)
     large = both.sizes >= k
     kept, n_kept = both[large], int(large[:n_train].sum())
     sizes = compare_sizes(both.sizes[:n_train], both.sizes[n_train:])
@@ -142,8 +144,8 @@ def diagnose(
     tell(0.7)
     label = None
     if y is not None:
-        own = None if colored is None else colored[:n_kept]
-        label = analyze_label(y[large[:n_train]], plain[:n_kept], own, over, seed, level)
+        kept_colors = None if colored is None else colored[:n_kept]
+        label = analyze_label(y[large[:n_train]], plain[:n_kept], kept_colors, over, seed, level)
     graphs = n_train, len(both) - n_train
     findings = Findings(
         k=int(k),
@@ -236,9 +238,9 @@ def _join_sets(
     if not colors:
         ours, theirs = ours.without_colors(), theirs.without_colors()
     if (ours.colors is None) != (theirs.colors is None):
-        one, other = ("training", "new") if ours.colors is not None else ("new", "training")
+        colored, other = ("training", "new") if ours.colors is not None else ("new", "training")
         raise GraphError(
-            f"The {one} graphs have colors and the {other} graphs have none. Color both, or ignore colors with "
+            f"The {colored} graphs have colors and the {other} graphs have none. Color both, or ignore colors with "
             "colors=False (--no-colors)."
         )
     return GraphSet.concatenate([ours.with_y(None), theirs.with_y(None)]), len(ours), labels

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, eye_array
 from torch import Tensor, nn
 
-from anysize._schema import edge_type, list_of, optional
+from anysize._schema import check_array, edge_type, list_of, optional
 from anysize._typing import FloatArray, IntArray
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
+from anysize.graphs.colors import ColorName
 from anysize.graphs.edge_types import EdgeType
 from anysize.nn.gamma import GammaGNN, GammaOneHot, GammaRP, GraphModel, read_out
 from anysize.nn.layers import EPSILON, initialize
@@ -32,7 +33,7 @@ from anysize.training.epoch_selection import KeptEpochs
 from anysize.training.loop import Losses, Trained, TrainingProblem, train
 from anysize.training.objectives import color_penalty, cross_entropy, logit_penalty, weight_tensor
 from anysize.training.settings import Recipe, Settings, check_one_seed, check_one_stack
-from anysize.training.vocabulary import GammaKind, Vocabulary
+from anysize.training.vocabulary import GammaKind, MeanDensities, Vocabulary
 from anysize.training.whitening import TopologyWhitening, Whitening
 
 MAX_PERMUTED_PATTERNS_TRAINED, MAX_PERMUTED_PATTERNS_PREDICTED = 20_000, 1_000_000  # patterns times permutations
@@ -204,11 +205,9 @@ class GammaStack:
         arrays = self.model.arrays()
         known = self.vocabulary
         if known.columns is not None:
-            arrays |= {"columns.size": known.columns.size, "columns.pattern_index": known.columns.pattern_index}
-            if known.columns.colors is not None:
-                arrays["columns.colors"] = known.columns.colors
-            if known.columns.edge_types is not None:
-                arrays["columns.edge_types"] = known.columns.edge_types
+            arrays |= _column_arrays("columns", known.columns)
+        if known.mean is not None:
+            arrays |= _column_arrays("mean", known.mean.columns) | {"mean.densities": known.mean.densities}
         if known.whitening is not None:
             whitening = known.whitening.whitening
             arrays |= {"whitening.shapes": known.whitening.topologies, "whitening.mean": whitening.mean}
@@ -218,6 +217,7 @@ class GammaStack:
             "members": [asdict(member) for member in self.members],
             "palette": None if known.palette is None else list(known.palette.items()),
             "column_palette": None if known.columns is None else list(known.columns.palette),
+            "mean_palette": None if known.mean is None else list(known.mean.columns.palette),
             "over": known.over,
             "scale": known.scale,
             "within": known.within,
@@ -233,12 +233,12 @@ class GammaStack:
         model = architecture.build([member.jumping for member in members]).load(arrays)
         kinds = optional(list_of(edge_type))(about.get("edge_palette"), "edge_palette")
         edge_palette = None if kinds is None else tuple(EdgeType(*kind) for kind in kinds)
-        columns = None
+        columns = mean = None
         if about["column_palette"] is not None:
-            columns = Columns(
-                arrays["columns.size"], arrays["columns.pattern_index"], arrays.get("columns.colors"),
-                tuple(about["column_palette"]), arrays.get("columns.edge_types"), edge_palette or (),
-            ).checked()  # fmt: skip
+            columns = _restored_columns("columns", arrays, about["column_palette"], edge_palette)
+        if about.get("mean_palette") is not None:
+            known = _restored_columns("mean", arrays, about["mean_palette"], edge_palette)
+            mean = MeanDensities(known, check_array(arrays["mean.densities"], "mean.densities", "f", (len(known),)))
         palette = None if about["palette"] is None else dict(about["palette"])
         whitening = None
         if "whitening.shapes" in arrays:
@@ -246,9 +246,26 @@ class GammaStack:
             is_colored = palette is not None or edge_palette is not None
             whitening = TopologyWhitening(arrays["whitening.shapes"], linear, is_colored)
         vocabulary = Vocabulary(
-            palette, columns, about["over"], about["scale"], about["within"], whitening, edge_palette
+            palette, columns, about["over"], about["scale"], about["within"], whitening, edge_palette, mean
         )  # fmt: skip
         return GammaStack(architecture, vocabulary, model, members)
+
+
+def _column_arrays(name: str, columns: Columns) -> dict[str, NDArray[Any]]:
+    """The arrays of columns, for a file."""
+    arrays = {part: getattr(columns, part) for part in ("size", "pattern_index", "colors", "edge_types")}
+    return {f"{name}.{part}": array for part, array in arrays.items() if array is not None}
+
+
+def _restored_columns(
+    name: str, arrays: Mapping[str, NDArray[Any]], palette: Sequence[ColorName],
+    edge_palette: tuple[EdgeType, ...] | None,
+) -> Columns:  # fmt: skip
+    """Columns from what `_column_arrays` returned; checked."""
+    return Columns(
+        arrays[f"{name}.size"], arrays[f"{name}.pattern_index"], arrays.get(f"{name}.colors"), tuple(palette),
+        arrays.get(f"{name}.edge_types"), edge_palette or (),
+    ).checked()  # fmt: skip
 
 
 @torch_defaults()

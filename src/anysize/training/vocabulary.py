@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.sparse import csr_array
 
-from anysize._typing import IntArray
+from anysize._typing import FloatArray, IntArray
 from anysize.counting.columns import Columns
 from anysize.counting.counts import Counts
 from anysize.graphs.colors import ColorName
@@ -21,6 +21,14 @@ from anysize.training.settings import Densities
 from anysize.training.whitening import TopologyWhitening, fit_topology_whitening
 
 GammaKind = Literal["1hot", "gnn", "rp"]
+
+
+@dataclass(frozen=True, eq=False)
+class MeanDensities:
+    """Mean densities (patterns,) of the training graphs, and the patterns."""
+
+    columns: Columns
+    densities: FloatArray
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,7 @@ class Vocabulary:
     ``scale``: a factor that brings the mean sum of a training graph's densities to 1. Without it, the tiny densities
     over subsets of sparse graphs would drown in the epsilon of batch norm. It is 1 for densities that sum to 1.
     ``whitening``: of the scaled densities; None: they are used as they are.
+    ``mean``: the mean densities of the training graphs, for explanations; None in old files.
     """
 
     palette: Mapping[ColorName, int] | None
@@ -43,6 +52,7 @@ class Vocabulary:
     within: bool = False
     whitening: TopologyWhitening | None = None
     edge_palette: tuple[EdgeType, ...] | None = None
+    mean: MeanDensities | None = None
 
     @staticmethod
     def of(
@@ -65,6 +75,9 @@ class Vocabulary:
         scaled = Vocabulary(
             palette, kept.columns if limited else None, over, scale, within, edge_palette=edge_palette
         )  # fmt: skip
+        columns, densities = scaled.unscaled(pool)
+        means = np.asarray(densities.sum(axis=0)).reshape(-1) / max(len(pool), 1)
+        scaled = replace(scaled, mean=MeanDensities(columns, means))
         if not whiten:
             return scaled
         whitened = replace(scaled, whitening=fit_topology_whitening(*scaled.densities(pool)))
@@ -75,18 +88,22 @@ class Vocabulary:
         columns, densities = self._scaled(counts)
         return (columns, densities) if self.whitening is None else self.whitening.apply(columns, densities)
 
-    def _scaled(self, counts: Counts) -> tuple[Columns, csr_array[np.float64]]:
+    def unscaled(self, counts: Counts) -> tuple[Columns, csr_array[np.float64]]:
+        """The known patterns of a table (all, if any is embedded) with their own colors, and their densities."""
         check_alphabet(counts.columns, self.palette, self.edge_palette)
         if self.columns is None:
-            return self._merge_roles(counts.columns, csr_array(densities_of(counts, self.over) * self.scale))
+            return counts.columns, densities_of(counts, self.over)
         if self.within:
-            aligned = _align(counts, self.columns)
-            return self._merge_roles(self.columns, csr_array(densities_of(aligned, self.over) * self.scale))
-        scaled: Any = densities_of(counts, self.over) * self.scale
-        aligned_densities: Any = _align(replace(counts, matrix=scaled), self.columns).matrix
-        return self.columns, csr_array(aligned_densities)
+            return self.columns, densities_of(_align(counts, self.columns), self.over)
+        densities: Any = densities_of(counts, self.over)
+        aligned: Any = _align(replace(counts, matrix=densities), self.columns).matrix
+        return self.columns, csr_array(aligned)
 
-    def _merge_roles(self, columns: Columns, densities: csr_array[np.float64]) -> tuple[Columns, csr_array[np.float64]]:
+    def _scaled(self, counts: Counts) -> tuple[Columns, csr_array[np.float64]]:
+        columns, densities = self.unscaled(counts)
+        return self.by_role(columns, csr_array(densities * self.scale))
+
+    def by_role(self, columns: Columns, densities: csr_array[np.float64]) -> tuple[Columns, csr_array[np.float64]]:
         """Merge patterns that differ only by colors of one role."""
         if self.palette is None or len(set(self.palette.values())) == len(self.palette):
             return columns, densities
