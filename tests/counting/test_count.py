@@ -195,3 +195,15 @@ def test_one_large_graph_goes_to_an_engine_that_all_threads_can_share() -> None:
     graph = gnp(900, 0.1)
     assert [choice.engine.name for choice in choose_engines(graph, 5, threads=1)] == ["bitset"]
     assert [choice.engine.name for choice in choose_engines(graph, 5, threads=16)] == ["sparse"]
+
+
+def test_sizes_that_are_counted_on_the_way_to_the_largest_are_those_counted_alone() -> None:
+    shapes = [nx.gnp_random_graph(n, p, seed=n) for n in (0, 1, 3, 4, 5, 9, 40, 70) for p in (0.1, 0.5, 0.9)]
+    graphs = GraphSet.from_networkx(shapes)
+    together = count(graphs, (3, 4, 5))
+    assert "k = 3: bitset" in together.explain()
+    assert "on the way to k = 5" in together.explain()
+    alone = [count(graphs, k, max_memory="1GiB") for k in (3, 4, 5)]
+    expected = np.hstack([table.matrix.toarray() for table in alone])
+    np.testing.assert_array_equal(together.matrix.toarray(), expected)
+    assert together.patterns == sum((table.patterns for table in alone), ())

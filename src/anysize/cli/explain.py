@@ -54,15 +54,15 @@ def explain(
         def read(file: Path) -> GraphSet:
             return read_input(file, with_trained_color(reading, classifier, file), colors)
 
-        found = read(graphs)
-        rows = _selected_rows(found, graph, graphs)
+        graph_set = read(graphs)
+        rows = _selected_rows(graph_set, graph, graphs)
         if out is not None and len(rows) != 1:
             raise ValueError(f"--out draws one graph and {graphs} has {len(rows)}; add --graph.")
         shown = rows if format is FormatOption.json else rows[:MAX_GRAPHS_SHOWN]
         compared = None if reference is None else read(reference)
-        explanations = [(_name(found, row), classifier.explain(found[row], compared)) for row in shown]
+        explanations = [(_name(graph_set, row), classifier.explain(graph_set[row], compared)) for row in shown]
         if len(rows) > 1 and format is FormatOption.text:
-            _show_classes(classifier, found)
+            _show_classes(classifier, graph_set)
         _show(explanations, top, format)
         if len(shown) < len(rows):
             note(f"shown are the first {len(shown)} of {len(rows)} graphs; use --graph or --format json for others.")
@@ -92,12 +92,12 @@ def _selected_rows(graphs: GraphSet, graph: str | None, file: Path) -> list[int]
 
 def _show(explanations: list[tuple[str, Explanation | VertexExplanation]], top: int, format: FormatOption) -> None:
     if format is FormatOption.json:
-        rows = [{"graph": name, **one.to_json(top)} for name, one in explanations]
+        rows = [{"graph": name, **explanation.to_json(top)} for name, explanation in explanations]
         print(dumps({"graphs": rows}))
         return
-    for name, one in explanations:
-        _print(f"graph {name}: {one.text(top)}")
-    shown = [pattern.size for _, one in explanations for pattern in getattr(one, "patterns", ())[:1]]
+    for name, explanation in explanations:
+        _print(f"graph {name}: {explanation.text(top)}")
+    shown = [pattern.size for _, explanation in explanations for pattern in getattr(explanation, "patterns", ())[:1]]
     _print_hint(shown)
 
 

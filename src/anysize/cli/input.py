@@ -96,8 +96,8 @@ def with_reading_options(*left_out: str) -> Callable[[Callable[..., None]], Call
 
         parameters: list[inspect.Parameter] = []
         for parameter in inspect.signature(command, eval_str=True).parameters.values():
-            own = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
-            parameters += options if parameter.name == "reading" else own
+            keyword_only = [parameter.replace(kind=inspect.Parameter.KEYWORD_ONLY)]
+            parameters += options if parameter.name == "reading" else keyword_only
         call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
         call.__annotations__ = {parameter.name: parameter.annotation for parameter in parameters}
         return call

@@ -49,10 +49,12 @@ class Columns:
         return len(self.size)
 
     @staticmethod
-    def plain(k: int) -> Columns:
-        """The whole catalog of one size."""
-        amount = len(connected_patterns(k))
-        return Columns(np.full(amount, k, np.uint8), np.arange(amount, dtype=np.int16))
+    @cache
+    def plain(*sizes: int) -> Columns:
+        """The whole catalog of some sizes, which ascend."""
+        amounts = [len(connected_patterns(size)) for size in sizes]
+        numbers = np.concatenate([np.arange(amount, dtype=np.int16) for amount in amounts])
+        return Columns(np.repeat(np.array(sizes, np.uint8), amounts), numbers)
 
     @staticmethod
     def no_patterns(palette: tuple[ColorName, ...]) -> Columns:
@@ -364,11 +366,12 @@ def merged(parts: Sequence[Cells], graphs: GraphSet, k: int) -> CountTable:
     return CountTable(columns, matrix)
 
 
-def plain_table(copies: NDArray[Any], k: int) -> CountTable:
+def plain_table(copies: NDArray[Any], *sizes: int) -> CountTable:
     """The table of plain counts (graphs, connected patterns), of int64 or of Python integers; an error if too large."""
+    plain = Columns.plain(*sizes)
     if copies.dtype == object:
         for row, column in zip(*np.nonzero(copies > np.iinfo(np.int64).max), strict=True):
-            name = connected_patterns(k)[column].name
+            name = plain.patterns[column].name
             raise CountOverflow(
                 int(row),
                 f"has {copies[row, column]} induced copies of the pattern {name!r}, more than a 64-bit integer holds",
@@ -376,4 +379,4 @@ def plain_table(copies: NDArray[Any], k: int) -> CountTable:
         copies = copies.astype(np.int64)
     rows, columns = np.nonzero(copies)  # scipy makes two matrices of a dense one
     table = csr_array((copies[rows, columns], columns, offsets(np.bincount(rows, minlength=len(copies)))), copies.shape)
-    return CountTable(Columns.plain(k), table)
+    return CountTable(plain, table)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property, partial
 from threading import TIMEOUT_MAX, Event, Timer
@@ -74,7 +74,8 @@ class EngineUse(NamedTuple):
 
     def __str__(self) -> str:
         (_, seconds), *others = self.seconds
-        reasons = [self.idea, *[self.why] * bool(self.why), f"estimated {short_duration(seconds)} on one core"]
+        time = f"estimated {short_duration(seconds)} on one core"
+        reasons = [self.idea, *[self.why] * bool(self.why), *[time] * bool(seconds)]
         if others:
             slower = sorted(others, key=lambda other: other[1])
             reasons.append(", ".join(f"{name} {short_duration(value)}" for name, value in slower))
@@ -134,6 +135,13 @@ class CountPlan:
     max_memory: int | None = None
     budget_s: float | None = None  # for exact counts; after it, estimates are made instead
 
+    @property
+    def is_one_run(self) -> bool:
+        """Whether one engine counts all graphs, and the patterns of smaller sizes on the way."""
+        engines = [choice.engine for choice in self.choices]
+        one_engine = len(set(engines)) == 1 and len(engines) == len(self.sizes)
+        return one_engine and engines[0].counts_smaller and self.max_memory is None
+
 
 def graph_title(graphs: GraphSet, row: int, number: int) -> str:
     """A graph in messages: by its name, or by its number in the set that these graphs are a part of."""
@@ -162,12 +170,13 @@ def execute_plan(
         for use in uses:
             log.debug("counting, %s", use)
         report = shares_of(progress, sum(choice.seconds + 1e-6 for choice in plan.choices))
-        tables = []
-        for k in plan.sizes:
+        tables, limit = [], plan.max_memory
+        for k in plan.sizes[-1:] if plan.is_one_run else plan.sizes:
             parts: list[tuple[IntArray, CountTable]] = []
             for choice in plan.choices:
                 if choice.k == k:
-                    parts += _run(choice, graphs, numbers, threads, plan.max_memory, report)
+                    smaller = plan.sizes[:-1] if plan.is_one_run else []
+                    parts += _run(choice, graphs, numbers, threads, limit, report, smaller)
             tables.append(parts[0][1] if len(parts) == 1 else _join(parts, graphs, k))
         columns, matrix = tables[0]
         if len(tables) > 1:  # sizes ascend, so the columns of tables side by side are in canonical order
@@ -180,14 +189,13 @@ def execute_plan(
 
 
 def _run(
-    choice: EngineChoice,
-    graphs: GraphSet,
-    numbers: IntArray,
-    threads: Threads,
-    limit: int | None,
-    report: Callable[..., None],
-) -> list[tuple[IntArray, CountTable]]:
-    """Rows and tables: of all graphs of a choice, or of batches that stay within a memory limit."""
+    choice: EngineChoice, graphs: GraphSet, numbers: IntArray, threads: Threads, limit: int | None,
+    report: Callable[..., None], smaller: Sequence[int],
+) -> list[tuple[IntArray, CountTable]]:  # fmt: skip
+    """Rows and tables: of all graphs of a choice, or of batches that stay within a memory limit.
+
+    ``smaller``: sizes whose patterns are counted as well.
+    """
     engine, k, rows = choice.engine, choice.k, choice.rows
     part = graphs if len(rows) == len(graphs) else graphs[rows]
     batches, number = [(0, len(part))], threads.number
@@ -198,7 +206,8 @@ def _run(
     tables = []
     for start, stop in batches:
         batch = part if len(batches) == 1 else part[start:stop]
-        work = partial(engine.count, batch, k, replace(threads, number=number), partial(report, weight))
+        arguments = batch, k, replace(threads, number=number), partial(report, weight), *[smaller] * bool(smaller)
+        work = partial(engine.count, *arguments)
         try:
             if choice.seconds < SHORT_S and engine.name in _warm:
                 table = work()

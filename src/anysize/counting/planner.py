@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import isfinite
 from time import monotonic
 
@@ -49,9 +50,12 @@ def make_plan(
     features, cores, budget = Features(graphs), threads * (workers or 1), request.budget_s
     if request.engine == "sample":
         return _plan_samples(features, sizes, SampleSize(request.samples, request.rel_error), request, "requested")
-    choices: list[EngineChoice] = []
-    for k in sizes:
-        choices += choose_engines(graphs, k, request.engine, cores, features, request.max_memory)
+    largest = choose_engines(graphs, sizes[-1], request.engine, cores, features, request.max_memory)
+    choices = on_the_way(largest, sizes[:-1]) if request.max_memory is None else []
+    if not choices:
+        for k in sizes[:-1]:
+            choices += choose_engines(graphs, k, request.engine, cores, features, request.max_memory)
+    choices += largest
     seconds = sum(choice.seconds / _usable(choice.engine, cores, len(choice.rows)) for choice in choices)
     could_sample = sizes[-1] in SAMPLED_SIZES
     if budget is not None and seconds > budget and could_sample:
@@ -73,6 +77,14 @@ def make_plan(
     if not (could_sample and len(sizes) == 1 and workers is None):
         budget = None
     return CountPlan(sizes, tuple(choices), seed=request.seed, max_memory=request.max_memory, budget_s=budget)
+
+
+def on_the_way(choices: list[EngineChoice], smaller: list[int]) -> list[EngineChoice]:
+    """The choices for smaller sizes where one engine finds their patterns as well; empty where none does."""
+    if len(choices) != 1 or not choices[0].engine.counts_smaller or not set(smaller) <= {*choices[0].engine.sizes}:
+        return []
+    why = f"on the way to k = {choices[0].k}"
+    return [replace(choices[0], k=k, costs=np.zeros(choices[0].total), why=why, others=()) for k in smaller]
 
 
 def _plan_samples(
@@ -104,8 +116,9 @@ def choose_engines(
         engines = [e for e in engines if not e.colored] or engines
     small = BITSET in engines and largest <= ALWAYS_BITSET_VERTICES
     if small and (limit is None or BITSET.memory(features, k).within(limit).all()):
-        why = f"no graph has more than {ALWAYS_BITSET_VERTICES} vertices"
-        return _cheapest([BITSET], features, k, threads, limit, why)
+        why, costs = f"no graph has more than {ALWAYS_BITSET_VERTICES} vertices", BITSET.seconds(features, k)
+        costs += BITSET.start / max(len(graphs), 1)
+        return [EngineChoice(k, BITSET, np.arange(len(graphs)), costs, len(graphs), why)]
     if ENUMERATE in engines and len(graphs) > 4 * PILOT_GRAPHS and largest <= MAX_PILOT_VERTICES and limit is None:
         rows = np.linspace(0, len(graphs) - 1, PILOT_GRAPHS).astype(np.int64)
         pilot = choose_engines(graphs[rows], k, threads=threads)

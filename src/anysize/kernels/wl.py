@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
-from operator import is_not
 from typing import Any
 
 import numpy as np
@@ -49,6 +48,7 @@ class Signatures:
     own: IntArray
     first: IntArray
     near: IntArray
+    _by_hash: dict[int, tuple[NDArray[np.uint64], IntArray]] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
         return len(self.own)
@@ -58,16 +58,24 @@ class Signatures:
         lengths = np.diff(self.first)[index]
         return Signatures(self.own[index], offsets(lengths), self.near[ranges(self.first[index], lengths)])
 
+    def equals(self, other: Signatures) -> bool:
+        """Whether both have the same rows in the same order; arrays that are shared need no look."""
+        pairs = ((self.own, other.own), (self.first, other.first), (self.near, other.near))
+        return all(one is another or np.array_equal(one, another) for one, another in pairs)
+
     def with_more_edge_types(self, amount: int, now: int) -> Signatures:
         """The same rows, of ``amount`` types of edges, among ``now`` types."""
         if amount == now:
             return self
         return Signatures(self.own, self.first, self.near // amount * now + self.near % amount)
 
-    def append(self, other: Signatures) -> Signatures:
-        """The rows of both, one after the other."""
-        first = np.concatenate([self.first, self.first[-1] + other.first[1:]])
-        return Signatures(np.concatenate([self.own, other.own]), first, np.concatenate([self.near, other.near]))
+    def by_hash(self, salt: int) -> tuple[NDArray[np.uint64], IntArray]:
+        """The hashes of the rows in ascending order, and the rows in this order."""
+        if salt not in self._by_hash:
+            hashes = _hashes(self, salt)
+            order = np.argsort(hashes, kind="stable")
+            self._by_hash[salt] = hashes[order], order
+        return self._by_hash[salt]
 
 
 NO_SIGNATURES = Signatures(np.zeros(0, np.int64), np.zeros(1, np.int64), np.zeros(0, np.int64))
@@ -84,11 +92,12 @@ def signatures(
 
     ``visible``: the vertices that count as neighbors; all of them if None.
     """
-    first, near = graphs.indptr, colors[graphs.neighbors]
+    first, neighbors = graphs.indptr, graphs.neighbors
+    near = colors[neighbors]
     if edge_codes is not None:
         near = near * edge_type_count + edge_codes
     if visible is not None:
-        seen = visible[graphs.neighbors]
+        seen = visible[neighbors]
         near, first = near[seen], offsets(np.bincount(owners(first)[seen], minlength=len(colors)))
     # One sort of (vertex, color) as a single integer sorts every row. Rows are already in order, and a stable sort uses
     # that: it is ten times faster here than the default.
@@ -97,47 +106,73 @@ def signatures(
     return Signatures(colors, first, np.sort(offset + near, kind="stable") - offset)
 
 
-def number_signatures(rows: Signatures, known: Signatures = NO_SIGNATURES) -> tuple[IntArray, Signatures]:
+def number_signatures(rows: Signatures, known: Signatures = NO_SIGNATURES) -> tuple[IntArray, IntArray]:
     """Give equal rows equal numbers: those of ``known`` if they occur there, new ones from len(known) on.
 
-    The rows of ``known`` are distinct, row c being the signature of class c. Rows are grouped by a hash, and every row
-    is compared with the first of its group, so that the result is exact: after a collision another hash is used.
+    The rows of ``known`` are distinct, row c being the signature of class c. Rows are looked up by a hash, and every
+    row is compared with the one that it seems to equal, so that the result is exact: after a collision another hash is
+    used.
 
     Returns:
-        The class of every row, and the signatures of all classes, known ones first, then in order of appearance.
+        The class of every row, and for every new class, in order of appearance, the first row of it.
 
     Examples:
         >>> path = GraphSet.from_edges([(0, 1), (1, 2)])
-        >>> classes, found = number_signatures(signatures(path, np.zeros(3, np.int64)))
-        >>> classes.tolist(), len(found)
-        ([0, 1, 0], 2)
+        >>> classes, first = number_signatures(signatures(path, np.zeros(3, np.int64)))
+        >>> classes.tolist(), first.tolist()
+        ([0, 1, 0], [0, 1])
     """
-    both = known.append(rows)
     for salt in count():
-        _, leader, group = np.unique(_hashes(both, salt), return_index=True, return_inverse=True)
-        leaders = both.rows(leader[group])
-        if all(map(np.array_equal, vars(both).values(), vars(leaders).values())):
-            break
-    order = np.argsort(leader)
-    position = np.empty(len(order), np.int64)
-    position[order] = np.arange(len(order))
-    return position[group[len(known) :]], both.rows(leader[order])
+        listed, order = known.by_hash(salt)
+        hashes = _hashes(rows, salt)
+        place = np.searchsorted(listed, hashes)
+        place[place == len(listed)] = 0
+        classes = order[place] if len(order) else place
+        is_known = listed[place] == hashes if len(order) else np.zeros(len(rows), bool)
+        if is_known.all():
+            new = fresh = np.zeros(0, np.int64)
+            exact = _equal(rows, known, classes)
+        else:
+            fresh = np.flatnonzero(~is_known)
+            _, leader, group = np.unique(hashes[fresh], return_index=True, return_inverse=True)
+            old = np.flatnonzero(is_known)
+            exact = _equal(rows.rows(old), known, classes[old]) and _equal(rows.rows(fresh), rows, fresh[leader[group]])
+            by_appearance = np.argsort(leader)
+            rank = np.empty(len(leader), np.int64)
+            rank[by_appearance] = np.arange(len(leader))
+            classes[fresh] = len(known) + rank[group]
+            new = fresh[leader[by_appearance]]
+        if exact:
+            return classes, new
+    raise AssertionError  # the loop does not end
 
 
 def _hashes(rows: Signatures, salt: int) -> NDArray[np.uint64]:
     """A hash of every row that does not depend on the order of its neighbors."""
-    top = max(int(rows.own.max(initial=0)), int(rows.near.max(initial=0)))
-    mixed = _mix(np.arange(top + 1, dtype=np.uint64), 2 * salt)
-    sums = np.concatenate([np.zeros(1, np.uint64), np.cumsum(mixed[rows.near], dtype=np.uint64)])  # modulo 2**64
-    return _mix(mixed[rows.own], 2 * salt + 1) + np.diff(sums[rows.first])
+    sums = np.zeros(len(rows.near) + 1, np.uint64)
+    np.cumsum(_mix(rows.near, 2 * salt), out=sums[1:])  # modulo 2**64
+    ends = sums[rows.first]
+    return _mix(_mix(rows.own, 2 * salt), 2 * salt + 1) + ends[1:] - ends[:-1]
 
 
-def _mix(numbers: NDArray[np.uint64], salt: int) -> NDArray[np.uint64]:
-    """Mix integers into 64 bits: the finalizer of splitmix64."""
-    state = (numbers + np.uint64(salt + 1)) * np.uint64(0x9E3779B97F4A7C15)
-    state = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    state = (state ^ (state >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.asarray(state ^ (state >> np.uint64(31)))
+def _mix(numbers: NDArray[Any], salt: int) -> NDArray[np.uint64]:
+    """Mix integers into 64 bits."""
+    state = numbers.astype(np.uint64)
+    state += np.uint64(salt + 1)
+    state *= np.uint64(0x9E3779B97F4A7C15)
+    state ^= state >> np.uint64(32)
+    state *= np.uint64(0xBF58476D1CE4E5B9)
+    state ^= state >> np.uint64(29)
+    return state
+
+
+def _equal(rows: Signatures, others: Signatures, numbers: IntArray) -> bool:
+    """Whether every row equals that one of the others."""
+    start = others.first[numbers]
+    lengths = np.diff(rows.first)
+    if (rows.own != others.own[numbers]).any() or (lengths != others.first[numbers + 1] - start).any():
+        return False
+    return not (rows.near != others.near[np.repeat(start - rows.first[:-1], lengths) + np.arange(len(rows.near))]).any()
 
 
 @dataclass(frozen=True, eq=False)
@@ -153,6 +188,11 @@ class RefinedGraphs:
 
     def __len__(self) -> int:
         return len(self.graphs)
+
+    def rows(self, chosen: IntArray) -> RefinedGraphs:
+        """Some of the graphs, by positions."""
+        vertices = ranges(self.graphs.first[chosen], self.graphs.sizes[chosen])
+        return RefinedGraphs(self.kernel, self.graphs[chosen], [step[vertices] for step in self.classes])
 
 
 class WLKernel(ExplicitKernel):
@@ -219,8 +259,7 @@ class WLKernel(ExplicitKernel):
             self.start_ = None if codes is None else tuple(graph_set.palette[c] for c in codes)
             types = edge_types(graph_set)
             self.edge_types_ = None if types is None else tuple(types[1])
-            self.signatures_ = (NO_SIGNATURES,) * int(self.iterations)
-            classes, self.signatures_ = self._refine(graph_set)
+            classes, self.signatures_ = self._learn(graph_set)
         start_colors = len(self.start_) if self.start_ is not None else int(graph_set.first[-1] > 0)
         self.offsets_ = offsets(np.array([start_colors, *map(len, self.signatures_)]))
         self.features_ = self._features(graph_set, classes)
@@ -243,11 +282,27 @@ class WLKernel(ExplicitKernel):
         """
         check_is_fitted(self, "offsets_")
         graph_set = as_graphset(graphs)
-        return RefinedGraphs(self, graph_set, self._refine(graph_set)[0])
+        return RefinedGraphs(self, graph_set, self.vertex_classes(graph_set))
+
+    def refines_like(self, other: WLKernel) -> bool:
+        """Whether the other kernel, perhaps a deeper one, gives all vertices the same classes, as a copy does."""
+        if self is other:
+            return True
+        ours, theirs = ((each.padding_color, each.start_, each.edge_types_) for each in (self, other))
+        depth = int(self.iterations)
+        known = zip(self.signatures_, other.signatures_[:depth], strict=True)
+        return ours == theirs and other.iterations >= depth and all(one.equals(another) for one, another in known)
 
     def vertex_classes(self, graphs: GraphSet) -> list[IntArray]:
         """The class of every vertex in every iteration: a column after ``offsets_``, or beyond for unseen classes."""
-        return self._refine(graphs)[0]
+        classes = [self._start(graphs)]
+        codes, known_amount, amount = self._edge_codes(graphs)
+        visible = self._visible(graphs)
+        for known in self.signatures_:
+            rows = signatures(graphs, classes[-1], codes, amount, visible)
+            classes.append(number_signatures(rows, known.with_more_edge_types(known_amount, amount))[0])
+            visible = None
+        return classes
 
     def type_name(self, iteration: int, number: int) -> str:
         """A class of training vertices as text: its color and, in brackets, the classes of its neighbors before.
@@ -278,18 +333,18 @@ class WLKernel(ExplicitKernel):
         names += ["…"] if len(near) > len(common) else []
         return f"{self.type_name(0, root)}({','.join(names)})"
 
-    def _refine(self, graphs: GraphSet) -> tuple[list[IntArray], tuple[Signatures, ...]]:
-        """The class of every vertex in every iteration, and the signatures of all classes, known ones first."""
-        classes, extended = [self._start(graphs)], []
-        codes, known_count, count = self._edge_codes(graphs)
+    def _learn(self, graphs: GraphSet) -> tuple[list[IntArray], tuple[Signatures, ...]]:
+        """The class of every vertex in every iteration, and the signatures of all classes."""
+        classes, learned = [self._start(graphs)], []
+        codes, _, amount = self._edge_codes(graphs)
         visible = self._visible(graphs)
-        for known in self.signatures_:
-            rows = signatures(graphs, classes[-1], codes, count, visible)
-            refined, all_signatures = number_signatures(rows, known.with_more_edge_types(known_count, count))
+        for _ in range(int(self.iterations)):
+            rows = signatures(graphs, classes[-1], codes, amount, visible)
+            refined, new = number_signatures(rows)
             classes.append(refined)
-            extended.append(all_signatures)
+            learned.append(rows.rows(new))
             visible = None
-        return classes, tuple(extended)
+        return classes, tuple(learned)
 
     def _visible(self, graphs: GraphSet) -> BoolArray | None:
         """The vertices that their neighbors see in the first iteration; None if all of them are."""
@@ -299,15 +354,12 @@ class WLKernel(ExplicitKernel):
 
     def _classes(self, refined: RefinedGraphs) -> list[IntArray]:
         """The classes of the iterations of this kernel, which must begin like that of the refined graphs."""
-        depth = int(self.iterations)
-        fitted, given = (self.start_, *self.signatures_), (refined.kernel.start_, *refined.kernel.signatures_[:depth])
-        alike = self.padding_color == refined.kernel.padding_color and len(given) == depth + 1
-        if not alike or any(map(is_not, fitted, given)):
+        if not self.refines_like(refined.kernel):
             raise ValueError(
                 f"expected graphs refined by this kernel or by a deeper one that it was fitted on; got graphs of a "
                 f"kernel with {refined.kernel.iterations} iterations: pass the graphs themselves"
             )
-        return refined.classes[: depth + 1]
+        return refined.classes[: int(self.iterations) + 1]
 
     def _start(self, graphs: GraphSet) -> IntArray:
         """Start colors numbered by the color names of training; other names get the numbers after those."""
@@ -340,13 +392,16 @@ class WLKernel(ExplicitKernel):
             unknown = of_iteration - (end - begin)
             columns.append(np.where(unknown < 0, of_iteration + begin, unknown + new))
             new += max(int(unknown.max(initial=-1)) + 1, 0)
-        row = np.tile(owners(graphs.first), len(classes))
-        column = np.concatenate(columns)
-        kept = column < width
-        cells = np.ones(int(kept.sum())), (row[kept], column[kept])
-        known: csr_array[np.float64] = csr_array(cells, shape=(len(graphs), width))
+        entries = np.stack(columns, axis=1).reshape(-1)  # vertex by vertex, so that rows follow each other
+        kept = entries < width
+        known: csr_array[np.float64] = csr_array(
+            (np.ones(int(kept.sum())), entries[kept], offsets(kept)[len(classes) * graphs.first]),
+            shape=(len(graphs), width),
+        )
+        known.sum_duplicates()
         if self.normalize:
-            full = csr_array((np.ones(len(row)), (row, column)), shape=(len(graphs), new))
+            full = csr_array((np.ones(len(entries)), entries, len(classes) * graphs.first), shape=(len(graphs), new))
+            full.sum_duplicates()
             lengths = np.sqrt(np.bincount(owners(full.indptr), full.data**2, minlength=len(graphs)))
             known.data /= lengths[owners(known.indptr)]
         return short_indices(known)
@@ -387,9 +442,9 @@ class WLKernel(ExplicitKernel):
             raise ValueError("offsets: expected ascending numbers that fit the start colors")
         for step in range(1, restored.iterations + 1):  # numbers of classes index tables
             before = int(classes[step - 1])
-            own = check_array(arrays[f"own_{step}"], f"own_{step}", "i", (int(classes[step]),), 0, before - 1)
+            of_vertices = check_array(arrays[f"own_{step}"], f"own_{step}", "i", (int(classes[step]),), 0, before - 1)
             near = arrays[f"near_{step}"]
-            check_compressed_rows(arrays[f"first_{step}"], near, np.size(near), (len(own), before * type_count))
+            check_compressed_rows(arrays[f"first_{step}"], near, np.size(near), (len(of_vertices), before * type_count))
         restored.signatures_ = tuple(
             Signatures(arrays[f"own_{step}"], arrays[f"first_{step}"], arrays[f"near_{step}"])
             for step in range(1, restored.iterations + 1)

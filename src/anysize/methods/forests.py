@@ -172,9 +172,7 @@ class CircularCounts:
     @staticmethod
     def learn(train: Examples, configuration: Configuration, cache: PathLike | None) -> CircularCounts:
         """What training graphs have."""
-        from anysize.kernels.wl import WLKernel
-
-        return CircularCounts(WLKernel(configuration["radius"]).fit(train.whole("a forest")))
+        return CircularCounts(train.wl_kernel(configuration["radius"]))
 
     def of(self, examples: Examples, cache: PathLike | None = None) -> csr_array[np.float64]:
         """(graphs, width)."""

@@ -35,7 +35,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -195,12 +194,11 @@ def map_counts(
     return np.sqrt(values * np.exp(-log_sizes[rows] * exponents[counts.columns]))
 
 
-@cache
 def plain_patterns() -> Columns:
     """The patterns, in the order of their columns."""
-    from anysize.counting.columns import Columns, unite
+    from anysize.counting.columns import Columns
 
-    return unite([Columns.plain(size) for size in PATTERN_SIZES])[0]
+    return Columns.plain(*PATTERN_SIZES)
 
 
 def log_numbers(examples: Examples) -> FloatArray:
@@ -363,9 +361,10 @@ class SizeMix:
 
     def _input(self, examples: Examples) -> Tables:
         """Counts of all types and patterns, and log(n / n0); no counts where no head is of patterns."""
-        patterns = csr_array((len(examples), len(plain_patterns())), dtype=np.float64)
         if any(head.depth is None for head in self.heads):
             patterns = examples.counts(PATTERN_SIZES, colors=False).matrix.astype(np.float64)
+        else:
+            patterns = csr_array((len(examples), len(plain_patterns())), dtype=np.float64)
         types = self.kernel.transform(examples.refined(self.kernel))
         return Tables(types, patterns, log_numbers(examples) - self.log_size, np.ones(len(examples)))
 

@@ -144,8 +144,8 @@ def diagnose(
     tell(0.7)
     label = None
     if y is not None:
-        own = None if colored is None else colored[:n_kept]
-        label = analyze_label(y[large[:n_train]], plain[:n_kept], own, over, seed, level)
+        kept_colors = None if colored is None else colored[:n_kept]
+        label = analyze_label(y[large[:n_train]], plain[:n_kept], kept_colors, over, seed, level)
     graphs = n_train, len(both) - n_train
     findings = Findings(
         k=int(k),
@@ -240,9 +240,9 @@ def _join_sets(
     if not colors:
         ours, theirs = ours.without_colors(), theirs.without_colors()
     if (ours.colors is None) != (theirs.colors is None):
-        one, other = ("training", "new") if ours.colors is not None else ("new", "training")
+        colored, other = ("training", "new") if ours.colors is not None else ("new", "training")
         raise GraphError(
-            f"The {one} graphs have colors and the {other} graphs have none. Color both, or ignore colors with "
+            f"The {colored} graphs have colors and the {other} graphs have none. Color both, or ignore colors with "
             "colors=False (--no-colors)."
         )
     return GraphSet.concatenate([ours.with_y(None), theirs.with_y(None)]), len(ours), labels

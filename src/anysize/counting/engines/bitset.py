@@ -8,6 +8,7 @@ counted through its complement.
 # mypy: ignore-errors
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 
@@ -29,8 +30,8 @@ ANY_WIDTH = 0
 WIDTHS = (0, 1, 2, 4, 8, ANY_WIDTH)  # words in a row that kernels are compiled for, on first use
 
 
-def count(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
-    """Induced copies of the connected patterns on k vertices."""
+def count(graphs: GraphSet, k: int, threads: Threads, tick: Tick, smaller: Sequence[int] = ()) -> CountTable:
+    """Induced copies of the connected patterns on k vertices, after those on numbers of vertices below."""
     sizes = graphs.sizes
     sums = np.zeros((len(graphs), len(SUMS)), np.int64)
     # From density 0.55 on, the complement saves more than the conversion costs.
@@ -48,10 +49,13 @@ def count(graphs: GraphSet, k: int, threads: Threads, tick: Tick) -> CountTable:
 
             threads.run(work, sizes[rows] ** 3)
     # This step is linear: int64 may wrap on the way, but the result, at most C(n, 5), fits.
-    counts = sums[:, : LENGTH[k]] @ from_sums(k).T
-    if complemented.any():
-        counts[complemented] = from_complement_sums(k, sizes[complemented], sums[complemented])
-    return plain_table(counts, k)
+    tables = []
+    for size in (*smaller, k):
+        counts = sums[:, : LENGTH[size]] @ from_sums(size).T
+        if complemented.any():
+            counts[complemented] = from_complement_sums(size, sizes[complemented], sums[complemented])
+        tables.append(counts)
+    return plain_table(np.hstack(tables), *smaller, k)
 
 
 def fits(f: Features, k: int) -> BoolArray:
@@ -79,7 +83,7 @@ def memory(f: Features, k: int) -> MemoryNeed:
 
 BITSET = Engine(
     "bitset", "sums over pairs and triangles in words of 64 bits", count, (3, 4, 5), False, seconds, memory, fits,
-    start=5e-5, splits_graphs=False,
+    start=5e-5, splits_graphs=False, counts_smaller=True,
 )  # fmt: skip
 
 

@@ -10,9 +10,7 @@ import numpy as np
 
 from anysize._typing import BoolArray, FloatArray
 from anysize.counting.columns import CountTable
-from anysize.counting.engines.threads import Threads, Tick
 from anysize.counting.features import Features
-from anysize.graphs.graphset import GraphSet
 
 CELL_BYTES = 60  # of a cell of a colored table, until it is in the merged table
 MAX_TABLE_SHARE = 0.5  # of a memory limit, for tables of batches; the rest is for the work
@@ -71,8 +69,9 @@ class Engine:
     Attributes:
         name: selects the engine in ``count(graphs, k, engine=name)``.
         idea: describes it in one line of `Counts.explain`.
-        count: counts all graphs of a set for one pattern size. It returns the table of `columns.merged` or
-            `columns.plain_table`, and raises an `Overflow` with the number of a graph that cannot be counted.
+        count: counts all graphs of a set for one pattern size, given (graphs, k, threads, tick). It returns the table
+            of `columns.merged` or `columns.plain_table`, and raises an `Overflow` with the number of a graph that
+            cannot be counted.
         sizes: the pattern sizes that it counts.
         colored: whether it distinguishes vertices by color.
         seconds: the expected time of each graph on one core; constants are those of an x86 server, and
@@ -82,11 +81,12 @@ class Engine:
         start: the expected seconds of a call, whatever the graphs.
         splits_graphs: whether several threads can share one graph.
         typed: whether it distinguishes edges by their colors and directions.
+        counts_smaller: whether ``count`` also takes ``smaller``, sizes whose patterns it finds on the way.
     """
 
     name: str
     idea: str
-    count: Callable[[GraphSet, int, Threads, Tick], CountTable]
+    count: Callable[..., CountTable]
     sizes: tuple[int, ...]
     colored: bool
     seconds: Callable[[Features, int], FloatArray]
@@ -95,3 +95,4 @@ class Engine:
     start: float = 0.0
     splits_graphs: bool = True
     typed: bool = False
+    counts_smaller: bool = False
