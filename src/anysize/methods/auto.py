@@ -41,10 +41,10 @@ from anysize.counting.columns import Columns, unite
 from anysize.graphs.assembly import induced_subgraphs
 from anysize.graphs.graphset import GraphSet
 from anysize.methods.evidence import (
-    STRENGTH,
     balanced_error,
     balanced_mean,
     evidence_weights,
+    is_clear,
     log_likelihood,
     one_against_rest,
 )
@@ -73,8 +73,6 @@ if TYPE_CHECKING:
 Family = Literal["gamma", "sizemix"]
 
 SMALLEST_SIZE_RATIO = 1.05  # of geometric mean sizes: below it the larger part is no size shift
-STANDARD_ERRORS = 2.0  # by which one family must beat the other to overrule the regime
-MIN_LOG_RATIO = 2.0  # of the likelihoods of `STRENGTH` graphs, to overrule the regime
 FOLDS = 3
 SAMPLE_SHARE = 0.5  # of the vertices, in samples that take the place of smaller graphs
 SMALLEST_SAMPLE = 4  # vertices
@@ -99,8 +97,7 @@ class Evidence:
     @property
     def winner(self) -> Family | None:
         """The family that is clearly better; None if neither is."""
-        log_ratio = STRENGTH * abs(self.gamma - self.sizemix)
-        if abs(self.z) <= STANDARD_ERRORS or log_ratio <= MIN_LOG_RATIO:
+        if not is_clear(self.gamma - self.sizemix, self.z):
             return None
         return "gamma" if self.z > 0 else "sizemix"
 

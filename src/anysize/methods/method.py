@@ -367,8 +367,9 @@ class Method:
             by its name; others have their defaults. No entry where the method is not run; without any grid, the
             defaults are run everywhere.
         defaults: the configuration to use where no grid is searched.
-        colored_defaults: recipe -> what is added to the defaults where graphs have colors (the color penalty), and for
-            the robust recipe where densities do not vanish.
+        colored_defaults: recipe -> what is added to the defaults where graphs have colors (the color penalty); not for
+            the robust recipe where densities vanish.
+        vanishing_defaults: what is added to the defaults for the robust recipe where densities vanish.
         family_defaults: family of tasks -> what is added to the defaults.
         recipe_defaults: recipe -> what is added to both.
         quick: hyper-parameter -> its values in the quick grid, where these are not the same as for other methods.
@@ -406,6 +407,7 @@ class Method:
     grid: Mapping[str, Grid] = field(default_factory=dict)
     defaults: Configuration = field(default_factory=dict)
     colored_defaults: Mapping[RecipeName, Configuration] = field(default_factory=dict)
+    vanishing_defaults: Configuration = field(default_factory=dict)
     family_defaults: Mapping[str, Configuration] = field(default_factory=dict)
     recipe_defaults: Mapping[RecipeName, Configuration] = field(default_factory=dict)
     quick: Grid = field(default_factory=dict)
@@ -461,8 +463,8 @@ class Method:
     def hyper_parameters(self) -> frozenset[str]:
         """The names of its hyper-parameters, without k."""
         named = (
-            *self.grid.values(), self.defaults, *self.colored_defaults.values(), *self.family_defaults.values(),
-            *self.recipe_defaults.values(),
+            *self.grid.values(), self.defaults, *self.colored_defaults.values(), self.vanishing_defaults,
+            *self.family_defaults.values(), *self.recipe_defaults.values(),
         )  # fmt: skip
         return frozenset(self.parameters).union(*named) - {"k"}
 
@@ -493,8 +495,9 @@ class Method:
 
         A task with a grid of its own replaces default values that are not in it by the first value of that grid.
         """
-        colored = colored and not (vanishing and name == "robust")
         added = self.colored_defaults.get(name, {}) if colored else {}
+        if vanishing and name == "robust":
+            added = self.vanishing_defaults
         of_family = self.family_defaults.get(family or "", {})
         configuration = {**self.defaults, **added, **of_family, **self.recipe_defaults.get(name, {})}
         for parameter, values in self.grid.get(task or "", {}).items():
