@@ -306,6 +306,8 @@ def _show(facts: dict[str, Any], model: GraphClassifier | GraphRegressor, graphs
         others = ", ".join(f"{name} {score:{digits}}" for name, score in scores.scores.items() if name != "model")
         held_title = title if numbers else METRIC_NAMES["balanced_accuracy"]
         lines.append(f"held out, {scores.protocol}: {held_title}  {told}  ({scores.graphs} training graphs: {others})")
+    if model.bins_ is not None:
+        lines.append(model.bins_.sentence)
     patterns = () if model.predicts == "numbers" else _class_patterns(model, graphs)
     for line in (*lines, *patterns):
         console.print(line, soft_wrap=True)
