@@ -16,7 +16,7 @@ from scipy.special import ndtr
 
 from anysize._schema import check_array
 from anysize._text import plural
-from anysize._typing import BoolArray, FloatArray
+from anysize._typing import BoolArray, FloatArray, IntArray
 from anysize.counting.counts import Counts
 from anysize.graphs.colors import ColorName
 from anysize.graphs.edge_types import EdgeType, attributes_of, edge_type_order, edge_types
@@ -206,8 +206,11 @@ class NoveltyDetector:
         degrees = None
         if table is None and isinstance(source, GraphSet) and len(source.degrees):
             degrees = int(source.degrees.min()), int(source.degrees.max())
-        mean_size = float(np.exp(np.log(np.maximum(source.sizes, 1)).mean()))
-        return NoveltyDetector(colors, shares, mean_size, densities, degrees, edge_types)
+        return NoveltyDetector(colors, shares, 1.0, densities, degrees, edge_types).with_sizes(source.sizes)
+
+    def with_sizes(self, sizes: IntArray) -> NoveltyDetector:
+        """The same detector with the mean of these sizes, as of the graphs with one of several targets."""
+        return replace(self, mean_size=float(np.exp(np.log(np.maximum(sizes, 1)).mean())))
 
     def warnings(self, source: GraphsOrCounts, table: Counts | None, smallest_k: int) -> Iterator[str]:
         """One sentence for each reason not to trust the predictions for these graphs."""
@@ -394,6 +397,6 @@ def _other_kind(strange: Iterable[ColorName], known: Iterable[ColorName]) -> str
     return f"; {alike[0]} is text in one of the two sets and a number in the other: make it the same" if alike else ""
 
 
-def _number_of(amount: int, total: int, one: str, several: str) -> str:
+def _number_of(amount: int, total: int, singular: str, several: str) -> str:
     """For example "2 of 8 graphs have"."""
-    return f"{amount} of {plural(total, 'graph')} {one if amount == 1 else several}"
+    return f"{amount} of {plural(total, 'graph')} {singular if amount == 1 else several}"

@@ -38,8 +38,8 @@ def front_table(records: Iterable[Record]) -> str:
 
 
 def _sentence(ties: Sequence[Ties]) -> str:
-    most = max(one.count for one in ties)
-    spread = max((one.high or 0.0) - (one.low or 0.0) for one in ties)
+    most = max(tie.count for tie in ties)
+    spread = max((tie.high or 0.0) - (tie.low or 0.0) for tie in ties)
     return (
         f"What to take from it: up to {most} configurations share the best validation score of a cell, and their test "
         f"means lie up to {format_score(spread)} apart: validation at training sizes does not decide which number such "
