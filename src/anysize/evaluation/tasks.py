@@ -25,7 +25,7 @@ from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import as_numbers, check_complete, distinct_classes, target_kind
 from anysize.io.convert import as_graphset
 from anysize.methods import defaults
-from anysize.methods.method import Examples
+from anysize.methods.method import Examples, learn_bins
 from anysize.patterns.pattern import pattern_sizes
 from anysize.splits import SPLITS, BySize, Lists, Positions, SplitRule, median_cut, split_rule
 
@@ -145,6 +145,16 @@ class Splits:
     def data_name(self) -> str:
         """The data set and split in records."""
         return data_name(self.data, self.seed)
+
+    @cached_property
+    def binned(self) -> Splits:
+        """The same with bins of vertex features as vertex colors, learned on the training graphs."""
+        bins = learn_bins(self.train)
+        if bins is None:
+            return self
+        validation = None if self.validation is None else bins.transform(self.validation)
+        train, test = bins.transform(self.train), bins.transform(self.test)
+        return replace(self, train=train, validation=validation, test=test)
 
     @cached_property
     def examples(self) -> dict[str, Examples]:

@@ -188,7 +188,7 @@ def gnn_method(
         recipes=gnn_recipe,
         recipe_fields=RECIPE_FIELDS - PATTERN_FIELDS,
         stack_key=learner.stack_key,
-        features=True,
+        features="numbers",
         environments=True,
         penalty_name=learner.penalty_name,
         **fields,
