@@ -196,9 +196,9 @@ def html_table(head: Sequence[str], rows: Iterable[Sequence[str]], text_columns:
 
     def row(cells: Sequence[str], tag: str) -> str:
         line = []
-        for place, cell in enumerate(cells):
-            align = ' class="words"' if place < text_columns else ""
-            is_label = place == 0 and tag == "td"
+        for position, cell in enumerate(cells):
+            align = ' class="words"' if position < text_columns else ""
+            is_label = position == 0 and tag == "td"
             line.append(f'<th scope="row"{align}>{cell}</th>' if is_label else f"<{tag}{align}>{cell}</{tag}>")
         return f"<tr>{''.join(line)}</tr>"
 
@@ -231,16 +231,16 @@ def document(title: str, html: str, css_class: str = "") -> str:
 def page(title: str, lead: str, sections: Sequence[Section], foot: str) -> str:
     """A page with a table of contents; ``lead`` and ``foot`` are HTML."""
     links = "".join(
-        f'<li><a href="#{one.name}">{text(one.title)}</a>'
-        + "".join(f'<a class="sub" href="#{part.name}">{text(part.title)}</a>' for part in one.parts)
+        f'<li><a href="#{section.name}">{text(section.title)}</a>'
+        + "".join(f'<a class="sub" href="#{part.name}">{text(part.title)}</a>' for part in section.parts)
         + "</li>"
-        for one in sections
+        for section in sections
     )
     return document(
         title,
         f'<nav aria-label="Contents"><a class="name" href="#top">anysize</a><ul>{links}</ul></nav>\n'
         f'<main id="top">\n<header>\n<h1>{text(title)}</h1>\n{lead}</header>\n'
-        + "".join(_section(one, 2) for one in sections)
+        + "".join(_section(section, 2) for section in sections)
         + f"<footer>\n{foot}</footer>\n</main>\n",
         "with-contents",
     )

@@ -121,12 +121,12 @@ class Registry(Mapping[str, Item]):
             self._reading = False
 
     def _from_environment(self) -> Iterator[Any]:
-        for place in filter(None, map(str.strip, os.environ.get(self.variable, "").split(","))):
-            module, _, name = place.partition(":")
+        for spec in filter(None, map(str.strip, os.environ.get(self.variable, "").split(","))):
+            module, _, name = spec.partition(":")
             try:
                 yield getattr(import_module(module), name)
             except (ImportError, AttributeError, ValueError) as error:
                 raise ValueError(
-                    f"{self.variable} must be module:NAME, or several with commas; {place!r} names no {self.noun}: "
+                    f"{self.variable} must be module:NAME, or several with commas; {spec!r} names no {self.noun}: "
                     f"{error}."
                 ) from error

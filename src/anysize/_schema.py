@@ -1,6 +1,6 @@
 """Checks of loaded files: every file format describes its JSON and its arrays by the checks here.
 
-A check takes a value and the name of its place in the file, such as ``batches[2].graphs``; it returns the value or
+A check takes a value and the path to it in the file, such as ``batches[2].graphs``; it returns the value or
 raises a ValueError that says what was expected there and what was found. Loaders add the name of the file.
 """
 
@@ -41,9 +41,9 @@ def _refuse_constant(name: str) -> None:
     raise ValueError(f"{name} is not a JSON value")
 
 
-def wrong(place: str, expected: str, value: Any) -> ValueError:
+def wrong(path: str, expected: str, value: Any) -> ValueError:
     """The error for a value that is not the expected one."""
-    return ValueError(f"{place[:80] or 'the file'}: expected {expected}; got {shorten(value)}")
+    return ValueError(f"{path[:80] or 'the file'}: expected {expected}; got {shorten(value)}")
 
 
 def shorten(value: Any, length: int = 60) -> str:
@@ -64,9 +64,9 @@ def reason_of(error: Exception) -> str:
 def integer(low: int = -_INTEGER_LIMIT, high: int = _INTEGER_LIMIT - 1) -> Check:
     """An integer in a range, and not a boolean."""
 
-    def check(value: Any, place: str) -> int:
+    def check(value: Any, path: str) -> int:
         if type(value) is not int or not low <= value <= high:
-            raise wrong(place, f"an integer{_range(low, high)}", value)
+            raise wrong(path, f"an integer{_range(low, high)}", value)
         return value
 
     return check
@@ -75,9 +75,9 @@ def integer(low: int = -_INTEGER_LIMIT, high: int = _INTEGER_LIMIT - 1) -> Check
 def real(low: float = -math.inf, high: float = math.inf) -> Check:
     """A finite number in a range."""
 
-    def check(value: Any, place: str) -> float:
+    def check(value: Any, path: str) -> float:
         if type(value) not in (int, float) or not low <= value <= high or abs(value) == math.inf:
-            raise wrong(place, f"a finite number{_range(low, high)}", value)
+            raise wrong(path, f"a finite number{_range(low, high)}", value)
         return value  # type: ignore[no-any-return]
 
     return check
@@ -87,64 +87,64 @@ def text(pattern: str | None = None, what: str = "") -> Check:
     """A string, all of which matches a regular expression; ``what`` describes such strings."""
     compiled = None if pattern is None else re.compile(pattern, re.ASCII)
 
-    def check(value: Any, place: str) -> str:
+    def check(value: Any, path: str) -> str:
         if not isinstance(value, str) or (compiled is not None and compiled.fullmatch(value) is None):
-            raise wrong(place, what or "a string", value)
+            raise wrong(path, what or "a string", value)
         return value
 
     return check
 
 
-def boolean(value: Any, place: str) -> bool:
+def boolean(value: Any, path: str) -> bool:
     """True or false."""
     if not isinstance(value, bool):
-        raise wrong(place, "true or false", value)
+        raise wrong(path, "true or false", value)
     return value
 
 
-def scalar(value: Any, place: str) -> Any:
+def scalar(value: Any, path: str) -> Any:
     """A finite number, a string, a boolean or null."""
     if value is not None and not isinstance(value, (str, bool)):
-        real()(value, place)
+        real()(value, path)
     return value
 
 
-def color_name(value: Any, place: str) -> int | str:
+def color_name(value: Any, path: str) -> int | str:
     """The name of a color: an integer or a string."""
     if type(value) not in (int, str):
-        raise wrong(place, "an integer or a string", value)
+        raise wrong(path, "an integer or a string", value)
     return value  # type: ignore[no-any-return]
 
 
 def one_of(*values: Any) -> Check:
     """One of these values."""
 
-    def check(value: Any, place: str) -> Any:
+    def check(value: Any, path: str) -> Any:
         if isinstance(value, (list, dict)) or value not in values:
-            raise wrong(place, f"one of {', '.join(map(str, values))}", value)
+            raise wrong(path, f"one of {', '.join(map(str, values))}", value)
         return value
 
     return check
 
 
-def edge_type(value: Any, place: str) -> list[Any]:
+def edge_type(value: Any, path: str) -> list[Any]:
     """A type of edges: its color and that of the edge back, or null, and the direction."""
-    color, back, direction = list_of(lambda item, _: item, 3)(value, place)
-    return [optional(color_name)(color, place), optional(color_name)(back, place), one_of(0, 1, 2)(direction, place)]
+    color, back, direction = list_of(lambda item, _: item, 3)(value, path)
+    return [optional(color_name)(color, path), optional(color_name)(back, path), one_of(0, 1, 2)(direction, path)]
 
 
 def optional(item: Check) -> Check:
     """Null, or what another check takes."""
-    return lambda value, place: None if value is None else item(value, place)
+    return lambda value, path: None if value is None else item(value, path)
 
 
 def list_of(item: Check, length: int | None = None) -> Check:
     """A list of a length whose items pass a check."""
 
-    def check(value: Any, place: str) -> list[Any]:
+    def check(value: Any, path: str) -> list[Any]:
         if not isinstance(value, list) or (length is not None and len(value) != length):
-            raise wrong(place, "a list" if length is None else f"a list of {length}", value)
-        return [item(each, f"{place}[{number}]") for number, each in enumerate(value)]
+            raise wrong(path, "a list" if length is None else f"a list of {length}", value)
+        return [item(each, f"{path}[{number}]") for number, each in enumerate(value)]
 
     return check
 
@@ -153,18 +153,18 @@ def numbers(whole: bool = False, missing: bool = False) -> Check:
     """A list of finite numbers, or of ``whole`` ones, which may be long; with ``missing`` some may be null."""
     kinds = {int} if whole else {int, float}
 
-    def check(value: Any, place: str) -> tuple[Any, ...]:
-        found = value if isinstance(value, list) else [value]
-        present = [each for each in found if each is not None] if missing else found
+    def check(value: Any, path: str) -> tuple[Any, ...]:
+        items = value if isinstance(value, list) else [value]
+        present = [each for each in items if each is not None] if missing else items
         floats = [each for each in present if type(each) is float]
-        if found is not value or not set(map(type, present)) <= kinds or not all(map(math.isfinite, floats)):
-            raise wrong(place, f"a list of {'integers' if whole else 'finite numbers'}", value)
+        if items is not value or not set(map(type, present)) <= kinds or not all(map(math.isfinite, floats)):
+            raise wrong(path, f"a list of {'integers' if whole else 'finite numbers'}", value)
         return tuple(value)
 
     return check
 
 
-def anything(value: Any, place: str) -> Any:
+def anything(value: Any, path: str) -> Any:
     """Any JSON value."""
     return value
 
@@ -172,10 +172,10 @@ def anything(value: Any, place: str) -> Any:
 def mapping_of(item: Check) -> Check:
     """An object with any keys whose values pass a check."""
 
-    def check(value: Any, place: str) -> dict[str, Any]:
+    def check(value: Any, path: str) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise wrong(place, "an object", value)
-        return {key: item(each, f"{place}.{key}") for key, each in value.items()}
+            raise wrong(path, "an object", value)
+        return {key: item(each, f"{path}.{key}") for key, each in value.items()}
 
     return check
 
@@ -190,15 +190,15 @@ def fields(required: Mapping[str, Check], allowed: Mapping[str, Check] | None = 
     """
     known = {**required, **(allowed or {})}
 
-    def check(value: Any, place: str) -> dict[str, Any]:
+    def check(value: Any, path: str) -> dict[str, Any]:
         if not isinstance(value, dict):
-            raise wrong(place, "an object", value)
+            raise wrong(path, "an object", value)
         if not required.keys() <= value.keys():
-            raise ValueError(f"{place or 'the file'}: {min(required.keys() - value.keys())!r} is missing")
+            raise ValueError(f"{path or 'the file'}: {min(required.keys() - value.keys())!r} is missing")
         if not others and not value.keys() <= known.keys():
             unknown = min(value.keys() - known.keys())
-            raise ValueError(f"{place or 'the file'}: {shorten(unknown)} is not one of its fields")
-        start = f"{place}." if place else ""
+            raise ValueError(f"{path or 'the file'}: {shorten(unknown)} is not one of its fields")
+        start = f"{path}." if path else ""
         return {key: known[key](each, start + key) if key in known else each for key, each in value.items()}
 
     return check

@@ -16,7 +16,7 @@ def visible(text: str) -> str:
     >>> visible("C\x1b[2J")
     'C\\x1b[2J'
     """
-    return _UNSEEN.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+    return _UNSEEN.sub(lambda match: match[0].encode("unicode_escape").decode(), text)
 
 
 def visible_halves(text: str) -> str:

@@ -12,7 +12,7 @@ from anysize.graphs.attributes import TITLES
 
 def test_the_table_of_methods_and_attributes_is_true() -> None:
     page = (ROOT / "docs" / "attributes.md").read_text(encoding="utf-8")
-    table = page[page.index("## What methods use") : page.index("`auto` uses edge colors")]
+    table = page[page.index("## What methods use") : page.index("`fit` names in one sentence")]
     head, _, *rows = [line.strip("| ").split(" | ") for line in table.splitlines() if line.startswith("|")]
     assert head == ["method", *TITLES]
     told: dict[str, set[str]] = {}

@@ -47,6 +47,22 @@ def test_batches_on_dd_are_those_of_the_appendix() -> None:
     assert len(METHODS["gamma-1hot"].points("tu", "DD")) == 12
 
 
+@pytest.mark.parametrize("name", ["gin-sum", "pna-mean", "gcn-irm", "gin-vrex", "gin-plain", "gin-ssr"])
+def test_networks_on_whole_graphs_share_one_robust_recipe_for_all_families(name: str) -> None:
+    method = METHODS[name]
+    expected = {"lr": 0.003, "batch_size": 64, "layers": 3, "hidden": 32}
+    for family in (None, "sbm", "tu"):
+        assert expected.items() <= method.default("robust", family).items()
+        recipe = method.recipe("robust", family)
+        assert (recipe.epochs, recipe.epoch, recipe.schedule) == (60, "last", "cosine")
+
+
+def test_the_recipe_of_the_paper_trains_gnns_on_all_graphs_at_once() -> None:
+    paper = METHODS["gin-sum"].default("paper", "sbm")
+    assert paper == {"hidden": 32, "layers": 2, "lr": 0.01, "jumping": False}
+    assert check_params(METHODS["gin-sum"], {"batch_size": None}) == {"batch_size": None}
+
+
 @pytest.mark.parametrize("recipe", RECIPES)
 @pytest.mark.parametrize("name", METHODS)
 def test_defaults_pass_their_own_checks(name: str, recipe: Any) -> None:

@@ -135,8 +135,8 @@ class SizeColoring:
         codes = np.zeros(len(blocks), np.uint16)
         for size in np.unique(sizes).tolist():
             coloring, here = self.at(size), np.flatnonzero(sizes == size)
-            place = np.array([palette.index(name) for name in coloring.palette], np.uint16)
-            codes[here] = place[coloring.codes(blocks[here], positions[here])]
+            code_of_name = np.array([palette.index(name) for name in coloring.palette], np.uint16)
+            codes[here] = code_of_name[coloring.codes(blocks[here], positions[here])]
         return codes, palette
 
     def check_blocks(self, n_blocks: int) -> None:

@@ -207,12 +207,12 @@ class SmoothGraphon(Graphon):
             raise ValueError("a graphon must be symmetric, W(u, v) = W(v, u); this function is not")
 
     def edge_probability(self, u: ArrayLike, v: ArrayLike) -> FloatArray:
-        one, two = np.broadcast_arrays(np.asarray(u, np.float64), np.asarray(v, np.float64))
-        values = np.asarray(self.function(one, two), np.float64)
-        if values.shape != one.shape:
+        first, two = np.broadcast_arrays(np.asarray(u, np.float64), np.asarray(v, np.float64))
+        values = np.asarray(self.function(first, two), np.float64)
+        if values.shape != first.shape:
             raise ValueError(
                 f"the function of a graphon must return one probability per pair of entries: "
-                f"expected the shape {one.shape}, got {values.shape}"
+                f"expected the shape {first.shape}, got {values.shape}"
             )
         if not ((values >= 0) & (values <= 1)).all():  # False for NaN
             raise ValueError(f"a graphon has values from 0 to 1; got {values.min()} .. {values.max()}")

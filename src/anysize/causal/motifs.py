@@ -52,8 +52,8 @@ def tree(height: int) -> Base:
 @cache
 def ladder(rungs: int) -> Base:
     """Two paths and a rung between each vertex of the one and its counterpart on the other."""
-    one = _path(rungs)
-    return _base(2 * rungs, [one, one + rungs, np.stack([np.arange(rungs), np.arange(rungs, 2 * rungs)], axis=1)])
+    path = _path(rungs)
+    return _base(2 * rungs, [path, path + rungs, np.stack([np.arange(rungs), np.arange(rungs, 2 * rungs)], axis=1)])
 
 
 @cache

@@ -49,14 +49,14 @@ def diagnose(
         ours = read_input(train, reading)
         theirs = read_input(new, {name: value for name, value in reading.items() if name not in ("labels", "y")})
         with late_progress("diagnosing") as report:
-            found = diagnose(ours, theirs, k, model=classifier, colors=colors, level=level, seed=seed, progress=report)
+            answer = diagnose(ours, theirs, k, model=classifier, colors=colors, level=level, seed=seed, progress=report)
         if out is not None:
             with open_output(out) as file:
-                file.write(found.to_html())
+                file.write(answer.to_html())
             errors.print(f"Wrote {out}.")
         if json:
             from json import dumps
 
-            print(dumps(found.to_json(), allow_nan=False))
+            print(dumps(answer.to_json(), allow_nan=False))
         else:
-            console.print(str(found), soft_wrap=True)
+            console.print(str(answer), soft_wrap=True)

@@ -12,6 +12,7 @@ import typer
 
 from anysize.cli.input import ColorsOption, Reading, read_input, with_reading_options, with_trained_color
 from anysize.cli.shared import FIGURES, check_out, console, errors, handle_errors, note
+from anysize.graphs.labels import target_position
 
 if TYPE_CHECKING:
     from anysize.estimators.classifier import GraphClassifier
@@ -33,6 +34,7 @@ def explain(
     ],
     graphs: Annotated[Path, typer.Argument(help="Graphs to explain, such as the training graphs or new ones.")],
     reading: Reading,
+    target: Annotated[str | None, typer.Option(help="One of several targets that the model predicts.")] = None,
     graph: Annotated[str | None, typer.Option(help="One of the graphs: its name, or its number from 0.")] = None,
     reference: Annotated[Path | None, typer.Option(help="Graphs to compare with, such as the training graphs.")] = None,
     out: Annotated[Path | None, typer.Option(help="Draw one graph: .png, .svg or .pdf.")] = None,
@@ -49,20 +51,24 @@ def explain(
         classifier = load_model(model)
         if isinstance(classifier, GraphRegressor):
             raise ValueError(f"anysize explain takes a model of classes; {model} predicts numbers.")
+        if classifier.targets_ and target is None:
+            raise ValueError(f"{model} predicts several targets; add --target {classifier.targets_[0]}.")
+        if target is not None:
+            classifier = classifier.models_[classifier.targets_[target_position(classifier.targets_, target)]]
         check_has_explanations(classifier.ensemble_)
 
         def read(file: Path) -> GraphSet:
             return read_input(file, with_trained_color(reading, classifier, file), colors)
 
-        found = read(graphs)
-        rows = _selected_rows(found, graph, graphs)
+        graph_set = read(graphs)
+        rows = _selected_rows(graph_set, graph, graphs)
         if out is not None and len(rows) != 1:
             raise ValueError(f"--out draws one graph and {graphs} has {len(rows)}; add --graph.")
         shown = rows if format is FormatOption.json else rows[:MAX_GRAPHS_SHOWN]
         compared = None if reference is None else read(reference)
-        explanations = [(_name(found, row), classifier.explain(found[row], compared)) for row in shown]
+        explanations = [(_name(graph_set, row), classifier.explain(graph_set[row], compared)) for row in shown]
         if len(rows) > 1 and format is FormatOption.text:
-            _show_classes(classifier, found)
+            _show_classes(classifier, graph_set)
         _show(explanations, top, format)
         if len(shown) < len(rows):
             note(f"shown are the first {len(shown)} of {len(rows)} graphs; use --graph or --format json for others.")
@@ -92,12 +98,12 @@ def _selected_rows(graphs: GraphSet, graph: str | None, file: Path) -> list[int]
 
 def _show(explanations: list[tuple[str, Explanation | VertexExplanation]], top: int, format: FormatOption) -> None:
     if format is FormatOption.json:
-        rows = [{"graph": name, **one.to_json(top)} for name, one in explanations]
+        rows = [{"graph": name, **explanation.to_json(top)} for name, explanation in explanations]
         print(dumps({"graphs": rows}))
         return
-    for name, one in explanations:
-        _print(f"graph {name}: {one.text(top)}")
-    shown = [pattern.size for _, one in explanations for pattern in getattr(one, "patterns", ())[:1]]
+    for name, explanation in explanations:
+        _print(f"graph {name}: {explanation.text(top)}")
+    shown = [pattern.size for _, explanation in explanations for pattern in getattr(explanation, "patterns", ())[:1]]
     _print_hint(shown)
 
 

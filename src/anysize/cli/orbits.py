@@ -105,9 +105,9 @@ def _summary(counted: _Counted, top: int) -> Table:
         shown.add_column(heading, justify="right")
     for number in np.sort(np.argsort(-sums, kind="stable")[:top]):
         _, pattern, places = counted.positions[number]
-        place = ", ".join(str(at) if isinstance(at, int) else f"{at[0]}-{at[1]}" for at in places)
+        position = ", ".join(str(at) if isinstance(at, int) else f"{at[0]}-{at[1]}" for at in places)
         amounts = f"{sums[number] / rows:,.6g}", f"{largest[number]:,}", f"{held[number]:,}"
-        shown.add_row(str(number), pattern.name, place, *amounts)
+        shown.add_row(str(number), pattern.name, position, *amounts)
     return shown
 
 
@@ -160,12 +160,12 @@ def _as_values(counted: _Counted, rows: slice) -> list[Any]:
     if isinstance(table, np.ndarray):
         counts: list[Any] = table[rows].tolist()
         return counts
-    found: list[Any] = []
+    values: list[Any] = []
     for row in range(rows.start, rows.stop):
         cells = slice(*table.indptr[row : row + 2].tolist())
         numbers, copies = table.indices[cells].tolist(), table.data[cells].tolist()
-        found.append({counted.names[number]: amount for number, amount in zip(numbers, copies, strict=True)})
-    return found
+        values.append({counted.names[number]: amount for number, amount in zip(numbers, copies, strict=True)})
+    return values
 
 
 def _write_npz(counted: _Counted, out: Path) -> None:

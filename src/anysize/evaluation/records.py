@@ -177,7 +177,9 @@ class Curves:
 
     def fields(self) -> dict[str, Any]:
         """The curves as JSON values."""
-        held: dict[str, Any] = {name: list(own) for name in ("epochs", *CURVE_NAMES) if (own := getattr(self, name))}
+        held: dict[str, Any] = {
+            name: list(curve) for name in ("epochs", *CURVE_NAMES) if (curve := getattr(self, name))
+        }
         return held | ({"metric": self.metric} if self.metric else {})
 
     @classmethod
@@ -325,13 +327,13 @@ def _digest(*identity: object) -> str:
 @cache
 def versions() -> Mapping[str, str]:
     """Versions of Python and of the packages that results depend on, without importing them."""
-    found = {"python": platform.python_version(), "anysize": __version__}
+    by_package = {"python": platform.python_version(), "anysize": __version__}
     for name in ("torch", "numpy"):
         try:
-            found[name] = version(name)
+            by_package[name] = version(name)
         except PackageNotFoundError:
             continue
-    return found
+    return by_package
 
 
 def now() -> str:
@@ -440,13 +442,13 @@ _LINE = fields(  # fields that are not listed here are ignored: another version 
 def from_line(line: bytes, curves: bool = True) -> Record:
     """Parse a line, with or without its curves; raises ValueError if the line is damaged."""
     stored_key = key_of_line(line)
-    found = _LINE(parse_json(line) if curves else _fields_without_curves(line), "")
+    parsed = _LINE(parse_json(line) if curves else _fields_without_curves(line), "")
     record = Record(
-        **{name: found[name] for name in RUN_FIELDS},
-        chosen=_outcome(found["chosen"]),
-        alternatives=_alternatives(found),
-        curves=Curves.of_fields(found["curves"]) if curves and "curves" in found else None,
-        **{name: found[name] for name in DETAIL_FIELDS if name in found},
+        **{name: parsed[name] for name in RUN_FIELDS},
+        chosen=_outcome(parsed["chosen"]),
+        alternatives=_alternatives(parsed),
+        curves=Curves.of_fields(parsed["curves"]) if curves and "curves" in parsed else None,
+        **{name: parsed[name] for name in DETAIL_FIELDS if name in parsed},
     )
     if record.key != stored_key:
         raise ValueError("its key does not match its fields")
@@ -455,10 +457,10 @@ def from_line(line: bytes, curves: bool = True) -> Record:
 
 def _fields_without_curves(line: bytes) -> dict[str, Any]:
     """Parse a line without its curves, which are at its end and take more than half of it."""
-    place = line.rfind(CURVES_START)
-    if place >= 0:
+    start = line.rfind(CURVES_START)
+    if start >= 0:
         with suppress(ValueError):  # the text occurred elsewhere
-            return parse_json(line[:place] + b"}")  # type: ignore[no-any-return]
+            return parse_json(line[:start] + b"}")  # type: ignore[no-any-return]
     return parse_json(line)  # type: ignore[no-any-return]
 
 
@@ -489,13 +491,13 @@ def _alternative_fields(record: Record) -> dict[str, Any]:
 
 
 def _alternatives(fields: dict[str, Any]) -> dict[str, Outcome]:
-    found: dict[str, Outcome] = {}
-    for name, one in fields.get("alternatives", {}).items():
-        if isinstance(one, str):
-            found[name] = found[one] if one in found else _outcome(fields["chosen"])
+    outcomes: dict[str, Outcome] = {}
+    for name, stored in fields.get("alternatives", {}).items():
+        if isinstance(stored, str):
+            outcomes[name] = outcomes[stored] if stored in outcomes else _outcome(fields["chosen"])
         else:
-            found[name] = _outcome(one)
-    return found
+            outcomes[name] = _outcome(stored)
+    return outcomes
 
 
 def _outcome(fields: dict[str, Any]) -> Outcome:

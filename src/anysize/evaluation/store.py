@@ -82,12 +82,12 @@ class RecordStore:
             record = from_line(line, curves)
             return record if all(getattr(record, name) in values for name, values in filters.items()) else None
 
-        found: dict[str, Record] = {}
+        by_key: dict[str, Record] = {}
         for _, record in self._lines(read)[0]:
             if record is not None:
-                other = found.get(record.key)
-                found[record.key] = record if other is None else max(other, record, key=_newest)
-        return sorted(found.values(), key=_sort_key)
+                other = by_key.get(record.key)
+                by_key[record.key] = record if other is None else max(other, record, key=_newest)
+        return sorted(by_key.values(), key=_sort_key)
 
     def write(self, records: Iterable[Record]) -> Path | None:
         """Write records as one file and return its path; None if there are none."""
@@ -102,10 +102,10 @@ class RecordStore:
 
         Records of subfolders move into this folder. Files with damaged lines are kept for inspection.
         """
-        found, damaged = self._lines(lambda line: (from_line(line, False), line))
+        lines, damaged = self._lines(lambda line: (from_line(line, False), line))
         newest: dict[str, tuple[str, bytes]] = {}
         order: dict[str, tuple[Any, ...]] = {}
-        for _, (record, line) in found:
+        for _, (record, line) in lines:
             newest[record.key] = max(newest.get(record.key, ("", b"")), (record.when, line))
             order[record.key] = _sort_key(record)
         keys = sorted(newest, key=order.__getitem__)  # similar lines side by side compress better
@@ -115,7 +115,7 @@ class RecordStore:
             )
             for start in range(0, len(keys), RECORDS_PER_COMPACT_FILE)
         ]
-        for path in {path for path, _ in found} - damaged - set(written):
+        for path in {path for path, _ in lines} - damaged - set(written):
             path.unlink(missing_ok=True)
         remove_partial_files(self.folder.glob("*.part"))
         return written
@@ -133,12 +133,12 @@ class RecordStore:
     ) -> tuple[list[tuple[Path, Read]], set[Path]]:
         """What was read from every valid line, with its file; and the damaged files, with one warning for all."""
         for _ in range(MAX_LISTINGS):
-            found: list[tuple[Path, Read]] = []
+            lines: list[tuple[Path, Read]] = []
             damaged: dict[Path, list[str]] = {}
             try:
                 for path in self.files() if files is None else files:
                     values, complaints = _read_file(path, read)
-                    found += [(path, value) for value in values]
+                    lines += [(path, value) for value in values]
                     if complaints:
                         damaged[path] = complaints
             except FileNotFoundError:  # another process compacted the folder meanwhile
@@ -150,16 +150,16 @@ class RecordStore:
                 files_ = "" if len(damaged) == 1 else f" in {len(damaged)} files"
                 others = f" (and {more} more{files_})" if more else ""
                 warn_user(f"{path} is partly unreadable: {complaints[0]}{others}", RecordWarning)
-            return found, set(damaged)
+            return lines, set(damaged)
         raise OSError(f"the files of {self.folder} change while they are read; try again later")
 
 
 def read_records(path: str | os.PathLike[str]) -> tuple[list[Record], list[str]]:
     """All records of a file or of the files of a folder, and what is wrong with other lines."""
-    place = Path(path)
-    files = RecordStore(place).files() if place.is_dir() else [place]
+    location = Path(path)
+    files = RecordStore(location).files() if location.is_dir() else [location]
     if not files:
-        raise ValueError(f"{place} has no files of records, *.jsonl or *.jsonl.gz.")
+        raise ValueError(f"{location} has no files of records, *.jsonl or *.jsonl.gz.")
     records: list[Record] = []
     problems: list[str] = []
     for file in files:

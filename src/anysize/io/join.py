@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import chain
 from typing import Any
 
@@ -16,7 +17,7 @@ from anysize.graphs.assembly import assemble
 from anysize.graphs.attributes import check_features
 from anysize.graphs.colors import ColorName, encode_colors
 from anysize.graphs.graphset import MAX_VERTICES_PER_GRAPH, GraphSet, empty_set
-from anysize.graphs.labels import label_array
+from anysize.graphs.labels import is_table, label_array, target_table
 from anysize.graphs.ragged import offsets
 from anysize.io.reader import ParsedGraph, ParsedSet
 from anysize.io.values import rows_vary
@@ -25,11 +26,15 @@ from anysize.io.values import rows_vary
 def join_graphs(parsed: ParsedSet, warn: bool = True) -> GraphSet:
     """The graphs of a source in one set, in their order; one warning says what the set does not hold of them."""
     graphs = [graph for graph in parsed.graphs if graph is not None]
-    y = None if parsed.y is None else np.atleast_1d(label_array(parsed.y))
-    if y is not None and y.shape != (len(graphs),):
+    y, targets = None, tuple(parsed.targets)
+    if parsed.y is not None and (targets or is_table(parsed.y)):
+        y, targets = target_table(parsed.y, targets or None)
+    elif parsed.y is not None:
+        y = np.atleast_1d(label_array(parsed.y))
+    if y is not None and len(y) != len(graphs):
         raise GraphError(f"y has shape {y.shape}; expected one label for each of the {len(graphs)} graphs.")
     if not graphs:
-        return empty_set().with_y(y)
+        return empty_set() if targets else empty_set().with_y(y)
     for number, graph in enumerate(graphs):
         if not 0 <= graph.size < MAX_VERTICES_PER_GRAPH:
             raise GraphError(f"Graph {number} has {graph.size} vertices; expected 0 to {MAX_VERTICES_PER_GRAPH - 1}.")
@@ -53,7 +58,7 @@ def join_graphs(parsed: ParsedSet, warn: bool = True) -> GraphSet:
     table, feature_names = (None, ()) if features is None else _stack_features(graphs, features)
     conventions = [graph.directed for graph in graphs]
     joined = assemble(
-        sizes, *ends, codes, palette, y, parsed.names,
+        sizes, *ends, codes, palette, None, parsed.names,
         edge_colors=edge_codes, edge_palette=edge_palette, features=table, feature_names=feature_names,
         directed=conventions[0] if len(set(conventions)) == 1 else conventions,
     )  # fmt: skip
@@ -61,7 +66,7 @@ def join_graphs(parsed: ParsedSet, warn: bool = True) -> GraphSet:
         clauses = "; ".join(unused_clauses(parsed, graphs))
         if clauses:
             warn_user(f"{capitalized(clauses)}.", GraphWarning)
-    return joined
+    return replace(joined, y=y, targets=targets)
 
 
 def _joined(parts: list[IntArray]) -> IntArray:

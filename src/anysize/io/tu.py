@@ -80,8 +80,8 @@ def read_tu(tree: FileTree, where: str, name: str | None = None, warn: bool = Tr
     if name is None and len(sets) == 1:
         name = next(iter(sets))
     if name is None and sets:
-        found = ", ".join(sorted(sets)[:MAX_SETS_SHOWN])
-        raise GraphError(f"{where} holds several TU sets: {found}; choose one with name=, or pass its folder.")
+        several = ", ".join(sorted(sets)[:MAX_SETS_SHOWN])
+        raise GraphError(f"{where} holds several TU sets: {several}; choose one with name=, or pass its folder.")
     if name is None or name not in sets:
         raise GraphError(f"{where} holds no TU set: expected {name or 'NAME'}_A.txt.")
 

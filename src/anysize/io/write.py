@@ -36,17 +36,17 @@ def to_networkx(graphs: GraphSet, color: str = "color", edge_color: str = "edge_
     colors, result = graphs.edge_colors, []
     directed = graphs.directions is not None
     directed |= colors is not None and not np.array_equal(colors, colors[graphs.reverse_entries])
-    for one in graphs:
+    for source in graphs:
         graph = networkx.DiGraph() if directed else networkx.Graph()
-        graph.add_nodes_from(range(int(one.sizes[0])))
-        arcs = list(map(tuple, one.arcs().tolist()))
+        graph.add_nodes_from(range(int(source.sizes[0])))
+        arcs = list(map(tuple, source.arcs().tolist()))
         graph.add_edges_from(arcs)
-        if one.colors is not None:
-            networkx.set_node_attributes(graph, dict(enumerate(one.color_names())), color)
-        if one.edge_colors is not None:
-            networkx.set_edge_attributes(graph, dict(zip(arcs, one.arc_color_names(), strict=True)), edge_color)
-        if one.features is not None:
-            for name, values in _named_features(one).items():
+        if source.colors is not None:
+            networkx.set_node_attributes(graph, dict(enumerate(source.color_names())), color)
+        if source.edge_colors is not None:
+            networkx.set_edge_attributes(graph, dict(zip(arcs, source.arc_color_names(), strict=True)), edge_color)
+        if source.features is not None:
+            for name, values in _named_features(source).items():
                 networkx.set_node_attributes(graph, dict(enumerate(values)), name)
         result.append(graph)
     return result
@@ -74,19 +74,19 @@ def to_pyg(graphs: GraphSet) -> list[Any]:
     if graphs.y is not None and graphs.y.dtype.kind not in "biuf":
         raise GraphError(f"PyG labels must be numbers; got dtype {graphs.y.dtype}. Encode them first with with_y.")
     result = []
-    for one in graphs:
-        kept = slice(None) if one.directions is None else one.directions != IN
-        ends = np.ascontiguousarray(one.arcs().T)
-        data = Data(edge_index=torch.from_numpy(ends), num_nodes=int(one.sizes[0]))
-        vertex_rows = [] if one.features is None else [one.features]
-        if one.colors is not None:
-            vertex_rows.append(np.eye(len(one.palette), dtype=np.float32)[one.colors])
+    for each in graphs:
+        kept = slice(None) if each.directions is None else each.directions != IN
+        ends = np.ascontiguousarray(each.arcs().T)
+        data = Data(edge_index=torch.from_numpy(ends), num_nodes=int(each.sizes[0]))
+        vertex_rows = [] if each.features is None else [each.features]
+        if each.colors is not None:
+            vertex_rows.append(np.eye(len(each.palette), dtype=np.float32)[each.colors])
         if vertex_rows:
             data.x = torch.from_numpy(np.concatenate(vertex_rows, axis=1))
-        if one.edge_colors is not None:
-            data.edge_attr = torch.from_numpy(np.eye(len(one.edge_palette), dtype=np.float32)[one.edge_colors[kept]])
-        if one.y is not None:
-            data.y = torch.tensor(one.y.tolist())
+        if each.edge_colors is not None:
+            data.edge_attr = torch.from_numpy(np.eye(len(each.edge_palette), dtype=np.float32)[each.edge_colors[kept]])
+        if each.y is not None:
+            data.y = torch.tensor(each.y.tolist())  # with several targets a row
         result.append(data)
     return result
 
@@ -162,6 +162,8 @@ def _features(graphs: GraphSet) -> dict[str, str]:
 def _graph_labels(graphs: GraphSet) -> dict[str, str]:
     if graphs.y is None:
         return {}
+    if graphs.targets:
+        raise GraphError("A TU folder holds one label per graph; choose a target, such as graphs.target(name).")
     if graphs.y.dtype.kind in "biu":
         if graphs.y.size and max(abs(int(graphs.y.min())), abs(int(graphs.y.max()))) >= 10**18:
             raise GraphError("TU graph labels must have at most 18 digits.")

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from types import ModuleType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 
@@ -18,7 +18,7 @@ from anysize._text import plural
 from anysize._typing import FloatArray, IntArray, PathLike
 from anysize.graphs.graphset import GraphSet
 from anysize.kernels.wl import WLKernel
-from anysize.patterns.pattern import Pattern, format_color
+from anysize.patterns.pattern import format_color
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -26,6 +26,13 @@ if TYPE_CHECKING:
 
 MAX_TYPES_SHOWN = 8
 MAX_VERTICES_LISTED = 6
+
+
+class Named(Protocol):
+    """A pattern, or something else that is counted."""
+
+    @property
+    def name(self) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -85,7 +92,8 @@ class VertexExplanation:
         columns: (types,) of the Weisfeiler-Lehman features; patterns come after them.
         kernel: the features.
         scalings: for SizeMix, scaling and exponent of each type and pattern.
-        patterns: for SizeMix, the patterns. copies: (patterns,) induced copies in the graph.
+        patterns: for SizeMix, the patterns, and what it counts by vertex features. copies: (patterns,) of each in the
+            graph.
     """
 
     predicted: Any
@@ -99,7 +107,7 @@ class VertexExplanation:
     columns: IntArray
     kernel: WLKernel
     scalings: Sequence[tuple[str, float]] = ()
-    patterns: tuple[Pattern, ...] = ()
+    patterns: Sequence[Named] = ()
     copies: Sequence[float] | FloatArray = ()
 
     @property
@@ -114,19 +122,19 @@ class VertexExplanation:
 
     def strongest(self, top: int = MAX_TYPES_SHOWN) -> tuple[TypeContribution, ...]:
         """The ``top`` types with the largest absolute contributions."""
-        return tuple(self._describe(place) for place in range(min(top, len(self.columns))))
+        return tuple(self._describe(position) for position in range(min(top, len(self.columns))))
 
-    def _describe(self, place: int) -> TypeContribution:
-        column, types = int(self.columns[place]), int(self.kernel.offsets_[-1])
-        contribution = float(self.contributions[place])
-        scaling, exponent = self.scalings[place] if self.scalings else (None, None)
+    def _describe(self, position: int) -> TypeContribution:
+        column, types = int(self.columns[position]), int(self.kernel.offsets_[-1])
+        contribution = float(self.contributions[position])
+        scaling, exponent = self.scalings[position] if self.scalings else (None, None)
         if column >= types:
             name, copies = self.patterns[column - types].name, int(self.copies[column - types])
             return TypeContribution(name, None, (), contribution, scaling, exponent, copies)
         depth = int(np.searchsorted(self.kernel.offsets_, column, side="right")) - 1
-        found = np.flatnonzero(self._vertex_columns[depth] == column)
+        members = np.flatnonzero(self._vertex_columns[depth] == column)
         name = self.kernel.type_name(depth, column - int(self.kernel.offsets_[depth]))
-        return TypeContribution(name, depth, tuple(found.tolist()), contribution, scaling, exponent)
+        return TypeContribution(name, depth, tuple(members.tolist()), contribution, scaling, exponent)
 
     @cached_property
     def _vertex_columns(self) -> list[IntArray]:
@@ -141,11 +149,11 @@ class VertexExplanation:
         lines = [f"{self.predicted} (probability {self.probability:.2f}); {self.score} {self.margin:+.2f}"]
         titles = [_short(title) for title in _titles(shown)]
         width = max(24, *map(len, titles), 0)
-        for title, one in zip(titles, shown, strict=True):
-            scaling = "" if one.scaling is None else f"{one.scaling}; "
-            if one.scaling == "fitted":
-                scaling = f"fitted (exponent {one.exponent:.2f}); "
-            lines.append(f"  {title:{width}}  {one.contribution:+8.3f}  {scaling}{one.where}")
+        for title, shown_type in zip(titles, shown, strict=True):
+            scaling = "" if shown_type.scaling is None else f"{shown_type.scaling}; "
+            if shown_type.scaling == "fitted":
+                scaling = f"fitted (exponent {shown_type.exponent:.2f}); "
+            lines.append(f"  {title:{width}}  {shown_type.contribution:+8.3f}  {scaling}{shown_type.where}")
         others = len(self.columns) - len(shown)
         if others:
             rest = f"{others} other types{' and patterns' if self.patterns else ''}"
@@ -170,7 +178,7 @@ class VertexExplanation:
             "score": self.score,
             "margin": self.margin,
             "base": self.base,
-            "types": [asdict(one) for one in self.strongest(top)],
+            "types": [asdict(strong) for strong in self.strongest(top)],
             "others": float(self.contributions[top:].sum()),
             "vertices": self.vertices.tolist(),
         }
@@ -187,7 +195,7 @@ class VertexExplanation:
     def figure(self, top: int = MAX_TYPES_SHOWN) -> Figure:
         """A matplotlib figure: the graph as in `plot`, and a bar for each of the strongest types."""
         shown = self.strongest(top)
-        bars = [(title, one.contribution) for title, one in zip(_titles(shown), shown, strict=True)]
+        bars = [(title, shown_type.contribution) for title, shown_type in zip(_titles(shown), shown, strict=True)]
         title = f"{self.predicted}, probability {self.probability:.2f} ({self.score} {self.margin:+.2f})"
         drawn: Figure = _plots().contributions_figure(self._seen, self.vertices, str(self.predicted), bars, title)
         return drawn
@@ -217,13 +225,13 @@ def explain_types(
         about: the other attributes of `VertexExplanation`.
     """
     terms = contributions if pattern_terms is None else np.concatenate([contributions, pattern_terms])
-    found = np.flatnonzero(terms)
-    order = found[np.argsort(-np.abs(terms[found]), kind="stable")]
+    nonzero = np.flatnonzero(terms)
+    order = nonzero[np.argsort(-np.abs(terms[nonzero]), kind="stable")]
     vertices = np.zeros(int(graph.first[-1]))
-    for own in vertex_columns(kernel, graph):
-        known = own >= 0
-        amounts = np.bincount(own[known], minlength=len(contributions))
-        vertices[known] += (contributions / np.maximum(amounts, 1))[own[known]]
+    for of_iteration in vertex_columns(kernel, graph):
+        known = of_iteration >= 0
+        amounts = np.bincount(of_iteration[known], minlength=len(contributions))
+        vertices[known] += (contributions / np.maximum(amounts, 1))[of_iteration[known]]
     return VertexExplanation(
         **about, graph=graph, vertices=vertices, contributions=terms[order], columns=order, kernel=kernel,
         scalings=tuple(scalings[column] for column in order) if scalings else (),
@@ -233,7 +241,7 @@ def explain_types(
 def vertex_columns(kernel: WLKernel, graph: GraphSet) -> list[IntArray]:
     """For every depth, the column of the features that each vertex counts in; -1 for types unknown in training."""
     limits = zip(kernel.vertex_classes(graph), kernel.offsets_[:-1], kernel.offsets_[1:], strict=True)
-    return [np.where(own < end - begin, own + begin, -1) for own, begin, end in limits]
+    return [np.where(of_iteration < end - begin, of_iteration + begin, -1) for of_iteration, begin, end in limits]
 
 
 def _plots() -> ModuleType:
@@ -247,8 +255,8 @@ def _plots() -> ModuleType:
 
 def _titles(shown: Sequence[TypeContribution]) -> list[str]:
     """The names of types; with their depth where several have one name, as vertices without neighbors do."""
-    amounts = Counter(one.name for one in shown)
-    return [f"{one.name}, depth {one.depth}" if amounts[one.name] > 1 else one.name for one in shown]
+    amounts = Counter(kind.name for kind in shown)
+    return [f"{kind.name}, depth {kind.depth}" if amounts[kind.name] > 1 else kind.name for kind in shown]
 
 
 def _short(name: str, longest: int = 48) -> str:

@@ -178,20 +178,20 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "weights_")
         if not isinstance(self.kernel_, WLKernel):
             raise ValueError(f"explain needs a WLKernel; this is a {type(self.kernel_).__name__}")
-        one = as_graphset(graph)
-        if len(one) != 1:
-            raise ValueError(f"explain takes one graph; got {len(one)}")
-        chances = self.predict_proba(one)[0]
+        graph_set = as_graphset(graph)
+        if len(graph_set) != 1:
+            raise ValueError(f"explain takes one graph; got {len(graph_set)}")
+        chances = self.predict_proba(graph_set)[0]
         predicted = int(chances.argmax())
         sides = np.array([(a == predicted) - (b == predicted) for a, b in combinations(range(len(self.classes_)), 2)])
         weights, base = sides @ self.weights_ / abs(sides).sum(), float(sides @ self.intercepts_ / abs(sides).sum())
-        features = self.kernel_.transform(one).toarray()[0]
+        features = self.kernel_.transform(graph_set).toarray()[0]
         if reference is not None:
             center: FloatArray = np.asarray(self.kernel_.transform(reference).mean(axis=0), np.float64).ravel()
             features, base = features - center, base + float(center @ weights)
         several = len(self.classes_) > 2
         return explain_types(
-            self.kernel_, one, features * weights,
+            self.kernel_, graph_set, features * weights,
             predicted=self.classes_[[predicted]].tolist()[0], probability=float(chances[predicted]),
             score="mean margin against the other classes" if several else "margin", base=base,
             base_name="intercept" if reference is None else "mean reference graph",
@@ -202,8 +202,8 @@ class KernelClassifier(ClassifierMixin, BaseEstimator):
         check_is_fitted(self, "weights_")
         about, arrays = self.kernel_.state()
         learned = {"classes": classes_to_json(self.classes_), "kernel": about}
-        own = {"weights": self.weights_, "intercepts": self.intercepts_, "slopes": self.slopes_}
-        return learned, own | {f"kernel.{name}": array for name, array in arrays.items()}
+        learned_arrays = {"weights": self.weights_, "intercepts": self.intercepts_, "slopes": self.slopes_}
+        return learned, learned_arrays | {f"kernel.{name}": array for name, array in arrays.items()}
 
     @classmethod
     def from_state(cls, about: dict[str, Any], arrays: dict[str, NDArray[Any]]) -> KernelClassifier:

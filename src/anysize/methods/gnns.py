@@ -15,6 +15,7 @@ from anysize.methods.configuration import weight
 from anysize.methods.method import Arrays, Configuration, Examples, Grid, Method, Run, TrainingData
 from anysize.methods.neural import (
     DEEP,
+    GNN_TRAINING,
     RECIPE_FIELDS,
     STACK_MEMBERS,
     TU_DEFAULTS,
@@ -22,8 +23,8 @@ from anysize.methods.neural import (
     WIDTHS,
     FittedStack,
     fitting_recipe,
+    gnn_recipe,
     make_stacks,
-    plain_recipe,
     settings_of,
 )
 from anysize.training.device import device_kind, torch_defaults
@@ -182,11 +183,12 @@ def gnn_method(
         grid=grid,
         defaults={"hidden": 32, "layers": 2, "lr": 0.01, "jumping": False, **(defaults or {})},
         family_defaults={"tu": {**TU_DEFAULTS, "layers": 3}},
+        recipe_defaults={"robust": {**GNN_TRAINING, "layers": 3}},
         parameters={**DEEP, learner.penalty_name: weight},
-        recipes=plain_recipe,
+        recipes=gnn_recipe,
         recipe_fields=RECIPE_FIELDS - PATTERN_FIELDS,
         stack_key=learner.stack_key,
-        features=True,
+        features="numbers",
         environments=True,
         penalty_name=learner.penalty_name,
         **fields,

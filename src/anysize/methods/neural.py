@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 # ---- hyper-parameters and recipes --------------------------------------------------------------------
 
 
-def batch_size(name: str, value: Any) -> int:
-    """The value as an int of at least 2: batch norm needs two graphs."""
-    return whole_number(name, value, 2)
+def batch_size(name: str, value: Any) -> int | None:
+    """None for all graphs at once, or the value as an int of at least 2: batch norm needs two graphs."""
+    return None if value is None else whole_number(name, value, 2)
 
 
 TRAINED: Mapping[str, Validator] = {
@@ -50,6 +50,9 @@ PAPER = Recipe(
     max_permutations=1,
 )
 BEST_EPOCH = Recipe(epochs=300, epoch="best", tie_break="loss", whiten=True)  # the robust recipe without penalty
+# GNNs on whole graphs, robust: docs/recipes.md has the comparison inside training graphs that chose it
+GNN_RECIPE = Recipe(epochs=60, epoch="last", schedule="cosine", head_hidden=32)
+GNN_TRAINING: Configuration = {"lr": 0.003, "batch_size": 64}
 
 _TU_HEAD: Mapping[str, Any] = {"head_hidden": 128, "dropout": 0.3}
 # What families of tasks change. Brain networks have no validation set, so that the last epoch is kept.
@@ -60,15 +63,20 @@ ROBUST_CHANGES: Mapping[str, Mapping[str, Any]] = {"tu": {"patience": 60, **_TU_
 
 
 def plain_recipe(name: RecipeName, family: str | None, vanishing: bool = False) -> Recipe:
-    """Recipes of models without a color penalty: GNNs on whole graphs, and Gamma_1-hot.
+    """Recipes of models without a color penalty: Gamma_1-hot, and the paper's of GNNs on whole graphs.
 
     ``paper``: as in its appendix, 500 epochs (brain 400, TU 1000), the first of the epochs with the best validation
     score, densities over connected subsets. ``robust``: the best epoch, ties broken by validation loss; densities
-    over all subsets, or over connected ones if the others are ``vanishing`` with the size.
+    over all subsets, or if these are ``vanishing`` with the size over connected ones, or occurrences (``auto``).
     """
     base, changes = (PAPER, PAPER_CHANGES) if name == "paper" else (BEST_EPOCH, ROBUST_CHANGES)
     recipe = replace(base, **changes.get(family or "", {}))
-    return replace(recipe, over="connected") if vanishing else recipe
+    return replace(recipe, over="connected" if name == "paper" else "auto") if vanishing else recipe
+
+
+def gnn_recipe(name: RecipeName, family: str | None, vanishing: bool = False) -> Recipe:
+    """Recipes of GNNs on whole graphs: the paper's, and one robust recipe for all sets."""
+    return GNN_RECIPE if name == "robust" else plain_recipe(name, family)
 
 
 def fitting_recipe(recipe: Recipe, data: TrainingData, colored: bool = True) -> Recipe:

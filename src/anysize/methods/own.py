@@ -20,7 +20,7 @@ from anysize.methods.method import (
     TrainingData,
     Validator,
 )
-from anysize.methods.neural import TRAINED, TU_DEFAULTS, FittedStack, fitting_recipe, plain_recipe
+from anysize.methods.neural import GNN_TRAINING, TRAINED, TU_DEFAULTS, FittedStack, fitting_recipe, gnn_recipe
 from anysize.training.device import torch_defaults
 from anysize.training.settings import Recipe, Settings
 
@@ -147,7 +147,7 @@ def module_method(
     defaults: Mapping[str, Any] | None = None,
     family_defaults: Mapping[str, Configuration] = MODULE_FAMILY_DEFAULTS,
     parameters: Mapping[str, Validator] | None = None,
-    recipes: Callable[[RecipeName, str | None, bool], Recipe] = plain_recipe,
+    recipes: Callable[[RecipeName, str | None, bool], Recipe] = gnn_recipe,
     **fields: Any,
 ) -> Method:
     """A method that trains a torch module of your own, with the recipes of the GNNs.
@@ -173,10 +173,11 @@ def module_method(
         grid=grid or {},
         defaults={"lr": 0.01, **(defaults or {})},
         family_defaults=family_defaults,
+        recipe_defaults={"robust": GNN_TRAINING},
         parameters={**checks, **penalty, **(parameters or {})},
         recipes=recipes,
         recipe_fields=LOOP_FIELDS,
-        features=True,
+        features="numbers",
         environments=learner.penalty_name is not None,
         penalty_name=learner.penalty_name,
         **fields,

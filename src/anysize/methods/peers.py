@@ -11,15 +11,14 @@ from typing import TYPE_CHECKING, Any
 
 from anysize.methods.configuration import number, weight, whole_number
 from anysize.methods.method import Method, RecipeName, Validator
-from anysize.methods.neural import TRAINED
+from anysize.methods.neural import GNN_RECIPE, GNN_TRAINING, TRAINED
 from anysize.methods.own import ModuleLearner, module_method
 from anysize.training.settings import Recipe
 
 if TYPE_CHECKING:
     from torch import nn
 
-PEER_RECIPE = Recipe(epochs=60, epoch="last", schedule="cosine")
-NETWORK: Mapping[str, Any] = {"hidden": 32, "layers": 3, "readout": "sum", "lr": 0.003, "batch_size": 64}
+NETWORK: Mapping[str, Any] = {"hidden": 32, "layers": 3, "readout": "sum", **GNN_TRAINING}
 
 
 @dataclass(frozen=True)
@@ -36,8 +35,8 @@ class PeerModule:
 
 
 def peer_recipe(name: RecipeName, family: str | None, vanishing: bool = False) -> Recipe:
-    """One recipe for all sets: 60 epochs, the learning rate falls along a cosine, the last epoch."""
-    return PEER_RECIPE
+    """The robust recipe of GNNs, under both names: the paper has none for these."""
+    return GNN_RECIPE
 
 
 def share(name: str, value: Any) -> float:

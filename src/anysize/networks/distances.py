@@ -108,9 +108,9 @@ def _scaled_distributions(columns: list[IntArray]) -> csr_array[Any]:
     tables = [np.unique(column[column > 0], return_counts=True) for column in columns]
     weights = [amount / value for value, amount in tables]
     data = np.concatenate([weight / weight.sum() for weight in weights if len(weight)] or [np.zeros(0)])
-    distinct, place = np.unique(np.concatenate([value for value, _ in tables]), return_inverse=True)
+    distinct, code = np.unique(np.concatenate([value for value, _ in tables]), return_inverse=True)
     first = np.concatenate([[0], np.cumsum([len(weight) for weight in weights])])
-    return csr_array((data, place, first), shape=(len(columns), len(distinct)))
+    return csr_array((data, code, first), shape=(len(columns), len(distinct)))
 
 
 # ---- counts ----------------------------------------------------------------------------------------------------

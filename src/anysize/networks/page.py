@@ -36,14 +36,18 @@ def to_page(motifs: Motifs) -> str:
         bar = _bar(float(np.nan_to_num(motifs.profile[number])))
         rows.append([pattern_svg(motifs.patterns[number], places), name, *cells[:5], q, cells[6], bar])
     samples = len(motifs.null_copies)
-    found = int((motifs.q <= LEVEL).sum())
+    below = int((motifs.q <= LEVEL).sum())
     model = NULL_MODELS[motifs.null]
     keeps = model.keeps_directed if any(pattern.arcs for pattern in motifs.patterns) else model.keeps
     lead = paragraph(
         f"The random graphs share with it {keeps}; apart from that, all are equally likely.",
         "lead",
     ) + tiles(
-        [(str(found), "patterns with q <= .05"), (str(len(motifs)), "patterns"), (f"{samples:,}", "random graphs")]
+        [
+            (str(below), "patterns with q <= .05"),
+            (str(len(motifs)), "patterns"),
+            (f"{samples:,}", "random graphs"),
+        ]
     )
     left_out = len(motifs) - len(shown)
     more = paragraph(f"{left_out} more patterns have a smaller abs(z).", "small") if left_out else ""

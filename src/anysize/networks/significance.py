@@ -281,7 +281,7 @@ def _side_by_side(tables: list[Counts]) -> tuple[tuple[Pattern, ...], IntArray]:
     rows = sum(len(table) for table in tables)
     check_table((rows, len(columns)), "the table of copies in random graphs", "use fewer samples or colors=False")
     copies, start = np.zeros((rows, len(columns)), np.int64), 0
-    for table, place in zip(tables, places, strict=True):
-        copies[start : start + len(table), place] = table.matrix.toarray()
+    for table, positions in zip(tables, places, strict=True):
+        copies[start : start + len(table), positions] = table.matrix.toarray()
         start += len(table)
     return columns.patterns, copies

@@ -50,8 +50,8 @@ def _scores(tables: Iterable[Table]) -> tuple[Scores, Scores]:
                 assert cell.summary is not None
                 assert cell.published is not None
                 assert cell.published.mean is not None
-                place = column.task, row.method, column.split
-                published[place], ours[place] = cell.published.mean, round(cell.summary.mean, SCORE_DIGITS)
+                cell_key = column.task, row.method, column.split
+                published[cell_key], ours[cell_key] = cell.published.mean, round(cell.summary.mean, SCORE_DIGITS)
     return published, ours
 
 
@@ -80,8 +80,8 @@ def _densities_extrapolate(scores: Scores) -> str:
 def _gain_of_irm(tasks: tuple[str, ...]) -> Callable[[Scores], str]:
     def answer(scores: Scores) -> str:
         means = _of(scores, tasks)
-        plain = {place: (place[0], place[1].replace("-irm", "-sum")) for place in means if place[1].endswith("-irm")}
-        gains = [means[place] - means[other] for place, other in plain.items() if other in means]
+        plain = {cell: (cell[0], cell[1].replace("-irm", "-sum")) for cell in means if cell[1].endswith("-irm")}
+        gains = [means[cell] - means[other] for cell, other in plain.items() if other in means]
         return f"mean change {fmean(gains):+.{SCORE_DIGITS}f} ({len(gains)} cells)" if gains else ""
 
     return answer
@@ -89,29 +89,29 @@ def _gain_of_irm(tasks: tuple[str, ...]) -> Callable[[Scores], str]:
 
 def _gammas_on_blocks(scores: Scores) -> str:
     test, validation = _of(scores, BLOCKS), _of(scores, BLOCKS, "validation")
-    places = [place for place in test if place in validation]
-    sides = [[place for place in places if (place[1] in GAMMA_GNNS) == gamma] for gamma in (True, False)]
+    places = [cell for cell in test if cell in validation]
+    sides = [[cell for cell in places if (cell[1] in GAMMA_GNNS) == gamma] for gamma in (True, False)]
     if not all(sides):
         return ""
     means, gaps = (
-        [format_score(fmean(value(place) for place in side)) for side in sides]
-        for value in (test.__getitem__, lambda place: abs(validation[place] - test[place]))
+        [format_score(fmean(value(cell) for cell in side)) for side in sides]
+        for value in (test.__getitem__, lambda cell: abs(validation[cell] - test[cell]))
     )
     return f"test {means[0]}, others {means[1]}; distance to validation {gaps[0]}, others {gaps[1]}"
 
 
 def _larger_training_graphs(scores: Scores) -> str:
-    means, found = _of(scores, BLOCKS), []
+    means, sentences = _of(scores, BLOCKS), []
     for task, sizes in (("sbm-20", "20"), ("sbm-14-20", "14 and 20")):
         methods = [method for at, method in means if at == task and ("sbm-20-30", method) in means]
         better = sum(means["sbm-20-30", method] > means[task, method] for method in methods)
         if methods:
-            found.append(f"{better} of {len(methods)} better than with {sizes}")
-    return ", ".join(found)
+            sentences.append(f"{better} of {len(methods)} better than with {sizes}")
+    return ", ".join(sentences)
 
 
 def _gammas_among_the_best(scores: Scores) -> str:
-    found, tasks = [], []
+    best_tasks, tasks = [], []
     for task in REAL:
         means = {method: mean for (_, method), mean in _of(scores, (task,)).items()}
         if len(means) <= 4 or not any(method in means for method in GAMMA_GNNS):
@@ -119,8 +119,8 @@ def _gammas_among_the_best(scores: Scores) -> str:
         tasks.append(task)
         fourth = sorted(means.values())[-4]
         if any(means.get(method, -1.0) >= fourth for method in GAMMA_GNNS):
-            found.append(task)
-    return (", ".join(found) or "none") + f" ({len(found)} of {len(tasks)})" if tasks else ""
+            best_tasks.append(task)
+    return (", ".join(best_tasks) or "none") + f" ({len(best_tasks)} of {len(tasks)})" if tasks else ""
 
 
 def _wl_kernel(scores: Scores) -> str:

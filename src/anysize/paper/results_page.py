@@ -23,7 +23,7 @@ from anysize.paper.claims import claims_rows
 from anysize.paper.layout import TABLES, TaskEntry, table_of
 from anysize.paper.published import published
 from anysize.paper.selection import Group, Selection, grouped, select, select_all
-from anysize.paper.tables import GridSize, build_table, rows_that_ran
+from anysize.paper.tables import TRIVIAL_ROWS, GridSize, build_table, rows_that_ran
 
 PAPER_SEEDS = 10
 NEAR_DIFFERENCE = 0.15  # a test mean that differs by no more is called near the published one
@@ -97,15 +97,15 @@ def compare(table: Table, records: Iterable[Record], grid_size: GridSize | None 
     """All test cells on published data with both numbers of the rows of the paper, column by column."""
     groups = grouped(records)
     cells = []
-    for place, column in enumerate(table.columns):
+    for position, column in enumerate(table.columns):
         if column.split != "test" or column.data != "published":
             continue
         for row in table.rows:
-            if row.cells[place].difference is None or not METHODS[row.method].in_paper:
+            if row.cells[position].difference is None or not METHODS[row.method].in_paper:
                 continue
             selection = select(groups[Group(column.task, column.data, row.method, row.recipe)])
             size = None if grid_size is None else grid_size(column.task, row.method)
-            cells.append(ComparedCell(column.task, column.heading, row.label, row.cells[place], selection, size))
+            cells.append(ComparedCell(column.task, column.heading, row.label, row.cells[position], selection, size))
     return cells
 
 
@@ -128,7 +128,7 @@ def results_page(records: Iterable[Record], grid_size: GridSize | None = None) -
             "Who is right where": [_who_is_right(tables)],
             "What the paper concludes": [_claims(whole)],
             "Agreement with the published numbers": [_agreement(compared)],
-            "Test scores on the published data": [render_markdown(_short(one)) for one in tables if one.rows],
+            "Test scores on the published data": [render_markdown(_short(part)) for part in tables if part.rows],
             "Ten validation draws": [_draws(records)],
             "Fresh data": [_fresh_summary(records)],
             "Time on a GPU": [_gpu_time(records, grid_size)],
@@ -165,21 +165,22 @@ def _who_is_right(tables: Iterable[Table]) -> str:
     """The best row of each kind of model on every task: our test mean and the published best."""
     rows = []
     for table in tables:
-        for place, column in enumerate(table.columns):
-            cells = [_best_of_family(table, place, family) for family in FAMILIES]
+        for position, column in enumerate(table.columns):
+            cells = [_best_of_family(table, position, family) for family in FAMILIES]
             if any(cells):
+                cells.append(_best_baseline(table, position))
                 rows.append((f"{column.heading} ({_METRIC_LABELS.get(table.metric, table.metric)})", *cells))
     lead = (
         "The best row of each kind, ours (published best of that kind in parentheses). Test graphs are larger than all "
-        "others, and in the SBM columns also colored otherwise."
+        "others, and in the SBM columns also colored otherwise. The last column is the best trivial baseline."
     )
-    return _markdown_table(lead, ("task", *FAMILIES), rows) if rows else "There are no records yet.\n"
+    return _markdown_table(lead, ("task", *FAMILIES, "trivial"), rows) if rows else "There are no records yet.\n"
 
 
 _METRIC_LABELS = {"mcc": "MCC"}
 
 
-def _best_of_family(table: Table, place: int, family: str) -> str:
+def _best_of_family(table: Table, position: int, family: str) -> str:
     recipe = "robust" if "robust" in family else "paper"
     rows = [
         row
@@ -189,11 +190,11 @@ def _best_of_family(table: Table, place: int, family: str) -> str:
         and row.method in METHODS
         and METHODS[row.method].kind == FAMILIES[family]
     ]
-    ours = [(own.mean, row.label) for row in rows if (own := row.cells[place].summary) is not None]
+    ours = [(summary.mean, row.label) for row in rows if (summary := row.cells[position].summary) is not None]
     papers = [
-        (one.mean, row.label)
+        (published.mean, row.label)
         for row in rows
-        if (one := row.cells[place].published) is not None and one.mean is not None
+        if (published := row.cells[position].published) is not None and published.mean is not None
     ]
     if not ours:
         return ""
@@ -203,6 +204,15 @@ def _best_of_family(table: Table, place: int, family: str) -> str:
         return text
     best, other = max(papers, key=lambda pair: pair[0])
     return f"{text} ({format_score(best)}{'' if other == label else f' {other}'})"
+
+
+def _best_baseline(table: Table, place: int) -> str:
+    known = [
+        (summary.mean, row.label)
+        for row in table.rows
+        if row.method in TRIVIAL_ROWS and (summary := row.cells[place].summary) is not None
+    ]
+    return f"{format_score(max(known)[0])} {max(known)[1]}" if known else ""
 
 
 def _claims(tables: Sequence[Table]) -> str:
@@ -232,16 +242,16 @@ def _agreement(compared: Sequence[ComparedCell]) -> str:
 
 def _short(table: Table) -> Table:
     """The rows that ran, with the short notes."""
-    found = rows_that_ran(table)
+    shown = rows_that_ran(table)
     notes = (note.partition("All notes:")[0].strip() for note in table.short_notes)  # all of them are in the appendix
-    return replace(found, notes=tuple(filter(None, notes)))
+    return replace(shown, notes=tuple(filter(None, notes)))
 
 
 def _test_columns(table: Table) -> Table:
     """The table without the other splits."""
-    places = [place for place, column in enumerate(table.columns) if column.split == "test"]
-    rows = tuple(replace(row, cells=tuple(row.cells[place] for place in places)) for row in table.rows)
-    return replace(table, columns=tuple(table.columns[place] for place in places), rows=rows)
+    places = [position for position, column in enumerate(table.columns) if column.split == "test"]
+    rows = tuple(replace(row, cells=tuple(row.cells[position] for position in places)) for row in table.rows)
+    return replace(table, columns=tuple(table.columns[position] for position in places), rows=rows)
 
 
 def _published_table(number: int, records: Sequence[Record], grid_size: GridSize | None) -> Table:
@@ -265,27 +275,27 @@ def _fresh_table(number: int, records: Sequence[Record]) -> Table | None:
 
 def _families(compared: Sequence[ComparedCell]) -> list[tuple[str, list[ComparedCell]]]:
     """Gamma models, kernels and GNNs, by table."""
-    found: dict[str, list[ComparedCell]] = {}
+    families: dict[str, list[ComparedCell]] = {}
     for cell in compared:
         kind = {"gamma": "Gamma models", "kernel": "kernels"}.get(METHODS[cell.method].kind, "GNNs")
-        found.setdefault(f"Table {table_of(cell.task)}, {kind}", []).append(cell)
-    return sorted(found.items())
+        families.setdefault(f"Table {table_of(cell.task)}, {kind}", []).append(cell)
+    return sorted(families.items())
 
 
 def _fresh_summary(records: Sequence[Record]) -> str:
     """For every Gamma row on fresh data, table by table: the mean over data sets, and the worst one."""
-    found: dict[tuple[int, str, str], list[tuple[float, str]]] = {}
+    by_row: dict[tuple[int, str, str], list[tuple[float, str]]] = {}
     for group, selection in select_all(record for record in records if record.data.startswith("seed:")).items():
         summary = selection.summary("test")
         if summary is not None and group.method in METHODS and METHODS[group.method].kind == "gamma":
             row = table_of(group.task) or 0, group.method, group.recipe
-            found.setdefault(row, []).append((summary.mean, f"{group.task}, {group.data}"))
+            by_row.setdefault(row, []).append((summary.mean, f"{group.task}, {group.data}"))
     rows = [
         (
             f"Table {table}" if table else "none", f"{METHODS[method].title}, {recipe} recipe", str(len(means)),
             f"{fmean(mean for mean, _ in means):.3f}", f"{min(means)[0]:.3f} ({min(means)[1]})",
         )
-        for (table, method, recipe), means in sorted(found.items())
+        for (table, method, recipe), means in sorted(by_row.items())
     ]  # fmt: skip
     lead = "Γ models on data sets that were drawn afresh: the mean over data sets, and the worst one."
     head = ("tasks of", "row", "data sets", "mean test score", "worst")

@@ -23,6 +23,7 @@ from anysize.evaluation.tables import (
     Ties,
     format_score,
 )
+from anysize.methods.baselines import BASELINES
 from anysize.methods.catalog import METHODS
 from anysize.methods.method import Configuration
 from anysize.metrics import METRIC_NAMES, OF_CONFUSION, score
@@ -138,11 +139,11 @@ def best_places(means: Sequence[float | None], count: int) -> set[int]:
     >>> sorted(best_places([0.5, None, 0.904, 0.9], 1))
     [2, 3]
     """
-    rounded = {place: round(mean, SCORE_DIGITS) for place, mean in enumerate(means) if mean is not None}
+    rounded = {row: round(mean, SCORE_DIGITS) for row, mean in enumerate(means) if mean is not None}
     if not rounded:
         return set()
     limit = sorted(rounded.values(), reverse=True)[: max(count, 1)][-1]
-    return {place for place, mean in rounded.items() if mean >= limit}
+    return {row for row, mean in rounded.items() if mean >= limit}
 
 
 def paper_grid_size(task: str, method: str) -> int | None:
@@ -164,8 +165,8 @@ def rows_that_ran(table: Table) -> Table:
     """The table without rows that have no records, then without empty columns, and without notes on those alone."""
     ran = [row for row in table.rows if row.ran]
     used = [
-        any(row.cells[place].status != "not run" or row.cells[place].published for row in ran) or not ran
-        for place in range(len(table.columns))
+        any(row.cells[position].status != "not run" or row.cells[position].published for row in ran) or not ran
+        for position in range(len(table.columns))
     ]
     rows = tuple(replace(row, cells=tuple(compress(row.cells, used))) for row in ran)
     statuses = {cell.status for row in rows for cell in row.cells}
@@ -195,15 +196,15 @@ def _column_groups(tasks: Iterable[TaskEntry], data: str, groups: Iterable[Group
     """Published before fresh data; fresh data and tasks that the paper lacks only if named or recorded."""
     if data not in ("all", "published", *POOLED_DATA) and not data.startswith(("seed:", "split:")):
         raise ValueError(f"data must be all, published, fresh, splits, seed:7 or split:3 (any number); got {data!r}")
-    found, groups = [], list(groups)
+    sources, groups = [], list(groups)
     tasks = list(tasks)
-    for one in ("published", *POOLED_DATA) if data == "all" else (data,):
+    for name in ("published", *POOLED_DATA) if data == "all" else (data,):
         for task in tasks:
-            source = _ColumnGroup(task, one)
-            optional = (task.extra and not named) or (data == "all" and one in POOLED_DATA)
+            source = _ColumnGroup(task, name)
+            optional = (task.extra and not named) or (data == "all" and name in POOLED_DATA)
             if not optional or any(source.holds(group) for group in groups):
-                found.append(source)
-    return found
+                sources.append(source)
+    return sources
 
 
 def _checked_splits(splits: Iterable[str]) -> list[str]:
@@ -281,8 +282,8 @@ def _cell(
 
 def _ties(ties: Sequence[Ties]) -> Ties | None:
     """The most ties on one data set, and the means over data sets of their lowest and highest scores."""
-    low, high = ([getattr(one, end) for one in ties] for end in ("low", "high"))
-    count = max(one.count for one in ties)
+    low, high = ([getattr(tie, end) for tie in ties] for end in ("low", "high"))
+    count = max(tie.count for tie in ties)
     if count == 1:
         return None
     return Ties(count) if None in low else Ties(count, float(np.mean(low)), float(np.mean(high)))
@@ -311,16 +312,20 @@ def _interval(
 def _with_best(rows: Sequence[Row], columns: Sequence[Column], count: int) -> tuple[Row, ...]:
     """Mark the best test means of each column; baselines are never marked."""
     marked: Mapping[int, set[int]] = {
-        place: best_places(
-            [None if row.is_baseline or (own := row.cells[place].summary) is None else own.mean for row in rows], count
+        position: best_places(
+            [
+                None if row.is_baseline or (summary := row.cells[position].summary) is None else summary.mean
+                for row in rows
+            ],
+            count,
         )
-        for place, column in enumerate(columns)
+        for position, column in enumerate(columns)
         if column.split == "test"
     }
     return tuple(
         replace(
             row,
-            cells=tuple(replace(cell, best=at in marked.get(place, ())) for place, cell in enumerate(row.cells)),
+            cells=tuple(replace(cell, best=at in marked.get(position, ())) for position, cell in enumerate(row.cells)),
         )
         for at, row in enumerate(rows)
     )
@@ -328,6 +333,7 @@ def _with_best(rows: Sequence[Row], columns: Sequence[Column], count: int) -> tu
 
 # ---- notes -----------------------------------------------------------------------------------------
 
+TRIVIAL_ROWS = frozenset(method.name for method in BASELINES)
 STATUS_NOTES = {
     "NA": "NA: IRM and V-REx need training graphs of several sizes.",
     "not run": "not run: there is no record.",
@@ -355,11 +361,40 @@ def _notes(
         f"Mean (std) over seeds{' [95 % interval]' * has_intervals}{compared}. Bold: best test.",
         f"Selection: {RULES[table.rule].summary}",
         f"{'Some grids are smaller than in the paper. ' * reduced}All notes: {command} --format markdown.",
+        *lead_notes(table),
         *([TIES_NOTE] * ties),
         *([FALLBACK_NOTE] * fallback),
         *([f"Trained with patience, which the paper does not use: {patient} cells."] * (patient > 0)),
     )
     return (*_general_notes(table, bold), *filter(None, groups)), short
+
+
+def lead_notes(table: Table) -> list[str]:
+    """What bold means are worth: where a trivial baseline is as good, and where the next mean is within the deviation.
+
+    The deviation is the larger one of both rows, over seeds (over data sets for fresh data).
+    """
+    beaten, near, tested = [], 0, 0
+    for place, column in enumerate(table.columns):
+        cells = [(row, cell.summary) for row in table.rows if (cell := row.cells[place]).summary is not None]
+        methods = sorted(
+            ((summary.mean, summary.std or 0.0) for row, summary in cells if summary and not row.is_baseline),
+            reverse=True,
+        )
+        known = [(summary.mean, row.label) for row, summary in cells if summary and row.method in TRIVIAL_ROWS]
+        if column.split != "test" or not methods:
+            continue
+        tested += len(methods) > 1
+        near += len(methods) > 1 and methods[0][0] - methods[1][0] <= max(methods[0][1], methods[1][1])
+        if known and round(max(known)[0], SCORE_DIGITS) >= round(methods[0][0], SCORE_DIGITS):
+            beaten.append(f"{max(known)[1]} ({format_score(max(known)[0])}) on {column.heading}")
+    notes = [f"No method beats a trivial baseline: {'; '.join(beaten)}."] if beaten else []
+    if near:
+        notes.append(
+            f"Bold is the highest mean: in {near} of {tested} test columns the next one is within its standard "
+            "deviation, and the two are not told apart."
+        )
+    return notes
 
 
 def _all_cells(table: Table) -> list[Cell]:
@@ -382,7 +417,8 @@ def _general_notes(table: Table, bold: int) -> list[str]:
         best = "the best test mean" if bold == 1 else f"the {bold} best test means"
         notes.append(f"Bold: {best} of each column, compared as printed, ties included.")
     if baselines := [row.label for row in table.rows if row.is_baseline]:
-        notes.append(f"Trivial baselines and ablations, not compared with the others: {', '.join(baselines)}.")
+        notes.append(f"Trivial baselines and ablations, never bold: {', '.join(baselines)}.")
+    notes += lead_notes(table)
     intervals = [cell.interval for cell in cells if cell.interval is not None]
     if intervals:
         notes.append(
@@ -404,9 +440,9 @@ def _general_notes(table: Table, bold: int) -> list[str]:
     return notes + [note for status, note in STATUS_NOTES.items() if any(cell.status == status for cell in cells)]
 
 
-def _group_note(table: Table, heading: str, place: int, selected: Selected, grid_size: GridSize | None) -> str:
+def _group_note(table: Table, heading: str, position: int, selected: Selected, grid_size: GridSize | None) -> str:
     """Seeds, configurations and omissions of one task on one data set; empty if nothing ran."""
-    column, ran = table.columns[place], _ran(table, place, selected)
+    column, ran = table.columns[position], _ran(table, position, selected)
     if not ran:
         return ""
     sizes: dict[str, int | None] = {}
@@ -415,9 +451,15 @@ def _group_note(table: Table, heading: str, place: int, selected: Selected, grid
         sizes[row.label] = grid_size(column.task, row.method) if searched and grid_size is not None else None
     pooled = {"fresh": "data sets", "splits": "splits"}.get(column.data, "")
     parts = [
-        _gathered(pooled, {label: str(len(own)) for label, own in ran.items()}) if pooled else "",
-        _gathered("seeds", {label: _span([len(one.records) for one in own]) for label, own in ran.items()}),
-        _gathered("configurations", {label: _span([one.configurations for one in own]) for label, own in ran.items()}),
+        _gathered(pooled, {label: str(len(selections)) for label, selections in ran.items()}) if pooled else "",
+        _gathered(
+            "seeds",
+            {label: _span([len(selection.records) for selection in selections]) for label, selections in ran.items()},
+        ),
+        _gathered(
+            "configurations",
+            {label: _span([selection.configurations for selection in selections]) for label, selections in ran.items()},
+        ),
         _listed("reduced grid", _reduced(ran, sizes)),
         _listed("selected configuration not of the paper's grid", _outside(ran, sizes)),
         _listed("trained with patience, which the paper does not use", _patience(ran)),
@@ -427,58 +469,60 @@ def _group_note(table: Table, heading: str, place: int, selected: Selected, grid
     return f"{heading}: " + "; ".join(part for part in parts if part) + "."
 
 
-def _ran(table: Table, place: int, selected: Selected) -> dict[str, list[Selection]]:
+def _ran(table: Table, position: int, selected: Selected) -> dict[str, list[Selection]]:
     """The selected configurations of the rows that ran in one column, by their labels."""
-    column = table.columns[place]
-    found = {row.label: selected.get((column.task, column.data, row.method, row.recipe), ()) for row in table.rows}
-    return {label: list(own) for label, own in found.items() if own}
+    column = table.columns[position]
+    by_label = {row.label: selected.get((column.task, column.data, row.method, row.recipe), ()) for row in table.rows}
+    return {label: list(selections) for label, selections in by_label.items() if selections}
 
 
 def _reduced(ran: Mapping[str, list[Selection]], sizes: Mapping[str, int | None]) -> dict[str, str]:
     """Rows that tried fewer configurations than the paper's grid has."""
-    found = {}
+    reduced = {}
     for label, selections in ran.items():
         size, tried = sizes[label], min(selection.configurations for selection in selections)
         if size is not None and tried < size:
-            found[label] = f"{tried} of {size}"
-    return found
+            reduced[label] = f"{tried} of {size}"
+    return reduced
 
 
 def _outside(ran: Mapping[str, list[Selection]], sizes: Mapping[str, int | None]) -> dict[str, str]:
     """Rows whose selected configuration has a value that the paper's grid does not have, and this value."""
-    found = {}
+    outside = {}
     for label, selections in ran.items():
-        for one in selections if sizes[label] is not None else ():
-            grid = _paper_grid(one.group.task, one.group.method)
+        for selection in selections if sizes[label] is not None else ():
+            grid = _paper_grid(selection.group.task, selection.group.method)
             for name in grid[0] if grid else ():
-                value = one.configuration.get(name)
+                value = selection.configuration.get(name)
                 if value is not None and all(point[name] != value for point in grid):
-                    found[label] = f"{name} {value}"
-    return found
+                    outside[label] = f"{name} {value}"
+    return outside
 
 
 def _patience(ran: Mapping[str, list[Selection]]) -> dict[str, str]:
     """Rows of the paper's recipe whose training could end before its last epoch, and after how many epochs."""
-    found = {}
+    by_label = {}
     for label, selections in ran.items():
-        given = [one.configuration["patience"] for one in selections if "patience" in one.configuration]
+        given = [
+            selection.configuration["patience"] for selection in selections if "patience" in selection.configuration
+        ]
         if given and selections[0].group.recipe == PAPER_RECIPE:
-            found[label] = f"{given[0]} epochs"
-    return found
+            by_label[label] = f"{given[0]} epochs"
+    return by_label
 
 
 def _incomplete(ran: Mapping[str, list[Selection]]) -> dict[str, str]:
-    counted = {label: sum(selection.incomplete for selection in own) for label, own in ran.items()}
+    counted = {label: sum(selection.incomplete for selection in selections) for label, selections in ran.items()}
     return {label: plural(count, "configuration") for label, count in counted.items() if count}
 
 
 def _lowest(ran: Mapping[str, list[Selection]]) -> dict[str, str]:
-    found = {}
+    by_label = {}
     for label, selections in ran.items():
-        means = [summary.mean for one in selections if (summary := one.summary("test")) is not None]
+        means = [summary.mean for selection in selections if (summary := selection.summary("test")) is not None]
         if means:
-            found[label] = format_score(min(means))
-    return found
+            by_label[label] = format_score(min(means))
+    return by_label
 
 
 def _span(numbers: list[int]) -> str:
@@ -492,7 +536,9 @@ def _gathered(what: str, values: Mapping[str, str]) -> str:
         labels.setdefault(value, []).append(label)
     if len(labels) == 1:
         return f"{what} {next(iter(labels))}"
-    return f"{what} " + ", ".join(f"{value} ({', '.join(own)})" for value, own in labels.items())
+    return f"{what} " + ", ".join(
+        f"{value} ({', '.join(labels_of_value)})" for value, labels_of_value in labels.items()
+    )
 
 
 def _listed(what: str, values: Mapping[str, str]) -> str:

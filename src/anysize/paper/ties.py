@@ -69,14 +69,14 @@ def tied_cells(records: Iterable[Record]) -> list[TiedCell]:
 
 def _published_groups(records: Iterable[Record]) -> list[tuple[Group, Published, list[Record]]]:
     """The groups of records behind these cells."""
-    found = []
+    groups = []
     for group, runs in grouped(records).items():
         method, paper = METHODS.get(group.method), published(group.task, group.method)
         if method is None or method.kind not in KINDS or (group.data, group.recipe) != ("published", "paper"):
             continue
         if paper is not None and paper.applies and table_of(group.task) in TABLES_WITH_TIES:
-            found.append((group, paper, runs))
-    return found
+            groups.append((group, paper, runs))
+    return groups
 
 
 # ---- other ways to choose ----------------------------------------------------------------------------

@@ -114,7 +114,7 @@ def _renamings(k: int, smallest: NDArray[np.int32], swapped: dict[int, NDArray[n
     frontier = np.flatnonzero(seen)
     renaming[frontier] = np.arange(k)
     while frontier.size:
-        found = []
+        targets = []
         for i, swap in swapped.items():
             target = swap[frontier]
             new = ~seen[target]
@@ -122,8 +122,8 @@ def _renamings(k: int, smallest: NDArray[np.int32], swapped: dict[int, NDArray[n
             seen[target] = True  # adjacent swaps are injective: no target occurs twice here
             renaming[target] = renaming[source]
             renaming[target, i], renaming[target, i + 1] = renaming[source, i + 1], renaming[source, i]
-            found.append(target)
-        frontier = np.concatenate(found) if found else frontier[:0]
+            targets.append(target)
+        frontier = np.concatenate(targets) if targets else frontier[:0]
     return renaming
 
 

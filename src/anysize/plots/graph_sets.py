@@ -35,9 +35,9 @@ def size_distribution(sizes: Mapping[str, ArrayLike]) -> Figure:
             _grouped_bars(axes, shares, [f"{size:g}" for size in distinct])
         else:
             edges = np.linspace(distinct[0] - 0.5, distinct[-1] + 0.5, min(SIZE_BINS, len(distinct)) + 1).tolist()
-            for place, (name, values) in enumerate(known.items()):
+            for series, (name, values) in enumerate(known.items()):
                 weights = np.full(len(values), 1 / len(values))
-                color = SERIES[place % len(SERIES)]
+                color = SERIES[series % len(SERIES)]
                 axes.hist(values, edges, weights=weights, histtype="stepfilled", color=color, alpha=0.25)
                 axes.hist(values, edges, weights=weights, histtype="step", color=color, linewidth=1.4)
                 axes.fill_between([], [], color=color, linewidth=0, label=caption(name))
@@ -50,17 +50,17 @@ def size_distribution(sizes: Mapping[str, ArrayLike]) -> Figure:
 
 def color_distribution(shares: Mapping[str, Mapping[str, float]]) -> Figure:
     """The share of each vertex color in each set; where there are many colors, the rarest are added up."""
-    names = list(dict.fromkeys(name for own in shares.values() for name in own))
+    names = list(dict.fromkeys(name for amounts in shares.values() for name in amounts))
     if not names:
         raise ValueError("color_distribution needs at least one vertex; got none")
-    total = {name: sum(own.get(name, 0.0) for own in shares.values()) for name in names}
+    total = {name: sum(amounts.get(name, 0.0) for amounts in shares.values()) for name in names}
     shown = names if len(names) <= MAX_COLORS else sorted(names, key=lambda name: -total[name])[: MAX_COLORS - 1]
-    values = {label: [own.get(name, 0.0) for name in shown] for label, own in shares.items()}
+    values = {label: [amounts.get(name, 0.0) for name in shown] for label, amounts in shares.items()}
     ticks = [caption(name, 8) for name in shown]
     if len(shown) < len(names):
         ticks.append("others")
-        for label, own in shares.items():
-            values[label].append(sum(own.get(name, 0.0) for name in names if name not in shown))
+        for label, amounts in shares.items():
+            values[label].append(sum(amounts.get(name, 0.0) for name in names if name not in shown))
     with drawing():
         figure = new_figure(2.3)
         axes = figure.subplots()
@@ -75,9 +75,9 @@ def color_distribution(shares: Mapping[str, Mapping[str, float]]) -> Figure:
 def _grouped_bars(axes: Axes, values: Mapping[str, Sequence[float]], ticks: Sequence[str]) -> None:
     """Draw bars side by side, one for each set."""
     width = 0.8 / len(values)
-    for place, (label, own) in enumerate(values.items()):
-        at = np.arange(len(ticks)) + (place - (len(values) - 1) / 2) * width
-        axes.bar(at, own, width * 0.9, color=SERIES[place % len(SERIES)], label=caption(label))
+    for series, (label, heights) in enumerate(values.items()):
+        at = np.arange(len(ticks)) + (series - (len(values) - 1) / 2) * width
+        axes.bar(at, heights, width * 0.9, color=SERIES[series % len(SERIES)], label=caption(label))
     axes.set_xticks(np.arange(len(ticks)), ticks)
 
 
@@ -100,9 +100,9 @@ def density_drift(densities: Mapping[str, tuple[ArrayLike, ArrayLike]]) -> Figur
         figure = new_figure(3.7)
         axes = figure.subplots()
         axes.plot([bottom, top], [bottom, top], color=MUTED, linewidth=0.9, linestyle=(0, (4, 3)))
-        for place, (name, (train, test)) in enumerate(known.items()):
+        for series, (name, (train, test)) in enumerate(known.items()):
             axes.scatter(
-                np.maximum(train, bottom), np.maximum(test, bottom), 26, color=SERIES[place % len(SERIES)], alpha=0.7,
+                np.maximum(train, bottom), np.maximum(test, bottom), 26, color=SERIES[series % len(SERIES)], alpha=0.7,
                 linewidths=0, label=caption(name), clip_on=False, zorder=3,
             )  # fmt: skip
         axes.set(xscale="log", yscale="log", xlim=(bottom, top), ylim=(bottom, top), aspect="equal")
@@ -154,9 +154,9 @@ def embedding(
         for code in range(min(len(classes), MAX_CLASSES)):
             color = SERIES[code % len(SERIES)]
             for filled, (points, y) in enumerate(sets):
-                own = points[y == code]
+                of_class = points[y == code]
                 axes.scatter(
-                    own[:, 0], own[:, 1], 22 if filled else 30, alpha=0.75 if filled else 0.9,
+                    of_class[:, 0], of_class[:, 1], 22 if filled else 30, alpha=0.75 if filled else 0.9,
                     facecolors=color if filled else "none", edgecolors=color, linewidths=0 if filled else 1.1,
                 )  # fmt: skip
         handles = [_dot(SERIES[code % len(SERIES)], name) for code, name in enumerate(classes[:MAX_CLASSES])]

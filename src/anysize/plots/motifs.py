@@ -27,11 +27,11 @@ def motif_profile(motifs: Motifs, top: int = MOST_ROWS) -> Figure:
     with drawing():
         figure = new_figure(0.9 + 0.36 * len(shown), width=5.0)
         drawings, axes = figure.subplots(1, 2, sharey=True, width_ratios=[1, 8])
-        for place, number in enumerate(shown):
-            _draw(drawings, motifs.patterns[number], place)
+        for row, number in enumerate(shown):
+            _draw(drawings, motifs.patterns[number], row)
             value = float(np.nan_to_num(motifs.profile[number]))
             alpha = 1.0 if motifs.q[number] <= LEVEL else 0.3
-            axes.barh(place, value, height=0.6, color=SERIES[0] if value > 0 else SERIES[1], alpha=alpha)
+            axes.barh(row, value, height=0.6, color=SERIES[0] if value > 0 else SERIES[1], alpha=alpha)
         drawings.set_yticks(range(len(shown)), [caption(motifs.patterns[n].name, 22) for n in shown], color=INK)
         drawings.set_ylim(len(shown) - 0.5, -0.5)
         drawings.set_xlim(-0.5, 0.5)

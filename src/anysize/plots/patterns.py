@@ -26,7 +26,9 @@ def color_places(palette: Sequence[ColorName]) -> dict[ColorName, int]:
     """
     names = list(dict.fromkeys(palette))
     places: dict[ColorName, int] = {name: HUES[str(name).lower()] for name in names if str(name).lower() in HUES}
-    free = [place for place in range(DRAWN_COLORS) if place not in places.values()] or list(range(DRAWN_COLORS))
+    free = [free_place for free_place in range(DRAWN_COLORS) if free_place not in places.values()] or list(
+        range(DRAWN_COLORS)
+    )
     others = [name for name in names if name not in places]
     places |= {name: free[at % len(free)] for at, name in enumerate(others)}
     return {name: places[name] for name in names}

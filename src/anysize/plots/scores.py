@@ -46,15 +46,17 @@ def ours_and_published(rows: Sequence[ScoreRow], metric: str = "accuracy") -> Fi
     with drawing():
         figure = new_figure(0.9 + 0.25 * len(rows))
         axes = figure.subplots()
-        for place, row in enumerate(rows):
+        for height, row in enumerate(rows):
             if row.is_baseline:
-                axes.axhspan(place - 0.5, place + 0.5, color=LINE, alpha=0.35, linewidth=0)
+                axes.axhspan(height - 0.5, height + 0.5, color=LINE, alpha=0.35, linewidth=0)
             if row.published is not None:
                 deviation = row.published_std or 0.0
-                axes.plot([row.published - deviation, row.published + deviation], [place + 0.16] * 2, color=MUTED, lw=1)
+                axes.plot(
+                    [row.published - deviation, row.published + deviation], [height + 0.16] * 2, color=MUTED, lw=1
+                )
                 axes.plot(
                     row.published,
-                    place + 0.16,
+                    height + 0.16,
                     "o",
                     markersize=5.5,
                     markerfacecolor=PAPER,
@@ -63,8 +65,8 @@ def ours_and_published(rows: Sequence[ScoreRow], metric: str = "accuracy") -> Fi
                 )
             if row.mean is not None:
                 deviation = row.std or 0.0
-                axes.plot([row.mean - deviation, row.mean + deviation], [place - 0.16] * 2, color=SERIES[0], lw=1.6)
-                axes.plot(row.mean, place - 0.16, "o", markersize=6, color=SERIES[0])
+                axes.plot([row.mean - deviation, row.mean + deviation], [height - 0.16] * 2, color=SERIES[0], lw=1.6)
+                axes.plot(row.mean, height - 0.16, "o", markersize=6, color=SERIES[0])
         axes.set_yticks(range(len(rows)), [caption(row.label, 22) for row in rows], color=INK)
         axes.set_ylim(len(rows) - 0.5, -0.5)
         axes.set_xlim(*_limits([value for row in rows for value in (row.mean, row.published)], metric))
@@ -104,14 +106,14 @@ def method_scores(rows: Sequence[MethodScores], metric: str = "accuracy") -> Fig
     with drawing():
         figure = new_figure(0.8 + 0.25 * len(rows))
         axes = figure.subplots()
-        for place, row in enumerate(rows):
+        for height, row in enumerate(rows):
             color = SERIES[1] if row.best else SERIES[0]
             if row.is_baseline:
-                axes.axhspan(place - 0.5, place + 0.5, color=LINE, alpha=0.35, linewidth=0)
+                axes.axhspan(height - 0.5, height + 0.5, color=LINE, alpha=0.35, linewidth=0)
             if row.low is not None and row.high is not None:
-                axes.plot([row.low, row.high], [place] * 2, color=color, lw=1.6)
-            axes.plot(row.scores, [place + 0.28] * len(row.scores), "|", color=MUTED, markersize=5, mew=1)
-            axes.plot(row.mean, place, "o", markersize=6, color=color)
+                axes.plot([row.low, row.high], [height] * 2, color=color, lw=1.6)
+            axes.plot(row.scores, [height + 0.28] * len(row.scores), "|", color=MUTED, markersize=5, mew=1)
+            axes.plot(row.mean, height, "o", markersize=6, color=color)
         axes.set_yticks(range(len(rows)), [caption(row.label, 22) for row in rows], color=INK)
         axes.set_ylim(len(rows) - 0.5, -0.5)
         values = [value for row in rows for value in (row.mean, row.low, *row.scores)]
@@ -142,8 +144,8 @@ def critical_differences(ranks: Mapping[str, float], critical: float) -> Figure:
         axes.set_xlabel("mean rank over families, 1 is best")
         axes.spines["left"].set_visible(False)
         quiet_grid(axes, "x")
-        for place, (first, last) in enumerate(groups):
-            bars.plot([place] * 2, [first - 0.2, last + 0.2], color=INK, lw=3, solid_capstyle="butt")
+        for column, (first, last) in enumerate(groups):
+            bars.plot([column] * 2, [first - 0.2, last + 0.2], color=INK, lw=3, solid_capstyle="butt")
         bars.set_xlim(-0.7, max(len(groups), 1) - 0.3)
         bars.set_axis_off()
         return figure
@@ -181,12 +183,12 @@ def score_by_size(lines: Mapping[str, Sequence[SizePoint]], metric: str = "accur
     with drawing():
         figure = new_figure(2.6 + 0.2 * ((len(lines) + 1) // 2))
         axes = figure.subplots()
-        for place, (label, points) in enumerate(lines.items()):
-            color, marker = SERIES[place % len(SERIES)], MARKERS[place % len(MARKERS)]
-            own = sorted(points)
-            over = len(lines) - 1 - place  # lines drawn over this one later: draw it wider, so that it stays visible
-            axes.plot([p.size for p in own], [p.score for p in own], color=color, linewidth=1.3 + 0.5 * over)
-            for point in own:
+        for series, (label, points) in enumerate(lines.items()):
+            color, marker = SERIES[series % len(SERIES)], MARKERS[series % len(MARKERS)]
+            in_order = sorted(points)
+            over = len(lines) - 1 - series  # lines drawn over this one later: draw it wider, so that it stays visible
+            axes.plot([p.size for p in in_order], [p.score for p in in_order], color=color, linewidth=1.3 + 0.5 * over)
+            for point in in_order:
                 if point.low is not None and point.high is not None:
                     axes.plot([point.size] * 2, [point.low, point.high], color=color, linewidth=1, alpha=0.6)
                 face = PAPER if point.train else color
@@ -223,8 +225,8 @@ def training_curves(runs: Mapping[str, Sequence[Curve]], metric: str = "accuracy
     with drawing():
         figure = new_figure(3.6 + 0.2 * ((len(runs) + 1) // 2))
         above, below = figure.subplots(2, 1, sharex=True)
-        for place, (label, curves) in enumerate(runs.items()):
-            color = SERIES[place % len(SERIES)]
+        for series, (label, curves) in enumerate(runs.items()):
+            color = SERIES[series % len(SERIES)]
             _lines(above, [(c.epochs, _numbers(c.train_loss, MIN_LOSS_SHOWN)) for c in curves if c.train_loss], color)
             _lines(below, [(c.epochs, _numbers(c.validation_score)) for c in curves if c.validation_score], color)
             above.plot([], [], color=color, label=caption(label, 24))
@@ -264,5 +266,5 @@ def mean_curve(curves: Sequence[tuple[IntArray, FloatArray]]) -> tuple[IntArray,
 
 
 def _numbers(values: Sequence[float | None], lowest: float | None = None) -> FloatArray:
-    found = np.array([np.nan if value is None else value for value in values], np.float64)
-    return found if lowest is None else np.maximum(found, lowest)
+    array = np.array([np.nan if value is None else value for value in values], np.float64)
+    return array if lowest is None else np.maximum(array, lowest)

@@ -84,9 +84,9 @@ def decimal_ticks(axes: Axes, axis: str) -> None:
 
     There are no minor ticks: without mark and label nobody sees them, but drawing them takes time.
     """
-    own = axes.xaxis if axis == "x" else axes.yaxis
-    own.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
-    own.set_minor_locator(NullLocator())
+    scale = axes.xaxis if axis == "x" else axes.yaxis
+    scale.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    scale.set_minor_locator(NullLocator())
 
 
 def caption(name: object, longest: int = MAX_LABEL_CHARACTERS) -> str:

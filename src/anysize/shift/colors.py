@@ -128,8 +128,8 @@ def _compare_roles(
         shift = replace(shift, roles=tuple(groups))
     # a color that training never saw has a role of its own
     column = [role.get(name, len(role) + code) for code, name in enumerate(both.palette)]
-    _, place = np.unique(column, return_inverse=True)
-    merged = shares @ np.eye(int(place.max()) + 1)[place]
+    _, row_kind = np.unique(column, return_inverse=True)
+    merged = shares @ np.eye(int(row_kind.max()) + 1)[row_kind]
     return replace(shift, role_test=compare_shares(merged, both.sizes, n_train, seed))
 
 

@@ -113,21 +113,21 @@ def measure_sparsity(counts: Counts, n_train: int) -> Sparsity:
 
 def sample_patterns(counts: Counts, n_train: int, over: Over) -> PatternSample:
     """The common patterns of a table; over connected subsets, graphs without any of some size are left out."""
-    own = counts.columns.size
-    totals = {int(k): np.asarray(counts.matrix[:, own == k].sum(axis=1), np.float64).ravel() for k in np.unique(own)}
+    size = counts.columns.size
+    totals = {int(k): np.asarray(counts.matrix[:, size == k].sum(axis=1), np.float64).ravel() for k in np.unique(size)}
     if over == "connected":
         keep = np.all([np.ones(len(counts), bool), *(total > 0 for total in totals.values())], axis=0)
         counts, n_train = counts[keep], int(keep[:n_train].sum())
         totals = {k: total[keep] for k, total in totals.items()}
     else:
         totals = {k: np.asarray(comb(counts.sizes, k), np.float64) for k in totals}
-    occurrences = np.bincount(counts.matrix.indices, minlength=len(own))
+    occurrences = np.bincount(counts.matrix.indices, minlength=len(size))
     common = np.flatnonzero(occurrences >= min(MIN_OCCURRENCES, max(len(counts) // 2, 1)))
     columns = np.sort(common[np.argsort(-occurrences[common], kind="stable")[:MAX_PATTERNS]])
     copies = counts.matrix[:, columns].toarray().astype(np.float64)
     subsets = np.ones_like(copies)
-    for place, k in enumerate(own[columns].tolist()):
-        subsets[:, place] = totals[k]
+    for position, k in enumerate(size[columns].tolist()):
+        subsets[:, position] = totals[k]
     table = DensityTable(copies / subsets, subsets, counts.sizes.astype(np.float64))
     train, new = table.select(slice(None, n_train)), table.select(slice(n_train, None))
     return PatternSample(train, new, counts.columns[columns].patterns, _largest_shares(counts, n_train))
@@ -209,7 +209,7 @@ def _pair_sum(pattern: Pattern, shares: Mapping[ColorName, float]) -> float:
     if pattern.colors is None:
         return pattern.size * (pattern.size - 1) / 2
     same = {color: max(1.0, 1 / max(shares.get(color, 0.0), 1e-9) - 1) for color in set(pattern.colors)}
-    return sum(same[one] if one == other else 1.0 for one, other in combinations(pattern.colors, 2))
+    return sum(same[left] if left == other else 1.0 for left, other in combinations(pattern.colors, 2))
 
 
 def _largest_shares(counts: Counts, n_train: int) -> dict[ColorName, float]:
@@ -220,4 +220,4 @@ def _largest_shares(counts: Counts, n_train: int) -> dict[ColorName, float]:
     share = counts.matrix[:, single].toarray() / counts.sizes[:, None]
     largest = np.maximum(share[:n_train].mean(axis=0), share[n_train:].mean(axis=0))
     codes = counts.columns.colors[single, 0].tolist()
-    return {counts.columns.palette[code]: float(one) for code, one in zip(codes, largest, strict=True)}
+    return {counts.columns.palette[code]: float(top) for code, top in zip(codes, largest, strict=True)}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from importlib.util import find_spec
 from math import isfinite, sqrt
 from typing import TYPE_CHECKING, Any
@@ -144,8 +144,8 @@ def diagnose(
     tell(0.7)
     label = None
     if y is not None:
-        own = None if colored is None else colored[:n_kept]
-        label = analyze_label(y[large[:n_train]], plain[:n_kept], own, over, seed, level)
+        kept_colors = None if colored is None else colored[:n_kept]
+        label = analyze_label(y[large[:n_train]], plain[:n_kept], kept_colors, over, seed, level)
     graphs = n_train, len(both) - n_train
     findings = Findings(
         k=int(k),
@@ -162,6 +162,8 @@ def diagnose(
     tell(1.0)
     vertices = both.sizes.tolist()
     check, decision = _check_training(both[:n_train], y, int(k), seed)
+    if sparsity.kind == ("dense" if check.edges_grow_slowly else "sparse"):  # two estimates, and they disagree
+        findings = replace(findings, sparsity=replace(sparsity, kind="unknown"))
     if model is not None and findings.beyond_size:
         forecast = model.forecast(new, far=1.0)
     sets = tuple(vertices[:n_train]), tuple(vertices[n_train:])
@@ -238,9 +240,9 @@ def _join_sets(
     if not colors:
         ours, theirs = ours.without_colors(), theirs.without_colors()
     if (ours.colors is None) != (theirs.colors is None):
-        one, other = ("training", "new") if ours.colors is not None else ("new", "training")
+        colored, other = ("training", "new") if ours.colors is not None else ("new", "training")
         raise GraphError(
-            f"The {one} graphs have colors and the {other} graphs have none. Color both, or ignore colors with "
+            f"The {colored} graphs have colors and the {other} graphs have none. Color both, or ignore colors with "
             "colors=False (--no-colors)."
         )
     return GraphSet.concatenate([ours.with_y(None), theirs.with_y(None)]), len(ours), labels

@@ -81,14 +81,14 @@ def compare_means(train: DensityTable, new: DensityTable) -> MeanDifference:
     copies = (train.values * train.subsets).sum(0) + (new.values * new.subsets).sum(0)
     pooled = copies / (train.subsets.sum(0) + new.subsets.sum(0))
     variances, freedoms = [], []
-    for own, other in ((train, new), (new, train)):
-        inverse = (1 / own.subsets).mean(axis=0)
-        if len(own) < min(MIN_GRAPHS_FOR_VARIANCE, len(other)):
+    for sample, other in ((train, new), (new, train)):
+        inverse = (1 / sample.subsets).mean(axis=0)
+        if len(sample) < min(MIN_GRAPHS_FOR_VARIANCE, len(other)):
             scale = np.maximum(1, inverse / (1 / other.subsets).mean(axis=0))
             spread, freedom = other.values.var(axis=0, ddof=1) * scale, min(len(other) - 1, MIN_GRAPHS_FOR_VARIANCE)
         else:
-            spread, freedom = own.values.var(axis=0, ddof=1), len(own) - 1
-        variances.append(np.maximum(spread, pooled * inverse) / len(own))
+            spread, freedom = sample.values.var(axis=0, ddof=1), len(sample) - 1
+        variances.append(np.maximum(spread, pooled * inverse) / len(sample))
         freedoms.append(freedom)
     variance = variances[0] + variances[1]
     below = variances[0] ** 2 / freedoms[0] + variances[1] ** 2 / freedoms[1]

@@ -32,8 +32,14 @@ def headline(findings: Findings) -> str:
 def question_rows(findings: Findings) -> Rows:
     """One row per question, and one for the label of the training graphs where it is known."""
     rows = [
-        [one.subject, _format_p(one.p), _format_p(one.adjusted), _yes(one.found), _effect(one.subject, findings)]
-        for one in findings.questions
+        [
+            question.subject,
+            _format_p(question.p),
+            _format_p(question.adjusted),
+            _yes(question.found),
+            _effect(question.subject, findings),
+        ]
+        for question in findings.questions
     ]
     label = findings.label
     if label is not None:
@@ -46,10 +52,18 @@ def question_rows(findings: Findings) -> Rows:
 def pattern_rows(findings: Findings) -> Rows:
     """The patterns of every family that differ most."""
     return [
-        [family.name, one.pattern, f"{one.train:.3g}", f"{one.new:.3g}", ratio, _format_p(one.q), one.judgment]
+        [
+            family.name,
+            pattern.pattern,
+            f"{pattern.train:.3g}",
+            f"{pattern.new:.3g}",
+            ratio,
+            _format_p(pattern.q),
+            pattern.judgment,
+        ]
         for family in findings.families
-        for one in family.patterns[:PATTERNS_PER_FAMILY]
-        for ratio in ["" if one.trend_ratio is None else f"{one.trend_ratio:.3g}"]
+        for pattern in family.patterns[:PATTERNS_PER_FAMILY]
+        for ratio in ["" if pattern.trend_ratio is None else f"{pattern.trend_ratio:.3g}"]
     ]
 
 
@@ -129,8 +143,8 @@ def _format_p(value: float | None) -> str:
     return "" if value is None else "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
-def _yes(found: bool) -> str:
-    return "yes" if found else "no"
+def _yes(is_found: bool) -> str:
+    return "yes" if is_found else "no"
 
 
 def _align(rows: Rows) -> list[str]:

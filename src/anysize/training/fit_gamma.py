@@ -283,6 +283,8 @@ def fit_gamma(
     whitening, validation and prediction have the exact counts.
     """
     check_one_stack(members)
+    if recipe.over == "auto":
+        raise ValueError("over='auto' is decided by the learner of Gamma models; pass a recipe with densities")
     pool, pool_y = train_counts, y
     if validation is not None:
         pool, pool_y = Counts.concatenate([train_counts, validation[0]]), np.concatenate([y, validation[1]])
@@ -339,6 +341,7 @@ def _learn_vocabulary(kind: GammaKind, counts: Counts, y: IntArray, top: int | N
     roles = None
     if recipe.roles and kind != "1hot" and counts.columns.colors is not None:
         roles = color_roles(counts, np.asarray(y))
+    assert recipe.over != "auto"
     return Vocabulary.of(kind, counts, recipe.over, top, roles, recipe.whiten)
 
 

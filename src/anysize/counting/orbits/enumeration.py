@@ -61,8 +61,8 @@ def _of_size(
     parts = alphabet.visit(k, threads, half, NO_POSITIONS)
     words = np.concatenate([np.stack([high, low], axis=1) for _, high, low, _ in parts])
     raw = np.unique(words, axis=0)
-    found, visited = canonical_columns(raw, k, alphabet)
-    columns, (column,) = unite([found])
+    canonical, visited = canonical_columns(raw, k, alphabet)
+    columns, (column,) = unite([canonical])
     orbits = _orbits_of(columns, k, per)
     seen = _in_order_of_visit(orbits.number[column], visited, k, per)
     edge = np.zeros(0, np.int64) if per == "vertex" else _edge_numbers(alphabet.graphs)
@@ -86,9 +86,9 @@ def _orbits_of(columns: Columns, k: int, per: str) -> _Orbits:
     present = np.ones(smallest.shape, np.bool_)
     if per == "edge":
         present = (columns.codes[:, None] >> np.arange(width) & 1) > 0
-    pattern, place = np.nonzero((smallest == np.arange(width)) & present)
+    pattern, vertex = np.nonzero((smallest == np.arange(width)) & present)
     number: NDArray[np.int32] = np.full(smallest.shape, -1, np.int32)
-    number[pattern, place] = np.arange(len(pattern))
+    number[pattern, vertex] = np.arange(len(pattern))
     number = np.where(present, np.take_along_axis(number, smallest, axis=1), np.int32(-1))
     places = np.zeros(len(pattern), np.int64)
     for bit in range(width):

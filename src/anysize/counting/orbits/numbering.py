@@ -136,10 +136,10 @@ def induced_in_patterns(k: int) -> IntArray:
         for size in range(2, pattern.size + 1):
             for members in combinations(range(pattern.size), size):
                 if root in members:
-                    place = {vertex: i for i, vertex in enumerate(members)}
-                    code = code_of([(place[u], place[v]) for u, v in pattern.edges if u in place and v in place])
+                    index = {vertex: i for i, vertex in enumerate(members)}
+                    code = code_of([(index[u], index[v]) for u, v in pattern.edges if u in index and v in index])
                     smallest, renaming = orbits(size).smallest[code], orbits(size).renaming[code]
-                    at = number.get((int(smallest), size, int(renaming[place[root]])))
+                    at = number.get((int(smallest), size, int(renaming[index[root]])))
                     if at is not None:  # else the subgraph is not connected
                         matrix[at, orbit] += 1
     return matrix

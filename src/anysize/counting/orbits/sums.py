@@ -229,7 +229,7 @@ def _neighbor5(v, u, t, beyond, cycles, cliques, degree, reach, sums):
 @entry
 def sum_cliques4(high_ptr, high, per_edge, sums, halt):
     """Diamond tips and 4-cliques, from the rows of bits of the higher neighbors of every vertex."""
-    place = np.zeros(len(high_ptr) - 1, np.uint32)
+    slot_of = np.zeros(len(high_ptr) - 1, np.uint32)
     out = 0
     for u in range(len(high_ptr) - 1):
         out = max(out, high_ptr[u + 1] - high_ptr[u])
@@ -242,7 +242,7 @@ def sum_cliques4(high_ptr, high, per_edge, sums, halt):
             break
         words = (last - first + 63) >> 6
         for e in range(first, last):
-            place[high[e]] = e + 1 - first
+            slot_of[high[e]] = e + 1 - first
             for q in range(words):
                 rows[e - first, q] = uint64(0)
         triangles = 0
@@ -250,8 +250,8 @@ def sum_cliques4(high_ptr, high, per_edge, sums, halt):
             i, v = e - first, high[e]
             for f in range(high_ptr[v], high_ptr[v + 1]):
                 w = high[f]
-                if place[w]:
-                    j = int64(place[w]) - 1
+                if slot_of[w]:
+                    j = int64(slot_of[w]) - 1
                     triangles += 1
                     rows[i, j >> 6] |= uint64(1) << uint64(j & 63)
                     rows[j, i >> 6] |= uint64(1) << uint64(i & 63)
@@ -259,7 +259,7 @@ def sum_cliques4(high_ptr, high, per_edge, sums, halt):
                     sums[v, I.diamond_tip] += per_edge[first + j] - 1
                     sums[w, I.diamond_tip] += per_edge[e] - 1
         for e in range(first, last):
-            place[high[e]] = 0
+            slot_of[high[e]] = 0
         if triangles < 3:
             continue
         for i in range(last - first):
@@ -355,7 +355,7 @@ def sum_cliques(
     for u in range(len(high_ptr) - 1):
         most = max(most, degree[u])
         out = max(out, high_ptr[u + 1] - high_ptr[u])
-    place = np.zeros(len(low_ptr) - 1, np.uint32)
+    slot_of = np.zeros(len(low_ptr) - 1, np.uint32)
     members = np.empty(most, np.uint32)
     rows = np.zeros((out, (most + 63) >> 6), np.uint64)
     both = np.zeros((most + 63) >> 6, np.uint64)
@@ -369,13 +369,13 @@ def sum_cliques(
             break
         for s in range(degree[u]):
             members[s] = low[low_ptr[u] + s] if s < below else high[first + s - below]
-            place[members[s]] = s
+            slot_of[members[s]] = s
         for e in range(first, last):
             row = rows[e - first]
             for q in range(words):
                 row[q] = uint64(0)
             for z in range(ptr[e], ptr[e + 1]):
-                x = place[third[z]]
+                x = slot_of[third[z]]
                 row[x >> 6] |= uint64(1) << uint64(x & 63)
         for e in range(first, last):
             v = high[e]
@@ -419,11 +419,11 @@ def sum_cliques(
                             ones = uint64(0)
                             for p in range(words):
                                 ones += popcount(both[p] & last_row[p])
-                            found = int64(ones)
-                            sums[u, I.clique5] += found
-                            sums[v, I.clique5] += found
-                            sums[w, I.clique5] += found
-                            sums[x, I.clique5] += found
+                            cliques_above = int64(ones)
+                            sums[u, I.clique5] += cliques_above
+                            sums[v, I.clique5] += cliques_above
+                            sums[w, I.clique5] += cliques_above
+                            sums[x, I.clique5] += cliques_above
     for u in range(len(high_ptr) - 1):
         sums[u, I.clique5] //= 4  # each clique was found from four of its 4-cliques at a vertex
         for e in range(high_ptr[u], high_ptr[u + 1]):
@@ -480,7 +480,7 @@ def sum_wheels(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, u
     found from its highest vertex, along lists of triangles.
     """
     n = len(low_ptr) - 1
-    ways, place, touched = np.zeros(n, np.int64), np.zeros(n, np.uint32), np.empty(n, np.uint32)
+    ways, slot_of, touched = np.zeros(n, np.int64), np.zeros(n, np.uint32), np.empty(n, np.uint32)
     members = np.empty(64, np.uint32)
     rows = np.zeros((64, 1), np.uint64)
     for hub in range(len(high_ptr) - 1):
@@ -500,7 +500,7 @@ def sum_wheels(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, u
             if len(rows) < degree:
                 rows = np.zeros((2 * degree, (2 * degree + 63) >> 6), np.uint64)
             _wheels_by_bits(
-                hub, below, degree, low_ptr, low_edge, high_ptr, ptr, third, place, members, rows, sums, halt
+                hub, below, degree, low_ptr, low_edge, high_ptr, ptr, third, slot_of, members, rows, sums, halt
             )
         else:
             _wheels_by_lists(
@@ -511,16 +511,16 @@ def sum_wheels(low_ptr, low, low_edge, high_ptr, high, ptr, third, lower_edge, u
 
 
 @helper
-def _wheels_by_bits(hub, below, degree, low_ptr, low_edge, high_ptr, ptr, third, place, members, rows, sums, halt):
+def _wheels_by_bits(hub, below, degree, low_ptr, low_edge, high_ptr, ptr, third, slot_of, members, rows, sums, halt):
     words = (degree + 63) >> 6
     for s in range(degree):
-        place[members[s]] = s
+        slot_of[members[s]] = s
     for s in range(degree):
         e = high_ptr[hub] + s - below if s >= below else int64(low_edge[low_ptr[hub] + s])
         for q in range(words):
             rows[s, q] = uint64(0)
         for z in range(ptr[e], ptr[e + 1]):
-            x = place[third[z]]
+            x = slot_of[third[z]]
             rows[s, x >> 6] |= uint64(1) << uint64(x & 63)
     total = 0
     for s in range(degree):

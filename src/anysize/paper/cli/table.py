@@ -81,18 +81,18 @@ def table(
         chosen = check_out(out, FORMATS, requested_format(format, json, TableFormat.json)) or TableFormat.text
         named = split_names(tasks)
         names = [task.name for task in TABLES[number].tasks] if named is None and number is not None else named
-        found = RecordStore(records).read(task=names, curves=False)
-        check_tasks(named, {record.task for record in found})
-        if number is None and not any(named or table_of(record.task) is None for record in found):
+        read = RecordStore(records).read(task=names, curves=False)
+        check_tasks(named, {record.task for record in read})
+        if number is None and not any(named or table_of(record.task) is None for record in read):
             raise ValueError(
                 f"{records} has no records of tasks besides those of the paper; name one of its tables: 1, 2 or 3."
             )
-        if not found:
+        if not read:
             note(f"there are no records of these tasks in {records}; the table has the published numbers only.")
         data = f"seed:{data}" if data.isdigit() else data  # as records name it
         built = build_table(
-            number, found, rule=rule.value, data=data, splits=split_names(splits), tasks=named,
-            grid_size=paper_grid_size if found else None,
+            number, read, rule=rule.value, data=data, splits=split_names(splits), tasks=named,
+            grid_size=paper_grid_size if read else None,
         )  # fmt: skip
         if chosen is not TableFormat.json and not all_rows and any(row.ran for row in built.rows):
             built = rows_that_ran(built)

@@ -64,11 +64,11 @@ def _show(summary: TheorySummary) -> None:
         table.add_row("  vertices needed for both", *(f"{row.size_needed:,}" for row in pair))
     if summary.measured:
         table.add_row(Text("Measured gaps", style="bold"))
-    for found in summary.measured:
+    for gap in summary.measured:
         level = f"{1 - summary.delta:.0%}"
-        table.add_row(f"  {found.graphon}: mean of {found.pairs} pairs", "", f"{found.mean:.3f}")
-        table.add_row(f"    {level} below", "", f"{found.quantile:.3f}")
-        table.add_row(f"    {level} below, predicted", "", f"{found.predicted:.3f}")
+        table.add_row(f"  {gap.graphon}: mean of {gap.pairs} pairs", "", f"{gap.mean:.3f}")
+        table.add_row(f"    {level} below", "", f"{gap.quantile:.3f}")
+        table.add_row(f"    {level} below, predicted", "", f"{gap.predicted:.3f}")
     console.print(table)
     for sentence in summary.sentences:
         console.print(sentence)

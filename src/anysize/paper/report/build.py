@@ -47,17 +47,17 @@ def make_report(
     progress("reading records", 0.0)
     records = store.read(task=tasks, curves=False)
     progress("reading records", 1.0)
-    found = tasks_of(records)
+    reported = tasks_of(records)
     sections = [tables(records, grid_size)] if records else []
     if (others := other_tasks(records)) is not None:
         sections.append(others)
-    for place, task in enumerate(found):
-        progress("drawing", place / len(found))
-        sections.append(_task_section(_with_curves(task, store), f"task-{place + 1}", data_dir, fits))
+    for position, task in enumerate(reported):
+        progress("drawing", position / len(reported))
+        sections.append(_task_section(_with_curves(task, store), f"task-{position + 1}", data_dir, fits))
     progress("drawing", 1.0)
     if records:
         sections.append(_runs_section(records))
-    return page(TITLE, _lead(records, found, store), sections, _foot(store))
+    return page(TITLE, _lead(records, reported, store), sections, _foot(store))
 
 
 def _with_curves(task: TaskRecords, store: RecordStore) -> TaskRecords:
@@ -94,10 +94,10 @@ def _task_section(task: TaskRecords, name: str, data_dir: PathLike | None, fits:
     return Section(name, task_title(task.task), lead, tuple(parts))
 
 
-def _lead(records: Sequence[Record], found: Sequence[TaskRecords], store: RecordStore) -> str:
+def _lead(records: Sequence[Record], tasks: Sequence[TaskRecords], store: RecordStore) -> str:
     if not records:
         return missing(f"There are no records in {store.folder}. Make some with anysize paper sweep.")
-    names = ", ".join(task_title(task.task) for task in found)
+    names = ", ".join(task_title(task.task) for task in tasks)
     sentence = (
         "Graph classifiers trained on small graphs and tested on larger or differently colored ones: the tables of "
         f"Bevilacqua, Zhou and Ribeiro (ICML 2021) from our own runs, with details for each task. Tasks: {names}."
@@ -145,7 +145,9 @@ def _runs_section(records: Sequence[Record]) -> Section:
 
 
 def _versions(records: Iterable[Record]) -> str:
-    counts = Counter(", ".join(f"{name} {one}" for name, one in sorted(record.versions.items())) for record in records)
+    counts = Counter(
+        ", ".join(f"{name} {value}" for name, value in sorted(record.versions.items())) for record in records
+    )
     parts = [
         f"{versions or 'unknown'} ({count:,} run{'s' * (count > 1)})"
         for versions, count in sorted(counts.items(), key=lambda item: (not item[0], -item[1]))

@@ -73,15 +73,15 @@ def tasks_of(records: Iterable[Record]) -> list[TaskRecords]:
         by_task.setdefault(record.task, []).append(record)
     known = [task.name for table in TABLES.values() for task in table.tasks]
     order = sorted(by_task, key=lambda task: (known.index(task) if task in known else len(known), task))
-    found = []
+    tasks = []
     for task in order:
         runs = by_task[task]
         data = min({record.data for record in runs}, key=lambda name: (name != "published", len(name), name))
         used = [record.metric for record in runs if record.data == data]
         metric = max(METRIC_NAMES, key=used.count)
         selected = select_all(record for record in runs if record.data == data and record.metric == metric)
-        found.append(TaskRecords(task, data, selected))
-    return found
+        tasks.append(TaskRecords(task, data, selected))
+    return tasks
 
 
 def task_title(task: str) -> str:
@@ -139,9 +139,9 @@ def other_tasks(records: Sequence[Record]) -> Section | None:
     others = [record for record in records if table_of(record.task) is None]
     parts = []
     for metric in METRIC_NAMES:
-        own = [record for record in others if record.metric == metric]
-        if own:
-            table = rows_that_ran(build_table(None, own, tasks=sorted({record.task for record in own})))
+        in_metric = [record for record in others if record.metric == metric]
+        if in_metric:
+            table = rows_that_ran(build_table(None, in_metric, tasks=sorted({record.task for record in in_metric})))
             parts.append(Section(f"others-{metric}", table.title, _table_with_charts(table, f"others-{metric}")))
     return Section("others", "Other tasks", "", tuple(parts)) if parts else None
 
@@ -160,15 +160,15 @@ def _fold_notes(html: str, table: Table) -> str:
 def _agreement(table: Table) -> str:
     """How many test means are near the published ones, and which one is furthest."""
     compared = [
-        (abs(cell.difference), row, table.columns[place].heading, cell)
+        (abs(cell.difference), row, table.columns[position].heading, cell)
         for row in table.rows
-        for place, cell in enumerate(row.cells)
-        if cell.difference is not None and table.columns[place].split == "test"
+        for position, cell in enumerate(row.cells)
+        if cell.difference is not None and table.columns[position].split == "test"
     ]
     if not compared:
         return "No cell has a published number beside it."
     near = sum(distance <= NEAR_DIFFERENCE + 1e-9 for distance, *_ in compared)
-    far, row, heading, cell = max(compared, key=lambda one: one[0])
+    far, row, heading, cell = max(compared, key=lambda difference: difference[0])
     sentence = f"{near} of {len(compared)} test means are within {NEAR_DIFFERENCE} of the published ones."
     if far > NEAR_DIFFERENCE and cell.summary is not None:
         mean = format_score(cell.summary.mean)
@@ -178,9 +178,9 @@ def _agreement(table: Table) -> str:
 
 def _charts(table: Table, name: str) -> list[str]:
     """A chart of the test scores of every task and data set."""
-    found = []
+    charts = []
     for at, (heading, places) in enumerate(table.groups()):
-        test = next(place for place in places if table.columns[place].split == "test")
+        test = next(position for position in places if table.columns[position].split == "test")
         rows = [
             ScoreRow(
                 row.label,
@@ -196,8 +196,8 @@ def _charts(table: Table, name: str) -> list[str]:
         if rows:
             figure = plots.ours_and_published(rows, METRIC_NAMES[table.metric])
             svg = to_svg(figure, f"{name}-{at}", heading)
-            found.append(card(svg, heading, "Test scores; lines: one standard deviation."))
-    return found
+            charts.append(card(svg, heading, "Test scores; lines: one standard deviation."))
+    return charts
 
 
 # ---- training curves -------------------------------------------------------------------------------
@@ -209,10 +209,10 @@ def training_curves(task: TaskRecords, name: str) -> str:
     metric: str | None = None
     for selection in task.drawn_rows():
         known = [record.curves for record in selection.records if record.curves is not None and record.curves.epochs]
-        for one in known[:MAX_CURVES_PER_ROW]:
-            metric = metric or (one.metric or task.metric if one.validation_score else None)
-            shown = one.validation_score if (one.metric or task.metric) == metric else ()
-            runs.setdefault(row_label(selection.group), []).append(Curve(one.epochs, one.train_loss, shown))
+        for curves in known[:MAX_CURVES_PER_ROW]:
+            metric = metric or (curves.metric or task.metric if curves.validation_score else None)
+            shown = curves.validation_score if (curves.metric or task.metric) == metric else ()
+            runs.setdefault(row_label(selection.group), []).append(Curve(curves.epochs, curves.train_loss, shown))
     if not runs:
         return missing("No run of this task kept its training curves.")
     svg = to_svg(plots.training_curves(runs, METRIC_NAMES[metric or task.metric]), f"{name}-curves", "Training")
@@ -248,16 +248,16 @@ def _size_points(selection: Selection, graphs: TaskGraphs, truth: str, metric: s
     needs_ranks = metric not in OF_CONFUSION
     if needs_ranks or not all(texts) or any(record.labels != truth for record in selection.records):
         return []
-    predictions, true = np.stack([decode(one) for one in texts]), decode(truth)
+    predictions, true = np.stack([decode(encoded) for encoded in texts]), decode(truth)
     sizes = graphs.splits.test.sizes
-    found = []
+    points = []
     if (summary := selection.summary("train")) is not None:
-        found.append(SizePoint(float(graphs.splits.train.sizes.mean()), summary.mean, train=True))
+        points.append(SizePoint(float(graphs.splits.train.sizes.mean()), summary.mean, train=True))
     for rows in size_bins(sizes):
         mean = float(np.mean([score(metric, true[rows], of_run[rows]) for of_run in predictions]))
         bounds = interval(predictions[:, rows], true[rows], metric, resamples=500)
-        found.append(SizePoint(float(sizes[rows].mean()), mean, bounds.low, bounds.high))
-    return found
+        points.append(SizePoint(float(sizes[rows].mean()), mean, bounds.low, bounds.high))
+    return points
 
 
 def size_bins(sizes: IntArray, max_bins: int = MAX_SIZE_BINS) -> list[IntArray]:
@@ -271,4 +271,4 @@ def size_bins(sizes: IntArray, max_bins: int = MAX_SIZE_BINS) -> list[IntArray]:
         return [np.flatnonzero(sizes == size) for size in distinct]
     limits = np.unique(np.quantile(sizes, np.linspace(0, 1, max_bins + 1)[1:-1]))
     places = np.searchsorted(limits, sizes, side="left")
-    return [rows for place in range(len(limits) + 1) if len(rows := np.flatnonzero(places == place))]
+    return [rows for position in range(len(limits) + 1) if len(rows := np.flatnonzero(places == position))]

@@ -57,10 +57,10 @@ def load_graphs(name: str, data: str, data_dir: PathLike | None = None) -> TaskG
 def distributions(graphs: TaskGraphs, name: str) -> str:
     """Sizes and colors of the training, validation and test graphs."""
     sets = graphs.splits.sets
-    sizes = size_distribution({split: one.sizes for split, one in sets.items()})
+    sizes = size_distribution({split: split_graphs.sizes for split, split_graphs in sets.items()})
     figures = [card(to_svg(sizes, f"{name}-sizes", "Graph sizes"), "Graph sizes")]
     if graphs.colored:
-        colors = color_distribution({split: color_shares(one) for split, one in sets.items()})
+        colors = color_distribution({split: color_shares(split_graphs) for split, split_graphs in sets.items()})
         figures.append(card(to_svg(colors, f"{name}-colors", "Vertex colors"), "Vertex colors"))
     return paragraph(shift(graphs.splits)) + cards(figures)
 
@@ -126,41 +126,42 @@ def drift_section(graphs: TaskGraphs, name: str) -> str:
     over: Over = "connected" if graphs.task.vanishing else "subsets"
     sets = [_sampled(graphs.splits.train), _sampled(graphs.splits.test)]
     kinds = {"with colors": True, "without colors": False} if graphs.colored else {"patterns": False}
-    found: dict[str, list[Drift]] = {}
+    by_kind: dict[str, list[Drift]] = {}
     try:
         for kind, colored in kinds.items():
-            train, test = (count(one, PATTERN_SIZE, colored) for one in sets)
-            found[kind] = drifts(train, sets[0].y, test, sets[1].y, over)
+            train, test = (count(graph_set, PATTERN_SIZE, colored) for graph_set in sets)
+            by_kind[kind] = drifts(train, sets[0].y, test, sets[1].y, over)
     except (ValueError, OverflowError, MemoryError) as error:
         return missing(f"The drift of densities is not shown: {error}")
-    if not any(drift.train or drift.test for patterns in found.values() for drift in patterns):
+    if not any(drift.train or drift.test for patterns in by_kind.values() for drift in patterns):
         return missing(f"No graph has a connected pattern of {PATTERN_SIZE} vertices.")
     sets_counted = "all" if over == "subsets" else "the connected"
     caption = (
         f"Density: the share of {sets_counted} sets of {PATTERN_SIZE} vertices that induce the pattern; means within "
         "classes, then over classes. Patterns on the dashed line keep their density."
     )
-    if any(len(patterns) > MAX_PATTERNS_DRAWN for patterns in found.values()):
+    if any(len(patterns) > MAX_PATTERNS_DRAWN for patterns in by_kind.values()):
         caption += f" Only the {MAX_PATTERNS_DRAWN} most common patterns are shown."
     title = f"Densities of patterns on {PATTERN_SIZE} vertices"
-    figure = density_drift({kind: _most_common(patterns) for kind, patterns in found.items()})
+    figure = density_drift({kind: _most_common(patterns) for kind, patterns in by_kind.items()})
     tables = "".join(
-        (paragraph(f"Largest differences, {kind}:", "small") if len(found) > 1 else "") + _drift_table(patterns, graphs)
-        for kind, patterns in found.items()
+        (paragraph(f"Largest differences, {kind}:", "small") if len(by_kind) > 1 else "")
+        + _drift_table(patterns, graphs)
+        for kind, patterns in by_kind.items()
     )
     shown = card(to_svg(figure, f"{name}-drift", title), title, caption)
     return f'<div class="cards">\n{shown}<div>{tables}</div></div>\n'
 
 
-def _most_common(found: list[Drift]) -> tuple[list[float], list[float]]:
+def _most_common(patterns: list[Drift]) -> tuple[list[float], list[float]]:
     """Mean densities of the most common patterns, in training and test graphs."""
-    common = sorted(found, key=lambda drift: -max(drift.train, drift.test))[:MAX_PATTERNS_DRAWN]
+    common = sorted(patterns, key=lambda drift: -max(drift.train, drift.test))[:MAX_PATTERNS_DRAWN]
     return [drift.train for drift in common], [drift.test for drift in common]
 
 
-def _drift_table(found: list[Drift], graphs: TaskGraphs) -> str:
+def _drift_table(patterns: list[Drift], graphs: TaskGraphs) -> str:
     places = color_places(graphs.splits.train.palette + graphs.splits.test.palette) if graphs.colored else None
-    listed = [drift for drift in found if drift.train or drift.test][:MAX_PATTERNS_LISTED]
+    listed = [drift for drift in patterns if drift.train or drift.test][:MAX_PATTERNS_LISTED]
     # a full bar is significant: differences below four standard errors get shorter ones
     largest = max((max(abs(drift.difference), 4 * drift.error) for drift in listed), default=0.0) or 1.0
     rows = [

@@ -129,5 +129,5 @@ def _of_means(first: csr_array, second: csr_array, train: GraphSet, test: GraphS
         pairs = [(np.ones(len(train), bool), np.ones(len(test), bool))]
     else:
         pairs = [(train.y == label, test.y == label) for label in np.intersect1d(train.y, test.y)]
-    gaps = [np.abs(first[one].mean(axis=0) - second[two].mean(axis=0)) for one, two in pairs]
+    gaps = [np.abs(first[left].mean(axis=0) - second[two].mean(axis=0)) for left, two in pairs]
     return float(np.max(gaps, initial=0.0))

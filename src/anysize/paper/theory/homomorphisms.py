@@ -56,10 +56,10 @@ def injective_density(counts: Counts, pattern: Pattern) -> FloatArray:
 def _images(pattern: Pattern) -> dict[tuple[ColorName, ...] | None, IntArray]:
     """The codes of the pattern under all k! renamings of its vertices, by the colors of the new vertices."""
     code = np.array([pattern.code])
-    found: dict[tuple[ColorName, ...] | None, list[int]] = defaultdict(list)
+    codes_of: dict[tuple[ColorName, ...] | None, list[int]] = defaultdict(list)
     for image in permutations(range(pattern.size)):
         colors = None
         if pattern.colors is not None:
             colors = tuple(pattern.colors[image.index(vertex)] for vertex in range(pattern.size))
-        found[colors].append(int(permuted(code, image)[0]))
-    return {colors: np.array(codes, np.int64) for colors, codes in found.items()}
+        codes_of[colors].append(int(permuted(code, image)[0]))
+    return {colors: np.array(codes, np.int64) for colors, codes in codes_of.items()}
