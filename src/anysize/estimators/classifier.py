@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from anysize.kernels.explanation import VertexExplanation
     from anysize.methods.auto import Decision
 
-LOWEST_PROBABILITY = float(np.finfo(np.float64).eps)  # in logarithms, as in scikit-learn's log_loss
 MIN_GRAPHS_FOR_ONE_CLASS = 20  # predictions that are all one class are reported from this number on
 
 
@@ -180,8 +179,8 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
         return by_model if per_model else np.asarray(by_model.mean(axis=0))
 
     def predict_log_proba(self, graphs: Any) -> FloatArray:
-        """The logarithm of `predict_proba`, in which 0 counts as 2.2e-16."""
-        return np.asarray(np.log(np.maximum(self.predict_proba(graphs), LOWEST_PROBABILITY)))
+        """The logarithm of `predict_proba`, in which 0 counts as 2.2e-16, as in scikit-learn's log_loss."""
+        return np.asarray(np.log(np.maximum(self.predict_proba(graphs), np.finfo(np.float64).eps)))
 
     def decision_function(self, graphs: Any) -> FloatArray:
         """The score of every class, (graphs, classes): its log probability. Two classes: the log-odds of the second."""

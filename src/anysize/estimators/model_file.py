@@ -29,6 +29,7 @@ from anysize._log import log
 from anysize._schema import (
     Check,
     anything,
+    arrays_of,
     boolean,
     check_array,
     color_name,
@@ -59,7 +60,7 @@ from anysize.graphs.edge_types import EdgeType, edge_type_order
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import classes_from_json, classes_to_json
 from anysize.methods.catalog import find_method
-from anysize.methods.method import Arrays, Examples, Fitted, Method, Sizes
+from anysize.methods.method import Examples, Fitted, Method, Sizes
 from anysize.methods.neural import FittedStack
 from anysize.patterns.orbits import MAX_SIZE
 from anysize.patterns.pattern import Pattern, connected_patterns, pattern_sizes
@@ -327,13 +328,13 @@ def _restored(about: dict[str, Any], arrays: Mapping[str, Any], name: str) -> Gr
     method = _find_method(about["method"], name)
     with naming_extra(f"The method {method.name}"):
         parts = tuple(
-            _on_device(method.learner.restore(part, _arrays_of(str(number), arrays)), parameters["device"])
+            _on_device(method.learner.restore(part, arrays_of(f"{number}.", arrays)), parameters["device"])
             for number, part in enumerate(about["parts"])
         )
     if not parts:
         raise ValueError("it holds no models")
     palette = _palette(about["palette"])
-    novelty = NoveltyDetector.from_state(about[NOVELTY], _arrays_of(NOVELTY, arrays))
+    novelty = NoveltyDetector.from_state(about[NOVELTY], arrays_of(f"{NOVELTY}.", arrays))
     if isinstance(model, GraphClassifier):
         model.classes_ = classes_from_json(about["classes"])
     features = tuple(about.get("features", ()))
@@ -388,11 +389,6 @@ def _find_method(method: str, name: str) -> Method:
             f"{name} holds a model of the method {method!r:.60}, which is not registered; call "
             "anysize.methods.catalog.register first, or set ANYSIZE_METHODS"
         ) from error
-
-
-def _arrays_of(owner: str, arrays: Mapping[str, Any]) -> Arrays:
-    start = f"{owner}."
-    return {name.removeprefix(start): array for name, array in arrays.items() if name.startswith(start)}
 
 
 def _on_device(part: Fitted, device: str) -> Fitted:

@@ -43,6 +43,7 @@ from scipy.sparse import csr_array
 from scipy.special import expit
 
 from anysize._progress import Progress
+from anysize._schema import arrays_of, prefixed
 from anysize._typing import FloatArray, IntArray
 from anysize.graphs.labels import (
     Labels,
@@ -371,10 +372,9 @@ class SizeMix:
     def state(self) -> tuple[dict[str, Any], Arrays]:
         """What was learned, as a dictionary that JSON holds and plain arrays."""
         about, kernel_arrays = self.kernel.state()
-        arrays: Arrays = {f"kernel.{name}": array for name, array in kernel_arrays.items()}
-        arrays |= {"head_weights": self.head_weights, "evidence": self.evidence}
+        arrays = prefixed("kernel.", kernel_arrays) | {"head_weights": self.head_weights, "evidence": self.evidence}
         for number, head in enumerate(self.heads):
-            arrays |= {f"head{number}.{name}": getattr(head, name) for name in HEAD_ARRAYS}
+            arrays |= prefixed(f"head{number}.", {name: getattr(head, name) for name in HEAD_ARRAYS})
         heads = [{"scaling": head.scaling, "depth": head.depth} for head in self.heads]
         classes = classes_to_json(self.classes)
         return {"classes": classes, "kernel": about, "heads": heads, "log_size": self.log_size}, arrays
@@ -384,13 +384,13 @@ class SizeMix:
         """The model from what `state` gave; it predicts the same."""
         from anysize.kernels.wl import WLKernel
 
-        kernel = {name.removeprefix("kernel."): array for name, array in arrays.items() if name.startswith("kernel.")}
+        kernel = WLKernel.from_state(about["kernel"], arrays_of("kernel.", arrays))
         heads = tuple(
             Head(head["scaling"], head["depth"], *(arrays[f"head{number}.{name}"] for name in HEAD_ARRAYS))
             for number, head in enumerate(about["heads"])
         )
         return SizeMix(
-            classes_from_json(about["classes"]), WLKernel.from_state(about["kernel"], kernel), heads,
+            classes_from_json(about["classes"]), kernel, heads,
             arrays["head_weights"], arrays["evidence"], float(about["log_size"]),
         )  # fmt: skip
 
