@@ -43,6 +43,7 @@ from anysize.graphs.labels import (
     Labels,
     checked_weights,
     known_targets,
+    label_array,
     labels_or_targets,
     target_position,
     training_weights,
@@ -159,6 +160,10 @@ class GraphEstimator(BaseEstimator):
     @abstractmethod
     def _class_weights(self, train: Examples, given: Examples | None = None) -> FloatArray | None:
         """The weight of every class in the loss; None for equal weights. ``given``: validation graphs, if any."""
+
+    @abstractmethod
+    def predict(self, graphs: Any) -> Any:
+        """One prediction per graph; of several targets (graphs, targets)."""
 
     # ---- training --------------------------------------------------------------------------------
 
@@ -366,11 +371,11 @@ class GraphEstimator(BaseEstimator):
         if not names:
             raise ValueError(f"expected a table with the targets {', '.join(self.targets_)}; got one label per graph")
         weights, scores = checked_weights(sample_weight, len(source)), []
-        for name, predicted in self._by_target("predict", source).items():
+        for name, predicted in zip(self.targets_, self.predict(source).T, strict=True):
             rows, labels = known_targets(table, target_position(names, name))
             if len(rows):
                 part = None if weights is None else weights[rows]
-                scores.append(score(self.models_[name], labels, predicted[rows], part))
+                scores.append(score(self.models_[name], labels, label_array(predicted[rows].tolist()), part))
         if not scores:
             raise ValueError("none of these graphs has a target; a score needs some")
         return float(np.mean(scores))

@@ -216,7 +216,6 @@ _NOVELTY = fields(
         "max_distance": real(0),
         "mean_size": real(0),
         "edge_types": list_of(edge_type),
-        "degrees": list_of(integer(0), 2),
     },
 )
 _CONTENTS: dict[str, Check] = {

@@ -168,7 +168,7 @@ def _who_is_right(tables: Iterable[Table]) -> str:
         for position, column in enumerate(table.columns):
             cells = [_best_of_family(table, position, family) for family in FAMILIES]
             if any(cells):
-                cells.append(_best_baseline(table, place))
+                cells.append(_best_baseline(table, position))
                 rows.append((f"{column.heading} ({_METRIC_LABELS.get(table.metric, table.metric)})", *cells))
     lead = (
         "The best row of each kind, ours (published best of that kind in parentheses). Test graphs are larger than all "
