@@ -8,7 +8,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -43,17 +43,21 @@ from anysize.graphs.labels import (
     Labels,
     checked_weights,
     known_targets,
+    label_array,
     labels_or_targets,
     target_position,
     training_weights,
 )
 from anysize.methods.catalog import find_method, unused_by
 from anysize.methods.configuration import number, resolve_configuration, weight, whole_number
-from anysize.methods.method import Examples, Method, RecipeName, Run, Sizes, TrainingData
+from anysize.methods.method import Examples, Method, RecipeName, Run, Sizes, TrainingData, learn_bins
 from anysize.patterns.pattern import pattern_sizes
 from anysize.splits import VALIDATION_SHARE, hold_out_by_class, median_cut
 from anysize.training.device import resolve_device
 from anysize.training.settings import Recipe
+
+if TYPE_CHECKING:
+    from anysize.kernels.vertex_bins import VertexBins
 
 Environments = Literal["median", "size"] | ArrayLike
 EPOCH_METRICS: Mapping[TargetKind, tuple[str, ...]] = {"classes": ("accuracy", "mcc"), "numbers": ("rmse",)}
@@ -90,6 +94,7 @@ class _Training:
     k: Sizes
     palette: tuple[ColorName, ...] | None
     edge_types: tuple[EdgeType, ...] | None
+    bins: VertexBins | None
     source: GraphsOrCounts
     examples: Examples
     environments: Any
@@ -98,11 +103,18 @@ class _Training:
     progress: ProgressFunction
     _novelty: dict[bool, NoveltyDetector] = field(default_factory=dict)
 
+    @property
+    def is_colored(self) -> bool:
+        """Whether the method gets graphs with colors."""
+        return self.palette is not None or self.bins is not None
+
     def novelty(self, uses_counts: bool, cache: PathLike | None) -> NoveltyDetector:
         """What new graphs are compared with: all training graphs, whatever their targets."""
         if uses_counts not in self._novelty:
             table = self.method.counts(self.examples, self.k, cache) if uses_counts else None
-            self._novelty[uses_counts] = NoveltyDetector.of(self.source, table, self.method.colors, self.edge_types)
+            self._novelty[uses_counts] = NoveltyDetector.of(
+                self.examples.source, table, self.method.colors, self.edge_types
+            )
         return self._novelty[uses_counts]
 
 
@@ -149,6 +161,10 @@ class GraphEstimator(BaseEstimator):
     def _class_weights(self, train: Examples, given: Examples | None = None) -> FloatArray | None:
         """The weight of every class in the loss; None for equal weights. ``given``: validation graphs, if any."""
 
+    @abstractmethod
+    def predict(self, graphs: Any) -> Any:
+        """One prediction per graph; of several targets (graphs, targets)."""
+
     # ---- training --------------------------------------------------------------------------------
 
     def _fit(
@@ -178,9 +194,13 @@ class GraphEstimator(BaseEstimator):
         source = source.with_y(None) if isinstance(source, GraphSet) else source
         with progress_bars(bool(self.verbose)) as progress:
             types = edge_types_of(source, method)
-            given = self._given_validation(validation, method, k, palette, types, progress)
-            examples = replace(as_examples(source, method, k, palette, types, self.cache, progress), weights=weights)
-            training = _Training(method, k, palette, types, source, examples, environments, present, given, progress)
+            bins = learn_bins(source, method) if isinstance(source, GraphSet) else None
+            given = self._given_validation(validation, method, k, palette, types, bins, progress)
+            examples = as_examples(source, method, k, palette, types, self.cache, progress, bins)
+            examples = replace(examples, weights=weights)
+            training = _Training(
+                method, k, palette, types, bins, source, examples, environments, present, given, progress
+            )
             self.targets_, self.models_ = (), {}
             if targets:
                 self._learn_targets(training, labels, targets)
@@ -223,7 +243,7 @@ class GraphEstimator(BaseEstimator):
         environments = environments[rows] if isinstance(environments, np.ndarray) else environments
         classes: Labels | None = getattr(self, "classes_", None)
         configuration, recipe = resolve_configuration(
-            method, self.recipe, colored=training.palette is not None, params=self.params,
+            method, self.recipe, colored=training.is_colored, params=self.params,
             vanishing=method.patterns and densities_vanish(source, codes, examples.weights),
         )  # fmt: skip
         models, seed = whole_number("n_models", self.n_models), whole_number("random_state", self.random_state, 0)
@@ -262,7 +282,9 @@ class GraphEstimator(BaseEstimator):
         self.targets_, self.models_ = (), {}
         self.held_out_ = training.present[rows[held_out]]
         novelty = training.novelty(uses_counts, self.cache).with_sizes(source.sizes)
-        self.ensemble_ = Ensemble(method, k, training.palette, parts, novelty, features_of(training.source))
+        self.ensemble_ = Ensemble(
+            method, k, training.palette, parts, novelty, features_of(training.source), training.bins
+        )
         self.curves_, self.epochs_ = training_curves(parts)
         judged = {"training": outputs}
         if data.validation is not None:
@@ -289,7 +311,7 @@ class GraphEstimator(BaseEstimator):
 
     def _given_validation(
         self, validation: Any, method: Method, k: Sizes, palette: tuple[ColorName, ...] | None,
-        known_types: tuple[EdgeType, ...] | None, progress: ProgressFunction,
+        known_types: tuple[EdgeType, ...] | None, bins: VertexBins | None, progress: ProgressFunction,
     ) -> _Validation | None:  # fmt: skip
         """The validation graphs that were passed to `fit`, with their targets."""
         if validation is None:
@@ -304,7 +326,8 @@ class GraphEstimator(BaseEstimator):
             raise ValueError("validation has no graphs; pass at least one, or leave it out")
         labels, targets = labels_or_targets(graphs, pair[1])
         graphs = graphs.with_y(None) if isinstance(graphs, GraphSet) else graphs
-        return _Validation(as_examples(graphs, method, k, palette, known_types, self.cache, progress), labels, targets)
+        examples = as_examples(graphs, method, k, palette, known_types, self.cache, progress, bins)
+        return _Validation(examples, labels, targets)
 
     # ---- new graphs ------------------------------------------------------------------------------
 
@@ -348,11 +371,11 @@ class GraphEstimator(BaseEstimator):
         if not names:
             raise ValueError(f"expected a table with the targets {', '.join(self.targets_)}; got one label per graph")
         weights, scores = checked_weights(sample_weight, len(source)), []
-        for name, predicted in self._by_target("predict", source).items():
+        for name, predicted in zip(self.targets_, self.predict(source).T, strict=True):
             rows, labels = known_targets(table, target_position(names, name))
             if len(rows):
                 part = None if weights is None else weights[rows]
-                scores.append(score(self.models_[name], labels, predicted[rows], part))
+                scores.append(score(self.models_[name], labels, label_array(predicted[rows].tolist()), part))
         if not scores:
             raise ValueError("none of these graphs has a target; a score needs some")
         return float(np.mean(scores))
@@ -362,6 +385,15 @@ class GraphEstimator(BaseEstimator):
         self._only("representation")
         examples = self._examples(graphs)
         return self.ensemble_.represent(examples)
+
+    @property
+    def bins_(self) -> VertexBins | None:
+        """The bins in which the models see vertex features; None without features, and for networks."""
+        check_is_fitted(self, "ensemble_")
+        part = self.ensemble_.parts[0]
+        holders = (self.ensemble_, part, getattr(part, "experts", {}).get("sizemix"))
+        held = [getattr(each, "bins", None) for holder in holders for each in (holder, getattr(holder, "model", None))]
+        return next((bins for bins in held if bins is not None), None)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the trained models to one file without pickle; `anysize.load_model` reads it."""

@@ -218,11 +218,13 @@ class GraphClassifier(ClassifierMixin, GraphEstimator):
 
     def predict(self, graphs: Any) -> Labels:
         """The most probable class, the first one in a tie; of several targets (graphs, targets)."""
-        if self._first is not self:
-            return columns_of(self._by_target("predict", graphs).values())
-        likely = self.predict_proba(graphs).argmax(axis=1)
-        warn_of_one_class(likely, self.classes_, self.ensemble_)
-        return np.asarray(self.classes_[likely])
+        chances = self.predict_proba(graphs)
+        models = self.models_ or {"": self}
+        likely = [table.argmax(axis=1) for table in (chances if self.targets_ else [chances])]
+        for (name, model), codes in zip(models.items(), likely, strict=True):
+            warn_of_one_class(codes, model.classes_, model.ensemble_, name)
+        predicted = [model.classes_[codes] for model, codes in zip(models.values(), likely, strict=True)]
+        return columns_of(predicted) if self.targets_ else np.asarray(predicted[0])
 
     def score(self, graphs: Any, y: ArrayLike | None = None, sample_weight: ArrayLike | None = None) -> float:
         """The accuracy of `predict`, or its Matthews correlation coefficient if ``metric="mcc"``.
@@ -277,13 +279,15 @@ def columns_of(predictions: Iterable[Labels]) -> Labels:
 # ---- warnings and weights ---------------------------------------------------------------------------
 
 
-def warn_of_one_class(predicted: IntArray, classes: Labels, ensemble: Ensemble) -> None:
+def warn_of_one_class(predicted: IntArray, classes: Labels, ensemble: Ensemble, target: str = "") -> None:
     """Warn if many graphs all get one class although training had several; baselines often do, and say nothing."""
     if len(predicted) < MIN_GRAPHS_FOR_ONE_CLASS or len(classes) < 2 or ensemble.method.kind == "baseline":
         return
     if (predicted == predicted[0]).all():
+        about = f"target {target!r}: " if target else ""
         ensemble.notices.warn(
-            f"all {len(predicted)} graphs are predicted to be of class {classes.tolist()[int(predicted[0])]!r}, while "
+            f"{about}all {len(predicted)} graphs are predicted to be of class "
+            f"{classes.tolist()[int(predicted[0])]!r}, while "
             f"training had {len(classes)} classes: unless these graphs really are of one class, the model does not "
             "carry over to them; anysize diagnose (az.diagnose) compares them with the training graphs",
             ModelWarning,

@@ -62,6 +62,7 @@ from anysize.graphs.colors import ColorName, check_palette
 from anysize.graphs.edge_types import EdgeType, edge_type_order
 from anysize.graphs.graphset import GraphSet
 from anysize.graphs.labels import classes_from_json, classes_to_json
+from anysize.kernels.vertex_bins import VertexBins
 from anysize.methods.catalog import find_method
 from anysize.methods.method import Arrays, Examples, Fitted, Method, Sizes
 from anysize.methods.neural import FittedStack
@@ -117,6 +118,7 @@ def _state(model: GraphEstimator) -> tuple[dict[str, Any], Arrays]:
         "classes": classes_to_json(model.classes_) if isinstance(model, GraphClassifier) else None,
         "palette": None if ensemble.palette is None else list(ensemble.palette),
         "features": list(ensemble.features),
+        "bins": None if ensemble.bins is None else ensemble.bins.state(),
         "parameters": _parameters(model),
         "epochs": model.epochs_.tolist(),
         "verdict": asdict(model.verdict_),
@@ -214,7 +216,6 @@ _NOVELTY = fields(
         "max_distance": real(0),
         "mean_size": real(0),
         "edge_types": list_of(edge_type),
-        "degrees": list_of(integer(0), 2),
     },
 )
 _CONTENTS: dict[str, Check] = {
@@ -252,7 +253,7 @@ _CONTENTS: dict[str, Check] = {
     "parts": list_of(fields({"runs": list_of(_RUN)}, others=True)),
 }
 _HEAD: dict[str, Check] = {"format": text(), "version": integer(), "versions": mapping_of(text())}
-_OPTIONAL: dict[str, Check] = {"features": list_of(text())}
+_OPTIONAL: dict[str, Check] = {"features": list_of(text()), "bins": anything}  # see `VertexBins.from_state`
 _SCHEMA = fields(_HEAD | _CONTENTS, _OPTIONAL)
 _SEVERAL = fields(
     _HEAD | {"targets": list_of(text()), "models": list_of(fields(_CONTENTS, _OPTIONAL)), "shared": mapping_of(text())}
@@ -269,11 +270,13 @@ def _check_shapes(state: Any, arrays: Mapping[str, Any]) -> None:
     if "shape" in state:
         shape = fields(
             {"inputs": sizes, "hidden": sizes, "classes": sizes, "layers": integer(1, len(arrays)), "recipe": _RECIPE},
-            {"k": integer(1, MAX_SIZE)},
+            {"k": integer(1, MAX_SIZE), "types": integer(0, elements)},
             others=True,
         )(state["shape"], "shape")
         head = shape["recipe"].get("head_hidden")
-        if shape["inputs"] * shape["hidden"] > elements or (head is not None and sizes(head, "head_hidden") < 1):
+        if (shape["inputs"] + shape.get("types", 0)) * shape["hidden"] > elements or (
+            head is not None and sizes(head, "head_hidden") < 1
+        ):
             raise ValueError(f"shape: expected at most {elements} weights, as many as are stored")
         list_of(fields({}, {"jumping": boolean}, others=True))(state.get("members"), "members")
         if len(state["members"]) != len(state["runs"]):
@@ -333,6 +336,9 @@ def _check_prediction(model: GraphClassifier | GraphRegressor) -> None:
     """A ValueError unless every part gives a number, or probabilities of all classes: parts depend on the method."""
     ensemble, classes = model.ensemble_, len(model.classes_) if isinstance(model, GraphClassifier) else 0
     probe = _Probe.of(ensemble.k, ensemble.palette or None, ensemble.features, ensemble.novelty.edge_types)
+    if ensemble.bins is not None:
+        colored = ensemble.bins.transform(probe.whole("a method on bins"))
+        probe = _Probe.of(ensemble.k, colored.palette, (), ensemble.novelty.edge_types)
     for part in ensemble.parts:
         outputs = part.outputs(probe)
         if outputs.shape != (len(part.runs), 1, classes or 1):
@@ -398,7 +404,8 @@ def _restored_target(about: dict[str, Any], arrays: Mapping[str, Any], name: str
         model.classes_ = classes_from_json(about["classes"])
     model.targets_, model.models_ = (), {}
     features = tuple(about.get("features", ()))
-    model.ensemble_ = Ensemble(method, pattern_sizes(about["k"]), palette, parts, novelty, features)
+    bins = None if about.get("bins") is None else VertexBins.from_state(about["bins"])
+    model.ensemble_ = Ensemble(method, pattern_sizes(about["k"]), palette, parts, novelty, features, bins)
     model.epochs_ = np.array(about["epochs"], np.int64)
     model.verdict_ = _verdict(about["verdict"])
     _check_prediction(model)

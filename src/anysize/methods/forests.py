@@ -276,8 +276,9 @@ def _forest(name: str, title: str, features: type[PatternCounts | CircularCounts
     both: frozenset[TargetKind] = frozenset({"classes", "numbers"})
     learner = ForestLearner(features)
     return Method(
-        name=name, title=title, learner=learner, predicts=both, parameters=checks, defaults=defaults, edges=EDGE_TYPES
-    )
+        name=name, title=title, learner=learner, predicts=both, parameters=checks, defaults=defaults, edges=EDGE_TYPES,
+        features="bins",
+    )  # fmt: skip
 
 
 FORESTS = (

@@ -225,6 +225,7 @@ COUNTED: Mapping[str, Validator] = {"top": whole_number}
 def _gamma_method(*, name: str, title: str, kind: GammaKind, grid: Mapping[str, Grid], **fields: Any) -> Method:
     learner = GammaLearner(kind)
     return Method(
+        features="bins",
         name=name,
         title=title,
         learner=learner,

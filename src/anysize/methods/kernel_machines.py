@@ -224,7 +224,7 @@ def _kernel_method(**fields: Any) -> Method:
     """
     return Method(
         kind="kernel", predicts=frozenset({"classes", "numbers"}), seeded=False, weighted_in_paper=False,
-        selection_metric="accuracy", edges=EDGE_TYPES, **fields,
+        selection_metric="accuracy", edges=EDGE_TYPES, features="bins", **fields,
     )  # fmt: skip
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
     from anysize.graphs.colors import ColorName
+    from anysize.kernels.vertex_bins import VertexBins
     from anysize.kernels.wl import RefinedGraphs, WLKernel
     from anysize.training.loop import Trained
 
@@ -61,6 +62,7 @@ class Examples:
     _tables: dict[tuple[tuple[int, ...], bool, bool], Counts] = field(default_factory=dict, repr=False)
     _kernels: dict[tuple[int, ColorName | None], WLKernel] = field(default_factory=dict, repr=False)
     _refined: list[RefinedGraphs] = field(default_factory=list, repr=False)  # under one kernel, the last one
+    _binned: dict[VertexBins, Examples] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if (self.graphs is None) == (self.table is None):
@@ -148,6 +150,14 @@ class Examples:
             self._refined[:] = [refined]
         return self._refined[0]
 
+    def binned(self, bins: VertexBins) -> Examples:
+        """The graphs with their vertex features as colors; those by the last bins are kept."""
+        if bins not in self._binned:
+            self._binned.clear()
+            graphs = bins.transform(self.whole("a method on bins of vertex features"))
+            self._binned[bins] = Examples(graphs, self.y, self.environments, weights=self.weights)
+        return self._binned[bins]
+
     def vertex_types(self, iterations: int) -> tuple[WLKernel, csr_array[np.float64]]:
         """The WL kernel of these graphs (`wl_kernel`), and (graphs, types): how many vertices have each type."""
         kernel = self.wl_kernel(iterations)
@@ -192,6 +202,20 @@ class Examples:
     def graph_weights(self) -> FloatArray:
         """(graphs,): how often each graph counts, 1 where no weights are given."""
         return np.ones(len(self)) if self.weights is None else self.weights
+
+
+def learn_bins(graphs: GraphSet, method: Method | None = None) -> VertexBins | None:
+    """Bins of the vertex features of training graphs; None without features, or if ``method`` does not use bins."""
+    if method is not None and method.features != "bins":
+        return None
+    if graphs.features is None or not graphs.features.size:
+        return None
+    from anysize._log import log
+    from anysize.kernels.vertex_bins import VertexBins
+
+    bins = VertexBins().fit(graphs)
+    log.info(bins.sentence)
+    return bins
 
 
 @dataclass(frozen=True, eq=False)
@@ -363,7 +387,8 @@ class Method:
         patterns: whether its input is counts of patterns rather than whole graphs.
         colors: whether it uses vertex colors.
         edges: what it uses of edges: names in `anysize.graphs.attributes`. Patterns have types of edges by all or none.
-        features: whether it uses vertex features.
+        features: how it uses vertex features: as numbers, or as bins that color vertices (`learn_bins`), which whoever
+            trains it learns on the training graphs; None if it does not.
         environments: whether training compares environments; with ``penalty_name``, only where that is above 0.
         penalty_name: the name of the hyper-parameter that weighs its penalty; None without penalty.
         recolors: whether its penalty compares recolored copies of the graphs, which needs vertex colors.
@@ -396,7 +421,7 @@ class Method:
     patterns: bool = False
     colors: bool = True
     edges: frozenset[str] = frozenset()
-    features: bool = False
+    features: Literal["numbers", "bins"] | None = None
     environments: bool = False
     penalty_name: str | None = None
     recolors: bool = False
@@ -413,7 +438,7 @@ class Method:
     @property
     def uses(self) -> frozenset[str]:
         """The attributes of graphs that it uses."""
-        vertices = {VERTEX_COLORS: self.colors, FEATURES: self.features}
+        vertices = {VERTEX_COLORS: self.colors, FEATURES: self.features is not None}
         return self.edges | {title for title, is_used in vertices.items() if is_used}
 
     def counts(
